@@ -1,0 +1,140 @@
+"""Non-smooth multibody dynamics of mechanisms with joint clearance.
+
+A **model** says what the mechanism is; `build()` freezes it into a **system**. A **stepper** turns the system into a
+**formulation**, which poses one **step problem** at a time; a **solver** answers it; the answers make a **trajectory**;
+**studies** run many trajectories; **plots** draw them.
+
+SI units throughout. The names below are imported when first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nonsmooth.exceptions import (
+        InputError,
+        Interrupted,
+        ModelError,
+        NonsmoothError,
+        SimulationFailed,
+        SolverFailed,
+        SolverMissing,
+    )
+    from nonsmooth.laws.rigid import Rigid
+    from nonsmooth.model.bodies import Ground, PlanarBody, SpatialBody
+    from nonsmooth.model.clearances import PrismaticClearance, RevoluteClearance
+    from nonsmooth.model.drivers import PrescribedMotion
+    from nonsmooth.model.forces import Damper, Gravity, PointForce, Spring, Torque
+    from nonsmooth.model.joints import Fixed, Prismatic, Revolute
+    from nonsmooth.model.model import Model
+    from nonsmooth.model.signals import Table
+    from nonsmooth.model.state import State
+    from nonsmooth.simulate import simulate
+    from nonsmooth.solvers.active_set import ActiveSet
+    from nonsmooth.solvers.casadi_qp import CasadiQP
+    from nonsmooth.solvers.conic import Conic
+    from nonsmooth.solvers.ipopt import IpoptMPCC
+    from nonsmooth.solvers.osqp import Osqp
+    from nonsmooth.step_control import Landing
+    from nonsmooth.steppers.gauss_mpcc import GaussMPCC
+    from nonsmooth.steppers.gauss_qp import GaussQP
+    from nonsmooth.trajectory import Trajectory
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ActiveSet",
+    "CasadiQP",
+    "Conic",
+    "Damper",
+    "Fixed",
+    "GaussMPCC",
+    "GaussQP",
+    "Gravity",
+    "Ground",
+    "InputError",
+    "Interrupted",
+    "IpoptMPCC",
+    "Landing",
+    "Model",
+    "ModelError",
+    "NonsmoothError",
+    "Osqp",
+    "PlanarBody",
+    "PointForce",
+    "PrescribedMotion",
+    "Prismatic",
+    "PrismaticClearance",
+    "Revolute",
+    "RevoluteClearance",
+    "Rigid",
+    "SimulationFailed",
+    "SolverFailed",
+    "SolverMissing",
+    "SpatialBody",
+    "Spring",
+    "State",
+    "Table",
+    "Torque",
+    "Trajectory",
+    "simulate",
+]
+
+_NAMES_OF = {
+    "exceptions": (
+        "InputError",
+        "Interrupted",
+        "ModelError",
+        "NonsmoothError",
+        "SimulationFailed",
+        "SolverFailed",
+        "SolverMissing",
+    ),
+    "laws.rigid": ("Rigid",),
+    "model.bodies": ("Ground", "PlanarBody", "SpatialBody"),
+    "model.clearances": ("PrismaticClearance", "RevoluteClearance"),
+    "model.drivers": ("PrescribedMotion",),
+    "model.forces": ("Damper", "Gravity", "PointForce", "Spring", "Torque"),
+    "model.joints": ("Fixed", "Prismatic", "Revolute"),
+    "model.model": ("Model",),
+    "model.signals": ("Table",),
+    "model.state": ("State",),
+    "simulate": ("simulate",),
+    "solvers.active_set": ("ActiveSet",),
+    "solvers.casadi_qp": ("CasadiQP",),
+    "solvers.conic": ("Conic",),
+    "solvers.ipopt": ("IpoptMPCC",),
+    "solvers.osqp": ("Osqp",),
+    "step_control": ("Landing",),
+    "steppers.gauss_mpcc": ("GaussMPCC",),
+    "steppers.gauss_qp": ("GaussQP",),
+    "trajectory": ("Trajectory",),
+}
+_MODULE_OF = {name: f"{__name__}.{module}" for module, names in _NAMES_OF.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """Keeps `nonsmooth.simulate` the function: the import system would bind the module of that name in its place."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _MODULE_OF and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -1,0 +1,73 @@
+"""`nonsmooth doctor`: what is installed, which solvers can be used, what is missing and what that costs."""
+
+from __future__ import annotations
+
+import platform
+import re
+from importlib import metadata
+
+from rich.console import RenderableType
+from rich.table import Table
+
+__all__ = ["examination"]
+
+# What the package can still do without a library; each is a dependency, so that a full installation lacks none.
+COST = {
+    "numpy": "nothing works without it",
+    "scipy": "nothing works without it",
+    "casadi": "no model can be built",
+    "numba": "the active-set solver is missing, and with it every stepper's quick path",
+    "osqp": "the solver osqp is missing; active-set answers the same programs",
+    "cvxpy": "the solver conic is missing: no independent cross-check",
+    "clarabel": "the solver conic is missing: no independent cross-check",
+    "xarray": "no to_dataset()",
+    "h5netcdf": "trajectories can be neither saved nor loaded",
+    "h5py": "trajectories can be neither saved nor loaded",
+    "matplotlib": "no figures",
+    "typer": "no command line",
+    "rich": "no command line",
+}
+COST_OF_SOLVER = {
+    "active-set": "gauss-qp needs --solver osqp or conic",
+    "osqp": "active-set answers the same programs",
+    "conic": "no independent cross-check",
+    "daqp": "active-set answers the same programs",
+    "qrqp": "active-set answers the same programs",
+    "ipopt-mpcc": "gauss-mpcc needs --solver active-set",
+    "ipopt-mpcc (ccopt)": "nothing: the plugin ipopt answers the same programs",
+}
+
+
+def examination() -> list[RenderableType]:
+    """Tables of versions and of solvers."""
+    from nonsmooth import __version__, solvers
+
+    versions = Table("package", "version", "needs", "without it", box=None, pad_edge=False)
+    versions.add_row("nonsmooth", __version__)
+    versions.add_row("python", platform.python_version(), ">=3.11")
+    needs = _needs()
+    for package, cost in COST.items():
+        version = _version(package)
+        versions.add_row(package, version or "missing", needs.get(package, ""), "" if version else cost)
+    table = Table("solver", "version", "missing", "without it", box=None, pad_edge=False)
+    for name, found, missing in solvers.available():
+        table.add_row(name, found or "-", missing, COST_OF_SOLVER.get(name, "") if missing else "")
+    return [versions, "", table]
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _needs() -> dict[str, str]:
+    """Lower bounds that the installed package declares."""
+    try:
+        declared = metadata.requires("nonsmooth") or []
+    except metadata.PackageNotFoundError:
+        return {}
+    pattern = re.compile(r"([A-Za-z0-9_.-]+)(?:\[[^\]]*\])?\s*([<>=!~][^;]*)")
+    found = (pattern.match(line) for line in declared if "extra ==" not in line)
+    return {match[1].lower(): match[2].strip() for match in found if match}

@@ -1,0 +1,253 @@
+"""From the words of the command line to a system, a stepper and a step: everything is checked before the first step."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import math
+import os
+import re
+import tempfile
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from nonsmooth.exceptions import InputError, NonsmoothError
+
+if TYPE_CHECKING:
+    from nonsmooth.model.system import System
+    from nonsmooth.registry import Problem
+    from nonsmooth.step_control import StepControl
+    from nonsmooth.steppers.base import Stepper
+
+__all__ = ["FIGURE_FORMATS", "Mechanism", "Request", "Settings", "check_writable", "kebab", "settings_from"]
+
+FIGURE_FORMATS = (".png", ".pdf", ".svg")
+Value = int | float | bool | str
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """What is to be simulated: a frozen system, and where it comes from."""
+
+    name: str
+    system: System
+    parameters: Mapping[str, float]
+    problem: Problem | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of one `nonsmooth run`, as given."""
+
+    problem: str
+    case: str | None
+    settings: tuple[str, ...]
+    stepper: str
+    solver: str | None
+    engine: str
+    t_end: float
+    dt: float | None
+    dt_min: float | None
+    dt_max: float | None
+
+    def step(self) -> StepControl:
+        """The constant step, or `Landing` between the bounds."""
+        from nonsmooth.step_control import Landing, step_control
+
+        bounds = {"--dt-min": self.dt_min, "--dt-max": self.dt_max}
+        given = [name for name, value in bounds.items() if value is not None]
+        if self.dt is not None and given:
+            raise InputError(
+                f"--dt {self.dt:g} and {given[0]} exclude each other: "
+                "give --dt for a constant step, or --dt-min and --dt-max to land on impacts."
+            )
+        if self.dt is not None:
+            return step_control(self.dt)
+        if self.dt_min is None or self.dt_max is None:
+            missing = next((name for name in bounds if name not in given), "")
+            what = f"{given[0]} came without {missing}" if given else "no step was given"
+            raise InputError(f"{what}: give --dt for a constant step, or --dt-min and --dt-max to land on impacts.")
+        return Landing(self.dt_min, self.dt_max)
+
+    def end(self) -> float:
+        if not (math.isfinite(self.t_end) and self.t_end > 0.0):
+            raise InputError(f"--t-end must be a time after the start at 0 s, got {self.t_end:g} s.")
+        return self.t_end
+
+    def scheme(self) -> Stepper:
+        """The stepper with its solver, each with what ``--set solver.NAME`` and ``--set stepper.NAME`` change."""
+        from nonsmooth import solvers, steppers
+
+        words = settings_from(self.settings)
+        stepper = steppers.by_name(self.stepper)
+        if self.solver is None and not words.solver:
+            return _configured(stepper, self.stepper, words.stepper)
+        name = self.solver or kebab(stepper.default_solver)
+        solver = _configured(solvers.by_name(name), name, words.solver)
+        return _configured(stepper, self.stepper, {"solver": solver, **words.stepper})
+
+    def mechanism(self) -> Mechanism:
+        """Build the problem or the file's model, with arguments and parameters from `--case` and `--set`."""
+        words = settings_from(self.settings)
+        arguments, parameters = words.arguments, words.parameters
+        if self.case is not None:
+            arguments["case"] = _value(self.case)
+        if self.problem.endswith(".py") or os.sep in self.problem:
+            return _from_file(Path(self.problem), arguments, parameters)
+        from nonsmooth.registry import get_problem
+
+        problem = get_problem(self.problem)
+        system = problem(**_with_contact(problem, arguments)).build()
+        return Mechanism(problem.name, system, parameters, problem, arguments)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The words of ``--set``, sorted by what they change."""
+
+    arguments: dict[str, Value] = field(default_factory=dict)
+    parameters: dict[str, float] = field(default_factory=dict)
+    solver: dict[str, Value] = field(default_factory=dict)
+    stepper: dict[str, Value] = field(default_factory=dict)
+
+
+def settings_from(words: Sequence[str]) -> Settings:
+    """Sort ``name=value`` words into arguments of the problem, ``element.parameter`` numbers and fields of the scheme.
+
+    >>> settings_from(["friction=0", "guide.clearance=2e-5", "solver.eps=1e-10"])
+    Settings(arguments={'friction': 0}, parameters={'guide.clearance': 2e-05}, solver={'eps': 1e-10}, stepper={})
+    """
+    settings, seen = Settings(), set()
+    for word in words:
+        name, equals, text = (part.strip() for part in word.partition("="))
+        if not (name and equals and text):
+            raise InputError(f"--set {word!r} is not of the form name=value: write, for example, --set friction=0.")
+        value = _value(text)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise InputError(f"--set {name}={text}: {text} is not a finite number; give a finite one.")
+        if name in seen:
+            raise InputError(f"--set {name} is given twice, the second time as {text}: give it once.")
+        seen.add(name)
+        owner, dot, entry = name.partition(".")
+        if not dot:
+            settings.arguments[name] = value
+        elif owner in ("solver", "stepper"):
+            getattr(settings, owner)[entry] = value
+        elif isinstance(value, (bool, str)):
+            raise InputError(f"--set {name}={text}: an element's parameter is a number in SI units, got {text!r}.")
+        else:
+            settings.parameters[name] = float(value)
+    return settings
+
+
+def kebab(name: str) -> str:
+    """The command line's name of a class.
+
+    >>> kebab("GaussMPCC")
+    'gauss-mpcc'
+    """
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+
+
+def check_writable(option: str, path: Path, suffixes: tuple[str, ...]) -> None:
+    """Raise `InputError` unless a file of this name can be written; leaves nothing behind."""
+    if path.suffix.lower() not in suffixes:
+        raise InputError(f"{option} {path}: the name must end in {' or '.join(suffixes)}.")
+    if path.is_dir():
+        raise InputError(f"{option} {path} is a folder: give the name of a file.")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+        if path.exists() and not os.access(path, os.W_OK):
+            raise PermissionError(13, "the file is write-protected")
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(f"{option} {path} cannot be written ({reason}): give a file in a writable folder.") from error
+
+
+def _configured(make: Callable[..., Any], name: str, fields: dict[str, Any]) -> Any:
+    """An instance with some fields changed; a field that does not exist is an `InputError`."""
+    accepted = [field for field in inspect.signature(make).parameters if field != "solver"]
+    unknown = [field for field in fields if field not in (*accepted, "solver")]
+    if unknown:
+        raise InputError(f"{name} has no setting {unknown[0]!r}; it has {', '.join(accepted) or 'none'}.")
+    return make(**fields)
+
+
+def _value(text: str) -> Value:
+    words: dict[str, Value] = {"true": True, "false": False}
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return words.get(text.lower(), text)
+
+
+def _with_contact(problem: Problem, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Turn restitution and friction into the `contact` of a problem that takes only that."""
+    accepted = inspect.signature(problem).parameters
+    coefficients = [name for name in ("restitution", "friction") if name in arguments and name not in accepted]
+    if not coefficients or "contact" not in accepted:
+        return arguments
+    from nonsmooth.laws.rigid import Rigid
+
+    values = dict(arguments)
+    contact = {}
+    for name in ("restitution", "friction"):
+        if name in coefficients:
+            contact[name] = values.pop(name)
+        elif name in problem.provenance:
+            contact[name] = problem.provenance[name].value
+        else:
+            raise InputError(
+                f"{problem.name} has no {name} of its own: give --set {name}=VALUE "
+                f"beside --set {coefficients[0]}=VALUE."
+            )
+    return values | {"contact": Rigid(**contact)}
+
+
+def _from_file(path: Path, arguments: dict[str, Any], parameters: dict[str, float]) -> Mechanism:
+    """Run a user's file and build what it defines."""
+    if not path.is_file():
+        raise InputError(f"{path} is not a file: give a Python file that defines `model` or a function `build()`.")
+    specification = importlib.util.spec_from_file_location(path.stem, path)
+    if specification is None or specification.loader is None:
+        raise InputError(f"{path} is not a Python file: give one that defines `model` or a function `build()`.")
+    module = importlib.util.module_from_spec(specification)
+    try:
+        specification.loader.exec_module(module)
+        model = _model_of(module, path, arguments)
+        system = model.build() if hasattr(model, "build") else model
+    except NonsmoothError:
+        raise
+    except Exception as error:
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path]
+        line = getattr(error, "lineno", None) or (frames[-1].lineno if frames else "?")
+        raise InputError(f"{path}, line {line}: {type(error).__name__}: {error}") from error
+    if not hasattr(system, "q_names"):
+        raise InputError(
+            f"{path}: expected a Model, got {type(model).__name__}; `model` or `build()` must give a Model."
+        )
+    return Mechanism(path.stem, system, parameters, None, arguments)
+
+
+def _model_of(module: ModuleType, path: Path, arguments: dict[str, Any]) -> Any:
+    if not hasattr(module, "model") and not hasattr(module, "build"):
+        raise InputError(f"{path} defines neither `model` nor `build()`: add one of them.")
+    if hasattr(module, "build"):
+        accepted = inspect.signature(module.build).parameters
+        unknown = [name for name in arguments if name not in accepted]
+        if not unknown or any(one.kind is one.VAR_KEYWORD for one in accepted.values()):
+            return module.build(**arguments)
+        offer = ", ".join(accepted) or "no arguments"
+        raise InputError(f"{path}: build() does not take {unknown[0]!r}; it takes {offer}.")
+    if arguments:
+        name = next(iter(arguments))
+        raise InputError(f"{path} defines `model`, which takes no argument {name!r}: define a function build({name}).")
+    return module.model

@@ -1,0 +1,148 @@
+"""What a command prints: tables for people, one JSON object for programs."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+
+from nonsmooth.cli.inputs import kebab
+
+if TYPE_CHECKING:
+    from nonsmooth.cli.inputs import Mechanism
+    from nonsmooth.registry import Problem
+    from nonsmooth.steppers.base import Stepper
+    from nonsmooth.trajectory import Trajectory
+
+__all__ = ["print_json", "problem_description", "problem_table", "result", "show", "summary"]
+
+
+def show(*parts: RenderableType) -> None:
+    """Print tables and lines on standard output."""
+    console = Console(highlight=False, markup=False)
+    for part in parts:
+        console.print(part)
+
+
+def summary(trajectory: Trajectory, mechanism: Mechanism, stepper: Stepper) -> dict[str, Any]:
+    """The object that `run --json` prints: plain numbers under the contract's keys."""
+    certificate = dataclasses.asdict(trajectory.certificate)
+    energy = certificate.pop("energy")
+    return {
+        "problem": mechanism.name,
+        "stepper": kebab(type(stepper).__name__),
+        "solver": kebab(stepper.default_solver if stepper.solver is None else type(stepper.solver).__name__),
+        "engine": trajectory.manifest.get("engine", "python"),
+        "steps": len(trajectory.t) - 1,
+        "failures": int(trajectory.status.startswith("failed")),
+        "wall_seconds": trajectory.wall_seconds,
+        "certificate": certificate,
+        "energy": energy,
+        "counts": dict(trajectory.counts),
+        "final": {name: trajectory.q[name][-1] for name in trajectory.q.names},
+        "impulse": {name: trajectory.P_N[name].sum() for name in trajectory.P_N.names},
+    }
+
+
+def print_json(trajectory: Trajectory, mechanism: Mechanism, stepper: Stepper) -> None:
+    """Print `summary` as the only object on standard output."""
+    json.dump(_plain(summary(trajectory, mechanism, stepper)), sys.stdout, indent=2, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def result(
+    trajectory: Trajectory, mechanism: Mechanism, stepper: Stepper, written: Sequence[Path]
+) -> list[RenderableType]:
+    """The tables of a finished, failed or interrupted run."""
+    facts = summary(trajectory, mechanism, stepper)
+    counts, certificate = facts["counts"], facts["certificate"]
+    run = _grid(f"{facts['problem']}: {trajectory.status} at t = {trajectory.t[-1]:.9g} s")
+    run.add_row("stepper", f"{facts['stepper']}, solver {facts['solver']}, engine {facts['engine']}")
+    run.add_row("steps", f"{facts['steps']} in {facts['wall_seconds']:.3g} s")
+    run.add_row("solves", ", ".join(f"{counts[name]} {name}" for name in ("solves", "iterations", "fallbacks")))
+    units = {"gap_violation": "m", "joint_violation": "m or rad", "complementarity": "-", "motion_residual": "-"}
+    for name, value in certificate.items():
+        run.add_row(name.replace("_", " "), f"{value:.3g} [{units.get(name, '-')}]")
+    run.add_row("energy remainder", f"{facts['energy']['remainder']:.3g} [J]")
+    for line in _contact_law(mechanism):
+        run.add_row("contact", line)
+    for path in written:
+        run.add_row("written", str(path))
+    parts: list[RenderableType] = [run]
+    state = Table("final state", "position", "velocity", box=None, pad_edge=False)
+    velocities = dict(zip(trajectory.v.names, trajectory.v.array[-1], strict=True))
+    for name, value in facts["final"].items():
+        state.add_row(name, f"{value:.12g}", f"{velocities[name]:.12g}" if name in velocities else "")
+    parts += ["", state]
+    if facts["impulse"]:
+        contacts = Table("contact", "impulse [N s]", "last force [N]", "impacts", box=None, pad_edge=False)
+        struck = [str(name) for name in trajectory.impacts["contact"]]
+        for name, value in facts["impulse"].items():
+            force = trajectory.lam_N[name][-1]
+            contacts.add_row(name, f"{value:.12g}", f"{force:.9g}", str(struck.count(name)))
+        parts += ["", contacts]
+    return parts
+
+
+def problem_table(problems: Mapping[str, Problem]) -> Table:
+    """One line per problem: name, what it is, tags."""
+    table = Table("problem", "what it is", "tags", box=None, pad_edge=False)
+    for name, problem in sorted(problems.items()):
+        table.add_row(name, problem.summary, ", ".join(problem.tags))
+    return table
+
+
+def problem_description(problem: Problem) -> list[RenderableType]:
+    """Summary, source, arguments and values with provenance of one problem."""
+    head = _grid(f"{problem.name}: {problem.summary}")
+    head.add_row("source", problem.source)
+    head.add_row("tags", ", ".join(problem.tags))
+    arguments = Table("argument", "default", box=None, pad_edge=False)
+    for name, parameter in inspect.signature(problem).parameters.items():
+        required = parameter.default is parameter.empty
+        arguments.add_row(name, "required" if required else str(parameter.default))
+    values = Table("value", "", "unit", "kind", "source", box=None, pad_edge=False)
+    for name, origin in problem.provenance.items():
+        source = f"{origin.source} ({origin.note})" if origin.note else origin.source
+        values.add_row(name, f"{origin.value}", origin.unit, origin.kind, source)
+    return [head, "", arguments, "", values]
+
+
+def _contact_law(mechanism: Mechanism) -> list[str]:
+    """Restitution and friction that the problem's paper gave, with their source, where the user gave none."""
+    if mechanism.problem is None:
+        return []
+    carried = {name: mechanism.problem.provenance.get(name) for name in ("restitution", "friction")}
+    return [
+        f"{name} {origin.value} ({origin.kind}, {origin.source})"
+        for name, origin in carried.items()
+        if origin is not None and name not in mechanism.arguments
+    ]
+
+
+def _grid(title: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, show_header=False, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column()
+    return table
+
+
+def _plain(value: Any) -> Any:
+    """Numbers, lists and mappings that JSON knows; a number that is not finite becomes null."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(entry) for name, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,118 @@
+"""One run: check, simulate with a progress bar, save whatever came of it, report."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nonsmooth.cli.inputs import FIGURE_FORMATS, Mechanism, Request, check_writable
+from nonsmooth.exceptions import InputError, Interrupted, SimulationFailed
+
+if TYPE_CHECKING:
+    from nonsmooth.trajectory import Trajectory
+
+__all__ = ["carry_out"]
+
+Progress = Callable[[float, float, int], None]
+
+
+def carry_out(request: Request, *, output: Path | None, figure: Path | None, as_json: bool) -> int:
+    """Run what is asked for and return the exit code."""
+    for option, path, suffixes in (("--output", output, (".nc",)), ("--figure", figure, FIGURE_FORMATS)):
+        if path is not None:
+            check_writable(option, path, suffixes)
+    dt, t_end, stepper = request.step(), request.end(), request.scheme()
+    mechanism = request.mechanism()
+
+    from nonsmooth.cli import report
+    from nonsmooth.simulate import simulate
+
+    code, message = 0, ""
+    try:
+        with _progress() as progress:
+            trajectory = simulate(
+                mechanism.system,
+                stepper,
+                t_end=t_end,
+                dt=dt,
+                parameters=mechanism.parameters or None,
+                engine=request.engine,
+                progress=progress,
+            )
+    except SimulationFailed as failure:
+        code, message, trajectory = 1, str(failure), failure.trajectory
+        output = output or _free_name(f"{mechanism.name}-failed")
+    except Interrupted as interruption:
+        code, message, trajectory = 130, str(interruption), interruption.trajectory
+        output = output or _free_name(f"{mechanism.name}-interrupted")
+    if output is not None:
+        try:
+            trajectory.save(output)
+        except InputError as error:
+            code, message, output = code or 1, f"{message} {error}".strip(), None
+    if figure is not None and code == 0:
+        _draw(trajectory, mechanism, figure)
+    written = [path for path in (output, figure if code == 0 else None) if path is not None]
+    if as_json:
+        report.print_json(trajectory, mechanism, stepper)
+    else:
+        report.show(*report.result(trajectory, mechanism, stepper, written))
+    if code:
+        kept = f" The trajectory so far ({len(trajectory.t) - 1} steps) is in {output}." if output is not None else ""
+        print(f"nonsmooth: {message}{kept}", file=sys.stderr)
+    return code
+
+
+@contextmanager
+def _progress() -> Iterator[Progress | None]:
+    """A progress bar on standard error where that is a terminal; otherwise nothing."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=1.0)
+        shown = 0.0
+
+        def progress(t: float, t_end: float, steps: int) -> None:
+            nonlocal shown
+            now = time.monotonic()
+            if now - shown > 0.1:
+                shown = now
+                bar.update(task, completed=t / t_end, description=f"t = {t:.6g} s, {steps} steps")
+
+        yield progress
+
+
+def _draw(trajectory: Trajectory, mechanism: Mechanism, path: Path) -> None:
+    """Draw the problem's own panels and write them under a temporary name first."""
+    os.environ.setdefault("MPLBACKEND", "agg")
+    from nonsmooth import plots
+
+    problem = mechanism.problem
+    panels = problem.panels if problem is not None else None
+    exact = problem.exact if problem is not None else None
+    drawing = plots.motion(trajectory, panels, exact=exact)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".figure-") as folder:
+        unfinished = Path(folder) / path.name
+        drawing.savefig(unfinished)
+        os.replace(unfinished, path)
+
+
+def _free_name(stem: str) -> Path:
+    """A file name in the working folder that does not exist yet."""
+    path, number = Path(f"{stem}.nc"), 1
+    while path.exists():
+        number += 1
+        path = Path(f"{stem}-{number}.nc")
+    return path

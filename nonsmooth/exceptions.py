@@ -1,0 +1,56 @@
+"""The errors of the package. Each message says what is wrong with which value, what is accepted, and what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nonsmooth.trajectory import Trajectory
+
+__all__ = ["InputError", "Interrupted", "ModelError", "NonsmoothError", "SimulationFailed", "SolverFailed", "SolverMissing"]
+
+
+class NonsmoothError(Exception):
+    """Base of every error that the package raises on purpose."""
+
+
+class InputError(NonsmoothError, ValueError):
+    """A value that cannot be used; found before the first step wherever possible."""
+
+
+class ModelError(InputError):
+    """A mechanism that cannot be built: names, missing bodies, open joints, overlaps, redundant constraints."""
+
+
+class SolverMissing(NonsmoothError, ImportError):
+    """A solver whose library is not installed."""
+
+
+class SolverFailed(NonsmoothError, RuntimeError):
+    """No solver of the chain gave an answer that the program's own residual certifies.
+
+    `program`, `guess` and `attempts` (solver, its status, our residual, the worst row) let the failure be studied.
+    """
+
+    def __init__(self, message: str, *, program: Any = None, guess: Any = None, attempts: tuple[Any, ...] = ()) -> None:
+        super().__init__(message)
+        self.program = program
+        self.guess = guess
+        self.attempts = attempts
+
+
+class SimulationFailed(NonsmoothError, RuntimeError):
+    """A run that could not go on. `trajectory` holds every accepted step, `cause` the failed step's error."""
+
+    def __init__(self, message: str, *, trajectory: Trajectory, cause: Exception) -> None:
+        super().__init__(message)
+        self.trajectory = trajectory
+        self.cause = cause
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a run. `trajectory` holds every accepted step."""
+
+    def __init__(self, message: str, *, trajectory: Trajectory) -> None:
+        super().__init__(message)
+        self.trajectory = trajectory

@@ -1,0 +1,1 @@
+"""How contact answers: scalars in, scalars out. A law knows no geometry."""

@@ -1,0 +1,48 @@
+"""Rigid contact: Signorini's condition with Newton's impact law and Coulomb friction."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from nonsmooth.exceptions import InputError
+
+__all__ = ["Rigid"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rigid:
+    """Unilateral rigid contact.
+
+    Contact forces are pure reactions, ``0 <= g_N  ⟂  lambda_N >= 0``, and an impact on closed contacts obeys Newton's law
+    in Moreau's form, ``0 <= gamma_N⁺ + e min(gamma_N⁻, 0)  ⟂  P_N >= 0``.
+
+    Parameters
+    ----------
+    restitution : e [-], 0 <= e <= 1
+        Ratio of departing to approaching normal speed. Schemes that enforce gaps at position level with a constant step
+        are plastic (e = 0) by construction and refuse any other value.
+    friction : mu [-], >= 0
+        Coulomb coefficient. The Gauss steppers are frictionless and refuse mu > 0.
+
+    Raises
+    ------
+    InputError
+        If a coefficient is not a number in its range.
+
+    References
+    ----------
+    Moreau, J. J. (1988), Unilateral contact and dry friction in finite freedom dynamics, CISM 302.
+
+    >>> Rigid(restitution=0.0, friction=0.0)
+    Rigid(restitution=0.0, friction=0.0)
+    """
+
+    restitution: float
+    friction: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.restitution) and 0.0 <= self.restitution <= 1.0):
+            raise InputError(f"Rigid: restitution must lie in [0, 1], got {self.restitution!r}.")
+        if not (math.isfinite(self.friction) and self.friction >= 0.0):
+            raise InputError(f"Rigid: friction must be a finite number >= 0, got {self.friction!r}.")

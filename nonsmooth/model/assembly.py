@@ -1,0 +1,124 @@
+"""From elements to the blocks of the equations of motion.
+
+Each kind of element becomes one CasADi function of placements and parameters, shared by all elements of the kind; the
+tangent map turns its derivatives into Jacobians by velocities. The functions are inlined block by block, so the cost of
+building and evaluating grows with the number of elements.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import casadi as ca
+
+from nonsmooth.exceptions import ModelError
+from nonsmooth.model.bodies import Body
+from nonsmooth.model.clearances import Clearance
+from nonsmooth.model.elements import Element
+from nonsmooth.model.forces import Force
+from nonsmooth.model.frames import Placement, placement_like
+from nonsmooth.model.joints import Joint
+
+__all__ = ["ElementFunctions"]
+
+
+class ElementFunctions:
+    """CasADi functions of element kinds, made on first use and kept for the elements of the same kind."""
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
+        self._cache: dict[Any, ca.Function] = {}
+
+    def gaps(self, element: Clearance) -> ca.Function:
+        """(z_a, z_b, p) -> g_N, true gaps, J_a, J_b with d g_N/dt = J_a v_a + J_b v_b."""
+
+        def make() -> ca.Function:
+            a, b, local, p = self._arguments(element)
+            g = element.gaps(a, b, p)
+            return ca.Function(
+                "gaps", [a.z, b.z, local], [g, element.true_gaps(a, b, p), _jacobian(g, a), _jacobian(g, b)]
+            )
+
+        return self._cached("gaps", element, make)
+
+    def constraint(self, element: Joint) -> ca.Function:
+        """(t, z_a, z_b, p) -> g, closure, J_a, J_b, explicit time derivative of g, point of b where the reaction acts."""
+
+        def make() -> ca.Function:
+            a, b, local, p = self._arguments(element)
+            t = ca.SX.sym("t")
+            g = element.constraint(t, a, b, p)
+            closure = element.closure(t, a, b, p)
+            outputs = [g, closure, _jacobian(g, a), _jacobian(g, b), ca.jacobian(g, t), element.application_point(p)]
+            return ca.Function("constraint", [t, a.z, b.z, local], outputs)
+
+        return self._cached("constraint", element, make)
+
+    def forces(self, element: Force) -> ca.Function:
+        """(t, z.., v.., p) -> potential, force vector on each body."""
+
+        def make() -> ca.Function:
+            bodies = tuple(placement_like(self.dimension, str(i)) for i in range(len(element.body_fields)))
+            local, p = self._parameters(element)
+            t = ca.SX.sym("t")
+            potential = element.potential(bodies, p)
+            arguments = [t, *(body.z for body in bodies), *(body.twist for body in bodies), local]
+            return ca.Function(
+                "forces", arguments, [ca.SX(0) if potential is None else potential, *element.forces(t, bodies, p)]
+            )
+
+        return self._cached("forces", element, make)
+
+    def _arguments(self, element: Element) -> tuple[Any, Any, ca.SX, SimpleNamespace]:
+        local, p = self._parameters(element)
+        return placement_like(self.dimension, "a"), placement_like(self.dimension, "b"), local, p
+
+    def _parameters(self, element: Element) -> tuple[ca.SX, SimpleNamespace]:
+        labels = list(element.numbers())
+        local = ca.SX.sym("p", len(labels))
+        return local, element.symbols({f"{element.name}.{label}": local[i] for i, label in enumerate(labels)})
+
+    def _cached(self, what: str, element: Element, make: Any) -> ca.Function:
+        key = (what, type(element), tuple(element.numbers()), _structure(element))
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
+
+
+def _jacobian(g: ca.SX, placement: Placement) -> ca.SX:
+    return ca.jacobian(g, placement.z) @ placement.tangent()
+
+
+def _structure(element: Element) -> tuple[Any, ...]:
+    """What shapes an element's equations besides its numbers: words, callables and missing values."""
+    fields = (field.name for field in dataclasses.fields(element))
+    values = {name: getattr(element, name) for name in fields if name not in ("name", *element.body_fields)}
+    return tuple((name, value) for name, value in values.items() if value is None or callable(value) or isinstance(value, str))
+
+
+def local_parameters(element: Element, symbols: Mapping[str, ca.SX]) -> ca.SX:
+    """The element's parameters as one column, in the order its function takes them."""
+    return ca.vertcat(*(symbols[f"{element.name}.{label}"] for label in element.numbers()))
+
+
+def check_dimension(element: Element, dimension: int) -> None:
+    """Raise ModelError if the element does not exist in a model of this dimension."""
+    if dimension not in element.dimensions:
+        word = {2: "planar", 3: "spatial"}
+        raise ModelError(
+            f'{type(element).__name__} "{element.name}" is {word[element.dimensions[0]]}, but the model is {word[dimension]}; '
+            "a model is one or the other."
+        )
+
+
+def body_offsets(bodies: list[Body]) -> dict[str, tuple[slice, slice]]:
+    """Slices of each body's coordinates and velocities."""
+    offsets, iq, iv = {}, 0, 0
+    for body in bodies:
+        nq, nv = len(body.q_columns), len(body.v_columns)
+        offsets[body.name] = (slice(iq, iq + nq), slice(iv, iv + nv))
+        iq, iv = iq + nq, iv + nv
+    return offsets

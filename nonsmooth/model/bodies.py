@@ -1,0 +1,241 @@
+"""Bodies: coordinates, inertia, and the map that carries coordinates along a velocity."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Annotated, ClassVar
+
+import casadi as ca
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import ModelError
+from nonsmooth.model.elements import Element, Quantity
+from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement
+
+__all__ = ["Body", "Ground", "PlanarBody", "SpatialBody"]
+
+
+@dataclass(frozen=True, eq=False)
+class Ground(Element):
+    """The inertial frame. It has no coordinates; one model has one ground.
+
+    >>> Ground().name
+    'ground'
+    """
+
+    name: str = "ground"
+
+
+@dataclass(frozen=True, eq=False)
+class Body(Element):
+    """Base of bodies with coordinates q and velocities v, q' = B(q) v."""
+
+    #: (label, unit) of each coordinate and of each velocity
+    q_columns: ClassVar[tuple[tuple[str, str], ...]] = ()
+    v_columns: ClassVar[tuple[tuple[str, str], ...]] = ()
+
+    def start(self) -> tuple[Array, Array]:
+        """Coordinates and velocities at the start."""
+        raise TypeError(f"{type(self).__name__} has no coordinates.")
+
+    def placement(self, q: ca.SX, v: ca.SX) -> Placement:
+        """Placement of the body frame, whose origin is the centre of mass."""
+        raise TypeError(f"{type(self).__name__} has no coordinates.")
+
+    def kinematics(self, q: ca.SX) -> ca.SX:
+        """B(q) (nq, nv)."""
+        raise TypeError(f"{type(self).__name__} has no coordinates.")
+
+    def advance(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
+        """Coordinates after moving for `dt` with the constant velocity `u`."""
+        raise TypeError(f"{type(self).__name__} has no coordinates.")
+
+    def mass_matrix(self, p: SimpleNamespace) -> ca.SX:
+        """M (nv, nv)."""
+        raise TypeError(f"{type(self).__name__} has no coordinates.")
+
+    def gyroscopic(self, v: ca.SX, p: SimpleNamespace) -> ca.SX:
+        """Velocity terms of the force vector h (nv,)."""
+        raise TypeError(f"{type(self).__name__} has no coordinates.")
+
+
+@dataclass(frozen=True, eq=False)
+class PlanarBody(Body):
+    """Rigid body in the plane, in absolute coordinates of its centre of mass.
+
+    q = (x, y, angle), v = q', M = diag(m, m, J); angles count counter-clockwise and are not wrapped.
+
+    Parameters
+    ----------
+    mass : m [kg], > 0
+    inertia : J [kg m^2], > 0
+        About the centre of mass.
+    position, angle : [m], [rad]
+        At the start.
+    velocity, angular_velocity : [m/s], [rad/s]
+        At the start.
+
+    Raises
+    ------
+    ModelError
+        If a number is not finite, or mass or inertia is not positive.
+
+    >>> PlanarBody("slider", mass=5.0, inertia=8e-4).start()[0]
+    array([0., 0., 0.])
+    """
+
+    mass: Annotated[float, Quantity("kg", positive=True)]
+    inertia: Annotated[float, Quantity("kg m^2", positive=True)]
+    position: tuple[float, float] = (0.0, 0.0)
+    angle: float = 0.0
+    velocity: tuple[float, float] = (0.0, 0.0)
+    angular_velocity: float = 0.0
+
+    dimensions = (2,)
+    q_columns = (("x", "m"), ("y", "m"), ("angle", "rad"))
+    v_columns = (("x", "m/s"), ("y", "m/s"), ("angle", "rad/s"))
+
+    def start(self) -> tuple[Array, Array]:
+        q = _finite(self, (*self.position, self.angle), 3, "position and angle")
+        v = _finite(self, (*self.velocity, self.angular_velocity), 3, "velocity and angular_velocity")
+        return q, v
+
+    def placement(self, q: ca.SX, v: ca.SX) -> Placement:
+        return PlanarPlacement(ca.vertcat(q[0], q[1], ca.cos(q[2]), ca.sin(q[2])), v)
+
+    def kinematics(self, q: ca.SX) -> ca.SX:
+        return ca.SX.eye(3)
+
+    def advance(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
+        return q + dt * u
+
+    def mass_matrix(self, p: SimpleNamespace) -> ca.SX:
+        return ca.diag(ca.vertcat(p.mass, p.mass, p.inertia))
+
+    def gyroscopic(self, v: ca.SX, p: SimpleNamespace) -> ca.SX:
+        return ca.SX.zeros(3)
+
+
+@dataclass(frozen=True, eq=False)
+class SpatialBody(Body):
+    """Rigid body in space, with a unit quaternion.
+
+    q = (r, quaternion) with the scalar part first, v = (velocity global, omega in the body frame);
+    r' = v_r, quaternion' = 1/2 quaternion ∘ (0, omega); M = diag(m, m, m, J) and h carries -omega x J omega.
+    A step turns the quaternion by Cayley's map of omega, which keeps its norm to round-off and agrees with the midpoint rule
+    for quaternion' = B(quaternion) omega.
+
+    Parameters
+    ----------
+    mass : m [kg], > 0
+    inertia : [kg m^2]
+        Principal moments (Jxx, Jyy, Jzz), or with the products of inertia (Jxx, Jyy, Jzz, Jxy, Jxz, Jyz) the whole matrix
+        in the body frame, about the centre of mass; positive definite.
+    position : [m]
+    quaternion : [-]
+        (w, x, y, z) at the start, of norm 1 within 1e-6; normalised.
+    velocity : [m/s]
+        Global.
+    angular_velocity : [rad/s]
+        In the body frame.
+
+    Raises
+    ------
+    ModelError
+        If a number is not finite, the mass not positive, the inertia not positive definite, the quaternion not of norm 1.
+    """
+
+    mass: Annotated[float, Quantity("kg", positive=True)]
+    inertia: Annotated[tuple[float, ...], Quantity("kg m^2", labels=("xx", "yy", "zz", "xy", "xz", "yz"))]
+    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    quaternion: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    angular_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    dimensions = (3,)
+    q_columns = (("x", "m"), ("y", "m"), ("z", "m"), ("qw", "1"), ("qx", "1"), ("qy", "1"), ("qz", "1"))
+    v_columns = (("x", "m/s"), ("y", "m/s"), ("z", "m/s"), ("wx", "rad/s"), ("wy", "rad/s"), ("wz", "rad/s"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if np.size(self.inertia) not in (3, 6):
+            raise ModelError(
+                f'SpatialBody "{self.name}": inertia takes 3 principal moments or 6 entries '
+                f"(Jxx, Jyy, Jzz, Jxy, Jxz, Jyz), got {self.inertia!r}."
+            )
+        self.check_inertia([float(x) for x in self.inertia])
+
+    def check_inertia(self, entries: list[float]) -> None:
+        """Raise ModelError unless the inertia matrix is positive definite."""
+        xx, yy, zz, xy, xz, yz = (*entries, 0.0, 0.0, 0.0)[:6]
+        eigenvalues = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        if not eigenvalues[0] > 0:
+            raise ModelError(
+                f'SpatialBody "{self.name}": inertia must be positive definite, its smallest eigenvalue is '
+                f"{eigenvalues[0]:.6g} kg m^2. Check the moments {tuple(entries)}."
+            )
+
+    def start(self) -> tuple[Array, Array]:
+        quaternion = _finite(self, self.quaternion, 4, "quaternion")
+        norm = math.sqrt(quaternion @ quaternion)
+        if abs(norm - 1.0) > 1e-6:
+            raise ModelError(f'SpatialBody "{self.name}": quaternion must have norm 1, got norm {norm:.9g}.')
+        q = np.concatenate([_finite(self, self.position, 3, "position"), quaternion / norm])
+        v = _finite(self, (*self.velocity, *self.angular_velocity), 6, "velocity and angular_velocity")
+        return q, v
+
+    def placement(self, q: ca.SX, v: ca.SX) -> Placement:
+        w, x, y, z = (q[i] for i in range(3, 7))
+        norm2 = w * w + x * x + y * y + z * z
+        rotation = (
+            ca.blockcat(
+                [
+                    [w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                    [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
+                    [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z],
+                ]
+            )
+            / norm2
+        )
+        return SpatialPlacement(ca.vertcat(q[:3], ca.vec(rotation)), v)
+
+    def kinematics(self, q: ca.SX) -> ca.SX:
+        return ca.diagcat(ca.SX.eye(3), 0.5 * _quaternion_rates(q[3:]))
+
+    def advance(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
+        omega = u[3:]
+        quarter = dt / 4
+        turn = quarter**2 * ca.dot(omega, omega)
+        quaternion = ((1 - turn) * q[3:] + 2 * quarter * (_quaternion_rates(q[3:]) @ omega)) / (1 + turn)
+        return ca.vertcat(q[:3] + dt * u[:3], quaternion)
+
+    def mass_matrix(self, p: SimpleNamespace) -> ca.SX:
+        return ca.diagcat(p.mass * ca.SX.eye(3), _inertia_matrix(p.inertia))
+
+    def gyroscopic(self, v: ca.SX, p: SimpleNamespace) -> ca.SX:
+        omega = v[3:]
+        return ca.vertcat(ca.SX.zeros(3), -ca.cross(omega, _inertia_matrix(p.inertia) @ omega))
+
+
+def _quaternion_rates(quaternion: ca.SX) -> ca.SX:
+    """E (4, 3) with quaternion' = 1/2 E omega, omega in the body frame."""
+    w, x, y, z = (quaternion[i] for i in range(4))
+    return ca.blockcat([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
+
+
+def _inertia_matrix(entries: ca.SX) -> ca.SX:
+    xx, yy, zz = entries[0], entries[1], entries[2]
+    if entries.numel() == 3:
+        return ca.diag(ca.vertcat(xx, yy, zz))
+    xy, xz, yz = entries[3], entries[4], entries[5]
+    return ca.blockcat([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _finite(body: Element, values: tuple[float, ...], size: int, what: str) -> Array:
+    array = np.asarray(values, dtype=float)
+    if array.shape != (size,) or not np.all(np.isfinite(array)):
+        raise ModelError(f'{type(body).__name__} "{body.name}": {what} must be {size} finite numbers, got {values!r}.')
+    return array

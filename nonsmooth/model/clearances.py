@@ -1,0 +1,168 @@
+"""Joints with clearance: sets of signed gaps between two bodies.
+
+A clearance knows gaps, its `contact` knows the law. Gaps are open > 0. `gaps` enters the equations and must be smooth where
+contacts are closed; `true_gaps` is the distance that is reported. Both vanish together and have the same slope there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Annotated, ClassVar
+
+import casadi as ca
+
+from nonsmooth.exceptions import ModelError
+from nonsmooth.laws.rigid import Rigid
+from nonsmooth.model.elements import Element, Point, PositiveLength, Quantity
+from nonsmooth.model.frames import PlanarPlacement
+from nonsmooth.model.joints import BodyRef
+
+__all__ = ["Clearance", "PrismaticClearance", "RevoluteClearance"]
+
+
+@dataclass(frozen=True, eq=False)
+class Clearance(Element):
+    """Base of unilateral joints."""
+
+    clearance: PositiveLength = field(kw_only=True)
+    contact: Rigid = field(kw_only=True)
+
+    dimensions = (2,)
+    #: label of each gap; a single gap carries the name of its joint
+    gap_labels: ClassVar[tuple[str, ...]] = ("",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.contact, Rigid):
+            raise ModelError(
+                f'{type(self).__name__} "{self.name}": contact must be a law such as Rigid(restitution=..., friction=...), '
+                f"got {self.contact!r}."
+            )
+
+    def numbers(self) -> dict[str, float]:
+        law = self.contact
+        extra = {"restitution": law.restitution, "friction": law.friction} if isinstance(law, Rigid) else {}
+        return super().numbers() | extra
+
+    def quantity(self, label: str) -> Quantity:
+        if label in ("restitution", "friction"):
+            return Quantity("-", nonnegative=True)
+        return super().quantity(label)
+
+    def check(self, label: str, value: float) -> None:
+        super().check(label, value)
+        if label == "restitution" and value > 1:
+            raise ModelError(f'{type(self).__name__} "{self.name}": restitution must lie in [0, 1], got {value!r}.')
+
+    def gap_names(self) -> tuple[str, ...]:
+        """Full names of the gaps."""
+        return tuple(f"{self.name}.{label}" if label else self.name for label in self.gap_labels)
+
+    def gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+        """g_N of the equations [m], one entry per gap."""
+        raise TypeError(f"{type(self).__name__} has no gaps.")
+
+    def true_gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+        """Signed distances that are reported [m]."""
+        return self.gaps(a, b, p)
+
+
+@dataclass(frozen=True, eq=False)
+class RevoluteClearance(Clearance):
+    """Journal (body b) in a bearing (body a) with radial play c.
+
+    With e the vector from the bearing's centre to the journal's, the gap is c - |e|. The equations use
+    ``g_N = (c^2 - e.e) / (2c)``, which equals it to second order at contact and is smooth where the centres coincide.
+
+    Parameters
+    ----------
+    clearance : c [m], > 0
+        Difference of the radii.
+    contact : the contact law
+    at_a, at_b : [m]
+        Centre of the bearing in the frame of a, of the journal in the frame of b.
+    radius : [m], optional
+        Radius of the journal; friction and cylindrical laws need it.
+    length : [m], optional
+        Length of the bearing, for cylindrical laws.
+    """
+
+    a: BodyRef
+    b: BodyRef
+    at_a: Point = field(default=(0.0, 0.0), kw_only=True)
+    at_b: Point = field(default=(0.0, 0.0), kw_only=True)
+    radius: PositiveLength | None = field(default=None, kw_only=True)
+    length: PositiveLength | None = field(default=None, kw_only=True)
+
+    body_fields = ("a", "b")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.contact.friction > 0 and self.radius is None:
+            raise ModelError(
+                f'RevoluteClearance "{self.name}": friction acts on the journal\'s surface, so radius must be given.'
+            )
+
+    def _eccentricity(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+        return b.point(p.at_b) - a.point(p.at_a)
+
+    def gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+        e = self._eccentricity(a, b, p)
+        return (p.clearance**2 - ca.dot(e, e)) / (2 * p.clearance)
+
+    def true_gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+        e = self._eccentricity(a, b, p)
+        return p.clearance - ca.sqrt(ca.dot(e, e))
+
+
+@dataclass(frozen=True, eq=False)
+class PrismaticClearance(Clearance):
+    """Slider of finite length between two parallel walls of a guide, with play c on each side.
+
+    With y the offset of the slider's centre from the guide's axis and theta its angle, both in the frame of the guide, a the
+    slider's half length and H its height, the four corners have the signed gaps ::
+
+        lower:  c + (y -+ a sin(theta)) - (H/2)(cos(theta) - 1)        (- left end, + right end)
+        upper:  c - (y -+ a sin(theta)) - (H/2)(cos(theta) - 1)
+
+    The normal is fixed in the guide; the angle between the bodies is free, its limit asin(c/a) follows from the gaps. The
+    gaps hold while both ends of the slider lie between the walls: the guide's own ends are not modelled.
+
+    Parameters
+    ----------
+    guide, slider : the two bodies
+    length : 2a [m], > 0
+        Of the slider, along its own x axis.
+    height : H [m], >= 0
+        Of the slider; the walls stand H/2 + c from the axis.
+    clearance : c [m], > 0
+        Play on each side of the centred, aligned slider.
+    contact : the contact law
+    at_guide, at_slider : [m]
+        A point of the guide's axis in the frame of the guide, the slider's centre in its own frame.
+    direction : [rad]
+        Angle of the guide's axis in the frame of the guide.
+    """
+
+    guide: BodyRef
+    slider: BodyRef
+    length: PositiveLength = field(kw_only=True)
+    height: Annotated[float, Quantity("m", nonnegative=True)] = field(default=0.0, kw_only=True)
+    at_guide: Point = field(default=(0.0, 0.0), kw_only=True)
+    at_slider: Point = field(default=(0.0, 0.0), kw_only=True)
+    direction: Annotated[float, Quantity("rad")] = field(default=0.0, kw_only=True)
+
+    body_fields = ("guide", "slider")
+    gap_labels = ("left_lower", "left_upper", "right_lower", "right_upper")
+
+    def gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+        cosine, sine = ca.cos(p.direction), ca.sin(p.direction)
+        offset = a.unrotate(b.point(p.at_slider) - a.point(p.at_guide))
+        axis = a.unrotate(ca.vertcat(b.cosine, b.sine))
+        y = cosine * offset[1] - sine * offset[0]
+        tilt_sine = cosine * axis[1] - sine * axis[0]
+        tilt_cosine = cosine * axis[0] + sine * axis[1]
+        left, right = y - p.length / 2 * tilt_sine, y + p.length / 2 * tilt_sine
+        room = p.clearance - p.height / 2 * (tilt_cosine - 1)
+        return ca.vertcat(room + left, room - left, room + right, room - right)

@@ -1,0 +1,139 @@
+"""Placement of a body: where it is and how it moves, as symbols.
+
+Elements receive placements and never coordinates. A placement is a vector z, (x, y, cos, sin) in the plane and
+(r, columns of R) in space, with a twist v, (vx, vy, omega) in the plane and (velocity, omega in the body frame) in space.
+The tangent map T(z) with z' = T(z) v turns derivatives by z into Jacobians by v; no trigonometry is evaluated here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+__all__ = ["Placement", "PlanarPlacement", "SpatialPlacement", "cross", "ground_placement", "placement_like"]
+
+
+def cross(a: Any, b: Any) -> ca.SX:
+    """Planar cross product ``a_x b_y - a_y b_x``."""
+    return a[0] * b[1] - a[1] * b[0]
+
+
+@dataclass(frozen=True, eq=False)
+class PlanarPlacement:
+    """z = (x, y, cos, sin) and twist (vx, vy, omega) of a planar frame."""
+
+    z: ca.SX
+    twist: ca.SX
+
+    @property
+    def position(self) -> ca.SX:
+        return self.z[:2]
+
+    @property
+    def cosine(self) -> ca.SX:
+        return self.z[2]
+
+    @property
+    def sine(self) -> ca.SX:
+        return self.z[3]
+
+    def rotate(self, local: Any) -> ca.SX:
+        """Global components of a vector given in the body frame."""
+        c, s = self.cosine, self.sine
+        return ca.vertcat(c * local[0] - s * local[1], s * local[0] + c * local[1])
+
+    def unrotate(self, vector: Any) -> ca.SX:
+        """Components in the body frame of a global vector."""
+        c, s = self.cosine, self.sine
+        return ca.vertcat(c * vector[0] + s * vector[1], -s * vector[0] + c * vector[1])
+
+    def point(self, local: Any) -> ca.SX:
+        """Global position of a body point."""
+        return self.position + self.rotate(local)
+
+    def point_velocity(self, local: Any) -> ca.SX:
+        """Global velocity of a body point."""
+        arm = self.rotate(local)
+        omega = self.twist[2]
+        return self.twist[:2] + omega * ca.vertcat(-arm[1], arm[0])
+
+    def generalized_force(self, force: Any, at: Any) -> ca.SX:
+        """Force vector (3,) of a global `force` that acts at the body point `at`."""
+        return ca.vertcat(force[0], force[1], cross(self.rotate(at), force))
+
+    def generalized_torque(self, torque: Any) -> ca.SX:
+        """Force vector (3,) of a `torque` about the normal of the plane."""
+        return ca.vertcat(0, 0, torque)
+
+    def tangent(self) -> ca.SX:
+        """T(z) (4, 3) with z' = T(z) v."""
+        zero, one = ca.SX(0), ca.SX(1)
+        return ca.blockcat([[one, zero, zero], [zero, one, zero], [zero, zero, -self.sine], [zero, zero, self.cosine]])
+
+
+@dataclass(frozen=True, eq=False)
+class SpatialPlacement:
+    """z = (r, columns of R) and twist (velocity global, angular velocity in the body frame) of a spatial frame."""
+
+    z: ca.SX
+    twist: ca.SX
+
+    @property
+    def position(self) -> ca.SX:
+        return self.z[:3]
+
+    @property
+    def rotation(self) -> ca.SX:
+        return ca.reshape(self.z[3:], 3, 3)
+
+    def rotate(self, local: Any) -> ca.SX:
+        """Global components of a vector given in the body frame."""
+        return self.rotation @ local
+
+    def unrotate(self, vector: Any) -> ca.SX:
+        """Components in the body frame of a global vector."""
+        return self.rotation.T @ vector
+
+    def point(self, local: Any) -> ca.SX:
+        """Global position of a body point."""
+        return self.position + self.rotate(local)
+
+    def point_velocity(self, local: Any) -> ca.SX:
+        """Global velocity of a body point."""
+        return self.twist[:3] + self.rotate(ca.cross(self.twist[3:], local))
+
+    def generalized_force(self, force: Any, at: Any) -> ca.SX:
+        """Force vector (6,) of a global `force` that acts at the body point `at`."""
+        return ca.vertcat(force, ca.cross(at, self.unrotate(force)))
+
+    def generalized_torque(self, torque: Any) -> ca.SX:
+        """Force vector (6,) of a global `torque`."""
+        return ca.vertcat(ca.SX.zeros(3), self.unrotate(torque))
+
+    def tangent(self) -> ca.SX:
+        """T(z) (12, 6) with z' = T(z) v, from R' = R skew(omega)."""
+        columns = [ca.vec(self.rotation @ ca.skew(unit)) for unit in _unit_vectors()]
+        return ca.diagcat(ca.SX.eye(3), ca.horzcat(*columns))
+
+
+Placement = PlanarPlacement | SpatialPlacement
+
+
+def _unit_vectors() -> list[ca.SX]:
+    return [ca.SX.eye(3)[:, i] for i in range(3)]
+
+
+def ground_placement(dimension: int) -> Placement:
+    """The inertial frame, at rest."""
+    if dimension == 2:
+        return PlanarPlacement(ca.SX([0, 0, 1, 0]), ca.SX.zeros(3))
+    return SpatialPlacement(ca.vertcat(ca.SX.zeros(3), ca.vec(ca.SX.eye(3))), ca.SX.zeros(6))
+
+
+def placement_like(dimension: int, name: str) -> Placement:
+    """A placement of free symbols, the argument of an element function."""
+    if dimension == 2:
+        return PlanarPlacement(ca.SX.sym(f"z_{name}", 4), ca.SX.sym(f"v_{name}", 3))
+    return SpatialPlacement(ca.SX.sym(f"z_{name}", 12), ca.SX.sym(f"v_{name}", 6))

@@ -1,0 +1,235 @@
+"""The frozen mechanism: M, h, B, g, W_g, g_N, W_N as functions of (t, q, v, p), with names.
+
+``M(q) v' = h(t, q, v) + W_g lambda_g + W_N lambda_N``, ``q' = B(q) v``, ``g(t, q) = 0``, ``0 <= g_N(q)  ⟂  lambda_N >= 0``.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from nonsmooth.evaluation import Array, Evaluator
+from nonsmooth.exceptions import InputError, ModelError
+from nonsmooth.model.elements import Element
+from nonsmooth.model.state import State
+
+__all__ = ["Names", "System"]
+
+
+@dataclass(frozen=True)
+class Names:
+    """Labels of every column, and units by label."""
+
+    q: tuple[str, ...]
+    v: tuple[str, ...]
+    constraints: tuple[str, ...]
+    reactions: tuple[str, ...]
+    contacts: tuple[str, ...]
+    q_units: tuple[str, ...]
+    v_units: tuple[str, ...]
+    constraint_units: tuple[str, ...]
+    reaction_units: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """What ``Model.build()`` returns. The functions are CasADi functions of symbols or numbers, p the parameter vector.
+
+    ``M(q, p)`` (nv, nv); ``h(t, q, v, p)`` (nv,) with gyroscopic terms; ``B(q)`` (nq, nv); ``advance(q, u, dt)`` coordinates after
+    `dt` at constant velocity u; ``g(t, q, p)`` (ng,), ``W_g(t, q, p)`` (nv, ng), ``g_t(t, q, p)`` its explicit rate;
+    ``closure(t, q, p)`` the joints' misfit as reported; ``g_N(q, p)`` (nc,) [m] open > 0, ``W_N(q, p)`` (nv, nc);
+    ``distance(q, p)`` true gaps; ``contact_law(p)`` restitution, friction, length scale of each contact;
+    ``energy(t, q, v, p)`` kinetic and potential energy [J], power of loads and of damping [W];
+    ``reaction(t, q, p, lam_g)`` forces and torques of joints on their second bodies.
+    """
+
+    name: str
+    dimension: int
+    elements: tuple[Element, ...]
+    names: Names
+    parameters: Mapping[str, float]
+    start: State
+    M: ca.Function
+    h: ca.Function
+    B: ca.Function
+    advance: ca.Function
+    g: ca.Function
+    W_g: ca.Function
+    g_t: ca.Function
+    closure: ca.Function
+    g_N: ca.Function
+    W_N: ca.Function
+    distance: ca.Function
+    contact_law: ca.Function
+    energy: ca.Function
+    reaction: ca.Function
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def nq(self) -> int:
+        return len(self.names.q)
+
+    @property
+    def nv(self) -> int:
+        return len(self.names.v)
+
+    @property
+    def nc(self) -> int:
+        return len(self.names.contacts)
+
+    @property
+    def ng(self) -> int:
+        return len(self.names.constraints)
+
+    @property
+    def q_names(self) -> tuple[str, ...]:
+        return self.names.q
+
+    @property
+    def v_names(self) -> tuple[str, ...]:
+        return self.names.v
+
+    @property
+    def contact_names(self) -> tuple[str, ...]:
+        return self.names.contacts
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        return self.names.constraints
+
+    @property
+    def reaction_names(self) -> tuple[str, ...]:
+        return self.names.reactions
+
+    @cached_property
+    def parameter_values(self) -> Array:
+        """The parameters as built, in order."""
+        return np.array(list(self.parameters.values()), dtype=float)
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """The mechanism as plain data."""
+        return {"name": self.name, "elements": [element.describe() for element in self.elements]}
+
+    def __repr__(self) -> str:
+        return (
+            f"System({self.name!r}: {self.nv} velocities, {self.ng} constraints, {self.nc} contacts, "
+            f"{len(self.parameters)} parameters)"
+        )
+
+    def parameter_vector(self, changes: Mapping[str, float] | None = None) -> Array:
+        """Parameters in order, with `changes` by name applied and checked.
+
+        Raises
+        ------
+        InputError
+            For an unknown name, with the nearest known ones, or a value outside its range.
+        """
+        values = self.parameter_values.copy()
+        order = {name: i for i, name in enumerate(self.parameters)}
+        elements = {element.name: element for element in self.elements}
+        for name, value in (changes or {}).items():
+            if name not in order:
+                raise InputError(f'Unknown parameter "{name}". {_nearest(name, order)}')
+            element, _, label = name.partition(".")
+            try:
+                number = float(value)
+            except (TypeError, ValueError):
+                raise InputError(f'Parameter "{name}" must be a number, got {value!r}.') from None
+            elements[element].check(label, number)
+            values[order[name]] = number
+        return values
+
+    def state(self, changes: Mapping[str, float] | None = None, *, velocities: Mapping[str, float] | None = None, t: float = 0.0) -> State:
+        """A start: the built one with coordinates and `velocities` changed by name.
+
+        >>> from nonsmooth import Ground, Model, PlanarBody
+        >>> system = Model([Ground(), PlanarBody("slider", mass=5.0, inertia=8e-4)]).build()
+        >>> system.state({"slider.angle": 1e-9}, velocities={"slider.x": 0.1}).q
+        array([0.e+00, 0.e+00, 1.e-09])
+        """
+        q = _replaced(self.start.q, self.names.q, changes, "coordinate")
+        v = _replaced(self.start.v, self.names.v, velocities, "velocity")
+        return State(float(t), q, v)
+
+    @cached_property
+    def numeric(self) -> Numeric:
+        """Fast numerical evaluation of the functions."""
+        return Numeric(self)
+
+    def true_gaps(self, q: Array, parameters: Array) -> Array:
+        """True gaps (n, nc) [m] at rows of coordinates (n, nq)."""
+        return _rows(self.distance, self.nc, q, parameters)
+
+    def joint_closure(self, t: Array, q: Array, parameters: Array) -> Array:
+        """Misfit of joints and drivers (n, ng) [m] or [rad] at rows of coordinates."""
+        return _rows(self.closure, self.ng, t, q, parameters)
+
+    def energies(self, t: Array, q: Array, v: Array, parameters: Array) -> dict[str, Array]:
+        """Kinetic and potential energy [J], power of loads and of damping [W], each (n,)."""
+        table = _rows(self.energy, 4, t, q, v, parameters)
+        return dict(zip(("kinetic", "potential", "power_loads", "power_damping"), table.T, strict=True))
+
+    def inverse_dynamics(self, t: float, q: Array, v: Array, acceleration: Array, parameters: Array | None = None) -> Array:
+        """Force vector ``M(q) v' - h(t, q, v)`` (nv,) that the given acceleration needs besides the applied forces."""
+        p = self.parameter_values if parameters is None else parameters
+        return self.numeric.M(q, p)[0] @ np.asarray(acceleration, dtype=float) - self.numeric.h(t, q, v, p)[0]
+
+
+class Numeric:
+    """Buffered evaluators of a system's functions; matrices keep two dimensions."""
+
+    def __init__(self, system: System) -> None:
+        self.M = Evaluator(system.M, matrices=["M"])
+        self.h = Evaluator(system.h)
+        self.B = Evaluator(system.B, matrices=["B"])
+        self.advance = Evaluator(system.advance)
+        self.g = Evaluator(system.g)
+        self.g_t = Evaluator(system.g_t)
+        self.W_g = Evaluator(system.W_g, matrices=["W_g"])
+        self.g_N = Evaluator(system.g_N)
+        self.W_N = Evaluator(system.W_N, matrices=["W_N"])
+        self.distance = Evaluator(system.distance)
+        self.closure = Evaluator(system.closure)
+        self.contact_law = Evaluator(system.contact_law)
+        self.reaction = Evaluator(system.reaction)
+
+
+def _rows(function: ca.Function, columns: int, *arguments: Array) -> Array:
+    """Evaluate for each row of the arguments, of which the last, the parameters, is shared."""
+    count = len(arguments[0])
+    if columns == 0 or count == 0:
+        return np.zeros((count, columns))
+    *varying, shared = arguments
+    mapped = function.map(count)
+    return np.array(mapped(*(np.asarray(a).reshape(count, -1).T for a in varying), ca.repmat(ca.DM(shared), 1, count))).T
+
+
+def _replaced(values: Array, names: tuple[str, ...], changes: Mapping[str, float] | None, what: str) -> Array:
+    values = values.copy()
+    for name, value in (changes or {}).items():
+        if name not in names:
+            raise InputError(f'Unknown {what} "{name}". {_nearest(name, names)}')
+        if not np.isfinite(value):
+            raise InputError(f'The {what} "{name}" must be a finite number, got {value!r}.')
+        values[names.index(name)] = value
+    return values
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    known = list(known)
+    close = difflib.get_close_matches(name, known, n=3)
+    return f"Did you mean {' or '.join(close)}?" if close else f"Known: {', '.join(known) or 'none'}."
+
+
+def check_finite(what: str, values: Array, names: tuple[str, ...]) -> None:
+    """Raise ModelError that names the first entry of `values` that is not finite."""
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise ModelError(f'{what} of "{names[bad[0]]}" is {values[bad[0]]} at the start; check the loads and the start.')

@@ -1,0 +1,1 @@
+"""Compiled step algorithms. Importing this package compiles nothing; each function compiles at its first call."""

@@ -1,0 +1,108 @@
+"""The nouns shared by programs and solvers: an answer, who is asked, and who judges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+
+__all__ = ["TINY", "Program", "Session", "Solution", "Solver", "worst_row"]
+
+#: Guards a division by a scale that is zero because all of its terms are: 0 / TINY = 0.
+TINY = float(np.finfo(float).tiny)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What a solver answers. Nothing in it is believed before `Program.residual` has judged it.
+
+    Parameters
+    ----------
+    x : Array
+        Primal unknowns of the program.
+    y : Array
+        Multipliers or complementary unknowns, one per row or pair.
+    status : str
+        The solver's own word, "solved", "max_iter", ...
+    iterations : int
+        The solver's own count: pivots, Newton steps, sweeps.
+    solver : str
+        Class name of the solver's settings.
+    active : array of bool, optional
+        Rows or pairs that bind; a warm start for the next program of the same shape.
+    """
+
+    x: Array
+    y: Array
+    status: str
+    iterations: int
+    solver: str
+    active: NDArray[np.bool_] | None = None
+
+
+@runtime_checkable
+class Program(Protocol):
+    """Data of a mathematical program and the independent certificate of its answers."""
+
+    def residual(self, solution: Solution) -> float:
+        """Largest scaled violation of the program's conditions [-]; infinite where a number is not finite."""
+        ...
+
+    def worst(self, solution: Solution) -> tuple[str, float]:
+        """Name of the row that gives the residual, and its value."""
+        ...
+
+
+class Session(Protocol):
+    """A solver at work: holds workspaces and factorisations, reused from program to program."""
+
+    def solve(self, program: Program, guess: Solution | None = None) -> Solution:
+        """Answer as well as possible. A program that cannot be solved gives a poor answer, not an exception."""
+        ...
+
+
+class Solver(Protocol):
+    """Settings of one algorithm: a frozen dataclass. `tolerance` is the residual that it promises where it fits."""
+
+    @property
+    def tolerance(self) -> float: ...
+
+    def fits(self, program: Program) -> bool:
+        """Whether the algorithm applies to this program at all."""
+        ...
+
+    def setup(self) -> Session:
+        """Make a session.
+
+        Raises
+        ------
+        SolverMissing
+            If the library that the solver needs is not installed.
+        """
+        ...
+
+
+def worst_row(values: Array, names: Sequence[str]) -> tuple[str, float]:
+    """Name and value of the largest entry, where nan counts as infinite; ("nothing", 0) of no rows.
+
+    >>> worst_row(np.array([0.0, np.nan]), ["a", "b"])
+    ('b', inf)
+    """
+    if values.size == 0:
+        return "nothing", 0.0
+    i = int(np.argmax(values))  # argmax stops at the first nan, so a nan always wins
+    value = float(values[i])
+    return names[i], value if np.isfinite(value) else float("inf")
+
+
+def largest(values: Array) -> float:
+    """The value of `worst_row` without its name."""
+    if values.size == 0:
+        return 0.0
+    value = float(values.max())
+    return value if np.isfinite(value) else float("inf")

@@ -1,0 +1,90 @@
+"""The mixed linear complementarity problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.programs.base import TINY, Solution, largest, worst_row
+
+__all__ = ["LCP"]
+
+
+@dataclass(frozen=True, eq=False)
+class LCP:
+    r"""Mixed linear complementarity problem; in a `Solution`, `y` is z and `x` is w.
+
+    .. math::
+        w = A z + b, \qquad w_i = 0, \ z_i \ \text{free} \ (i < \text{bilateral}), \qquad
+        0 \le w_i \perp z_i \ge 0 \ \text{(else)}.
+
+    In an impact A is the Delassus matrix, z the impulses and w the gap rates after it. One solution exists for every b
+    if A is a P-matrix (positive definite, say); if A is only positive semidefinite, w is unique and z need not be.
+
+    Parameters
+    ----------
+    A : array (m, m)
+        Need not be symmetric.
+    b : array (m,)
+    bilateral : int
+        Number of leading rows that are equations.
+    names : tuple of str
+        Names of the rows in messages; empty for "row 0", "row 1", ...
+
+    Raises
+    ------
+    InputError
+        If the shapes do not agree.
+
+    Examples
+    --------
+    >>> lcp = LCP(A=np.eye(2), b=np.array([-1.0, 1.0]))
+    >>> lcp.residual(Solution(np.array([0.0, 1.0]), np.array([1.0, 0.0]), "by hand", 0, "nobody"))
+    0.0
+    """
+
+    A: Array
+    b: Array
+    bilateral: int = 0
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        m = self.b.size
+        if self.A.shape != (m, m):
+            raise InputError(f"An LCP with {m} rows needs A of shape {(m, m)}, got {self.A.shape}.")
+        if not 0 <= self.bilateral <= m:
+            raise InputError(f"bilateral = {self.bilateral} of an LCP must lie between 0 and its {m} rows.")
+        if self.names and len(self.names) != m:
+            raise InputError(f"An LCP with {m} rows got {len(self.names)} names of rows.")
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the rows."""
+        return self.names or tuple(f"row {i}" for i in range(self.b.size))
+
+    def errors(self, solution: Solution) -> Array:
+        r"""Scaled violation of every row [-], shape (m,); w is computed afresh from z.
+
+        Notes
+        -----
+        \|w_i\| / s_i on equations and \|min(w_i, A_ii z_i)\| / s_i else, with s_i = (\|A\| \|z\| + \|b\|)_i, the sum
+        of the absolute values of the terms of w_i.
+        """
+        z, e = solution.y, self.bilateral
+        if z.shape != self.b.shape:
+            return np.full(self.b.size, np.inf)
+        values = self.A @ z + self.b
+        values[e:] = np.minimum(values[e:], (self.A.diagonal() * z)[e:])
+        scales = np.abs(self.A) @ np.abs(z) + np.abs(self.b)
+        return np.abs(values) / np.maximum(scales, TINY)
+
+    def residual(self, solution: Solution) -> float:
+        """Largest of `errors` [-]; infinite where a number is not finite."""
+        return largest(self.errors(solution))
+
+    def worst(self, solution: Solution) -> tuple[str, float]:
+        """Name of the row that gives the residual, and its value."""
+        return worst_row(self.errors(solution), self.row_names)

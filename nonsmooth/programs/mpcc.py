@@ -1,0 +1,181 @@
+"""The mathematical program with complementarity constraints, cut into structure (once) and numbers (each step)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array, Evaluator
+from nonsmooth.exceptions import InputError
+from nonsmooth.programs.base import TINY, Solution, largest, worst_row
+
+__all__ = ["MPCC", "MPCCStructure"]
+
+
+@dataclass(frozen=True, eq=False)
+class MPCCStructure:
+    r"""Symbols of a program with complementarity pairs; made once, then filled with numbers by `MPCC`.
+
+    .. math::
+        \min f(x, y, p) \quad \text{s.t.} \quad c(x, y, p) = 0, \quad \text{lower} \le x \le \text{upper}, \quad
+        0 \le G_i(x, y, p) \perp y_i \ge 0,
+
+    except that a pair that is not *binding* has y_i = 0 and only G_i >= 0.
+
+    Parameters
+    ----------
+    x, y, p : casadi.SX
+        Column vectors of symbols: unknowns, multipliers (one per pair), parameters.
+    objective : casadi.SX
+        f, a scalar; 0 where the step is determined by its equations.
+    equalities : casadi.SX
+        c, a column.
+    complements : casadi.SX
+        G, a column with one row per y.
+    equality_terms : casadi.SX
+        For each row of c the sum of the absolute values of its terms: the scale of its residual.
+    x_names, y_names, equality_names : tuple of str
+        Names in messages.
+
+    Raises
+    ------
+    InputError
+        If the shapes do not agree.
+    """
+
+    x: ca.SX
+    y: ca.SX
+    p: ca.SX
+    objective: ca.SX
+    equalities: ca.SX
+    complements: ca.SX
+    equality_terms: ca.SX
+    x_names: tuple[str, ...]
+    y_names: tuple[str, ...]
+    equality_names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        sizes = {
+            "x_names": (len(self.x_names), self.x.numel()),
+            "y_names": (len(self.y_names), self.y.numel()),
+            "complements": (self.complements.numel(), self.y.numel()),
+            "equality_terms": (self.equality_terms.numel(), self.equalities.numel()),
+            "equality_names": (len(self.equality_names), self.equalities.numel()),
+            "objective": (self.objective.numel(), 1),
+        }
+        for field, (size, expected) in sizes.items():
+            if size != expected:
+                raise InputError(f"{field} of an MPCCStructure has {size} entries, expected {expected}.")
+
+    @cached_property
+    def values(self) -> Evaluator:
+        """(x, y, p) -> f, c, terms of c, G."""
+        outputs = [self.objective, self.equalities, self.equality_terms, self.complements]
+        return Evaluator(ca.Function("mpcc_values", [self.x, self.y, self.p], outputs))
+
+    @cached_property
+    def jacobians(self) -> Evaluator:
+        """(x, y, p) -> c, G, c_x, c_y, G_x, G_y."""
+        matrices = [ca.jacobian(e, s) for e in (self.equalities, self.complements) for s in (self.x, self.y)]
+        names = ["c", "G", "c_x", "c_y", "G_x", "G_y"]
+        function = ca.Function(
+            "mpcc_jacobians",
+            [self.x, self.y, self.p],
+            [self.equalities, self.complements, *matrices],
+            ["x", "y", "p"],
+            names,
+        )
+        return Evaluator(function, matrices=names[2:])
+
+
+@dataclass(frozen=True, eq=False)
+class MPCC:
+    """Numbers of one step for an `MPCCStructure`.
+
+    Parameters
+    ----------
+    structure : MPCCStructure
+    p : array
+        Values of the parameters.
+    lower, upper : arrays
+        Bounds of x, infinite where there is none; an x with lower == upper is a fixed number.
+    x_scale, y_scale, G_scale : arrays
+        Typical sizes, positive, in the unit of each entry: gap/clearance, impulse/(m g dt), velocity/(c/dt), ...
+        An infinite G_scale leaves the gap of a pair that does not bind out of account.
+    binding : array of bool
+        Pairs whose y may differ from zero.
+
+    Raises
+    ------
+    InputError
+        If the shapes do not agree or a scale is not positive.
+    """
+
+    structure: MPCCStructure
+    p: Array
+    lower: Array
+    upper: Array
+    x_scale: Array
+    y_scale: Array
+    G_scale: Array
+    binding: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        n, m = len(self.structure.x_names), len(self.structure.y_names)
+        if self.p.size != self.structure.p.numel():
+            raise InputError(f"This MPCC takes {self.structure.p.numel()} parameters, got {self.p.size}.")
+        for field, size in (("lower", n), ("upper", n), ("x_scale", n), ("y_scale", m), ("G_scale", m), ("binding", m)):
+            if getattr(self, field).shape != (size,):
+                raise InputError(f"{field} of this MPCC needs shape ({size},), got {getattr(self, field).shape}.")
+        for field in ("x_scale", "y_scale", "G_scale"):
+            scale = getattr(self, field)
+            if not (scale > 0.0).all():
+                raise InputError(f"{field} of an MPCC must be positive, got {scale}.")
+
+    @property
+    def free(self) -> NDArray[np.bool_]:
+        """Which x are unknowns: those with lower < upper."""
+        return self.lower < self.upper
+
+    @property
+    def determined(self) -> bool:
+        """Whether the equations alone fix x, given y: as many free x as equations, so that nothing is optimised."""
+        return int(np.count_nonzero(self.free)) == len(self.structure.equality_names)
+
+    def errors(self, solution: Solution) -> Array:
+        r"""Scaled violation of every condition [-]: equations, bounds of x, pairs.
+
+        Notes
+        -----
+        \|c_i\| / terms_i; the part of x beyond its bounds / x_scale; \|min(G_i / G_scale_i, y_i / y_scale_i)\| for a
+        binding pair; max(\|y_i\| / y_scale_i, -G_i / G_scale_i) for another. Optimality is not part of it: each
+        feasible point is a motion.
+        """
+        x, y = solution.x, solution.y
+        if x.shape != self.lower.shape or y.shape != self.binding.shape:
+            return np.full(len(self._names), np.inf)
+        _, c, terms, G = self.structure.values(x, y, self.p)
+        gap, multiplier = G / self.G_scale, y / self.y_scale
+        bounds = np.maximum(np.maximum(self.lower - x, x - self.upper), 0.0) / self.x_scale
+        pairs = np.where(
+            self.binding, np.abs(np.minimum(gap, multiplier)), np.maximum(np.abs(multiplier), np.maximum(-gap, 0.0))
+        )
+        bounds[np.isnan(x)] = np.nan
+        return np.concatenate((np.abs(c) / np.maximum(terms, TINY), bounds, pairs))
+
+    def residual(self, solution: Solution) -> float:
+        """Largest of `errors` [-]; infinite where a number is not finite."""
+        return largest(self.errors(solution))
+
+    def worst(self, solution: Solution) -> tuple[str, float]:
+        """Name of the row that gives the residual, and its value."""
+        return worst_row(self.errors(solution), self._names)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        s = self.structure
+        return s.equality_names + tuple(f"bound of {name}" for name in s.x_names) + s.y_names

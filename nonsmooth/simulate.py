@@ -1,0 +1,228 @@
+"""The one time loop."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import time
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError, Interrupted, SimulationFailed, SolverFailed
+from nonsmooth.model.checks import check_start
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System
+from nonsmooth import solvers
+from nonsmooth.programs import Solution
+from nonsmooth.solvers.chain import CERTIFIED, Chain
+from nonsmooth.step_control import StepControl, step_control
+from nonsmooth.steppers.base import Ask, Formulation, Step, Stepper
+from nonsmooth.trajectory import Recorder, Trajectory
+
+__all__ = ["simulate"]
+
+#: how often the length of a failed step is halved before the run stops
+HALVINGS = 4
+
+
+def simulate(
+    system: System,
+    stepper: Stepper,
+    *,
+    t_end: float,
+    dt: float | StepControl,
+    t_start: float | None = None,
+    state: State | None = None,
+    parameters: Mapping[str, float] | None = None,
+    engine: str = "auto",
+    record: int = 1,
+    progress: Callable[[float, float, int], None] | None = None,
+) -> Trajectory:
+    """Run a mechanism from its start to `t_end`.
+
+    Parameters
+    ----------
+    system : System
+        From ``Model.build()``.
+    stepper : GaussMPCC, GaussQP, ...
+        The scheme, with its solver.
+    t_end : [s]
+    dt : [s], or ``Landing(dt_min, dt_max)``
+        A number is a constant step.
+    t_start : [s], optional
+        0 by default, or the time of `state`.
+    state : State, optional
+        Another start than the system's: ``system.state({...})``, or ``trajectory.end`` to go on with a run.
+    parameters : mapping, optional
+        Parameters to change, by name: ``{"guide.clearance": 2e-5}``. Nothing is rebuilt.
+    engine : "auto" or "python"
+    record : int
+        Keep every so-many-th step, with the impulses of those between added up. The certificate covers all steps.
+    progress : callable (t, t_end, steps), optional
+        Called after each step.
+
+    Returns
+    -------
+    Trajectory
+
+    Raises
+    ------
+    InputError
+        Before the first step, for arguments or a start that cannot be used.
+    SimulationFailed
+        If a step cannot be certified even when shortened; its `trajectory` holds the steps so far.
+    Interrupted
+        On Ctrl-C; likewise.
+
+    Examples
+    --------
+    >>> from nonsmooth import GaussQP, Landing
+    >>> from nonsmooth_problems import slider_rod
+    >>> trajectory = simulate(slider_rod(case=1).build(), GaussQP(), t_end=0.02, dt=Landing(1e-6, 1e-3))
+    >>> float(trajectory.q["slider.y"][-1])
+    -1e-05
+    """
+    control = step_control(dt)
+    values = system.parameter_vector(parameters)
+    first = _start(system, values, state, t_start)
+    _check_arguments(first.t, t_end, engine, record)
+    solver = stepper.solver if stepper.solver is not None else getattr(solvers, stepper.default_solver)()
+    formulation = stepper.formulate(system, values, control, solver)
+    chain = Chain(solver, stepper.fallback)
+    settings = {"stepper": repr(replace(stepper, solver=solver)), "dt": repr(control), "t_start": first.t, "t_end": t_end}  # type: ignore[type-var]
+    recorder = Recorder(system, values, _manifest(system, values, settings, formulation), record)
+    return _Run(formulation, chain, control, recorder, system, values, t_end, progress).trajectory(first)
+
+
+class _Run:
+    """One run: its loop, and what to hand over when it ends early."""
+
+    def __init__(
+        self, formulation: Formulation, chain: Chain, control: StepControl, recorder: Recorder, system: System,
+        values: Array, t_end: float, progress: Callable[[float, float, int], None] | None,
+    ) -> None:  # fmt: skip
+        self.formulation, self.chain, self.control, self.recorder = formulation, chain, control, recorder
+        self.system, self.values, self.t_end, self.progress = system, values, t_end, progress
+        self.steps, self.shortened = 0, 0
+        self.clock = time.perf_counter()
+
+    def trajectory(self, first: State) -> Trajectory:
+        """The loop."""
+        origin = float(first.stepper_memory.get("grid_start", np.array([first.t]))[0])
+        state = first
+        try:
+            state, impact = self._answered(self.formulation.start(first))
+            self.recorder.start(state, impact)
+            while state.t < self.t_end:
+                step = self._step(state, self.control.next_time(state.t, origin, self.t_end))
+                step = replace(step, state=_remembering(step.state, origin))
+                self.recorder.append(step)
+                state = step.state
+                self.steps += 1
+                if self.progress is not None:
+                    self.progress(state.t, self.t_end, self.steps)
+        except SolverFailed as error:
+            message = f"Step {self.steps + 1}, from t = {state.t:.9g} s, failed: {error}{self._hint(state)}"
+            raise SimulationFailed(message, trajectory=self._finished(state, f"failed: {message}"), cause=error) from error
+        except KeyboardInterrupt:
+            message = f"Interrupted at t = {state.t:.9g} s of {self.t_end:g} s, after {self.steps} steps."
+            raise Interrupted(message, trajectory=self._finished(state, "interrupted")) from None
+        return self._finished(state, "finished")
+
+    def _step(self, state: State, t: float) -> Step:
+        """A step to `t` at most; where no solver's answer is certified, a shorter one."""
+        for halving in range(HALVINGS + 1):
+            try:
+                return self._answered(self.formulation.step(state, t))
+            except SolverFailed:
+                if halving == HALVINGS or not self.chain.fallback:
+                    raise
+                self.shortened += 1
+                t = state.t + (t - state.t) / 2
+        raise AssertionError("unreachable")
+
+    def _answered(self, stepping: Generator[Ask, Solution, Any]) -> Any:
+        """Run a formulation's generator, each program answered by the chain; failures are thrown into it."""
+        try:
+            program, guess = next(stepping)
+            while True:
+                try:
+                    solution = self.chain.answer(program, guess)
+                except SolverFailed as error:
+                    program, guess = stepping.throw(error)
+                    continue
+                program, guess = stepping.send(solution)
+        except StopIteration as stop:
+            return stop.value
+
+    def _finished(self, state: State, status: str) -> Trajectory:
+        if not self.recorder.started:
+            self.recorder.start(state, None)
+        counts = {"steps": self.steps, "shortened": self.shortened} | self.chain.counts
+        return self.recorder.finish(counts, time.perf_counter() - self.clock, status)
+
+    def _hint(self, state: State) -> str:
+        """What the residual alone does not tell: a load that is not a number."""
+        for t in (state.t, self.control.next_time(state.t, state.t, self.t_end)):
+            force = self.system.numeric.h(t, state.q, state.v, self.values)[0]
+            bad = np.flatnonzero(~np.isfinite(force))
+            if bad.size:
+                name = self.system.v_names[bad[0]]
+                return f' The applied force along "{name}" is {force[bad[0]]} at t = {t:.9g} s; check the loads.'
+        return ""
+
+
+def _remembering(state: State, origin: float) -> State:
+    """Constant steps lie on one grid, also after a restart."""
+    return replace(state, stepper_memory={**state.stepper_memory, "grid_start": np.array([origin])})
+
+
+def _start(system: System, values: Array, state: State | None, t_start: float | None) -> State:
+    first = system.start if state is None else state
+    if first.q.shape != system.start.q.shape or first.v.shape != system.start.v.shape:
+        raise InputError(
+            f"The state has {first.q.size} coordinates and {first.v.size} velocities, the system {system.nq} and {system.nv}; "
+            "make it with system.state(...)."
+        )
+    if t_start is not None:
+        if not np.isfinite(t_start):
+            raise InputError(f"t_start must be a finite number of seconds, got {t_start!r}.")
+        first = replace(first, t=float(t_start))
+    check_start(system, first, values)
+    return first
+
+
+def _check_arguments(t_start: float, t_end: float, engine: str, record: int) -> None:
+    if not (np.isfinite(t_end) and t_end > t_start):
+        raise InputError(f"t_end must lie after the start at t = {t_start:g} s, got {t_end!r}.")
+    if engine not in ("auto", "python"):
+        raise InputError(f'engine must be "auto" or "python", got {engine!r}.')
+    if isinstance(record, bool) or not isinstance(record, int) or record < 1:
+        raise InputError(f"record must be an integer >= 1, got {record!r}.")
+
+
+def _manifest(system: System, values: Array, settings: dict[str, Any], formulation: Formulation) -> dict[str, Any]:
+    """What it takes to repeat the run."""
+    packages = ("nonsmooth", "casadi", "numpy", "scipy", "numba", "osqp", "cvxpy", "clarabel")
+    return {
+        "versions": {"python": platform.python_version()} | {name: _version(name) for name in packages},
+        "model": system.description,
+        "parameters": {
+            name: {"value": float(value)} | dict(system.provenance.get(name, {}))
+            for name, value in zip(system.parameters, values, strict=True)
+        },
+        "settings": settings,
+        "engine": "python",
+        "rules": {"certified residual": CERTIFIED} | formulation.rules(),
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None

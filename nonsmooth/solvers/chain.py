@@ -1,0 +1,118 @@
+"""The fallback chain: who is asked next when an answer is not certified."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nonsmooth.exceptions import SolverFailed, SolverMissing
+from nonsmooth.programs import LCP, MPCC, QP, Program, Session, Solution, Solver
+from nonsmooth.solvers.active_set import ActiveSet
+from nonsmooth.solvers.conic import Conic
+from nonsmooth.solvers.ipopt import IpoptMPCC
+from nonsmooth.solvers.osqp import Osqp
+
+__all__ = ["CERTIFIED", "CHAIN", "Attempt", "Chain"]
+
+#: Residual [-] up to which an answer is accepted, whoever gave it.
+CERTIFIED = 1e-9
+
+CHAIN: dict[type, tuple[Solver, ...]] = {
+    LCP: (ActiveSet(), Conic()),
+    QP: (ActiveSet(), Osqp(), Conic()),
+    MPCC: (IpoptMPCC(), ActiveSet(), IpoptMPCC("scholtes")),
+}
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One refused answer: who gave it, its own word, our residual [-] and the row that gives it."""
+
+    solver: Solver
+    status: str
+    residual: float
+    worst: str
+
+    def __str__(self) -> str:
+        return f"{self.solver} said {self.status!r}, residual {self.residual:.1e} at {self.worst}"
+
+
+class Chain:
+    """Asks one solver after the other until the program's own residual certifies an answer.
+
+    Parameters
+    ----------
+    first : Solver
+        Asked first where it fits. A program of another kind, such as the impact LCP beside an MPCC, goes to the chain
+        of its kind at once; that is not a fallback.
+    fallback : bool
+        False asks nobody but the first solver that fits.
+
+    Attributes
+    ----------
+    counts : dict
+        "solves" (programs answered), "iterations" (of all attempts), "fallbacks" (answers by another than the first
+        asked), and the answers of each solver under its class name.
+
+    Notes
+    -----
+    `IpoptMPCC("literal")` has no fallback: a formula that is kept to show that it fails must be seen to fail.
+    """
+
+    def __init__(self, first: Solver, fallback: bool = True) -> None:
+        self.first = first
+        self.fallback = fallback
+        self.counts: dict[str, int] = {"solves": 0, "iterations": 0, "fallbacks": 0}
+        self._sessions: dict[Solver, Session] = {}
+
+    def answer(self, program: Program, guess: Solution | None = None) -> Solution:
+        """The first answer whose residual is at most `CERTIFIED`.
+
+        Raises
+        ------
+        SolverFailed
+            If there is none; its message names each solver asked and the worst row of its answer.
+        SolverMissing
+            If the library of the solver that was asked for is absent.
+        """
+        attempts: list[Attempt] = []
+        for solver in self._asked(program):
+            try:
+                session = self._session(solver)
+            except SolverMissing as error:
+                if solver is self.first:
+                    raise
+                attempts.append(Attempt(solver, str(error), float("inf"), "nothing solved"))
+                continue
+            solution = session.solve(program, guess)
+            self.counts["iterations"] += solution.iterations
+            if program.residual(solution) <= CERTIFIED:
+                self._count(solver, fallback=bool(attempts))
+                return solution
+            row, residual = program.worst(solution)
+            attempts.append(Attempt(solver, solution.status, residual, row))
+        raise SolverFailed(
+            f"No solver answered this {type(program).__name__} to a residual of {CERTIFIED:g}: "
+            + ("; ".join(str(attempt) for attempt in attempts) or f"{self.first} does not fit it")
+            + ".",
+            program=program,
+            guess=guess,
+            attempts=tuple(attempts),
+        )
+
+    def _asked(self, program: Program) -> list[Solver]:
+        fitting = [self.first] if self.first.fits(program) else []
+        if fitting and isinstance(self.first, IpoptMPCC) and self.first.relaxation == "literal":
+            return fitting
+        fitting += [s for s in CHAIN.get(type(program), ()) if s not in fitting and s.fits(program)]
+        return fitting if self.fallback else fitting[:1]
+
+    def _session(self, solver: Solver) -> Session:
+        if solver not in self._sessions:
+            self._sessions[solver] = solver.setup()
+        return self._sessions[solver]
+
+    def _count(self, solver: Solver, fallback: bool) -> None:
+        name = type(solver).__name__
+        self.counts["solves"] += 1
+        self.counts["fallbacks"] += fallback
+        self.counts[name] = self.counts.get(name, 0) + 1

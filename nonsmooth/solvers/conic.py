@@ -1,0 +1,159 @@
+"""Clarabel through cvxpy: slow, independent of everything else here, the last word of the chain."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError, SolverMissing
+from nonsmooth.programs import LCP, QP, Program, Solution
+from nonsmooth.solvers.normalised import normalised
+from nonsmooth.solvers.polish import binding_rows, polished_qp
+
+__all__ = ["Conic"]
+
+
+@dataclass(frozen=True)
+class Conic:
+    """Interior-point cross-check of a QP, or of an LCP with symmetric positive semidefinite matrix.
+
+    The LCP is posed as min 1/2 z^T A z + b^T z with z_i >= 0 on its complementary rows.
+
+    References
+    ----------
+    Goulart, Chen, Clarabel: an interior-point solver for conic programs with quadratic objectives, arXiv:2405.12762.
+    """
+
+    tolerance: ClassVar[float] = 1e-9
+
+    def fits(self, program: Program) -> bool:
+        """Any QP; an LCP with symmetric positive semidefinite A."""
+        if isinstance(program, LCP):
+            return _factor(program.A) is not None
+        return isinstance(program, QP)
+
+    def setup(self) -> ConicSession:
+        """Load cvxpy and Clarabel.
+
+        Raises
+        ------
+        SolverMissing
+            If one of them is not installed.
+        """
+        try:
+            import clarabel  # noqa: F401
+            import cvxpy
+        except ImportError as error:
+            raise SolverMissing("Conic needs cvxpy and clarabel: pip install cvxpy clarabel.") from error
+        return ConicSession(cvxpy)
+
+
+class ConicSession:
+    """`Conic` at work: one parametrised cvxpy problem per shape."""
+
+    def __init__(self, cvxpy: Any) -> None:
+        self._cvxpy = cvxpy
+        self._posed: dict[tuple[int, ...], tuple[Any, ...]] = {}
+
+    def solve(self, program: Program, guess: Solution | None = None) -> Solution:
+        """Answer a QP or a symmetric LCP; the guess is of no use to an interior-point method."""
+        if isinstance(program, LCP):
+            return self._solve_lcp(program)
+        if isinstance(program, QP):
+            return self._solve_qp(program)
+        raise InputError(f"Conic takes a QP or an LCP, got {type(program).__name__}.")
+
+    def _solve_qp(self, qp: QP) -> Solution:
+        try:
+            scaled = normalised(qp)
+        except np.linalg.LinAlgError:
+            return Solution(np.full(qp.f.size, np.nan), np.zeros(qp.b.size), "H is not positive definite", 0, "Conic")
+        u, multipliers, status, iterations = self._minimise(
+            np.eye(qp.f.size), scaled.f, scaled.A, scaled.b, qp.equalities
+        )
+        solution = polished_qp(qp, Solution(scaled.x(u), scaled.y(multipliers), status, iterations, "Conic"))
+        return Solution(solution.x, solution.y, status, iterations, "Conic", binding_rows(qp, solution))
+
+    def _solve_lcp(self, lcp: LCP) -> Solution:
+        factor = _factor(lcp.A)
+        if factor is None:
+            nan = np.full(lcp.b.size, np.nan)
+            return Solution(nan, nan, "A is not symmetric positive semidefinite", 0, "Conic")
+        scale = 1.0 / np.sqrt(np.maximum(lcp.A.diagonal(), np.finfo(float).tiny))
+        scale[lcp.A.diagonal() == 0.0] = 1.0
+        size = np.abs(lcp.b * scale).max(initial=0.0) or 1.0
+        m, e = lcp.b.size, lcp.bilateral
+        rows = np.eye(m)[e:]
+        u, _, status, iterations = self._minimise(factor * scale, lcp.b * scale / size, rows, np.zeros(m - e), 0)
+        z = size * scale * u
+        z[e:] = np.maximum(z[e:], 0.0)
+        return _polished_lcp(lcp, Solution(lcp.A @ z + lcp.b, z, status, iterations, "Conic"))
+
+    def _minimise(self, F: Array, f: Array, A: Array, b: Array, equalities: int) -> tuple[Array, Array, str, int]:
+        """min 1/2 |F u|^2 + f^T u  s.t.  A u >= b, = on the first rows; also the multipliers of all rows."""
+        cp = self._cvxpy
+        key = (*F.shape, *A.shape, equalities)
+        if key not in self._posed:
+            self._posed[key] = _pose(cp, *key)
+        problem, u, constraints, parameters = self._posed[key]
+        values = (F, f, A[:equalities], b[:equalities], A[equalities:], b[equalities:])
+        for parameter, value in zip(parameters, values, strict=True):
+            if parameter is not None:
+                parameter.value = value
+        nothing = np.full(f.size, np.nan), np.zeros(b.size)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # an inaccurate answer is judged by its residual, not announced
+                problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+        except cp.SolverError as error:
+            return *nothing, str(error), 0
+        iterations = int(problem.solver_stats.num_iters or 0) if problem.solver_stats else 0
+        if u.value is None:
+            return *nothing, str(problem.status), iterations
+        # cvxpy's Lagrangian adds y (A u - b) for an equality, and subtracts it for >=
+        equal, unequal = constraints
+        y = np.concatenate(
+            [
+                np.zeros(0) if equal is None else -np.atleast_1d(equal.dual_value),
+                np.zeros(0) if unequal is None else np.atleast_1d(unequal.dual_value),
+            ]
+        )
+        return u.value, y, str(problem.status), iterations
+
+
+def _pose(cp: Any, r: int, n: int, m: int, _: int, e: int) -> tuple[Any, ...]:
+    u = cp.Variable(n)
+    F, f = cp.Parameter((r, n)), cp.Parameter(n)
+    A_e, b_e = (cp.Parameter((e, n)), cp.Parameter(e)) if e else (None, None)
+    A_i, b_i = (cp.Parameter((m - e, n)), cp.Parameter(m - e)) if m > e else (None, None)
+    equal = A_e @ u == b_e if e else None
+    unequal = A_i @ u >= b_i if m > e else None
+    objective = cp.Minimize(0.5 * cp.sum_squares(F @ u) + f @ u)
+    problem = cp.Problem(objective, [c for c in (equal, unequal) if c is not None])
+    return problem, u, (equal, unequal), (F, f, A_e, b_e, A_i, b_i)
+
+
+def _factor(A: Array) -> Array | None:
+    """F with F^T F = A, or None if A is not symmetric positive semidefinite."""
+    if not np.allclose(A, A.T, rtol=1e-12, atol=1e-14 * np.abs(A).max(initial=0.0)):
+        return None
+    values, vectors = np.linalg.eigh(A)
+    if values.min(initial=0.0) < -1e-12 * values.max(initial=0.0):
+        return None
+    return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+
+
+def _polished_lcp(lcp: LCP, solution: Solution) -> Solution:
+    """Least squares on the rows whose z outweighs their w, kept only if the residual falls."""
+    active: NDArray[np.bool_] = lcp.A.diagonal() * solution.y > solution.x
+    active[: lcp.bilateral] = True
+    z = np.zeros(lcp.b.size)
+    z[active] = np.linalg.lstsq(lcp.A[np.ix_(active, active)], -lcp.b[active], rcond=1e-13)[0]
+    z[lcp.bilateral :] = np.maximum(z[lcp.bilateral :], 0.0)
+    trial = Solution(lcp.A @ z + lcp.b, z, solution.status, solution.iterations, "Conic", active)
+    return trial if lcp.residual(trial) < lcp.residual(solution) else solution

@@ -1,0 +1,234 @@
+"""Interior-point solution of an MPCC through CasADi, one compiled program per structure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError, SolverMissing
+from nonsmooth.programs import MPCC, MPCCStructure, Program, Solution
+from nonsmooth.solvers.polish import polished_mpcc
+from nonsmooth.solvers.relaxation import Relaxation, relaxation_named
+
+__all__ = ["IpoptMPCC"]
+
+ABSORBED = (
+    "with the literal product gap * multiplier = 0 a multiplier of 0 is absorbing: linearised, the product keeps it at 0 "
+    "while the gap moves; and in SI units, gaps being micrometres, the product is 0 within any tolerance long before the "
+    'pair is complementary. Use relaxation="fischer-burmeister"'
+)
+PLUGINS = ("ipopt", "ccopt")
+
+
+@dataclass(frozen=True)
+class IpoptMPCC:
+    """Relax the complementarity pairs, solve with IPOPT, then polish on the pairs that bind.
+
+    Unknowns, multipliers, gaps and equations enter IPOPT scaled by the program's own scales. Scales, parameters, bounds
+    and which pairs bind are inputs of what is built, so the steps of a run share one `nlpsol`.
+
+    Parameters
+    ----------
+    relaxation : str
+        - "fischer-burmeister": a + b - sqrt(a^2 + b^2 + 2 epsilon^2) = 0, hence a b = epsilon^2. Square where the step
+          is determined, so IPOPT is Newton's method with a line search.
+        - "scholtes": a b <= epsilon, approached over three values.
+        - "l1": a penalty rho a b, with rho raised until the pairs are complementary.
+        - "literal": gap * multiplier = 0 as published, in SI units, started where the guess says. It fails once contact
+          binds; neither polished nor rescued by another solver, and kept to show that.
+    epsilon : float
+        Smoothing [-] of the scaled pairs, in (0, 1e-3]. The polish removes its effect.
+    max_iterations : int
+        Most IPOPT iterations per relaxed program.
+    plugin : str
+        "ipopt", or "ccopt" where CasADi can load it.
+
+    Raises
+    ------
+    InputError
+        For an unknown relaxation or plugin, or an epsilon out of range.
+
+    References
+    ----------
+    Waechter, Biegler, Math. Program. 106 (2006), 25-57; Scholtes, SIAM J. Optim. 11 (2001), 918-936; Kanzow, SIAM J.
+    Matrix Anal. Appl. 17 (1996), 851-868 (smoothed Fischer-Burmeister).
+    """
+
+    relaxation: str = "fischer-burmeister"
+    epsilon: float = 1e-6
+    max_iterations: int = 200
+    plugin: str = "ipopt"
+
+    def __post_init__(self) -> None:
+        relaxation_named(self.relaxation)
+        if self.plugin not in PLUGINS:
+            raise InputError(f"IpoptMPCC has no plugin {self.plugin!r}; it takes {' or '.join(PLUGINS)}.")
+        if not 0.0 < self.epsilon <= 1e-3:
+            raise InputError(f"epsilon = {self.epsilon} of IpoptMPCC must lie in (0, 1e-3]: it smooths scaled pairs.")
+
+    @property
+    def tolerance(self) -> float:
+        """Residual promised: near round-off after the polish."""
+        return 1e-12 if relaxation_named(self.relaxation).polish else 1e-9
+
+    def fits(self, program: Program) -> bool:
+        """Any MPCC."""
+        return isinstance(program, MPCC)
+
+    def setup(self) -> IpoptSession:
+        """Check that the plugin's library is there.
+
+        Raises
+        ------
+        SolverMissing
+            If CasADi cannot load it.
+        """
+        if not ca.has_nlpsol(self.plugin):
+            raise SolverMissing(
+                f"CasADi lists {self.plugin!r} but cannot load its library, which its wheels do not contain. "
+                'Use IpoptMPCC(plugin="ipopt").'
+            )
+        return IpoptSession(self)
+
+
+class IpoptSession:
+    """`IpoptMPCC` at work: the built programs, one per structure met."""
+
+    def __init__(self, settings: IpoptMPCC) -> None:
+        self._settings = settings
+        self._relaxation = relaxation_named(settings.relaxation)
+        self._built: dict[MPCCStructure, ca.Function] = {}
+
+    def solve(self, program: Program, guess: Solution | None = None) -> Solution:
+        """Answer an MPCC.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If Ctrl-C was pressed meanwhile: IPOPT by itself would return as if it had finished.
+        """
+        if not isinstance(program, MPCC):
+            raise InputError(f"IpoptMPCC takes an MPCC, got {type(program).__name__}.")
+        nlp = self._nlp(program.structure)
+        x, y = _start(program, guess)
+        relaxation, total, status = self._relaxation, 0, "not started"
+        best: Solution | None = None
+        for s in relaxation.sequence(self._settings.epsilon):
+            x, y, iterations, status = _relaxed(nlp, program, relaxation, x, y, s)
+            total += iterations
+            best = Solution(x, y, status, total, "IpoptMPCC", _binding_pairs(program, x, y))
+            if relaxation.polish:
+                best = polished_mpcc(program, best)
+                if program.residual(best) <= self._settings.tolerance:
+                    break
+        assert best is not None
+        if not relaxation.polish and not program.residual(best) <= self._settings.tolerance:
+            return Solution(x, y, f"{status}: {ABSORBED}", total, "IpoptMPCC", best.active)
+        return best
+
+    def _nlp(self, structure: MPCCStructure) -> ca.Function:
+        if structure not in self._built:
+            self._built[structure] = _build(structure, self._relaxation, self._settings)
+        return self._built[structure]
+
+
+def _build(structure: MPCCStructure, relaxation: Relaxation, settings: IpoptMPCC) -> ca.Function:
+    """The relaxed, scaled program; its parameter vector is what `_relaxed` stacks, in that order."""
+    n, m, k = len(structure.x_names), len(structure.y_names), len(structure.equality_names)
+    x, y = ca.SX.sym("x", n), ca.SX.sym("y", m)
+    x_scale, y_scale, G_scale = ca.SX.sym("x_scale", n), ca.SX.sym("y_scale", m), ca.SX.sym("G_scale", m)
+    c_scale, binding, s = ca.SX.sym("c_scale", k), ca.SX.sym("binding", m), ca.SX.sym("s")
+    symbols = [structure.x, structure.y, structure.p]
+    expressions = [structure.objective, structure.equalities, structure.complements]
+    f, c, G = ca.Function("mpcc", symbols, expressions)(x * x_scale, y * y_scale, structure.p)
+    gap = G / G_scale
+    pairs = binding * relaxation.row(gap, y, s) + (1 - binding) * gap
+    rows = [c / c_scale, pairs, gap] if relaxation.signs else [c / c_scale, pairs]
+    program = {
+        "x": ca.vertcat(x, y),
+        "p": ca.vertcat(structure.p, x_scale, y_scale, G_scale, c_scale, binding, s),
+        "f": f + ca.sum1(binding * relaxation.penalty(gap, y, s)),
+        "g": ca.vertcat(*rows),
+    }
+    return ca.nlpsol("mpcc", settings.plugin, program, _options(settings, relaxation.push))
+
+
+def _options(settings: IpoptMPCC, push: float) -> dict[str, Any]:
+    options: dict[str, Any] = {"print_time": False, "calc_lam_p": False, "error_on_fail": False}
+    if settings.plugin == "ipopt":
+        options["ipopt"] = {
+            "print_level": 0,
+            "sb": "yes",
+            "tol": 1e-10,
+            "constr_viol_tol": 1e-10,
+            "max_iter": settings.max_iterations,
+            "nlp_scaling_method": "none",
+            "bound_relax_factor": 0.0,
+            "bound_push": push,
+            "bound_frac": push,
+        }
+    return options
+
+
+def _relaxed(
+    nlp: ca.Function, mpcc: MPCC, relaxation: Relaxation, x: Array, y: Array, s: float
+) -> tuple[Array, Array, int, str]:
+    """One call of IPOPT, in scaled unknowns; back in units."""
+    binding, infinite = mpcc.binding, np.full(mpcc.binding.size, np.inf)
+    scales = [mpcc.x_scale, mpcc.y_scale, mpcc.G_scale, _equation_scale(mpcc, x, y)]
+    if not relaxation.scaled:
+        scales = [np.ones_like(scale) for scale in scales]
+    x_scale, y_scale = scales[:2]
+    equations = np.zeros(len(mpcc.structure.equality_names))
+    lower = [equations, np.where(binding, relaxation.lower, 0.0)]
+    upper = [equations, np.where(binding, relaxation.upper, np.inf)]
+    if relaxation.signs:
+        lower.append(np.zeros(binding.size))
+        upper.append(infinite)
+    y_lower = np.where(binding, 0.0 if relaxation.signs else -np.inf, 0.0)
+    try:
+        result = nlp(
+            x0=np.concatenate((x / x_scale, y / y_scale)),
+            p=np.concatenate((mpcc.p, *scales, binding, [s])),
+            lbx=np.concatenate((mpcc.lower / x_scale, y_lower)),
+            ubx=np.concatenate((mpcc.upper / x_scale, np.where(binding, np.inf, 0.0))),
+            lbg=np.concatenate(lower),
+            ubg=np.concatenate(upper),
+        )
+    except RuntimeError as error:
+        return x, y, 0, f"CasADi stopped: {error}"
+    stats = nlp.stats()
+    status = str(stats["return_status"])
+    if status == "User_Requested_Stop":
+        raise KeyboardInterrupt
+    z = np.asarray(result["x"]).ravel()
+    return (
+        np.clip(z[: x.size] * x_scale, mpcc.lower, mpcc.upper),
+        z[x.size :] * y_scale,
+        int(stats["iter_count"]),
+        status,
+    )
+
+
+def _equation_scale(mpcc: MPCC, x: Array, y: Array) -> Array:
+    """How far each equation moves when every unknown moves by its scale."""
+    _, _, c_x, c_y, _, _ = mpcc.structure.jacobians(x, y, mpcc.p)
+    scale = np.abs(c_x) @ mpcc.x_scale + np.abs(c_y) @ mpcc.y_scale
+    return np.where((scale > 0.0) & np.isfinite(scale), scale, 1.0)
+
+
+def _start(mpcc: MPCC, guess: Solution | None) -> tuple[Array, Array]:
+    """The guess, or zeros, within the bounds."""
+    x = np.zeros(mpcc.lower.size) if guess is None else guess.x
+    y = np.zeros(mpcc.binding.size) if guess is None else guess.y
+    return np.clip(x, mpcc.lower, mpcc.upper), np.where(mpcc.binding, y, 0.0)
+
+
+def _binding_pairs(mpcc: MPCC, x: Array, y: Array) -> NDArray[np.bool_]:
+    G = mpcc.structure.values(x, y, mpcc.p)[3]
+    return mpcc.binding & (G / mpcc.G_scale < y / mpcc.y_scale)

@@ -1,0 +1,135 @@
+"""From a rough answer to one at round-off: read off which rows bind, and solve equations on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.programs import MPCC, QP, Solution
+
+__all__ = ["polished_mpcc", "polished_qp"]
+
+Mask = NDArray[np.bool_]
+REFINEMENTS = 3
+NEWTON_STEPS = 12
+ROUND_OFF = 1e-15
+POLISHED = 1e-12
+#: Scaled distance within which a bound, or the gap of a pair that is not binding, is taken to hold exactly.
+NEAR = 1e-5
+
+
+def polished_qp(qp: QP, solution: Solution) -> Solution:
+    """Newton on the optimality conditions of the rows that bind, kept only if the residual falls.
+
+    The rows that bind are `solution.active`, or else those whose multiplier outweighs their slack. The least-squares
+    solution shares the load between redundant rows.
+    """
+    active = solution.active if solution.active is not None else binding_rows(qp, solution)
+    n, scale_x = qp.f.size, 1.0 / np.sqrt(np.maximum(qp.H.diagonal(), np.finfo(float).tiny))
+    rows = qp.A[active] * scale_x
+    scale_rows = np.linalg.norm(rows, axis=1)
+    scale_rows[scale_rows == 0.0] = 1.0
+    rows = rows / scale_rows[:, None]
+    matrix = np.zeros((n + len(rows), n + len(rows)))
+    matrix[:n, :n] = qp.H * scale_x * scale_x[:, None]
+    matrix[:n, n:], matrix[n:, :n] = -rows.T, rows
+
+    best, error = solution, qp.residual(solution)
+    x, y = solution.x, np.where(active, solution.y, 0.0)
+    for _ in range(REFINEMENTS):
+        defect = np.concatenate((scale_x * (y @ qp.A - qp.H @ x - qp.f), (qp.b - qp.A @ x)[active] / scale_rows))
+        if not np.isfinite(defect).all():
+            break
+        step = np.linalg.lstsq(matrix, defect, rcond=1e-13)[0]
+        x, y = x + scale_x * step[:n], y.copy()
+        y[active] += step[n:] / scale_rows
+        trial = replace(solution, x=x, y=_nonnegative(y, qp.equalities), active=active)
+        trial_error = qp.residual(trial)
+        if trial_error >= error:
+            break
+        best, error = trial, trial_error
+    return best
+
+
+def binding_rows(qp: QP, solution: Solution) -> Mask:
+    """Equalities, and the inequalities whose multiplier, in the unit of the row, outweighs the slack."""
+    weight = qp.A**2 @ (1.0 / np.maximum(qp.H.diagonal(), np.finfo(float).tiny))
+    active = solution.y * weight > qp.A @ solution.x - qp.b
+    active[: qp.equalities] = True
+    return active
+
+
+def _nonnegative(y: Array, equalities: int) -> Array:
+    y = y.copy()
+    y[equalities:] = np.maximum(y[equalities:], 0.0)
+    return y
+
+
+def polished_mpcc(mpcc: MPCC, solution: Solution) -> Solution:
+    """Semismooth Newton on the equations, the pairs and what is met exactly, kept only if the residual falls.
+
+    In each step a pair with gap < multiplier (scaled) holds its gap at zero, another its multiplier. Bounds of x and
+    gaps of pairs that are not binding hold where the solution is near them; where several land together they are met
+    in the least-squares sense, and one by one if that is not exact.
+    """
+    best, error = solution, mpcc.residual(solution)
+    for pinned, touching in _held(mpcc, solution):
+        trial, trial_error = _newton(mpcc, solution, pinned, touching)
+        # the residual does not see how far an optimised unknown is from its limit; the polished point is exactly there
+        if trial_error < error or (not mpcc.determined and trial_error <= POLISHED):
+            best, error = trial, trial_error
+            if error <= POLISHED:
+                break
+    return best
+
+
+def _held(mpcc: MPCC, solution: Solution) -> Iterator[tuple[Mask, Mask]]:
+    """Guesses of which bounds of x and which gaps without a multiplier hold exactly, the likeliest first."""
+    G = mpcc.structure.values(solution.x, solution.y, mpcc.p)[3]
+    distance = np.minimum(solution.x - mpcc.lower, mpcc.upper - solution.x) / mpcc.x_scale
+    pinned = mpcc.free & (distance < NEAR)
+    touching = ~mpcc.binding & (G / mpcc.G_scale < NEAR)
+    yield pinned, touching
+    if np.count_nonzero(pinned) + np.count_nonzero(touching) > 1:
+        none_pinned, none_touching = np.zeros_like(pinned), np.zeros_like(touching)
+        for j in np.flatnonzero(pinned):
+            yield np.arange(pinned.size) == j, none_touching
+        for i in np.flatnonzero(touching):
+            yield none_pinned, np.arange(touching.size) == i
+
+
+def _newton(mpcc: MPCC, solution: Solution, pinned: Mask, touching: Mask) -> tuple[Solution, float]:
+    to_lower = solution.x - mpcc.lower < mpcc.upper - solution.x
+    x = np.where(pinned, np.where(to_lower, mpcc.lower, mpcc.upper), solution.x)
+    y, moving = solution.y, mpcc.free & ~pinned
+    best, error, failures = solution, np.inf, 0
+    for _ in range(NEWTON_STEPS):
+        c, G, c_x, c_y, G_x, G_y = mpcc.structure.jacobians(x, y, mpcc.p)
+        closed = mpcc.binding & (G / mpcc.G_scale < y / mpcc.y_scale)
+        y = np.where(closed, y, 0.0)
+        held = closed | touching
+        # y has moved where a pair opened, and c and G with it
+        matrix = np.block([[c_x[:, moving], c_y[:, closed]], [G_x[np.ix_(held, moving)], G_y[np.ix_(held, closed)]]])
+        c, G = mpcc.structure.values(x, y, mpcc.p)[1::2]
+        matrix = matrix * np.concatenate((mpcc.x_scale[moving], mpcc.y_scale[closed]))
+        size = np.abs(matrix).max(axis=1, initial=0.0)
+        size[size == 0.0] = 1.0
+        defect = -np.concatenate((c, G[held])) / size
+        if not (np.isfinite(matrix).all() and np.isfinite(defect).all()):
+            break
+        step = np.linalg.lstsq(matrix / size[:, None], defect, rcond=1e-12)[0]
+        x, y = x.copy(), y.copy()
+        x[moving] += step[: np.count_nonzero(moving)] * mpcc.x_scale[moving]
+        y[closed] += step[np.count_nonzero(moving) :] * mpcc.y_scale[closed]
+        trial = replace(solution, x=x, y=y, active=closed)
+        trial_error = mpcc.residual(trial)
+        failures = 0 if trial_error < error else failures + 1
+        if trial_error < error:
+            best, error = trial, trial_error
+        if error <= ROUND_OFF or failures == 2:
+            break
+    return best, error

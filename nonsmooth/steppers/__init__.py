@@ -1,0 +1,51 @@
+"""How time is cut: a stepper turns a system into a formulation, which poses one program after another.
+
+=============  ====================================================================================
+`GaussMPCC`    each step one complementarity program, its length found by the program where it lands
+`GaussQP`      each step a short sequence of convex programs
+=============  ====================================================================================
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nonsmooth.exceptions import InputError
+
+if TYPE_CHECKING:
+    from nonsmooth.steppers.gauss_mpcc import GaussMPCC
+    from nonsmooth.steppers.gauss_qp import GaussQP
+
+__all__ = ["GaussMPCC", "GaussQP", "by_name", "names"]
+
+_MODULES = {"GaussMPCC": "gauss_mpcc", "GaussQP": "gauss_qp"}
+_BY_NAME = {"gauss-mpcc": "GaussMPCC", "gauss-qp": "GaussQP"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        from importlib import import_module
+
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def names() -> tuple[str, ...]:
+    """Names of the steppers on the command line."""
+    return tuple(_BY_NAME)
+
+
+def by_name(name: str) -> Any:
+    """The stepper class of a command-line name.
+
+    Raises
+    ------
+    InputError
+        If there is none, with the list of those that exist.
+
+    >>> by_name("gauss-qp").__name__
+    'GaussQP'
+    """
+    if name not in _BY_NAME:
+        raise InputError(f'Unknown stepper "{name}"; choose one of {", ".join(_BY_NAME)}.')
+    return __getattr__(_BY_NAME[name])

@@ -1,0 +1,82 @@
+"""What steppers share: the accepted step, and the protocol between a formulation and the loop.
+
+A formulation's step is a generator. It yields one program at a time, with a guess, and is sent the certified solution; what
+it returns is the `Step`. So one step may take one program or several (re-linearised gaps, trial lengths, an impact at its
+end), and neither the stepper knows the solver nor the loop the scheme.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System
+from nonsmooth.programs import Program, Solution
+from nonsmooth.step_control import StepControl
+
+__all__ = ["CLOSED", "OPEN", "Ask", "Formulation", "Step", "Stepper", "Stepping"]
+
+#: contact modes
+OPEN, CLOSED = 0, 1
+
+Ask = tuple[Program, Solution | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One accepted advance, ready for the trajectory.
+
+    Impulses [N s] are of the whole step, impacts at its end included; ``*_impact`` is the impacts' share. Arrays follow the
+    system's names. `residual` is the scaled residual of the step's own discrete equations, `complementarity` its natural map.
+    """
+
+    state: State
+    v_left: Array
+    dt: float
+    P_N: Array
+    P_N_impact: Array
+    P_T: Array
+    mode: NDArray[np.int8]
+    gamma_minus: Array
+    gamma_plus: Array
+    reaction: Array
+    reaction_impact: Array
+    residual: float
+    complementarity: float
+    work_drivers: float = 0.0
+
+
+Stepping = Generator[Ask, Solution, Step]
+
+
+class Formulation(Protocol):
+    """A scheme on one system with given parameters."""
+
+    def start(self, state: State) -> Generator[Ask, Solution, tuple[State, Step | None]]:
+        """Prepare a start; the second value is the impact of a start with approaching closed contacts."""
+        ...
+
+    def step(self, state: State, t_end: float) -> Stepping:
+        """Advance from `state` to `t_end` at most."""
+        ...
+
+    def rules(self) -> dict[str, Any]:
+        """Stated rules and tolerances, for the manifest."""
+        ...
+
+
+class Stepper(Protocol):
+    """Settings of a scheme: a frozen dataclass."""
+
+    #: class name of the solver that is used when `solver` is None
+    default_solver: ClassVar[str]
+    solver: Any
+    fallback: bool
+
+    def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> Formulation: ...

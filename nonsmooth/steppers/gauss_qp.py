@@ -1,0 +1,128 @@
+"""The convex reduction: gaps linearised, one strictly convex QP after another until the true gaps close."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System
+from nonsmooth.programs import QP, Solution
+from nonsmooth.step_control import StepControl
+from nonsmooth.steppers.base import Ask
+from nonsmooth.steppers.gauss import Advance, GaussFormulation
+
+__all__ = ["GaussQP"]
+
+PASSES = 50
+#: scaled residual of the nonlinear equations at which the sequence ends at once
+CONVERGED = 1e-13
+#: and at which it may end when a pass no longer improves it
+ACCEPTABLE = 1e-11
+
+
+@dataclass(frozen=True)
+class GaussQP:
+    """Each step is a sequence of convex quadratic programs, usually one.
+
+    With the gaps linearised at the iterate the step is
+    ``min 1/2 dx' H dx + f' dx  s.t.  g_N + G_u dx >= 0``, whose multipliers are the impulses. H is the symmetric part of the
+    derivative of the equations of motion, so it holds the curvature of the gaps under the impulses; f corrects for what is
+    left out. The passes end when the nonlinear equations with the true gaps hold to round-off: the scheme is the same as
+    that of `GaussMPCC`, solved another way. Constant steps are implicit Euler, first order and plastic; with
+    ``Landing(dt_min, dt_max)`` the length is found by roots.
+
+    Parameters
+    ----------
+    solver : settings of a solver of QPs, optional
+        None for ``ActiveSet()``.
+    fallback : bool
+        Whether the chain of other solvers may take over where the first one's answer is not certified.
+
+    Notes
+    -----
+    Frictionless. Restitution needs landing.
+    """
+
+    solver: Any = None
+    fallback: bool = True
+
+    default_solver: ClassVar[str] = "ActiveSet"
+
+    def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> GaussQPFormulation:
+        """The scheme on one system."""
+        return GaussQPFormulation(system, parameters, control)
+
+
+class GaussQPFormulation(GaussFormulation):
+    """Poses convex programs until the nonlinear equations hold."""
+
+    def advance(
+        self, state: State, dt: float, binding: NDArray[np.bool_], guess: Advance | None = None
+    ) -> Generator[Ask, Solution, Advance]:
+        """Successive QPs at given length."""
+        s = self.system
+        nv, ng = s.nv, s.ng
+        parameters = self.equations.parameters(state.t, state.q, state.v, self.p, self.longest)
+        if guess is None:
+            u, P_g = state.v, np.zeros(ng)
+            P_N = np.where(binding, state.stepper_memory["P_N"], 0.0)
+            active = state.stepper_memory["closed"] > 0
+        else:
+            u, P_g, P_N = guess.u, guess.P_g, guess.P_N
+            active = P_N > 0
+        index = np.flatnonzero(binding)
+        names = s.constraint_names + tuple(s.contact_names[i] for i in index)
+        rows = np.concatenate([np.ones(ng, dtype=bool), active[index]])
+        solution = Solution(np.zeros(nv), np.zeros(rows.size), "guess", 0, "guess", rows)
+        best: Advance | None = None
+        y_scale = self.scales(state)[1]
+        for k in range(PASSES + 1):
+            x = np.concatenate(([dt], u, P_g))
+            c, terms, G, c_u, A_N, A_g = self.equations.linearised(x, P_N, parameters)
+            if k > 0:
+                scaled = np.abs(c) / np.maximum(terms, np.finfo(float).tiny)
+                natural = np.abs(np.minimum(G / self.scale, P_N / y_scale))[index]
+                residual = max(float(np.max(scaled, initial=0.0)), float(np.max(natural, initial=0.0)))
+                stalled = best is not None and residual >= best.residual
+                if best is None or residual < best.residual:
+                    best = Advance(dt, u, P_g, P_N, residual, solution)
+                if best.residual <= CONVERGED or (stalled and best.residual <= ACCEPTABLE):
+                    return best
+            program, norms = self._program(c, G[index], c_u, A_N[index], A_g, P_g, P_N[index], dt, names)
+            solution = yield program, solution
+            u = u + self.metric.inverse.T @ solution.x
+            impulses = solution.y / norms
+            P_g = impulses[:ng]
+            P_N = np.zeros(s.nc)
+            P_N[index] = np.maximum(impulses[ng:], 0.0)
+        assert best is not None
+        raise self.failed(
+            f"the linearised gaps did not close in {PASSES} passes at dt = {dt:.6g} s "
+            f"(scaled residual {best.residual:.3g}); a shorter step may be needed"
+        )
+
+    def _program(
+        self, c: Array, G: Array, c_u: Array, A_N: Array, A_g: Array, P_g: Array, P_N: Array, dt: float, names: tuple[str, ...]
+    ) -> tuple[QP, Array]:
+        """QP for the change of u in the mass metric; its multipliers are the whole impulses times the rows' norms."""
+        nv = self.system.nv
+        inverse = self.metric.inverse
+        f = inverse @ (c[:nv] + A_g.T @ P_g + A_N.T @ P_N)
+        rows, norms = self.metric.rows(np.concatenate([A_g, A_N]).T)
+        b = -np.concatenate([c[nv:], G]) / dt
+        return QP(self._hessian(c_u), f, rows, b / norms, self.system.ng, names), norms
+
+    def _hessian(self, c_u: Array) -> Array:
+        """Symmetric part of c_u in the mass metric; the mass alone where that is not positive definite."""
+        inverse = self.metric.inverse
+        H = inverse @ ((c_u + c_u.T) / 2) @ inverse.T
+        identity = np.eye(len(H))
+        if np.linalg.norm(H - identity) < 0.5:
+            return H
+        return H if np.linalg.eigvalsh(H)[0] > 1e-3 else identity

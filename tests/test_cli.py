@@ -1,0 +1,284 @@
+"""The command line: results, exit codes, and one clear sentence for whatever cannot be used."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from nonsmooth import SimulationFailed, Trajectory
+from nonsmooth.cli import main
+
+COMMAND = [sys.executable, "-c", "import sys; from nonsmooth.cli import main; sys.exit(main())"]
+LANDING = ["--dt-min", "1e-6", "--dt-max", "1e-3", "--t-end", "0.02"]
+MAIN_JOB = ["run", "slider-rod", "--case", "2", "--stepper", "gauss-mpcc", *LANDING]
+KEYS = {
+    "problem", "stepper", "solver", "engine", "steps", "failures", "wall_seconds", "certificate", "energy", "counts",
+    "final", "impulse",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Each test works in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write_model(path: Path, text: str) -> str:
+    path.write_text("from nonsmooth import *\n" + text, encoding="utf-8")
+    return str(path)
+
+
+BALL = """
+def build(mass=1.0):
+    model = Model()
+    ground = model.add(Ground("ground"))
+    ball = model.add(PlanarBody("ball", mass=mass, inertia=1e-3))
+    contact = Rigid(restitution=0.0, friction=0.0)
+    model.add(RevoluteClearance("pin", ground, ball, clearance=1e-3, contact=contact))
+    model.add(Gravity(acceleration=(0.0, -9.81)))
+    return model
+"""
+
+
+# Results
+
+
+def test_main_job_writes_trajectory_and_figure(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*MAIN_JOB, "--output", "run.nc", "--figure", "run.png"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"steps +\d+ in", out) and "guide.right_lower" in out and "gap violation" in out
+    assert sorted(path.name for path in folder.iterdir()) == ["run.nc", "run.png"]
+    assert Trajectory.load("run.nc").t[-1] == 0.02
+    assert (folder / "run.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_json_is_the_only_object_on_standard_output() -> None:
+    words = [*MAIN_JOB, "--set", "friction=0", "--json"]
+    done = subprocess.run([*COMMAND, *words], capture_output=True, text=True, check=True)
+    report = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert set(report) == KEYS
+    assert (report["problem"], report["stepper"], report["solver"]) == ("slider-rod", "gauss-mpcc", "ipopt-mpcc")
+    assert report["steps"] <= 30 and report["failures"] == 0
+    assert report["certificate"]["gap_violation"] <= 1e-12
+    assert {"kinetic", "potential", "loss_impacts", "remainder"} <= set(report["energy"])
+    assert report["final"]["slider.x"] == pytest.approx(0.002, abs=1e-12)
+    # N_rest T of the exact solution, impacts included.
+    assert report["impulse"]["guide.right_lower"] == pytest.approx(25.775 * 0.02, rel=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["active-set", "osqp"])
+def test_fixed_step_and_solver(solver: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = f"run slider-rod --case 1 --stepper gauss-qp --solver {solver} --dt 1e-3 --t-end 0.01 --json"
+    assert main(words.split()) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["stepper"], report["solver"], report["steps"]) == ("gauss-qp", solver, 10)
+
+
+def test_set_changes_a_parameter(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*MAIN_JOB, "--set", "guide.clearance=2e-5", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["final"]["slider.y"] == pytest.approx(-2e-5, abs=1e-12)
+
+
+def test_file_with_build_function(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_model(folder / "ball.py", BALL)
+    assert main(["run", path, "--dt", "1e-3", "--t-end", "0.05", "--set", "mass=2", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["problem"] == "ball"
+    assert report["final"]["ball.y"] == pytest.approx(-1e-3, abs=1e-9)
+
+
+def test_file_with_model(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_model(folder / "ball.py", BALL + "\nmodel = build()\ndel build\n")
+    assert main(["run", path, "--dt", "1e-3", "--t-end", "0.05", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["steps"] == 50
+
+
+def test_list_describe_doctor(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 0
+    assert "slider-rod" in capsys.readouterr().out
+    assert main(["describe", "slider-rod"]) == 0
+    described = capsys.readouterr().out
+    assert "case" in described and "given" in described and "kg" in described
+    assert main(["doctor"]) == 0
+    examined = capsys.readouterr().out
+    assert "casadi" in examined and "active-set" in examined and "ccopt" in examined
+
+
+def test_help_is_quick_and_names_every_command() -> None:
+    start = time.perf_counter()
+    shown = subprocess.run([*COMMAND, "--help"], capture_output=True, text=True, check=True).stdout
+    # About 0.2 s where measured; the bound leaves room for a busy machine.
+    assert time.perf_counter() - start < 3.0
+    assert all(command in shown for command in ("list", "describe", "run", "doctor"))
+
+
+def test_no_arguments_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert "doctor" in capsys.readouterr().out
+
+
+# Bad input: exit code 2, one sentence, nothing on standard output, nothing written
+
+RUN = ["run", "slider-rod", "--case", "2"]
+BAD = {
+    "negative mass": ([*MAIN_JOB, "--set", "slider.mass=-5"], ["slider", "mass", "-5"]),
+    "no clearance": ([*MAIN_JOB, "--set", "guide.clearance=0"], ["guide", "clearance", "0"]),
+    "negative clearance": ([*MAIN_JOB, "--set", "guide.clearance=-1e-5"], ["guide", "clearance", "-1e-05"]),
+    "no step": ([*RUN, "--t-end", "0.02"], ["--dt", "--dt-min"]),
+    "zero step": ([*RUN, "--dt", "0", "--t-end", "0.02"], ["dt", "0", "positive"]),
+    "negative step": ([*RUN, "--dt", "-1e-3", "--t-end", "0.02"], ["dt", "-0.001", "positive"]),
+    "step that is no number": ([*RUN, "--dt", "nan", "--t-end", "0.02"], ["dt", "nan"]),
+    "bounds swapped": ([*RUN, "--dt-min", "1e-3", "--dt-max", "1e-6", "--t-end", "0.02"], ["dt_min", "0.001", "1e-06"]),
+    "negative bound": ([*RUN, "--dt-min", "-1", "--dt-max", "1e-3", "--t-end", "0.02"], ["dt_min", "-1"]),
+    "one bound": ([*RUN, "--dt-min", "1e-6", "--t-end", "0.02"], ["--dt-min", "--dt-max"]),
+    "step and bounds": ([*RUN, "--dt", "1e-3", "--dt-min", "1e-6", "--t-end", "0.02"], ["--dt", "--dt-min"]),
+    "end before start": ([*RUN, "--dt", "1e-3", "--t-end", "-0.02"], ["t-end", "-0.02"]),
+    "end not a number": ([*RUN, "--dt", "1e-3", "--t-end", "nan"], ["t-end", "nan"]),
+    "no end": ([*RUN, "--dt", "1e-3"], ["--t-end", "nonsmooth run --help"]),
+    "load not a number": ([*MAIN_JOB, "--set", "push.force_x=nan"], ["push.force_x", "nan"]),
+    "unknown problem": (["run", "slider-rood", *LANDING], ["slider-rood", "slider-rod"]),
+    "unknown problem to describe": (["describe", "slider-rood"], ["slider-rood", "slider-rod"]),
+    "unknown file": (["run", "nowhere.py", *LANDING], ["nowhere.py"]),
+    "unknown case": (["run", "slider-rod", "--case", "4", *LANDING], ["case", "4", "1", "2", "3"]),
+    "unknown stepper": ([*MAIN_JOB, "--stepper", "gauss-mppc"], ["gauss-mppc", "gauss-mpcc", "gauss-qp"]),
+    "unknown solver": ([*MAIN_JOB, "--solver", "osqq"], ["osqq", "osqp"]),
+    "solver that does not fit": ([*RUN, "--stepper", "gauss-qp", "--solver", "ipopt-mpcc", *LANDING], ["IpoptMPCC"]),
+    "solver whose library is missing": ([*MAIN_JOB, "--set", "solver.plugin=ccopt"], ["ccopt"]),
+    "setting that a solver has not": ([*MAIN_JOB, "--set", "solver.colour=3"], ["ipopt-mpcc", "colour", "relaxation"]),
+    "unknown engine": ([*MAIN_JOB, "--engine", "steam"], ["engine", "steam"]),
+    "unknown option": ([*MAIN_JOB, "--dt-mid", "1"], ["--dt-mid", "nonsmooth run --help"]),
+    "unknown command": (["rum"], ["rum", "nonsmooth --help"]),
+    "option without number": ([*RUN, "--dt", "soon", "--t-end", "0.02"], ["--dt", "soon"]),
+    "unknown argument": ([*MAIN_JOB, "--set", "colour=3"], ["colour", "case"]),
+    "unknown parameter": ([*MAIN_JOB, "--set", "guide.clerance=1e-5"], ["guide.clerance", "guide.clearance"]),
+    "setting without value": ([*MAIN_JOB, "--set", "friction"], ["friction", "name=value"]),
+    "setting twice": ([*MAIN_JOB, "--set", "friction=0", "--set", "friction=0"], ["friction", "twice"]),
+    "parameter that is a word": ([*MAIN_JOB, "--set", "slider.mass=heavy"], ["slider.mass", "heavy"]),
+    "restitution out of range": ([*MAIN_JOB, "--set", "restitution=1.5"], ["restitution", "1.5"]),
+    "negative friction": ([*MAIN_JOB, "--set", "friction=-0.1"], ["friction", "-0.1"]),
+    "friction that no stepper has": ([*MAIN_JOB, "--set", "friction=0.1"], ["friction", "0.1"]),
+    "output in no folder": ([*MAIN_JOB, "--output", "nowhere/run.nc"], ["nowhere/run.nc", "cannot be written"]),
+    "output is a folder": ([*MAIN_JOB, "--output", "."], ["--output", "."]),
+    "output below a file": ([*MAIN_JOB, "--output", "/dev/null/run.nc"], ["/dev/null/run.nc", "cannot be written"]),
+    "output of another kind": ([*MAIN_JOB, "--output", "run.csv"], ["run.csv", ".nc"]),
+    "figure in no folder": ([*MAIN_JOB, "--figure", "nowhere/run.png"], ["nowhere/run.png", "cannot be written"]),
+    "figure of another kind": ([*MAIN_JOB, "--figure", "run.gif"], ["run.gif", ".png"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_sentence(case: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words, named = BAD[case]
+    assert main(words) == 2
+    seen = capsys.readouterr()
+    assert seen.out == ""
+    assert seen.err.startswith("nonsmooth: ") and seen.err.count("\n") == 1 and len(seen.err) > 20
+    assert [word for word in named if word not in seen.err] == [], seen.err
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("case", ["negative mass", "unknown option", "unknown problem", "output in no folder"])
+def test_bad_input_of_a_real_process(case: str, folder: Path) -> None:
+    done = subprocess.run([*COMMAND, *BAD[case][0]], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Traceback" not in done.stderr and done.stderr.count("\n") == 1
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("x = 1\n", ["model", "build()"]),
+        ("model = 1\n", ["Model", "int"]),
+        ("def build():\n    return 1 / 0\n", ["line 3", "ZeroDivisionError"]),
+        ("def build(:\n", ["line 2", "SyntaxError"]),
+        ("model = Model([PlanarBody('ball', mass=-1.0, inertia=1.0)])\n", ["ball", "mass", "-1"]),
+        ("model = Model([Ground('ground'), Ground('ground')])\n", ["ground"]),
+    ],
+)  # fmt: skip
+def test_bad_file(text: str, named: list[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_model(folder / "mechanism.py", text)
+    assert main(["run", path, "--dt", "1e-3", "--t-end", "0.02", "--output", "run.nc"]) == 2
+    seen = capsys.readouterr()
+    assert seen.out == "" and seen.err.count("\n") == 1
+    assert [word for word in named if word not in seen.err] == [], seen.err
+    assert not (folder / "run.nc").exists()
+
+
+# Runs that end early
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run is given up at half time, as by a solver without an answer."""
+    module = sys.modules["nonsmooth.simulate"]
+    simulate = module.simulate
+
+    def half(*arguments: object, t_end: float, **options: object) -> Trajectory:
+        trajectory = simulate(*arguments, t_end=t_end / 2, **options)
+        raise SimulationFailed("Step 10 at t = 0.01 s failed.", trajectory=trajectory, cause=ValueError("no answer"))
+
+    monkeypatch.setattr(module, "simulate", half)
+
+
+def test_failed_run_saves_its_trajectory(failing: None, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*MAIN_JOB, "--output", "run.nc", "--figure", "run.png"]) == 1
+    message = capsys.readouterr().err
+    assert "Step 10 at t = 0.01 s failed." in message and "run.nc" in message and "Traceback" not in message
+    assert [path.name for path in folder.iterdir()] == ["run.nc"]
+    assert Trajectory.load("run.nc").t[-1] == 0.01
+
+
+def test_failed_run_without_output(failing: None, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(MAIN_JOB) == 1
+    assert main([*MAIN_JOB, "--json"]) == 1
+    assert "slider-rod-failed-2.nc" in capsys.readouterr().err
+    assert sorted(path.name for path in folder.iterdir()) == ["slider-rod-failed-2.nc", "slider-rod-failed.nc"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals and SIGINT are POSIX")
+@pytest.mark.parametrize("stepper", ["gauss-mpcc", "gauss-qp"])
+def test_control_c_saves_the_trajectory(stepper: str, folder: Path) -> None:
+    words = f"run slider-rod --case 2 --stepper {stepper} --dt 1e-7 --t-end 0.02 --output run.nc"
+    steps, code, shown = interrupted([*COMMAND, *words.split()])
+    assert code == 130, shown
+    assert "run.nc" in shown and "Traceback" not in shown
+    trajectory = Trajectory.load("run.nc")
+    assert trajectory.status == "interrupted" and len(trajectory.t) - 1 >= steps > 0
+    assert [path.name for path in folder.iterdir()] == ["run.nc"]
+
+
+def interrupted(command: list[str]) -> tuple[int, int, str]:
+    """Press Ctrl-C once the progress bar counts steps: the steps counted, the exit code, what the terminal showed."""
+    import pty
+
+    terminal, side = pty.openpty()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=side, env={**os.environ, "TERM": "xterm"})
+    os.close(side)
+    shown, steps, deadline = "", 0, time.monotonic() + 120.0
+    while time.monotonic() < deadline:
+        if select.select([terminal], [], [], 0.1)[0]:
+            try:
+                shown += os.read(terminal, 65536).decode(errors="replace")
+            except OSError:
+                break
+            counted = re.findall(r"(\d+) steps", shown)
+            if not steps and counted and int(counted[-1]) > 0:
+                steps = int(counted[-1])
+                process.send_signal(signal.SIGINT)
+        elif process.poll() is not None:
+            break
+    process.kill()
+    os.close(terminal)
+    return steps, process.wait(), shown

@@ -1,0 +1,117 @@
+"""The import direction of the package: who may know whom, and what is imported only where it is used."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+OURS = {"nonsmooth": ROOT / "nonsmooth", "nonsmooth_problems": ROOT / "problems"}
+
+# Part of the package -> the parts that it may import. Everything may import `exceptions` and `evaluation`.
+MAY_IMPORT = {
+    "exceptions": set(),
+    "evaluation": set(),
+    "laws": set(),
+    "step_control": set(),
+    "model": {"laws"},
+    "programs": set(),
+    "native": {"model", "laws", "programs", "step_control"},
+    "solvers": {"programs", "native"},
+    "steppers": {"model", "laws", "programs", "step_control"},
+    "trajectory": {"model"},
+    "simulate": {"steppers", "solvers", "native", "trajectory", "step_control"},
+    "registry": {"model"},
+    "plots": {"trajectory"},
+    "problems": {"model", "laws", "registry"},
+}
+FREE = {"exceptions", "evaluation"}
+EVERYTHING = {"cli", "nonsmooth"}
+SLOW_TO_IMPORT = {"clarabel", "cvxpy", "h5netcdf", "h5py", "matplotlib", "osqp", "rich", "typer", "xarray"}
+COMMAND_LINE = {"rich", "typer"}
+UNHELPFUL_NAMES = {"common", "core", "helpers", "manager", "misc", "utils"}
+
+FILES = sorted(path for folder in OURS.values() for path in folder.rglob("*.py"))
+
+
+def identify(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def part_of(path: Path) -> str:
+    """The part that a file belongs to: its folder or module directly below the package."""
+    if path.is_relative_to(OURS["nonsmooth_problems"]):
+        return "problems"
+    return path.relative_to(OURS["nonsmooth"]).with_suffix("").parts[0].replace("__init__", "nonsmooth")
+
+
+def imports_of(path: Path, *, when_loaded: bool = False) -> Iterator[str]:
+    """Full names of the modules and names that a file imports, type checking aside."""
+    pending: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            pending.extend(node.orelse)
+        elif when_loaded and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{identify(path)}: relative import; write the full name"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        else:
+            pending.extend(ast.iter_child_nodes(node))
+
+
+def part_imported(name: str) -> str | None:
+    """The part of ours that an imported name belongs to, or None."""
+    from nonsmooth import _MODULE_OF
+
+    package, _, rest = name.partition(".")
+    if package == "nonsmooth_problems":
+        return "problems"
+    if package != "nonsmooth":
+        return None
+    first = rest.split(".")[0]
+    return _MODULE_OF[first].split(".")[1] if first in _MODULE_OF and first != "simulate" else first or "nonsmooth"
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if part_of(path) not in EVERYTHING], ids=identify)
+def test_imports_follow_the_table(path: Path) -> None:
+    part = part_of(path)
+    assert part in MAY_IMPORT, f"{part} is a new part: say in MAY_IMPORT what it may import"
+    allowed = MAY_IMPORT[part] | FREE | {part}
+    wrong = sorted(name for name in imports_of(path) if part_imported(name) not in allowed | {None})
+    assert not wrong, f"{identify(path)} ({part}) imports {', '.join(wrong)}; allowed are {', '.join(sorted(allowed))}"
+
+
+def test_only_the_command_line_imports_plots() -> None:
+    users = {part_of(path) for path in FILES if any(part_imported(name) == "plots" for name in imports_of(path))}
+    assert users <= {"cli", "plots"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=identify)
+def test_slow_libraries_are_imported_where_they_are_used(path: Path) -> None:
+    loaded = {name.split(".")[0] for name in imports_of(path, when_loaded=True)}
+    tolerated = COMMAND_LINE if part_of(path) == "cli" else set()
+    assert not loaded & (SLOW_TO_IMPORT - tolerated)
+
+
+def test_the_table_has_no_cycle() -> None:
+    settled: set[str] = set()
+    while len(settled) < len(MAY_IMPORT):
+        ready = {part for part, below in MAY_IMPORT.items() if part not in settled and below <= settled}
+        assert ready, f"cycle among {sorted(set(MAY_IMPORT) - settled)}"
+        settled |= ready
+
+
+def test_every_folder_is_a_package() -> None:
+    folders = {path.parent for path in FILES}
+    assert not [identify(folder) for folder in folders if not (folder / "__init__.py").is_file()]
+
+
+def test_names_say_what_is_inside() -> None:
+    assert not [identify(path) for path in FILES if UNHELPFUL_NAMES & set(path.relative_to(ROOT).with_suffix("").parts)]
