@@ -52,11 +52,7 @@ class Evaluator:
                 f"({', '.join(self.function.name_in())}), got {len(arguments)}."
             )
         for array, value in zip(self._inputs, arguments, strict=True):
-            if isinstance(value, np.ndarray) and value.ndim == 2:
-                value = value.ravel(order="F")
-            array[:] = value
+            array[:] = value.ravel(order="F") if isinstance(value, np.ndarray) and value.ndim == 2 else value
         self._run()
-        return tuple(
-            array.copy() if len(shape) == 1 else array.reshape(shape, order="F").copy()
-            for array, shape in zip(self._outputs, self._shapes, strict=True)
-        )
+        outputs = zip(self._outputs, self._shapes, strict=True)
+        return tuple([a.copy() if len(shape) == 1 else a.reshape(shape, order="F").copy() for a, shape in outputs])

@@ -94,7 +94,7 @@ def simulate(
     formulation = stepper.formulate(system, values, control, solver)
     chain = Chain(solver, stepper.fallback)
     settings = {"stepper": repr(replace(stepper, solver=solver)), "dt": repr(control), "t_start": first.t, "t_end": t_end}  # type: ignore[type-var]
-    recorder = Recorder(system, values, _manifest(system, values, settings, formulation), record)
+    recorder = Recorder(system, _manifest(system, values, settings, formulation), values)
     return _Run(formulation, chain, control, recorder, system, values, t_end, progress).trajectory(first)
 
 
@@ -107,7 +107,7 @@ class _Run:
     ) -> None:  # fmt: skip
         self.formulation, self.chain, self.control, self.recorder = formulation, chain, control, recorder
         self.system, self.values, self.t_end, self.progress = system, values, t_end, progress
-        self.steps, self.shortened = 0, 0
+        self.steps, self.shortened, self.started = 0, 0, False
         self.clock = time.perf_counter()
 
     def trajectory(self, first: State) -> Trajectory:
@@ -117,6 +117,7 @@ class _Run:
         try:
             state, impact = self._answered(self.formulation.start(first))
             self.recorder.start(state, impact)
+            self.started = True
             while state.t < self.t_end:
                 step = self._step(state, self.control.next_time(state.t, origin, self.t_end))
                 step = replace(step, state=_remembering(step.state, origin))
@@ -160,7 +161,7 @@ class _Run:
             return stop.value
 
     def _finished(self, state: State, status: str) -> Trajectory:
-        if not self.recorder.started:
+        if not self.started:
             self.recorder.start(state, None)
         counts = {"steps": self.steps, "shortened": self.shortened} | self.chain.counts
         return self.recorder.finish(counts, time.perf_counter() - self.clock, status)
@@ -212,7 +213,7 @@ def _manifest(system: System, values: Array, settings: dict[str, Any], formulati
         "versions": {"python": platform.python_version()} | {name: _version(name) for name in packages},
         "model": system.description,
         "parameters": {
-            name: {"value": float(value)} | dict(system.provenance.get(name, {}))
+            name: dict(system.provenance.get(name, {})) | {"value": float(value)}
             for name, value in zip(system.parameters, values, strict=True)
         },
         "settings": settings,

@@ -21,6 +21,13 @@ app = typer.Typer(
 )
 
 
+def _seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number of seconds") from None
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         from nonsmooth import __version__
@@ -66,16 +73,25 @@ def run(
             metavar="PROBLEM|FILE.py", help="A ready problem, or a file that defines `model` or a function `build()`."
         ),
     ],
-    t_end: Annotated[float, typer.Option("--t-end", metavar="S", help="End of the run, in seconds.")],
+    t_end: Annotated[float, typer.Option("--t-end", parser=_seconds, metavar="S", help="End of the run, in seconds.")],
     case: Annotated[str | None, typer.Option("--case", help="Case of the problem.")] = None,
     stepper: Annotated[str, typer.Option("--stepper", help="gauss-mpcc or gauss-qp.")] = "gauss-mpcc",
     solver: Annotated[str | None, typer.Option("--solver", help="Solver in place of the stepper's default.")] = None,
-    dt: Annotated[float | None, typer.Option("--dt", metavar="S", help="Constant step, in seconds.")] = None,
+    dt: Annotated[
+        float | None, typer.Option("--dt", parser=_seconds, metavar="S", help="Constant step, in seconds.")
+    ] = None,
     dt_min: Annotated[
         float | None,
-        typer.Option("--dt-min", metavar="S", help="Shortest step, in seconds; with --dt-max, steps land on impacts."),
+        typer.Option(
+            "--dt-min",
+            parser=_seconds,
+            metavar="S",
+            help="Shortest step, in seconds; with --dt-max, steps land on impacts.",
+        ),
     ] = None,
-    dt_max: Annotated[float | None, typer.Option("--dt-max", metavar="S", help="Longest step, in seconds.")] = None,
+    dt_max: Annotated[
+        float | None, typer.Option("--dt-max", parser=_seconds, metavar="S", help="Longest step, in seconds.")
+    ] = None,
     engine: Annotated[str, typer.Option("--engine", help="auto or python.")] = "auto",
     settings: Annotated[
         list[str] | None,

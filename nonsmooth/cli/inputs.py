@@ -74,11 +74,6 @@ class Request:
             raise InputError(f"{what}: give --dt for a constant step, or --dt-min and --dt-max to land on impacts.")
         return Landing(self.dt_min, self.dt_max)
 
-    def end(self) -> float:
-        if not (math.isfinite(self.t_end) and self.t_end > 0.0):
-            raise InputError(f"--t-end must be a time after the start at 0 s, got {self.t_end:g} s.")
-        return self.t_end
-
     def scheme(self) -> Stepper:
         """The stepper with its solver, each with what ``--set solver.NAME`` and ``--set stepper.NAME`` change."""
         from nonsmooth import solvers, steppers
@@ -102,7 +97,8 @@ class Request:
         from nonsmooth.registry import get_problem
 
         problem = get_problem(self.problem)
-        system = problem(**_with_contact(problem, arguments)).build()
+        arguments = _with_contact(problem, arguments)
+        system = problem(**arguments).build()
         return Mechanism(problem.name, system, parameters, problem, arguments)
 
 
@@ -197,19 +193,17 @@ def _with_contact(problem: Problem, arguments: dict[str, Any]) -> dict[str, Any]
         return arguments
     from nonsmooth.laws.rigid import Rigid
 
-    values = dict(arguments)
-    contact = {}
-    for name in ("restitution", "friction"):
-        if name in coefficients:
-            contact[name] = values.pop(name)
-        elif name in problem.provenance:
-            contact[name] = problem.provenance[name].value
-        else:
-            raise InputError(
-                f"{problem.name} has no {name} of its own: give --set {name}=VALUE "
-                f"beside --set {coefficients[0]}=VALUE."
-            )
-    return values | {"contact": Rigid(**contact)}
+    law = accepted["contact"].default
+    carried = {"restitution": law.restitution, "friction": law.friction} if isinstance(law, Rigid) else {}
+    given = carried | {name: arguments[name] for name in coefficients}
+    if len(given) < 2:
+        raise InputError(
+            f"{problem.name} has no contact law of its own: give --set restitution=E and --set friction=MU."
+        )
+    for name, value in given.items():
+        if isinstance(value, (bool, str)):
+            raise InputError(f"--set {name}={value}: {name} is a number, got {value!r}.")
+    return {name: value for name, value in arguments.items() if name not in coefficients} | {"contact": Rigid(**given)}
 
 
 def _from_file(path: Path, arguments: dict[str, Any], parameters: dict[str, float]) -> Mechanism:

@@ -77,13 +77,13 @@ def result(
     for path in written:
         run.add_row("written", str(path))
     parts: list[RenderableType] = [run]
-    state = Table("final state", "position", "velocity", box=None, pad_edge=False)
+    state = _table("final state", "position", "velocity")
     velocities = dict(zip(trajectory.v.names, trajectory.v.array[-1], strict=True))
     for name, value in facts["final"].items():
         state.add_row(name, f"{value:.12g}", f"{velocities[name]:.12g}" if name in velocities else "")
     parts += ["", state]
     if facts["impulse"]:
-        contacts = Table("contact", "impulse [N s]", "last force [N]", "impacts", box=None, pad_edge=False)
+        contacts = _table("contact", "impulse [N s]", "last force [N]", "impacts")
         struck = [str(name) for name in trajectory.impacts["contact"]]
         for name, value in facts["impulse"].items():
             force = trajectory.lam_N[name][-1]
@@ -94,7 +94,7 @@ def result(
 
 def problem_table(problems: Mapping[str, Problem]) -> Table:
     """One line per problem: name, what it is, tags."""
-    table = Table("problem", "what it is", "tags", box=None, pad_edge=False)
+    table = _table("problem", "what it is", "tags")
     for name, problem in sorted(problems.items()):
         table.add_row(name, problem.summary, ", ".join(problem.tags))
     return table
@@ -105,27 +105,34 @@ def problem_description(problem: Problem) -> list[RenderableType]:
     head = _grid(f"{problem.name}: {problem.summary}")
     head.add_row("source", problem.source)
     head.add_row("tags", ", ".join(problem.tags))
-    arguments = Table("argument", "default", box=None, pad_edge=False)
+    arguments = _table("argument", "default")
     for name, parameter in inspect.signature(problem).parameters.items():
         required = parameter.default is parameter.empty
         arguments.add_row(name, "required" if required else str(parameter.default))
-    values = Table("value", "", "unit", "kind", "source", box=None, pad_edge=False)
+    values = _table("parameter", "value", "unit", "kind", "source")
     for name, origin in problem.provenance.items():
         source = f"{origin.source} ({origin.note})" if origin.note else origin.source
         values.add_row(name, f"{origin.value}", origin.unit, origin.kind, source)
-    return [head, "", arguments, "", values]
+    return [head, "", arguments, "", values, "", "Both are changed by --set NAME=VALUE."]
 
 
 def _contact_law(mechanism: Mechanism) -> list[str]:
-    """Restitution and friction that the problem's paper gave, with their source, where the user gave none."""
-    if mechanism.problem is None:
-        return []
-    carried = {name: mechanism.problem.provenance.get(name) for name in ("restitution", "friction")}
-    return [
-        f"{name} {origin.value} ({origin.kind}, {origin.source})"
-        for name, origin in carried.items()
-        if origin is not None and name not in mechanism.arguments
-    ]
+    """Restitution and friction of the run, with their source where they are the problem's own."""
+    system, lines = mechanism.system, []
+    for name in system.parameters:
+        if name.rpartition(".")[2] in ("restitution", "friction"):
+            value = mechanism.parameters.get(name, system.parameters[name])
+            origin = system.provenance.get(name, {})
+            source = f" ({origin['kind']}, {origin['source']})" if origin.get("value") == value else ""
+            lines.append(f"{name} = {value:g}{source}")
+    return lines
+
+
+def _table(*headers: str) -> Table:
+    table = Table(*headers, box=None, pad_edge=False)
+    table.columns[0].no_wrap = True
+    table.columns[0].overflow = "fold"
+    return table
 
 
 def _grid(title: str) -> Table:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nonsmooth.cli.inputs import FIGURE_FORMATS, Mechanism, Request, check_writable
 from nonsmooth.exceptions import InputError, Interrupted, SimulationFailed
@@ -27,7 +27,7 @@ def carry_out(request: Request, *, output: Path | None, figure: Path | None, as_
     for option, path, suffixes in (("--output", output, (".nc",)), ("--figure", figure, FIGURE_FORMATS)):
         if path is not None:
             check_writable(option, path, suffixes)
-    dt, t_end, stepper = request.step(), request.end(), request.scheme()
+    dt, stepper = request.step(), request.scheme()
     mechanism = request.mechanism()
 
     from nonsmooth.cli import report
@@ -39,7 +39,7 @@ def carry_out(request: Request, *, output: Path | None, figure: Path | None, as_
             trajectory = simulate(
                 mechanism.system,
                 stepper,
-                t_end=t_end,
+                t_end=request.t_end,
                 dt=dt,
                 parameters=mechanism.parameters or None,
                 engine=request.engine,
@@ -99,14 +99,22 @@ def _draw(trajectory: Trajectory, mechanism: Mechanism, path: Path) -> None:
     os.environ.setdefault("MPLBACKEND", "agg")
     from nonsmooth import plots
 
-    problem = mechanism.problem
-    panels = problem.panels if problem is not None else None
-    exact = problem.exact if problem is not None else None
-    drawing = plots.motion(trajectory, panels, exact=exact)
+    panels = mechanism.problem.panels if mechanism.problem is not None else None
+    drawing = plots.motion(trajectory, panels, exact=_exact_solution(mechanism))
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".figure-") as folder:
         unfinished = Path(folder) / path.name
         drawing.savefig(unfinished)
         os.replace(unfinished, path)
+
+
+def _exact_solution(mechanism: Mechanism) -> Any:
+    """The problem's exact solution where it has one for these arguments; none for changed parameters."""
+    if mechanism.problem is None or mechanism.problem.exact is None or mechanism.parameters:
+        return None
+    try:
+        return mechanism.problem.exact(**mechanism.arguments)
+    except InputError:
+        return None
 
 
 def _free_name(stem: str) -> Path:

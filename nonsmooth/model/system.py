@@ -197,6 +197,12 @@ class Numeric:
         self.W_N = Evaluator(system.W_N, matrices=["W_N"])
         self.distance = Evaluator(system.distance)
         self.closure = Evaluator(system.closure)
+        t, q, p = ca.SX.sym("t"), ca.SX.sym("q", system.nq), ca.SX.sym("p", len(system.parameters))
+        outputs = [system.g_N(q, p), system.W_N(q, p), system.W_g(t, q, p), system.g_t(t, q, p)]
+        names = ["g_N", "W_N", "W_g", "g_t"]
+        function = ca.Function("configuration", [t, q, p], outputs, ["t", "q", "p"], names)
+        #: (t, q, p) -> g_N, W_N, W_g, g_t
+        self.configuration = Evaluator(function, matrices=["W_N", "W_g"])
         self.contact_law = Evaluator(system.contact_law)
         self.reaction = Evaluator(system.reaction)
 

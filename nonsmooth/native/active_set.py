@@ -8,8 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.programs.base import TINY
+from nonsmooth.programs.lcp import CAP
 
 __all__ = ["mixed_lcp"]
+
+Mask = NDArray[np.bool_]
+Rows = NDArray[np.int64]
 
 SIGN = 1e-13  # a row or multiplier this far below zero, relative to its terms, counts as zero
 ROUND_OFF = 1e-15
@@ -19,7 +27,7 @@ REFINEMENTS = 40
 
 
 @njit(cache=True)
-def _factor(A, rows, k, delta, lu, pivots):
+def _factor(A: Array, rows: Rows, k: int, delta: float, lu: Array, pivots: Rows) -> None:
     """LU with row pivoting of A[rows, rows] with its diagonal raised by a factor 1 + delta."""
     for i in range(k):
         for j in range(k):
@@ -43,7 +51,7 @@ def _factor(A, rows, k, delta, lu, pivots):
 
 
 @njit(cache=True)
-def _solve(lu, pivots, k, d):
+def _solve(lu: Array, pivots: Rows, k: int, d: Array) -> None:
     """Solve in place; an unknown whose pivot is exactly zero stays at zero."""
     for c in range(k):
         p = pivots[c]
@@ -59,27 +67,32 @@ def _solve(lu, pivots, k, d):
 
 
 @njit(cache=True)
-def _error(A, b, bilateral, z, w):
+def _error(A: Array, b: Array, bilateral: int, z: Array, w: Array) -> float:
     """Fill w = A z + b; return the residual of `nonsmooth.programs.LCP`."""
+    energy = 0.0
+    for i in range(b.size):
+        if A[i, i] != 0.0 and (i < bilateral or b[i] < 0.0):
+            energy += b[i] ** 2 / abs(A[i, i])
     worst = 0.0
     for i in range(b.size):
-        value, scale = b[i], abs(b[i])
+        value, terms = b[i], 0.0
         for j in range(b.size):
             term = A[i, j] * z[j]
             value += term
-            scale += abs(term)
+            terms += abs(term)
         w[i] = value
+        scale = min(terms, CAP * np.sqrt(abs(A[i, i]) * energy)) + abs(b[i])
         if i >= bilateral:
             value = min(value, A[i, i] * z[i])
         if not np.isfinite(value):
             return np.inf
         if value != 0.0:
-            worst = max(worst, abs(value) / scale)
+            worst = max(worst, abs(value) / max(scale, TINY))
     return worst
 
 
 @njit(cache=True)
-def _pivot(A, b, bilateral, delta, base, active, z, limit):
+def _pivot(A: Array, b: Array, bilateral: int, delta: float, base: Array, active: Mask, z: Array, limit: int) -> int:
     """Principal pivoting on the LCP (A + delta D, b - delta D base); returns the rounds, negative if not settled."""
     m = b.size
     rows = np.empty(m, np.int64)
@@ -132,7 +145,9 @@ def _pivot(A, b, bilateral, delta, base, active, z, limit):
 
 
 @njit(cache=True)
-def mixed_lcp(A, b, bilateral, active, max_iterations):
+def mixed_lcp(
+    A: Array, b: Array, bilateral: int, active: Mask, max_iterations: int
+) -> tuple[Array, Array, Mask, int, float]:
     """Solve w = A z + b with w_i = 0 for i < bilateral and 0 <= w_i, z_i >= 0, w_i z_i = 0 else.
 
     Block principal pivoting: all rows with a wrong sign switch together, and after `ALL_AT_ONCE` rounds without

@@ -12,6 +12,9 @@ from nonsmooth.programs.base import TINY, Solution, largest, worst_row
 
 __all__ = ["LCP"]
 
+#: Largest multiple of the size of the motion that is asked for, to which the terms of a row count in its scale.
+CAP = 10.0
+
 
 @dataclass(frozen=True, eq=False)
 class LCP:
@@ -71,15 +74,22 @@ class LCP:
         Notes
         -----
         \|w_i\| / s_i on equations and \|min(w_i, A_ii z_i)\| / s_i else, with s_i = (\|A\| \|z\| + \|b\|)_i, the sum
-        of the absolute values of the terms of w_i.
+        of the absolute values of the terms of w_i, but with (\|A\| \|z\|)_i at most CAP sqrt(A_ii) e: otherwise the
+        unbounded z of a contradiction would certify it. e^2 = sum_i b_i^2 / A_ii over equations and negative b_i.
         """
         z, e = solution.y, self.bilateral
         if z.shape != self.b.shape:
             return np.full(self.b.size, np.inf)
-        values = self.A @ z + self.b
-        values[e:] = np.minimum(values[e:], (self.A.diagonal() * z)[e:])
-        scales = np.abs(self.A) @ np.abs(z) + np.abs(self.b)
-        return np.abs(values) / np.maximum(scales, TINY)
+        with np.errstate(all="ignore"):  # what is not finite is reported as an infinite residual
+            values = self.A @ z + self.b
+            values[e:] = np.minimum(values[e:], (self.A.diagonal() * z)[e:])
+            diagonal = np.abs(self.A.diagonal())
+            asked = np.minimum(self.b, 0.0)
+            asked[:e] = self.b[:e]
+            asked[diagonal == 0.0] = 0.0
+            largest_terms = CAP * np.sqrt(diagonal * (asked @ (asked / np.maximum(diagonal, TINY))))
+            scales = np.minimum(np.abs(self.A) @ np.abs(z), largest_terms) + np.abs(self.b)
+            return np.abs(values) / np.maximum(scales, TINY)
 
     def residual(self, solution: Solution) -> float:
         """Largest of `errors` [-]; infinite where a number is not finite."""

@@ -15,6 +15,9 @@ from nonsmooth.programs.base import TINY, Solution, largest, worst_row
 
 __all__ = ["MPCC", "MPCCStructure"]
 
+#: Share of x_scale in the scale of an equation: what is nothing but round-off is not divided by round-off.
+FLOOR = 1e-3
+
 
 @dataclass(frozen=True, eq=False)
 class MPCCStructure:
@@ -37,7 +40,7 @@ class MPCCStructure:
     complements : casadi.SX
         G, a column with one row per y.
     equality_terms : casadi.SX
-        For each row of c the sum of the absolute values of its terms: the scale of its residual.
+        For each row of c the sum of the absolute values of its terms, the scale of its residual.
     x_names, y_names, equality_names : tuple of str
         Names in messages.
 
@@ -76,6 +79,14 @@ class MPCCStructure:
         """(x, y, p) -> f, c, terms of c, G."""
         outputs = [self.objective, self.equalities, self.equality_terms, self.complements]
         return Evaluator(ca.Function("mpcc_values", [self.x, self.y, self.p], outputs))
+
+    @cached_property
+    def conditions(self) -> Evaluator:
+        """(x, y, p, x_scale) -> c, the scale of its rows as `MPCC.errors` defines it, G."""
+        x_scale = ca.SX.sym("x_scale", self.x.numel())
+        scales = self.equality_terms + FLOOR * ca.fabs(ca.jacobian(self.equalities, self.x)) @ x_scale
+        inputs, outputs = [self.x, self.y, self.p, x_scale], [self.equalities, scales, self.complements]
+        return Evaluator(ca.Function("mpcc_conditions", inputs, outputs))
 
     @cached_property
     def jacobians(self) -> Evaluator:
@@ -151,21 +162,21 @@ class MPCC:
 
         Notes
         -----
-        \|c_i\| / terms_i; the part of x beyond its bounds / x_scale; \|min(G_i / G_scale_i, y_i / y_scale_i)\| for a
-        binding pair; max(\|y_i\| / y_scale_i, -G_i / G_scale_i) for another. Optimality is not part of it: each
-        feasible point is a motion.
+        \|c_i\| / (terms_i + FLOOR (\|c_x\| x_scale)_i), so that an equation whose terms all vanish, such as the spin of
+        a body that does not turn, is measured by the typical size of its unknowns; the part of x beyond its bounds
+        / x_scale; \|min(G_i / G_scale_i, y_i / y_scale_i)\| for a binding pair; max(\|y_i\| / y_scale_i,
+        -G_i / G_scale_i) for another. Optimality is not part of it: each feasible point is a motion.
         """
         x, y = solution.x, solution.y
         if x.shape != self.lower.shape or y.shape != self.binding.shape:
             return np.full(len(self._names), np.inf)
-        _, c, terms, G = self.structure.values(x, y, self.p)
-        gap, multiplier = G / self.G_scale, y / self.y_scale
-        bounds = np.maximum(np.maximum(self.lower - x, x - self.upper), 0.0) / self.x_scale
-        pairs = np.where(
-            self.binding, np.abs(np.minimum(gap, multiplier)), np.maximum(np.abs(multiplier), np.maximum(-gap, 0.0))
-        )
-        bounds[np.isnan(x)] = np.nan
-        return np.concatenate((np.abs(c) / np.maximum(terms, TINY), bounds, pairs))
+        with np.errstate(all="ignore"):  # what is not finite is reported as an infinite residual
+            c, scales, G = self.structure.conditions(x, y, self.p, self.x_scale)
+            gap, multiplier = G / self.G_scale, y / self.y_scale
+            bounds = np.maximum(np.maximum(self.lower - x, x - self.upper), 0.0) / self.x_scale
+            idle = np.maximum(np.abs(multiplier), np.maximum(-gap, 0.0))
+            pairs = np.where(self.binding, np.abs(np.minimum(gap, multiplier)), idle)
+            return np.concatenate((np.abs(c) / np.maximum(scales, TINY), bounds, pairs))
 
     def residual(self, solution: Solution) -> float:
         """Largest of `errors` [-]; infinite where a number is not finite."""

@@ -12,6 +12,9 @@ from nonsmooth.programs.base import TINY, Solution, largest, worst_row
 
 __all__ = ["QP"]
 
+#: The scale of an unknown lies between these multiples of the size of the motion that is asked for.
+FLOOR, CAP = 1e-3, 10.0
+
 
 @dataclass(frozen=True, eq=False)
 class QP:
@@ -82,23 +85,34 @@ class QP:
         Each scale is the sum of the absolute values of the terms of its row, element by element, so that contacts
         that cancel do not divide by zero:
 
-        - stationarity j: S_j = (\|H\| \|x\| + \|f\| + \|A\|^T \|y\|)_j
-        - row i: s_i = (\|A\| t + \|b\|)_i, where t_j = S_j / H_jj >= \|x_j\| is what x_j is the difference of. With
-          \|x\| itself a body held at rest would divide round-off by round-off.
+        - stationarity j: S_j = (\|H\| \|x\| + \|f\| + \|A\|^T \|y\|)_j, kept between FLOOR and CAP times sqrt(H_jj) e.
+          Here e^2 = sum_j f_j^2 / H_jj + sum_i b_i^2 / d_i, over equalities and positive b_i, is the size of the
+          motion that is asked for, as an energy. Without FLOOR a body that nothing moves would divide round-off by
+          round-off; without CAP the unbounded multipliers of a contradiction would certify it.
+        - row i: s_i = (\|A\| t + \|b\|)_i, where t_j = S_j / H_jj is what x_j is the difference of. With \|x\| itself
+          a body held at rest would divide round-off by round-off.
         - an inequality counts \|min(r_i, d_i y_i)\| / s_i with r = A x - b and d_i = (A diag(1/H_jj) A^T)_ii, which
           turns a multiplier into the unit of its row.
         """
         x, y, e = solution.x, solution.y, self.equalities
         if x.shape != self.f.shape or y.shape != self.b.shape:
             return np.full(self.f.size + self.b.size, np.inf)
-        absolute_A = np.abs(self.A)
-        diagonal = np.maximum(self.H.diagonal(), TINY)
-        terms = np.abs(self.H) @ np.abs(x) + np.abs(self.f) + np.abs(y) @ absolute_A
-        rows = self.A @ x - self.b
-        rows[e:] = np.minimum(rows[e:], (y * (self.A**2 @ (1.0 / diagonal)))[e:])
-        scales = np.concatenate((terms, absolute_A @ (terms / diagonal) + np.abs(self.b)))
-        values = np.concatenate((self.H @ x + self.f - y @ self.A, rows))
-        return np.abs(values) / np.maximum(scales, TINY)
+        with np.errstate(all="ignore"):  # what is not finite is reported as an infinite residual
+            absolute_A = np.abs(self.A)
+            diagonal = np.maximum(self.H.diagonal(), TINY)
+            weights = self.A**2 @ (1.0 / diagonal)
+            asked = np.maximum(self.b, 0.0)
+            asked[:e] = self.b[:e]
+            asked[weights == 0.0] = 0.0
+            size = np.sqrt(self.f @ (self.f / diagonal) + asked @ (asked / np.maximum(weights, TINY)))
+            unit = np.sqrt(diagonal) * size
+            terms = np.abs(self.H) @ np.abs(x) + np.abs(self.f) + np.abs(y) @ absolute_A
+            terms = np.minimum(np.maximum(terms, FLOOR * unit), CAP * unit)
+            rows = self.A @ x - self.b
+            rows[e:] = np.minimum(rows[e:], (y * weights)[e:])
+            scales = np.concatenate((terms, absolute_A @ (terms / diagonal) + np.abs(self.b)))
+            values = np.concatenate((self.H @ x + self.f - y @ self.A, rows))
+            return np.abs(values) / np.maximum(scales, TINY)
 
     def residual(self, solution: Solution) -> float:
         """Largest of `errors` [-]; infinite where a number is not finite."""

@@ -97,7 +97,7 @@ def available() -> list[tuple[str, str | None, str]]:
     plugins += [("ipopt-mpcc", ca.has_nlpsol("ipopt")), ("ipopt-mpcc (ccopt)", ca.has_nlpsol("ccopt"))]
     for name, loads in plugins:
         missing = "" if loads else "this build of casadi cannot load its library"
-        rows.append((name, ca.__version__ if loads else None, missing))
+        rows.append((name, importlib.metadata.version("casadi") if loads else None, missing))
     return rows
 
 

@@ -19,7 +19,7 @@ __all__ = ["ActiveSet"]
 #: A refinement of the QP's answer is tried above this residual, and Newton's method stops below it.
 ROUND_OFF = 1e-14
 NEWTON_STEPS = 50
-PATIENCE = 3
+PATIENCE = 8
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,8 @@ class ActiveSetSession:
                 best, error = trial, trial_error
             if error <= ROUND_OFF or (stagnation and error <= ActiveSet.tolerance):
                 return best
-            if stagnation >= PATIENCE and error > 1.0 or not np.isfinite(trial_error):
+            if stagnation == PATIENCE or not np.isfinite(trial_error):
+                status = "stagnated"
                 break
         return Solution(best.x, best.y, status, iteration, "ActiveSet", best.active)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
@@ -28,7 +28,8 @@ class CasadiQP:
     Parameters
     ----------
     plugin : str
-        "daqp" (dual active set) or "qrqp" (primal active set, sparse QR).
+        "daqp" (dual active set) or "qrqp" (primal active set, sparse QR). qrqp cycles on 1 to 3 % of random programs
+        with 1 to 20 rows, and says so; the chain then asks the next solver.
 
     Raises
     ------
@@ -75,30 +76,29 @@ class CasadiQPSession:
         """Answer a QP."""
         if not isinstance(program, QP):
             raise InputError(f"CasadiQP takes a QP, got {type(program).__name__}.")
-        failed = np.full(program.f.size, np.nan), np.zeros(program.b.size)
         try:
             scaled = normalised(program)
         except np.linalg.LinAlgError:
-            return Solution(*failed, "H is not positive definite", 0, "CasadiQP")
+            return _failed(program, "H is not positive definite")
         m, n = scaled.A.shape
         upper = np.full(m, np.inf)
         upper[: scaled.equalities] = scaled.b[: scaled.equalities]
-        start = {} if guess is None else dict(zip(("x0", "lam_a0"), scaled.guess(guess), strict=True))
-        start = {name: value if name == "x0" else -value for name, value in start.items()}
+        start: dict[str, Any] = {}
+        if guess is not None:
+            u, multipliers = scaled.guess(guess)
+            start = {"x0": u, "lam_a0": -multipliers}
         solver = self._solver(m, n)
         try:
             result = solver(h=ca.DM.eye(n), g=scaled.f, a=scaled.A, lba=scaled.b, uba=upper, **start)
         except RuntimeError as error:
-            return Solution(*failed, f"CasADi stopped: {error}", 0, "CasadiQP")
+            return _failed(program, f"CasADi stopped: {error}")
         stats = solver.stats()
         x = scaled.x(np.asarray(result["x"]).ravel())
         y = scaled.y(-np.asarray(result["lam_a"]).ravel())
         y[scaled.equalities :] = np.maximum(y[scaled.equalities :], 0.0)
         iterations = max(int(stats.get("iter_count", 0)), 0)
         solution = polished_qp(program, Solution(x, y, str(stats["return_status"]), iterations, "CasadiQP"))
-        return Solution(
-            solution.x, solution.y, solution.status, iterations, "CasadiQP", binding_rows(program, solution)
-        )
+        return replace(solution, active=binding_rows(program, solution))
 
     def _solver(self, m: int, n: int) -> ca.Function:
         if (m, n) not in self._built:
@@ -106,3 +106,7 @@ class CasadiQPSession:
             options = {"error_on_fail": False, "print_time": False, **PLUGINS[self._plugin]}
             self._built[m, n] = ca.conic("qp", self._plugin, shapes, options)
         return self._built[m, n]
+
+
+def _failed(qp: QP, status: str) -> Solution:
+    return Solution(np.full(qp.f.size, np.nan), np.zeros(qp.b.size), status, 0, "CasadiQP")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nonsmooth.exceptions import SolverFailed, SolverMissing
@@ -99,12 +100,18 @@ class Chain:
             attempts=tuple(attempts),
         )
 
-    def _asked(self, program: Program) -> list[Solver]:
-        fitting = [self.first] if self.first.fits(program) else []
-        if fitting and isinstance(self.first, IpoptMPCC) and self.first.relaxation == "literal":
-            return fitting
-        fitting += [s for s in CHAIN.get(type(program), ()) if s not in fitting and s.fits(program)]
-        return fitting if self.fallback else fitting[:1]
+    def _asked(self, program: Program) -> Iterator[Solver]:
+        """Those that fit, each once; whether the later ones fit is not looked into before they are needed."""
+        literal = isinstance(self.first, IpoptMPCC) and self.first.relaxation == "literal"
+        if self.first.fits(program):
+            yield self.first
+            if literal or not self.fallback:
+                return
+        for solver in CHAIN.get(type(program), ()):
+            if solver != self.first and solver.fits(program):
+                yield solver
+                if not self.fallback:
+                    return
 
     def _session(self, solver: Solver) -> Session:
         if solver not in self._sessions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -77,7 +77,7 @@ class ConicSession:
             np.eye(qp.f.size), scaled.f, scaled.A, scaled.b, qp.equalities
         )
         solution = polished_qp(qp, Solution(scaled.x(u), scaled.y(multipliers), status, iterations, "Conic"))
-        return Solution(solution.x, solution.y, status, iterations, "Conic", binding_rows(qp, solution))
+        return replace(solution, active=binding_rows(qp, solution))
 
     def _solve_lcp(self, lcp: LCP) -> Solution:
         factor = _factor(lcp.A)

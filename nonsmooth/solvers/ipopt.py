@@ -18,11 +18,13 @@ from nonsmooth.solvers.relaxation import Relaxation, relaxation_named
 __all__ = ["IpoptMPCC"]
 
 ABSORBED = (
-    "with the literal product gap * multiplier = 0 a multiplier of 0 is absorbing: linearised, the product keeps it at 0 "
-    "while the gap moves; and in SI units, gaps being micrometres, the product is 0 within any tolerance long before the "
-    'pair is complementary. Use relaxation="fischer-burmeister"'
+    "with the literal product gap * multiplier = 0, mu = 0 is absorbing: the linearised product keeps a multiplier "
+    "there while its gap moves; and in SI units, gaps being micrometres, the product vanishes within any tolerance "
+    'long before the pair is complementary. Use relaxation="fischer-burmeister"'
 )
 PLUGINS = ("ipopt", "ccopt")
+#: What IPOPT reports after Ctrl-C: CasADi takes the signal, and nothing else throws through IPOPT here.
+INTERRUPTED = ("User_Requested_Stop", "NonIpopt_Exception_Thrown")
 
 
 @dataclass(frozen=True)
@@ -204,7 +206,7 @@ def _relaxed(
         return x, y, 0, f"CasADi stopped: {error}"
     stats = nlp.stats()
     status = str(stats["return_status"])
-    if status == "User_Requested_Stop":
+    if status in INTERRUPTED:
         raise KeyboardInterrupt
     z = np.asarray(result["x"]).ravel()
     return (

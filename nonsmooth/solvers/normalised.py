@@ -41,7 +41,8 @@ class NormalisedQP:
 
     def guess(self, solution: Solution) -> tuple[Array, Array]:
         """Normalised unknowns and multipliers of an answer to the QP."""
-        return np.linalg.solve(self.inverse.T, solution.x) / self.size, solution.y * self.lengths / self.size
+        u = np.linalg.solve(self.inverse.T, solution.x / self.size)
+        return np.asarray(u, float), solution.y * self.lengths / self.size
 
 
 def normalised(qp: QP) -> NormalisedQP:

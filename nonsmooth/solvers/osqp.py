@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,14 +48,14 @@ class Osqp:
     def __post_init__(self) -> None:
         if not 0.0 < self.eps <= LOOSEST:
             raise InputError(
-                f"Osqp(eps={self.eps:g}) would give wrong motions: OSQP at its default tolerances is wrong, a slider-crank "
-                f"was off by 8.8 rad/s on 150. Accepted is 0 < eps <= {LOOSEST:g}; leave it out for 1e-10."
+                f"Osqp(eps={self.eps:g}) would give wrong motions: at its default tolerances OSQP is wrong, a "
+                f"slider-crank was off by 8.8 rad/s on 150. Accepted is 0 < eps <= {LOOSEST:g}; leave it out for 1e-10."
             )
 
     @property
     def tolerance(self) -> float:
-        """Residual promised [-]: ten times eps, since OSQP's norms weigh rows together and ours each row alone."""
-        return 10.0 * self.eps
+        """Residual promised [-]; large if not polished: OSQP weighs rows together, the residual each alone."""
+        return 10.0 * self.eps if self.polish else 1e-2
 
     def fits(self, program: Program) -> bool:
         """Any QP."""
@@ -104,9 +104,7 @@ class OsqpSession:
         solution = Solution(x, y, str(result.info.status), int(result.info.iter), "Osqp")
         if self._settings.polish:
             solution = polished_qp(program, solution)
-        return Solution(
-            solution.x, solution.y, solution.status, solution.iterations, "Osqp", binding_rows(program, solution)
-        )
+        return replace(solution, active=binding_rows(program, solution))
 
     def _prepared(self, scaled: NormalisedQP) -> Any:
         """A workspace that holds this program: an updated one where the shape is known."""

@@ -15,6 +15,7 @@ __all__ = ["polished_mpcc", "polished_qp"]
 
 Mask = NDArray[np.bool_]
 REFINEMENTS = 3
+ROUNDS = 10
 NEWTON_STEPS = 12
 ROUND_OFF = 1e-15
 POLISHED = 1e-12
@@ -25,10 +26,25 @@ NEAR = 1e-5
 def polished_qp(qp: QP, solution: Solution) -> Solution:
     """Newton on the optimality conditions of the rows that bind, kept only if the residual falls.
 
-    The rows that bind are `solution.active`, or else those whose multiplier outweighs their slack. The least-squares
-    solution shares the load between redundant rows.
+    The rows that bind are `solution.active`, or else those whose multiplier outweighs their slack; while the result is
+    not at round-off, they are read off anew from it (primal-dual active set). The least-squares solution shares the
+    load between redundant rows.
     """
     active = solution.active if solution.active is not None else binding_rows(qp, solution)
+    best, error, rough = solution, qp.residual(solution), solution
+    for _ in range(ROUNDS):
+        rough, rough_error = _on_rows(qp, rough, active)
+        if rough_error < error:
+            best, error = replace(rough, y=_nonnegative(rough.y, qp.equalities)), rough_error
+        following = binding_rows(qp, rough)
+        if error <= POLISHED or np.array_equal(following, active):
+            break
+        active = following
+    return best
+
+
+def _on_rows(qp: QP, solution: Solution, active: Mask) -> tuple[Solution, float]:
+    """Solve H x + f = A^T y, A x = b on the active rows, with refinement; and the residual with y >= 0 enforced."""
     n, scale_x = qp.f.size, 1.0 / np.sqrt(np.maximum(qp.H.diagonal(), np.finfo(float).tiny))
     rows = qp.A[active] * scale_x
     scale_rows = np.linalg.norm(rows, axis=1)
@@ -38,7 +54,7 @@ def polished_qp(qp: QP, solution: Solution) -> Solution:
     matrix[:n, :n] = qp.H * scale_x * scale_x[:, None]
     matrix[:n, n:], matrix[n:, :n] = -rows.T, rows
 
-    best, error = solution, qp.residual(solution)
+    best, error = solution, np.inf
     x, y = solution.x, np.where(active, solution.y, 0.0)
     for _ in range(REFINEMENTS):
         defect = np.concatenate((scale_x * (y @ qp.A - qp.H @ x - qp.f), (qp.b - qp.A @ x)[active] / scale_rows))
@@ -47,12 +63,12 @@ def polished_qp(qp: QP, solution: Solution) -> Solution:
         step = np.linalg.lstsq(matrix, defect, rcond=1e-13)[0]
         x, y = x + scale_x * step[:n], y.copy()
         y[active] += step[n:] / scale_rows
-        trial = replace(solution, x=x, y=_nonnegative(y, qp.equalities), active=active)
-        trial_error = qp.residual(trial)
+        trial = replace(solution, x=x, y=y, active=active)
+        trial_error = qp.residual(replace(trial, y=_nonnegative(y, qp.equalities)))
         if trial_error >= error:
             break
         best, error = trial, trial_error
-    return best
+    return best, error
 
 
 def binding_rows(qp: QP, solution: Solution) -> Mask:

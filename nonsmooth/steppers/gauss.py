@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.programs import MPCC, Solution
+from nonsmooth.programs import MPCC, Program, Solution
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.base import CLOSED, OPEN, Ask, Step, Stepping
 from nonsmooth.steppers.equations import FLOOR, HALF_KICK, IMPLICIT_EULER, StepEquations
@@ -43,6 +43,15 @@ LANDED = 1e-13
 LANDING_ITERATIONS = 40
 
 
+class Configuration(NamedTuple):
+    """Gaps, directions and the joints' explicit rates at one (t, q)."""
+
+    g_N: Array
+    W_N: Array
+    W_g: Array
+    g_t: Array
+
+
 @dataclass(frozen=True, eq=False)
 class Advance:
     """Solved discrete equations of one length: velocity u, impulses, and the residual of the equations."""
@@ -58,8 +67,8 @@ class Advance:
 class GaussFormulation(ABC):
     """Steps of a Gauss stepper on one system; subclasses say how the equations of one length are solved."""
 
-    def __init__(self, system: System, parameters: Array, control: StepControl) -> None:
-        self.system, self.p, self.control = system, parameters, control
+    def __init__(self, system: System, parameters: Array, control: StepControl, solver: Any) -> None:
+        self.system, self.p, self.control, self.solver = system, parameters, control, solver
         self.n = system.numeric
         self.restitution, friction, self.scale = self.n.contact_law(parameters)
         name = type(self).__name__.removesuffix("Formulation")
@@ -69,7 +78,9 @@ class GaussFormulation(ABC):
         self.metric = MassMetric(self.n.M(system.start.q, parameters)[0])
         self.closed_gap = CLOSED_GAP * self.scale
         self.longest = control.dt if isinstance(control, ConstantStep) else control.dt_max
-        self._scales: tuple[Array, Array] | None = None
+        self._met: list[tuple[float, Array, Configuration]] = []
+        if not solver.fits(self.typical_program()):
+            raise InputError(f"{name} poses programs that {solver} does not solve; {self.accepted_solvers}.")
 
     def _refuse(self, name: str, friction: Array) -> None:
         rough = np.flatnonzero(friction > 0)
@@ -85,6 +96,12 @@ class GaussFormulation(ABC):
                 f'"{self.system.contact_names[bouncy[0]]}" has restitution {self.restitution[bouncy[0]]:g}; '
                 "set it to 0, or use dt=Landing(dt_min, dt_max)."
             )
+
+    accepted_solvers: ClassVar[str]
+
+    @abstractmethod
+    def typical_program(self) -> Program:
+        """A program of the kind that `advance` poses."""
 
     @abstractmethod
     def advance(
@@ -111,29 +128,39 @@ class GaussFormulation(ABC):
             }
         return rules
 
+    def _at(self, t: float, q: Array) -> Configuration:
+        """The configuration, remembered for the ends of the current step."""
+        for met_t, met_q, configuration in self._met:
+            if met_q is q and met_t == t:
+                return configuration
+        configuration = Configuration(*self.n.configuration(t, q, self.p))
+        self._met = [(t, q, configuration), *self._met[:1]]
+        return configuration
+
     # ------------------------------------------------------------------ start
 
     def start(self, state: State) -> Generator[Ask, Solution, tuple[State, Step | None]]:
         """Latch the closed contacts; a start with closed contacts that approach begins with their impact."""
         memory = state.stepper_memory
-        if "closed" in memory and "P_N" in memory:
+        if {"closed", "P_N", "x_scale", "y_scale"} <= set(memory):
             return state, None
+        state = replace(state, stepper_memory=self._typical_sizes(state))
         zero = np.zeros(self.system.nc)
         if isinstance(self.control, ConstantStep):
-            return State(state.t, state.q, state.v, state.law_memory, self._memory(zero > 0, zero)), None
+            return replace(state, stepper_memory=self._memory(state, zero > 0, zero)), None
         q, v = state.q, state.v
-        touching = self.n.g_N(q, self.p)[0] <= self.closed_gap
+        here = self._at(state.t, q)
+        touching = here.g_N <= self.closed_gap
         v_plus, P_g, P_N = yield from self._impact(state.t, q, v, touching, np.abs(v))
-        W_N = self.n.W_N(q, self.p)[0]
-        closed = touching & ~self._leaving(W_N, v_plus, np.abs(v))
-        start = State(state.t, q, v_plus, state.law_memory, self._memory(closed, zero))
+        closed = touching & ~self._leaving(here.W_N, v_plus, np.abs(v))
+        start = replace(state, v=v_plus, stepper_memory=self._memory(state, closed, zero))
         if not np.any(P_N > 0):
-            return State(state.t, q, v, state.law_memory, self._memory(closed, zero)), None
+            return replace(start, v=v), None
         none = np.zeros(self.system.ng)
         return start, self._record(start, v, 0.0, (none, none, P_g), (zero, zero, P_N), touching, 0.0)
 
-    def _memory(self, closed: NDArray[np.bool_], P_N: Array) -> dict[str, Array]:
-        return {"closed": closed.astype(float), "P_N": P_N}
+    def _memory(self, state: State, closed: NDArray[np.bool_], P_N: Array) -> dict[str, Array]:
+        return {**state.stepper_memory, "closed": closed.astype(float), "P_N": P_N}
 
     # ------------------------------------------------------------------ steps
 
@@ -147,12 +174,12 @@ class GaussFormulation(ABC):
         everything = np.ones(self.system.nc, dtype=bool)
         done = yield from self.advance(state, t_end - state.t, everything)
         q = self.n.advance(state.q, done.u, done.dt)[0]
-        gaps = self.n.g_N(state.q, self.p)[0]
+        before = self._at(state.t, state.q)
         # an impulse that stops an approach is an impact, spread over the step that closes the gap and the next
-        striking = (gaps > self.closed_gap) | self._approaching(self.n.W_N(state.q, self.p)[0], state.v, np.abs(state.v))
+        striking = (before.g_N > self.closed_gap) | self._approaching(before.W_N, state.v, np.abs(state.v))
         impact = np.where(striking, done.P_N, 0.0)
-        closed = self.n.g_N(q, self.p)[0] <= self.closed_gap
-        end = State(t_end, q, done.u, state.law_memory, self._memory(closed, done.P_N))
+        closed = self._at(t_end, q).g_N <= self.closed_gap
+        end = State(t_end, q, done.u, state.law_memory, self._memory(state, closed, done.P_N))
         none = np.zeros(self.system.ng)
         return self._record(
             end, done.u, done.dt, (none, done.P_g, none), (np.zeros_like(impact), done.P_N - impact, impact), closed, done.residual,
@@ -171,7 +198,8 @@ class GaussFormulation(ABC):
         dt = first.dt
         t = t_end if dt == longest else state.t + dt
         q = self.n.advance(state.q, first.u, dt)[0]
-        touching = self.n.g_N(q, self.p)[0] <= self.closed_gap
+        after = self._at(t, q)
+        touching = after.g_N <= self.closed_gap
         held = touching if crossing else touching & closed
 
         q_mid = self.n.advance(state.q, first.u, dt / 2)[0]
@@ -189,9 +217,8 @@ class GaussFormulation(ABC):
             first_P_N = np.where(fresh, 0.0, first.P_N)
         else:
             first_P_N = first.P_N
-        W_N = self.n.W_N(q, self.p)[0]
-        still = touching & ~self._leaving(W_N, v_plus, terms)
-        end = State(t, q, v_plus, state.law_memory, self._memory(still, first.P_N))
+        still = touching & ~self._leaving(after.W_N, v_plus, terms)
+        end = State(t, q, v_plus, state.law_memory, self._memory(state, still, first.P_N))
         residual = max(first.residual, self._velocity_residual(t, q, kicked, v_left, P_g, P_N))
         return self._record(
             end, v_left, dt, (first.P_g, P_g, P_g_impact), (first_P_N, smooth, P_N_impact), touching, residual, start=state
@@ -203,8 +230,7 @@ class GaussFormulation(ABC):
         self, state: State, longest: float, closed: NDArray[np.bool_]
     ) -> Generator[Ask, Solution, Advance]:
         """Guarded Newton on the length: each trial solves the equations anew, each ends with a look at all other gaps."""
-        g0 = self.n.g_N(state.q, self.p)[0]
-        rate0 = self.n.W_N(state.q, self.p)[0].T @ state.v
+        g0, rate0 = self._start_gaps(state)
         trial = yield from self.advance(state, longest, closed)
         found = self._closing(state, trial, g0, rate0, closed)
         while found is not None:
@@ -235,6 +261,10 @@ class GaussFormulation(ABC):
             estimate = step
         return best
 
+    def _start_gaps(self, state: State) -> tuple[Array, Array]:
+        here = self._at(state.t, state.q)
+        return here.g_N, here.W_N.T @ state.v
+
     def _end_gaps(self, state: State, trial: Advance) -> tuple[Array, Array]:
         """Gaps at the end of a half kick, and their rates of change with its length."""
         q = self.n.advance(state.q, trial.u, trial.dt)[0]
@@ -253,8 +283,8 @@ class GaussFormulation(ABC):
     def _velocities(
         self, t: float, q: Array, v: Array, closed: NDArray[np.bool_], bound: Array
     ) -> Generator[Ask, Solution, tuple[Array, Array, Array]]:
-        W_g, W_N = self.n.W_g(t, q, self.p)[0], self.n.W_N(q, self.p)[0]
-        change = VelocityProgram(self.metric, v, W_g, -self.n.g_t(t, q, self.p)[0], W_N, bound, closed, self.names)
+        here = self._at(t, q)
+        change = VelocityProgram(self.metric, v, here.W_g, -here.g_t, here.W_N, bound, closed, self.names)
         if change.trivial:
             return v, np.zeros(self.system.ng), np.zeros(self.system.nc)
         solution = yield change.program, change.guess(closed)
@@ -263,7 +293,7 @@ class GaussFormulation(ABC):
     def _impact(
         self, t: float, q: Array, v: Array, touching: NDArray[np.bool_], terms: Array
     ) -> Generator[Ask, Solution, tuple[Array, Array, Array]]:
-        W_N = self.n.W_N(q, self.p)[0]
+        W_N = self._at(t, q).W_N
         if not np.any(touching & self._approaching(W_N, v, terms)):
             return v, np.zeros(self.system.ng), np.zeros(self.system.nc)
         bound = -self.restitution * np.minimum(W_N.T @ v, 0.0)
@@ -284,7 +314,7 @@ class GaussFormulation(ABC):
 
     def _velocity_residual(self, t: float, q: Array, v: Array, v_plus: Array, P_g: Array, P_N: Array) -> float:
         """Scaled residual of M (v⁺ - v) = W_g P_g + W_N P_N and W_g' v⁺ + g_t = 0."""
-        W_g, W_N, M, rate = self.n.W_g(t, q, self.p)[0], self.n.W_N(q, self.p)[0], self.metric.M, self.n.g_t(t, q, self.p)[0]
+        (_, W_N, W_g, rate), M = self._at(t, q), self.metric.M
         rows = M @ (v_plus - v) - W_g @ P_g - W_N @ P_N
         terms = np.abs(M) @ (np.abs(v_plus) + np.abs(v)) + np.abs(W_g) @ np.abs(P_g) + np.abs(W_N) @ np.abs(P_N)
         size = sum(float(np.linalg.norm(self.metric.factor.T @ x)) for x in (v, v_plus))
@@ -313,23 +343,23 @@ class GaussFormulation(ABC):
         )
 
     def scales(self, state: State) -> tuple[Array, Array]:
-        """Typical sizes of the unknowns: impulses move a gap by its clearance within the longest step."""
-        if self._scales is None:
-            dt = self.longest
-            W_g, W_N = self.n.W_g(state.t, state.q, self.p)[0], self.n.W_N(state.q, self.p)[0]
-            mobility = np.einsum("ij,ij->j", self.metric.inverse @ W_N, self.metric.inverse @ W_N)
-            # a concentric journal has no normal yet; no contact is lighter than the heaviest body
-            mobility = np.maximum(mobility, 1.0 / np.max(np.diag(self.metric.M)))
-            y = self.scale / (dt * mobility)
-            driven = np.abs(self._inverse_mass(dt * self.n.h(state.t, state.q, state.v, self.p)[0]))
-            u = np.max(np.abs(self.metric.inverse.T @ self.metric.inverse @ W_N) * y, axis=1, initial=0.0)
-            u = np.maximum(np.maximum(u, driven), np.abs(state.v))
-            u = np.where(u > 0, u, np.max(u, initial=0.0))
-            u = np.where(u > 0, u, 1.0)
-            weight = np.abs(W_g)
-            P_g = (weight.T @ (np.diag(self.metric.M) * u)) / np.maximum(np.einsum("ij,ij->j", weight, weight), 1e-30)
-            self._scales = np.concatenate(([dt], u, np.where(P_g > 0, P_g, 1.0))), y
-        return self._scales
+        """Typical sizes of the unknowns x and y of the step, as latched at the start."""
+        return state.stepper_memory["x_scale"], state.stepper_memory["y_scale"]
+
+    def _typical_sizes(self, state: State) -> dict[str, Array]:
+        """Impulses that move a gap by its clearance within the longest step, and the velocities they and the loads give."""
+        dt, weight = self.longest, np.diag(self.metric.M)
+        _, W_N, W_g, _ = self._at(state.t, state.q)
+        mobility = np.sum((self.metric.inverse @ W_N) ** 2, axis=0)
+        # a concentric journal has no normal yet; no contact is heavier than the heaviest body
+        y = self.scale / (dt * np.maximum(mobility, 1.0 / np.max(weight)))
+        struck = np.abs(self.metric.inverse.T @ self.metric.inverse @ W_N) * y
+        driven = np.abs(self._inverse_mass(dt * self.n.h(state.t, state.q, state.v, self.p)[0]))
+        u = np.maximum(np.max(struck, axis=1, initial=0.0), np.maximum(driven, np.abs(state.v)))
+        u[u == 0.0] = np.max(u, initial=0.0) or 1.0
+        directions = np.abs(W_g)
+        P_g = directions.T @ (weight * u) / np.maximum(np.sum(directions**2, axis=0), np.finfo(float).tiny)
+        return {"x_scale": np.concatenate(([dt], u, P_g)), "y_scale": y}
 
     def failed(self, message: str, attempts: tuple[Any, ...] = ()) -> SolverFailed:
         """The error of a sequence of programs that does not converge."""
@@ -344,16 +374,13 @@ class GaussFormulation(ABC):
     ) -> Step:  # fmt: skip
         """The step from its impulses: along the directions at the start, at the end, and of the impact at the end."""
         start = start or end
-        W_N = self.n.W_N(end.q, self.p)[0]
-        before = self.n.W_N(start.q, self.p)[0].T @ start.v if isinstance(self.control, ConstantStep) else W_N.T @ v_left
+        before, after = self._at(start.t, start.q), self._at(end.t, end.q)
+        gamma_minus = before.W_N.T @ start.v if isinstance(self.control, ConstantStep) else after.W_N.T @ v_left
         total = P_N[0] + P_N[1] + P_N[2]
-        gaps = self.n.g_N(end.q, self.p)[0]
-        y_scale = self.scales(start)[1]
         # a contact that leaves during the step has pressed at its start, not at its end
-        pressed = np.where(closed | (P_N[1] + P_N[2] > 0), total, P_N[1] + P_N[2])
-        natural = np.abs(np.minimum(gaps / self.scale, pressed / y_scale))
-        reaction = self.n.reaction(start.t, start.q, self.p, P_g[0])[0] + self.n.reaction(end.t, end.q, self.p, P_g[1])[0]
-        work = -P_g[0] @ self.n.g_t(start.t, start.q, self.p)[0] - (P_g[1] + P_g[2]) @ self.n.g_t(end.t, end.q, self.p)[0]
+        pressed = np.where(closed, total, P_N[1] + P_N[2])
+        natural = np.abs(np.minimum(after.g_N / self.scale, pressed / self.scales(start)[1]))
+        reaction, reaction_impact, work = self._reactions(start, end, P_g)
         return Step(
             state=end,
             v_left=v_left,
@@ -362,11 +389,21 @@ class GaussFormulation(ABC):
             P_N_impact=P_N[2],
             P_T=np.zeros(self.system.nc),
             mode=np.where(closed, CLOSED, OPEN).astype(np.int8),
-            gamma_minus=before,
-            gamma_plus=W_N.T @ end.v,
+            gamma_minus=gamma_minus,
+            gamma_plus=after.W_N.T @ end.v,
             reaction=reaction / dt if dt > 0 else reaction,
-            reaction_impact=self.n.reaction(end.t, end.q, self.p, P_g[2])[0],
+            reaction_impact=reaction_impact,
             residual=residual,
             complementarity=float(np.max(natural, initial=0.0)),
-            work_drivers=float(work),
+            work_drivers=work,
         )
+
+    def _reactions(self, start: State, end: State, P_g: tuple[Array, Array, Array]) -> tuple[Array, Array, float]:
+        """Impulses of joints on their second bodies, without and at impacts, and the work of drivers."""
+        if self.system.ng == 0:
+            return np.zeros(0), np.zeros(0), 0.0
+        first, second, impact = (
+            self.n.reaction(state.t, state.q, self.p, impulse)[0] for state, impulse in zip((start, end, end), P_g, strict=True)
+        )
+        work = -P_g[0] @ self._at(start.t, start.q).g_t - (P_g[1] + P_g[2]) @ self._at(end.t, end.q).g_t
+        return first + second, impact, float(work)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.programs import Solution
+from nonsmooth.programs import Program, Solution
 from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.gauss import Advance, GaussFormulation
@@ -60,9 +60,13 @@ class GaussMPCC:
 class GaussMPCCFormulation(GaussFormulation):
     """Poses one MPCC per length."""
 
-    def __init__(self, system: System, parameters: Array, control: StepControl, solver: Any) -> None:
-        super().__init__(system, parameters, control)
-        self.solver = solver
+    accepted_solvers = "give GaussMPCC an IpoptMPCC(...) or ActiveSet()"
+
+    def typical_program(self) -> Program:
+        """A step of the longest length from the built start."""
+        sizes = self._typical_sizes(self.system.start)
+        start = replace(self.system.start, stepper_memory=sizes)
+        return self.mpcc(start, self.longest, self.longest, np.ones(self.system.nc, dtype=bool))
 
     def advance(
         self, state: State, dt: float, binding: NDArray[np.bool_], guess: Advance | None = None
@@ -80,8 +84,7 @@ class GaussMPCCFormulation(GaussFormulation):
         program = self.mpcc(state, 0.0, longest, closed)
         if not self.solver.fits(program):
             return (yield from self.land_by_roots(state, longest, closed))
-        g0 = self.n.g_N(state.q, self.p)[0]
-        rate0 = self.n.W_N(state.q, self.p)[0].T @ state.v
+        g0, rate0 = self._start_gaps(state)
         limit = longest
         while True:
             guess = self._guess(state, limit, closed)
@@ -110,7 +113,7 @@ class GaussMPCCFormulation(GaussFormulation):
         kick = dt if self.equations.scheme == "implicit-euler" else dt / 2
         u = state.v + self._inverse_mass(kick * self.n.h(state.t, state.q, state.v, self.p)[0])
         P_N = np.where(binding, state.stepper_memory["P_N"], 0.0)
-        u = u + self._inverse_mass(self.n.W_N(state.q, self.p)[0] @ P_N)
+        u = u + self._inverse_mass(self._at(state.t, state.q).W_N @ P_N)
         x = np.concatenate(([dt], u, np.zeros(self.system.ng)))
         return Solution(x, P_N, "guess", 0, "guess", binding & (state.stepper_memory["closed"] > 0))
 

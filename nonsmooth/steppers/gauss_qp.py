@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.programs import QP, Solution
+from nonsmooth.programs import QP, Program, Solution
 from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.gauss import Advance, GaussFormulation
@@ -56,11 +56,17 @@ class GaussQP:
 
     def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> GaussQPFormulation:
         """The scheme on one system."""
-        return GaussQPFormulation(system, parameters, control)
+        return GaussQPFormulation(system, parameters, control, solver)
 
 
 class GaussQPFormulation(GaussFormulation):
     """Poses convex programs until the nonlinear equations hold."""
+
+    accepted_solvers = 'give GaussQP ActiveSet(), Osqp(), Conic() or CasadiQP("daqp")'
+
+    def typical_program(self) -> Program:
+        """A QP with one row."""
+        return QP(np.eye(1), np.zeros(1), np.ones((1, 1)), np.zeros(1))
 
     def advance(
         self, state: State, dt: float, binding: NDArray[np.bool_], guess: Advance | None = None
@@ -85,6 +91,8 @@ class GaussQPFormulation(GaussFormulation):
         for k in range(PASSES + 1):
             x = np.concatenate(([dt], u, P_g))
             c, terms, G, c_u, A_N, A_g = self.equations.linearised(x, P_N, parameters)
+            if not np.all(np.isfinite(c)):
+                raise self.failed(f"the equations of motion are not finite at dt = {dt:.6g} s.")
             if k > 0:
                 scaled = np.abs(c) / np.maximum(terms, np.finfo(float).tiny)
                 natural = np.abs(np.minimum(G / self.scale, P_N / y_scale))[index]

@@ -1,0 +1,122 @@
+"""What a run can be trusted for: violations, residuals and the balance of energy, computed from its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+
+if TYPE_CHECKING:
+    from nonsmooth.model.system import System
+
+__all__ = ["Certificate", "EnergyLedger", "energy_ledger", "energy_series", "worst_violation"]
+
+
+@dataclass(frozen=True)
+class EnergyLedger:
+    """The balance of energy of a whole run, all in [J]
+
+    ``remainder = (kinetic + potential) - (kinetic_start + potential_start) - work_loads - work_drivers
+    + loss_impacts + loss_friction + loss_damping``
+
+    Work and damping are integrals of power by the trapezoid between the right limit at a step's start and the left
+    limit at its end, so the remainder of a scheme of order two falls with dt^2. A loss at impacts is the kinetic
+    energy's drop from its left to its right limit. What a dissipative scheme loses by itself stays in the remainder,
+    negative.
+    """
+
+    kinetic_start: float
+    potential_start: float
+    kinetic: float
+    potential: float
+    work_loads: float
+    work_drivers: float
+    loss_impacts: float
+    loss_friction: float
+    loss_damping: float
+    remainder: float
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The worst of a run, over all its rows; not a number where a row is not.
+
+    Parameters
+    ----------
+    gap_violation
+        max(0, -g_N) of the true gaps [m].
+    joint_violation
+        Misfit of ideal joints and drivers [m] or [rad].
+    complementarity
+        Natural map |min(g_N, P_N)|, the gap divided by the contact's own length (its clearance), the impulse by the
+        formulation's reference [-].
+    motion_residual
+        Residual of the formulation's own discrete equations, each row divided by the sum of the absolute values of its
+        terms [-].
+    energy
+        The balance of energy.
+    """
+
+    gap_violation: float
+    joint_violation: float
+    complementarity: float
+    motion_residual: float
+    energy: EnergyLedger
+
+
+def worst_violation(values: Array) -> float:
+    """Largest entry, 0 where there is none above; not a number if one entry is not."""
+    return float(np.max(values, initial=0.0)) + 0.0  # no negative zero
+
+
+def energy_series(
+    system: System,
+    parameters: Array,
+    t: Array,
+    q: Array,
+    v_left: Array,
+    v: Array,
+    *,
+    work_drivers: Array,
+    loss_friction: Array,
+) -> dict[str, Array]:
+    """Energies and, cumulative from the left limit of row 0, works and losses at the rows; each (n,) [J].
+
+    Parameters
+    ----------
+    t, q, v_left, v
+        Rows (n,), (n, nq), (n, nv), (n, nv).
+    work_drivers, loss_friction
+        Of the step that ends in each row (n,) [J].
+    """
+    right = system.energies(t, q, v, parameters)
+    left = system.energies(t, q, v_left, parameters)
+    dt = np.diff(t)
+
+    def work(power: str) -> Array:
+        return np.concatenate([[0.0], np.cumsum(dt * (right[power][:-1] + left[power][1:]) / 2.0)])
+
+    series = {
+        "kinetic": right["kinetic"],
+        "potential": right["potential"],
+        "work_loads": work("power_loads"),
+        "work_drivers": np.cumsum(work_drivers),
+        "loss_impacts": np.cumsum(left["kinetic"] - right["kinetic"]),
+        "loss_friction": np.cumsum(loss_friction),
+        "loss_damping": 0.0 - work("power_damping"),
+    }
+    losses = series["loss_impacts"] + series["loss_friction"] + series["loss_damping"]
+    gained = series["work_loads"] + series["work_drivers"] - losses
+    series["remainder"] = right["kinetic"] + right["potential"] - left["kinetic"][0] - left["potential"][0] - gained
+    return series
+
+
+def energy_ledger(series: Mapping[str, Array]) -> EnergyLedger:
+    """The last row of `energy_series`, with the energy before the first one."""
+    kinetic_start = float(series["kinetic"][0] + series["loss_impacts"][0])
+    last = {name: float(values[-1]) for name, values in series.items()}
+    return EnergyLedger(kinetic_start=kinetic_start, potential_start=float(series["potential"][0]), **last)

@@ -1,0 +1,43 @@
+"""How the contacts of a run behave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from nonsmooth.exceptions import InputError
+from nonsmooth.plots.curves import Exact
+from nonsmooth.plots.motion import Panel, draw_panels
+from nonsmooth.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["contact"]
+
+
+def contact(trajectory: Trajectory, contacts: Iterable[str] | None = None, exact: Exact | None = None) -> Figure:
+    """Gap, mean normal force and impulse since the start of each contact, one row per contact.
+
+    Parameters
+    ----------
+    trajectory
+        The run.
+    contacts
+        Names of contacts; all of them where omitted.
+    exact
+        The exact solution, as for `nonsmooth.plots.panels`.
+
+    Raises
+    ------
+    InputError
+        For a run without contacts, or an unknown name.
+    """
+    names = tuple(trajectory.gap.names if contacts is None else contacts)
+    if not names:
+        raise InputError("There is no contact to draw.")
+    shown: list[Panel] = []
+    for name in names:
+        for kind, word in (("gap", "gap"), ("lam_N", "force"), ("impulse", "impulse")):
+            shown.append(Panel(f"{name}: {word}", "", ((kind, name, word),)))
+    return draw_panels(trajectory, tuple(shown), exact, columns=3)

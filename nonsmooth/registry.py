@@ -1,0 +1,218 @@
+"""Ready problems: functions that return a `Model`, with the origin of each of their numbers, found by entry points.
+
+A distribution offers problems by one entry point of the group ``nonsmooth.problems`` that names a package or a module;
+all its modules are walked, so that a new problem is one new file.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import pkgutil
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from types import MappingProxyType, ModuleType
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from nonsmooth.exceptions import InputError
+
+if TYPE_CHECKING:
+    from nonsmooth.model.model import Model
+
+__all__ = ["Problem", "Provenance", "find_problems", "get_problem", "problem"]
+
+GROUP = "nonsmooth.problems"
+
+Kind = Literal["given", "inferred", "assumed", "corrected"]
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a number comes from.
+
+    Parameters
+    ----------
+    value
+        The number, in SI units.
+    unit
+        Its unit, ``"-"`` for none.
+    kind
+        ``"given"`` by the source, ``"inferred"`` from other statements of it, ``"assumed"`` by us, or ``"corrected"``
+        where the source contradicts itself.
+    source
+        Table, equation or figure; for an assumed value the reason.
+    note
+        Anything else a reader should know.
+
+    Raises
+    ------
+    InputError
+        For another kind, or an empty source.
+
+    >>> Provenance(5.0, "kg", "given", "Table 1")
+    Provenance(value=5.0, unit='kg', kind='given', source='Table 1', note='')
+    """
+
+    value: float | str
+    unit: str
+    kind: Kind
+    source: str
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(Kind):
+            raise InputError(f"Provenance: kind must be one of {', '.join(get_args(Kind))}, got {self.kind!r}.")
+        if not self.source:
+            raise InputError("Provenance: source is empty; name the table, equation or reason the value comes from.")
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A function that returns a `Model`, with what is known about it; made by the decorator `problem`.
+
+    Call it as the function. `exact`, where there is one, takes the function's arguments too and returns the exact
+    solution, an object with ``sample(t, side)``; `panels` are what `nonsmooth.plots` draws of a run.
+    """
+
+    function: Callable[..., Model]
+    tags: tuple[str, ...]
+    source: str
+    provenance: Mapping[str, Provenance]
+    panels: tuple[Any, ...] = ()
+    exact: Callable[..., Any] | None = None
+    name: str = field(init=False)
+    summary: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", _kebab(self.function.__name__))
+        object.__setattr__(self, "provenance", MappingProxyType(dict(self.provenance)))
+        object.__setattr__(self, "__doc__", self.function.__doc__)
+        summary = (inspect.getdoc(self.function) or "").partition("\n")[0]
+        if not summary:
+            raise InputError(f"Problem {self.name} has no docstring; its first line says what the mechanism is.")
+        object.__setattr__(self, "summary", summary)
+        for key, origin in self.provenance.items():
+            default = getattr(self.__signature__.parameters.get(key), "default", inspect.Parameter.empty)
+            if isinstance(default, (int, float)) and default != origin.value:
+                raise InputError(
+                    f"Problem {self.name}: {key} = {default!r} by default, but its provenance says {origin.value!r}."
+                )
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(self.function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Model:
+        signature = self.__signature__
+        accepted = signature.parameters
+        if not any(one.kind is one.VAR_KEYWORD for one in accepted.values()):
+            for key in kwargs:
+                if key not in accepted:
+                    known = ", ".join(accepted) or "none"
+                    raise InputError(f"{self.name} has no argument {key!r}.{_hint(key, accepted)} It takes {known}.")
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise InputError(f"{self.name}: {error}. It takes {signature}.") from None
+        return self.function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<Problem {self.name}: {self.summary}>"
+
+
+def problem(
+    *,
+    tags: Iterable[str] = (),
+    source: str,
+    parameters: Mapping[str, Provenance],
+    panels: Iterable[Any] = (),
+    exact: Callable[..., Any] | None = None,
+) -> Callable[[Callable[..., Model]], Problem]:
+    """Make a `Problem` of a function that returns a `Model`.
+
+    Parameters
+    ----------
+    tags
+        Words to search for, such as ``"planar"``, ``"prismatic"``.
+    source
+        The publication.
+    parameters
+        The origin of every number in the function, by argument or ``element.parameter``.
+    panels
+        What to plot, see `nonsmooth.plots.Panel`.
+    exact
+        The exact solution as a function of the same arguments.
+
+    Raises
+    ------
+    InputError
+        For a function without docstring, or a default that contradicts its provenance.
+    """
+
+    def decorate(function: Callable[..., Model]) -> Problem:
+        return Problem(function, tuple(tags), source, parameters, tuple(panels), exact)
+
+    return decorate
+
+
+def find_problems() -> dict[str, Problem]:
+    """Every problem of the installed distributions, by name, in alphabetical order.
+
+    A module that cannot be imported is left out with a RuntimeWarning that names it.
+
+    Raises
+    ------
+    InputError
+        Where two problems have one name.
+    """
+    found: dict[str, Problem] = {}
+    for entry in entry_points(group=GROUP):
+        for module in _modules(entry.module):
+            for item in vars(module).values():
+                if not isinstance(item, Problem) or found.get(item.name) is item:
+                    continue
+                if item.name in found:
+                    modules = f"{found[item.name].function.__module__} and {item.function.__module__}"
+                    raise InputError(f"Two problems are called {item.name}, in {modules}; rename one.")
+                found[item.name] = item
+    return dict(sorted(found.items()))
+
+
+def get_problem(name: str) -> Problem:
+    """The problem of that name; underscores do for hyphens.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, with near matches and the list.
+    """
+    problems = find_problems()
+    key = _kebab(name)
+    if key not in problems:
+        known = ", ".join(problems) or f"none; no installed distribution has an entry point {GROUP!r}"
+        raise InputError(f"There is no problem {name!r}.{_hint(key, problems)} Known: {known}.")
+    return problems[key]
+
+
+def _modules(name: str) -> Iterator[ModuleType]:
+    """The module of that name and, of a package, all below it, as far as they can be imported."""
+    try:
+        module = importlib.import_module(name)
+    except Exception as error:
+        warnings.warn(f"Problems of {name} are left out: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=3)
+        return
+    yield module
+    for found in pkgutil.iter_modules(getattr(module, "__path__", ())):
+        yield from _modules(f"{name}.{found.name}")
+
+
+def _kebab(name: str) -> str:
+    return name.lower().replace("_", "-")
+
+
+def _hint(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(known), n=3)
+    return f" Did you mean {' or '.join(close)}?" if close else ""

@@ -1,0 +1,491 @@
+"""What a run gives back: labelled columns with units, both limits of the velocity, impacts, and a certificate."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.certificate import Certificate, EnergyLedger, energy_ledger, energy_series, worst_violation
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.model.state import State
+
+if TYPE_CHECKING:
+    import xarray
+
+    from nonsmooth.model.system import System
+    from nonsmooth.steppers.base import Step
+
+__all__ = ["Columns", "Left", "Recorder", "Trajectory", "UnknownName"]
+
+FORMAT = "nonsmooth-trajectory-1"
+IMPACT_COLUMNS = {"t": "s", "P_N": "N s", "P_T": "N s", "gamma_minus": "m/s", "gamma_plus": "m/s"}
+
+
+class UnknownName(InputError, KeyError):
+    """A column that does not exist; also a KeyError, as of any mapping."""
+
+    __str__ = Exception.__str__  # KeyError would quote the sentence
+
+
+class Columns(Mapping[str, NDArray[Any]]):
+    """Named columns of one array; a mapping from names to read-only views.
+
+    Parameters
+    ----------
+    what
+        What a column is, for messages: ``"coordinate"``.
+    names
+        Names of the columns (k,).
+    array
+        Rows by columns (n, k).
+    units
+        Unit of each column (k,).
+
+    >>> import numpy as np
+    >>> y = Columns("coordinate", ("slider.x", "slider.y"), np.eye(2), ("m", "m"))
+    >>> y["slider.y"]
+    array([0., 1.])
+    """
+
+    def __init__(self, what: str, names: Sequence[str], array: NDArray[Any], units: Sequence[str]) -> None:
+        self.what, self.names, self.unit_list = what, tuple(names), tuple(units)
+        self.array = array.view()
+        self.array.flags.writeable = False
+        self._order = {name: i for i, name in enumerate(self.names)}
+        if self.array.shape[1:] != (len(self._order),) or len(self.unit_list) != len(self.names):
+            raise InputError(f"{len(self.names)} {what} names do not fit an array of shape {array.shape}.")
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self.array[:, self._index(name)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def units(self, name: str) -> str:
+        """Unit of a column."""
+        return self.unit_list[self._index(name)]
+
+    def __repr__(self) -> str:
+        labels = ", ".join(f"{name} [{unit}]" for name, unit in zip(self.names, self.unit_list, strict=True))
+        return f"Columns({self.array.shape[0]} rows: {labels or 'no columns'})"
+
+    def _index(self, name: str) -> int:
+        if name not in self._order:
+            close = difflib.get_close_matches(str(name), self.names, n=3)
+            hint = f" Did you mean {' or '.join(close)}?" if close else ""
+            raise UnknownName(f"There is no {self.what} {name!r}.{hint} There are: {', '.join(self.names) or 'none'}.")
+        return self._order[name]
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """Left limits: of the velocity, which alone jumps."""
+
+    v: Columns
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trajectory:
+    """One row per accepted step; row 0 is the start. Values at a row are right limits, `left` has the left limits.
+
+    Parameters
+    ----------
+    t
+        Times (n,) [s].
+    q, v
+        Coordinates and velocities by name.
+    left
+        ``left.v``: the velocities before the impacts at the rows.
+    gap
+        True gaps [m], open > 0.
+    P_N, P_T
+        Normal and tangential impulse [N s] of the step that ends in the row, impacts included; P_N >= 0 presses apart.
+        Row 0 is zero, unless the start is an impact.
+    lam_N
+        Mean normal force [N] of that step, impacts excluded.
+    mode
+        0 open, 1 closed; in row 0 only where the start is an impact.
+    reaction, reaction_impact
+        Mean force [N] and torque [N m] of each ideal joint on its second body, global frame, impacts excluded; and the
+        impulse of the impacts [N s], [N m s].
+    energy
+        ``kinetic``, ``potential`` and, cumulative, ``work_loads``, ``work_drivers``, ``loss_impacts``,
+        ``loss_friction``, ``loss_damping``, ``remainder`` [J]; see `EnergyLedger`.
+    impacts
+        Structured array (t, contact, P_N, P_T, gamma_minus, gamma_plus): one row per contact and impact; gap rates
+        [m/s] before and after, closing < 0. P_T is that of the whole step.
+    certificate
+        The worst of the run and its balance of energy.
+    counts
+        Solves, iterations, fallbacks.
+    manifest
+        Versions, model, parameters with provenance, settings, stated rules: enough to repeat the run.
+    status
+        ``"finished"``, ``"failed: ..."`` or ``"interrupted"``.
+    end
+        The last state with all memories; starts a run that continues to the same bits.
+    wall_seconds
+        Time the run took [s].
+    """
+
+    t: Array
+    q: Columns
+    v: Columns
+    left: Left
+    gap: Columns
+    P_N: Columns
+    P_T: Columns
+    lam_N: Columns
+    mode: Columns
+    reaction: Columns
+    reaction_impact: Columns
+    energy: Columns
+    impacts: NDArray[np.void]
+    certificate: Certificate
+    counts: Mapping[str, Any]
+    manifest: Mapping[str, Any]
+    status: str
+    end: State
+    wall_seconds: float
+
+    def __repr__(self) -> str:
+        c = self.certificate
+        return "\n".join(
+            [
+                f"<Trajectory {self.status}: {len(self.t) - 1} steps, t = {self.t[0]:.6g} to {self.t[-1]:.6g} s, "
+                f"{self.wall_seconds:.3g} s of computing>",
+                f"  coordinates  {', '.join(self.q.names)}",
+                f"  contacts     {', '.join(self.gap.names) or 'none'}; {len(self.impacts)} rows of impacts",
+                f"  certificate  gap {c.gap_violation:.2g} m, joints {c.joint_violation:.2g}, "
+                f"complementarity {c.complementarity:.2g}, motion {c.motion_residual:.2g}, "
+                f"energy remainder {c.energy.remainder:.2g} J",
+            ]
+        )
+
+    def to_dataset(self) -> xarray.Dataset:
+        """The trajectory as an `xarray.Dataset`, complete: `load` reads everything back from it.
+
+        Tables have the dimension ``time`` and one that labels their columns; units, meaning and sign are attributes,
+        and where the columns of a table differ in unit, a coordinate such as ``q_units`` has them.
+        """
+        import xarray
+
+        data: dict[str, Any] = {}
+        coordinates: dict[str, Any] = {"time": ("time", self.t, {"units": "s", "long_name": "end of the step"})}
+        for table in TABLES:
+            columns = table.of(self)
+            units = " or ".join(dict.fromkeys(columns.unit_list)) or "1"
+            attributes = {"units": units, "long_name": table.long_name, "sign": table.sign, "what": columns.what}
+            data[table.variable] = (("time", table.dimension), columns.array, attributes)
+            coordinates[table.dimension] = (table.dimension, _strings(columns.names))
+            if len(set(columns.unit_list)) > 1:
+                coordinates[table.units] = (table.dimension, _strings(columns.unit_list))
+        for name, unit in IMPACT_COLUMNS.items():
+            attributes = {"units": unit, "long_name": f"{name} of an impact"}
+            data[f"impact_{name}"] = ("impact", self.impacts[name], attributes)
+        data["impact_contact"] = ("impact", _strings(self.impacts["contact"]), {"long_name": "contact of an impact"})
+        for memory in ("law_memory", "stepper_memory"):
+            for name, values in getattr(self.end, memory).items():
+                values = np.asarray(values)
+                dimensions = tuple(f"{memory}.{name}.{axis}" for axis in range(values.ndim))
+                data[f"{memory}.{name}"] = (dimensions, values, {"long_name": f"{name} at the end of the run"})
+        certificate = asdict(self.certificate)
+        energy = certificate.pop("energy")
+        facts: dict[str, Any] = {
+            "Conventions": FORMAT,
+            "status": self.status,
+            "wall_seconds": self.wall_seconds,
+            "manifest": json.dumps(self.manifest),
+            "counts": json.dumps(self.counts),
+            **{f"certificate_{name}": value for name, value in certificate.items()},
+            **{f"energy_{name}": value for name, value in energy.items()},
+        }
+        return xarray.Dataset(data, coordinates, facts)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a NetCDF file; under a temporary name beside, then renamed, so that a file of that name is complete.
+
+        Raises
+        ------
+        InputError
+            If the path cannot be written.
+        """
+        path = Path(path)
+        dataset = self.to_dataset()
+        # values as they are: no fill value may stand for a number of ours
+        encoding = {name: {"_FillValue": None} for name in dataset.variables if dataset[name].dtype.kind == "f"}
+        try:
+            with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
+                unfinished = Path(folder) / path.name
+                dataset.to_netcdf(unfinished, engine="h5netcdf", encoding=encoding)
+                os.replace(unfinished, path)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            message = f"The trajectory cannot be written to {path} ({reason}); give a file in a writable folder."
+            raise InputError(message) from error
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Trajectory:
+        """Read a file that `save` has written; every array comes back to the same bits.
+
+        Raises
+        ------
+        InputError
+            If there is no such file, or it is not a trajectory.
+        """
+        import xarray
+
+        path = Path(path)
+        if not path.is_file():
+            raise InputError(f"There is no file {path}.")
+        try:
+            dataset = xarray.load_dataset(path, engine="h5netcdf", decode_times=False)
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path} is not a NetCDF file ({error}).") from error
+        if dataset.attrs.get("Conventions") != FORMAT:
+            raise InputError(f"{path} is not a trajectory of this package; its Conventions should be {FORMAT!r}.")
+        return cls._from_dataset(dataset)
+
+    @classmethod
+    def _from_dataset(cls, dataset: xarray.Dataset) -> Trajectory:
+        attributes = dataset.attrs
+        tables = {}
+        for table in TABLES:
+            variable = dataset[table.variable]
+            names = [str(name) for name in dataset[table.dimension].values]
+            mixed = dataset.coords.get(table.units)
+            units = [variable.attrs["units"]] * len(names) if mixed is None else [str(unit) for unit in mixed.values]
+            tables[table.variable] = Columns(variable.attrs["what"], names, variable.values, units)
+        t = dataset["time"].values
+        contacts = [str(name) for name in dataset["impact_contact"].values]
+        impacts = _impact_table(contacts, {name: dataset[f"impact_{name}"].values for name in IMPACT_COLUMNS})
+        memories: dict[str, dict[str, Any]] = {"law_memory": {}, "stepper_memory": {}}
+        for variable_name in map(str, dataset.data_vars):
+            memory, dot, name = variable_name.partition(".")
+            if dot and memory in memories:
+                memories[memory][name] = dataset[variable_name].values
+        energy = EnergyLedger(**{one.name: float(attributes[f"energy_{one.name}"]) for one in fields(EnergyLedger)})
+        names = [one.name for one in fields(Certificate) if one.name != "energy"]
+        worst = {name: float(attributes[f"certificate_{name}"]) for name in names}
+        left = Left(tables.pop("v_left"))
+        return cls(
+            t=t,
+            left=left,
+            impacts=impacts,
+            certificate=Certificate(**worst, energy=energy),
+            counts=json.loads(attributes["counts"]),
+            manifest=json.loads(attributes["manifest"]),
+            status=str(attributes["status"]),
+            end=State(float(t[-1]), tables["q"].array[-1].copy(), tables["v"].array[-1].copy(), **memories),
+            wall_seconds=float(attributes["wall_seconds"]),
+            **tables,
+        )
+
+
+@dataclass(frozen=True)
+class Table:
+    """How a table of the trajectory is called in a dataset."""
+
+    variable: str
+    dimension: str
+    long_name: str
+    sign: str
+
+    @property
+    def units(self) -> str:
+        """Coordinate with the unit of each column, where they differ."""
+        return f"{self.variable.removesuffix('_left')}_units"
+
+    def of(self, trajectory: Trajectory) -> Columns:
+        if self.variable == "v_left":
+            return trajectory.left.v
+        columns: Columns = getattr(trajectory, self.variable)
+        return columns
+
+
+TABLES = (
+    Table("q", "coordinate", "coordinates", "global frame; planar angles counter-clockwise, unwrapped"),
+    Table("v", "velocity", "velocities, right limits", "global frame; spatial wx, wy, wz in the body frame"),
+    Table("v_left", "velocity", "velocities, left limits", "as v"),
+    Table("gap", "contact", "true gaps", "open > 0"),
+    Table("P_N", "contact", "normal impulse of the step, impacts included", "pressing apart > 0"),
+    Table("P_T", "contact", "tangential impulse of the step", "along the contact's tangent"),
+    Table("lam_N", "contact", "mean normal force of the step, impacts excluded", "pressing apart > 0"),
+    Table("mode", "contact", "contact mode", "0 open, 1 closed"),
+    Table("reaction", "joint_force", "mean force of joints, impacts excluded", "on the second body, global frame"),
+    Table("reaction_impact", "joint_force", "impulse of joints at impacts", "on the second body, global frame"),
+    Table("energy", "energy_term", "energies, and cumulative works and losses", "work on the system and losses > 0"),
+)
+
+
+class Recorder:
+    """Collects the steps of a run and makes the trajectory of them.
+
+    Parameters
+    ----------
+    system
+        The mechanism.
+    manifest
+        Plain data (numbers, strings, lists, mappings) that says how to repeat the run.
+    parameters
+        Parameter values of the run, in the system's order; those of the system where omitted.
+    record
+        Keep every so-many-th row, and the last. Impulses of the rows between are added up, forces averaged; impacts,
+        energies and the certificate cover all steps.
+    """
+
+    def __init__(
+        self, system: System, manifest: Mapping[str, Any], parameters: Array | None = None, *, record: int = 1
+    ) -> None:
+        self.system, self.manifest, self.record = system, manifest, record
+        self.parameters = system.parameter_values if parameters is None else np.asarray(parameters, float)
+        self._states: list[State] = []
+        self._rows: list[tuple[NDArray[Any], ...]] = []
+        self._scalars: list[tuple[float, float, float, float]] = []
+
+    def __len__(self) -> int:
+        """Rows so far, before any are dropped."""
+        return len(self._states)
+
+    def start(self, state: State, impact: Step | None = None) -> None:
+        """Row 0: the state, which is the right limit of `impact` where the start is one."""
+        if self._states:
+            raise InputError("The trajectory has been started already.")
+        if impact is not None:
+            self._add(state, _arrays(impact), (0.0, impact.residual, impact.complementarity, impact.work_drivers))
+            return
+        none, idle = np.zeros(len(self.system.contact_names)), np.zeros(len(self.system.reaction_names))
+        open_ = none.astype(np.int8)
+        self._add(state, (state.v, none, none, none, open_, none, none, idle, idle), (0.0, 0.0, 0.0, 0.0))
+
+    def append(self, step: Step) -> None:
+        """One accepted step."""
+        self._add(step.state, _arrays(step), (step.dt, step.residual, step.complementarity, step.work_drivers))
+
+    def finish(self, counts: Mapping[str, Any], wall_seconds: float, status: str) -> Trajectory:
+        """The trajectory of what has been recorded, with its certificate."""
+        if not self._states:
+            raise InputError("The trajectory has not been started.")
+        system, parameters = self.system, self.parameters
+        n = len(self._states)
+        t = np.array([state.t for state in self._states])
+        q = np.array([state.q for state in self._states]).reshape(n, -1)
+        v = np.array([state.v for state in self._states]).reshape(n, -1)
+        arrays = (np.array(rows).reshape(n, -1) for rows in zip(*self._rows, strict=True))
+        v_left, P_N, P_N_impact, P_T, mode, gamma_minus, gamma_plus, reaction, reaction_impact = arrays
+        dt, residual, complementarity, work_drivers = np.array(self._scalars).T
+        gap = system.true_gaps(q, parameters)
+        energy = energy_series(
+            system, parameters, t, q, v_left, v, work_drivers=work_drivers, loss_friction=np.zeros(n)
+        )  # fmt: skip
+        certificate = Certificate(
+            gap_violation=worst_violation(-gap),
+            joint_violation=worst_violation(np.abs(system.joint_closure(t, q, parameters))),
+            complementarity=worst_violation(complementarity),
+            motion_residual=worst_violation(residual),
+            energy=energy_ledger(energy),
+        )
+        row, contact = np.nonzero(P_N_impact > 0.0)
+        impacts = _impact_table(
+            [system.contact_names[i] for i in contact],
+            {
+                "t": t[row],
+                "P_N": P_N_impact[row, contact],
+                "P_T": P_T[row, contact],
+                "gamma_minus": gamma_minus[row, contact],
+                "gamma_plus": gamma_plus[row, contact],
+            },
+        )
+        kept = np.union1d(np.arange(0, n, self.record), [n - 1])
+        spans = np.concatenate([[0], kept[:-1] + 1])  # where the steps that end up in a kept row begin
+
+        def total(array: NDArray[Any]) -> NDArray[Any]:
+            return np.add.reduceat(array, spans, axis=0) if self.record > 1 else array
+
+        def mean(array: NDArray[Any]) -> NDArray[Any]:
+            """Of impulses, over the time of their steps; 0 at a start."""
+            time = total(dt)[:, None]
+            return np.divide(total(array), time, out=np.zeros((len(kept), array.shape[1])), where=time > 0.0)
+
+        def by_contact(array: NDArray[Any], unit: str) -> Columns:
+            return Columns("contact", system.contact_names, array, [unit] * len(system.contact_names))
+
+        names, v_units, r_units = system.names, system.names.v_units, system.names.reaction_units
+        impulse_units = [f"{unit} s" for unit in r_units]
+        forces = reaction if self.record == 1 else mean(reaction * dt[:, None])
+        series = np.column_stack([values[kept] for values in energy.values()])
+        return Trajectory(
+            t=t[kept],
+            q=Columns("coordinate", names.q, q[kept], names.q_units),
+            v=Columns("velocity", names.v, v[kept], v_units),
+            left=Left(Columns("velocity", names.v, v_left[kept], v_units)),
+            gap=by_contact(gap[kept], "m"),
+            P_N=by_contact(total(P_N), "N s"),
+            P_T=by_contact(total(P_T), "N s"),
+            lam_N=by_contact(mean(P_N - P_N_impact), "N"),
+            mode=by_contact(mode[kept], "1"),
+            reaction=Columns("reaction", names.reactions, forces, r_units),
+            reaction_impact=Columns("reaction", names.reactions, total(reaction_impact), impulse_units),
+            energy=Columns("energy term", tuple(energy), series, ["J"] * len(energy)),
+            impacts=impacts,
+            certificate=certificate,
+            counts=_plain(counts),
+            manifest=_plain(self.manifest),
+            status=status,
+            end=self._states[-1],
+            wall_seconds=float(wall_seconds),
+        )
+
+    def _add(self, state: State, arrays: tuple[NDArray[Any], ...], scalars: tuple[float, float, float, float]) -> None:
+        if self._states:  # only the last state's memories are needed
+            last = self._states[-1]
+            self._states[-1] = State(last.t, last.q, last.v)
+        self._states.append(state)
+        self._rows.append(arrays)
+        self._scalars.append(scalars)
+
+
+def _arrays(step: Step) -> tuple[NDArray[Any], ...]:
+    motion = (step.v_left, step.P_N, step.P_N_impact, step.P_T, step.mode, step.gamma_minus, step.gamma_plus)
+    return (*motion, step.reaction, step.reaction_impact)
+
+
+def _impact_table(contacts: Sequence[str], columns: Mapping[str, Array]) -> NDArray[np.void]:
+    width = max(map(len, contacts), default=1)
+    numbers = [(name, "f8") for name in IMPACT_COLUMNS if name != "t"]
+    table = np.zeros(len(contacts), dtype=[("t", "f8"), ("contact", f"U{width}"), *numbers])
+    table["contact"] = contacts
+    for name, values in columns.items():
+        table[name] = values
+    return table
+
+
+def _strings(values: Any) -> NDArray[Any]:
+    return np.array([str(value) for value in values], dtype=object)
+
+
+def _plain(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What a file would give back, so that a run and its file never differ."""
+    result: dict[str, Any] = json.loads(json.dumps(data, default=_plain_value))
+    return result
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return str(value)

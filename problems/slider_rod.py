@@ -1,0 +1,101 @@
+"""A slider with clearance on a fixed rod, pulled by a force off its centre line."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from nonsmooth.exceptions import InputError
+from nonsmooth.laws.rigid import Rigid
+from nonsmooth.model.bodies import Ground, PlanarBody
+from nonsmooth.model.clearances import PrismaticClearance
+from nonsmooth.model.forces import Gravity, PointForce
+from nonsmooth.model.model import Model
+from nonsmooth.registry import Provenance, problem
+
+if TYPE_CHECKING:
+    from nonsmooth_problems.slider_rod_exact import SliderRod
+
+__all__ = ["slider_rod"]
+
+PAPER = "Chaturvedi, Sandu, Sandu: Non-smooth dynamics formulation for planar prismatic joints with clearances, section 3"
+OFFSETS = {1: 0.0, 2: 0.5e-3, 3: 10e-3}
+PLASTIC = Rigid(restitution=0.0, friction=0.0)
+
+ORIGINS = {
+    "slider.mass": Provenance(5.0, "kg", "given", "Table 1"),
+    "slider.inertia": Provenance(8e-4, "kg m^2", "given", "Table 1", "printed as 800 kg mm^2"),
+    "guide.length": Provenance(0.02, "m", "given", "Table 1", "l_s"),
+    "guide.height": Provenance(0.0, "m", "inferred", "section 2.3", "contact is written for the ends of the centre line"),
+    "guide.clearance": Provenance(1e-5, "m", "given", "section 3"),
+    "guide.restitution": Provenance(0.0, "-", "inferred", "eq. (10)-(14)", "implicit Euler on gaps is plastic"),
+    "guide.friction": Provenance(0.0, "-", "given", "section 5"),
+    "push.force_x": Provenance(50.0, "N", "given", "Table 1"),
+    "push.at_y": Provenance("0, 0.5 mm, 10 mm", "m", "given", "section 4", "in cases 1, 2 and 3"),
+    "gravity.acceleration_y": Provenance(-9.81, "m/s^2", "assumed", "standard value", "the paper gives none; 0 in case 3"),
+    "restitution": Provenance(0.0, "-", "inferred", "eq. (10)-(14)", "implicit Euler on gaps is plastic"),
+    "friction": Provenance(0.0, "-", "given", "section 5"),
+}
+
+
+def _exact(case: int = 1, contact: Rigid = PLASTIC) -> SliderRod:
+    from nonsmooth_problems.slider_rod_exact import case as exact
+
+    if contact.friction > 0:
+        raise InputError(f"The exact solution of the slider-rod is frictionless, got friction = {contact.friction:g}.")
+    return exact(case, restitution=contact.restitution)  # type: ignore[arg-type]
+
+
+@problem(
+    tags=("planar", "prismatic", "clearance", "exact"),
+    source=PAPER,
+    parameters=ORIGINS,
+    panels=(),
+    exact=_exact,
+)
+def slider_rod(case: int = 1, contact: Rigid = PLASTIC) -> Model:
+    """Slider with clearance on a fixed rod, pulled along it: cases 1 to 3 of the prismatic-joint paper.
+
+    The slider starts centred, aligned and at rest. Case 1: the force acts at the centre of mass, the slider drops flat.
+    Case 2: it acts 0.5 mm above, so that the ends land one after the other and rattle to rest. Case 3: it acts 10 mm above and
+    there is no gravity, so that the slider jams at two opposite corners. The rod is taken as long enough: with the 100 mm of
+    Table 1 the slider's own end would leave it at 89.4 ms.
+
+    Parameters
+    ----------
+    case : 1, 2 or 3
+    contact : Rigid
+        Frictionless and plastic, as in the paper, by default.
+
+    Raises
+    ------
+    InputError
+        For another case.
+
+    >>> slider_rod(case=2).build().parameters["push.at_y"]
+    0.0005
+    """
+    if case not in OFFSETS:
+        raise InputError(f"slider-rod has the cases 1, 2 and 3, got {case!r}.")
+    value = {name: float(origin.value) for name, origin in ORIGINS.items() if not isinstance(origin.value, str)}
+    model = Model(
+        name=f"slider-rod, case {case}",
+        provenance={name: asdict(origin) for name, origin in ORIGINS.items() if "." in name},
+    )
+    rod = model.add(Ground("rod"))
+    slider = model.add(PlanarBody("slider", mass=value["slider.mass"], inertia=value["slider.inertia"]))
+    model.add(
+        PrismaticClearance(
+            "guide",
+            rod,
+            slider,
+            length=value["guide.length"],
+            height=value["guide.height"],
+            clearance=value["guide.clearance"],
+            contact=contact,
+        )
+    )
+    gravity = 0.0 if case == 3 else value["gravity.acceleration_y"]
+    model.add(Gravity(acceleration=(0.0, gravity)))
+    model.add(PointForce("push", slider, force=(value["push.force_x"], 0.0), at=(0.0, OFFSETS[case])))
+    return model

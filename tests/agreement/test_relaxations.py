@@ -1,0 +1,55 @@
+"""One step of the slider-rod from random states: every relaxation finds what the active set finds."""
+
+import numpy as np
+import pytest
+
+from nonsmooth import ActiveSet, GaussMPCC, IpoptMPCC
+from nonsmooth.model.state import State
+from nonsmooth.solvers.chain import CERTIFIED
+from nonsmooth.step_control import ConstantStep
+from nonsmooth_problems import slider_rod
+
+C, A, DT = 1e-5, 0.01, 1e-3
+STATES = 60
+
+
+def random_states(rng):
+    """Anywhere within the clearance, at speeds that cross it in about one step."""
+    for _ in range(STATES):
+        left, right = rng.uniform(-C, C, 2)
+        velocity = rng.normal(size=3) * [0.1, C / DT, C / DT / A]
+        yield State(0.0, np.array([0.0, (left + right) / 2, np.arcsin((right - left) / (2 * A))]), velocity)
+
+
+@pytest.fixture(scope="module")
+def programs():
+    """The steps' programs, in all cases, with the active set's answers."""
+    rng = np.random.default_rng(2)
+    session, posed = ActiveSet().setup(), []
+    for case in (1, 2, 3):
+        system = slider_rod(case=case).build()
+        formulation = GaussMPCC().formulate(system, system.parameter_values, ConstantStep(DT), ActiveSet())
+        for state in random_states(rng):
+            state = drained(formulation.start(state))[0]
+            stepping = formulation.advance(state, DT, np.ones(4, dtype=bool))
+            program, guess = next(stepping)
+            posed.append((state, program, guess, session.solve(program, guess)))
+    return posed
+
+
+def drained(generator):
+    """The return value of a generator that asks for nothing."""
+    with pytest.raises(StopIteration) as stop:
+        next(generator)
+    return stop.value.value
+
+
+@pytest.mark.parametrize("relaxation", ["fischer-burmeister", "scholtes", "l1"])
+def test_relaxations_agree_with_the_active_set(programs, relaxation):
+    session = IpoptMPCC(relaxation).setup()
+    for state, program, guess, reference in programs:
+        assert program.residual(reference) <= 1e-12
+        solution = session.solve(program, guess)
+        assert program.residual(solution) <= CERTIFIED
+        moved = DT * (solution.x - reference.x)[1:4]
+        assert np.max(np.abs(moved * [1.0, 1.0, A])) <= 1e-6 * C

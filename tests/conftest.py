@@ -1,0 +1,32 @@
+"""Mechanisms that several test files use."""
+
+import pytest
+
+from nonsmooth import Gravity, Ground, Model, PlanarBody, RevoluteClearance, Rigid
+
+LENGTH = 0.1
+
+
+@pytest.fixture
+def loose_chain():
+    """A horizontal chain of links under gravity, each journal centred in a bearing with play."""
+
+    def build(links, clearance=5e-3, contact=Rigid(restitution=0.0, friction=0.0)):  # noqa: B008
+        elements = [Ground(), Gravity(acceleration=(0.0, -9.81))]
+        for i in range(1, links + 1):
+            before, at_a = ("ground", 0.0) if i == 1 else (f"link{i - 1}", LENGTH / 2)
+            elements.append(PlanarBody(f"link{i}", mass=0.1, inertia=1e-4, position=((i - 0.5) * LENGTH, 0.0)))
+            elements.append(
+                RevoluteClearance(
+                    f"joint{i}",
+                    before,
+                    f"link{i}",
+                    clearance=clearance,
+                    at_a=(at_a, 0.0),
+                    at_b=(-LENGTH / 2, 0.0),
+                    contact=contact,
+                )
+            )
+        return Model(elements, name=f"chain of {links}").build()
+
+    return build

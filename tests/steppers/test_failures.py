@@ -1,0 +1,148 @@
+"""Runs that cannot go on, or that should not start: what they say and what they hand over."""
+
+from dataclasses import dataclass, field
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from nonsmooth import (
+    ActiveSet,
+    GaussMPCC,
+    GaussQP,
+    Gravity,
+    Ground,
+    InputError,
+    IpoptMPCC,
+    Landing,
+    Model,
+    ModelError,
+    PlanarBody,
+    PointForce,
+    Rigid,
+    SimulationFailed,
+    simulate,
+)
+from nonsmooth.programs import Solution
+from nonsmooth_problems import slider_rod
+
+
+@dataclass(frozen=True)
+class Failing:
+    """Answers like the active set, but nonsense from the given program on."""
+
+    after: int
+    inner: ActiveSet = field(default_factory=ActiveSet)
+    tolerance = 1e-12
+
+    def fits(self, program):
+        return self.inner.fits(program)
+
+    def setup(self):
+        return FailingSession(self.inner.setup(), self.after)
+
+
+class FailingSession:
+    def __init__(self, session, left):
+        self.session, self.left = session, left
+
+    def solve(self, program, guess=None):
+        self.left -= 1
+        solution = self.session.solve(program, guess)
+        if self.left >= 0:
+            return solution
+        return Solution(solution.x + 1.0, solution.y, "solved", 1, "Failing")
+
+
+def test_a_failed_run_hands_over_its_steps():
+    system = slider_rod(case=1).build()
+    stepper = GaussQP(solver=Failing(after=50), fallback=False)
+    with pytest.raises(SimulationFailed, match=r"Step 51, from t = 0.005 s.*Failing.*residual.*at") as failed:
+        simulate(system, stepper, t_end=0.02, dt=1e-4)
+    trajectory = failed.value.trajectory
+    assert trajectory.counts["steps"] == len(trajectory.t) - 1 == 50
+    assert trajectory.status.startswith("failed: Step 51")
+    healthy = simulate(system, GaussQP(), t_end=0.005, dt=1e-4)
+    assert np.array_equal(trajectory.q.array, healthy.q.array)
+
+
+def test_the_chain_takes_over_and_says_so():
+    system = slider_rod(case=1).build()
+    trajectory = simulate(system, GaussQP(solver=Failing(after=50)), t_end=0.02, dt=1e-4)
+    assert trajectory.counts["fallbacks"] == 150
+    assert trajectory.certificate.motion_residual <= 1e-12
+
+
+@pytest.mark.parametrize("dt", [1e-4, Landing(1e-4, 1e-3)], ids=["constant", "free step"])
+def test_eq_14_taken_literally_fails_with_its_reason(dt):
+    """The products of gaps and multipliers as equalities, started at mu = 0: contact never forms, and no step is accepted."""
+    with pytest.raises(SimulationFailed, match="absorbing.*fischer-burmeister") as failed:
+        simulate(slider_rod(case=1).build(), GaussMPCC(solver=IpoptMPCC("literal")), t_end=0.02, dt=dt)
+    trajectory = failed.value.trajectory
+    assert np.all(trajectory.gap.array >= -1e-12)
+    assert trajectory.t[-1] <= 1.53e-3  # the slider touches down at 1.428 ms
+
+
+def test_a_load_that_turns_nan_is_named():
+    elements = [
+        Ground(),
+        PlanarBody("body", mass=1.0, inertia=1.0),
+        PointForce("pull", "body", force=lambda t: (ca.sqrt(0.5 - t), 0.0)),
+    ]
+    with pytest.raises(SimulationFailed, match=r'force along "body.x" is nan at t = 0\.6') as failed:
+        simulate(Model(elements).build(), GaussQP(), t_end=1.0, dt=0.1)
+    assert failed.value.trajectory.t[-1] == 0.5
+
+
+@pytest.mark.parametrize("dt", [0.0, -1e-3, np.nan, np.inf, "fast", True, None])
+def test_steps_that_are_none(dt):
+    with pytest.raises(InputError, match="dt"):
+        simulate(slider_rod(case=1).build(), GaussQP(), t_end=0.01, dt=dt)
+
+
+def test_arguments_are_checked_before_the_first_step():
+    system = slider_rod(case=1).build()
+    with pytest.raises(InputError, match=r"t_end must lie after the start at t = 0 s, got -1"):
+        simulate(system, GaussQP(), t_end=-1.0, dt=1e-3)
+    with pytest.raises(InputError, match="dt_min must not exceed dt_max"):
+        Landing(1e-3, 1e-6)
+    with pytest.raises(InputError, match='Unknown parameter "guide.clearence".*guide.clearance'):
+        simulate(system, GaussQP(), t_end=0.1, dt=1e-3, parameters={"guide.clearence": 1e-5})
+    with pytest.raises(ModelError, match="clearance must be a positive number.*-1"):
+        simulate(system, GaussQP(), t_end=0.1, dt=1e-3, parameters={"guide.clearance": -1.0})
+    with pytest.raises(ModelError, match='"guide.left_lower" overlaps by 1e-05 m'):
+        simulate(system, GaussQP(), t_end=0.1, dt=1e-3, state=system.state({"slider.y": -2e-5}))
+    with pytest.raises(InputError, match="record must be an integer"):
+        simulate(system, GaussQP(), t_end=0.1, dt=1e-3, record=0)
+    with pytest.raises(InputError, match='engine must be'):
+        simulate(system, GaussQP(), t_end=0.1, dt=1e-3, engine="gpu")
+    other = Model([Ground(), PlanarBody("a", mass=1.0, inertia=1.0), PlanarBody("b", mass=1.0, inertia=1.0)]).build()
+    with pytest.raises(InputError, match="6 coordinates"):
+        simulate(system, GaussQP(), t_end=0.1, dt=1e-3, state=other.start)
+
+
+def test_contact_laws_that_the_scheme_does_not_have():
+    rough = slider_rod(case=1, contact=Rigid(restitution=0.0, friction=0.1)).build()
+    with pytest.raises(InputError, match='frictionless.*"guide.left_lower" has friction 0.1'):
+        simulate(rough, GaussQP(), t_end=0.01, dt=Landing(1e-6, 1e-3))
+    bouncy = slider_rod(case=1, contact=Rigid(restitution=0.5, friction=0.0)).build()
+    with pytest.raises(InputError, match="plastic.*restitution 0.5.*Landing"):
+        simulate(bouncy, GaussMPCC(), t_end=0.01, dt=1e-3)
+
+
+def test_a_solver_that_does_not_fit_the_stepper():
+    with pytest.raises(InputError, match="GaussQP.*IpoptMPCC"):
+        simulate(slider_rod(case=1).build(), GaussQP(solver=IpoptMPCC()), t_end=0.01, dt=1e-3)
+
+
+def test_steps_are_shortened_where_the_equations_have_no_solution_at_full_length(loose_chain):
+    """A loose chain swings so fast that a landing step of 5 ms cannot be solved everywhere; it is cut, and counted."""
+    trajectory = simulate(loose_chain(3), GaussQP(), t_end=0.3, dt=Landing(1e-5, 5e-3))
+    assert trajectory.status == "finished"
+    assert trajectory.certificate.gap_violation <= 1e-10
+
+
+def test_gravity_alone_needs_no_contact():
+    system = Model([Ground(), PlanarBody("ball", mass=1.0, inertia=1.0), Gravity(acceleration=(0.0, -10.0))]).build()
+    trajectory = simulate(system, GaussMPCC(), t_end=0.1, dt=Landing(1e-6, 1e-2))
+    assert trajectory.q["ball.y"][-1] == pytest.approx(-0.05, rel=1e-14)

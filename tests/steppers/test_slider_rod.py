@@ -1,0 +1,150 @@
+"""The slider on a rod, cases 1-3 of the paper, against its exact solution."""
+
+import numpy as np
+import pytest
+
+from nonsmooth import ActiveSet, GaussMPCC, GaussQP, Interrupted, Landing, Osqp, Rigid, Trajectory, simulate
+from nonsmooth_problems import slider_rod
+
+C = 1e-5  # clearance [m]
+CASES = (1, 2, 3)
+#: positions / c, impact times [s], impulses (relative): case 3 is nonlinear, so the second-order step shows
+TOLERANCES = {1: (1e-9, 1e-11, 1e-8), 2: (1e-9, 1e-11, 1e-8), 3: (1e-6, 1e-10, 1e-7)}
+#: the first impacts of slider_rod at e = 0, from independent event-driven integration (DOP853, 1e-13)
+REFERENCE = {
+    1: [(1.4278431229270646e-3, "left_lower", 0.0350178526), (1.4278431229270646e-3, "right_lower", 0.0350178526)],
+    2: [
+        (1.4056302831688e-3, "right_lower", 0.0437799770504),
+        (1.4656833601216e-3, "left_lower", 0.0322970700183),
+        (2.0765396795755e-3, "right_lower", 0.0074531700042),
+        (2.2326479664523e-3, "left_lower", 0.0017199623087),
+        (2.2651787763641e-3, "right_lower", 0.000396914378923),
+    ],
+    3: [(1.788854560885345e-3, "left_upper", 0.0447213819), (1.788854560885345e-3, "right_lower", 0.0447213819)],
+}
+SCHEMES = {
+    "GaussMPCC": GaussMPCC(),
+    "GaussMPCC, active set": GaussMPCC(solver=ActiveSet()),
+    "GaussQP": GaussQP(),
+    "GaussQP, OSQP": GaussQP(solver=Osqp()),
+}
+
+
+def landed(case, stepper, t_end=0.02, dt_max=1e-3):
+    return simulate(slider_rod(case=case).build(), stepper, t_end=t_end, dt=Landing(1e-6, dt_max))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("case", CASES)
+def test_landing_is_exact(case, scheme):
+    trajectory = landed(case, SCHEMES[scheme])
+    position, time, impulse = TOLERANCES[case]
+    assert trajectory.counts["steps"] <= 30
+    assert trajectory.counts["fallbacks"] == trajectory.counts["shortened"] == 0
+
+    exact = slider_rod.exact(case=case).sample(trajectory.t)
+    for name, scale in (("slider.x", C), ("slider.y", C), ("slider.angle", C / 0.01)):
+        assert np.max(np.abs(trajectory.q[name] - exact.q[name])) <= position * scale, name
+
+    impacts = trajectory.impacts
+    for i, (t, contact, P) in enumerate(REFERENCE[case]):
+        assert impacts["contact"][i] == f"guide.{contact}"
+        assert impacts["t"][i] == pytest.approx(t, abs=time, rel=0)
+        assert impacts["P_N"][i] == pytest.approx(P, rel=max(impulse, 1e-8))  # the page gives 10 to 12 digits
+
+    for name, force in slider_rod.exact(case=case).rest_force.items():
+        assert trajectory.lam_N[name][-1] == pytest.approx(force, abs=1e-8)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_certificate_over_the_whole_stroke(case):
+    trajectory = landed(case, GaussMPCC(), t_end=0.1)
+    certificate = trajectory.certificate
+    assert trajectory.counts["fallbacks"] == trajectory.counts["shortened"] == 0
+    assert trajectory.counts["IpoptMPCC"] >= trajectory.counts["steps"]
+    assert trajectory.q["slider.x"][-1] == pytest.approx(0.5 * 50 / 5 * 0.1**2, abs=1e-12)
+    assert certificate.gap_violation <= 1e-12
+    assert certificate.complementarity <= 1e-12
+    assert certificate.motion_residual <= 1e-12
+
+
+@pytest.mark.parametrize("stepper", [GaussQP(), GaussMPCC(solver=ActiveSet())], ids=["GaussQP", "GaussMPCC"])
+@pytest.mark.parametrize("dt", [1e-3, 1e-4, pytest.param(1e-5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("case", CASES)
+def test_constant_step_keeps_the_total_impulse(case, dt, stepper):
+    """At rest the total impulse of each end, impacts included, is its rest force times T (to 1e-7 in case 3, whose cos(theta) moves)."""
+    trajectory = simulate(slider_rod(case=case).build(), stepper, t_end=0.1, dt=dt)
+    assert trajectory.certificate.gap_violation <= 1e-12
+    for name, force in slider_rod.exact(case=case).rest_force.items():
+        total = trajectory.P_N[name].sum()
+        assert total == pytest.approx(force * 0.1, rel=1e-7 if case == 3 else 1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bounces_end_where_they_must(case):
+    """With e = 0.5 the impulses down to the accumulation are the exact ones, and the slider is at rest afterwards."""
+    e = 0.5
+    system = slider_rod(case=case, contact=Rigid(restitution=e, friction=0.0)).build()
+    trajectory = simulate(system, GaussMPCC(), t_end=0.02, dt=Landing(1e-6, 1e-4))
+    exact = slider_rod.exact(case=case, contact=Rigid(restitution=e, friction=0.0))
+    first = exact.impacts[: 4 if case == 2 else 6]
+    times = trajectory.impacts["t"]
+    # an error of 1e-10 s in the first flight of case 3 grows by less than 1/e per bounce
+    assert np.allclose(times[: len(first)], [impact.t for impact in first], rtol=0, atol=1e-9)
+    at_rest = trajectory.t > exact.rest_time + 2 * 1e-6 / (1 - e)
+    for name, force in exact.rest_force.items():
+        assert trajectory.lam_N[name][at_rest][1:] == pytest.approx(force, abs=1e-8)
+
+
+def test_a_start_that_strikes_begins_with_its_impact():
+    system = slider_rod(case=1).build()
+    start = system.state({"slider.y": -C}, velocities={"slider.y": -0.02})
+    trajectory = simulate(system, GaussQP(), t_end=1e-3, dt=Landing(1e-6, 1e-3), state=start)
+    assert trajectory.left.v["slider.y"][0] == -0.02
+    assert trajectory.v["slider.y"][0] == pytest.approx(0.0, abs=1e-17)
+    assert trajectory.P_N["guide.left_lower"][0] == pytest.approx(5 * 0.02 / 2, rel=1e-12)
+
+
+class Stop:
+    """Presses Ctrl-C after so many steps."""
+
+    def __init__(self, steps):
+        self.steps = steps
+
+    def __call__(self, t, t_end, steps):
+        if steps == self.steps:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("stepper", "dt"), [(GaussQP(), 1e-4), (GaussMPCC(), 1e-4), (GaussQP(), Landing(1e-6, 1e-3)), (GaussMPCC(), Landing(1e-6, 1e-3))]
+)  # fmt: skip
+def test_an_interrupted_run_goes_on_to_the_same_bits(stepper, dt, tmp_path):
+    system = slider_rod(case=2).build()
+    whole = simulate(system, stepper, t_end=0.004, dt=dt)
+    with pytest.raises(Interrupted, match="after 5 steps") as stopped:
+        simulate(system, stepper, t_end=0.004, dt=dt, progress=Stop(5))
+    first = stopped.value.trajectory
+    assert len(first.t) == 6
+    first.save(tmp_path / "run.nc")
+    second = simulate(system, stepper, t_end=0.004, dt=dt, state=Trajectory.load(tmp_path / "run.nc").end)
+    assert np.array_equal(second.q.array, whole.q.array[5:])
+    assert np.array_equal(second.P_N.array[1:], whole.P_N.array[6:])
+
+
+def test_parameters_change_without_rebuilding():
+    system = slider_rod(case=1).build()
+    trajectory = simulate(system, GaussQP(), t_end=0.01, dt=1e-3, parameters={"guide.clearance": 2e-5})
+    assert trajectory.q["slider.y"][-1] == pytest.approx(-2e-5, abs=1e-17)
+    assert simulate(system, GaussQP(), t_end=0.01, dt=1e-3).q["slider.y"][-1] == pytest.approx(-C, abs=1e-17)
+
+
+def test_record_keeps_every_kth_row_and_all_impulse():
+    system = slider_rod(case=1).build()
+    full = simulate(system, GaussQP(), t_end=0.01, dt=1e-4)
+    thin = simulate(system, GaussQP(), t_end=0.01, dt=1e-4, record=7)
+    assert len(thin.t) == 1 + -(-100 // 7)
+    assert np.array_equal(thin.t[1:-1], full.t[7::7])
+    assert thin.t[-1] == full.t[-1]
+    assert thin.P_N["guide.left_lower"].sum() == pytest.approx(full.P_N["guide.left_lower"].sum(), rel=1e-14)
+    assert thin.certificate.motion_residual == full.certificate.motion_residual
