@@ -96,7 +96,7 @@ class _Segment:
         return [(_contact(end, self.walls[end]), self.force[end]) for end in held]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SliderRod:
     """The solution; made by `solve` or `case`.
 
@@ -121,6 +121,12 @@ class SliderRod:
     small_angles: bool
     impacts: tuple[Impact, ...]
     segments: tuple[_Segment, ...]
+
+    def __repr__(self) -> str:
+        return (
+            f"SliderRod(offset={self.offset:g} m, gravity={self.gravity:g} m/s^2, restitution={self.restitution:g}: "
+            f"{len(self.impacts)} impacts, at rest from {self.rest_time:.9g} s)"
+        )
 
     @property
     def rest_time(self) -> float:

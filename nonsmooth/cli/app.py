@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from nonsmooth import steppers
 from nonsmooth.exceptions import InputError, NonsmoothError, SimulationFailed, SolverFailed
 
 __all__ = ["app", "main"]
@@ -75,7 +76,7 @@ def run(
     ],
     t_end: Annotated[float, typer.Option("--t-end", parser=_seconds, metavar="S", help="End of the run, in seconds.")],
     case: Annotated[str | None, typer.Option("--case", help="Case of the problem.")] = None,
-    stepper: Annotated[str, typer.Option("--stepper", help="gauss-mpcc or gauss-qp.")] = "gauss-mpcc",
+    stepper: Annotated[str, typer.Option("--stepper", help=f"One of {', '.join(steppers.names())}.")] = "gauss-mpcc",
     solver: Annotated[str | None, typer.Option("--solver", help="Solver in place of the stepper's default.")] = None,
     dt: Annotated[
         float | None, typer.Option("--dt", parser=_seconds, metavar="S", help="Constant step, in seconds.")

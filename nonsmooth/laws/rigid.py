@@ -14,8 +14,8 @@ __all__ = ["Rigid"]
 class Rigid:
     """Unilateral rigid contact.
 
-    Contact forces are pure reactions, ``0 <= g_N  ⟂  lambda_N >= 0``, and an impact on closed contacts obeys Newton's law
-    in Moreau's form, ``0 <= gamma_N⁺ + e min(gamma_N⁻, 0)  ⟂  P_N >= 0``.
+    Contact forces are pure reactions, ``0 <= g_N  ⟂  lambda_N >= 0``, and an impact on closed contacts obeys Newton's
+    law in Moreau's form, ``0 <= gamma_N⁺ + e min(gamma_N⁻, 0)  ⟂  P_N >= 0``.
 
     Parameters
     ----------

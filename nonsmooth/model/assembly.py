@@ -14,7 +14,6 @@ from typing import Any
 
 import casadi as ca
 
-from nonsmooth.exceptions import ModelError
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.elements import Element
@@ -45,7 +44,7 @@ class ElementFunctions:
         return self._cached("gaps", element, make)
 
     def constraint(self, element: Joint) -> ca.Function:
-        """(t, z_a, z_b, p) -> g, closure, J_a, J_b, explicit time derivative of g, point of b where the reaction acts."""
+        """(t, z_a, z_b, p) -> g, closure, J_a, J_b, explicit rate of g, point of b where the reaction acts."""
 
         def make() -> ca.Function:
             a, b, local, p = self._arguments(element)
@@ -93,10 +92,19 @@ def _jacobian(g: ca.SX, placement: Placement) -> ca.SX:
 
 
 def _structure(element: Element) -> tuple[Any, ...]:
-    """What shapes an element's equations besides its numbers: words, callables and missing values."""
-    fields = (field.name for field in dataclasses.fields(element))
-    values = {name: getattr(element, name) for name in fields if name not in ("name", *element.body_fields)}
-    return tuple((name, value) for name, value in values.items() if value is None or callable(value) or isinstance(value, str))
+    """What shapes an element's equations besides its numbers: words, flags, kinds of law, callables, missing values."""
+    entries: list[tuple[str, Any]] = []
+    for field in dataclasses.fields(element):
+        value = getattr(element, field.name)
+        if field.name == "name" or field.name in element.body_fields:
+            continue
+        if callable(value):
+            entries.append((field.name, id(value)))
+        elif dataclasses.is_dataclass(value):
+            entries.append((field.name, type(value)))
+        elif value is None or isinstance(value, (str, bool)):
+            entries.append((field.name, value))
+    return tuple(entries)
 
 
 def local_parameters(element: Element, symbols: Mapping[str, ca.SX]) -> ca.SX:
@@ -108,10 +116,11 @@ def check_dimension(element: Element, dimension: int) -> None:
     """Raise ModelError if the element does not exist in a model of this dimension."""
     if dimension not in element.dimensions:
         word = {2: "planar", 3: "spatial"}
-        raise ModelError(
-            f'{type(element).__name__} "{element.name}" is {word[element.dimensions[0]]}, but the model is {word[dimension]}; '
+        raise element.error(
+            f"it is {word[element.dimensions[0]]}, but the model is {word[dimension]} by its first body; "
             "a model is one or the other."
         )
+    element.check_components(dimension)
 
 
 def body_offsets(bodies: list[Body]) -> dict[str, tuple[slice, slice]]:

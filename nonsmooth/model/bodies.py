@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from types import SimpleNamespace
 from typing import Annotated, ClassVar
 
@@ -11,7 +13,6 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import ModelError
 from nonsmooth.model.elements import Element, Quantity
 from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement
 
@@ -98,10 +99,14 @@ class PlanarBody(Body):
     q_columns = (("x", "m"), ("y", "m"), ("angle", "rad"))
     v_columns = (("x", "m/s"), ("y", "m/s"), ("angle", "rad/s"))
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.start()
+
     def start(self) -> tuple[Array, Array]:
-        q = _finite(self, (*self.position, self.angle), 3, "position and angle")
-        v = _finite(self, (*self.velocity, self.angular_velocity), 3, "velocity and angular_velocity")
-        return q, v
+        q = [_vector(self, "position", 2), _number(self, "angle")]
+        v = [_vector(self, "velocity", 2), _number(self, "angular_velocity")]
+        return np.concatenate(q), np.concatenate(v)
 
     def placement(self, q: ca.SX, v: ca.SX) -> Placement:
         return PlanarPlacement(ca.vertcat(q[0], q[1], ca.cos(q[2]), ca.sin(q[2])), v)
@@ -125,15 +130,15 @@ class SpatialBody(Body):
 
     q = (r, quaternion) with the scalar part first, v = (velocity global, omega in the body frame);
     r' = v_r, quaternion' = 1/2 quaternion ∘ (0, omega); M = diag(m, m, m, J) and h carries -omega x J omega.
-    A step turns the quaternion by Cayley's map of omega, which keeps its norm to round-off and agrees with the midpoint rule
-    for quaternion' = B(quaternion) omega.
+    A step turns the quaternion by Cayley's map of omega, which keeps its norm to round-off and agrees with the midpoint
+    rule for quaternion' = B(quaternion) omega.
 
     Parameters
     ----------
     mass : m [kg], > 0
     inertia : [kg m^2]
-        Principal moments (Jxx, Jyy, Jzz), or with the products of inertia (Jxx, Jyy, Jzz, Jxy, Jxz, Jyz) the whole matrix
-        in the body frame, about the centre of mass; positive definite.
+        Principal moments (Jxx, Jyy, Jzz), or the whole matrix (Jxx, Jyy, Jzz, Jxy, Jxz, Jyz) in the body frame, about
+        the centre of mass; positive definite. Jxy, Jxz, Jyz are the matrix's entries, ``Jxy = -∫ x y dm``.
     position : [m]
     quaternion : [-]
         (w, x, y, z) at the start, of norm 1 within 1e-6; normalised.
@@ -145,7 +150,11 @@ class SpatialBody(Body):
     Raises
     ------
     ModelError
-        If a number is not finite, the mass not positive, the inertia not positive definite, the quaternion not of norm 1.
+        If a number is not finite, the mass not positive, the inertia not positive definite, or the quaternion not of
+        norm 1.
+
+    >>> SpatialBody("top", mass=1.0, inertia=(1e-3, 1e-3, 2e-3)).start()[0]
+    array([0., 0., 0., 1., 0., 0., 0.])
     """
 
     mass: Annotated[float, Quantity("kg", positive=True)]
@@ -161,31 +170,32 @@ class SpatialBody(Body):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if np.size(self.inertia) not in (3, 6):
-            raise ModelError(
-                f'SpatialBody "{self.name}": inertia takes 3 principal moments or 6 entries '
-                f"(Jxx, Jyy, Jzz, Jxy, Jxz, Jyz), got {self.inertia!r}."
-            )
-        self.check_inertia([float(x) for x in self.inertia])
+        self.start()
 
-    def check_inertia(self, entries: list[float]) -> None:
+    def check_together(self, numbers: Mapping[str, float]) -> None:
         """Raise ModelError unless the inertia matrix is positive definite."""
+        entries = [value for label, value in numbers.items() if label.startswith("inertia")]
+        if len(entries) not in (3, 6):
+            raise self.error(
+                f"inertia takes 3 principal moments or 6 entries (Jxx, Jyy, Jzz, Jxy, Jxz, Jyz), got {len(entries)}."
+            )
         xx, yy, zz, xy, xz, yz = (*entries, 0.0, 0.0, 0.0)[:6]
-        eigenvalues = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        if not eigenvalues[0] > 0:
-            raise ModelError(
-                f'SpatialBody "{self.name}": inertia must be positive definite, its smallest eigenvalue is '
-                f"{eigenvalues[0]:.6g} kg m^2. Check the moments {tuple(entries)}."
+        smallest = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])[0]
+        if not smallest > 0:
+            raise self.error(
+                f"inertia must be positive definite, but {tuple(entries)} has the eigenvalue {smallest:.6g} kg m^2."
             )
 
     def start(self) -> tuple[Array, Array]:
-        quaternion = _finite(self, self.quaternion, 4, "quaternion")
+        quaternion = _vector(self, "quaternion", 4)
         norm = math.sqrt(quaternion @ quaternion)
         if abs(norm - 1.0) > 1e-6:
-            raise ModelError(f'SpatialBody "{self.name}": quaternion must have norm 1, got norm {norm:.9g}.')
-        q = np.concatenate([_finite(self, self.position, 3, "position"), quaternion / norm])
-        v = _finite(self, (*self.velocity, *self.angular_velocity), 6, "velocity and angular_velocity")
-        return q, v
+            raise self.error(
+                f"quaternion must have norm 1 within 1e-6, got {self.quaternion!r} of norm {norm:.9g}; divide by it."
+            )
+        q = [_vector(self, "position", 3), quaternion / norm]
+        v = [_vector(self, "velocity", 3), _vector(self, "angular_velocity", 3)]
+        return np.concatenate(q), np.concatenate(v)
 
     def placement(self, q: ca.SX, v: ca.SX) -> Placement:
         w, x, y, z = (q[i] for i in range(3, 7))
@@ -234,8 +244,18 @@ def _inertia_matrix(entries: ca.SX) -> ca.SX:
     return ca.blockcat([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def _finite(body: Element, values: tuple[float, ...], size: int, what: str) -> Array:
-    array = np.asarray(values, dtype=float)
+def _vector(body: Element, field: str, size: int) -> Array:
+    try:
+        array = np.asarray(getattr(body, field), dtype=float)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
     if array.shape != (size,) or not np.all(np.isfinite(array)):
-        raise ModelError(f'{type(body).__name__} "{body.name}": {what} must be {size} finite numbers, got {values!r}.')
+        raise body.error(f"{field} must be {size} finite numbers, got {getattr(body, field)!r}.")
     return array
+
+
+def _number(body: Element, field: str) -> Array:
+    value = getattr(body, field)
+    if not (isinstance(value, Real) and math.isfinite(value)):
+        raise body.error(f"{field} must be a finite number, got {value!r}.")
+    return np.array([float(value)])

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+import casadi as ca
 import numpy as np
 import scipy.linalg
 
-from nonsmooth.evaluation import Array
+from nonsmooth.evaluation import Array, Evaluator
 from nonsmooth.exceptions import ModelError
+from nonsmooth.model.signals import signal_values
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System, check_finite
 
@@ -16,26 +20,35 @@ __all__ = ["check_start", "closed_start"]
 CLOSED = 1e-9
 #: overlap of a contact at the start that is taken for round-off, as a share of its clearance
 OVERLAP = 1e-9
-#: pivot, relative to the largest, below which a constraint counts as redundant
+#: share of a constraint's direction, besides what the others span, below which it counts as redundant
 RANK = 1e-9
+#: misfit [m or rad] at which assembly is content: round-off of lengths of the order of 1 m
+ASSEMBLED = 1e-14
 ASSEMBLY_ITERATIONS = 50
+#: shortest share of a Newton step that assembly tries before it gives up
+SHORTEST_SHARE = 1e-4
 
 
 def check_start(system: System, state: State, parameters: Array) -> None:
     """Raise ModelError unless a run can start from `state`."""
     n = system.numeric
     t, q, v, p = state.t, state.q, state.v, parameters
+    units = system.names.constraint_units
     check_finite("The coordinate", q, system.names.q)
     check_finite("The velocity", v, system.names.v)
-    check_finite("The applied force along", n.h(t, q, v, p)[0], system.names.v)
-    _check_independent(system, state, parameters)
+    force = n.h(t, q, v, p)[0]
+    if not np.all(np.isfinite(force)):
+        _check_signals(system, t)
+        check_finite("The applied force along", force, system.names.v)
     misfit = n.closure(t, q, p)[0]
-    _check_closed(system, misfit, "is open by", system.names.constraint_units)
     rate = n.W_g(t, q, p)[0].T @ v + n.g_t(t, q, p)[0]
-    _check_closed(system, rate, "moves at", tuple(f"{unit}/s" for unit in system.names.constraint_units))
+    if not np.all(np.isfinite(misfit)):
+        _check_signals(system, t)
+    _check_closed(system, misfit, "is open by", units)
+    _check_independent(system, state, parameters)
+    _check_closed(system, rate, "moves at", tuple(f"{unit}/s" for unit in units))
     gaps = n.distance(q, p)[0]
-    scale = n.contact_law(p)[2]
-    overlap = np.flatnonzero(gaps < -OVERLAP * scale)
+    overlap = np.flatnonzero(~(gaps >= -OVERLAP * n.contact_law(p)[2]))
     if overlap.size:
         worst = overlap[np.argmin(gaps[overlap])]
         raise ModelError(
@@ -44,60 +57,113 @@ def check_start(system: System, state: State, parameters: Array) -> None:
         )
 
 
+def _check_signals(system: System, t: float) -> None:
+    """Raise ModelError that names the load or motion whose value at t is not finite."""
+    for element in system.elements:
+        for field in dataclasses.fields(element):
+            signal = getattr(element, field.name)
+            if callable(signal):
+                values = signal_values(element.name, field.name, signal, t)
+                if not np.all(np.isfinite(values)):
+                    value = values[0] if values.size == 1 else tuple(values.tolist())
+                    raise element.error(f"{field.name} is {value} at t = {t:g} s; it must be finite there.")
+
+
 def _check_closed(system: System, values: Array, verb: str, units: tuple[str, ...]) -> None:
-    open_rows = np.flatnonzero(np.abs(values) > CLOSED)
+    open_rows = np.flatnonzero(~(np.abs(values) <= CLOSED))
     if open_rows.size:
         worst = open_rows[np.argmax(np.abs(values[open_rows]))]
-        raise ModelError(
-            f'The constraint "{system.constraint_names[worst]}" {verb} {values[worst]:.6g} {units[worst]} at the start; '
+        remedy = (
             "correct the start, or let build(assemble=True) close the joints."
+            if np.isfinite(values[worst])
+            else "check the motion of the drivers: it and its rate must be finite."
         )
+        misfit = f"{verb} {values[worst]:.6g} {units[worst]} at the start"
+        raise ModelError(f'The constraint "{system.constraint_names[worst]}" {misfit}; {remedy}')
 
 
-def _weighted_directions(system: System, state: State, parameters: Array) -> Array:
-    """L^-1 W_g with M = L L', columns of norm 1."""
-    n = system.numeric
-    factor = np.linalg.cholesky(n.M(state.q, parameters)[0])
-    directions = scipy.linalg.solve_triangular(factor, n.W_g(state.t, state.q, parameters)[0], lower=True)
-    return directions / np.maximum(np.linalg.norm(directions, axis=0), np.finfo(float).tiny)
+def _weighted_directions(system: System, q: Array, parameters: Array, W: Array) -> tuple[Array, Array, Array]:
+    """L^-1 W with M = L L', its columns scaled to norm 1, their norms (1 for a zero column), and L."""
+    factor = np.asarray(np.linalg.cholesky(system.numeric.M(q, parameters)[0]), dtype=np.float64)
+    directions = scipy.linalg.solve_triangular(factor, W, lower=True)
+    norms: Array = np.linalg.norm(directions, axis=0)
+    norms[norms == 0.0] = 1.0
+    return directions / norms, norms, factor
 
 
 def _check_independent(system: System, state: State, parameters: Array) -> None:
-    if system.ng == 0:
+    """Raise ModelError if a constraint's direction is spanned by those of the constraints added before it."""
+    W_g = system.numeric.W_g(state.t, state.q, parameters)[0]
+    directions, _, _ = _weighted_directions(system, state.q, parameters, W_g)
+    kept: list[int] = []
+    basis = np.zeros((system.nv, 0))
+    redundant: dict[int, list[int]] = {}
+    for i, direction in enumerate(directions.T):
+        rest = direction - basis @ (basis.T @ direction)
+        rest -= basis @ (basis.T @ rest)  # once more: the first pass leaves round-off of the direction's own size
+        size = np.linalg.norm(rest)
+        if size > RANK:
+            kept.append(i)
+            basis = np.column_stack([basis, rest / size])
+        else:
+            shares = np.linalg.lstsq(directions[:, kept], direction)[0]
+            redundant[i] = [kept[k] for k in np.flatnonzero(np.abs(shares) > 1e-6)]
+    if not redundant:
         return
-    _, pivots, order = scipy.linalg.qr(_weighted_directions(system, state, parameters), mode="economic", pivoting=True)
-    diagonal = np.abs(np.diag(pivots))
-    rank = int(np.count_nonzero(diagonal > RANK * diagonal[0]))
-    if rank < system.ng:
-        names = ", ".join(f'"{system.constraint_names[i]}"' for i in sorted(order[rank:]))
-        raise ModelError(
-            f"{system.ng - rank} of {system.ng} constraints are redundant at the start: {names} follow(s) from the others. "
-            "Remove them, or replace a joint by one with fewer rows."
-        )
+    names = system.constraint_names
+    listed = ", ".join(f'"{names[i]}"' for i in redundant)
+    first, others = next(iter(redundant.items()))
+    joints = " and ".join(dict.fromkeys(f'"{names[k].partition(".")[0]}"' for k in others))
+    raise ModelError(
+        f"{len(redundant)} of {system.ng} constraints are redundant at the start: {listed}. "
+        + (f'"{names[first]}" follows from {joints}. ' if joints else f'"{names[first]}" moves no body. ')
+        + "Remove it, replace a joint by one with fewer rows, or start elsewhere if only this position is singular."
+    )
 
 
 def closed_start(system: System, state: State, parameters: Array) -> State:
-    """The nearest start, in the mass metric, with closed joints and consistent velocities (Newton's method)."""
-    n, t, q, p = system.numeric, state.t, state.q.copy(), parameters
-    for _ in range(ASSEMBLY_ITERATIONS):
-        g = n.g(t, q, p)[0]
-        if np.max(np.abs(n.closure(t, q, p)[0]), initial=0.0) <= 1e-14:
-            break
-        q = n.advance(q, _least_change(system, t, q, p, -g), 1.0)[0]
+    """A near start with closed joints and consistent velocities, by Newton steps of least change in the mass metric."""
+    n, t, q, p = system.numeric, state.t, state.q, parameters
+    check_finite("The coordinate", q, system.names.q)
+    check_finite("The velocity", state.v, system.names.v)
+    directions = _closure_directions(system)
     misfit = n.closure(t, q, p)[0]
+    for _ in range(ASSEMBLY_ITERATIONS):
+        if not np.all(np.isfinite(misfit)):
+            _check_signals(system, t)
+        if not np.max(np.abs(misfit), initial=0.0) > ASSEMBLED:
+            break
+        u = _least_change(system, q, p, directions(t, q, p)[0], -misfit)
+        share, best = 1.0, np.linalg.norm(misfit)
+        while share > SHORTEST_SHARE:
+            trial = n.advance(q, u, share)[0]
+            if np.linalg.norm(n.closure(t, trial, p)[0]) <= (1 - share / 4) * best:
+                break
+            share /= 2
+        else:
+            break
+        q, misfit = trial, n.closure(t, trial, p)[0]
     if not np.max(np.abs(misfit), initial=0.0) <= CLOSED:
         worst = int(np.argmax(np.abs(misfit)))
         raise ModelError(
             f'The joints cannot be assembled from this start: "{system.constraint_names[worst]}" stays open by '
-            f"{misfit[worst]:.6g}. Start nearer to a closed configuration or check the lengths."
+            f"{misfit[worst]:.6g} {system.names.constraint_units[worst]}. Check the lengths, or start nearer to a "
+            "closed position."
         )
-    rate = n.W_g(t, q, p)[0].T @ state.v + n.g_t(t, q, p)[0]
-    return State(t, q, state.v + _least_change(system, t, q, p, -rate))
+    W_g = n.W_g(t, q, p)[0]
+    wanted = -W_g.T @ state.v - n.g_t(t, q, p)[0]
+    return State(t, q, state.v + _least_change(system, q, p, W_g, wanted))
 
 
-def _least_change(system: System, t: float, q: Array, p: Array, wanted: Array) -> Array:
-    """u of least kinetic energy with W_g' u = wanted (least squares where that is impossible)."""
-    n = system.numeric
-    W = n.W_g(t, q, p)[0]
-    moved = np.linalg.solve(n.M(q, p)[0], W)
-    return moved @ np.linalg.lstsq(W.T @ moved, wanted, rcond=1e-12)[0]
+def _closure_directions(system: System) -> Evaluator:
+    """(t, q, p) -> W with d closure/dt = W' v: unlike W_g it serves also where the misfit of an angle is large."""
+    t, q, p = ca.SX.sym("t"), ca.SX.sym("q", system.nq), ca.SX.sym("p", len(system.parameters))
+    W = (ca.jacobian(system.closure(t, q, p), q) @ system.B(q)).T
+    return Evaluator(ca.Function("closure_directions", [t, q, p], [W], ["t", "q", "p"], ["W"]), matrices=["W"])
+
+
+def _least_change(system: System, q: Array, p: Array, W: Array, wanted: Array) -> Array:
+    """u of least kinetic energy with W' u = wanted (least squares where that is impossible)."""
+    directions, norms, factor = _weighted_directions(system, q, p, W)
+    x = np.linalg.lstsq(directions.T, wanted / norms, rcond=1e-12)[0]
+    return scipy.linalg.solve_triangular(factor, x, lower=True, trans="T")

@@ -1,18 +1,18 @@
 """Joints with clearance: sets of signed gaps between two bodies.
 
-A clearance knows gaps, its `contact` knows the law. Gaps are open > 0. `gaps` enters the equations and must be smooth where
-contacts are closed; `true_gaps` is the distance that is reported. Both vanish together and have the same slope there.
+A clearance knows gaps, its `contact` knows the law. Gaps are open > 0. `gaps` enters the equations and must be smooth
+where contacts are closed; `true_gaps` is the distance that is reported. Both vanish together, with the same slope.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Annotated, ClassVar
 
 import casadi as ca
 
-from nonsmooth.exceptions import ModelError
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.elements import Element, Point, PositiveLength, Quantity
 from nonsmooth.model.frames import PlanarPlacement
@@ -35,10 +35,7 @@ class Clearance(Element):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.contact, Rigid):
-            raise ModelError(
-                f'{type(self).__name__} "{self.name}": contact must be a law such as Rigid(restitution=..., friction=...), '
-                f"got {self.contact!r}."
-            )
+            raise self.error(f"contact must be a law, as Rigid(restitution=..., friction=...), got {self.contact!r}.")
 
     def numbers(self) -> dict[str, float]:
         law = self.contact
@@ -53,7 +50,7 @@ class Clearance(Element):
     def check(self, label: str, value: float) -> None:
         super().check(label, value)
         if label == "restitution" and value > 1:
-            raise ModelError(f'{type(self).__name__} "{self.name}": restitution must lie in [0, 1], got {value!r}.')
+            raise self.error(f"restitution must lie in [0, 1], got {value!r}.")
 
     def gap_names(self) -> tuple[str, ...]:
         """Full names of the gaps."""
@@ -73,7 +70,8 @@ class RevoluteClearance(Clearance):
     """Journal (body b) in a bearing (body a) with radial play c.
 
     With e the vector from the bearing's centre to the journal's, the gap is c - |e|. The equations use
-    ``g_N = (c^2 - e.e) / (2c)``, which equals it to second order at contact and is smooth where the centres coincide.
+    ``g_N = (c^2 - e.e) / (2c)``, which has the same zero and there the same slope, differs by (c - |e|)^2 / (2c), and
+    is smooth where the centres coincide.
 
     Parameters
     ----------
@@ -97,12 +95,11 @@ class RevoluteClearance(Clearance):
 
     body_fields = ("a", "b")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.contact.friction > 0 and self.radius is None:
-            raise ModelError(
-                f'RevoluteClearance "{self.name}": friction acts on the journal\'s surface, so radius must be given.'
-            )
+    def check_together(self, numbers: Mapping[str, float]) -> None:
+        """Raise ModelError if there is friction but no radius."""
+        friction = numbers.get("friction", 0.0)
+        if friction > 0 and self.radius is None:
+            raise self.error(f"friction {friction:g} acts on the journal's surface, so give its radius.")
 
     def _eccentricity(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
         return b.point(p.at_b) - a.point(p.at_a)
@@ -120,14 +117,14 @@ class RevoluteClearance(Clearance):
 class PrismaticClearance(Clearance):
     """Slider of finite length between two parallel walls of a guide, with play c on each side.
 
-    With y the offset of the slider's centre from the guide's axis and theta its angle, both in the frame of the guide, a the
-    slider's half length and H its height, the four corners have the signed gaps ::
+    With y the offset of the slider's centre from the guide's axis and theta its angle to it, a the slider's half length
+    and H its height, the four corners have the signed gaps ::
 
         lower:  c + (y -+ a sin(theta)) - (H/2)(cos(theta) - 1)        (- left end, + right end)
         upper:  c - (y -+ a sin(theta)) - (H/2)(cos(theta) - 1)
 
-    The normal is fixed in the guide; the angle between the bodies is free, its limit asin(c/a) follows from the gaps. The
-    gaps hold while both ends of the slider lie between the walls: the guide's own ends are not modelled.
+    The normal is fixed in the guide; the angle between the bodies is free, its limit, asin(c/a) for H = 0, follows from
+    the gaps. They hold while both ends of the slider lie between the walls: the guide's own ends are not modelled.
 
     Parameters
     ----------

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import casadi as ca
 
-from nonsmooth.exceptions import ModelError
 from nonsmooth.model.elements import Point, Quantity
 from nonsmooth.model.frames import PlanarPlacement
 from nonsmooth.model.joints import Joint, _misfit, _sine
@@ -21,8 +20,9 @@ __all__ = ["PrescribedMotion"]
 class PrescribedMotion(Joint):
     """Driver: one relative coordinate of b against a follows a function of time.
 
-    ``angle``: sin(theta_b - theta_a - motion(t)) = 0 [rad]; ``x`` or ``y``: that component, in the frame of a, of the vector from
-    the point `at_a` to the point `at_b`, minus motion(t) = 0 [m]. Its reaction is the driving force or torque on b.
+    ``angle``: sin(theta_b - theta_a - motion(t)) = 0 [rad]; ``x`` or ``y``: that component, in the frame of a, of the
+    vector from the point `at_a` to the point `at_b`, minus motion(t) = 0 [m]. Its reaction is the driving force or
+    torque on b.
 
     Parameters
     ----------
@@ -44,9 +44,7 @@ class PrescribedMotion(Joint):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.coordinate not in ("angle", "x", "y"):
-            raise ModelError(
-                f'PrescribedMotion "{self.name}": coordinate must be "angle", "x" or "y", got {self.coordinate!r}.'
-            )
+            raise self.error(f'coordinate must be "angle", "x" or "y", got {self.coordinate!r}.')
 
     @property
     def rows(self) -> tuple[tuple[str, str], ...]:  # type: ignore[override]

@@ -9,8 +9,6 @@ from typing import Annotated, Any
 
 import casadi as ca
 
-from nonsmooth.exceptions import ModelError
-from nonsmooth.model.bodies import Body
 from nonsmooth.model.elements import Element, Point, PositiveLength, Quantity
 from nonsmooth.model.frames import Placement, PlanarPlacement
 from nonsmooth.model.joints import BodyRef
@@ -37,11 +35,6 @@ class Gravity(Element):
     name: str = "gravity"
     acceleration: Annotated[tuple[float, ...], Quantity("m/s^2")] = field(kw_only=True)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if len(self.acceleration) not in (2, 3):
-            raise ModelError(f"Gravity: acceleration takes 2 components in the plane, 3 in space, got {self.acceleration!r}.")
-
 
 @dataclass(frozen=True, eq=False)
 class Force(Element):
@@ -65,7 +58,7 @@ def _load(force: Force, what: str, t: ca.SX, p: SimpleNamespace, size: int) -> c
         return evaluate_signal(force.name, what, value, t, size)
     load = getattr(p, what)
     if load.numel() != size:
-        raise ModelError(f'{type(force).__name__} "{force.name}": {what} takes {size} component(s) here, got {load.numel()}.')
+        raise force.error(f"{what} takes {size} component(s) here, got {load.numel()}.")
     return load
 
 
@@ -76,7 +69,7 @@ class PointForce(Force):
     Parameters
     ----------
     force : [N], components, or a callable of t [s] that returns them
-        A callable is called once with symbolic time and may hold `Table` s.
+        A callable is called once, with symbolic time; it may call a `Table`.
     at : [m]
         Point of application in the body frame.
     frame : "global" or "body"
@@ -96,7 +89,7 @@ class PointForce(Force):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.frame not in ("global", "body"):
-            raise ModelError(f'PointForce "{self.name}": frame must be "global" or "body", got {self.frame!r}.')
+            raise self.error(f'frame must be "global" or "body", got {self.frame!r}.')
 
     def forces(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
         (body,) = bodies
@@ -198,12 +191,6 @@ class Damper(LineForce):
         return a.generalized_force(pull, at_a), b.generalized_force(-pull, at_b)
 
 
-def gravity_force(gravity: Gravity, body: Body, placement: Placement, mass: ca.SX, p: SimpleNamespace) -> ca.SX:
+def gravity_force(placement: Placement, mass: ca.SX, p: SimpleNamespace) -> ca.SX:
     """Weight of one body as a force vector."""
-    size = placement.position.numel()
-    if p.acceleration.numel() != size:
-        raise ModelError(
-            f'Gravity "{gravity.name}": a {"planar" if size == 2 else "spatial"} model takes {size} components, '
-            f"got {p.acceleration.numel()}."
-        )
-    return placement.generalized_force(mass * p.acceleration, ca.SX.zeros(size))
+    return placement.generalized_force(mass * p.acceleration, ca.SX.zeros(placement.position.numel()))

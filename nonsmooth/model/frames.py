@@ -1,8 +1,9 @@
 """Placement of a body: where it is and how it moves, as symbols.
 
 Elements receive placements and never coordinates. A placement is a vector z, (x, y, cos, sin) in the plane and
-(r, columns of R) in space, with a twist v, (vx, vy, omega) in the plane and (velocity, omega in the body frame) in space.
-The tangent map T(z) with z' = T(z) v turns derivatives by z into Jacobians by v; no trigonometry is evaluated here.
+(r, columns of R) in space, with a twist v, (vx, vy, omega) in the plane and (velocity, omega in the body frame) in
+space. The tangent map T(z) with z' = T(z) v turns derivatives by z into Jacobians by v; no trigonometry is evaluated
+here.
 """
 
 from __future__ import annotations

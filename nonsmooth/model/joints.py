@@ -1,7 +1,7 @@
 """Ideal joints of planar mechanisms.
 
-A joint poses g(t, q) = 0; its force on the bodies is W_g lambda_g. The first body carries the frame in which the rows are
-written. Rows are bounded, smooth functions of placements: angles enter through the sine of their difference.
+A joint poses g(t, q) = 0; its force on the bodies is W_g lambda_g. Rows are smooth functions of placements: angles
+enter through the sine of their difference.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ class Revolute(Joint):
 class Prismatic(Joint):
     """Ideal slide: a point of b stays on a line of a, and b keeps its angle to a.
 
-    ``n . A_a' (r_b + A_b s_b - r_a - A_a s_a) = 0`` [m] with n normal to the axis, ``sin(theta_b - theta_a - angle) = 0`` [rad].
+    ``n . A_a' (r_b + A_b s_b - r_a - A_a s_a) = 0`` [m] with n normal to the axis in the frame of a,
+    ``sin(theta_b - theta_a - angle) = 0`` [rad].
 
     Parameters
     ----------
@@ -128,7 +129,7 @@ class Prismatic(Joint):
 
 @dataclass(frozen=True, eq=False)
 class Fixed(Joint):
-    """Weld: a point of b and its angle are fixed in a (3 rows, [m], [m], [rad]).
+    """Weld: a point of b and its angle are fixed in a (3 rows: [m], [m], global frame; [rad]).
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ class Model:
     >>> guide = model.add(PrismaticClearance("guide", rod, slider, length=0.02, clearance=1e-5, contact=contact))
     >>> gravity = model.add(Gravity(acceleration=(0.0, -9.81)))
     >>> model.build()
-    System('slider on a rod': 3 velocities, 0 constraints, 4 contacts, 15 parameters)
+    System('slider on a rod': 3 velocities, 0 constraints, 4 contacts, 14 parameters)
     """
 
     def __init__(
@@ -65,7 +65,9 @@ class Model:
             raise ModelError(f"Model.add takes a body, joint, driver, clearance or force, got {element!r}.")
         if element.name in self._elements:
             other = type(self._elements[element.name]).__name__
-            raise ModelError(f'The name "{element.name}" is taken by a {other}; give the {type(element).__name__} another name.')
+            raise ModelError(
+                f'The name "{element.name}" is taken by a {other}; give the {type(element).__name__} another name.'
+            )
         self._elements[element.name] = element
         return element
 
@@ -80,14 +82,14 @@ class Model:
         Parameters
         ----------
         assemble : bool
-            Move the bodies, by the least change in the mass metric, until all joints and drivers are closed, and make the
-            velocities consistent. Without it, open joints are an error.
+            Move the bodies, by Newton steps of least change in the mass metric, until all joints and drivers are
+            closed, and make the velocities consistent. Without it, open joints are an error.
 
         Raises
         ------
         ModelError
-            If bodies are missing, planar and spatial elements are mixed, joints are open, contacts overlap, constraints are
-            redundant, or a load is not finite at the start.
+            If bodies are missing, planar and spatial elements are mixed, joints are open, contacts overlap, constraints
+            are redundant, or a load is not finite at the start.
         """
         bodies = [element for element in self.elements if isinstance(element, Body)]
         if not bodies:
@@ -95,35 +97,40 @@ class Model:
         dimension = bodies[0].dimensions[0]
         for element in self.elements:
             check_dimension(element, dimension)
-        self._check_references(dimension)
+        self._check_references()
         system = _Assembler(self.elements, dimension).system(self.name, self.provenance)
         start = closed_start(system, system.start, system.parameter_values) if assemble else system.start
         object.__setattr__(system, "start", start)
         check_start(system, start, system.parameter_values)
         return system
 
-    def _check_references(self, dimension: int) -> None:
+    def _check_references(self) -> None:
         grounds = [element.name for element in self.elements if isinstance(element, Ground)]
         if len(grounds) > 1:
-            raise ModelError(f"A model has one ground, got {len(grounds)}: {', '.join(grounds)}.")
+            raise ModelError(f"A model has one ground, got {len(grounds)}: {', '.join(grounds)}; keep one of them.")
         for element in self.elements:
             names = element.body_names()
             for name, field in zip(names, element.body_fields, strict=True):
-                target = self._elements.get(name)
-                reference = getattr(element, field)
-                if target is None or not (isinstance(reference, str) or reference is target):
-                    raise ModelError(
-                        f'{type(element).__name__} "{element.name}" needs the body "{name}", which is not in the model; '
-                        "add it with model.add(...)."
-                    )
-                if not isinstance(target, Body | Ground):
-                    raise ModelError(
-                        f'{type(element).__name__} "{element.name}" joins "{name}", which is a {type(target).__name__}, not a body.'
-                    )
+                self._check_reference(element, name, getattr(element, field))
             if len(names) == 2 and names[0] == names[1]:
-                raise ModelError(f'{type(element).__name__} "{element.name}" joins "{names[0]}" to itself.')
-            if isinstance(element, Force) and any(isinstance(self._elements[n], Ground) for n in names) and len(names) == 1:
-                raise ModelError(f'{type(element).__name__} "{element.name}" acts on the ground, which cannot move.')
+                raise element.error(f'it joins "{names[0]}" to itself; name two bodies.')
+            if len(names) == 1 and isinstance(self._elements[names[0]], Ground):
+                raise element.error(f'it acts on the ground "{names[0]}", which cannot move; name a body.')
+
+    def _check_reference(self, element: Element, name: str, reference: Element | str) -> None:
+        target = self._elements.get(name)
+        if target is None:
+            known = ", ".join(body.name for body in self.elements if isinstance(body, Body | Ground))
+            raise element.error(
+                f'the body "{name}" is not in the model; add it with model.add(...). Bodies so far: {known}.'
+            )
+        if not (isinstance(reference, str) or reference is target):
+            raise element.error(
+                f'its "{name}" is another object than the {type(target).__name__} "{name}" of the model; '
+                "pass what model.add(...) returned, or the name."
+            )
+        if not isinstance(target, Body | Ground):
+            raise element.error(f'"{name}" is a {type(target).__name__}, not a body; name a body or the ground.')
 
 
 class _Assembler:
@@ -144,7 +151,8 @@ class _Assembler:
         self.parameters = {f"{e.name}.{label}": value for e in elements for label, value in e.numbers().items()}
         self.p = ca.SX.sym("p", len(self.parameters))
         self.symbols = {name: self.p[i] for i, name in enumerate(self.parameters)}
-        self.placements: dict[str, Placement] = {e.name: ground_placement(dimension) for e in elements if isinstance(e, Ground)}
+        grounds = [element.name for element in elements if isinstance(element, Ground)]
+        self.placements: dict[str, Placement] = {name: ground_placement(dimension) for name in grounds}
         for body in self.bodies:
             iq, iv = self.offsets[body.name]
             self.placements[body.name] = body.placement(self.q[iq], self.v[iv])
@@ -165,6 +173,7 @@ class _Assembler:
             start=self._start(),
             provenance=provenance,
             M=ca.Function("M", [q, p], [M], ["q", "p"], ["M"]),
+            inverse_factor=ca.Function("inverse_factor", [p], [self._inverse_factor()], ["p"], ["inverse_factor"]),
             h=ca.Function("h", [t, q, v, p], [h + applied], ["t", "q", "v", "p"], ["h"]),
             B=ca.Function("B", [q], [kinematics], ["q"], ["B"]),
             advance=ca.Function("advance", [q, self.u, self.dt], [advance], ["q", "u", "dt"], ["q_next"]),
@@ -176,7 +185,9 @@ class _Assembler:
             W_N=ca.Function("W_N", [q, p], [W_N], ["q", "p"], ["W_N"]),
             distance=ca.Function("distance", [q, p], [distance], ["q", "p"], ["distance"]),
             contact_law=ca.Function("contact_law", [p], law, ["p"], ["restitution", "friction", "scale"]),
-            energy=ca.Function("energy", [t, q, v, p], [ca.vertcat(kinetic, *energy)], ["t", "q", "v", "p"], ["energy"]),
+            energy=ca.Function(
+                "energy", [t, q, v, p], [ca.vertcat(kinetic, *energy)], ["t", "q", "v", "p"], ["energy"]
+            ),
             reaction=ca.Function("reaction", [t, q, p, lam], [reaction], ["t", "q", "p", "lam_g"], ["reaction"]),
         )
 
@@ -191,6 +202,11 @@ class _Assembler:
             kinematics.append(body.kinematics(self.q[iq]))
         return ca.diagcat(*masses), ca.vertcat(*forces), ca.vertcat(*advanced), ca.diagcat(*kinematics)
 
+    def _inverse_factor(self) -> ca.SX:
+        """L^-1 with M = L L', body by body: as sparse as M."""
+        factors = (ca.chol(body.mass_matrix(body.symbols(self.symbols))).T for body in self.bodies)
+        return ca.diagcat(*(ca.solve(factor, ca.SX.eye(factor.size1())) for factor in factors))
+
     def _forces(self) -> tuple[ca.SX, tuple[ca.SX, ca.SX, ca.SX]]:
         applied, potential = ca.SX.zeros(self.nv), ca.SX(0)
         loads, damping = ca.SX(0), ca.SX(0)
@@ -199,7 +215,7 @@ class _Assembler:
                 for body in self.bodies:
                     placement, p = self.placements[body.name], element.symbols(self.symbols)
                     mass = body.symbols(self.symbols).mass
-                    applied[self.offsets[body.name][1]] += gravity_force(element, body, placement, mass, p)
+                    applied[self.offsets[body.name][1]] += gravity_force(placement, mass, p)
                     potential -= mass * ca.dot(p.acceleration, placement.position)
             elif isinstance(element, Force):
                 names = element.body_names()

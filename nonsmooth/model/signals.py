@@ -9,9 +9,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ModelError
 
-__all__ = ["Signal", "Table", "evaluate_signal"]
+__all__ = ["Signal", "Table", "evaluate_signal", "signal_values"]
 
 
 @dataclass(frozen=True)
@@ -29,25 +30,42 @@ class Table:
         If times do not increase, lengths differ, or a number is not finite.
 
     >>> Table(times=(0.0, 1.0), values=(0.0, 50.0))(0.5)
-    DM(25)
+    25.0
     """
 
     times: tuple[float, ...]
     values: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        times, values = np.asarray(self.times, dtype=float), np.asarray(self.values, dtype=float)
+        try:
+            times, values = np.asarray(self.times, dtype=float), np.asarray(self.values, dtype=float)
+        except (TypeError, ValueError):
+            raise ModelError(
+                f"Table: times and values must be numbers, got {self.times!r} and {self.values!r}."
+            ) from None
         if times.ndim != 1 or times.size < 2 or times.shape != values.shape:
             raise ModelError(
-                f"Table: times and values must be two sequences of one length >= 2, got {times.shape} and {values.shape}."
+                "Table: times and values must be two sequences of one length >= 2, "
+                f"got shapes {times.shape} and {values.shape}."
             )
-        if not (np.all(np.isfinite(times)) and np.all(np.isfinite(values)) and np.all(np.diff(times) > 0)):
-            raise ModelError("Table: times must increase strictly, and all numbers must be finite.")
+        for name, array in (("times", times), ("values", values)):
+            bad = np.flatnonzero(~np.isfinite(array))
+            if bad.size:
+                raise ModelError(f"Table: {name} must be finite, got {name}[{bad[0]}] = {array[bad[0]]}.")
+        back = np.flatnonzero(np.diff(times) <= 0)
+        if back.size:
+            pair = f"{times[back[0]]:g} followed by {times[back[0] + 1]:g}"
+            raise ModelError(f"Table: times must increase strictly, got {pair}; for a jump leave a short ramp.")
         object.__setattr__(self, "times", tuple(map(float, times)))
         object.__setattr__(self, "values", tuple(map(float, values)))
 
     def __call__(self, t: Any) -> Any:
-        return ca.pw_lin(t, list(self.times), list(self.values))
+        """The value at time t: an expression of a symbol, a number of a number."""
+        if isinstance(t, ca.SX | ca.MX):
+            return ca.pw_lin(t, list(self.times), list(self.values))
+        i = min(max(int(np.searchsorted(self.times, t)) - 1, 0), len(self.times) - 2)
+        slope = (self.values[i + 1] - self.values[i]) / (self.times[i + 1] - self.times[i])
+        return self.values[i] + slope * (t - self.times[i])
 
 
 Signal = float | Callable[[Any], Any]
@@ -55,6 +73,20 @@ Signal = float | Callable[[Any], Any]
 
 def evaluate_signal(element: str, field: str, signal: Callable[[Any], Any], t: ca.SX, size: int) -> ca.SX:
     """The expression of a callable load or motion at symbolic time, as a column of `size` entries."""
+    expression = _expression(element, field, signal, t)
+    if expression.shape != (size, 1):
+        raise ModelError(f'"{element}": {field} must return {size} component(s), got {expression.numel()}.')
+    return expression
+
+
+def signal_values(element: str, field: str, signal: Callable[[Any], Any], t: float) -> Array:
+    """The components of a callable load or motion at a time, finite or not."""
+    symbol = ca.SX.sym("t")
+    function = ca.Function("signal", [symbol], [ca.densify(_expression(element, field, signal, symbol))])
+    return np.array(function(t)).ravel()
+
+
+def _expression(element: str, field: str, signal: Callable[[Any], Any], t: ca.SX) -> ca.SX:
     try:
         value = signal(t)
         parts: Sequence[Any] = value if isinstance(value, (tuple, list)) else [value]
@@ -64,9 +96,7 @@ def evaluate_signal(element: str, field: str, signal: Callable[[Any], Any], t: c
             f'"{element}": {field} could not be evaluated with symbolic time ({type(error).__name__}: {error}). '
             "Write it with casadi or numpy functions of t and without branches, or give a Table(times, values)."
         ) from error
-    if expression.shape != (size, 1):
-        raise ModelError(f'"{element}": {field} must return {size} component(s), got {expression.numel()}.')
-    free = [symbol for symbol in ca.symvar(expression) if symbol.name() != t.name()]
-    if free:
-        raise ModelError(f'"{element}": {field} depends on {free[0].name()}; it may depend on time only.')
+    others = [symbol.name() for symbol in ca.symvar(expression) if symbol.element_hash() != t.element_hash()]
+    if others:
+        raise ModelError(f'"{element}": {field} depends on {", ".join(others)}; it may depend on time only.')
     return expression

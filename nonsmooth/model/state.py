@@ -14,8 +14,9 @@ __all__ = ["State"]
 class State:
     """Time, coordinates, velocities, and the memories of law and stepper.
 
-    ``t`` [s]; ``q`` (nq,), ``v`` (nv,) right limits. ``law_memory`` holds what a contact law remembers, ``stepper_memory`` what
-    a stepper does (closed contacts, impulses for warm starts), so that a run continues to the same bits.
+    ``t`` [s]; ``q`` (nq,), ``v`` (nv,) right limits. ``law_memory`` holds what a contact law remembers,
+    ``stepper_memory`` what a stepper does (closed contacts, impulses for warm starts), so that a run continues to the
+    same bits.
     """
 
     t: float

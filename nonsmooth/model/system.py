@@ -1,6 +1,7 @@
 """The frozen mechanism: M, h, B, g, W_g, g_N, W_N as functions of (t, q, v, p), with names.
 
-``M(q) v' = h(t, q, v) + W_g lambda_g + W_N lambda_N``, ``q' = B(q) v``, ``g(t, q) = 0``, ``0 <= g_N(q)  ⟂  lambda_N >= 0``.
+``M(q) v' = h(t, q, v) + W_g lambda_g + W_N lambda_N``, ``q' = B(q) v``, ``g(t, q) = 0``,
+``0 <= g_N(q)  ⟂  lambda_N >= 0``.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import casadi as ca
@@ -41,8 +43,9 @@ class Names:
 class System:
     """What ``Model.build()`` returns. The functions are CasADi functions of symbols or numbers, p the parameter vector.
 
-    ``M(q, p)`` (nv, nv); ``h(t, q, v, p)`` (nv,) with gyroscopic terms; ``B(q)`` (nq, nv); ``advance(q, u, dt)`` coordinates after
-    `dt` at constant velocity u; ``g(t, q, p)`` (ng,), ``W_g(t, q, p)`` (nv, ng), ``g_t(t, q, p)`` its explicit rate;
+    ``M(q, p)`` (nv, nv), ``inverse_factor(p)`` L^-1 with M = L L'; ``h(t, q, v, p)`` (nv,) with gyroscopic terms; ``B(q)`` (nq, nv); ``advance(q, u, dt)``
+    coordinates after `dt` at constant velocity u; ``g(t, q, p)`` (ng,), ``W_g(t, q, p)`` (nv, ng), ``g_t(t, q, p)`` its
+    explicit rate;
     ``closure(t, q, p)`` the joints' misfit as reported; ``g_N(q, p)`` (nc,) [m] open > 0, ``W_N(q, p)`` (nv, nc);
     ``distance(q, p)`` true gaps; ``contact_law(p)`` restitution, friction, length scale of each contact;
     ``energy(t, q, v, p)`` kinetic and potential energy [J], power of loads and of damping [W];
@@ -56,6 +59,7 @@ class System:
     parameters: Mapping[str, float]
     start: State
     M: ca.Function
+    inverse_factor: ca.Function
     h: ca.Function
     B: ca.Function
     advance: ca.Function
@@ -134,19 +138,29 @@ class System:
         values = self.parameter_values.copy()
         order = {name: i for i, name in enumerate(self.parameters)}
         elements = {element.name: element for element in self.elements}
+        owners: dict[str, Element] = {}
         for name, value in (changes or {}).items():
             if name not in order:
                 raise InputError(f'Unknown parameter "{name}". {_nearest(name, order)}')
-            element, _, label = name.partition(".")
+            owner, _, label = name.partition(".")
             try:
                 number = float(value)
             except (TypeError, ValueError):
                 raise InputError(f'Parameter "{name}" must be a number, got {value!r}.') from None
-            elements[element].check(label, number)
+            owners[owner] = elements[owner]
+            elements[owner].check(label, number)
             values[order[name]] = number
+        for owner, element in owners.items():
+            element.check_together({label: float(values[order[f"{owner}.{label}"]]) for label in element.numbers()})
         return values
 
-    def state(self, changes: Mapping[str, float] | None = None, *, velocities: Mapping[str, float] | None = None, t: float = 0.0) -> State:
+    def state(
+        self,
+        changes: Mapping[str, float] | None = None,
+        *,
+        velocities: Mapping[str, float] | None = None,
+        t: float = 0.0,
+    ) -> State:
         """A start: the built one with coordinates and `velocities` changed by name.
 
         >>> from nonsmooth import Ground, Model, PlanarBody
@@ -165,18 +179,20 @@ class System:
 
     def true_gaps(self, q: Array, parameters: Array) -> Array:
         """True gaps (n, nc) [m] at rows of coordinates (n, nq)."""
-        return _rows(self.distance, self.nc, q, parameters)
+        return _rows(self.distance, self.nc, np.atleast_2d(q), parameters)
 
     def joint_closure(self, t: Array, q: Array, parameters: Array) -> Array:
         """Misfit of joints and drivers (n, ng) [m] or [rad] at rows of coordinates."""
-        return _rows(self.closure, self.ng, t, q, parameters)
+        return _rows(self.closure, self.ng, np.atleast_1d(t), np.atleast_2d(q), parameters)
 
     def energies(self, t: Array, q: Array, v: Array, parameters: Array) -> dict[str, Array]:
         """Kinetic and potential energy [J], power of loads and of damping [W], each (n,)."""
-        table = _rows(self.energy, 4, t, q, v, parameters)
+        table = _rows(self.energy, 4, np.atleast_1d(t), np.atleast_2d(q), np.atleast_2d(v), parameters)
         return dict(zip(("kinetic", "potential", "power_loads", "power_damping"), table.T, strict=True))
 
-    def inverse_dynamics(self, t: float, q: Array, v: Array, acceleration: Array, parameters: Array | None = None) -> Array:
+    def inverse_dynamics(
+        self, t: float, q: Array, v: Array, acceleration: Array, parameters: Array | None = None
+    ) -> Array:
         """Force vector ``M(q) v' - h(t, q, v)`` (nv,) that the given acceleration needs besides the applied forces."""
         p = self.parameter_values if parameters is None else parameters
         return self.numeric.M(q, p)[0] @ np.asarray(acceleration, dtype=float) - self.numeric.h(t, q, v, p)[0]
@@ -213,8 +229,8 @@ def _rows(function: ca.Function, columns: int, *arguments: Array) -> Array:
     if columns == 0 or count == 0:
         return np.zeros((count, columns))
     *varying, shared = arguments
-    mapped = function.map(count)
-    return np.array(mapped(*(np.asarray(a).reshape(count, -1).T for a in varying), ca.repmat(ca.DM(shared), 1, count))).T
+    columnwise = [np.asarray(argument).reshape(count, -1).T for argument in varying]
+    return np.array(function.map(count)(*columnwise, ca.repmat(ca.DM(shared), 1, count))).T
 
 
 def _replaced(values: Array, names: tuple[str, ...], changes: Mapping[str, float] | None, what: str) -> Array:
@@ -222,7 +238,7 @@ def _replaced(values: Array, names: tuple[str, ...], changes: Mapping[str, float
     for name, value in (changes or {}).items():
         if name not in names:
             raise InputError(f'Unknown {what} "{name}". {_nearest(name, names)}')
-        if not np.isfinite(value):
+        if not (isinstance(value, Real) and np.isfinite(value)):
             raise InputError(f'The {what} "{name}" must be a finite number, got {value!r}.')
         values[names.index(name)] = value
     return values
@@ -231,11 +247,15 @@ def _replaced(values: Array, names: tuple[str, ...], changes: Mapping[str, float
 def _nearest(name: str, known: Iterable[str]) -> str:
     known = list(known)
     close = difflib.get_close_matches(name, known, n=3)
-    return f"Did you mean {' or '.join(close)}?" if close else f"Known: {', '.join(known) or 'none'}."
+    some = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
+    return f"Did you mean {' or '.join(close)}?" if close else f"Known: {some or 'none'}."
 
 
 def check_finite(what: str, values: Array, names: tuple[str, ...]) -> None:
     """Raise ModelError that names the first entry of `values` that is not finite."""
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
-        raise ModelError(f'{what} of "{names[bad[0]]}" is {values[bad[0]]} at the start; check the loads and the start.')
+        raise ModelError(
+            f'{what} "{names[bad[0]]}" is {values[bad[0]]} at the start; check the start, the loads, and that the ends '
+            "of springs and dampers lie apart."
+        )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.curves import Exact
+from nonsmooth.plots.curves import Exact, limits, readable, units_of
 from nonsmooth.plots.motion import Panel, draw_panels
 from nonsmooth.trajectory import Trajectory
 
@@ -17,7 +19,7 @@ __all__ = ["contact"]
 
 
 def contact(trajectory: Trajectory, contacts: Iterable[str] | None = None, exact: Exact | None = None) -> Figure:
-    """Gap, mean normal force and impulse since the start of each contact, one row per contact.
+    """Gap, mean normal force and impulse since the start of each contact: a row per contact, a scale per column.
 
     Parameters
     ----------
@@ -36,8 +38,14 @@ def contact(trajectory: Trajectory, contacts: Iterable[str] | None = None, exact
     names = tuple(trajectory.gap.names if contacts is None else contacts)
     if not names:
         raise InputError("There is no contact to draw.")
-    shown: list[Panel] = []
-    for name in names:
-        for kind, word in (("gap", "gap"), ("lam_N", "force"), ("impulse", "impulse")):
-            shown.append(Panel(f"{name}: {word}", "", ((kind, name, word),)))
-    return draw_panels(trajectory, tuple(shown), exact, columns=3)
+    _, right = limits(trajectory)
+    kinds = {"gap": "gap", "lam_N": "force", "impulse": "impulse"}
+    units = {}
+    for kind in kinds:
+        columns = getattr(right, kind)
+        peak = max(float(np.max(np.abs(columns[name]))) for name in names)
+        units[kind] = readable(units_of(trajectory, kind, names[0]), peak)
+    shown = [
+        Panel(f"{name}, {word}", units[kind], ((kind, name, word),)) for name in names for kind, word in kinds.items()
+    ]
+    return draw_panels(trajectory, tuple(shown), exact, columns=len(kinds), share=True)

@@ -14,7 +14,7 @@ from nonsmooth.trajectory import Trajectory
 
 __all__ = ["Curve", "Exact", "View", "exact_curve", "limits", "readable", "scale", "units_of"]
 
-PREFIXES = {"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3, "M": 1e6}
+PREFIXES = {"p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3, "M": 1e6}
 BASES = ("m", "m/s", "rad", "rad/s", "N", "N m", "N s", "N m s", "J", "s")
 GRID = 1500  # points of an exact curve, besides its jumps
 
@@ -71,8 +71,12 @@ def limits(trajectory: Trajectory) -> tuple[View, View]:
     total = {name: np.cumsum(values) for name, values in trajectory.P_N.items()}
     before = {name: total[name] - (trajectory.P_N[name] - trajectory.lam_N[name] * dt) for name in total}
     t, q, gap, energy = trajectory.t, trajectory.q, trajectory.gap, trajectory.energy
+    energy_left = dict(energy)
+    lost = np.diff(energy["loss_impacts"], prepend=0.0)
+    energy_left["loss_impacts"] = energy["loss_impacts"] - lost
+    energy_left["kinetic"] = energy["kinetic"] + lost
     return (
-        View(t, q, trajectory.left.v, gap, lam_left, before, reaction_left, energy),
+        View(t, q, trajectory.left.v, gap, lam_left, before, reaction_left, energy_left),
         View(t, q, trajectory.v, gap, lam_right, total, reaction_right, energy),
     )
 
@@ -107,16 +111,16 @@ def scale(unit: str) -> tuple[str, float]:
     for prefix, factor in PREFIXES.items():
         if unit.startswith(prefix) and unit[len(prefix) :] in BASES:
             return unit[len(prefix) :], factor
-    raise InputError(f"Unknown unit {unit!r}; write one of {', '.join(BASES)} with a prefix of n, u, m, k, M, or deg.")
+    raise InputError(
+        f"Unknown unit {unit!r}; write one of {', '.join(BASES)}, with a prefix of p, n, u, m, k, M or none, or deg."
+    )
 
 
 def readable(unit: str, peak: float) -> str:
-    """Display unit in which `peak` reads between about 0.5 and 500.
+    """Display unit in which `peak` reads between about 0.5 and 500; the SI unit for what is only round-off.
 
     >>> readable("m", 1e-5)
     'um'
     """
-    if unit not in BASES or not np.isfinite(peak) or peak == 0.0:
-        return unit
-    best = [prefix for prefix, factor in PREFIXES.items() if peak >= 0.5 * factor]
-    return (best[-1] if best else "n") + unit
+    fitting = [prefix for prefix, factor in PREFIXES.items() if peak >= 0.5 * factor]
+    return fitting[-1] + unit if fitting and unit in BASES and np.isfinite(peak) else unit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +21,11 @@ __all__ = ["Panel", "energy", "motion", "panels"]
 
 # Okabe and Ito's colours, told apart with every kind of colour vision
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-WIDTHS = (2.2, 1.5, 0.9)  # later lines are thinner, so that coincident ones all show
+WIDTHS = (2.2, 1.4, 0.8)  # later lines are thinner, so that coincident ones all show
 INK, FAINT = "#222222", "#8A8A8A"
+EXACT_STYLE: dict[str, Any] = {"color": "black", "lw": 0.6, "ls": (0, (4, 3))}
+IMPACT_STYLE: dict[str, Any] = {"color": INK, "marker": "|", "ls": "", "ms": 5, "mew": 0.6}
+FEW = 120  # rows up to which each is a dot, since the line between them is only a guide to the eye
 SIZE = 8.0  # of the type [pt]
 FLAT = 1e-6  # a panel whose values differ by less, in its display unit, is drawn flat instead of magnifying round-off
 
@@ -31,7 +34,7 @@ Series = tuple[str, str, str] | tuple[Callable[[Any], Array], str]
 
 @dataclass(frozen=True)
 class Panel:
-    """What one panel shows; plain data, so that a problem can declare its panels.
+    """What one panel shows. A problem, which does not import plots, declares it as the plain tuple of the three.
 
     Parameters
     ----------
@@ -53,7 +56,10 @@ class Panel:
     series: tuple[Series, ...]
 
 
-def motion(trajectory: Trajectory, panels: Iterable[Panel] | None = None, exact: Exact | None = None) -> Figure:
+AnyPanel = Panel | tuple[str, str, tuple[Series, ...]]
+
+
+def motion(trajectory: Trajectory, panels: Iterable[AnyPanel] | None = None, exact: Exact | None = None) -> Figure:
     """Draw the panels; without any, every coordinate and every velocity of each body.
 
     See `panels` for the parameters.
@@ -61,7 +67,7 @@ def motion(trajectory: Trajectory, panels: Iterable[Panel] | None = None, exact:
     return draw_panels(trajectory, tuple(panels or ()) or _default_panels(trajectory), exact)
 
 
-def panels(trajectory: Trajectory, panels: Iterable[Panel], exact: Exact | None = None) -> Figure:
+def panels(trajectory: Trajectory, panels: Iterable[AnyPanel], exact: Exact | None = None) -> Figure:
     """Draw the panels as small multiples over a common time axis.
 
     Velocities have both limits at a jump; mean forces are constant over the step they belong to; impacts are ticks at
@@ -72,7 +78,7 @@ def panels(trajectory: Trajectory, panels: Iterable[Panel], exact: Exact | None 
     trajectory
         The run.
     panels
-        What to draw.
+        What to draw: `Panel` objects or plain tuples ``(title, unit, series)``.
     exact
         The exact solution of the same problem, drawn as a thin dashed line over the run: an object with
         ``sample(t, side)``, which gives quantities under the trajectory's names, and ``events``, the times of its
@@ -87,31 +93,24 @@ def panels(trajectory: Trajectory, panels: Iterable[Panel], exact: Exact | None 
 
 
 def energy(trajectory: Trajectory) -> Figure:
-    """The balance of energy: energies and work above, losses and the remainder below."""
-    names = trajectory.energy.names
-    losses = [name for name in names if name.startswith("loss_")]
-
-    def series(chosen: Iterable[str]) -> tuple[Series, ...]:
-        return tuple(("energy", name, name.replace("_", " ")) for name in chosen)
-
-    above = series(["kinetic", "potential", "work_loads", "work_drivers"])
-    return draw_panels(
-        trajectory,
-        (
-            Panel("Energy and work", "", above),
-            Panel("Losses", "", series(losses)),
-            Panel("Remainder", "", series(["remainder"])),
-        ),
-        None,
+    """The balance of energy: energies and work, losses, and what remains unexplained."""
+    losses = [name for name in trajectory.energy.names if name.startswith("loss_")]
+    chosen = (
+        Panel("Energy", "", (("energy", "kinetic", "kinetic"), ("energy", "potential", "potential"))),
+        Panel("Work", "", (("energy", "work_loads", "loads"), ("energy", "work_drivers", "drivers"))),
+        Panel("Losses", "", tuple(("energy", name, name.removeprefix("loss_")) for name in losses)),
+        Panel("Remainder", "", (("energy", "remainder", "remainder"),)),
     )
+    return draw_panels(trajectory, chosen, None)
 
 
 def draw_panels(
-    trajectory: Trajectory, panels: tuple[Panel, ...], exact: Exact | None, columns: int | None = None
+    trajectory: Trajectory, chosen: Sequence[AnyPanel], exact: Exact | None, *, columns: int = 0, share: bool = False
 ) -> Figure:
-    """Lay the panels out in columns, filled row by row."""
+    """Lay the panels out in columns, filled row by row; with `share`, a column has one vertical scale."""
     from matplotlib.figure import Figure
 
+    panels = [panel if isinstance(panel, Panel) else Panel(*panel) for panel in chosen]
     if not panels:
         raise InputError("There is nothing to draw: give at least one Panel.")
     if exact is not None and not (hasattr(exact, "sample") and hasattr(exact, "events")):
@@ -121,55 +120,72 @@ def draw_panels(
         )
     count = columns or (1 if len(panels) <= 2 else 2)
     rows = -(-len(panels) // count)
-    figure = Figure(figsize=(3.6 * count if count > 1 else 5.0, 1.75 * rows + 0.45), dpi=200, layout="constrained")
-    axes = figure.subplots(rows, count, squeeze=False, sharex=True).ravel()
+    legends = any(len(panel.series) > 1 for panel in panels)
+    width, height = (5.0 if count == 1 else 3.6 * count), (1.75 + 0.15 * legends) * rows + 0.45
+    figure = Figure(figsize=(width, height), dpi=200, layout="constrained")
+    axes = figure.subplots(rows, count, squeeze=False, sharex=True, sharey="col" if share else False).ravel()
     time_unit = readable("s", float(trajectory.t[-1] - trajectory.t[0]))
     for axis, panel in zip(axes, panels, strict=False):
-        _draw(axis, trajectory, panel, exact, time_unit)
+        unit = _draw(axis, trajectory, panel, exact, time_unit)
+        _dress(axis, panel, unit, legends)
+        if not share:
+            _flatten(axis)
     for axis in axes[len(panels) :]:
         axis.set_visible(False)
-    for i, axis in enumerate(axes[: len(panels)]):
-        if i + count >= len(panels):
-            axis.set_xlabel(f"time [{_label(time_unit)}]", fontsize=SIZE, color=INK)
-            axis.tick_params(labelbottom=True)
+    for axis in axes[max(len(panels) - count, 0) : len(panels)]:
+        axis.set_xlabel(f"time [{_label(time_unit)}]", fontsize=SIZE, color=INK)
+        axis.tick_params(labelbottom=True)
     _explain(figure, trajectory, exact)
     figure.align_ylabels(list(axes[: len(panels)]))
     return figure
 
 
-def _draw(axis: Axes, trajectory: Trajectory, panel: Panel, exact: Exact | None, time_unit: str) -> None:
+def _draw(axis: Axes, trajectory: Trajectory, panel: Panel, exact: Exact | None, time_unit: str) -> str:
+    """Draw the panel's lines; returns the display unit."""
     left, right = limits(trajectory)
-    series = [_Line.of(entry, panel) for entry in panel.series]
-    curves = [Curve.through(trajectory.t, line.value(left), line.value(right)) for line in series]
-    unit = panel.unit or _common_unit(trajectory, series, curves)
+    lines = [_Line.of(entry, panel) for entry in panel.series]
+    curves = [Curve.through(trajectory.t, line.value(left), line.value(right)) for line in lines]
+    unit = panel.unit or _common_unit(trajectory, lines, curves)
     base, factor = scale(unit)
-    for line in series:
-        own = line.unit(trajectory)
-        if own not in (None, base):
+    for line in lines:
+        if line.unit(trajectory) not in (None, base):
+            own = line.unit(trajectory)
             raise InputError(f'Panel "{panel.title}": {line.label} is in {own}, which cannot be shown in {unit}.')
     _, time_factor = scale(time_unit)
-    for i, (line, curve) in enumerate(zip(series, curves, strict=True)):
-        colour, width = COLOURS[i % len(COLOURS)], WIDTHS[min(i, len(WIDTHS) - 1)]
+    marker = "." if len(trajectory.t) <= FEW else ""
+    for i, (line, curve) in enumerate(zip(lines, curves, strict=True)):
+        colour, width = COLOURS[i % len(COLOURS)], WIDTHS[min(i, len(WIDTHS) - 1)] if len(lines) > 1 else WIDTHS[1]
         x, y = curve.t / time_factor, curve.y / factor
-        axis.plot(x, y, color=colour, lw=width, label=line.label, solid_joinstyle="round", zorder=2 + i)
+        axis.plot(
+            x, y, color=colour, lw=width, marker=marker, ms=width + 3.0, mew=0.0, label=line.label,
+            solid_joinstyle="round", zorder=2 + i,
+        )  # fmt: skip
         truth = exact_curve(exact, float(trajectory.t[-1]), line.known) if exact is not None else None
         if truth is not None:
-            axis.plot(truth.t / time_factor, truth.y / factor, color="black", lw=0.7, ls=(0, (4, 2.5)), zorder=20)
-    if len(trajectory.impacts):
-        ticks = np.unique(trajectory.impacts["t"]) / time_factor
+            axis.plot(truth.t / time_factor, truth.y / factor, **EXACT_STYLE, zorder=20)
+    ticks = _impact_times(trajectory, lines) / time_factor
+    if ticks.size:  # an empty line has no extent, with which the layout gives up
         foot = axis.get_xaxis_transform()
-        axis.plot(ticks, np.zeros_like(ticks), "|", color=INK, ms=5, mew=0.6, transform=foot, clip_on=False)
-    _dress(axis, panel.title, unit, many=len(series) > 1)
+        axis.plot(ticks, np.zeros_like(ticks), **IMPACT_STYLE, transform=foot, clip_on=False)
     if trajectory.t[-1] > trajectory.t[0]:
         axis.set_xlim(trajectory.t[0] / time_factor, trajectory.t[-1] / time_factor)
+    return unit
 
 
-def _dress(axis: Axes, title: str, unit: str, *, many: bool) -> None:
-    low, high = axis.dataLim.intervaly
+def _impact_times(trajectory: Trajectory, lines: list[_Line]) -> Array:
+    """Of the panel's contacts, if it shows contacts only; else of all."""
+    names = [line.name for line in lines if line.kind in ("gap", "lam_N", "impulse")]
+    impacts = trajectory.impacts
+    if len(names) == len(lines):
+        impacts = impacts[np.isin(impacts["contact"], names)]
+    return np.unique(impacts["t"])
+
+
+def _dress(axis: Axes, panel: Panel, unit: str, legends: bool) -> None:
     axis.margins(y=0.08)
-    if np.isfinite([low, high]).all() and high - low < FLAT:
-        axis.set_ylim((low + high) / 2.0 - 1.0, (low + high) / 2.0 + 1.0)
-    axis.set_title(title, loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK, pad=5)
+    axis.set_title(
+        panel.title, loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK, pad=16 if legends else 5
+    )  # fmt: skip
     axis.set_ylabel(f"[{_label(unit)}]", fontsize=SIZE, color=INK)
     axis.tick_params(labelsize=SIZE - 0.5, colors=INK, width=0.6, length=3)
     axis.yaxis.get_offset_text().set_fontsize(SIZE - 1)
@@ -179,11 +195,18 @@ def _dress(axis: Axes, title: str, unit: str, *, many: bool) -> None:
         axis.spines[side].set_visible(False)
     for side in ("left", "bottom"):
         axis.spines[side].set(linewidth=0.6, color=FAINT)
-    if many:
+    if len(panel.series) > 1:
         axis.legend(
-            loc="lower right", bbox_to_anchor=(1.01, 0.985), ncols=4, frameon=False, fontsize=SIZE - 0.5,
-            handlelength=1.3, columnspacing=1.0, handletextpad=0.4, borderaxespad=0.0, labelcolor=INK,
+            loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(panel.series), frameon=False, fontsize=SIZE - 0.5,
+            handlelength=1.4, columnspacing=1.2, handletextpad=0.5, borderaxespad=0.1, borderpad=0.15, labelcolor=INK,
         )  # fmt: skip
+
+
+def _flatten(axis: Axes) -> None:
+    """Give a panel of next to constant values a wide scale, which does not magnify round-off."""
+    low, high = axis.dataLim.intervaly
+    if np.isfinite([low, high]).all() and high - low < FLAT:
+        axis.set_ylim((low + high) / 2.0 - 1.0, (low + high) / 2.0 + 1.0)
 
 
 def _explain(figure: Figure, trajectory: Trajectory, exact: Exact | None) -> None:
@@ -191,13 +214,13 @@ def _explain(figure: Figure, trajectory: Trajectory, exact: Exact | None) -> Non
 
     marks: list[Line2D] = []
     if exact is not None:
-        marks.append(Line2D([], [], color="black", lw=0.7, ls=(0, (4, 2.5)), label="exact solution"))
+        marks.append(Line2D([], [], label="exact solution", **EXACT_STYLE))
     if len(trajectory.impacts):
-        marks.append(Line2D([], [], color=INK, marker="|", ls="", ms=5, mew=0.6, label="impact"))
+        marks.append(Line2D([], [], label="impact", **IMPACT_STYLE))
     if marks:
         figure.legend(
             handles=marks, loc="outside lower right", ncols=2, frameon=False, fontsize=SIZE - 0.5, labelcolor=INK,
-            handletextpad=0.5, borderaxespad=0.2,
+            handlelength=1.6, handletextpad=0.5, columnspacing=1.5, borderaxespad=0.2,
         )  # fmt: skip
 
 
@@ -250,14 +273,31 @@ def _label(unit: str) -> str:
 
 
 def _default_panels(trajectory: Trajectory) -> tuple[Panel, ...]:
-    """One panel for each body and unit: first the coordinates, then the velocities."""
+    """Each coordinate beside its velocity; where they differ in name, as a quaternion does, all of a body together."""
+    if trajectory.q.names == trajectory.v.names:
+        return tuple(
+            Panel(name + suffix, "", ((kind, name, name),))
+            for name in trajectory.q.names
+            for kind, suffix in (("q", ""), ("v", ", velocity"))
+        )
     chosen: list[Panel] = []
-    for kind, columns, word in (("q", trajectory.q, "position"), ("v", trajectory.v, "velocity")):
+    for kind, columns in (("q", trajectory.q), ("v", trajectory.v)):
         groups: dict[tuple[str, str], list[str]] = {}
         for name in columns.names:
             groups.setdefault((name.rpartition(".")[0], columns.units(name)), []).append(name)
         for (body, unit), names in groups.items():
-            heading = {"rad": "angle", "rad/s": "angular velocity", "1": "orientation"}.get(unit, word)
-            lines = tuple((kind, name, name.rpartition(".")[2]) for name in names)
-            chosen.append(Panel(f"{body} {heading}", "", lines))
+            heading = HEADINGS.get(unit, unit)
+            chosen.append(
+                Panel(f"{body}, {heading}", "", tuple((kind, name, name.rpartition(".")[2]) for name in names))
+            )
     return tuple(chosen)
+
+
+HEADINGS = {
+    "m": "position",
+    "rad": "angle",
+    "1": "orientation",
+    "-": "orientation",
+    "m/s": "velocity",
+    "rad/s": "angular velocity",
+}

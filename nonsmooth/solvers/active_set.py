@@ -38,8 +38,8 @@ class ActiveSet:
 
     Notes
     -----
-    Redundant rows are welcome: of the multipliers that share a load, those with the least weighted norm are returned.
-    It does not apply to an MPCC that has something to optimise (more free x than equations).
+    Redundant rows are welcome: of the multipliers that share a load, those of nearly the least weighted norm are
+    returned. It does not apply to an MPCC that has something to optimise (more free x than equations).
     """
 
     max_iterations: int = 2000

@@ -17,6 +17,8 @@ from nonsmooth.solvers.polish import binding_rows, polished_qp
 
 __all__ = ["Conic"]
 
+TOLERANCES = (1e-12, 1e-9, 1e-7)
+
 
 @dataclass(frozen=True)
 class Conic:
@@ -105,16 +107,9 @@ class ConicSession:
         for parameter, value in zip(parameters, values, strict=True):
             if parameter is not None:
                 parameter.value = value
-        nothing = np.full(f.size, np.nan), np.zeros(b.size)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # an inaccurate answer is judged by its residual, not announced
-                problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
-        except cp.SolverError as error:
-            return *nothing, str(error), 0
-        iterations = int(problem.solver_stats.num_iters or 0) if problem.solver_stats else 0
+        status, iterations = self._run(problem)
         if u.value is None:
-            return *nothing, str(problem.status), iterations
+            return np.full(f.size, np.nan), np.zeros(b.size), status, iterations
         # cvxpy's Lagrangian adds y (A u - b) for an equality, and subtracts it for >=
         equal, unequal = constraints
         y = np.concatenate(
@@ -123,7 +118,23 @@ class ConicSession:
                 np.zeros(0) if unequal is None else np.atleast_1d(unequal.dual_value),
             ]
         )
-        return u.value, y, str(problem.status), iterations
+        return u.value, y, status, iterations
+
+    def _run(self, problem: Any) -> tuple[str, int]:
+        """Solve as tightly as Clarabel can: where round-off stops it, cvxpy discards the point and raises."""
+        status = "not started"
+        for tolerance in TOLERANCES:
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # an inaccurate answer is judged by its residual, not announced
+                    problem.solve(
+                        solver=self._cvxpy.CLARABEL, tol_gap_abs=tolerance, tol_gap_rel=tolerance, tol_feas=tolerance
+                    )
+            except self._cvxpy.SolverError as error:
+                status = str(error)
+                continue
+            return str(problem.status), int(problem.solver_stats.num_iters or 0) if problem.solver_stats else 0
+        return status, 0
 
 
 def _pose(cp: Any, r: int, n: int, m: int, _: int, e: int) -> tuple[Any, ...]:

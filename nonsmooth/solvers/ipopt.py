@@ -13,7 +13,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.programs import MPCC, MPCCStructure, Program, Solution
 from nonsmooth.solvers.polish import polished_mpcc
-from nonsmooth.solvers.relaxation import Relaxation, relaxation_named
+from nonsmooth.solvers.relaxation import NONE, Relaxation, relaxation_named
 
 __all__ = ["IpoptMPCC"]
 
@@ -23,6 +23,7 @@ ABSORBED = (
     'long before the pair is complementary. Use relaxation="fischer-burmeister"'
 )
 PLUGINS = ("ipopt", "ccopt")
+CONSTRAINT_AND_VARIABLE = 2  # ccopt's code for a pair of this kind
 #: What IPOPT reports after Ctrl-C: CasADi takes the signal, and nothing else throws through IPOPT here.
 INTERRUPTED = ("User_Requested_Stop", "NonIpopt_Exception_Thrown")
 
@@ -48,7 +49,7 @@ class IpoptMPCC:
     max_iterations : int
         Most IPOPT iterations per relaxed program.
     plugin : str
-        "ipopt", or "ccopt" where CasADi can load it.
+        "ipopt"; or "ccopt" where CasADi can load it, which takes the pairs as they are, whatever the relaxation.
 
     Raises
     ------
@@ -103,7 +104,7 @@ class IpoptSession:
 
     def __init__(self, settings: IpoptMPCC) -> None:
         self._settings = settings
-        self._relaxation = relaxation_named(settings.relaxation)
+        self._relaxation = NONE if settings.plugin == "ccopt" else relaxation_named(settings.relaxation)
         self._built: dict[MPCCStructure, ca.Function] = {}
 
     def solve(self, program: Program, guess: Solution | None = None) -> Solution:
@@ -157,23 +158,26 @@ def _build(structure: MPCCStructure, relaxation: Relaxation, settings: IpoptMPCC
         "f": f + ca.sum1(binding * relaxation.penalty(gap, y, s)),
         "g": ca.vertcat(*rows),
     }
-    return ca.nlpsol("mpcc", settings.plugin, program, _options(settings, relaxation.push))
+    return ca.nlpsol("mpcc", settings.plugin, program, _options(settings, relaxation.push, n, m, k))
 
 
-def _options(settings: IpoptMPCC, push: float) -> dict[str, Any]:
+def _options(settings: IpoptMPCC, push: float, n: int, m: int, k: int) -> dict[str, Any]:
     options: dict[str, Any] = {"print_time": False, "calc_lam_p": False, "error_on_fail": False}
-    if settings.plugin == "ipopt":
-        options["ipopt"] = {
-            "print_level": 0,
-            "sb": "yes",
-            "tol": 1e-10,
-            "constr_viol_tol": 1e-10,
-            "max_iter": settings.max_iterations,
-            "nlp_scaling_method": "none",
-            "bound_relax_factor": 0.0,
-            "bound_push": push,
-            "bound_frac": push,
-        }
+    if settings.plugin == "ccopt":
+        # each pair: the gap's row, the last m of k + 2 m, and the multiplier's column, the last m of n + m
+        pairs = [[k + m + i, n + i] for i in range(m)]
+        return {**options, "cc_pairs": pairs, "cc_types": [CONSTRAINT_AND_VARIABLE] * m}
+    options["ipopt"] = {
+        "print_level": 0,
+        "sb": "yes",
+        "tol": 1e-10,
+        "constr_viol_tol": 1e-10,
+        "max_iter": settings.max_iterations,
+        "nlp_scaling_method": "none",
+        "bound_relax_factor": 0.0,
+        "bound_push": push,
+        "bound_frac": push,
+    }
     return options
 
 
@@ -205,7 +209,7 @@ def _relaxed(
     except RuntimeError as error:
         return x, y, 0, f"CasADi stopped: {error}"
     stats = nlp.stats()
-    status = str(stats["return_status"])
+    status = str(stats.get("return_status", stats.get("unified_return_status")))
     if status in INTERRUPTED:
         raise KeyboardInterrupt
     z = np.asarray(result["x"]).ravel()

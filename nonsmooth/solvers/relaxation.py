@@ -9,7 +9,7 @@ import casadi as ca
 
 from nonsmooth.exceptions import InputError
 
-__all__ = ["RELAXATIONS", "Relaxation", "relaxation_named"]
+__all__ = ["NONE", "RELAXATIONS", "Relaxation", "relaxation_named"]
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,17 @@ LITERAL = Relaxation(
     polish=False,
     push=1e-16,  # the published method starts its multipliers at 0
     scaled=False,
+)
+
+#: The pairs left to a solver that knows complementarity itself.
+NONE = Relaxation(
+    "none",
+    row=_nothing,
+    lower=-float("inf"),
+    upper=float("inf"),
+    penalty=_nothing,
+    signs=True,
+    sequence=lambda epsilon: (0.0,),
 )
 
 RELAXATIONS = {r.name: r for r in (FISCHER_BURMEISTER, SCHOLTES, L1_PENALTY, LITERAL)}

@@ -26,6 +26,7 @@ import numpy as np
 from nonsmooth.evaluation import Array, Evaluator
 from nonsmooth.model.system import System
 from nonsmooth.programs import MPCCStructure
+from nonsmooth.programs.base import TINY
 
 __all__ = ["HALF_KICK", "IMPLICIT_EULER", "StepEquations"]
 
@@ -62,6 +63,7 @@ class StepEquations:
         # a row at rest in a moving mechanism has nothing but round-off; weigh it against the whole motion
         terms += FLOOR * ca.sqrt(ca.diag(M)) * (_length(M, u) + _length(M, v) + kick * ca.sqrt(ca.dot(h, ca.solve(M, h))))
         moved = W_N @ P_N
+        self._q_end, self._inverse_factor = q_end, system.inverse_factor(p)
         self.structure = MPCCStructure(
             x=ca.vertcat(dt, u, P_g),
             y=P_N,
@@ -83,15 +85,31 @@ class StepEquations:
 
     @cached_property
     def linearised(self) -> Evaluator:
-        """(x, y, p) -> c, its terms, G, c_u, A_N = G_u/dt, A_g = g_u/dt, where c_u is of the momentum rows."""
+        """The convex program of one pass, (x, y, p) -> errors, G, H, f, A, b, norms, deviation, q⁺.
+
+        In the mass metric, x_qp = L' du with M = L L': H the symmetric part of the derivative of the momentum rows, f the rows
+        with the impulses taken out, A and b the joints' and all gaps' rows divided by dt and by their `norms`, so that
+        multipliers are impulses times norms. `errors` are the scaled residuals of the equalities at the iterate,
+        `deviation` the Frobenius norm of H - 1.
+        """
         s, nv = self.structure, self.system.nv
-        u, dt = s.x[1 : 1 + nv], s.x[0]
+        dt, u, P_g = s.x[0], s.x[1 : 1 + nv], s.x[1 + nv :]
         momentum, joints = s.equalities[:nv], s.equalities[nv:]
-        outputs = [s.equalities, s.equality_terms, s.complements, ca.jacobian(momentum, u)]
-        outputs += [ca.jacobian(s.complements, u) / dt, ca.jacobian(joints, u) / dt]
-        names = ["c", "terms", "G", "c_u", "A_N", "A_g"]
+        inverse = self._inverse_factor
+        derivative = inverse @ ca.jacobian(momentum, u) @ inverse.T
+        H = (derivative + derivative.T) / 2
+        directions = ca.jacobian(ca.vertcat(joints, s.complements), u) / dt
+        f = inverse @ (momentum + directions.T @ ca.vertcat(P_g, s.y))
+        rows = directions @ inverse.T
+        norms = ca.sqrt(ca.sum2(rows**2))
+        norms = ca.if_else(norms > 0, norms, 1)
+        errors = ca.fabs(s.equalities) / ca.fmax(s.equality_terms, TINY)
+        b = -ca.vertcat(joints, s.complements) / dt / norms
+        deviation = ca.norm_fro(H - ca.SX.eye(nv))
+        outputs = [errors, s.complements, H, f, rows / ca.repmat(norms, 1, nv), b, norms, deviation, self._q_end]
+        names = ["errors", "G", "H", "f", "A", "b", "norms", "deviation", "q"]
         function = ca.Function("linearised", [s.x, s.y, s.p], outputs, ["x", "y", "p"], names)
-        return Evaluator(function, matrices=["c_u", "A_N", "A_g"])
+        return Evaluator(function, matrices=["H", "A"])
 
     def parameters(self, t: float, q: Array, v: Array, p: Array, longest: float) -> Array:
         """The program's parameter vector; `longest` [s] is the length that the objective counts as 1."""

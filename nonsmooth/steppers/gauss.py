@@ -54,10 +54,11 @@ class Configuration(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Advance:
-    """Solved discrete equations of one length: velocity u, impulses, and the residual of the equations."""
+    """Solved discrete equations of one length: velocity u, where it leads, impulses, and the residual of the equations."""
 
     dt: float
     u: Array
+    q: Array
     P_g: Array
     P_N: Array
     residual: float
@@ -78,6 +79,7 @@ class GaussFormulation(ABC):
         self.metric = MassMetric(self.n.M(system.start.q, parameters)[0])
         self.closed_gap = CLOSED_GAP * self.scale
         self.longest = control.dt if isinstance(control, ConstantStep) else control.dt_max
+        self._limit = np.inf
         self._met: list[tuple[float, Array, Configuration]] = []
         if not solver.fits(self.typical_program()):
             raise InputError(f"{name} poses programs that {solver} does not solve; {self.accepted_solvers}.")
@@ -173,7 +175,7 @@ class GaussFormulation(ABC):
     def _euler_step(self, state: State, t_end: float) -> Stepping:
         everything = np.ones(self.system.nc, dtype=bool)
         done = yield from self.advance(state, t_end - state.t, everything)
-        q = self.n.advance(state.q, done.u, done.dt)[0]
+        q = done.q
         before = self._at(state.t, state.q)
         # an impulse that stops an approach is an impact, spread over the step that closes the gap and the next
         striking = (before.g_N > self.closed_gap) | self._approaching(before.W_N, state.v, np.abs(state.v))
@@ -189,15 +191,14 @@ class GaussFormulation(ABC):
     def _landing_step(self, state: State, t_end: float) -> Stepping:
         assert isinstance(self.control, Landing)
         closed = state.stepper_memory["closed"] > 0
-        longest = t_end - state.t
+        longest, self._limit = t_end - state.t, t_end
         shortest = min(self.control.dt_min, longest)
         first = yield from self.land(state, longest, closed)
         crossing = first.dt < shortest
         if crossing:
             first = yield from self.advance(state, shortest, np.ones_like(closed))
-        dt = first.dt
-        t = t_end if dt == longest else state.t + dt
-        q = self.n.advance(state.q, first.u, dt)[0]
+        dt, q = first.dt, first.q
+        t = self._end_time(state, dt)
         after = self._at(t, q)
         touching = after.g_N <= self.closed_gap
         held = touching if crossing else touching & closed
@@ -267,8 +268,12 @@ class GaussFormulation(ABC):
 
     def _end_gaps(self, state: State, trial: Advance) -> tuple[Array, Array]:
         """Gaps at the end of a half kick, and their rates of change with its length."""
-        q = self.n.advance(state.q, trial.u, trial.dt)[0]
-        return self.n.g_N(q, self.p)[0], self.n.W_N(q, self.p)[0].T @ (2 * trial.u - state.v)
+        there = self._at(self._end_time(state, trial.dt), trial.q)
+        return there.g_N, there.W_N.T @ (2 * trial.u - state.v)
+
+    def _end_time(self, state: State, dt: float) -> float:
+        """state.t + dt, but exactly the limit of the step where dt is the whole way to it."""
+        return self._limit if dt == self._limit - state.t else state.t + dt
 
     def _closing(
         self, state: State, trial: Advance, g0: Array, rate0: Array, closed: NDArray[np.bool_]

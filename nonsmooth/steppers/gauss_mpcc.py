@@ -13,7 +13,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.programs import Program, Solution
+from nonsmooth.programs import MPCC, Program, Solution
 from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.gauss import Advance, GaussFormulation
@@ -75,7 +75,7 @@ class GaussMPCCFormulation(GaussFormulation):
         program = self.mpcc(state, dt, dt, binding)
         start = self._guess(state, dt, binding) if guess is None else self._moved(guess, dt)
         solution = yield program, start
-        return self._advance(program, solution)
+        return self._advance(state, program, solution)
 
     def land(
         self, state: State, longest: float, closed: NDArray[np.bool_]
@@ -88,25 +88,25 @@ class GaussMPCCFormulation(GaussFormulation):
         limit = longest
         while True:
             guess = self._guess(state, limit, closed)
-            predicted = self._closing(state, self._as_advance(guess), g0, rate0, closed)
+            predicted = self._closing(state, self._as_advance(state, guess), g0, rate0, closed)
             if predicted is not None:
                 guess = self._guess(state, predicted[0], closed)
             try:
                 solution = yield self.mpcc(state, 0.0, limit, closed), guess
             except SolverFailed:
                 return (yield from self.land_by_roots(state, limit, closed))
-            done = self._advance(program, solution)
+            done = self._advance(state, program, solution)
             earlier = self._closing(state, done, g0, rate0, closed)
             if earlier is None or earlier[0] >= done.dt * (1 - 1e-9):
                 return done
             # the length has skipped an excursion through a wall: the longest step ends before it
             return (yield from self.land_by_roots(state, done.dt, closed))
 
-    def _advance(self, program: Any, solution: Solution) -> Advance:
+    def _advance(self, state: State, program: MPCC, solution: Solution) -> Advance:
         dt, u, P_g = self.equations.split(solution.x)
         _, c, terms, _ = self.equations.structure.values(solution.x, solution.y, program.p)
         residual = float(np.max(np.abs(c) / np.maximum(terms, np.finfo(float).tiny), initial=0.0))
-        return Advance(dt, u, P_g, solution.y, residual, solution)
+        return Advance(dt, u, self.n.advance(state.q, u, dt)[0], P_g, solution.y, residual, solution)
 
     def _guess(self, state: State, dt: float, binding: NDArray[np.bool_]) -> Solution:
         """Free motion with the impulses of the last step."""
@@ -122,6 +122,6 @@ class GaussMPCCFormulation(GaussFormulation):
         x[0] = dt
         return Solution(x, guess.P_N, "guess", 0, "guess", guess.solution.active)
 
-    def _as_advance(self, guess: Solution) -> Advance:
+    def _as_advance(self, state: State, guess: Solution) -> Advance:
         dt, u, P_g = self.equations.split(guess.x)
-        return Advance(dt, u, P_g, guess.y, np.inf, guess)
+        return Advance(dt, u, self.n.advance(state.q, u, dt)[0], P_g, guess.y, np.inf, guess)

@@ -82,55 +82,36 @@ class GaussQPFormulation(GaussFormulation):
         else:
             u, P_g, P_N = guess.u, guess.P_g, guess.P_N
             active = P_N > 0
-        index = np.flatnonzero(binding)
-        names = s.constraint_names + tuple(s.contact_names[i] for i in index)
-        rows = np.concatenate([np.ones(ng, dtype=bool), active[index]])
+        index = np.concatenate([np.arange(ng), ng + np.flatnonzero(binding)])
+        names = tuple(self.names[i] for i in index)
+        rows = np.concatenate([np.ones(ng, dtype=bool), active])[index]
         solution = Solution(np.zeros(nv), np.zeros(rows.size), "guess", 0, "guess", rows)
         best: Advance | None = None
         y_scale = self.scales(state)[1]
         for k in range(PASSES + 1):
             x = np.concatenate(([dt], u, P_g))
-            c, terms, G, c_u, A_N, A_g = self.equations.linearised(x, P_N, parameters)
-            if not np.all(np.isfinite(c)):
+            errors, G, H, f, A, b, norms, deviation, q = self.equations.linearised(x, P_N, parameters)
+            error = float(errors.max())
+            if not np.isfinite(error):
                 raise self.failed(f"the equations of motion are not finite at dt = {dt:.6g} s.")
             if k > 0:
-                scaled = np.abs(c) / np.maximum(terms, np.finfo(float).tiny)
-                natural = np.abs(np.minimum(G / self.scale, P_N / y_scale))[index]
-                residual = max(float(np.max(scaled, initial=0.0)), float(np.max(natural, initial=0.0)))
+                natural = np.abs(np.minimum(G / self.scale, P_N / y_scale))[binding]
+                residual = max(error, float(natural.max(initial=0.0)))
                 stalled = best is not None and residual >= best.residual
                 if best is None or residual < best.residual:
-                    best = Advance(dt, u, P_g, P_N, residual, solution)
+                    best = Advance(dt, u, q, P_g, P_N, residual, solution)
                 if best.residual <= CONVERGED or (stalled and best.residual <= ACCEPTABLE):
                     return best
-            program, norms = self._program(c, G[index], c_u, A_N[index], A_g, P_g, P_N[index], dt, names)
-            solution = yield program, solution
+            # the mass alone where the curvature takes away definiteness
+            if deviation[0] > 0.5 and np.linalg.eigvalsh(H)[0] < 1e-3:
+                H = np.eye(nv)
+            solution = yield QP(H, f, A[index], b[index], ng, names), solution
             u = u + self.metric.inverse.T @ solution.x
-            impulses = solution.y / norms
-            P_g = impulses[:ng]
-            P_N = np.zeros(s.nc)
-            P_N[index] = np.maximum(impulses[ng:], 0.0)
+            impulses = np.zeros(ng + s.nc)
+            impulses[index] = solution.y / norms[index]
+            P_g, P_N = impulses[:ng], np.maximum(impulses[ng:], 0.0)
         assert best is not None
         raise self.failed(
             f"the linearised gaps did not close in {PASSES} passes at dt = {dt:.6g} s "
-            f"(scaled residual {best.residual:.3g}); a shorter step may be needed"
+            f"(scaled residual {best.residual:.3g}); a shorter step may be needed."
         )
-
-    def _program(
-        self, c: Array, G: Array, c_u: Array, A_N: Array, A_g: Array, P_g: Array, P_N: Array, dt: float, names: tuple[str, ...]
-    ) -> tuple[QP, Array]:
-        """QP for the change of u in the mass metric; its multipliers are the whole impulses times the rows' norms."""
-        nv = self.system.nv
-        inverse = self.metric.inverse
-        f = inverse @ (c[:nv] + A_g.T @ P_g + A_N.T @ P_N)
-        rows, norms = self.metric.rows(np.concatenate([A_g, A_N]).T)
-        b = -np.concatenate([c[nv:], G]) / dt
-        return QP(self._hessian(c_u), f, rows, b / norms, self.system.ng, names), norms
-
-    def _hessian(self, c_u: Array) -> Array:
-        """Symmetric part of c_u in the mass metric; the mass alone where that is not positive definite."""
-        inverse = self.metric.inverse
-        H = inverse @ ((c_u + c_u.T) / 2) @ inverse.T
-        identity = np.eye(len(H))
-        if np.linalg.norm(H - identity) < 0.5:
-            return H
-        return H if np.linalg.eigvalsh(H)[0] > 1e-3 else identity

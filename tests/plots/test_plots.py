@@ -1,0 +1,232 @@
+"""Figures are checked by what they contain: lines, limits, units."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nonsmooth import plots
+from nonsmooth.certificate import Certificate, EnergyLedger
+from nonsmooth.exceptions import InputError
+from nonsmooth.model.state import State
+from nonsmooth.plots import Panel
+from nonsmooth.plots.curves import readable, scale
+from nonsmooth.trajectory import IMPACT_COLUMNS, Columns, Left, Trajectory
+from nonsmooth_problems.slider_rod_exact import CONTACTS, case
+
+NAMES = ("slider.x", "slider.y", "slider.angle")
+HEIGHT = Panel("Height", "um", (("q", "slider.y", "centre"),))
+
+
+def sampled(exact, n=40):
+    """A trajectory whose rows are the exact solution, with a row at each of the first impacts."""
+    t = np.union1d(np.linspace(0.0, 4e-3, n), exact.events[:5])
+    left, right = exact.sample(t, "left"), exact.sample(t, "right")
+    impulse = np.column_stack([right.impulse[name] for name in CONTACTS])
+    before = np.column_stack([left.impulse[name] for name in CONTACTS])
+    P_N = np.diff(impulse, axis=0, prepend=0.0)
+    lam_N = np.zeros_like(P_N)
+    lam_N[1:] = (P_N - (impulse - before))[1:] / np.diff(t)[:, None]
+    hits = [hit for hit in exact.impacts if hit.t in exact.events[:5]]
+    impacts = np.zeros(
+        len(hits), [("t", "f8"), ("contact", "U20"), *((name, "f8") for name in IMPACT_COLUMNS if name != "t")]
+    )
+    impacts["t"], impacts["contact"] = [hit.t for hit in hits], [hit.contact for hit in hits]
+
+    def motion(values, units):
+        return Columns("coordinate", NAMES, np.column_stack([values[name] for name in NAMES]), units)
+
+    def contacts(values, unit):
+        return Columns("contact", CONTACTS, values, [unit] * 4)
+
+    terms = (
+        "kinetic",
+        "potential",
+        "work_loads",
+        "work_drivers",
+        "loss_impacts",
+        "loss_friction",
+        "loss_damping",
+        "remainder",
+    )
+    none = Columns("reaction", (), np.zeros((len(t), 0)), ())
+    return Trajectory(
+        t=t,
+        q=motion(right.q, ("m", "m", "rad")),
+        v=motion(right.v, ("m/s", "m/s", "rad/s")),
+        left=Left(motion(left.v, ("m/s", "m/s", "rad/s"))),
+        gap=contacts(np.column_stack([right.gap[name] for name in CONTACTS]), "m"),
+        P_N=contacts(P_N, "N s"),
+        P_T=contacts(0 * P_N, "N s"),
+        lam_N=contacts(lam_N, "N"),
+        mode=contacts(np.zeros(P_N.shape, np.int8), "1"),
+        reaction=none,
+        reaction_impact=none,
+        energy=Columns("energy term", terms, np.zeros((len(t), 8)), ["J"] * 8),
+        impacts=impacts,
+        certificate=Certificate(0.0, 0.0, 0.0, 0.0, EnergyLedger(*[0.0] * 10)),
+        counts={},
+        manifest={},
+        status="finished",
+        end=State(t[-1], np.zeros(3), np.zeros(3)),
+        wall_seconds=0.0,
+    )
+
+
+@pytest.fixture(scope="module")
+def exact():
+    return case(2, restitution=0.0)
+
+
+@pytest.fixture(scope="module")
+def trajectory(exact):
+    return sampled(exact)
+
+
+def shown(figure):
+    return [axis for axis in figure.axes if axis.get_visible()]
+
+
+def test_panels_are_drawn_in_their_units(trajectory):
+    figure = plots.panels(trajectory, [HEIGHT])
+    (axis,) = shown(figure)
+    line = axis.lines[0]
+    assert axis.get_title("left") == "Height"
+    assert axis.get_ylabel() == "[\N{MICRO SIGN}m]"
+    assert axis.get_xlabel() == "time [ms]"
+    np.testing.assert_allclose(line.get_xdata()[::2], trajectory.t * 1e3)
+    np.testing.assert_allclose(line.get_ydata()[::2], trajectory.q["slider.y"] * 1e6)
+
+
+def test_a_plain_tuple_is_a_panel(trajectory):
+    axis = shown(plots.motion(trajectory, [("Height", "um", (("q", "slider.y", "centre"),))]))[0]
+    assert axis.get_title("left") == "Height"
+
+
+def test_a_velocity_runs_through_both_limits(trajectory):
+    panel = Panel("Velocity", "mm/s", (("v", "slider.y", "centre"),))
+    line = shown(plots.panels(trajectory, [panel]))[0].lines[0]
+    np.testing.assert_allclose(line.get_ydata()[0::2], trajectory.left.v["slider.y"] * 1e3)
+    np.testing.assert_allclose(line.get_ydata()[1::2], trajectory.v["slider.y"] * 1e3)
+
+
+def test_a_mean_force_is_constant_over_its_step(trajectory):
+    panel = Panel("Force", "N", (("lam_N", CONTACTS[2], "right"),))
+    y = shown(plots.panels(trajectory, [panel]))[0].lines[0].get_ydata()
+    force = trajectory.lam_N[CONTACTS[2]]
+    np.testing.assert_array_equal(y[1:-1:2], force[1:])
+    np.testing.assert_array_equal(y[2::2], force[1:])
+
+
+def test_the_exact_solution_lies_on_a_sampled_run(trajectory, exact):
+    kinds = ("gap", "lam_N", "impulse")
+    panels = [Panel(kind, "", ((kind, CONTACTS[2], "right"),)) for kind in kinds]
+    for axis, kind in zip(shown(plots.panels(trajectory, panels, exact=exact)), kinds, strict=True):
+        run, truth = axis.lines[:2]
+        assert truth.get_linewidth() < run.get_linewidth()
+        assert truth.get_linestyle() == "--"
+        # compare right limits at the rows; a force is a mean over its step
+        t, y = truth.get_xdata()[1::2], truth.get_ydata()[1::2]
+        if kind != "lam_N":
+            error = np.interp(run.get_xdata()[1::2], t, y) - run.get_ydata()[1::2]
+            assert np.median(np.abs(error)) < 1e-3 * np.ptp(y)
+
+
+def test_a_function_is_drawn_of_run_and_exact_solution(trajectory, exact):
+    def left_end(view):
+        return view.q["slider.y"] - 0.01 * np.sin(view.q["slider.angle"])
+
+    axis = shown(plots.panels(trajectory, [Panel("Left end", "um", ((left_end, "left end"),))], exact=exact))[0]
+    run, truth = axis.lines[:2]
+    np.testing.assert_allclose(run.get_ydata()[1::2], (trajectory.gap[CONTACTS[0]] - 10e-6) * 1e6, atol=1e-9)
+    assert truth.get_ydata()[-1] == pytest.approx(-10.0)
+
+
+def test_impacts_are_marked_where_they_belong(trajectory):
+    panels = [HEIGHT, Panel("Left gap", "um", (("gap", CONTACTS[0], "left"),))]
+    all_, left = shown(plots.panels(trajectory, panels))
+    np.testing.assert_allclose(all_.lines[-1].get_xdata(), np.unique(trajectory.impacts["t"]) * 1e3)
+    own = trajectory.impacts["t"][trajectory.impacts["contact"] == CONTACTS[0]]
+    np.testing.assert_allclose(left.lines[-1].get_xdata(), np.unique(own) * 1e3)
+
+
+def test_without_panels_every_coordinate_is_shown_beside_its_velocity(trajectory):
+    titles = [axis.get_title("left") for axis in shown(plots.motion(trajectory))]
+    assert titles == [name + suffix for name in NAMES for suffix in ("", ", velocity")]
+
+
+def test_round_off_is_not_magnified():
+    flat = sampled(case(1, restitution=0.0))
+    axis = shown(plots.panels(flat, [Panel("Angle", "", (("q", "slider.angle", "angle"),))]))[0]
+    assert axis.get_ylim() == (-1.0, 1.0)
+    assert axis.get_ylabel() == "[rad]"
+
+
+def test_contacts_share_a_scale_per_column(trajectory, exact):
+    axes = shown(plots.contact(trajectory, exact=exact))
+    assert len(axes) == 12
+    assert len({axis.get_ylim() for axis in axes[::3]}) == 1
+    assert [axis.get_ylabel() for axis in axes[:3]] == ["[\N{MICRO SIGN}m]", "[N]", "[mN s]"]
+    assert len(shown(plots.contact(trajectory, [CONTACTS[2]]))) == 3
+
+
+def test_energy_has_its_four_panels(trajectory):
+    titles = [axis.get_title("left") for axis in shown(plots.energy(trajectory))]
+    assert titles == ["Energy", "Work", "Losses", "Remainder"]
+
+
+def test_figures_are_written_and_pyplot_is_untouched(trajectory, exact, tmp_path):
+    import sys
+
+    before = "matplotlib.pyplot" in sys.modules
+    for suffix in ("png", "pdf", "svg"):
+        plots.contact(trajectory, exact=exact).savefig(tmp_path / f"figure.{suffix}")
+        assert (tmp_path / f"figure.{suffix}").stat().st_size > 1000
+    assert ("matplotlib.pyplot" in sys.modules) == before
+
+
+@pytest.mark.parametrize(
+    ("panel", "message"),
+    [
+        (Panel("P", "um", (("w", "slider.y", "y"),)), "no kind 'w' of quantity"),
+        (Panel("P", "um", (("q", "slider.z", "z"),)), "no coordinate 'slider.z'"),
+        (Panel("P", "N", (("q", "slider.y", "y"),)), 'Panel "P": y is in m, which cannot be shown in N'),
+        (Panel("P", "furlong", (("q", "slider.y", "y"),)), "Unknown unit 'furlong'"),
+        (Panel("P", "", (("q", "slider.y", "y"), ("q", "slider.angle", "a"))), "cannot find a unit for m, rad"),
+        (Panel("P", "um", (("q", "slider.y"),)), r"a series is \(kind, name, label\) or \(function, label\)"),
+    ],
+)
+def test_what_cannot_be_drawn_is_named(trajectory, panel, message):
+    with pytest.raises(InputError, match=message):
+        plots.panels(trajectory, [panel])
+
+
+def test_arguments_are_checked(trajectory):
+    with pytest.raises(InputError, match="nothing to draw"):
+        plots.panels(trajectory, [])
+    with pytest.raises(InputError, match="exact must be a solution"):
+        plots.panels(trajectory, [HEIGHT], exact=case)
+    with pytest.raises(InputError, match="no contact to draw"):
+        plots.contact(trajectory, [])
+
+
+@pytest.mark.parametrize(
+    ("unit", "peak", "expected"),
+    [("m", 2e-5, "um"), ("N", 30.0, "N"), ("N s", 0.05, "mN s"), ("m", 0.0, "m"), ("J", 3e-20, "J"), ("N", 4e3, "kN")],
+)
+def test_units_are_readable(unit, peak, expected):
+    assert readable(unit, peak) == expected
+
+
+@pytest.mark.parametrize(
+    ("unit", "expected"),
+    [
+        ("um", ("m", 1e-6)),
+        ("m", ("m", 1.0)),
+        ("mm/s", ("m/s", 1e-3)),
+        ("mN s", ("N s", 1e-3)),
+        ("deg", ("rad", np.pi / 180)),
+    ],
+)
+def test_a_prefix_is_not_mistaken_for_a_unit(unit, expected):
+    assert scale(unit) == expected

@@ -1,0 +1,150 @@
+"""The fallback chain under injected faults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from nonsmooth.exceptions import SolverFailed, SolverMissing
+from nonsmooth.programs import LCP, MPCC, QP, MPCCStructure, Program, Session, Solution
+from nonsmooth.solvers import ActiveSet, Chain, Conic, IpoptMPCC, Osqp
+from nonsmooth.solvers.chain import CERTIFIED
+
+QP_1 = QP(np.eye(1), np.ones(1), np.eye(1), np.zeros(1), names=("floor",))
+LCP_1 = LCP(np.eye(1), -np.ones(1), names=("floor",))
+
+
+@dataclass(frozen=True)
+class Liar:
+    """Says "solved" with whatever it is told to answer, and counts its calls."""
+
+    x: float = 7.0
+    y: float = -3.0
+    missing: bool = False
+    tolerance: float = 1e-12
+
+    def fits(self, program: Program) -> bool:
+        return isinstance(program, (QP, MPCC))
+
+    def setup(self) -> Session:
+        if self.missing:
+            raise SolverMissing("Liar needs a library: pip install liar.")
+        return LiarSession(self)
+
+
+class LiarSession:
+    def __init__(self, settings: Liar) -> None:
+        self.settings = settings
+
+    def solve(self, program: Program, guess: Solution | None = None) -> Solution:
+        return Solution(np.full(1, self.settings.x), np.full(1, self.settings.y), "solved", 5, "Liar")
+
+
+def test_the_first_solver_answers_and_is_counted() -> None:
+    chain = Chain(Osqp())
+    assert chain.answer(QP_1).solver == "Osqp"
+    assert chain.counts["solves"] == chain.counts["Osqp"] == 1
+    assert chain.counts["fallbacks"] == 0
+
+
+@pytest.mark.parametrize("liar", [Liar(), Liar(x=np.nan), Liar(y=np.inf)])
+def test_garbage_is_refused_and_the_next_solver_takes_over(liar: Liar) -> None:
+    chain = Chain(liar)
+    solution = chain.answer(QP_1)
+    assert solution.solver == "ActiveSet"
+    assert QP_1.residual(solution) <= CERTIFIED
+    assert chain.counts["fallbacks"] == 1
+    assert chain.counts["iterations"] == 5 + solution.iterations
+    assert "Liar" not in chain.counts
+
+
+def test_a_program_beside_the_main_one_is_no_fallback() -> None:
+    chain = Chain(Liar())
+    assert chain.answer(LCP_1).solver == "ActiveSet"
+    assert chain.counts["ActiveSet"] == 1
+    assert chain.counts["fallbacks"] == 0
+
+
+def test_when_all_fail_the_error_names_each_and_the_worst_row() -> None:
+    contradiction = QP(np.eye(1), np.ones(1), np.array([[1.0], [-1.0]]), np.ones(2), names=("left", "right"))
+    guess = Solution(np.zeros(1), np.zeros(2), "guess", 0, "nobody")
+    with pytest.raises(
+        SolverFailed, match=r"No solver answered this QP.*ActiveSet.*residual.*at (left|right)"
+    ) as caught:
+        Chain(ActiveSet()).answer(contradiction, guess)
+    assert caught.value.program is contradiction
+    assert caught.value.guess is guess
+    assert [type(attempt.solver) for attempt in caught.value.attempts] == [ActiveSet, Osqp, Conic]
+    assert min(attempt.residual for attempt in caught.value.attempts) > CERTIFIED
+
+
+def test_without_fallback_only_the_first_is_asked() -> None:
+    chain = Chain(Liar(), fallback=False)
+    with pytest.raises(SolverFailed, match="Liar.*said 'solved'") as caught:
+        chain.answer(QP_1)
+    assert len(caught.value.attempts) == 1
+    assert chain.answer(LCP_1).solver == "ActiveSet"
+
+
+def test_a_missing_library_is_an_error_for_the_solver_asked_for_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SolverMissing, match="pip install liar"):
+        Chain(Liar(missing=True)).answer(QP_1)
+
+    def absent(self: ActiveSet) -> Session:
+        raise SolverMissing("ActiveSet needs numba.")
+
+    monkeypatch.setattr(ActiveSet, "setup", absent)
+    assert Chain(Liar()).answer(QP_1).solver == "Osqp"
+
+
+def test_a_program_of_unknown_kind_fits_nobody() -> None:
+    class Riddle:
+        def residual(self, solution: Solution) -> float:
+            return np.inf
+
+        def worst(self, solution: Solution) -> tuple[str, float]:
+            return "riddle", np.inf
+
+    with pytest.raises(SolverFailed, match=r"ActiveSet\(.*\) does not fit it"):
+        Chain(ActiveSet()).answer(Riddle())
+
+
+def test_a_nonsymmetric_lcp_never_reaches_the_conic_solver() -> None:
+    lcp = LCP(np.array([[0.0, 1.0], [-1.0, 0.0]]), np.array([-1.0, -1.0]))
+    with pytest.raises(SolverFailed) as caught:
+        Chain(ActiveSet()).answer(lcp)
+    assert [type(attempt.solver) for attempt in caught.value.attempts] == [ActiveSet]
+
+
+def falling_onto_a_floor() -> MPCC:
+    """v + 1 = P, 0 <= v _|_ P >= 0: the floor takes all, v = 0 and P = 1."""
+    v, P = ca.SX.sym("v"), ca.SX.sym("P")
+    terms = ca.fabs(v) + 1 + ca.fabs(P)
+    names = ("v",), ("floor",), ("motion",)
+    structure = MPCCStructure(v, P, ca.SX(0, 1), ca.SX(0), v + 1 - P, v, terms, *names)
+    infinite, one = np.full(1, np.inf), np.ones(1)
+    return MPCC(structure, np.zeros(0), -infinite, infinite, one, one, one, np.ones(1, bool))
+
+
+@pytest.mark.parametrize("first", [IpoptMPCC(), IpoptMPCC("scholtes"), ActiveSet(), Liar()])
+def test_an_mpcc_is_answered_by_the_first_that_can(first: IpoptMPCC | ActiveSet | Liar) -> None:
+    chain = Chain(first)
+    solution = chain.answer(falling_onto_a_floor())
+    np.testing.assert_allclose([*solution.x, *solution.y], [0.0, 1.0], atol=1e-15)
+    assert solution.solver == ("IpoptMPCC" if isinstance(first, Liar) else type(first).__name__)
+    assert chain.counts["fallbacks"] == isinstance(first, Liar)
+
+
+def test_an_mpcc_that_ipopt_misses_goes_to_the_active_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    def hopeless(self: object, program: MPCC, guess: Solution | None = None) -> Solution:
+        return Solution(np.full(1, 3.0), np.full(1, 3.0), "Infeasible_Problem_Detected", 9, "IpoptMPCC")
+
+    monkeypatch.setattr("nonsmooth.solvers.ipopt.IpoptSession.solve", hopeless)
+    chain = Chain(IpoptMPCC())
+    assert chain.answer(falling_onto_a_floor()).solver == "ActiveSet"
+    assert chain.counts["fallbacks"] == 1
+    with pytest.raises(SolverFailed, match="Infeasible_Problem_Detected.*residual 3.0e.00 at floor"):
+        Chain(IpoptMPCC(), fallback=False).answer(falling_onto_a_floor())
