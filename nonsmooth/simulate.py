@@ -94,7 +94,7 @@ def simulate(
     formulation = stepper.formulate(system, values, control, solver)
     chain = Chain(solver, stepper.fallback)
     settings = {"stepper": repr(replace(stepper, solver=solver)), "dt": repr(control), "t_start": first.t, "t_end": t_end}  # type: ignore[type-var]
-    recorder = Recorder(system, _manifest(system, values, settings, formulation), values)
+    recorder = Recorder(system, _manifest(system, values, settings, formulation), values, record=record)
     return _Run(formulation, chain, control, recorder, system, values, t_end, progress).trajectory(first)
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, PlanarBody
@@ -38,6 +42,25 @@ ORIGINS = {
 }
 
 
+HALF_LENGTH = 0.01
+
+
+def _end(sign: float, axis: str) -> Callable[[Any], Array]:
+    """Height or place of the slider's right (+1) or left (-1) end."""
+    turn = np.sin if axis == "y" else np.cos
+    return lambda run: run.q[f"slider.{axis}"] + sign * HALF_LENGTH * turn(run.q["slider.angle"])
+
+
+PANELS = (
+    ("Height", "um", ((_end(-1, "y"), "left end"), (_end(1, "y"), "right end"), ("q", "slider.y", "centre"))),
+    ("Place along the rod", "mm", ((_end(-1, "x"), "left end"), (_end(1, "x"), "right end"), ("q", "slider.x", "centre"))),
+    ("Vertical velocity", "mm/s", (("v", "slider.y", "centre"),)),
+    ("Velocity along the rod", "m/s", (("v", "slider.x", "centre"),)),
+    ("Contact forces, lower wall", "N", (("lam_N", "guide.left_lower", "left"), ("lam_N", "guide.right_lower", "right"))),
+    ("Contact forces, upper wall", "N", (("lam_N", "guide.left_upper", "left"), ("lam_N", "guide.right_upper", "right"))),
+)
+
+
 def _exact(case: int = 1, contact: Rigid = PLASTIC) -> SliderRod:
     from nonsmooth_problems.slider_rod_exact import case as exact
 
@@ -50,7 +73,7 @@ def _exact(case: int = 1, contact: Rigid = PLASTIC) -> SliderRod:
     tags=("planar", "prismatic", "clearance", "exact"),
     source=PAPER,
     parameters=ORIGINS,
-    panels=(),
+    panels=PANELS,
     exact=_exact,
 )
 def slider_rod(case: int = 1, contact: Rigid = PLASTIC) -> Model:

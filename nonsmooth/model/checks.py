@@ -30,7 +30,7 @@ SHORTEST_SHARE = 1e-4
 
 
 def check_start(system: System, state: State, parameters: Array) -> None:
-    """Raise ModelError unless a run can start from `state`."""
+    """Raise ModelError unless a run can start from `state`, or go on from it if it is the end of another."""
     n = system.numeric
     t, q, v, p = state.t, state.q, state.v, parameters
     units = system.names.constraint_units
@@ -40,13 +40,11 @@ def check_start(system: System, state: State, parameters: Array) -> None:
     if not np.all(np.isfinite(force)):
         _check_signals(system, t)
         check_finite("The applied force along", force, system.names.v)
-    misfit = n.closure(t, q, p)[0]
-    rate = n.W_g(t, q, p)[0].T @ v + n.g_t(t, q, p)[0]
-    if not np.all(np.isfinite(misfit)):
-        _check_signals(system, t)
-    _check_closed(system, misfit, "is open by", units)
+    _check_motion(system, state, parameters)
+    _check_closed(system, n.closure(t, q, p)[0], "is open by", units)
     _check_independent(system, state, parameters)
-    _check_closed(system, rate, "moves at", tuple(f"{unit}/s" for unit in units))
+    if not state.stepper_memory:  # a run goes on as it was: implicit Euler leaves joints rates of the order of dt
+        _check_closed(system, _rates(system, state, parameters), "moves at", tuple(f"{unit}/s" for unit in units))
     gaps = n.distance(q, p)[0]
     overlap = np.flatnonzero(~(gaps >= -OVERLAP * n.contact_law(p)[2]))
     if overlap.size:
@@ -69,17 +67,33 @@ def _check_signals(system: System, t: float) -> None:
                     raise element.error(f"{field.name} is {value} at t = {t:g} s; it must be finite there.")
 
 
+def _rates(system: System, state: State, parameters: Array) -> Array:
+    """Rates of the joints, dg/dt."""
+    n, t, q, p = system.numeric, state.t, state.q, parameters
+    rates: Array = n.W_g(t, q, p)[0].T @ state.v + n.g_t(t, q, p)[0]
+    return rates
+
+
+def _check_motion(system: System, state: State, parameters: Array) -> None:
+    """Raise ModelError that names a driver whose motion or its rate is not finite."""
+    misfit = system.numeric.closure(state.t, state.q, parameters)[0]
+    bad = np.flatnonzero(~np.isfinite(misfit + _rates(system, state, parameters)))
+    if bad.size:
+        _check_signals(system, state.t)
+        raise ModelError(
+            f'The rate of the constraint "{system.constraint_names[bad[0]]}" is not finite at t = {state.t:g} s; '
+            "prescribe a motion whose first derivative is finite there."
+        )
+
+
 def _check_closed(system: System, values: Array, verb: str, units: tuple[str, ...]) -> None:
-    open_rows = np.flatnonzero(~(np.abs(values) <= CLOSED))
+    open_rows = np.flatnonzero(np.abs(values) > CLOSED)
     if open_rows.size:
         worst = open_rows[np.argmax(np.abs(values[open_rows]))]
-        remedy = (
-            "correct the start, or let build(assemble=True) close the joints."
-            if np.isfinite(values[worst])
-            else "check the motion of the drivers: it and its rate must be finite."
+        raise ModelError(
+            f'The constraint "{system.constraint_names[worst]}" {verb} {values[worst]:.6g} {units[worst]} at the '
+            "start; correct the start, or let build(assemble=True) close the joints."
         )
-        misfit = f"{verb} {values[worst]:.6g} {units[worst]} at the start"
-        raise ModelError(f'The constraint "{system.constraint_names[worst]}" {misfit}; {remedy}')
 
 
 def _weighted_directions(system: System, q: Array, parameters: Array, W: Array) -> tuple[Array, Array, Array]:
@@ -96,15 +110,16 @@ def _check_independent(system: System, state: State, parameters: Array) -> None:
     W_g = system.numeric.W_g(state.t, state.q, parameters)[0]
     directions, _, _ = _weighted_directions(system, state.q, parameters, W_g)
     kept: list[int] = []
-    basis = np.zeros((system.nv, 0))
+    basis = np.zeros((system.nv, system.ng))
     redundant: dict[int, list[int]] = {}
     for i, direction in enumerate(directions.T):
-        rest = direction - basis @ (basis.T @ direction)
-        rest -= basis @ (basis.T @ rest)  # once more: the first pass leaves round-off of the direction's own size
+        found = basis[:, : len(kept)]
+        rest = direction - found @ (found.T @ direction)
+        rest -= found @ (found.T @ rest)  # once more: the first pass leaves round-off of the direction's own size
         size = np.linalg.norm(rest)
         if size > RANK:
+            basis[:, len(kept)] = rest / size
             kept.append(i)
-            basis = np.column_stack([basis, rest / size])
         else:
             shares = np.linalg.lstsq(directions[:, kept], direction)[0]
             redundant[i] = [kept[k] for k in np.flatnonzero(np.abs(shares) > 1e-6)]
@@ -128,21 +143,15 @@ def closed_start(system: System, state: State, parameters: Array) -> State:
     check_finite("The velocity", state.v, system.names.v)
     directions = _closure_directions(system)
     misfit = n.closure(t, q, p)[0]
+    _check_motion(system, state, parameters)
     for _ in range(ASSEMBLY_ITERATIONS):
-        if not np.all(np.isfinite(misfit)):
-            _check_signals(system, t)
-        if not np.max(np.abs(misfit), initial=0.0) > ASSEMBLED:
+        if np.max(np.abs(misfit), initial=0.0) <= ASSEMBLED:
             break
         u = _least_change(system, q, p, directions(t, q, p)[0], -misfit)
-        share, best = 1.0, np.linalg.norm(misfit)
-        while share > SHORTEST_SHARE:
-            trial = n.advance(q, u, share)[0]
-            if np.linalg.norm(n.closure(t, trial, p)[0]) <= (1 - share / 4) * best:
-                break
-            share /= 2
-        else:
+        closer = _closer(system, t, q, p, u)
+        if closer is None:
             break
-        q, misfit = trial, n.closure(t, trial, p)[0]
+        q, misfit = closer, n.closure(t, closer, p)[0]
     if not np.max(np.abs(misfit), initial=0.0) <= CLOSED:
         worst = int(np.argmax(np.abs(misfit)))
         raise ModelError(
@@ -150,9 +159,21 @@ def closed_start(system: System, state: State, parameters: Array) -> State:
             f"{misfit[worst]:.6g} {system.names.constraint_units[worst]}. Check the lengths, or start nearer to a "
             "closed position."
         )
-    W_g = n.W_g(t, q, p)[0]
-    wanted = -W_g.T @ state.v - n.g_t(t, q, p)[0]
-    return State(t, q, state.v + _least_change(system, q, p, W_g, wanted))
+    closed = dataclasses.replace(state, q=q)
+    change = _least_change(system, q, p, n.W_g(t, q, p)[0], -_rates(system, closed, parameters))
+    return dataclasses.replace(closed, v=state.v + change)
+
+
+def _closer(system: System, t: float, q: Array, p: Array, u: Array) -> Array | None:
+    """Coordinates along the Newton step `u`, shortened until the misfit falls; None if it does not."""
+    n, share = system.numeric, 1.0
+    before = np.linalg.norm(n.closure(t, q, p)[0])
+    while share > SHORTEST_SHARE:
+        trial: Array = n.advance(q, u, share)[0]
+        if np.linalg.norm(n.closure(t, trial, p)[0]) <= (1 - share / 4) * before:
+            return trial
+        share /= 2
+    return None
 
 
 def _closure_directions(system: System) -> Evaluator:

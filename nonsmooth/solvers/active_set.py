@@ -97,15 +97,17 @@ class ActiveSetSession:
         return Solution(w, z, status, iterations, "ActiveSet", active)
 
     def _solve_qp(self, qp: QP, guess: Solution | None) -> Solution:
-        try:
-            lcp, recover = lcp_from_qp(qp)
-        except InputError as error:
-            return Solution(np.full(qp.f.size, np.nan), np.zeros(qp.b.size), str(error), 0, "ActiveSet")
-        y, w, active, iterations, status = self._pivot(lcp.A, lcp.b, lcp.bilateral, guess.active if guess else None)
-        solution = Solution(recover(y), y, status, iterations, "ActiveSet", active)
-        # the reduction squares nothing but loses digits where H is badly conditioned
-        lost = np.abs(qp.A @ solution.x - qp.b - w) > 10 * ROUND_OFF * (np.abs(lcp.b) + np.abs(qp.b))
-        return polished_qp(qp, solution) if lost.any() else solution
+        start = guess.active if guess else None
+        with np.errstate(all="ignore"):  # numbers that are not finite come out as such and fail the certificate
+            try:
+                lcp, recover = lcp_from_qp(qp)
+            except InputError as error:
+                return Solution(np.full(qp.f.size, np.nan), np.zeros(qp.b.size), str(error), 0, "ActiveSet")
+            y, w, active, iterations, status = self._pivot(lcp.A, lcp.b, lcp.bilateral, start)
+            solution = Solution(recover(y), y, status, iterations, "ActiveSet", active)
+            # the reduction loses digits where H is badly conditioned
+            lost = np.abs(qp.A @ solution.x - qp.b - w) > 10 * ROUND_OFF * (np.abs(lcp.b) + np.abs(qp.b))
+        return polished_qp(qp, solution) if lost.any() and np.isfinite(solution.x).all() else solution
 
     def _solve_mpcc(self, mpcc: MPCC, guess: Solution | None) -> Solution:
         best = _start(mpcc, guess)

@@ -78,8 +78,8 @@ class CasadiQPSession:
             raise InputError(f"CasadiQP takes a QP, got {type(program).__name__}.")
         try:
             scaled = normalised(program)
-        except np.linalg.LinAlgError:
-            return _failed(program, "H is not positive definite")
+        except np.linalg.LinAlgError as error:
+            return _failed(program, str(error))
         m, n = scaled.A.shape
         upper = np.full(m, np.inf)
         upper[: scaled.equalities] = scaled.b[: scaled.equalities]

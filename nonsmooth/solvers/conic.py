@@ -73,8 +73,8 @@ class ConicSession:
     def _solve_qp(self, qp: QP) -> Solution:
         try:
             scaled = normalised(qp)
-        except np.linalg.LinAlgError:
-            return Solution(np.full(qp.f.size, np.nan), np.zeros(qp.b.size), "H is not positive definite", 0, "Conic")
+        except np.linalg.LinAlgError as error:
+            return Solution(np.full(qp.f.size, np.nan), np.zeros(qp.b.size), str(error), 0, "Conic")
         u, multipliers, status, iterations = self._minimise(
             np.eye(qp.f.size), scaled.f, scaled.A, scaled.b, qp.equalities
         )
@@ -83,9 +83,9 @@ class ConicSession:
 
     def _solve_lcp(self, lcp: LCP) -> Solution:
         factor = _factor(lcp.A)
-        if factor is None:
+        if factor is None or not np.isfinite(lcp.b).all():
             nan = np.full(lcp.b.size, np.nan)
-            return Solution(nan, nan, "A is not symmetric positive semidefinite", 0, "Conic")
+            return Solution(nan, nan, "A is not symmetric positive semidefinite, or b not finite", 0, "Conic")
         scale = 1.0 / np.sqrt(np.maximum(lcp.A.diagonal(), np.finfo(float).tiny))
         scale[lcp.A.diagonal() == 0.0] = 1.0
         size = np.abs(lcp.b * scale).max(initial=0.0) or 1.0
@@ -151,7 +151,7 @@ def _pose(cp: Any, r: int, n: int, m: int, _: int, e: int) -> tuple[Any, ...]:
 
 def _factor(A: Array) -> Array | None:
     """F with F^T F = A, or None if A is not symmetric positive semidefinite."""
-    if not np.allclose(A, A.T, rtol=1e-12, atol=1e-14 * np.abs(A).max(initial=0.0)):
+    if not np.isfinite(A).all() or not np.allclose(A, A.T, rtol=1e-12, atol=1e-14 * np.abs(A).max(initial=0.0)):
         return None
     values, vectors = np.linalg.eigh(A)
     if values.min(initial=0.0) < -1e-12 * values.max(initial=0.0):

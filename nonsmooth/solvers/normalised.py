@@ -51,8 +51,10 @@ def normalised(qp: QP) -> NormalisedQP:
     Raises
     ------
     numpy.linalg.LinAlgError
-        If H is not positive definite.
+        If H is not positive definite, or a number of the QP is not finite.
     """
+    if not all(np.isfinite(array).all() for array in (qp.H, qp.f, qp.A, qp.b)):
+        raise np.linalg.LinAlgError("a number of the QP is not finite")
     inverse = np.linalg.inv(np.linalg.cholesky(qp.H))
     f, A = inverse @ qp.f, qp.A @ inverse.T
     lengths = np.sqrt((A**2).sum(axis=1))

@@ -91,9 +91,8 @@ class OsqpSession:
             raise InputError(f"Osqp takes a QP, got {type(program).__name__}.")
         try:
             scaled = normalised(program)
-        except np.linalg.LinAlgError:
-            status = "H is not positive definite"
-            return Solution(np.full(program.f.size, np.nan), np.zeros(program.b.size), status, 0, "Osqp")
+        except np.linalg.LinAlgError as error:
+            return Solution(np.full(program.f.size, np.nan), np.zeros(program.b.size), str(error), 0, "Osqp")
         workspace = self._prepared(scaled)
         if guess is not None:
             u, multipliers = scaled.guess(guess)

@@ -67,6 +67,21 @@ def test_two_hundred_step_qps_by_five_solvers() -> None:
     assert given_up[CasadiQP("qrqp")] <= 10
 
 
+@pytest.mark.parametrize("solver", [ActiveSet(), Osqp(), CasadiQP("daqp"), CasadiQP("qrqp"), Conic()], ids=str)
+@pytest.mark.parametrize("field", ["H", "f", "A", "b"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_numbers_that_are_not_finite_give_no_exception_and_no_certificate(
+    solver: ActiveSet | Osqp | CasadiQP | Conic, field: str, bad: float
+) -> None:
+    data = {"H": np.eye(2), "f": np.ones(2), "A": np.eye(2), "b": np.zeros(2)}
+    data[field].flat[0] = bad
+    qp = QP(**data)
+    assert not qp.residual(solver.setup().solve(qp)) <= CERTIFIED
+    lcp = LCP(data["A"], -data["b"])
+    if field in ("A", "b") and solver.fits(lcp):
+        assert not lcp.residual(solver.setup().solve(lcp)) <= CERTIFIED
+
+
 def test_warm_starts_change_nothing_but_the_work() -> None:
     for solver in (ActiveSet(), Osqp(), CasadiQP("daqp")):
         session = solver.setup()
