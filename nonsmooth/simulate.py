@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from nonsmooth import solvers
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, Interrupted, SimulationFailed, SolverFailed
 from nonsmooth.model.checks import check_start
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth import solvers
 from nonsmooth.programs import Solution
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import StepControl, step_control
@@ -93,7 +93,12 @@ def simulate(
     solver = stepper.solver if stepper.solver is not None else getattr(solvers, stepper.default_solver)()
     formulation = stepper.formulate(system, values, control, solver)
     chain = Chain(solver, stepper.fallback)
-    settings = {"stepper": repr(replace(stepper, solver=solver)), "dt": repr(control), "t_start": first.t, "t_end": t_end}  # type: ignore[type-var]
+    settings = {
+        "stepper": repr(replace(stepper, solver=solver)),
+        "dt": repr(control),
+        "t_start": first.t,
+        "t_end": t_end,
+    }  # type: ignore[type-var]
     recorder = Recorder(system, _manifest(system, values, settings, formulation), values, record=record)
     return _Run(formulation, chain, control, recorder, system, values, t_end, progress).trajectory(first)
 
@@ -120,6 +125,8 @@ class _Run:
             self.started = True
             while state.t < self.t_end:
                 step = self._step(state, self.control.next_time(state.t, origin, self.t_end))
+                if not step.state.t > state.t:
+                    raise SolverFailed("the step has no length that a float can hold; its contacts cannot be told apart.")
                 step = replace(step, state=_remembering(step.state, origin))
                 self.recorder.append(step)
                 state = step.state
@@ -128,7 +135,9 @@ class _Run:
                     self.progress(state.t, self.t_end, self.steps)
         except SolverFailed as error:
             message = f"Step {self.steps + 1}, from t = {state.t:.9g} s, failed: {error}{self._hint(state)}"
-            raise SimulationFailed(message, trajectory=self._finished(state, f"failed: {message}"), cause=error) from error
+            raise SimulationFailed(
+                message, trajectory=self._finished(state, f"failed: {message}"), cause=error
+            ) from error
         except KeyboardInterrupt:
             message = f"Interrupted at t = {state.t:.9g} s of {self.t_end:g} s, after {self.steps} steps."
             raise Interrupted(message, trajectory=self._finished(state, "interrupted")) from None

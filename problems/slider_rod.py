@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["slider_rod"]
 
-PAPER = "Chaturvedi, Sandu, Sandu: Non-smooth dynamics formulation for planar prismatic joints with clearances, section 3"
+PAPER = (
+    "Chaturvedi, Sandu, Sandu: Non-smooth dynamics formulation for planar prismatic joints with clearances, section 3"
+)
 OFFSETS = {1: 0.0, 2: 0.5e-3, 3: 10e-3}
 PLASTIC = Rigid(restitution=0.0, friction=0.0)
 
@@ -30,13 +32,17 @@ ORIGINS = {
     "slider.mass": Provenance(5.0, "kg", "given", "Table 1"),
     "slider.inertia": Provenance(8e-4, "kg m^2", "given", "Table 1", "printed as 800 kg mm^2"),
     "guide.length": Provenance(0.02, "m", "given", "Table 1", "l_s"),
-    "guide.height": Provenance(0.0, "m", "inferred", "section 2.3", "contact is written for the ends of the centre line"),
+    "guide.height": Provenance(
+        0.0, "m", "inferred", "section 2.3", "contact is written for the ends of the centre line"
+    ),
     "guide.clearance": Provenance(1e-5, "m", "given", "section 3"),
     "guide.restitution": Provenance(0.0, "-", "inferred", "eq. (10)-(14)", "implicit Euler on gaps is plastic"),
     "guide.friction": Provenance(0.0, "-", "given", "section 5"),
     "push.force_x": Provenance(50.0, "N", "given", "Table 1"),
     "push.at_y": Provenance("0, 0.5 mm, 10 mm", "m", "given", "section 4", "in cases 1, 2 and 3"),
-    "gravity.acceleration_y": Provenance(-9.81, "m/s^2", "assumed", "standard value", "the paper gives none; 0 in case 3"),
+    "gravity.acceleration_y": Provenance(
+        -9.81, "m/s^2", "assumed", "standard value", "the paper gives none; 0 in case 3"
+    ),
     "restitution": Provenance(0.0, "-", "inferred", "eq. (10)-(14)", "implicit Euler on gaps is plastic"),
     "friction": Provenance(0.0, "-", "given", "section 5"),
 }
@@ -53,11 +59,23 @@ def _end(sign: float, axis: str) -> Callable[[Any], Array]:
 
 PANELS = (
     ("Height", "um", ((_end(-1, "y"), "left end"), (_end(1, "y"), "right end"), ("q", "slider.y", "centre"))),
-    ("Place along the rod", "mm", ((_end(-1, "x"), "left end"), (_end(1, "x"), "right end"), ("q", "slider.x", "centre"))),
+    (
+        "Place along the rod",
+        "mm",
+        ((_end(-1, "x"), "left end"), (_end(1, "x"), "right end"), ("q", "slider.x", "centre")),
+    ),
     ("Vertical velocity", "mm/s", (("v", "slider.y", "centre"),)),
     ("Velocity along the rod", "m/s", (("v", "slider.x", "centre"),)),
-    ("Contact forces, lower wall", "N", (("lam_N", "guide.left_lower", "left"), ("lam_N", "guide.right_lower", "right"))),
-    ("Contact forces, upper wall", "N", (("lam_N", "guide.left_upper", "left"), ("lam_N", "guide.right_upper", "right"))),
+    (
+        "Contact forces, lower wall",
+        "N",
+        (("lam_N", "guide.left_lower", "left"), ("lam_N", "guide.right_lower", "right")),
+    ),
+    (
+        "Contact forces, upper wall",
+        "N",
+        (("lam_N", "guide.left_upper", "left"), ("lam_N", "guide.right_upper", "right")),
+    ),
 )
 
 

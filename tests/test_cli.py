@@ -247,6 +247,18 @@ def test_failed_run_without_output(failing: None, folder: Path, capsys: pytest.C
     assert sorted(path.name for path in folder.iterdir()) == ["slider-rod-failed-2.nc", "slider-rod-failed.nc"]
 
 
+def test_control_c_before_the_first_step(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def pressed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nonsmooth.cli.inputs.Request.mechanism", pressed)
+    assert main([*MAIN_JOB, "--output", "run.nc"]) == 130
+    assert "nothing was written" in capsys.readouterr().err
+    assert list(folder.iterdir()) == []
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals and SIGINT are POSIX")
 @pytest.mark.parametrize("stepper", ["gauss-mpcc", "gauss-qp"])
 def test_control_c_saves_the_trajectory(stepper: str, folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 from nonsmooth.exceptions import InputError
 
@@ -42,7 +43,7 @@ class Rigid:
     friction: float
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.restitution) and 0.0 <= self.restitution <= 1.0):
-            raise InputError(f"Rigid: restitution must lie in [0, 1], got {self.restitution!r}.")
-        if not (math.isfinite(self.friction) and self.friction >= 0.0):
+        if not (isinstance(self.restitution, Real) and 0.0 <= self.restitution <= 1.0):
+            raise InputError(f"Rigid: restitution must be a number in [0, 1], got {self.restitution!r}.")
+        if not (isinstance(self.friction, Real) and 0.0 <= self.friction < math.inf):
             raise InputError(f"Rigid: friction must be a finite number >= 0, got {self.friction!r}.")

@@ -219,8 +219,9 @@ class SpatialBody(Body):
         omega = u[3:]
         quarter = dt / 4
         turn = quarter**2 * ca.dot(omega, omega)
-        quaternion = ((1 - turn) * q[3:] + 2 * quarter * (_quaternion_rates(q[3:]) @ omega)) / (1 + turn)
-        return ca.vertcat(q[:3] + dt * u[:3], quaternion)
+        # ((1 - turn) q + 2 quarter E omega) / (1 + turn) as q plus a change, whose round-off is as small as the change
+        change = 2 * (quarter * (_quaternion_rates(q[3:]) @ omega) - turn * q[3:]) / (1 + turn)
+        return ca.vertcat(q[:3] + dt * u[:3], q[3:] + change)
 
     def mass_matrix(self, p: SimpleNamespace) -> ca.SX:
         return ca.diagcat(p.mass * ca.SX.eye(3), _inertia_matrix(p.inertia))

@@ -92,7 +92,7 @@ def _check_closed(system: System, values: Array, verb: str, units: tuple[str, ..
         worst = open_rows[np.argmax(np.abs(values[open_rows]))]
         raise ModelError(
             f'The constraint "{system.constraint_names[worst]}" {verb} {values[worst]:.6g} {units[worst]} at the '
-            "start; correct the start, or let build(assemble=True) close the joints."
+            "start; correct the start, or let build(assemble=True) do so."
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -88,7 +89,9 @@ def signal_values(element: str, field: str, signal: Callable[[Any], Any], t: flo
 
 def _expression(element: str, field: str, signal: Callable[[Any], Any], t: ca.SX) -> ca.SX:
     try:
-        value = signal(t)
+        with warnings.catch_warnings():  # CasADi 3.8 warns of numpy functions of symbols; they give what is wanted here
+            warnings.filterwarnings("ignore", r"\s*casadi: a numpy function", FutureWarning)
+            value = signal(t)
         parts: Sequence[Any] = value if isinstance(value, (tuple, list)) else [value]
         expression = ca.SX(ca.vertcat(*(ca.SX(part) for part in parts)))
     except Exception as error:

@@ -43,9 +43,9 @@ class Names:
 class System:
     """What ``Model.build()`` returns. The functions are CasADi functions of symbols or numbers, p the parameter vector.
 
-    ``M(q, p)`` (nv, nv), ``inverse_factor(p)`` L^-1 with M = L L'; ``h(t, q, v, p)`` (nv,) with gyroscopic terms; ``B(q)`` (nq, nv); ``advance(q, u, dt)``
-    coordinates after `dt` at constant velocity u; ``g(t, q, p)`` (ng,), ``W_g(t, q, p)`` (nv, ng), ``g_t(t, q, p)`` its
-    explicit rate;
+    ``M(q, p)`` (nv, nv), ``inverse_factor(p)`` L^-1 with M = L L'; ``h(t, q, v, p)`` (nv,) with gyroscopic terms;
+    ``B(q)`` (nq, nv); ``advance(q, u, dt)`` coordinates after `dt` at constant velocity u; ``g(t, q, p)`` (ng,),
+    ``W_g(t, q, p)`` (nv, ng), ``g_t(t, q, p)`` its explicit rate;
     ``closure(t, q, p)`` the joints' misfit as reported; ``g_N(q, p)`` (nc,) [m] open > 0, ``W_N(q, p)`` (nv, nc);
     ``distance(q, p)`` true gaps; ``contact_law(p)`` restitution, friction, length scale of each contact;
     ``energy(t, q, v, p)`` kinetic and potential energy [J], power of loads and of damping [W];

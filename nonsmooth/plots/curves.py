@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.trajectory import Trajectory
+from nonsmooth.trajectory import Columns, Trajectory
 
-__all__ = ["Curve", "Exact", "View", "exact_curve", "limits", "readable", "scale", "units_of"]
+__all__ = ["Curve", "Exact", "View", "dense", "exact_curve", "limits", "readable", "scale", "units_of"]
 
 PREFIXES = {"p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3, "M": 1e6}
 BASES = ("m", "m/s", "rad", "rad/s", "N", "N m", "N s", "N m s", "J", "s")
-GRID = 1500  # points of an exact curve, besides its jumps
+GRID = 1500  # points of an exact curve besides its jumps, and of an interpolated one besides its rows
 
 
 class Exact(Protocol):
@@ -47,7 +48,7 @@ KINDS = ("q", "v", "gap", "lam_N", "impulse", "reaction", "energy")
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Points of a line that runs vertically through jumps."""
+    """Points of a line that runs vertically through jumps: of each time its left and its right limit."""
 
     t: Array
     y: Array
@@ -55,6 +56,11 @@ class Curve:
     @classmethod
     def through(cls, t: Array, left: Array, right: Array) -> Curve:
         return cls(np.repeat(t, 2), np.column_stack([left, right]).ravel())
+
+    def at(self, rows: Array) -> list[int]:
+        """Indices of the points that belong to the times `rows`, all of which are times of the curve."""
+        first = np.searchsorted(self.t, rows)
+        return [int(i) for i in np.column_stack([first, first + 1]).ravel()]
 
 
 def limits(trajectory: Trajectory) -> tuple[View, View]:
@@ -81,6 +87,58 @@ def limits(trajectory: Trajectory) -> tuple[View, View]:
     )
 
 
+def dense(trajectory: Trajectory) -> tuple[View, View]:
+    """`limits` at the rows and at points between them.
+
+    A coordinate whose velocity has the same name (q' = v) follows the cubic Hermite interpolant of its values and of
+    the velocity's right limit at the start and left limit at the end of each step: a parabola where the force is
+    constant. It is straight where q' is not v, as of a quaternion, and where q and v do not belong to one smooth
+    motion: over an impact inside (rows left out by `record`), and in a step of implicit Euler, which moves with its
+    last velocity. All other quantities are straight between the limits; means over a step are constant.
+    """
+    left, right = limits(trajectory)
+    rows = trajectory.t
+    if len(rows) < 2:
+        return left, right
+    t = np.union1d(rows, np.linspace(rows[0], rows[-1], GRID))
+    dt = np.diff(rows)
+    # with no impact inside, whose times are rows unless rows were left out
+    inside = np.setdiff1d(trajectory.impacts["t"], rows)
+    whole = np.ones(len(dt), bool)
+    whole[np.clip(np.searchsorted(rows, inside) - 1, 0, len(dt) - 1)] = False
+
+    def view(side: Literal["left", "right"]) -> View:
+        k = np.clip(np.searchsorted(rows, t, side=side) - 1, 0, len(dt) - 1)
+        s = (t - rows[k]) / dt[k]
+
+        def column(kind: str, name: str) -> Array:
+            before, after = getattr(right, kind)[name], getattr(left, kind)[name]
+            values: Array = before[k] + s * (after[k + 1] - before[k])
+            if kind == "q" and name in right.v:
+                values = values + _bow(before, dt, right.v[name][:-1], left.v[name][1:], whole)(k, s)
+            first = left if side == "left" else right
+            values[0] = getattr(first, kind)[name][0]
+            return values
+
+        def table(kind: str) -> Columns:
+            known = columns_of(trajectory, kind)
+            values = np.array([column(kind, name) for name in known]).reshape(len(known), len(t)).T
+            return Columns(known.what, known.names, values, known.unit_list)
+
+        return View(t, **{kind: table(kind) for kind in KINDS})
+
+    return view("left"), view("right")
+
+
+def _bow(q: Array, dt: Array, v_start: Array, v_end: Array, whole: NDArray[np.bool_]) -> Callable[[Any, Array], Array]:
+    """What the cubic Hermite interpolant adds to the chord of step k at the share s of its length."""
+    slope = np.diff(q) / dt
+    # of one smooth motion the chord's slope is about the mean of the rates; of implicit Euler it is the last one
+    smooth = whole & (np.abs(slope - (v_start + v_end) / 2) <= np.abs(v_end - v_start) / 4)
+    rise, fall = np.where(smooth, (v_start - slope) * dt, 0.0), np.where(smooth, (slope - v_end) * dt, 0.0)
+    return lambda k, s: s * (1 - s) * ((1 - s) * rise[k] + s * fall[k])
+
+
 def exact_curve(exact: Exact, t_end: float, value: Callable[[Any], Array | None]) -> Curve | None:
     """The exact solution of a quantity over [0, t_end], or None where it does not give it."""
     events = np.asarray(exact.events, float)
@@ -93,9 +151,13 @@ def units_of(trajectory: Trajectory, kind: str, name: str) -> str:
     """SI unit of a quantity of the trajectory."""
     if kind not in KINDS:
         raise InputError(f"There is no kind {kind!r} of quantity; a panel draws {', '.join(KINDS)}.")
-    columns = trajectory.P_N if kind == "impulse" else getattr(trajectory, kind)
-    unit: str = columns.units(name)
-    return unit
+    return columns_of(trajectory, kind).units(name)
+
+
+def columns_of(trajectory: Trajectory, kind: str) -> Columns:
+    """The trajectory's columns of a kind; impulses have the names and units of `P_N`."""
+    columns: Columns = trajectory.P_N if kind == "impulse" else getattr(trajectory, kind)
+    return columns
 
 
 def scale(unit: str) -> tuple[str, float]:

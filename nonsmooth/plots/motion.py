@@ -10,7 +10,7 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.curves import Curve, Exact, exact_curve, limits, readable, scale, units_of
+from nonsmooth.plots.curves import Curve, Exact, View, dense, exact_curve, limits, readable, scale, units_of
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -23,9 +23,11 @@ __all__ = ["Panel", "energy", "motion", "panels"]
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 WIDTHS = (2.2, 1.4, 0.8)  # later lines are thinner, so that coincident ones all show
 INK, FAINT = "#222222", "#8A8A8A"
+TICK_UP = 2  # matplotlib's marker of a tick that stands on its point
 EXACT_STYLE: dict[str, Any] = {"color": "black", "lw": 0.6, "ls": (0, (4, 3))}
-IMPACT_STYLE: dict[str, Any] = {"color": INK, "marker": "|", "ls": "", "ms": 5, "mew": 0.6}
-FEW = 120  # rows up to which each is a dot, since the line between them is only a guide to the eye
+IMPACT_STYLE: dict[str, Any] = {"color": INK, "marker": TICK_UP, "ls": "", "ms": 4, "mew": 0.6}
+ROW_STYLE: dict[str, Any] = {"color": FAINT, "marker": ".", "ls": "", "ms": 5, "mew": 0.0}
+FEW = 120  # rows up to which each is a dot, since the line between them is an interpolant
 SIZE = 8.0  # of the type [pt]
 FLAT = 1e-6  # a panel whose values differ by less, in its display unit, is drawn flat instead of magnifying round-off
 
@@ -70,8 +72,12 @@ def motion(trajectory: Trajectory, panels: Iterable[AnyPanel] | None = None, exa
 def panels(trajectory: Trajectory, panels: Iterable[AnyPanel], exact: Exact | None = None) -> Figure:
     """Draw the panels as small multiples over a common time axis.
 
-    Velocities have both limits at a jump; mean forces are constant over the step they belong to; impacts are ticks at
-    the foot of each panel.
+    Rows are dots, as long as they are few. Between two rows the line of a coordinate, or of a function of coordinates,
+    is the cubic Hermite interpolant with the velocity's right limit at the step's start and its left limit at the end,
+    where the velocity has the coordinate's name and the step has no impact inside; quaternions, and steps of implicit
+    Euler, are straight. Velocities, gaps, impulses and energies are straight between both limits, which jump at a row;
+    mean forces are constant over the step they belong to. Impacts are ticks at the foot of each panel. A legend stands
+    over the first panel that needs it.
 
     Parameters
     ----------
@@ -119,17 +125,20 @@ def draw_panels(
             "call the problem's `exact` with the problem's arguments."
         )
     count = columns or (1 if len(panels) <= 2 else 2)
-    rows = -(-len(panels) // count)
-    legends = any(len(panel.series) > 1 for panel in panels)
-    width, height = (5.0 if count == 1 else 3.6 * count), (1.75 + 0.15 * legends) * rows + 0.45
+    labels = [tuple(entry[-1] for entry in panel.series) for panel in panels]
+    legends = [len(names) > 1 and names not in labels[:i] for i, names in enumerate(labels)]
+    above = [any(legends[i : i + count]) for i in range(0, len(panels), count)]  # in each row of panels
+    width, height = (5.0 if count == 1 else 3.6 * count), 1.75 * len(above) + 0.15 * sum(above) + 0.45
     figure = Figure(figsize=(width, height), dpi=200, layout="constrained")
-    axes = figure.subplots(rows, count, squeeze=False, sharex=True, sharey="col" if share else False).ravel()
+    axes = figure.subplots(len(above), count, squeeze=False, sharex=True, sharey="col" if share else False).ravel()
     time_unit = readable("s", float(trajectory.t[-1] - trajectory.t[0]))
-    for axis, panel in zip(axes, panels, strict=False):
-        unit = _draw(axis, trajectory, panel, exact, time_unit)
-        _dress(axis, panel, unit, legends)
-        if not share:
-            _flatten(axis)
+    views = limits(trajectory), dense(trajectory)
+    units = []
+    for i, (axis, panel) in enumerate(zip(axes, panels, strict=False)):
+        units.append(_draw(axis, trajectory, panel, exact, time_unit, views))
+        _dress(axis, panel, units[i], legends[i], above[i // count])
+    if not share:
+        _flatten(list(axes[: len(panels)]), units)
     for axis in axes[len(panels) :]:
         axis.set_visible(False)
     for axis in axes[max(len(panels) - count, 0) : len(panels)]:
@@ -140,11 +149,18 @@ def draw_panels(
     return figure
 
 
-def _draw(axis: Axes, trajectory: Trajectory, panel: Panel, exact: Exact | None, time_unit: str) -> str:
+Views = tuple[tuple[View, View], tuple[View, View]]
+
+
+def _draw(axis: Axes, trajectory: Trajectory, panel: Panel, exact: Exact | None, time_unit: str, views: Views) -> str:
     """Draw the panel's lines; returns the display unit."""
-    left, right = limits(trajectory)
+    at_rows, between = views
     lines = [_Line.of(entry, panel) for entry in panel.series]
-    curves = [Curve.through(trajectory.t, line.value(left), line.value(right)) for line in lines]
+    curves = []
+    for line in lines:
+        line.unit(trajectory)  # which knows what to say of an unknown name
+        left, right = between if line.curved else at_rows
+        curves.append(Curve.through(right.t, line.value(left), line.value(right)))
     unit = panel.unit or _common_unit(trajectory, lines, curves)
     base, factor = scale(unit)
     for line in lines:
@@ -155,18 +171,16 @@ def _draw(axis: Axes, trajectory: Trajectory, panel: Panel, exact: Exact | None,
     marker = "." if len(trajectory.t) <= FEW else ""
     for i, (line, curve) in enumerate(zip(lines, curves, strict=True)):
         colour, width = COLOURS[i % len(COLOURS)], WIDTHS[min(i, len(WIDTHS) - 1)] if len(lines) > 1 else WIDTHS[1]
-        x, y = curve.t / time_factor, curve.y / factor
         axis.plot(
-            x, y, color=colour, lw=width, marker=marker, ms=width + 3.0, mew=0.0, label=line.label,
-            solid_joinstyle="round", zorder=2 + i,
+            curve.t / time_factor, curve.y / factor, color=colour, lw=width, marker=marker, ms=width + 3.0, mew=0.0,
+            markevery=curve.at(trajectory.t), label=line.label, solid_joinstyle="round", zorder=2 + i,
         )  # fmt: skip
         truth = exact_curve(exact, float(trajectory.t[-1]), line.known) if exact is not None else None
         if truth is not None:
             axis.plot(truth.t / time_factor, truth.y / factor, **EXACT_STYLE, zorder=20)
     ticks = _impact_times(trajectory, lines) / time_factor
     if ticks.size:  # an empty line has no extent, with which the layout gives up
-        foot = axis.get_xaxis_transform()
-        axis.plot(ticks, np.zeros_like(ticks), **IMPACT_STYLE, transform=foot, clip_on=False)
+        axis.plot(ticks, np.zeros_like(ticks), **IMPACT_STYLE, transform=axis.get_xaxis_transform(), zorder=1)
     if trajectory.t[-1] > trajectory.t[0]:
         axis.set_xlim(trajectory.t[0] / time_factor, trajectory.t[-1] / time_factor)
     return unit
@@ -181,10 +195,11 @@ def _impact_times(trajectory: Trajectory, lines: list[_Line]) -> Array:
     return np.unique(impacts["t"])
 
 
-def _dress(axis: Axes, panel: Panel, unit: str, legends: bool) -> None:
+def _dress(axis: Axes, panel: Panel, unit: str, legend: bool, above: bool) -> None:
+    """Title, unit, grid and, if wanted, the legend, for which titles of a row with one `above` leave room."""
     axis.margins(y=0.08)
     axis.set_title(
-        panel.title, loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK, pad=16 if legends else 5
+        panel.title, loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK, pad=16 if above else 5
     )  # fmt: skip
     axis.set_ylabel(f"[{_label(unit)}]", fontsize=SIZE, color=INK)
     axis.tick_params(labelsize=SIZE - 0.5, colors=INK, width=0.6, length=3)
@@ -195,18 +210,32 @@ def _dress(axis: Axes, panel: Panel, unit: str, legends: bool) -> None:
         axis.spines[side].set_visible(False)
     for side in ("left", "bottom"):
         axis.spines[side].set(linewidth=0.6, color=FAINT)
-    if len(panel.series) > 1:
+    if legend:
         axis.legend(
             loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(panel.series), frameon=False, fontsize=SIZE - 0.5,
+            markerscale=0.0,
             handlelength=1.4, columnspacing=1.2, handletextpad=0.5, borderaxespad=0.1, borderpad=0.15, labelcolor=INK,
         )  # fmt: skip
 
 
-def _flatten(axis: Axes) -> None:
-    """Give a panel of next to constant values a wide scale, which does not magnify round-off."""
-    low, high = axis.dataLim.intervaly
-    if np.isfinite([low, high]).all() and high - low < FLAT:
-        axis.set_ylim((low + high) / 2.0 - 1.0, (low + high) / 2.0 + 1.0)
+def _flatten(axes: list[Axes], units: list[str]) -> None:
+    """Give panels of next to constant values a wide scale, which does not magnify round-off.
+
+    It is the scale of the panel of the same unit that shows most; without one, two units with a single tick.
+    """
+    extents = [tuple(map(float, axis.dataLim.intervaly)) for axis in axes]
+    flat = [bool(np.isfinite(extent).all()) and extent[1] - extent[0] < FLAT for extent in extents]
+    for i, axis in enumerate(axes):
+        if not flat[i]:
+            continue
+        middle = round(sum(extents[i]) / 2.0, 6)
+        others = [axes[j].get_ylim() for j in range(len(axes)) if units[j] == units[i] and not flat[j]]
+        low, high = max(others, key=lambda limits: limits[1] - limits[0], default=(-1.0, 1.0))
+        if not low <= middle <= high:
+            low, high = (middle - (high - low) / 2.0, middle + (high - low) / 2.0)
+        axis.set_ylim(low, high)
+        if not others:
+            axis.set_yticks([middle])
 
 
 def _explain(figure: Figure, trajectory: Trajectory, exact: Exact | None) -> None:
@@ -215,11 +244,13 @@ def _explain(figure: Figure, trajectory: Trajectory, exact: Exact | None) -> Non
     marks: list[Line2D] = []
     if exact is not None:
         marks.append(Line2D([], [], label="exact solution", **EXACT_STYLE))
+    if len(trajectory.t) <= FEW:
+        marks.append(Line2D([], [], label="end of a step", **ROW_STYLE))
     if len(trajectory.impacts):
-        marks.append(Line2D([], [], label="impact", **IMPACT_STYLE))
+        marks.append(Line2D([], [], label="impact", **(IMPACT_STYLE | {"marker": "|"})))
     if marks:
         figure.legend(
-            handles=marks, loc="outside lower right", ncols=2, frameon=False, fontsize=SIZE - 0.5, labelcolor=INK,
+            handles=marks, loc="outside lower right", ncols=3, frameon=False, fontsize=SIZE - 0.5, labelcolor=INK,
             handlelength=1.6, handletextpad=0.5, columnspacing=1.5, borderaxespad=0.2,
         )  # fmt: skip
 
@@ -241,14 +272,17 @@ class _Line:
             return cls("", "", entry[1], entry[0])
         raise InputError(f'Panel "{panel.title}": a series is (kind, name, label) or (function, label), got {entry!r}.')
 
+    @property
+    def curved(self) -> bool:
+        """Whether it is interpolated between rows: a coordinate, or a function, which may be of coordinates."""
+        return self.kind == "q" or self.function is not None
+
     def unit(self, trajectory: Trajectory) -> str | None:
         return None if self.function else units_of(trajectory, self.kind, self.name)
 
     def value(self, view: Any) -> Array:
         if self.function:
             return np.asarray(self.function(view), float)
-        if not hasattr(view, self.kind):
-            raise InputError(f"There is no kind {self.kind!r} of quantity.")
         result: Array = getattr(view, self.kind)[self.name]
         return result
 

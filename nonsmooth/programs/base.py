@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 
-__all__ = ["TINY", "Program", "Session", "Solution", "Solver", "worst_row"]
+__all__ = ["TINY", "Program", "Session", "Solution", "Solver", "largest", "worst_row"]
 
 #: Guards a division by a scale that is zero because all of its terms are: 0 / TINY = 0.
 TINY = float(np.finfo(float).tiny)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
@@ -40,12 +40,12 @@ class IpoptMPCC:
     relaxation : str
         - "fischer-burmeister": a + b - sqrt(a^2 + b^2 + 2 epsilon^2) = 0, hence a b = epsilon^2. Square where the step
           is determined, so IPOPT is Newton's method with a line search.
-        - "scholtes": a b <= epsilon, approached over three values.
+        - "scholtes": a b <= epsilon^2, approached over a few larger bounds, as far as needed.
         - "l1": a penalty rho a b, with rho raised until the pairs are complementary.
         - "literal": gap * multiplier = 0 as published, in SI units, started where the guess says. It fails once contact
           binds; neither polished nor rescued by another solver, and kept to show that.
     epsilon : float
-        Smoothing [-] of the scaled pairs, in (0, 1e-3]. The polish removes its effect.
+        Smoothing [-] of the scaled pairs, in (0, 1e-3], of no use to "l1" and "literal". The polish removes its effect.
     max_iterations : int
         Most IPOPT iterations per relaxed program.
     plugin : str
@@ -119,20 +119,21 @@ class IpoptSession:
             raise InputError(f"IpoptMPCC takes an MPCC, got {type(program).__name__}.")
         nlp = self._nlp(program.structure)
         x, y = _start(program, guess)
-        relaxation, total, status = self._relaxation, 0, "not started"
-        best: Solution | None = None
+        relaxation, total = self._relaxation, 0
+        best, error = Solution(x, y, "not started", 0, "IpoptMPCC"), np.inf
         for s in relaxation.sequence(self._settings.epsilon):
             x, y, iterations, status = _relaxed(nlp, program, relaxation, x, y, s)
             total += iterations
-            best = Solution(x, y, status, total, "IpoptMPCC", _binding_pairs(program, x, y))
+            trial = Solution(x, y, status, total, "IpoptMPCC", _binding_pairs(program, x, y))
             if relaxation.polish:
-                best = polished_mpcc(program, best)
-                if program.residual(best) <= self._settings.tolerance:
-                    break
-        assert best is not None
-        if not relaxation.polish and not program.residual(best) <= self._settings.tolerance:
-            return Solution(x, y, f"{status}: {ABSORBED}", total, "IpoptMPCC", best.active)
-        return best
+                trial = polished_mpcc(program, trial)
+            trial_error = program.residual(trial)
+            if trial_error <= error:
+                best, error = trial, trial_error
+            if error <= self._settings.tolerance:
+                break
+        explained = best.status if relaxation.polish or error <= self._settings.tolerance else f"{status}: {ABSORBED}"
+        return replace(best, status=explained, iterations=total)
 
     def _nlp(self, structure: MPCCStructure) -> ca.Function:
         if structure not in self._built:
@@ -162,7 +163,12 @@ def _build(structure: MPCCStructure, relaxation: Relaxation, settings: IpoptMPCC
 
 
 def _options(settings: IpoptMPCC, push: float, n: int, m: int, k: int) -> dict[str, Any]:
-    options: dict[str, Any] = {"print_time": False, "calc_lam_p": False, "error_on_fail": False}
+    options: dict[str, Any] = {
+        "print_time": False,
+        "calc_lam_p": False,
+        "error_on_fail": False,
+        "show_eval_warnings": False,
+    }
     if settings.plugin == "ccopt":
         # each pair: the gap's row, the last m of k + 2 m, and the multiplier's column, the last m of n + m
         pairs = [[k + m + i, n + i] for i in range(m)]
@@ -197,28 +203,34 @@ def _relaxed(
         lower.append(np.zeros(binding.size))
         upper.append(infinite)
     y_lower = np.where(binding, 0.0 if relaxation.signs else -np.inf, 0.0)
+    inputs = {
+        "x0": np.concatenate((x / x_scale, y / y_scale)),
+        "p": np.concatenate((mpcc.p, *scales, binding, [s])),
+        "lbx": np.concatenate((mpcc.lower / x_scale, y_lower)),
+        "ubx": np.concatenate((mpcc.upper / x_scale, np.where(binding, np.inf, 0.0))),
+        "lbg": np.concatenate(lower),
+        "ubg": np.concatenate(upper),
+    }
     try:
-        result = nlp(
-            x0=np.concatenate((x / x_scale, y / y_scale)),
-            p=np.concatenate((mpcc.p, *scales, binding, [s])),
-            lbx=np.concatenate((mpcc.lower / x_scale, y_lower)),
-            ubx=np.concatenate((mpcc.upper / x_scale, np.where(binding, np.inf, 0.0))),
-            lbg=np.concatenate(lower),
-            ubg=np.concatenate(upper),
-        )
+        z, iterations, status = _call(nlp, inputs)
     except RuntimeError as error:
         return x, y, 0, f"CasADi stopped: {error}"
-    stats = nlp.stats()
+    return np.clip(z[: x.size] * x_scale, mpcc.lower, mpcc.upper), z[x.size :] * y_scale, iterations, status
+
+
+def _call(nlp: ca.Function, inputs: dict[str, Array]) -> tuple[Array, int, str]:
+    """Run it; whichever way CasADi reports a Ctrl-C, it leaves as KeyboardInterrupt."""
+    try:
+        z = np.asarray(nlp(**inputs)["x"]).ravel()
+        stats = nlp.stats()
+    except SystemError as error:  # the signal came while an array was converted
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
+        raise
     status = str(stats.get("return_status", stats.get("unified_return_status")))
     if status in INTERRUPTED:
         raise KeyboardInterrupt
-    z = np.asarray(result["x"]).ravel()
-    return (
-        np.clip(z[: x.size] * x_scale, mpcc.lower, mpcc.upper),
-        z[x.size :] * y_scale,
-        int(stats["iter_count"]),
-        status,
-    )
+    return z, int(stats["iter_count"]), status
 
 
 def _equation_scale(mpcc: MPCC, x: Array, y: Array) -> Array:

@@ -73,7 +73,7 @@ SCHOLTES = Relaxation(
     upper=1.0,
     penalty=_nothing,
     signs=True,
-    sequence=lambda epsilon: (max(1e-2, epsilon), max(1e-5, epsilon), epsilon),
+    sequence=lambda epsilon: (*(s for s in (1e-2, 1e-5, 1e-8) if s > epsilon**2), epsilon**2),
 )
 L1_PENALTY = Relaxation(
     "l1",

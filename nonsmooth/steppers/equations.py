@@ -61,7 +61,9 @@ class StepEquations:
         terms = ca.fabs(M) @ (ca.fabs(u) + ca.fabs(v)) + kick * ca.fabs(h)
         terms += ca.fabs(W_N) @ ca.fabs(P_N) + ca.fabs(W_g) @ ca.fabs(P_g)
         # a row at rest in a moving mechanism has nothing but round-off; weigh it against the whole motion
-        terms += FLOOR * ca.sqrt(ca.diag(M)) * (_length(M, u) + _length(M, v) + kick * ca.sqrt(ca.dot(h, ca.solve(M, h))))
+        terms += (
+            FLOOR * ca.sqrt(ca.diag(M)) * (_length(M, u) + _length(M, v) + kick * ca.sqrt(ca.dot(h, ca.solve(M, h))))
+        )
         moved = W_N @ P_N
         self._q_end, self._inverse_factor = q_end, system.inverse_factor(p)
         self.structure = MPCCStructure(

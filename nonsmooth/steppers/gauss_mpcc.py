@@ -16,7 +16,9 @@ from nonsmooth.model.system import System
 from nonsmooth.programs import MPCC, Program, Solution
 from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Ask
+from nonsmooth.steppers.equations import HALF_KICK
 from nonsmooth.steppers.gauss import Advance, GaussFormulation
+from nonsmooth.steppers.landing import AT_THE_END, closing_within
 
 __all__ = ["GaussMPCC"]
 
@@ -64,64 +66,55 @@ class GaussMPCCFormulation(GaussFormulation):
 
     def typical_program(self) -> Program:
         """A step of the longest length from the built start."""
-        sizes = self._typical_sizes(self.system.start)
-        start = replace(self.system.start, stepper_memory=sizes)
-        return self.mpcc(start, self.longest, self.longest, np.ones(self.system.nc, dtype=bool))
+        m, start = self.mechanism, self.system.start
+        x_scale, y_scale = m.typical_sizes(start.t, start.q, start.v)
+        start = replace(start, stepper_memory={"x_scale": x_scale, "y_scale": y_scale})
+        return self.mpcc(start, m.longest, m.longest, np.ones(self.system.nc, dtype=bool))
 
     def advance(
         self, state: State, dt: float, binding: NDArray[np.bool_], guess: Advance | None = None
     ) -> Generator[Ask, Solution, Advance]:
         """One MPCC of given length."""
         program = self.mpcc(state, dt, dt, binding)
-        start = self._guess(state, dt, binding) if guess is None else self._moved(guess, dt)
-        solution = yield program, start
+        start = self._free_motion(state, dt, binding) if guess is None else guess
+        x = np.concatenate(([dt], start.u, start.P_g))
+        active = start.solution.active if guess is not None else binding & (state.stepper_memory["closed"] > 0)
+        solution = yield program, Solution(x, start.P_N, "guess", 0, "guess", active)
         return self._advance(state, program, solution)
 
-    def land(
-        self, state: State, longest: float, closed: NDArray[np.bool_]
-    ) -> Generator[Ask, Solution, Advance]:
+    def land(self, state: State, longest: float, closed: NDArray[np.bool_]) -> Generator[Ask, Solution, Advance]:
         """One MPCC whose objective is the length; by roots where the solver does not optimise."""
-        program = self.mpcc(state, 0.0, longest, closed)
+        program, m = self.mpcc(state, 0.0, longest, closed), self.mechanism
         if not self.solver.fits(program):
-            return (yield from self.land_by_roots(state, longest, closed))
-        g0, rate0 = self._start_gaps(state)
-        limit = longest
-        while True:
-            guess = self._guess(state, limit, closed)
-            predicted = self._closing(state, self._as_advance(state, guess), g0, rate0, closed)
-            if predicted is not None:
-                guess = self._guess(state, predicted[0], closed)
-            try:
-                solution = yield self.mpcc(state, 0.0, limit, closed), guess
-            except SolverFailed:
-                return (yield from self.land_by_roots(state, limit, closed))
-            done = self._advance(state, program, solution)
-            earlier = self._closing(state, done, g0, rate0, closed)
-            if earlier is None or earlier[0] >= done.dt * (1 - 1e-9):
-                return done
-            # the length has skipped an excursion through a wall: the longest step ends before it
-            return (yield from self.land_by_roots(state, done.dt, closed))
+            return (yield from super().land(state, longest, closed))
+        guess = self._free_motion(state, longest, closed)
+        predicted = closing_within(m, state, guess, closed)
+        if predicted is not None:
+            guess = self._free_motion(state, predicted[0], closed)
+        try:
+            solution = yield program, guess.solution
+        except SolverFailed:
+            return (yield from super().land(state, longest, closed))
+        done = self._advance(state, program, solution)
+        earlier = closing_within(m, state, done, closed)
+        landed = np.any(m.touching(m.at(state.t + done.dt, done.q).g_N) & ~closed)
+        if (landed or done.dt == longest) and (earlier is None or earlier[0] >= done.dt * AT_THE_END):
+            return done
+        # the program has stopped short of the longest step, or skipped an excursion through a wall
+        return (yield from super().land(state, longest, closed))
 
     def _advance(self, state: State, program: MPCC, solution: Solution) -> Advance:
         dt, u, P_g = self.equations.split(solution.x)
         _, c, terms, _ = self.equations.structure.values(solution.x, solution.y, program.p)
         residual = float(np.max(np.abs(c) / np.maximum(terms, np.finfo(float).tiny), initial=0.0))
-        return Advance(dt, u, self.n.advance(state.q, u, dt)[0], P_g, solution.y, residual, solution)
+        return Advance(dt, u, self.mechanism.moved(state.q, u, dt), P_g, solution.y, residual, solution)
 
-    def _guess(self, state: State, dt: float, binding: NDArray[np.bool_]) -> Solution:
-        """Free motion with the impulses of the last step."""
-        kick = dt if self.equations.scheme == "implicit-euler" else dt / 2
-        u = state.v + self._inverse_mass(kick * self.n.h(state.t, state.q, state.v, self.p)[0])
-        P_N = np.where(binding, state.stepper_memory["P_N"], 0.0)
-        u = u + self._inverse_mass(self._at(state.t, state.q).W_N @ P_N)
-        x = np.concatenate(([dt], u, np.zeros(self.system.ng)))
-        return Solution(x, P_N, "guess", 0, "guess", binding & (state.stepper_memory["closed"] > 0))
-
-    def _moved(self, guess: Advance, dt: float) -> Solution:
-        x = guess.solution.x.copy()
-        x[0] = dt
-        return Solution(x, guess.P_N, "guess", 0, "guess", guess.solution.active)
-
-    def _as_advance(self, state: State, guess: Solution) -> Advance:
-        dt, u, P_g = self.equations.split(guess.x)
-        return Advance(dt, u, self.n.advance(state.q, u, dt)[0], P_g, guess.y, np.inf, guess)
+    def _free_motion(self, state: State, dt: float, binding: NDArray[np.bool_]) -> Advance:
+        """A guess: free motion with the impulses of the last step."""
+        m = self.mechanism
+        kick = dt / 2 if self.equations.scheme == HALF_KICK else dt
+        P_N, P_g = np.where(binding, state.stepper_memory["P_N"], 0.0), np.zeros(self.system.ng)
+        impulse = kick * m.force(state.t, state.q, state.v) + m.at(state.t, state.q).W_N @ P_N
+        u = state.v + m.metric.change(impulse)
+        guess = Solution(np.concatenate(([dt], u, P_g)), P_N, "guess", 0, "guess")
+        return Advance(dt, u, m.moved(state.q, u, dt), P_g, P_N, np.inf, guess)

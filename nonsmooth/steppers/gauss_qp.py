@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import QP, Program, Solution
@@ -72,30 +73,27 @@ class GaussQPFormulation(GaussFormulation):
         self, state: State, dt: float, binding: NDArray[np.bool_], guess: Advance | None = None
     ) -> Generator[Ask, Solution, Advance]:
         """Successive QPs at given length."""
-        s = self.system
-        nv, ng = s.nv, s.ng
-        parameters = self.equations.parameters(state.t, state.q, state.v, self.p, self.longest)
+        m, memory, ng, nv = self.mechanism, state.stepper_memory, self.system.ng, self.system.nv
+        parameters = self.equations.parameters(state.t, state.q, state.v, m.p, m.longest)
         if guess is None:
-            u, P_g = state.v, np.zeros(ng)
-            P_N = np.where(binding, state.stepper_memory["P_N"], 0.0)
-            active = state.stepper_memory["closed"] > 0
+            u, P_g, P_N = state.v, np.zeros(ng), np.where(binding, memory["P_N"], 0.0)
+            active = memory["closed"] > 0
         else:
             u, P_g, P_N = guess.u, guess.P_g, guess.P_N
             active = P_N > 0
         index = np.concatenate([np.arange(ng), ng + np.flatnonzero(binding)])
-        names = tuple(self.names[i] for i in index)
+        names = tuple(m.names[i] for i in index)
         rows = np.concatenate([np.ones(ng, dtype=bool), active])[index]
         solution = Solution(np.zeros(nv), np.zeros(rows.size), "guess", 0, "guess", rows)
         best: Advance | None = None
-        y_scale = self.scales(state)[1]
         for k in range(PASSES + 1):
             x = np.concatenate(([dt], u, P_g))
             errors, G, H, f, A, b, norms, deviation, q = self.equations.linearised(x, P_N, parameters)
             error = float(errors.max())
             if not np.isfinite(error):
-                raise self.failed(f"the equations of motion are not finite at dt = {dt:.6g} s.")
+                raise SolverFailed(f"the equations of motion are not finite at dt = {dt:.6g} s.")
             if k > 0:
-                natural = np.abs(np.minimum(G / self.scale, P_N / y_scale))[binding]
+                natural = np.abs(np.minimum(G / m.scale, P_N / memory["y_scale"]))[binding]
                 residual = max(error, float(natural.max(initial=0.0)))
                 stalled = best is not None and residual >= best.residual
                 if best is None or residual < best.residual:
@@ -106,12 +104,12 @@ class GaussQPFormulation(GaussFormulation):
             if deviation[0] > 0.5 and np.linalg.eigvalsh(H)[0] < 1e-3:
                 H = np.eye(nv)
             solution = yield QP(H, f, A[index], b[index], ng, names), solution
-            u = u + self.metric.inverse.T @ solution.x
-            impulses = np.zeros(ng + s.nc)
+            u = u + m.metric.velocity(solution.x)
+            impulses = np.zeros(norms.size)
             impulses[index] = solution.y / norms[index]
             P_g, P_N = impulses[:ng], np.maximum(impulses[ng:], 0.0)
         assert best is not None
-        raise self.failed(
+        raise SolverFailed(
             f"the linearised gaps did not close in {PASSES} passes at dt = {dt:.6g} s "
             f"(scaled residual {best.residual:.3g}); a shorter step may be needed."
         )

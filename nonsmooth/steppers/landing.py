@@ -1,4 +1,4 @@
-"""Where an open gap closes first within a trial step.
+"""Steps that end where a gap closes: the first closing within a trial step, and the length that meets it.
 
 A gap is known at both ends of the step with its rate, hence as a cubic. Its interior minimum counts as well: the sign at the
 end alone misses short excursions through the wall. A contact that has just left the wall starts at zero by definition, so
@@ -7,16 +7,96 @@ its cubic is divided by s.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
+from nonsmooth.model.state import State
+from nonsmooth.programs import Solution
+from nonsmooth.steppers.base import Ask
+from nonsmooth.steppers.mechanism import CLOSED_GAP, Mechanism
 
-__all__ = ["first_closing"]
+if TYPE_CHECKING:
+    from nonsmooth.steppers.gauss import Advance
+
+__all__ = ["LANDED", "closing_within", "first_closing", "locate_landing"]
+
+#: share of the clearance to which a landing is located
+LANDED = 1e-13
+ITERATIONS = 40
+#: a closing later than this share of the length is the landing that ends the step itself
+AT_THE_END = 1 - 1e-9
+
+Mask = NDArray[np.bool_]
+
+
+def locate_landing(
+    m: Mechanism,
+    advance: Callable[..., Generator[Ask, Solution, Advance]],
+    state: State,
+    longest: float,
+    closed: Mask,
+) -> Generator[Ask, Solution, Advance]:
+    """The longest step, up to `longest` [s], in which no open gap closes before its end.
+
+    Guarded Newton on the length: each trial solves the step's equations anew by `advance`, and each landing ends with a
+    look at all other gaps.
+    """
+    trial = yield from advance(state, longest, closed)
+    found = closing_within(m, state, trial, closed)
+    while found is not None:
+        trial = yield from _locate(m, advance, state, trial, found, closed)
+        found = closing_within(m, state, trial, closed)
+        if found is not None and found[0] >= trial.dt * AT_THE_END:
+            break
+    return trial
+
+
+def _locate(
+    m: Mechanism,
+    advance: Callable[..., Generator[Ask, Solution, Advance]],
+    state: State,
+    beyond: Advance,
+    found: tuple[float, int],
+    closed: Mask,
+) -> Generator[Ask, Solution, Advance]:
+    """Newton on the length for one gap, kept between a length before and one after its closing."""
+    estimate, i = found
+    low, high = 0.0, beyond.dt
+    trial = beyond
+    for _ in range(ITERATIONS):
+        trial = yield from advance(state, estimate, closed, trial)
+        gaps, rates = _end_gaps(m, state, trial)
+        gap, rate = float(gaps[i]), float(rates[i])
+        low, high = (estimate, high) if gap > 0 else (low, estimate)
+        newton = estimate - gap / rate if rate < 0 else np.inf
+        step = newton if low < newton < high else (low + high) / 2
+        if abs(gap) <= LANDED * m.scale[i] or step in (low, high):
+            break
+        estimate = step
+    return trial
+
+
+def closing_within(m: Mechanism, state: State, trial: Advance, closed: Mask) -> tuple[float, int] | None:
+    """`first_closing` of the gaps that are open at the start of the trial."""
+    here = m.at(state.t, state.q)
+    ends = _end_gaps(m, state, trial)
+    # a landing at the very end leaves gaps of round-off, which are no news
+    tolerance = 1e-2 * CLOSED_GAP * m.scale
+    return first_closing(here.g_N, here.W_N.T @ state.v, *ends, trial.dt, watched=~closed, tolerance=tolerance)
+
+
+def _end_gaps(m: Mechanism, state: State, trial: Advance) -> tuple[Array, Array]:
+    """Gaps at the end of a half kick, and their rates of change with its length."""
+    there = m.at(state.t + trial.dt, trial.q)
+    return there.g_N, there.W_N.T @ (2 * trial.u - state.v)
 
 
 def first_closing(
-    g0: Array, rate0: Array, g1: Array, rate1: Array, dt: float, *, watched: NDArray[np.bool_], tolerance: Array
+    g0: Array, rate0: Array, g1: Array, rate1: Array, dt: float, *, watched: Mask, tolerance: Array
 ) -> tuple[float, int] | None:
     """Time after the start [s] and index of the gap that closes first, or None.
 

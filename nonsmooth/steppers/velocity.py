@@ -1,79 +1,76 @@
-"""Programs for velocities at one instant: the second half of a step, and impacts.
+"""Velocity changes at one instant: the second half of a step, and impacts.
 
-``min 1/2 |v⁺ - v|_M^2  s.t.  W_g' v⁺ = -g_t,  W_N' v⁺ >= bound`` on closed contacts, Gauss' principle for impulses: its multipliers are the
-impulses, M (v⁺ - v) = W_g P_g + W_N P_N. It is posed in x = L' v with M = L L' and rows of norm 1.
+``min 1/2 |v⁺ - v|_M^2  s.t.  W_g' v⁺ = -g_t,  W_N' v⁺ >= bound`` on closed contacts, Gauss' principle for impulses: its
+multipliers are the impulses, M (v⁺ - v) = W_g P_g + W_N P_N. It is posed in x = L' v with M = L L' and rows of norm 1.
 """
 
 from __future__ import annotations
+
+from collections.abc import Generator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.programs import QP, Solution
+from nonsmooth.steppers.base import Ask
+from nonsmooth.steppers.equations import FLOOR
+from nonsmooth.steppers.mechanism import Mechanism
 
-__all__ = ["MassMetric", "VelocityProgram"]
-
-
-class MassMetric:
-    """x = L' v, in which the kinetic energy is |x|^2 / 2."""
-
-    def __init__(self, M: Array) -> None:
-        self.M = M
-        self.factor = np.linalg.cholesky(M)
-        self.inverse = np.linalg.inv(self.factor)
-
-    def rows(self, W: Array) -> tuple[Array, Array]:
-        """Unit rows of W' in the metric and their norms (1 for a zero row)."""
-        rows = (self.inverse @ W).T
-        norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-        norms[norms == 0.0] = 1.0
-        return rows / norms[:, None], norms
+__all__ = ["VelocityChange", "change_velocity", "strike"]
 
 
-class VelocityProgram:
-    """The QP of a velocity change on closed contacts, and the way back to velocities and impulses.
+class VelocityChange(NamedTuple):
+    """Velocity after, impulses of joints and of all contacts (zero where open), scaled residual of the equations."""
 
-    Parameters
-    ----------
-    metric : MassMetric
-    v : (nv,) velocity before
-    W_g, rate_g : (nv, ng), (ng,) joints, with W_g' v⁺ = rate_g
-    W_N, bound : (nv, nc), (nc,) all contacts, with W_N' v⁺ >= bound where `closed`
-    closed : (nc,) bool
-    """
+    v: Array
+    P_g: Array
+    P_N: Array
+    residual: float
 
-    def __init__(
-        self, metric: MassMetric, v: Array, W_g: Array, rate_g: Array, W_N: Array, bound: Array,
-        closed: NDArray[np.bool_], names: tuple[str, ...],
-    ) -> None:  # fmt: skip
-        self.metric, self.v, self.closed = metric, v, closed
-        self.ng, self.nc = W_g.shape[1], W_N.shape[1]
-        index = np.flatnonzero(closed)
-        self.index = index
-        directions = np.concatenate([W_g, W_N[:, index]], axis=1)
-        self.directions = directions
-        rows, self.norms = metric.rows(directions)
-        wanted = np.concatenate([rate_g, bound[index]]) - directions.T @ v
-        n = v.size
-        labels = names[: self.ng] + tuple(names[self.ng + i] for i in index)
-        self.program = QP(np.eye(n), np.zeros(n), rows, wanted / self.norms, self.ng, labels)
 
-    @property
-    def trivial(self) -> bool:
-        """Whether nothing constrains the velocity."""
-        return self.directions.shape[1] == 0
+def change_velocity(
+    m: Mechanism, t: float, q: Array, v: Array, closed: NDArray[np.bool_], bound: Array
+) -> Generator[Ask, Solution, VelocityChange]:
+    """The nearest velocity that the joints and the `closed` contacts allow, with W_N' v⁺ >= `bound` [m/s]."""
+    _, W_N, W_g, g_t = m.at(t, q)
+    ng, P_N = W_g.shape[1], np.zeros(closed.size)
+    index = np.flatnonzero(closed)
+    directions = np.concatenate([W_g, W_N[:, index]], axis=1)
+    if directions.shape[1] == 0:
+        return VelocityChange(v, np.zeros(0), P_N, 0.0)
+    rows, norms = m.metric.rows(directions)
+    wanted = np.concatenate([-g_t, bound[index]]) - directions.T @ v
+    names = m.names[:ng] + tuple(m.names[ng + i] for i in index)
+    program = QP(np.eye(v.size), np.zeros(v.size), rows, wanted / norms, ng, names)
+    guess = Solution(np.zeros(v.size), np.zeros(norms.size), "guess", 0, "guess", np.ones(norms.size, dtype=bool))
+    solution = yield program, guess
+    impulses = solution.y / norms
+    impulses[ng:] = np.maximum(impulses[ng:], 0.0)
+    P_N[index] = impulses[ng:]
+    v_plus = v + m.metric.change(directions @ impulses)
+    return VelocityChange(v_plus, impulses[:ng], P_N, _residual(m, t, q, v, v_plus, impulses[:ng], P_N))
 
-    def guess(self, active: NDArray[np.bool_]) -> Solution:
-        """Warm start: the contacts that are expected to press."""
-        rows = np.concatenate([np.ones(self.ng, dtype=bool), active[self.index]])
-        return Solution(np.zeros(self.v.size), np.zeros(rows.size), "guess", 0, "guess", rows)
 
-    def recover(self, solution: Solution) -> tuple[Array, Array, Array]:
-        """Velocity after, impulses of joints, impulses of all contacts (zero where open)."""
-        impulses = solution.y / self.norms
-        impulses[self.ng :] = np.maximum(impulses[self.ng :], 0.0)
-        P_N = np.zeros(self.nc)
-        P_N[self.index] = impulses[self.ng :]
-        change = self.metric.inverse.T @ (self.metric.inverse @ (self.directions @ impulses))
-        return self.v + change, impulses[: self.ng], P_N
+def strike(
+    m: Mechanism, t: float, q: Array, v: Array, closed: NDArray[np.bool_], terms: Array
+) -> Generator[Ask, Solution, VelocityChange]:
+    """The impact on closed contacts if one of them approaches, by Newton's law; `terms` are the sizes that v is a sum of."""
+    W_N = m.at(t, q).W_N
+    if not np.any(closed & m.approaching(W_N, v, terms)):
+        return VelocityChange(v, np.zeros(m.system.ng), np.zeros(closed.size), 0.0)
+    bound = -m.restitution * np.minimum(W_N.T @ v, 0.0)
+    return (yield from change_velocity(m, t, q, v, closed, bound))
+
+
+def _residual(m: Mechanism, t: float, q: Array, v: Array, v_plus: Array, P_g: Array, P_N: Array) -> float:
+    """Scaled residual of M (v⁺ - v) = W_g P_g + W_N P_N and W_g' v⁺ + g_t = 0."""
+    (_, W_N, W_g, g_t), M = m.at(t, q), m.metric.M
+    rows = M @ (v_plus - v) - W_g @ P_g - W_N @ P_N
+    terms = np.abs(M) @ (np.abs(v_plus) + np.abs(v)) + np.abs(W_g) @ np.abs(P_g) + np.abs(W_N) @ P_N
+    terms += FLOOR * np.sqrt(np.diag(M)) * (m.metric.length(v) + m.metric.length(v_plus))
+    joints = W_g.T @ v_plus + g_t
+    joint_terms = np.abs(W_g).T @ (np.abs(v_plus) + np.abs(v)) + np.abs(g_t)
+    values, scales = np.concatenate([rows, joints]), np.concatenate([terms, joint_terms])
+    return float(np.max(np.abs(values) / np.maximum(scales, np.finfo(float).tiny)))

@@ -5,8 +5,11 @@ import pytest
 
 from nonsmooth import ActiveSet, GaussMPCC, GaussQP, Landing, Rigid, simulate
 
+
 @pytest.mark.parametrize("links", [1, 10])
-@pytest.mark.parametrize("stepper", [GaussQP(), GaussMPCC(solver=ActiveSet()), GaussMPCC()], ids=["QP", "MPCC", "IPOPT"])
+@pytest.mark.parametrize(
+    "stepper", [GaussQP(), GaussMPCC(solver=ActiveSet()), GaussMPCC()], ids=["QP", "MPCC", "IPOPT"]
+)
 def test_true_gaps_close_at_large_steps(stepper, links, loose_chain):
     trajectory = simulate(loose_chain(links), stepper, t_end=0.5, dt=5e-3)
     assert trajectory.counts["fallbacks"] == 0
@@ -16,7 +19,10 @@ def test_true_gaps_close_at_large_steps(stepper, links, loose_chain):
 
 def test_both_steppers_solve_the_same_equations(loose_chain):
     """One scheme, solved as QPs and as MPCCs: the motions agree to the solvers' round-off grown over 20 steps."""
-    ends = [simulate(loose_chain(10), stepper, t_end=0.1, dt=5e-3).end.q for stepper in (GaussQP(), GaussMPCC(solver=ActiveSet()))]
+    ends = [
+        simulate(loose_chain(10), stepper, t_end=0.1, dt=5e-3).end.q
+        for stepper in (GaussQP(), GaussMPCC(solver=ActiveSet()))
+    ]
     assert np.max(np.abs(ends[0] - ends[1])) <= 1e-9
 
 

@@ -23,7 +23,9 @@ INERTIA = np.array([1.0, 2.0, 3.0])
 
 def test_torque_free_asymmetric_body():
     """Energy is kept to round-off (midpoint rule, quadratic invariant), momentum to second order, the norm by construction."""
-    system = Model([Ground(), SpatialBody("body", mass=1.0, inertia=tuple(INERTIA), angular_velocity=(0.6, 0.7, 0.4))]).build()
+    system = Model(
+        [Ground(), SpatialBody("body", mass=1.0, inertia=tuple(INERTIA), angular_velocity=(0.6, 0.7, 0.4))]
+    ).build()
     trajectory = simulate(system, GaussQP(), t_end=10.0, dt=Landing(1e-6, 1e-3))
     omega = trajectory.v.array[:, 3:]
     quaternion = trajectory.q.array[:, 3:]
@@ -78,7 +80,9 @@ def test_driven_mechanism_follows_its_driver(dt):
 def test_landing_without_contacts_is_second_order():
     """Position error of the free slider-crank, measured against the finest step."""
     system = slider_crank()
-    ends = [simulate(system, GaussQP(), t_end=0.02, dt=Landing(1e-7, 2e-4 / 2**k)).q["crank.angle"][-1] for k in range(5)]
+    ends = [
+        simulate(system, GaussQP(), t_end=0.02, dt=Landing(1e-7, 2e-4 / 2**k)).q["crank.angle"][-1] for k in range(5)
+    ]
     differences = np.abs(np.diff(ends))
     orders = np.log2(differences[:-1] / differences[1:])
     assert np.all((orders >= 1.9) & (orders <= 2.1)), orders

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nonsmooth import plots
+from nonsmooth import GaussQP, Gravity, Landing, Model, SpatialBody, plots, simulate
 from nonsmooth.certificate import Certificate, EnergyLedger
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.state import State
 from nonsmooth.plots import Panel
-from nonsmooth.plots.curves import readable, scale
+from nonsmooth.plots.curves import dense, readable, scale
 from nonsmooth.trajectory import IMPACT_COLUMNS, Columns, Left, Trajectory
+from nonsmooth_problems import slider_rod
 from nonsmooth_problems.slider_rod_exact import CONTACTS, case
 
 NAMES = ("slider.x", "slider.y", "slider.angle")
@@ -83,6 +84,11 @@ def trajectory(exact):
     return sampled(exact)
 
 
+def points(line):
+    """Of an interpolated line the left and the right limits at the rows, which are its dots."""
+    return line.get_xdata()[line.get_markevery()], line.get_ydata()[line.get_markevery()]
+
+
 def shown(figure):
     return [axis for axis in figure.axes if axis.get_visible()]
 
@@ -94,8 +100,9 @@ def test_panels_are_drawn_in_their_units(trajectory):
     assert axis.get_title("left") == "Height"
     assert axis.get_ylabel() == "[\N{MICRO SIGN}m]"
     assert axis.get_xlabel() == "time [ms]"
-    np.testing.assert_allclose(line.get_xdata()[::2], trajectory.t * 1e3)
-    np.testing.assert_allclose(line.get_ydata()[::2], trajectory.q["slider.y"] * 1e6)
+    x, y = points(line)
+    np.testing.assert_allclose(x[::2], trajectory.t * 1e3)
+    np.testing.assert_allclose(y[::2], trajectory.q["slider.y"] * 1e6)
 
 
 def test_a_plain_tuple_is_a_panel(trajectory):
@@ -138,8 +145,71 @@ def test_a_function_is_drawn_of_run_and_exact_solution(trajectory, exact):
 
     axis = shown(plots.panels(trajectory, [Panel("Left end", "um", ((left_end, "left end"),))], exact=exact))[0]
     run, truth = axis.lines[:2]
-    np.testing.assert_allclose(run.get_ydata()[1::2], (trajectory.gap[CONTACTS[0]] - 10e-6) * 1e6, atol=1e-9)
+    np.testing.assert_allclose(points(run)[1][1::2], (trajectory.gap[CONTACTS[0]] - 10e-6) * 1e6, atol=1e-9)
     assert truth.get_ydata()[-1] == pytest.approx(-10.0)
+
+
+def test_between_rows_a_parabola_is_exact(exact):
+    # eight rows: start, middle, end and five impacts, between which case 2 flies in parabolas; found 8e-18 m, 3e-16 rad
+    coarse = sampled(exact, n=3)
+
+    def left_end(view):
+        return view.q["slider.y"] - 0.01 * np.sin(view.q["slider.angle"])
+
+    height, tilt = (
+        Panel(name, unit, (("q", name, ""),)) for name, unit in (("slider.y", "m"), ("slider.angle", "rad"))
+    )
+    axes = shown(plots.panels(coarse, [height, tilt, Panel("Left end", "m", ((left_end, ""),))]))
+    for axis, value in zip(axes, (lambda s: s.q["slider.y"], lambda s: s.q["slider.angle"], left_end), strict=True):
+        t, y = axis.lines[0].get_data()
+        # the impacts after the fifth have no rows here
+        early = t * 1e-3 <= exact.events[4]
+        assert len(coarse.t) == 8 and np.count_nonzero(early) > 1000
+        np.testing.assert_allclose(y[early], value(exact.sample(t[early] * 1e-3)), rtol=0.0, atol=1e-12)
+
+
+def test_what_is_no_smooth_motion_is_straight_between_rows(exact):
+    def chords(trajectory):
+        axis = shown(plots.panels(trajectory, [Panel("Height", "m", (("q", "slider.y", "centre"),))]))[0]
+        t, y = axis.lines[0].get_xdata() * 1e-3, axis.lines[0].get_ydata()
+        return np.max(np.abs(y - np.interp(t, trajectory.t, trajectory.q["slider.y"])))
+
+    system = slider_rod(case=1).build()
+    # implicit Euler moves with the velocity of the step's end; a cubic would dip 2 um into the rod
+    assert chords(simulate(system, GaussQP(), t_end=4e-3, dt=1e-3)) < 1e-18
+    # kept rows 0, 4: the impact lies between them
+    sparse = simulate(system, GaussQP(), t_end=3e-3, dt=Landing(1e-6, 1e-3), record=100)
+    assert len(sparse.t) == 2 and chords(sparse) < 1e-18
+    landed = simulate(system, GaussQP(), t_end=3e-3, dt=Landing(1e-6, 1e-3))
+    assert chords(landed) == pytest.approx(9.81 * 1e-3**2 / 8, rel=1e-3)  # the sagitta of the first step
+
+
+def test_a_quaternion_is_straight_and_a_position_is_not():
+    top = SpatialBody("top", mass=1.0, inertia=(1.0, 1.0, 1.0), angular_velocity=(0.0, 0.0, 2.0))
+    system = Model([top, Gravity(acceleration=(0.0, 0.0, -9.81))]).build()
+    run = simulate(system, GaussQP(), t_end=0.2, dt=Landing(0.1, 0.1))
+    _, view = dense(run)
+    for name, sagitta in (("top.z", 9.81 * 0.1**2 / 8), ("top.qz", 0.0), ("top.qw", 0.0)):
+        chord = np.interp(view.t, run.t, run.q[name])
+        # the nearest point to the middle of a step is 0.04 % of it away; straight lines differ by round-off
+        assert np.max(np.abs(view.q[name] - chord)) == pytest.approx(sagitta, rel=1e-5, abs=1e-15)
+
+
+def test_a_flat_panel_takes_the_scale_of_its_like():
+    flat = sampled(case(1, restitution=0.0))
+    forces = [Panel(wall, "N", (("lam_N", f"guide.left_{wall}", wall),)) for wall in ("lower", "upper")]
+    lower, upper = shown(plots.panels(flat, forces))
+    assert upper.get_ylim() == lower.get_ylim()
+    (alone,) = shown(plots.panels(flat, forces[1:]))
+    assert (alone.get_ylim(), list(alone.get_yticks())) == ((-1.0, 1.0), [0.0])
+
+
+def test_equal_legends_are_shown_once(trajectory):
+    def both(title, wall):
+        return Panel(title, "N", tuple(("lam_N", f"guide.{end}_{wall}", end) for end in ("left", "right")))
+
+    first, second = shown(plots.panels(trajectory, [both("lower", "lower"), both("upper", "upper")]))
+    assert first.get_legend() is not None and second.get_legend() is None
 
 
 def test_impacts_are_marked_where_they_belong(trajectory):

@@ -114,7 +114,7 @@ def test_arguments_are_checked_before_the_first_step():
         simulate(system, GaussQP(), t_end=0.1, dt=1e-3, state=system.state({"slider.y": -2e-5}))
     with pytest.raises(InputError, match="record must be an integer"):
         simulate(system, GaussQP(), t_end=0.1, dt=1e-3, record=0)
-    with pytest.raises(InputError, match='engine must be'):
+    with pytest.raises(InputError, match="engine must be"):
         simulate(system, GaussQP(), t_end=0.1, dt=1e-3, engine="gpu")
     other = Model([Ground(), PlanarBody("a", mass=1.0, inertia=1.0), PlanarBody("b", mass=1.0, inertia=1.0)]).build()
     with pytest.raises(InputError, match="6 coordinates"):

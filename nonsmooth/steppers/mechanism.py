@@ -1,0 +1,122 @@
+"""A system with numbers for its parameters: what every formulation evaluates between its programs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.model.system import System
+
+__all__ = ["CLOSED_GAP", "CLOSED_RATE", "Configuration", "MassMetric", "Mechanism"]
+
+#: share of the clearance below which a gap counts as closed
+CLOSED_GAP = 1e-8
+#: share of the sum of its terms below which a gap rate counts as zero
+CLOSED_RATE = 1e-10
+
+
+class Configuration(NamedTuple):
+    """Gaps, their directions, and the joints' directions and explicit rates at one (t, q)."""
+
+    g_N: Array
+    W_N: Array
+    W_g: Array
+    g_t: Array
+
+
+class MassMetric:
+    """x = L' v with M = L L', in which the kinetic energy is |x|^2 / 2."""
+
+    def __init__(self, M: Array) -> None:
+        self.M = M
+        self.factor = np.linalg.cholesky(M)
+        self.inverse = np.linalg.inv(self.factor)
+
+    def velocity(self, x: Array) -> Array:
+        """v of x."""
+        return self.inverse.T @ x
+
+    def change(self, impulse: Array) -> Array:
+        """M^-1 times an impulse."""
+        return self.inverse.T @ (self.inverse @ impulse)
+
+    def length(self, v: Array) -> float:
+        """|v|_M."""
+        return float(np.linalg.norm(self.factor.T @ v))
+
+    def rows(self, W: Array) -> tuple[Array, Array]:
+        """Unit rows of W' in the metric and their norms (1 for a zero row)."""
+        rows = (self.inverse @ W).T
+        norms = np.sqrt(np.sum(rows**2, axis=1))
+        norms[norms == 0.0] = 1.0
+        return rows / norms[:, None], norms
+
+
+class Mechanism:
+    """Numerical view of a system at given parameters.
+
+    Parameters
+    ----------
+    system : System
+    p : (len(system.parameters),) parameter values
+    longest : [s] longest step, for what counts as a zero gap rate
+    """
+
+    def __init__(self, system: System, p: Array, longest: float) -> None:
+        self.system, self.p, self.longest = system, p, longest
+        self.numeric = system.numeric
+        self.restitution, self.friction, self.scale = self.numeric.contact_law(p)
+        self.metric = MassMetric(self.numeric.M(system.start.q, p)[0])
+        self.names = system.constraint_names + system.contact_names
+        self._met: list[tuple[float, Array, Configuration]] = []
+
+    def at(self, t: float, q: Array) -> Configuration:
+        """The configuration; those of the last two arrays q are remembered."""
+        for met_t, met_q, configuration in self._met:
+            if met_q is q and met_t == t:
+                return configuration
+        configuration = Configuration(*self.numeric.configuration(t, q, self.p))
+        self._met = [(t, q, configuration), *self._met[:1]]
+        return configuration
+
+    def force(self, t: float, q: Array, v: Array) -> Array:
+        """h(t, q, v)."""
+        return self.numeric.h(t, q, v, self.p)[0]
+
+    def moved(self, q: Array, u: Array, dt: float) -> Array:
+        """q moved by the velocity u for dt."""
+        return self.numeric.advance(q, u, dt)[0]
+
+    def touching(self, gaps: Array) -> NDArray[np.bool_]:
+        """Which gaps count as closed."""
+        return gaps <= CLOSED_GAP * self.scale
+
+    def approaching(self, W_N: Array, v: Array, terms: Array) -> NDArray[np.bool_]:
+        """Which gap rates are negative beyond round-off, where v is a sum of velocities of the sizes `terms`."""
+        return W_N.T @ v < -self._zero_rate(W_N, terms)
+
+    def leaving(self, W_N: Array, v: Array, terms: Array) -> NDArray[np.bool_]:
+        """Which gap rates are positive beyond round-off."""
+        return W_N.T @ v > self._zero_rate(W_N, terms)
+
+    def _zero_rate(self, W_N: Array, terms: Array) -> Array:
+        return CLOSED_RATE * (np.abs(W_N).T @ terms + self.scale / self.longest)
+
+    def typical_sizes(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        """Sizes of x = (dt, u, P_g) and of y = P_N: impulses that move a gap by its clearance within the longest step,
+        and the velocities that they and the loads give."""
+        dt, weight = self.longest, np.diag(self.metric.M)
+        _, W_N, W_g, _ = self.at(t, q)
+        mobility = np.sum((self.metric.inverse @ W_N) ** 2, axis=0)
+        # a concentric journal has no normal yet; no contact is heavier than the heaviest body
+        y = self.scale / (dt * np.maximum(mobility, 1.0 / np.max(weight)))
+        struck = np.abs(self.metric.change(W_N)) * y
+        driven = np.abs(self.metric.change(dt * self.force(t, q, v)))
+        u = np.maximum(np.max(struck, axis=1, initial=0.0), np.maximum(driven, np.abs(v)))
+        u[u == 0.0] = np.max(u, initial=0.0) or 1.0
+        directions = np.abs(W_g)
+        P_g = directions.T @ (weight * u) / np.maximum(np.sum(directions**2, axis=0), np.finfo(float).tiny)
+        return np.concatenate(([dt], u, P_g)), y

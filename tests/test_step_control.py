@@ -1,0 +1,96 @@
+"""Step lengths: grids without drift, last steps that end at t_end, and settings that are refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nonsmooth import InputError, Landing
+from nonsmooth.step_control import ConstantStep, StepControl, step_control
+
+
+def times(control: StepControl, t_start: float, t_end: float) -> list[float]:
+    found = [t_start]
+    while found[-1] < t_end:
+        found.append(control.next_time(found[-1], t_start, t_end))
+    return found
+
+
+@pytest.mark.parametrize("t_start", [0.0, 0.3, -2.0, 1e3])
+def test_constant_steps_lie_on_one_grid(t_start: float) -> None:
+    dt = 1e-3
+    got = times(ConstantStep(dt), t_start, t_start + 1.0)
+    assert len(got) == 1001
+    assert got[1:-1] == [t_start + k * dt for k in range(1, 1000)]  # multiples, not sums: no drift, to the last bit
+    assert got[-1] == t_start + 1.0
+
+
+def test_a_million_steps_are_neither_skipped_nor_doubled() -> None:
+    dt, control = 1e-6, ConstantStep(1e-6)
+    for k in range(999_000, 999_990):
+        assert control.next_time(k * dt, 0.0, 1.0) == (k + 1) * dt
+
+
+@pytest.mark.parametrize(("t_end", "count"), [(1.0, 10), (1.05, 11), (1.0 + 1e-13, 10), (1.0 - 1e-13, 10), (0.03, 1)])
+def test_the_last_constant_step_is_cut_at_the_end_and_never_a_splinter(t_end: float, count: int) -> None:
+    got = times(ConstantStep(0.1), 0.0, t_end)
+    assert got[-1] == t_end and len(got) == count + 1
+    assert np.min(np.diff(got)) > 0.01
+
+
+def test_after_a_shortened_step_the_grid_is_met_again() -> None:
+    assert ConstantStep(0.1).next_time(0.325, 0.0, 1.0) == pytest.approx(0.4, abs=1e-16)
+
+
+def test_landing_offers_its_longest_step() -> None:
+    control = Landing(1e-6, 0.1)
+    assert control.next_time(0.325, 0.0, 1.0) == pytest.approx(0.425, abs=1e-16)
+    assert control.next_time(0.95, 0.0, 1.0) == 1.0
+    assert control.next_time(0.9 - 1e-12, 0.0, 1.0) == 1.0  # no last step of 1e-12 s
+
+
+def test_landing_may_have_equal_bounds() -> None:
+    assert Landing(1e-3, 1e-3).dt_min == 1e-3
+
+
+@pytest.mark.parametrize("dt", [1e-3, 1, np.float64(0.5)])
+def test_a_number_is_a_constant_step(dt: float) -> None:
+    assert step_control(dt) == ConstantStep(float(dt))
+
+
+def test_a_step_control_is_kept() -> None:
+    for control in (ConstantStep(0.1), Landing(1e-6, 1e-3)):
+        assert step_control(control) is control
+
+
+def test_settings_are_values() -> None:
+    assert Landing(1e-6, 1e-3) == Landing(dt_min=1e-6, dt_max=1e-3) and hash(ConstantStep(0.1)) == hash(
+        ConstantStep(0.1)
+    )
+
+
+@pytest.mark.parametrize("dt", [0.0, -1e-3, np.nan, np.inf])
+def test_a_constant_step_is_positive(dt: float) -> None:
+    with pytest.raises(InputError, match="dt must be a positive number of seconds, got"):
+        step_control(dt)
+
+
+@pytest.mark.parametrize("dt", ["1e-3", None, True, (1e-6, 1e-3)])
+def test_a_step_is_a_number_or_a_step_control(dt: object) -> None:
+    with pytest.raises(InputError, match=r"dt must be a number of seconds or Landing\(dt_min, dt_max\), got"):
+        step_control(dt)
+
+
+@pytest.mark.parametrize(
+    ("dt_min", "dt_max", "message"),
+    [
+        (0.0, 1e-3, "Landing: dt_min must be a positive number of seconds, got 0.0"),
+        (-1e-6, 1e-3, "Landing: dt_min must be a positive number"),
+        (1e-6, np.inf, "Landing: dt_max must be a positive number of seconds, got inf"),
+        (np.nan, 1e-3, "Landing: dt_min must be a positive number of seconds, got nan"),
+        (1e-3, 1e-6, "dt_min must not exceed dt_max, got dt_min = 0.001 and dt_max = 1e-06; swap them"),
+    ],
+)
+def test_bounds_that_make_no_sense_are_refused(dt_min: float, dt_max: float, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Landing(dt_min, dt_max)
