@@ -41,9 +41,9 @@ class Evaluator:
         flat = [name not in set(matrices) for name in self.function.name_out()]
         self._shapes = [(-1,) if flat[i] else self.function.size_out(i) for i in range(self.function.n_out())]
         for i, array in enumerate(self._inputs):
-            self._buffer.set_arg(i, memoryview(array))
+            self._buffer.set_arg(i, array.data)
         for i, array in enumerate(self._outputs):
-            self._buffer.set_res(i, memoryview(array))
+            self._buffer.set_res(i, array.data)
 
     def __call__(self, *arguments: Any) -> tuple[Array, ...]:
         if len(arguments) != len(self._inputs):

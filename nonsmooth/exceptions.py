@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nonsmooth.trajectory import Trajectory
 
-__all__ = ["InputError", "Interrupted", "ModelError", "NonsmoothError", "SimulationFailed", "SolverFailed", "SolverMissing"]
+__all__ = [
+    "InputError",
+    "Interrupted",
+    "ModelError",
+    "NonsmoothError",
+    "SimulationFailed",
+    "SolverFailed",
+    "SolverMissing",
+]
 
 
 class NonsmoothError(Exception):

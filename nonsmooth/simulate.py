@@ -93,12 +93,8 @@ def simulate(
     solver = stepper.solver if stepper.solver is not None else getattr(solvers, stepper.default_solver)()
     formulation = stepper.formulate(system, values, control, solver)
     chain = Chain(solver, stepper.fallback)
-    settings = {
-        "stepper": repr(replace(stepper, solver=solver)),
-        "dt": repr(control),
-        "t_start": first.t,
-        "t_end": t_end,
-    }  # type: ignore[type-var]
+    scheme = replace(stepper, solver=solver)  # type: ignore[type-var]
+    settings = {"stepper": repr(scheme), "dt": repr(control), "t_start": first.t, "t_end": t_end}
     recorder = Recorder(system, _manifest(system, values, settings, formulation), values, record=record)
     return _Run(formulation, chain, control, recorder, system, values, t_end, progress).trajectory(first)
 
@@ -126,7 +122,7 @@ class _Run:
             while state.t < self.t_end:
                 step = self._step(state, self.control.next_time(state.t, origin, self.t_end))
                 if not step.state.t > state.t:
-                    raise SolverFailed("the step has no length that a float can hold; its contacts cannot be told apart.")
+                    raise SolverFailed("the step has no length; the times of its impacts cannot be told apart.")
                 step = replace(step, state=_remembering(step.state, origin))
                 self.recorder.append(step)
                 state = step.state
@@ -195,7 +191,8 @@ def _start(system: System, values: Array, state: State | None, t_start: float | 
     first = system.start if state is None else state
     if first.q.shape != system.start.q.shape or first.v.shape != system.start.v.shape:
         raise InputError(
-            f"The state has {first.q.size} coordinates and {first.v.size} velocities, the system {system.nq} and {system.nv}; "
+            f"The state has {first.q.size} coordinates and {first.v.size} velocities, "
+            f"the system {system.nq} and {system.nv}; "
             "make it with system.state(...)."
         )
     if t_start is not None:

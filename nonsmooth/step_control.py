@@ -36,8 +36,8 @@ class ConstantStep:
 class Landing:
     """Steps up to `dt_max` that end exactly where a contact closes.
 
-    Where the next closing is nearer than `dt_min`, as near the limit of ever faster bounces, one plastic step of `dt_min`
-    is taken instead.
+    A contact that returns within `dt_min` of leaving, as near the limit of ever faster bounces, is not landed on: one
+    plastic step of `dt_min` is taken instead.
 
     Parameters
     ----------
@@ -54,7 +54,8 @@ class Landing:
                 raise InputError(f"Landing: {name} must be a positive number of seconds, got {value!r}.")
         if self.dt_min > self.dt_max:
             raise InputError(
-                f"Landing: dt_min must not exceed dt_max, got dt_min = {self.dt_min!r} and dt_max = {self.dt_max!r}; swap them."
+                f"Landing: dt_min must not exceed dt_max, got dt_min = {self.dt_min!r} and "
+                f"dt_max = {self.dt_max!r}; swap them."
             )
 
     def next_time(self, t: float, t_start: float, t_end: float) -> float:

@@ -84,7 +84,7 @@ def _exact(case: int = 1, contact: Rigid = PLASTIC) -> SliderRod:
 
     if contact.friction > 0:
         raise InputError(f"The exact solution of the slider-rod is frictionless, got friction = {contact.friction:g}.")
-    return exact(case, restitution=contact.restitution)  # type: ignore[arg-type]
+    return exact(case, restitution=contact.restitution)
 
 
 @problem(
@@ -98,9 +98,9 @@ def slider_rod(case: int = 1, contact: Rigid = PLASTIC) -> Model:
     """Slider with clearance on a fixed rod, pulled along it: cases 1 to 3 of the prismatic-joint paper.
 
     The slider starts centred, aligned and at rest. Case 1: the force acts at the centre of mass, the slider drops flat.
-    Case 2: it acts 0.5 mm above, so that the ends land one after the other and rattle to rest. Case 3: it acts 10 mm above and
-    there is no gravity, so that the slider jams at two opposite corners. The rod is taken as long enough: with the 100 mm of
-    Table 1 the slider's own end would leave it at 89.4 ms.
+    Case 2: it acts 0.5 mm above, so that the ends land one after the other and rattle to rest. Case 3: it acts 10 mm
+    above and there is no gravity, so that the slider jams at two opposite corners. The rod is taken as long enough:
+    with the 100 mm of Table 1 the slider's own end would leave it at 89.4 ms.
 
     Parameters
     ----------

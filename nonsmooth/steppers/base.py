@@ -1,8 +1,8 @@
 """What steppers share: the accepted step, and the protocol between a formulation and the loop.
 
-A formulation's step is a generator. It yields one program at a time, with a guess, and is sent the certified solution; what
-it returns is the `Step`. So one step may take one program or several (re-linearised gaps, trial lengths, an impact at its
-end), and neither the stepper knows the solver nor the loop the scheme.
+A formulation's step is a generator. It yields one program at a time, with a guess, and is sent the certified
+solution; what it returns is the `Step`. So one step may take one program or several (re-linearised gaps, trial
+lengths, an impact at its end), and neither the stepper knows the solver nor the loop the scheme.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ Ask = tuple[Program, Solution | None]
 class Step:
     """One accepted advance, ready for the trajectory.
 
-    Impulses [N s] are of the whole step, impacts at its end included; ``*_impact`` is the impacts' share. Arrays follow the
-    system's names. `residual` is the scaled residual of the step's own discrete equations, `complementarity` its natural map.
+    Impulses [N s] are of the whole step, impacts at its end included; ``*_impact`` is the impacts' share. Arrays
+    follow the system's names. `residual` is the scaled residual of the step's own discrete equations,
+    `complementarity` its natural map.
     """
 
     state: State

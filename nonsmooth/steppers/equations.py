@@ -12,8 +12,9 @@ velocity at mid-step ::
 
     M (u - v) = dt/2 h(t_m, q_m, u) + W_N(q) P_N + W_g(q) P_g,    q_m, q⁺ = q moved by u for dt/2, dt
 
-With no contact and no joint both halves together are the implicit midpoint rule; with joints they are RATTLE with midpoint
-forces: symmetric, hence of second order, and without drift of joints, of the norm of quaternions, or of quadratic invariants.
+With no contact and no joint both halves together are the implicit midpoint rule; with joints they are RATTLE with
+midpoint forces: symmetric, hence of second order, and without drift of joints, of the norm of quaternions, or of
+quadratic invariants.
 """
 
 from __future__ import annotations
@@ -89,10 +90,10 @@ class StepEquations:
     def linearised(self) -> Evaluator:
         """The convex program of one pass, (x, y, p) -> errors, G, H, f, A, b, norms, deviation, q⁺.
 
-        In the mass metric, x_qp = L' du with M = L L': H the symmetric part of the derivative of the momentum rows, f the rows
-        with the impulses taken out, A and b the joints' and all gaps' rows divided by dt and by their `norms`, so that
-        multipliers are impulses times norms. `errors` are the scaled residuals of the equalities at the iterate,
-        `deviation` the Frobenius norm of H - 1.
+        In the mass metric, x_qp = L' du with M = L L': H the symmetric part of the derivative of the momentum rows, f
+        the rows with the impulses taken out, A and b the joints' and all gaps' rows divided by dt and by their
+        `norms`, so that multipliers are impulses times norms. `errors` are the scaled residuals of the equalities at
+        the iterate, `deviation` the Frobenius norm of H - 1.
         """
         s, nv = self.structure, self.system.nv
         dt, u, P_g = s.x[0], s.x[1 : 1 + nv], s.x[1 + nv :]

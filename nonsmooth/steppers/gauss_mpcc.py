@@ -28,15 +28,16 @@ class GaussMPCC:
     """Each step is a mathematical program with complementarity constraints.
 
     With a constant step it is eq. (14) of the paper at given length: implicit Euler,
-    ``min |M^-1 W_N P_N|_M^2  s.t.  M (v⁺ - v) = dt h⁺ + W_N⁺ P_N + W_g⁺ P_g,  0 <= g_N(q⁺) ⟂ P_N >= 0``; first order, plastic.
-    With ``Landing(dt_min, dt_max)`` the length is an unknown again, and well-posed: the program asks for the longest step in
-    which complementarity binds only contacts closed at its start, so that it ends exactly where a gap closes; impacts follow
-    as a program in velocities. Second order between impacts.
+    ``min |M^-1 W_N P_N|_M^2  s.t.  M (v⁺ - v) = dt h⁺ + W_N⁺ P_N + W_g⁺ P_g,  0 <= g_N(q⁺) ⟂ P_N >= 0``; first order,
+    plastic. With ``Landing(dt_min, dt_max)`` the length is an unknown again, and well-posed: the program asks for the
+    longest step in which complementarity binds only contacts closed at its start, so that it ends exactly where a gap
+    closes; impacts follow as a program in velocities. Second order between impacts.
 
     Parameters
     ----------
     solver : settings of a solver of MPCCs, optional
-        None for ``IpoptMPCC()``. Where the solver cannot optimise the length (``ActiveSet``), landing finds it by roots.
+        None for ``IpoptMPCC()``. Where the solver cannot optimise the length (``ActiveSet``), landing finds it by
+        roots.
     fallback : bool
         Whether the chain of other solvers may take over where the first one's answer is not certified.
 
@@ -46,7 +47,8 @@ class GaussMPCC:
 
     References
     ----------
-    Chaturvedi, E., Sandu, C., Sandu, A., Non-smooth dynamics formulation for planar prismatic joints with clearances, eq. (14).
+    Chaturvedi, E., Sandu, C., Sandu, A., Non-smooth dynamics formulation for planar prismatic joints with clearances,
+    eq. (14).
     """
 
     solver: Any = None

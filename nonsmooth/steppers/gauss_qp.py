@@ -32,10 +32,11 @@ class GaussQP:
     """Each step is a sequence of convex quadratic programs, usually one.
 
     With the gaps linearised at the iterate the step is
-    ``min 1/2 dx' H dx + f' dx  s.t.  g_N + G_u dx >= 0``, whose multipliers are the impulses. H is the symmetric part of the
-    derivative of the equations of motion, so it holds the curvature of the gaps under the impulses; f corrects for what is
-    left out. The passes end when the nonlinear equations with the true gaps hold to round-off: the scheme is the same as
-    that of `GaussMPCC`, solved another way. Constant steps are implicit Euler, first order and plastic; with
+    ``min 1/2 dx' H dx + f' dx  s.t.  g_N + G_u dx >= 0``, whose multipliers are the impulses. H is the symmetric part
+    of the derivative of the equations of motion, so it holds the curvature of the gaps under the impulses; f corrects
+    for what is left out. The passes end when the nonlinear equations with the true gaps hold to round-off: the scheme
+    is the same as that of `GaussMPCC`, solved another way. Constant steps are implicit Euler, first order and
+    plastic; with
     ``Landing(dt_min, dt_max)`` the length is found by roots.
 
     Parameters

@@ -1,8 +1,8 @@
 """Steps that end where a gap closes: the first closing within a trial step, and the length that meets it.
 
-A gap is known at both ends of the step with its rate, hence as a cubic. Its interior minimum counts as well: the sign at the
-end alone misses short excursions through the wall. A contact that has just left the wall starts at zero by definition, so
-its cubic is divided by s.
+A gap is known at both ends of the step with its rate, hence as a cubic. Its interior minimum counts as well: the sign
+at the end alone misses short excursions through the wall. A contact that has just left the wall starts at zero by
+definition, so its cubic is divided by s.
 """
 
 from __future__ import annotations
@@ -104,7 +104,8 @@ def first_closing(
     ----------
     g0, rate0, g1, rate1 : (nc,) gaps [m] and rates [m/s] at the start and the end of the trial step
     dt : [s] its length
-    watched : (nc,) bool, the contacts that are open, those that leave the wall at the start (g0 within `tolerance`) included
+    watched : (nc,) bool, the contacts that are open, those that leave the wall at the start (g0 within `tolerance`)
+        included
     tolerance : (nc,) [m] below which a gap counts as closed
 
     >>> one = np.ones(1)

@@ -56,7 +56,7 @@ def change_velocity(
 def strike(
     m: Mechanism, t: float, q: Array, v: Array, closed: NDArray[np.bool_], terms: Array
 ) -> Generator[Ask, Solution, VelocityChange]:
-    """The impact on closed contacts if one of them approaches, by Newton's law; `terms` are the sizes that v is a sum of."""
+    """The impact on closed contacts, if one approaches, by Newton's law; `terms` are the sizes that v is a sum of."""
     W_N = m.at(t, q).W_N
     if not np.any(closed & m.approaching(W_N, v, terms)):
         return VelocityChange(v, np.zeros(m.system.ng), np.zeros(closed.size), 0.0)

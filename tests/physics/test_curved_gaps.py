@@ -28,7 +28,7 @@ def test_both_steppers_solve_the_same_equations(loose_chain):
 
 @pytest.mark.parametrize("restitution", [0.0, 0.5])
 def test_landing_on_a_journal(restitution, loose_chain):
-    """A pendulum in a loose bearing: gaps hold to round-off; energy rises only by the error of the step, of second order."""
+    """A pendulum in a loose bearing: gaps hold to round-off, energy rises only by the second-order error of a step."""
     system = loose_chain(1, clearance=1e-3, contact=Rigid(restitution=restitution, friction=0.0))
     rise = []
     for dt in (5e-4, 2.5e-4):

@@ -22,7 +22,7 @@ INERTIA = np.array([1.0, 2.0, 3.0])
 
 
 def test_torque_free_asymmetric_body():
-    """Energy is kept to round-off (midpoint rule, quadratic invariant), momentum to second order, the norm by construction."""
+    """Energy is a quadratic invariant of the midpoint rule, momentum of second order, the norm by construction."""
     system = Model(
         [Ground(), SpatialBody("body", mass=1.0, inertia=tuple(INERTIA), angular_velocity=(0.6, 0.7, 0.4))]
     ).build()

@@ -75,7 +75,7 @@ def test_the_chain_takes_over_and_says_so():
 
 @pytest.mark.parametrize("dt", [1e-4, Landing(1e-4, 1e-3)], ids=["constant", "free step"])
 def test_eq_14_taken_literally_fails_with_its_reason(dt):
-    """The products of gaps and multipliers as equalities, started at mu = 0: contact never forms, and no step is accepted."""
+    """Products of gaps and multipliers as equalities, started at mu = 0: contact never forms, nothing is accepted."""
     with pytest.raises(SimulationFailed, match="absorbing.*fischer-burmeister") as failed:
         simulate(slider_rod(case=1).build(), GaussMPCC(solver=IpoptMPCC("literal")), t_end=0.02, dt=dt)
     trajectory = failed.value.trajectory
