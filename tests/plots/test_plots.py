@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from nonsmooth import GaussQP, Gravity, Landing, Model, SpatialBody, plots, simulate
-from nonsmooth.certificate import Certificate, EnergyLedger
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.state import State
 from nonsmooth.plots import Panel
 from nonsmooth.plots.curves import dense, readable, scale
-from nonsmooth.trajectory import IMPACT_COLUMNS, Columns, Left, Trajectory
+from nonsmooth.trajectory import IMPACT_COLUMNS, Certificate, Columns, EnergyLedger, Left, Trajectory
 from nonsmooth_problems import slider_rod
 from nonsmooth_problems.slider_rod_exact import CONTACTS, case
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,80 +13,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.certificate import Certificate, EnergyLedger, energy_ledger, energy_series, worst_violation
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.state import State
+from nonsmooth.trajectory.certificate import Certificate, EnergyLedger
+from nonsmooth.trajectory.columns import Columns
 
 if TYPE_CHECKING:
     import xarray
 
-    from nonsmooth.model.system import System
-    from nonsmooth.steppers.base import Step
 
-__all__ = ["Columns", "Left", "Recorder", "Trajectory", "UnknownName"]
+__all__ = ["IMPACT_COLUMNS", "Left", "Trajectory", "impact_table"]
 
 FORMAT = "nonsmooth-trajectory-1"
 IMPACT_COLUMNS = {"t": "s", "P_N": "N s", "P_T": "N s", "gamma_minus": "m/s", "gamma_plus": "m/s"}
-
-
-class UnknownName(InputError, KeyError):
-    """A column that does not exist; also a KeyError, as of any mapping."""
-
-    __str__ = Exception.__str__  # KeyError would quote the sentence
-
-
-class Columns(Mapping[str, NDArray[Any]]):
-    """Named columns of one array; a mapping from names to read-only views.
-
-    Parameters
-    ----------
-    what
-        What a column is, for messages: ``"coordinate"``.
-    names
-        Names of the columns (k,).
-    array
-        Rows by columns (n, k).
-    units
-        Unit of each column (k,).
-
-    >>> import numpy as np
-    >>> y = Columns("coordinate", ("slider.x", "slider.y"), np.eye(2), ("m", "m"))
-    >>> y["slider.y"]
-    array([0., 1.])
-    """
-
-    def __init__(self, what: str, names: Sequence[str], array: NDArray[Any], units: Sequence[str]) -> None:
-        self.what, self.names, self.unit_list = what, tuple(names), tuple(units)
-        self.array = array.view()
-        self.array.flags.writeable = False
-        self._order = {name: i for i, name in enumerate(self.names)}
-        if self.array.shape[1:] != (len(self._order),) or len(self.unit_list) != len(self.names):
-            raise InputError(f"{len(self.names)} {what} names do not fit an array of shape {array.shape}.")
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        return self.array[:, self._index(name)]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def units(self, name: str) -> str:
-        """Unit of a column."""
-        return self.unit_list[self._index(name)]
-
-    def __repr__(self) -> str:
-        labels = ", ".join(f"{name} [{unit}]" for name, unit in zip(self.names, self.unit_list, strict=True))
-        return f"Columns({self.array.shape[0]} rows: {labels or 'no columns'})"
-
-    def _index(self, name: str) -> int:
-        if name not in self._order:
-            close = difflib.get_close_matches(str(name), self.names, n=3)
-            hint = f" Did you mean {' or '.join(close)}?" if close else ""
-            raise UnknownName(f"There is no {self.what} {name!r}.{hint} There are: {', '.join(self.names) or 'none'}.")
-        return self._order[name]
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +210,7 @@ class Trajectory:
             tables[table.variable] = Columns(variable.attrs["what"], names, variable.values, units)
         t = dataset["time"].values
         contacts = [str(name) for name in dataset["impact_contact"].values]
-        impacts = _impact_table(contacts, {name: dataset[f"impact_{name}"].values for name in IMPACT_COLUMNS})
+        impacts = impact_table(contacts, {name: dataset[f"impact_{name}"].values for name in IMPACT_COLUMNS})
         memories: dict[str, dict[str, Any]] = {"law_memory": {}, "stepper_memory": {}}
         for variable_name in map(str, dataset.data_vars):
             memory, dot, name = variable_name.partition(".")
@@ -331,139 +270,7 @@ TABLES = (
 )
 
 
-class Recorder:
-    """Collects the steps of a run and makes the trajectory of them.
-
-    Parameters
-    ----------
-    system
-        The mechanism.
-    manifest
-        Plain data (numbers, strings, lists, mappings) that says how to repeat the run.
-    parameters
-        Parameter values of the run, in the system's order; those of the system where omitted.
-    record
-        Keep every so-many-th row, and the last. Impulses of the rows between are added up, forces averaged; impacts,
-        energies and the certificate cover all steps.
-    """
-
-    def __init__(
-        self, system: System, manifest: Mapping[str, Any], parameters: Array | None = None, *, record: int = 1
-    ) -> None:
-        self.system, self.manifest, self.record = system, manifest, record
-        self.parameters = system.parameter_values if parameters is None else np.asarray(parameters, float)
-        self._states: list[State] = []
-        self._rows: list[tuple[NDArray[Any], ...]] = []
-        self._scalars: list[tuple[float, float, float, float]] = []
-
-    def __len__(self) -> int:
-        """Rows so far, before any are dropped."""
-        return len(self._states)
-
-    def start(self, state: State, impact: Step | None = None) -> None:
-        """Row 0: the state, which is the right limit of `impact` where the start is one."""
-        if self._states:
-            raise InputError("The trajectory has been started already.")
-        if impact is not None:
-            self._add(state, _arrays(impact), (0.0, impact.residual, impact.complementarity, impact.work_drivers))
-            return
-        none, idle = np.zeros(len(self.system.contact_names)), np.zeros(len(self.system.reaction_names))
-        open_ = none.astype(np.int8)
-        self._add(state, (state.v, none, none, none, open_, none, none, idle, idle), (0.0, 0.0, 0.0, 0.0))
-
-    def append(self, step: Step) -> None:
-        """One accepted step."""
-        self._add(step.state, _arrays(step), (step.dt, step.residual, step.complementarity, step.work_drivers))
-
-    def finish(self, counts: Mapping[str, Any], wall_seconds: float, status: str) -> Trajectory:
-        """The trajectory of what has been recorded, with its certificate."""
-        if not self._states:
-            raise InputError("The trajectory has not been started.")
-        system, parameters = self.system, self.parameters
-        n = len(self._states)
-        t = np.array([state.t for state in self._states])
-        q = np.array([state.q for state in self._states]).reshape(n, -1)
-        v = np.array([state.v for state in self._states]).reshape(n, -1)
-        arrays = (np.array(rows).reshape(n, -1) for rows in zip(*self._rows, strict=True))
-        v_left, P_N, P_N_impact, P_T, mode, gamma_minus, gamma_plus, reaction, reaction_impact = arrays
-        dt, residual, complementarity, work_drivers = np.array(self._scalars).T
-        gap = system.true_gaps(q, parameters)
-        energy = energy_series(
-            system, parameters, t, q, v_left, v, work_drivers=work_drivers, loss_friction=np.zeros(n)
-        )  # fmt: skip
-        certificate = Certificate(
-            gap_violation=worst_violation(-gap),
-            joint_violation=worst_violation(np.abs(system.joint_closure(t, q, parameters))),
-            complementarity=worst_violation(complementarity),
-            motion_residual=worst_violation(residual),
-            energy=energy_ledger(energy),
-        )
-        row, contact = np.nonzero(P_N_impact > 0.0)
-        impacts = _impact_table(
-            [system.contact_names[i] for i in contact],
-            {
-                "t": t[row],
-                "P_N": P_N_impact[row, contact],
-                "P_T": P_T[row, contact],
-                "gamma_minus": gamma_minus[row, contact],
-                "gamma_plus": gamma_plus[row, contact],
-            },
-        )
-        kept = np.union1d(np.arange(0, n, self.record), [n - 1])
-        spans = np.concatenate([[0], kept[:-1] + 1])  # where the steps that end up in a kept row begin
-
-        def total(array: NDArray[Any]) -> NDArray[Any]:
-            return np.add.reduceat(array, spans, axis=0) if self.record > 1 else array
-
-        def mean(array: NDArray[Any]) -> NDArray[Any]:
-            """Of impulses, over the time of their steps; 0 at a start."""
-            time = total(dt)[:, None]
-            return np.divide(total(array), time, out=np.zeros((len(kept), array.shape[1])), where=time > 0.0)
-
-        def by_contact(array: NDArray[Any], unit: str) -> Columns:
-            return Columns("contact", system.contact_names, array, [unit] * len(system.contact_names))
-
-        names, v_units, r_units = system.names, system.names.v_units, system.names.reaction_units
-        impulse_units = [f"{unit} s" for unit in r_units]
-        forces = reaction if self.record == 1 else mean(reaction * dt[:, None])
-        series = np.column_stack([values[kept] for values in energy.values()])
-        return Trajectory(
-            t=t[kept],
-            q=Columns("coordinate", names.q, q[kept], names.q_units),
-            v=Columns("velocity", names.v, v[kept], v_units),
-            left=Left(Columns("velocity", names.v, v_left[kept], v_units)),
-            gap=by_contact(gap[kept], "m"),
-            P_N=by_contact(total(P_N), "N s"),
-            P_T=by_contact(total(P_T), "N s"),
-            lam_N=by_contact(mean(P_N - P_N_impact), "N"),
-            mode=by_contact(mode[kept], "1"),
-            reaction=Columns("reaction", names.reactions, forces, r_units),
-            reaction_impact=Columns("reaction", names.reactions, total(reaction_impact), impulse_units),
-            energy=Columns("energy term", tuple(energy), series, ["J"] * len(energy)),
-            impacts=impacts,
-            certificate=certificate,
-            counts=_plain(counts),
-            manifest=_plain(self.manifest),
-            status=status,
-            end=self._states[-1],
-            wall_seconds=float(wall_seconds),
-        )
-
-    def _add(self, state: State, arrays: tuple[NDArray[Any], ...], scalars: tuple[float, float, float, float]) -> None:
-        if self._states:  # only the last state's memories are needed
-            last = self._states[-1]
-            self._states[-1] = State(last.t, last.q, last.v)
-        self._states.append(state)
-        self._rows.append(arrays)
-        self._scalars.append(scalars)
-
-
-def _arrays(step: Step) -> tuple[NDArray[Any], ...]:
-    motion = (step.v_left, step.P_N, step.P_N_impact, step.P_T, step.mode, step.gamma_minus, step.gamma_plus)
-    return (*motion, step.reaction, step.reaction_impact)
-
-
-def _impact_table(contacts: Sequence[str], columns: Mapping[str, Array]) -> NDArray[np.void]:
+def impact_table(contacts: Sequence[str], columns: Mapping[str, Array]) -> NDArray[np.void]:
     width = max(map(len, contacts), default=1)
     numbers = [(name, "f8") for name in IMPACT_COLUMNS if name != "t"]
     table = np.zeros(len(contacts), dtype=[("t", "f8"), ("contact", f"U{width}"), *numbers])
@@ -475,17 +282,3 @@ def _impact_table(contacts: Sequence[str], columns: Mapping[str, Array]) -> NDAr
 
 def _strings(values: Any) -> NDArray[Any]:
     return np.array([str(value) for value in values], dtype=object)
-
-
-def _plain(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What a file would give back, so that a run and its file never differ."""
-    result: dict[str, Any] = json.loads(json.dumps(data, default=_plain_value))
-    return result
-
-
-def _plain_value(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    return str(value)

@@ -1,0 +1,8 @@
+"""What a run gives back: labelled columns with units, both limits at impacts, and a certificate."""
+
+from nonsmooth.trajectory.certificate import Certificate, EnergyLedger
+from nonsmooth.trajectory.columns import Columns, UnknownName
+from nonsmooth.trajectory.recorder import Recorder
+from nonsmooth.trajectory.trajectory import IMPACT_COLUMNS, Left, Trajectory
+
+__all__ = ["IMPACT_COLUMNS", "Certificate", "Columns", "EnergyLedger", "Left", "Recorder", "Trajectory", "UnknownName"]

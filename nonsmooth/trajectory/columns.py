@@ -1,0 +1,72 @@
+"""Named columns of one array."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from nonsmooth.exceptions import InputError
+
+__all__ = ["Columns", "UnknownName"]
+
+
+class UnknownName(InputError, KeyError):
+    """A column that does not exist; also a KeyError, as of any mapping."""
+
+    __str__ = Exception.__str__  # KeyError would quote the sentence
+
+
+class Columns(Mapping[str, NDArray[Any]]):
+    """Named columns of one array; a mapping from names to read-only views.
+
+    Parameters
+    ----------
+    what
+        What a column is, for messages: ``"coordinate"``.
+    names
+        Names of the columns (k,).
+    array
+        Rows by columns (n, k).
+    units
+        Unit of each column (k,).
+
+    >>> import numpy as np
+    >>> y = Columns("coordinate", ("slider.x", "slider.y"), np.eye(2), ("m", "m"))
+    >>> y["slider.y"]
+    array([0., 1.])
+    """
+
+    def __init__(self, what: str, names: Sequence[str], array: NDArray[Any], units: Sequence[str]) -> None:
+        self.what, self.names, self.unit_list = what, tuple(names), tuple(units)
+        self.array = array.view()
+        self.array.flags.writeable = False
+        self._order = {name: i for i, name in enumerate(self.names)}
+        if self.array.shape[1:] != (len(self._order),) or len(self.unit_list) != len(self.names):
+            raise InputError(f"{len(self.names)} {what} names do not fit an array of shape {array.shape}.")
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self.array[:, self._index(name)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def units(self, name: str) -> str:
+        """Unit of a column."""
+        return self.unit_list[self._index(name)]
+
+    def __repr__(self) -> str:
+        labels = ", ".join(f"{name} [{unit}]" for name, unit in zip(self.names, self.unit_list, strict=True))
+        return f"Columns({self.array.shape[0]} rows: {labels or 'no columns'})"
+
+    def _index(self, name: str) -> int:
+        if name not in self._order:
+            close = difflib.get_close_matches(str(name), self.names, n=3)
+            hint = f" Did you mean {' or '.join(close)}?" if close else ""
+            raise UnknownName(f"There is no {self.what} {name!r}.{hint} There are: {', '.join(self.names) or 'none'}.")
+        return self._order[name]
