@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from nonsmooth.laws.rigid import Rigid
     from nonsmooth.model.bodies import Ground, PlanarBody, SpatialBody
     from nonsmooth.model.clearances import PrismaticClearance, RevoluteClearance
+    from nonsmooth.model.contacts import CircleCircle, CirclePlane, PointPlane
     from nonsmooth.model.drivers import PrescribedMotion
     from nonsmooth.model.forces import Damper, Gravity, PointForce, Spring, Torque
     from nonsmooth.model.joints import Fixed, Prismatic, Revolute
@@ -49,6 +50,8 @@ __version__ = "0.1.0"
 __all__ = [
     "ActiveSet",
     "CasadiQP",
+    "CircleCircle",
+    "CirclePlane",
     "Conic",
     "Damper",
     "Fixed",
@@ -66,6 +69,7 @@ __all__ = [
     "Osqp",
     "PlanarBody",
     "PointForce",
+    "PointPlane",
     "PrescribedMotion",
     "Prismatic",
     "PrismaticClearance",
@@ -97,6 +101,7 @@ _NAMES_OF = {
     "laws.rigid": ("Rigid",),
     "model.bodies": ("Ground", "PlanarBody", "SpatialBody"),
     "model.clearances": ("PrismaticClearance", "RevoluteClearance"),
+    "model.contacts": ("CircleCircle", "CirclePlane", "PointPlane"),
     "model.drivers": ("PrescribedMotion",),
     "model.forces": ("Damper", "Gravity", "PointForce", "Spring", "Torque"),
     "model.joints": ("Fixed", "Prismatic", "Revolute"),

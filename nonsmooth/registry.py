@@ -7,6 +7,7 @@ all its modules are walked, so that a new problem is one new file.
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import inspect
 import pkgutil
@@ -90,6 +91,8 @@ class Problem:
         object.__setattr__(self, "name", _kebab(self.function.__name__))
         object.__setattr__(self, "provenance", MappingProxyType(dict(self.provenance)))
         object.__setattr__(self, "__doc__", self.function.__doc__)
+        if self.exact is not None:
+            object.__setattr__(self, "exact", _checked(f"{self.name}.exact", self.exact))
         summary = (inspect.getdoc(self.function) or "").partition("\n")[0]
         if not summary:
             raise InputError(f"Problem {self.name} has no docstring; its first line says what the mechanism is.")
@@ -106,21 +109,34 @@ class Problem:
         return inspect.signature(self.function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Model:
-        signature = self.__signature__
-        accepted = signature.parameters
-        if not any(one.kind is one.VAR_KEYWORD for one in accepted.values()):
-            for key in kwargs:
-                if key not in accepted:
-                    known = ", ".join(accepted) or "none"
-                    raise InputError(f"{self.name} has no argument {key!r}.{_hint(key, accepted)} It takes {known}.")
-        try:
-            signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise InputError(f"{self.name}: {error}. It takes {signature}.") from None
+        _check_call(self.name, self.__signature__, args, kwargs)
         return self.function(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<Problem {self.name}: {self.summary}>"
+
+
+def _checked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        _check_call(name, inspect.signature(function), args, kwargs)
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def _check_call(name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """Raise InputError for arguments that the signature does not take."""
+    accepted = signature.parameters
+    if not any(one.kind is one.VAR_KEYWORD for one in accepted.values()):
+        for key in kwargs:
+            if key not in accepted:
+                known = ", ".join(accepted) or "none"
+                raise InputError(f"{name} has no argument {key!r}.{_hint(key, accepted)} It takes {known}.")
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise InputError(f"{name}: {error}. It takes {signature}.") from None
 
 
 def problem(

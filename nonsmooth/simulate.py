@@ -7,6 +7,7 @@ import platform
 import time
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,7 @@ def simulate(
     >>> float(trajectory.q["slider.y"][-1])
     -1e-05
     """
+    _check_objects(system, stepper, state)
     control = step_control(dt)
     values = system.parameter_vector(parameters)
     first = _start(system, values, state, t_start)
@@ -203,8 +205,25 @@ def _start(system: System, values: Array, state: State | None, t_start: float | 
     return first
 
 
+def _check_objects(system: Any, stepper: Any, state: Any) -> None:
+    if not isinstance(system, System):
+        hint = "call its build() first" if hasattr(system, "build") else "make one with Model.build()"
+        raise InputError(f"simulate takes a System, got {type(system).__name__}; {hint}.")
+    if isinstance(stepper, type) or not hasattr(stepper, "formulate"):
+        name = stepper.__name__ if isinstance(stepper, type) else repr(stepper)
+        raise InputError(f"simulate takes a stepper such as GaussMPCC(), got {name}; write it with its brackets.")
+    solver = stepper.solver
+    if solver is not None and (isinstance(solver, type) or not hasattr(solver, "fits")):
+        name = solver.__name__ if isinstance(solver, type) else repr(solver)
+        raise InputError(f"The solver of {type(stepper).__name__} must be one such as ActiveSet(), got {name}.")
+    if state is not None and not isinstance(state, State):
+        raise InputError(
+            f"state must be a State, from system.state(...) or trajectory.end, got {type(state).__name__}."
+        )
+
+
 def _check_arguments(t_start: float, t_end: float, engine: str, record: int) -> None:
-    if not (np.isfinite(t_end) and t_end > t_start):
+    if not (isinstance(t_end, Real) and np.isfinite(t_end) and t_end > t_start):
         raise InputError(f"t_end must lie after the start at t = {t_start:g} s, got {t_end!r}.")
     if engine not in ("auto", "python"):
         raise InputError(f'engine must be "auto" or "python", got {engine!r}.')

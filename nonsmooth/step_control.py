@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 from nonsmooth.exceptions import InputError
 
 __all__ = ["ConstantStep", "Landing", "StepControl", "step_control"]
+
+
+def _positive(value: object) -> bool:
+    return isinstance(value, Real) and 0.0 < float(value) < math.inf
 
 
 @dataclass(frozen=True)
@@ -22,7 +27,7 @@ class ConstantStep:
     dt: float
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.dt) and self.dt > 0):
+        if not _positive(self.dt):
             raise InputError(f"dt must be a positive number of seconds, got {self.dt!r}.")
 
     def next_time(self, t: float, t_start: float, t_end: float) -> float:
@@ -50,7 +55,7 @@ class Landing:
     def __post_init__(self) -> None:
         for name in ("dt_min", "dt_max"):
             value = getattr(self, name)
-            if not (math.isfinite(value) and value > 0):
+            if not _positive(value):
                 raise InputError(f"Landing: {name} must be a positive number of seconds, got {value!r}.")
         if self.dt_min > self.dt_max:
             raise InputError(

@@ -217,7 +217,7 @@ class SliderRod:
         return result[0], result[1]
 
 
-def case(number: Literal[1, 2, 3], *, restitution: float, small_angles: bool = False) -> SliderRod:
+def case(number: int, *, restitution: float, small_angles: bool = False) -> SliderRod:
     """The paper's case 1 (s = 0), 2 (s = 0.5 mm) or 3 (s = 10 mm, no gravity), with the numbers of its Table 1.
 
     The half-length a = 10 mm is half the slider's l_s = 20 mm; the clearance is c = 10 um. The paper's implicit Euler

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
+from numpy.typing import ArrayLike
 
 from nonsmooth import GaussMPCC, Landing, plots, simulate
 from nonsmooth_problems import slider_rod
@@ -71,7 +72,7 @@ def prismatic_clearance() -> Figure:
 
 def revolute_clearance() -> Figure:
     """Journal in bearing, with the eccentricity and the gap; the play is drawn far too large."""
-    figure, axis = _canvas(5.6, 3.2, (-2.2, 4.45), (-1.9, 1.9))
+    figure, axis = _canvas(5.0, 3.2, (-2.2, 3.74), (-1.9, 1.9))
     bearing, journal, e, angle = 1.3, 0.85, 0.27, np.radians(-35.0)
     axis.add_patch(Circle((0, 0), 1.6, fc=OTHER, ec="none"))
     axis.add_patch(Circle((0, 0), bearing, fc="white", ec=INK, lw=1.0))
@@ -113,7 +114,7 @@ def _arrow(colour: str, style: str = "<|-|>") -> dict[str, object]:
     }
 
 
-def _measure(axis: Axes, start: np.ndarray, end: np.ndarray, colour: str, style: str = "<|-|>") -> None:
+def _measure(axis: Axes, start: ArrayLike, end: ArrayLike, colour: str, style: str = "<|-|>") -> None:
     arrow = (
         _arrow(colour) if style != "-" else {"arrowstyle": "-", "color": colour, "lw": 1.2, "shrinkA": 0, "shrinkB": 0}
     )

@@ -26,6 +26,9 @@ class Rigid:
     friction : mu [-], >= 0
         Coulomb coefficient. The Gauss steppers are frictionless and refuse mu > 0.
 
+    tangential : e_T [-], 0 <= e_T <= 1
+        Ratio of slip after an impact to slip before it, reversed, where the contact sticks during the impact.
+
     Raises
     ------
     InputError
@@ -36,14 +39,17 @@ class Rigid:
     Moreau, J. J. (1988), Unilateral contact and dry friction in finite freedom dynamics, CISM 302.
 
     >>> Rigid(restitution=0.0, friction=0.0)
-    Rigid(restitution=0.0, friction=0.0)
+    Rigid(restitution=0.0, friction=0.0, tangential=0.0)
     """
 
     restitution: float
     friction: float
+    tangential: float = 0.0
 
     def __post_init__(self) -> None:
         if not (isinstance(self.restitution, Real) and 0.0 <= self.restitution <= 1.0):
             raise InputError(f"Rigid: restitution must be a number in [0, 1], got {self.restitution!r}.")
+        if not (isinstance(self.tangential, Real) and 0.0 <= self.tangential <= 1.0):
+            raise InputError(f"Rigid: tangential must be a number in [0, 1], got {self.tangential!r}.")
         if not (isinstance(self.friction, Real) and 0.0 <= self.friction < math.inf):
             raise InputError(f"Rigid: friction must be a finite number >= 0, got {self.friction!r}.")

@@ -15,7 +15,7 @@ from typing import Any
 import casadi as ca
 
 from nonsmooth.model.bodies import Body
-from nonsmooth.model.clearances import Clearance
+from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force
 from nonsmooth.model.frames import Placement, placement_like
@@ -31,14 +31,23 @@ class ElementFunctions:
         self.dimension = dimension
         self._cache: dict[Any, ca.Function] = {}
 
-    def gaps(self, element: Clearance) -> ca.Function:
-        """(z_a, z_b, p) -> g_N, true gaps, J_a, J_b with d g_N/dt = J_a v_a + J_b v_b."""
+    def gaps(self, element: Contact) -> ca.Function:
+        """(z_a, z_b, p) -> g_N, true gaps, J_a, J_b, T_a, T_b; gap rates J_a v_a + J_b v_b, slips T_a v_a + T_b v_b."""
 
         def make() -> ca.Function:
             a, b, local, p = self._arguments(element)
-            g = element.gaps(a, b, p)
+            g, slip = element.gaps(a, b, p), element.slip(a, b, p)
             return ca.Function(
-                "gaps", [a.z, b.z, local], [g, element.true_gaps(a, b, p), _jacobian(g, a), _jacobian(g, b)]
+                "gaps",
+                [a.z, b.z, local],
+                [
+                    g,
+                    element.true_gaps(a, b, p),
+                    _jacobian(g, a),
+                    _jacobian(g, b),
+                    ca.jacobian(slip, a.twist),
+                    ca.jacobian(slip, b.twist),
+                ],
             )
 
         return self._cached("gaps", element, make)

@@ -46,7 +46,7 @@ def check_start(system: System, state: State, parameters: Array) -> None:
     if not state.stepper_memory:  # a run goes on as it was: implicit Euler leaves joints rates of the order of dt
         _check_closed(system, _rates(system, state, parameters), "moves at", tuple(f"{unit}/s" for unit in units))
     gaps = n.distance(q, p)[0]
-    overlap = np.flatnonzero(~(gaps >= -OVERLAP * n.contact_law(p)[2]))
+    overlap = np.flatnonzero(~(gaps >= -OVERLAP * n.contact_law(p)[3]))
     if overlap.size:
         worst = overlap[np.argmin(gaps[overlap])]
         raise ModelError(

@@ -1,20 +1,16 @@
-"""Joints with clearance: sets of signed gaps between two bodies.
-
-A clearance knows gaps, its `contact` knows the law. Gaps are open > 0. `gaps` enters the equations and must be smooth
-where contacts are closed; `true_gaps` is the distance that is reported. Both vanish together, with the same slope.
-"""
+"""Joints with clearance: sets of contacts between two bodies."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import casadi as ca
 
-from nonsmooth.laws.rigid import Rigid
-from nonsmooth.model.elements import Element, Point, PositiveLength, Quantity
+from nonsmooth.model.contacts import Contact
+from nonsmooth.model.elements import Point, PositiveLength, Quantity
 from nonsmooth.model.frames import PlanarPlacement
 from nonsmooth.model.joints import BodyRef
 
@@ -22,47 +18,12 @@ __all__ = ["Clearance", "PrismaticClearance", "RevoluteClearance"]
 
 
 @dataclass(frozen=True, eq=False)
-class Clearance(Element):
-    """Base of unilateral joints."""
+class Clearance(Contact):
+    """Base of joints with clearance."""
 
     clearance: PositiveLength = field(kw_only=True)
-    contact: Rigid = field(kw_only=True)
 
-    dimensions = (2,)
-    #: label of each gap; a single gap carries the name of its joint
-    gap_labels: ClassVar[tuple[str, ...]] = ("",)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.contact, Rigid):
-            raise self.error(f"contact must be a law, as Rigid(restitution=..., friction=...), got {self.contact!r}.")
-
-    def numbers(self) -> dict[str, float]:
-        law = self.contact
-        extra = {"restitution": law.restitution, "friction": law.friction} if isinstance(law, Rigid) else {}
-        return super().numbers() | extra
-
-    def quantity(self, label: str) -> Quantity:
-        if label in ("restitution", "friction"):
-            return Quantity("-", nonnegative=True)
-        return super().quantity(label)
-
-    def check(self, label: str, value: float) -> None:
-        super().check(label, value)
-        if label == "restitution" and value > 1:
-            raise self.error(f"restitution must lie in [0, 1], got {value!r}.")
-
-    def gap_names(self) -> tuple[str, ...]:
-        """Full names of the gaps."""
-        return tuple(f"{self.name}.{label}" if label else self.name for label in self.gap_labels)
-
-    def gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        """g_N of the equations [m], one entry per gap."""
-        raise TypeError(f"{type(self).__name__} has no gaps.")
-
-    def true_gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        """Signed distances that are reported [m]."""
-        return self.gaps(a, b, p)
+    size_label = "clearance"
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +72,13 @@ class RevoluteClearance(Clearance):
     def true_gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
         e = self._eccentricity(a, b, p)
         return p.clearance - ca.sqrt(ca.dot(e, e))
+
+    def slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+        """Along e / c turned by 90 degrees, a unit vector at contact, at the journal's and the bearing's surfaces."""
+        e = self._eccentricity(a, b, p) / p.clearance
+        centres = b.point_velocity(p.at_b) - a.point_velocity(p.at_a)
+        radius = getattr(p, "radius", 0.0)
+        return (e[0] * centres[1] - e[1] * centres[0]) + radius * b.twist[2] - (radius + p.clearance) * a.twist[2]
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,3 +131,15 @@ class PrismaticClearance(Clearance):
         left, right = y - p.length / 2 * tilt_sine, y + p.length / 2 * tilt_sine
         room = p.clearance - p.height / 2 * (tilt_cosine - 1)
         return ca.vertcat(room + left, room - left, room + right, room - right)
+
+    def slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+        """Along the guide's axis, at the slider's corners."""
+        axis = a.rotate(ca.vertcat(ca.cos(p.direction), ca.sin(p.direction)))
+        half, top = p.length / 2, p.height / 2
+        slips = []
+        for x, y in ((-half, -top), (-half, top), (half, -top), (half, top)):
+            corner = p.at_slider + ca.vertcat(x, y)
+            arm = b.point(corner) - a.position
+            under = a.twist[:2] + a.twist[2] * ca.vertcat(-arm[1], arm[0])
+            slips.append(ca.dot(axis, b.point_velocity(corner) - under))
+        return ca.vertcat(*slips)

@@ -134,7 +134,7 @@ class Element:
         return _declarations(cast(Hashable, type(self)))
 
     def _array(self, field: str, value: Any, declared: _Declared) -> np.ndarray:
-        """A number as array of no, a tuple of one dimension."""
+        """The value as an array: of dimension 0 for a number, of dimension 1 for a tuple."""
         try:
             if value is None or isinstance(value, (str, bool)):
                 raise TypeError

@@ -11,7 +11,7 @@ from nonsmooth.exceptions import ModelError
 from nonsmooth.model.assembly import ElementFunctions, body_offsets, check_dimension, local_parameters
 from nonsmooth.model.bodies import Body, Ground
 from nonsmooth.model.checks import check_start, closed_start
-from nonsmooth.model.clearances import Clearance
+from nonsmooth.model.contacts import COEFFICIENTS, Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force, Gravity, gravity_force
 from nonsmooth.model.frames import Placement, ground_placement
@@ -141,7 +141,7 @@ class _Assembler:
         self.dimension = dimension
         self.bodies = [element for element in elements if isinstance(element, Body)]
         self.joints = [element for element in elements if isinstance(element, Joint)]
-        self.clearances = [element for element in elements if isinstance(element, Clearance)]
+        self.contacts = [element for element in elements if isinstance(element, Contact)]
         self.functions = ElementFunctions(dimension)
         self.offsets = body_offsets(self.bodies)
         self.nq = sum(len(body.q_columns) for body in self.bodies)
@@ -162,7 +162,9 @@ class _Assembler:
         M, h, advance, kinematics = self._bodies()
         applied, energy = self._forces()
         g, closure, W_g, g_t, reaction, lam = self._constraints()
-        g_N, distance, W_N, law = self._contacts()
+        g_N, distance, W_N, W_T, law = self._contacts()
+        rates = ca.vertcat(W_g.T @ v + g_t, W_N.T @ v, W_T.T @ v)
+        drift = ca.jtimes(rates, ca.vertcat(t, q), ca.vertcat(1, kinematics @ v)) if rates.numel() else rates
         kinetic = ca.dot(v, M @ v) / 2
         return System(
             name=name,
@@ -183,8 +185,10 @@ class _Assembler:
             closure=ca.Function("closure", [t, q, p], [closure], ["t", "q", "p"], ["closure"]),
             g_N=ca.Function("g_N", [q, p], [g_N], ["q", "p"], ["g_N"]),
             W_N=ca.Function("W_N", [q, p], [W_N], ["q", "p"], ["W_N"]),
+            W_T=ca.Function("W_T", [q, p], [W_T], ["q", "p"], ["W_T"]),
+            drift=ca.Function("drift", [t, q, v, p], [drift], ["t", "q", "v", "p"], ["drift"]),
             distance=ca.Function("distance", [q, p], [distance], ["q", "p"], ["distance"]),
-            contact_law=ca.Function("contact_law", [p], law, ["p"], ["restitution", "friction", "scale"]),
+            contact_law=ca.Function("contact_law", [p], law, ["p"], ["restitution", "friction", "tangential", "size"]),
             energy=ca.Function(
                 "energy", [t, q, v, p], [ca.vertcat(kinetic, *energy)], ["t", "q", "v", "p"], ["energy"]
             ),
@@ -259,24 +263,27 @@ class _Assembler:
             row += len(joint.rows)
         return ca.vertcat(*g), ca.vertcat(*closure), W, ca.vertcat(*rates), ca.vertcat(*reactions), lam
 
-    def _contacts(self) -> tuple[ca.SX, ca.SX, ca.SX, list[ca.SX]]:
-        count = sum(len(clearance.gap_labels) for clearance in self.clearances)
-        W = ca.SX(self.nv, count)
+    def _contacts(self) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, list[ca.SX]]:
+        count = sum(len(contact.gap_labels) for contact in self.contacts)
+        W_N, W_T = ca.SX(self.nv, count), ca.SX(self.nv, count)
         gaps, distances = [], []
-        law: list[list[ca.SX]] = [[], [], []]
+        law: list[list[ca.SX]] = [[], [], [], []]
         column = 0
-        for clearance in self.clearances:
-            a, b = clearance.body_names()
-            local = local_parameters(clearance, self.symbols)
-            g, distance, J_a, J_b = self.functions.gaps(clearance)(self.placements[a].z, self.placements[b].z, local)
-            size = len(clearance.gap_labels)
-            self._scatter(W, slice(column, column + size), ((a, J_a), (b, J_b)))
+        for contact in self.contacts:
+            a, b = contact.body_names()
+            arguments = (self.placements[a].z, self.placements[b].z, local_parameters(contact, self.symbols))
+            g, distance, J_a, J_b, T_a, T_b = self.functions.gaps(contact)(*arguments)
+            size = len(contact.gap_labels)
+            columns = slice(column, column + size)
+            self._scatter(W_N, columns, ((a, J_a), (b, J_b)))
+            self._scatter(W_T, columns, ((a, T_a), (b, T_b)))
             gaps.append(g)
             distances.append(distance)
-            for values, label in zip(law, ("restitution", "friction", "clearance"), strict=True):
-                values.extend([self.symbols[f"{clearance.name}.{label}"]] * size)
+            for values, label in zip(law, (*COEFFICIENTS, contact.size_label), strict=True):
+                values.extend([self.symbols[f"{contact.name}.{label}"]] * size)
             column += size
-        return ca.vertcat(*gaps), ca.vertcat(*distances), W, [ca.vertcat(*values) for values in law]
+        law_columns = [ca.vertcat(*values) for values in law]
+        return ca.vertcat(*gaps), ca.vertcat(*distances), W_N, W_T, law_columns
 
     def _scatter(self, W: ca.SX, columns: slice, blocks: tuple[tuple[str, ca.SX], ...]) -> None:
         for name, block in blocks:
@@ -289,7 +296,7 @@ class _Assembler:
         rows = [(f"{joint.name}.{label}", unit) for joint in self.joints for label, unit in joint.rows]
         parts = (("x", "N"), ("y", "N"), ("torque", "N m"))
         reactions = [(f"{joint.name}.{label}", unit) for joint in self.joints for label, unit in parts]
-        contacts = [name for clearance in self.clearances for name in clearance.gap_names()]
+        contacts = [name for contact in self.contacts for name in contact.gap_names()]
         return Names(
             q=tuple(name for name, _ in q),
             v=tuple(name for name, _ in v),

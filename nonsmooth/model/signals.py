@@ -18,7 +18,7 @@ __all__ = ["Signal", "Table", "evaluate_signal", "signal_values"]
 
 @dataclass(frozen=True)
 class Table:
-    """Piecewise linear function of time through given points, continued with the end slopes' lines.
+    """Piecewise linear function of time through given points, level before the first and after the last.
 
     Parameters
     ----------
@@ -63,10 +63,8 @@ class Table:
     def __call__(self, t: Any) -> Any:
         """The value at time t: an expression of a symbol, a number of a number."""
         if isinstance(t, ca.SX | ca.MX):
-            return ca.pw_lin(t, list(self.times), list(self.values))
-        i = min(max(int(np.searchsorted(self.times, t)) - 1, 0), len(self.times) - 2)
-        slope = (self.values[i + 1] - self.values[i]) / (self.times[i + 1] - self.times[i])
-        return self.values[i] + slope * (t - self.times[i])
+            return ca.pw_lin(ca.fmin(ca.fmax(t, self.times[0]), self.times[-1]), list(self.times), list(self.values))
+        return float(np.interp(t, self.times, self.values))
 
 
 Signal = float | Callable[[Any], Any]

@@ -45,9 +45,11 @@ class System:
 
     ``M(q, p)`` (nv, nv), ``inverse_factor(p)`` L^-1 with M = L L'; ``h(t, q, v, p)`` (nv,) with gyroscopic terms;
     ``B(q)`` (nq, nv); ``advance(q, u, dt)`` coordinates after `dt` at constant velocity u; ``g(t, q, p)`` (ng,),
-    ``W_g(t, q, p)`` (nv, ng), ``g_t(t, q, p)`` its explicit rate;
-    ``closure(t, q, p)`` the joints' misfit as reported; ``g_N(q, p)`` (nc,) [m] open > 0, ``W_N(q, p)`` (nv, nc);
-    ``distance(q, p)`` true gaps; ``contact_law(p)`` restitution, friction, length scale of each contact;
+    ``W_g(t, q, p)`` (nv, ng), ``g_t(t, q, p)`` its explicit rate; ``closure(t, q, p)`` the joints' misfit as reported;
+    ``g_N(q, p)`` (nc,) [m] open > 0, ``W_N(q, p)`` (nv, nc); ``W_T(q, p)`` (nv, nc) with slip velocities W_T' v;
+    ``drift(t, q, v, p)`` (ng + nc + nc,) what the second derivatives of g and g_N and the first of the slip hold
+    besides W' v'; ``distance(q, p)`` true gaps; ``contact_law(p)`` normal restitution, friction, tangential restitution
+    and typical gap [m] of each contact;
     ``energy(t, q, v, p)`` kinetic and potential energy [J], power of loads and of damping [W];
     ``reaction(t, q, p, lam_g)`` forces and torques of joints on their second bodies.
     """
@@ -69,6 +71,8 @@ class System:
     closure: ca.Function
     g_N: ca.Function
     W_N: ca.Function
+    W_T: ca.Function
+    drift: ca.Function
     distance: ca.Function
     contact_law: ca.Function
     energy: ca.Function
@@ -211,14 +215,16 @@ class Numeric:
         self.W_g = Evaluator(system.W_g, matrices=["W_g"])
         self.g_N = Evaluator(system.g_N)
         self.W_N = Evaluator(system.W_N, matrices=["W_N"])
+        self.W_T = Evaluator(system.W_T, matrices=["W_T"])
+        self.drift = Evaluator(system.drift)
         self.distance = Evaluator(system.distance)
         self.closure = Evaluator(system.closure)
         t, q, p = ca.SX.sym("t"), ca.SX.sym("q", system.nq), ca.SX.sym("p", len(system.parameters))
-        outputs = [system.g_N(q, p), system.W_N(q, p), system.W_g(t, q, p), system.g_t(t, q, p)]
-        names = ["g_N", "W_N", "W_g", "g_t"]
+        outputs = [system.g_N(q, p), system.W_N(q, p), system.W_T(q, p), system.W_g(t, q, p), system.g_t(t, q, p)]
+        names = ["g_N", "W_N", "W_T", "W_g", "g_t"]
         function = ca.Function("configuration", [t, q, p], outputs, ["t", "q", "p"], names)
-        #: (t, q, p) -> g_N, W_N, W_g, g_t
-        self.configuration = Evaluator(function, matrices=["W_N", "W_g"])
+        #: (t, q, p) -> g_N, W_N, W_T, W_g, g_t
+        self.configuration = Evaluator(function, matrices=["W_N", "W_T", "W_g"])
         self.contact_law = Evaluator(system.contact_law)
         self.reaction = Evaluator(system.reaction)
 

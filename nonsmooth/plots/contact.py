@@ -18,15 +18,17 @@ if TYPE_CHECKING:
 __all__ = ["contact"]
 
 
-def contact(trajectory: Trajectory, contacts: Iterable[str] | None = None, exact: Exact | None = None) -> Figure:
+def contact(trajectory: Trajectory, contacts: str | Iterable[str] | None = None, exact: Exact | None = None) -> Figure:
     """Gap, mean normal force and impulse since the start of each contact: a row per contact, a scale per column.
+
+    Gaps are straight between rows, since a trajectory holds no rates of them; see `nonsmooth.plots.panels`.
 
     Parameters
     ----------
     trajectory
         The run.
     contacts
-        Names of contacts; all of them where omitted.
+        Names of contacts, or one; all of them where omitted.
     exact
         The exact solution, as for `nonsmooth.plots.panels`.
 
@@ -35,6 +37,8 @@ def contact(trajectory: Trajectory, contacts: Iterable[str] | None = None, exact
     InputError
         For a run without contacts, or an unknown name.
     """
+    if isinstance(contacts, str):
+        contacts = (contacts,)
     names = tuple(trajectory.gap.names if contacts is None else contacts)
     if not names:
         raise InputError("There is no contact to draw.")

@@ -116,7 +116,7 @@ def draw_panels(
     """Lay the panels out in columns, filled row by row; with `share`, a column has one vertical scale."""
     from matplotlib.figure import Figure
 
-    panels = [panel if isinstance(panel, Panel) else Panel(*panel) for panel in chosen]
+    panels = [_panel(entry) for entry in chosen]
     if not panels:
         raise InputError("There is nothing to draw: give at least one Panel.")
     if exact is not None and not (hasattr(exact, "sample") and hasattr(exact, "events")):
@@ -147,6 +147,14 @@ def draw_panels(
     _explain(figure, trajectory, exact)
     figure.align_ylabels(list(axes[: len(panels)]))
     return figure
+
+
+def _panel(entry: AnyPanel) -> Panel:
+    if isinstance(entry, Panel):
+        return entry
+    if isinstance(entry, (tuple, list)) and len(entry) == 3:
+        return Panel(*entry)
+    raise InputError(f"A panel is Panel(title, unit, series), or a tuple of the three, got {entry!r}.")
 
 
 Views = tuple[tuple[View, View], tuple[View, View]]

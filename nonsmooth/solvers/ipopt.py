@@ -132,7 +132,9 @@ class IpoptSession:
                 best, error = trial, trial_error
             if error <= self._settings.tolerance:
                 break
-        explained = best.status if relaxation.polish or error <= self._settings.tolerance else f"{status}: {ABSORBED}"
+        explained = (
+            best.status if relaxation.polish or error <= self._settings.tolerance else f"{ABSORBED} (IPOPT: {status})"
+        )
         return replace(best, status=explained, iterations=total)
 
     def _nlp(self, structure: MPCCStructure) -> ca.Function:

@@ -34,7 +34,7 @@ class Step:
 
     Impulses [N s] are of the whole step, impacts at its end included; ``*_impact`` is the impacts' share. Arrays
     follow the system's names. `residual` is the scaled residual of the step's own discrete equations,
-    `complementarity` its natural map.
+    `complementarity` its natural map. Of the drivers' work [J], ``work_drivers_impact`` is done at the impact.
     """
 
     state: State
@@ -51,6 +51,7 @@ class Step:
     residual: float
     complementarity: float
     work_drivers: float = 0.0
+    work_drivers_impact: float = 0.0
 
 
 Stepping = Generator[Ask, Solution, Step]
@@ -77,7 +78,11 @@ class Stepper(Protocol):
 
     #: class name of the solver that is used when `solver` is None
     default_solver: ClassVar[str]
-    solver: Any
-    fallback: bool
+
+    @property
+    def solver(self) -> Any: ...
+
+    @property
+    def fallback(self) -> bool: ...
 
     def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> Formulation: ...

@@ -244,7 +244,7 @@ class GaussFormulation(ABC):
         # a contact that leaves during the step has pressed at its start, not at its end
         pressed = np.where(touching, P_N.total, P_N.end + P_N.impact)
         natural = np.abs(np.minimum(after.g_N / m.scale, pressed / end.stepper_memory["y_scale"]))
-        reaction, reaction_impact, work = self._reactions(start, end, P_g)
+        reaction, reaction_impact, works = self._reactions(start, end, P_g)
         return Step(
             state=end,
             v_left=v_left,
@@ -259,17 +259,19 @@ class GaussFormulation(ABC):
             reaction_impact=reaction_impact,
             residual=residual,
             complementarity=float(np.max(natural, initial=0.0)),
-            work_drivers=work,
+            work_drivers=sum(works),
+            work_drivers_impact=works[1],
         )
 
-    def _reactions(self, start: State, end: State, P_g: Impulses) -> tuple[Array, Array, float]:
-        """Impulses of joints on their second bodies, without and at impacts, and the work of drivers."""
+    def _reactions(self, start: State, end: State, P_g: Impulses) -> tuple[Array, Array, tuple[float, float]]:
+        """Impulses of joints on their second bodies and the work of drivers, both without and at impacts."""
         if self.system.ng == 0:
-            return np.zeros(0), np.zeros(0), 0.0
+            return np.zeros(0), np.zeros(0), (0.0, 0.0)
         m = self.mechanism
         first, second, impact = (
             m.numeric.reaction(state.t, state.q, m.p, impulse)[0]
             for state, impulse in ((start, P_g.start), (end, P_g.end), (end, P_g.impact))
         )
-        work = -P_g.start @ m.at(start.t, start.q).g_t - (P_g.end + P_g.impact) @ m.at(end.t, end.q).g_t
-        return first + second, impact, float(work)
+        after = m.at(end.t, end.q).g_t
+        work = -float(P_g.start @ m.at(start.t, start.q).g_t + P_g.end @ after)
+        return first + second, impact, (work, -float(P_g.impact @ after))

@@ -23,6 +23,7 @@ class Configuration(NamedTuple):
 
     g_N: Array
     W_N: Array
+    W_T: Array
     W_g: Array
     g_t: Array
 
@@ -68,7 +69,7 @@ class Mechanism:
     def __init__(self, system: System, p: Array, longest: float) -> None:
         self.system, self.p, self.longest = system, p, longest
         self.numeric = system.numeric
-        self.restitution, self.friction, self.scale = self.numeric.contact_law(p)
+        self.restitution, self.friction, self.tangential, self.scale = self.numeric.contact_law(p)
         self.metric = MassMetric(self.numeric.M(system.start.q, p)[0])
         self.names = system.constraint_names + system.contact_names
         self._met: list[tuple[float, Array, Configuration]] = []
@@ -109,7 +110,7 @@ class Mechanism:
         """Sizes of x = (dt, u, P_g) and of y = P_N: impulses that move a gap by its clearance within the longest step,
         and the velocities that they and the loads give."""
         dt, weight = self.longest, np.diag(self.metric.M)
-        _, W_N, W_g, _ = self.at(t, q)
+        _, W_N, _, W_g, _ = self.at(t, q)
         mobility = np.sum((self.metric.inverse @ W_N) ** 2, axis=0)
         # a concentric journal has no normal yet; no contact is heavier than the heaviest body
         y = self.scale / (dt * np.maximum(mobility, 1.0 / np.max(weight)))

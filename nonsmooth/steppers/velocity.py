@@ -34,7 +34,7 @@ def change_velocity(
     m: Mechanism, t: float, q: Array, v: Array, closed: NDArray[np.bool_], bound: Array
 ) -> Generator[Ask, Solution, VelocityChange]:
     """The nearest velocity that the joints and the `closed` contacts allow, with W_N' v⁺ >= `bound` [m/s]."""
-    _, W_N, W_g, g_t = m.at(t, q)
+    _, W_N, _, W_g, g_t = m.at(t, q)
     ng, P_N = W_g.shape[1], np.zeros(closed.size)
     index = np.flatnonzero(closed)
     directions = np.concatenate([W_g, W_N[:, index]], axis=1)
@@ -66,11 +66,13 @@ def strike(
 
 def _residual(m: Mechanism, t: float, q: Array, v: Array, v_plus: Array, P_g: Array, P_N: Array) -> float:
     """Scaled residual of M (v⁺ - v) = W_g P_g + W_N P_N and W_g' v⁺ + g_t = 0."""
-    (_, W_N, W_g, g_t), M = m.at(t, q), m.metric.M
+    (_, W_N, _, W_g, g_t), M = m.at(t, q), m.metric.M
     rows = M @ (v_plus - v) - W_g @ P_g - W_N @ P_N
     terms = np.abs(M) @ (np.abs(v_plus) + np.abs(v)) + np.abs(W_g) @ np.abs(P_g) + np.abs(W_N) @ P_N
-    terms += FLOOR * np.sqrt(np.diag(M)) * (m.metric.length(v) + m.metric.length(v_plus))
+    size = m.metric.length(v) + m.metric.length(v_plus)
+    terms += FLOOR * np.sqrt(np.diag(M)) * size
     joints = W_g.T @ v_plus + g_t
     joint_terms = np.abs(W_g).T @ (np.abs(v_plus) + np.abs(v)) + np.abs(g_t)
+    joint_terms += FLOOR * m.metric.rows(W_g)[1] * size
     values, scales = np.concatenate([rows, joints]), np.concatenate([terms, joint_terms])
     return float(np.max(np.abs(values) / np.maximum(scales, np.finfo(float).tiny)))

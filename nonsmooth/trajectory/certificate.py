@@ -82,6 +82,7 @@ def energy_series(
     v: Array,
     *,
     work_drivers: Array,
+    work_drivers_impact: Array,
     loss_friction: Array,
 ) -> dict[str, Array]:
     """Energies and, cumulative from the left limit of row 0, works and losses at the rows; each (n,) [J].
@@ -90,8 +91,8 @@ def energy_series(
     ----------
     t, q, v_left, v
         Rows (n,), (n, nq), (n, nv), (n, nv).
-    work_drivers, loss_friction
-        Of the step that ends in each row (n,) [J].
+    work_drivers, work_drivers_impact, loss_friction
+        Of the step that ends in each row (n,) [J]; the second is the share of the first done at the impact.
     """
     right = system.energies(t, q, v, parameters)
     left = system.energies(t, q, v_left, parameters)
@@ -105,7 +106,7 @@ def energy_series(
         "potential": right["potential"],
         "work_loads": work("power_loads"),
         "work_drivers": np.cumsum(work_drivers),
-        "loss_impacts": np.cumsum(left["kinetic"] - right["kinetic"]),
+        "loss_impacts": np.cumsum(left["kinetic"] - right["kinetic"] + work_drivers_impact),
         "loss_friction": np.cumsum(loss_friction),
         "loss_damping": 0.0 - work("power_damping"),
     }
@@ -117,6 +118,6 @@ def energy_series(
 
 def energy_ledger(series: Mapping[str, Array]) -> EnergyLedger:
     """The last row of `energy_series`, with the energy before the first one."""
-    kinetic_start = float(series["kinetic"][0] + series["loss_impacts"][0])
+    kinetic_start = float(series["kinetic"][0] + series["loss_impacts"][0] - series["work_drivers"][0])
     last = {name: float(values[-1]) for name, values in series.items()}
     return EnergyLedger(kinetic_start=kinetic_start, potential_start=float(series["potential"][0]), **last)

@@ -66,7 +66,8 @@ class Columns(Mapping[str, NDArray[Any]]):
 
     def _index(self, name: str) -> int:
         if name not in self._order:
-            close = difflib.get_close_matches(str(name), self.names, n=3)
+            parts = [known for known in self.names if known.startswith(f"{name}.")]
+            close = parts or difflib.get_close_matches(str(name), self.names, n=3)
             hint = f" Did you mean {' or '.join(close)}?" if close else ""
             raise UnknownName(f"There is no {self.what} {name!r}.{hint} There are: {', '.join(self.names) or 'none'}.")
         return self._order[name]

@@ -46,7 +46,7 @@ class Recorder:
         self.parameters = system.parameter_values if parameters is None else np.asarray(parameters, float)
         self._states: list[State] = []
         self._rows: list[tuple[NDArray[Any], ...]] = []
-        self._scalars: list[tuple[float, float, float, float]] = []
+        self._scalars: list[tuple[float, ...]] = []
 
     def __len__(self) -> int:
         """Rows so far, before any are dropped."""
@@ -57,15 +57,15 @@ class Recorder:
         if self._states:
             raise InputError("The trajectory has been started already.")
         if impact is not None:
-            self._add(state, _arrays(impact), (0.0, impact.residual, impact.complementarity, impact.work_drivers))
+            self._add(state, _arrays(impact), _scalars(impact))
             return
         none, idle = np.zeros(len(self.system.contact_names)), np.zeros(len(self.system.reaction_names))
         open_ = none.astype(np.int8)
-        self._add(state, (state.v, none, none, none, open_, none, none, idle, idle), (0.0, 0.0, 0.0, 0.0))
+        self._add(state, (state.v, none, none, none, open_, none, none, idle, idle), (0.0,) * 5)
 
     def append(self, step: Step) -> None:
         """One accepted step."""
-        self._add(step.state, _arrays(step), (step.dt, step.residual, step.complementarity, step.work_drivers))
+        self._add(step.state, _arrays(step), _scalars(step))
 
     def finish(self, counts: Mapping[str, Any], wall_seconds: float, status: str) -> Trajectory:
         """The trajectory of what has been recorded, with its certificate."""
@@ -78,10 +78,11 @@ class Recorder:
         v = np.array([state.v for state in self._states]).reshape(n, -1)
         arrays = (np.array(rows).reshape(n, -1) for rows in zip(*self._rows, strict=True))
         v_left, P_N, P_N_impact, P_T, mode, gamma_minus, gamma_plus, reaction, reaction_impact = arrays
-        dt, residual, complementarity, work_drivers = np.array(self._scalars).T
+        dt, residual, complementarity, work_drivers, work_impact = np.array(self._scalars).T
         gap = system.true_gaps(q, parameters)
         energy = energy_series(
-            system, parameters, t, q, v_left, v, work_drivers=work_drivers, loss_friction=np.zeros(n)
+            system, parameters, t, q, v_left, v,
+            work_drivers=work_drivers, work_drivers_impact=work_impact, loss_friction=np.zeros(n),
         )  # fmt: skip
         certificate = Certificate(
             gap_violation=worst_violation(-gap),
@@ -141,13 +142,17 @@ class Recorder:
             wall_seconds=float(wall_seconds),
         )
 
-    def _add(self, state: State, arrays: tuple[NDArray[Any], ...], scalars: tuple[float, float, float, float]) -> None:
+    def _add(self, state: State, arrays: tuple[NDArray[Any], ...], scalars: tuple[float, ...]) -> None:
         if self._states:  # only the last state's memories are needed
             last = self._states[-1]
             self._states[-1] = State(last.t, last.q, last.v)
         self._states.append(state)
         self._rows.append(arrays)
         self._scalars.append(scalars)
+
+
+def _scalars(step: Step) -> tuple[float, ...]:
+    return (step.dt, step.residual, step.complementarity, step.work_drivers, step.work_drivers_impact)
 
 
 def _arrays(step: Step) -> tuple[NDArray[Any], ...]:

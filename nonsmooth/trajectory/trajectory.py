@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -101,10 +102,10 @@ class Trajectory:
     wall_seconds: float
 
     def __repr__(self) -> str:
-        c = self.certificate
+        c, status = self.certificate, textwrap.shorten(self.status, 90, placeholder=" ...")
         return "\n".join(
             [
-                f"<Trajectory {self.status}: {len(self.t) - 1} steps, t = {self.t[0]:.6g} to {self.t[-1]:.6g} s, "
+                f"<Trajectory {status}: {len(self.t) - 1} steps, t = {self.t[0]:.6g} to {self.t[-1]:.6g} s, "
                 f"{self.wall_seconds:.3g} s of computing>",
                 f"  coordinates  {', '.join(self.q.names)}",
                 f"  contacts     {', '.join(self.gap.names) or 'none'}; {len(self.impacts)} rows of impacts",

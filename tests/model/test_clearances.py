@@ -149,7 +149,7 @@ def test_the_law_of_each_gap_is_read_from_the_parameters() -> None:
     )
     joint = PrismaticClearance("joint", guide, slider, length=0.2, clearance=1e-3, contact=SMOOTH)
     system = Model([guide, slider, pin, joint]).build()
-    restitution, friction, scale = system.numeric.contact_law(system.parameter_vector({"joint.restitution": 0.7}))
+    restitution, friction, _, scale = system.numeric.contact_law(system.parameter_vector({"joint.restitution": 0.7}))
     assert restitution.tolist() == [0.5, 0.7, 0.7, 0.7, 0.7]
     assert friction.tolist() == [0.2, 0.0, 0.0, 0.0, 0.0]
     assert scale.tolist() == [2e-3, 1e-3, 1e-3, 1e-3, 1e-3]

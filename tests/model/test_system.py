@@ -241,7 +241,7 @@ def test_the_description_is_plain_data() -> None:
 
 def test_a_system_says_how_large_it_is() -> None:
     system = slider_rod()
-    assert repr(system) == "System('slider on a rod': 3 velocities, 0 constraints, 4 contacts, 18 parameters)"
+    assert repr(system) == "System('slider on a rod': 3 velocities, 0 constraints, 4 contacts, 19 parameters)"
     assert (system.nq, system.nv, system.ng, system.nc) == (3, 3, 0, 4)
 
 

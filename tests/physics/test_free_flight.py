@@ -11,9 +11,11 @@ from nonsmooth import (
     Landing,
     Model,
     PlanarBody,
+    PointPlane,
     PrescribedMotion,
     Prismatic,
     Revolute,
+    Rigid,
     SpatialBody,
     simulate,
 )
@@ -61,6 +63,7 @@ def test_ideal_joints_keep_energy_and_stay_closed():
         total = trajectory.energy["kinetic"] + trajectory.energy["potential"]
         drift.append(np.max(np.abs(total / total[0] - 1)))
         assert trajectory.certificate.joint_violation <= 1e-12
+        assert trajectory.certificate.motion_residual <= 1e-12
     assert drift[1] <= 2e-4
     assert 1.8 <= np.log2(drift[0] / drift[1]) <= 2.2
 
@@ -75,6 +78,25 @@ def test_driven_mechanism_follows_its_driver(dt):
     if isinstance(dt, Landing):
         ledger = trajectory.certificate.energy
         assert abs(ledger.remainder) <= 1e-4 * np.max(trajectory.energy["kinetic"])
+
+
+def test_a_driven_cart_strikes_a_ball():
+    """A cart driven at 1 m/s meets a ball of 1 kg at rest: the ball gains 1/2 J, as much is lost, the motor does 1 J."""
+    elements = [
+        Ground(),
+        PlanarBody("cart", mass=3.0, inertia=1.0, velocity=(1.0, 0.0)),
+        PlanarBody("ball", mass=1.0, inertia=1.0, position=(0.1, 0.0)),
+        PrescribedMotion("motor", "ground", "cart", coordinate="x", motion=lambda t: 1.0 * t),
+        PointPlane("bumper", "cart", "ball", direction=-np.pi / 2, contact=Rigid(restitution=0.0, friction=0.0)),
+    ]
+    trajectory = simulate(Model(elements).build(), GaussQP(), t_end=0.2, dt=Landing(1e-6, 1e-2))
+    assert trajectory.impacts["t"] == pytest.approx([0.1], rel=1e-12)
+    assert trajectory.v["ball.x"][-1] == pytest.approx(1.0, rel=1e-12)
+    ledger = trajectory.certificate.energy
+    assert ledger.loss_impacts == pytest.approx(0.5, rel=1e-12)
+    assert ledger.work_drivers == pytest.approx(1.0, rel=1e-12)
+    assert ledger.remainder == pytest.approx(0.0, abs=1e-12)
+    assert trajectory.reaction_impact["motor.x"].sum() == pytest.approx(1.0, rel=1e-12)
 
 
 def test_landing_without_contacts_is_second_order():

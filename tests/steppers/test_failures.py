@@ -121,6 +121,26 @@ def test_arguments_are_checked_before_the_first_step():
         simulate(system, GaussQP(), t_end=0.1, dt=1e-3, state=other.start)
 
 
+def test_objects_of_the_wrong_kind_are_named():
+    model = slider_rod(case=1)
+    system = model.build()
+    run = {"t_end": 0.01, "dt": 1e-3}
+    with pytest.raises(InputError, match=r"takes a System, got Model; call its build\(\) first"):
+        simulate(model, GaussQP(), **run)
+    with pytest.raises(InputError, match="got GaussQP; write it with its brackets"):
+        simulate(system, GaussQP, **run)
+    with pytest.raises(InputError, match=r"solver of GaussQP must be one such as ActiveSet\(\), got 'osqp'"):
+        simulate(system, GaussQP(solver="osqp"), **run)
+    with pytest.raises(InputError, match="state must be a State.*got ndarray"):
+        simulate(system, GaussQP(), **run, state=np.zeros(3))
+    with pytest.raises(InputError, match="t_end must lie after.*'1e-3'"):
+        simulate(system, GaussQP(), t_end="1e-3", dt=1e-3)
+    with pytest.raises(InputError, match="dt_min must be a positive number.*'1e-6'"):
+        Landing("1e-6", 1e-3)
+    with pytest.raises(InputError, match="slider-rod.exact has no argument 'clearance'"):
+        slider_rod.exact(case=2, clearance=2e-5)
+
+
 def test_contact_laws_that_the_scheme_does_not_have():
     rough = slider_rod(case=1, contact=Rigid(restitution=0.0, friction=0.1)).build()
     with pytest.raises(InputError, match='frictionless.*"guide.left_lower" has friction 0.1'):

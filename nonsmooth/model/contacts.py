@@ -1,0 +1,187 @@
+"""Unilateral contacts: signed gaps between two bodies, and the slip at them.
+
+A contact knows gaps and slip, its law knows scalars. Gaps are open > 0. `gaps` enters the equations and must be smooth
+where contacts are closed; `true_gaps` is the distance that is reported. Both vanish together, with the same slope.
+`slip` is the velocity of the second body against the first along the contact's tangent, linear in the twists.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Annotated, ClassVar
+
+import casadi as ca
+
+from nonsmooth.laws.rigid import Rigid
+from nonsmooth.model.elements import Element, Point, PositiveLength, Quantity
+from nonsmooth.model.frames import PlanarPlacement
+from nonsmooth.model.joints import BodyRef
+
+__all__ = ["CircleCircle", "CirclePlane", "Contact", "PointPlane"]
+
+COEFFICIENTS = ("restitution", "friction", "tangential")
+
+
+@dataclass(frozen=True, eq=False)
+class Contact(Element):
+    """Base of unilateral contacts between two bodies."""
+
+    contact: Rigid = field(kw_only=True)
+
+    dimensions = (2,)
+    #: label of each gap; a single gap carries the name of its joint
+    gap_labels: ClassVar[tuple[str, ...]] = ("",)
+    #: the parameter that is the typical size of a gap, for tolerances
+    size_label: ClassVar[str] = "size"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.contact, Rigid):
+            raise self.error(f"contact must be a law, as Rigid(restitution=..., friction=...), got {self.contact!r}.")
+
+    def numbers(self) -> dict[str, float]:
+        law = self.contact
+        extra = {name: getattr(law, name) for name in COEFFICIENTS} if isinstance(law, Rigid) else {}
+        return super().numbers() | extra
+
+    def quantity(self, label: str) -> Quantity:
+        if label in COEFFICIENTS:
+            return Quantity("-", nonnegative=True)
+        return super().quantity(label)
+
+    def check(self, label: str, value: float) -> None:
+        super().check(label, value)
+        if label in ("restitution", "tangential") and value > 1:
+            raise self.error(f"{label} must lie in [0, 1], got {value!r}.")
+
+    def gap_names(self) -> tuple[str, ...]:
+        """Full names of the gaps."""
+        return tuple(f"{self.name}.{label}" if label else self.name for label in self.gap_labels)
+
+    def gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+        """g_N of the equations [m], one entry per gap."""
+        raise TypeError(f"{type(self).__name__} has no gaps.")
+
+    def true_gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+        """Signed distances that are reported [m]."""
+        return self.gaps(a, b, p)
+
+    def slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+        """Tangential velocity of b against a at each contact [m/s]."""
+        raise TypeError(f"{type(self).__name__} has no slip.")
+
+
+@dataclass(frozen=True, eq=False)
+class FreeContact(Contact):
+    """Base of contacts between surfaces that are not paired in a joint."""
+
+    a: BodyRef
+    b: BodyRef
+    size: PositiveLength = field(default=1e-2, kw_only=True)
+
+    body_fields = ("a", "b")
+
+
+def _plane(a: PlanarPlacement, direction: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Tangent and normal, in the global frame, of a line at the angle `direction` in the frame of a."""
+    cosine, sine = ca.cos(direction), ca.sin(direction)
+    return a.rotate(ca.vertcat(cosine, sine)), a.rotate(ca.vertcat(-sine, cosine))
+
+
+def _slip_at(point: ca.SX, tangent: ca.SX, a: PlanarPlacement, b: PlanarPlacement) -> ca.SX:
+    """Velocity along `tangent` of b's material point at a global point against a's."""
+
+    def velocity(body: PlanarPlacement) -> ca.SX:
+        arm = point - body.position
+        return body.twist[:2] + body.twist[2] * ca.vertcat(-arm[1], arm[0])
+
+    return ca.dot(tangent, velocity(b) - velocity(a))
+
+
+@dataclass(frozen=True, eq=False)
+class PointPlane(FreeContact):
+    """A point of body b above a straight wall of body a: ``g_N = n . (r_point - r_wall)``.
+
+    Parameters
+    ----------
+    a, b : body with the wall, body with the point
+    at_a : [m]
+        A point of the wall, in the frame of a.
+    direction : [rad]
+        Angle of the wall's tangent in the frame of a; the normal, 90 degrees on, points to the free side.
+    at_b : [m]
+        The point, in the frame of b.
+    size : [m], > 0
+        Typical gap, for tolerances only: gaps below 1e-8 of it count as closed.
+    contact : the contact law
+    """
+
+    at_a: Point = field(default=(0.0, 0.0), kw_only=True)
+    at_b: Point = field(default=(0.0, 0.0), kw_only=True)
+    direction: Annotated[float, Quantity("rad")] = field(default=0.0, kw_only=True)
+
+    def gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+        return ca.dot(_plane(a, p.direction)[1], b.point(p.at_b) - a.point(p.at_a))
+
+    def slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+        return _slip_at(b.point(p.at_b), _plane(a, p.direction)[0], a, b)
+
+
+@dataclass(frozen=True, eq=False)
+class CirclePlane(FreeContact):
+    """A circle of body b above a straight wall of body a: ``g_N = n . (r_centre - r_wall) - radius``.
+
+    Parameters
+    ----------
+    a, b : body with the wall, body with the circle
+    radius : [m], > 0
+    at_a, direction : as in `PointPlane`
+    at_b : [m]
+        Centre of the circle, in the frame of b.
+    size : [m], > 0
+        Typical gap, for tolerances only.
+    contact : the contact law
+    """
+
+    radius: PositiveLength = field(kw_only=True)
+    at_a: Point = field(default=(0.0, 0.0), kw_only=True)
+    at_b: Point = field(default=(0.0, 0.0), kw_only=True)
+    direction: Annotated[float, Quantity("rad")] = field(default=0.0, kw_only=True)
+
+    def gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+        return ca.dot(_plane(a, p.direction)[1], b.point(p.at_b) - a.point(p.at_a)) - p.radius
+
+    def slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+        tangent, normal = _plane(a, p.direction)
+        return _slip_at(b.point(p.at_b) - p.radius * normal, tangent, a, b)
+
+
+@dataclass(frozen=True, eq=False)
+class CircleCircle(FreeContact):
+    """Two circles outside each other: ``g_N = |r_b - r_a| - radius_a - radius_b``.
+
+    The tangent is the normal from a to b, turned by -90 degrees. A journal inside a bearing is a `RevoluteClearance`.
+
+    Parameters
+    ----------
+    radius_a, radius_b : [m], > 0
+    at_a, at_b : [m]
+        Centres, in the frames of the bodies.
+    size : [m], > 0
+        Typical gap, for tolerances only.
+    contact : the contact law
+    """
+
+    radius_a: PositiveLength = field(kw_only=True)
+    radius_b: PositiveLength = field(kw_only=True)
+    at_a: Point = field(default=(0.0, 0.0), kw_only=True)
+    at_b: Point = field(default=(0.0, 0.0), kw_only=True)
+
+    def gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+        return ca.norm_2(b.point(p.at_b) - a.point(p.at_a)) - p.radius_a - p.radius_b
+
+    def slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+        line = b.point(p.at_b) - a.point(p.at_a)
+        normal = line / ca.norm_2(line)
+        return _slip_at(a.point(p.at_a) + p.radius_a * normal, ca.vertcat(normal[1], -normal[0]), a, b)
