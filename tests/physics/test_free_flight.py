@@ -81,7 +81,7 @@ def test_driven_mechanism_follows_its_driver(dt):
 
 
 def test_a_driven_cart_strikes_a_ball():
-    """A cart driven at 1 m/s meets a ball of 1 kg at rest: the ball gains 1/2 J, as much is lost, the motor does 1 J."""
+    """A cart driven at 1 m/s meets a ball of 1 kg at rest: it gains 1/2 J, as much is lost, the motor does 1 J."""
     elements = [
         Ground(),
         PlanarBody("cart", mass=3.0, inertia=1.0, velocity=(1.0, 0.0)),
