@@ -25,7 +25,6 @@ class Rigid:
         are plastic (e = 0) by construction and refuse any other value.
     friction : mu [-], >= 0
         Coulomb coefficient. The Gauss steppers are frictionless and refuse mu > 0.
-
     tangential : e_T [-], 0 <= e_T <= 1
         Ratio of slip after an impact to slip before it, reversed, where the contact sticks during the impact.
 

@@ -41,7 +41,7 @@ class Model:
     >>> guide = model.add(PrismaticClearance("guide", rod, slider, length=0.02, clearance=1e-5, contact=contact))
     >>> gravity = model.add(Gravity(acceleration=(0.0, -9.81)))
     >>> model.build()
-    System('slider on a rod': 3 velocities, 0 constraints, 4 contacts, 14 parameters)
+    System('slider on a rod': 3 velocities, 0 constraints, 4 contacts, 15 parameters)
     """
 
     def __init__(

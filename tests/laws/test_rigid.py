@@ -23,13 +23,19 @@ def test_restitution_lies_between_zero_and_one(value: object) -> None:
         Rigid(restitution=value, friction=0.0)
 
 
+@pytest.mark.parametrize("value", [-1e-12, 1.0000001, np.nan, "0.5", None])
+def test_tangential_restitution_lies_between_zero_and_one(value: object) -> None:
+    with pytest.raises(InputError, match=r"Rigid: tangential must be a number in \[0, 1\], got "):
+        Rigid(restitution=0.0, friction=0.0, tangential=value)
+
+
 @pytest.mark.parametrize("value", [-1e-12, np.nan, np.inf, "0.5", None])
 def test_friction_is_not_negative(value: object) -> None:
     with pytest.raises(InputError, match="Rigid: friction must be a finite number >= 0, got "):
         Rigid(restitution=0.0, friction=value)
 
 
-def test_no_coefficient_has_a_default_and_none_is_unknown() -> None:
+def test_restitution_and_friction_have_no_default_and_unknown_words_are_errors() -> None:
     for arguments in ({}, {"restitution": 0.0}, {"friction": 0.0}, {"restitution": 0.0, "friction": 0.0, "mu": 0.1}):
         with pytest.raises(TypeError):
             Rigid(**arguments)

@@ -1,6 +1,6 @@
 """Directions are derivatives: W_N' v = d g_N/dt and W_g' v + g_t = d g/dt along q' = B(q) v, for every kind of element.
 
-The kinds are found by walking the subclasses, so that a new clearance, joint or driver without a case here fails.
+The kinds are found by walking the subclasses, so that a new contact, clearance, joint or driver without a case fails.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ from nonsmooth import (
     Table,
 )
 from nonsmooth.evaluation import Array
-from nonsmooth.model.clearances import Clearance
+from nonsmooth.model.contacts import CircleCircle, CirclePlane, Contact, PointPlane
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.system import System
 
 SMOOTH, ROUGH = Rigid(restitution=0.0, friction=0.0), Rigid(restitution=0.0, friction=0.1)
 POINTS = {"at_a": (0.3, -0.2), "at_b": (-0.1, 0.4)}
+APART = {"at_a": (0.3, -1.2), "at_b": (0.2, 0.4), "contact": ROUGH}
 Case = Callable[[Any, Any], Any]
 
 CASES: dict[type, list[Case]] = {
@@ -48,6 +49,13 @@ CASES: dict[type, list[Case]] = {
             "it", a, b, length=0.5, height=0.3, clearance=0.9, contact=SMOOTH, at_guide=(0.2, 0.1),
             at_slider=(-0.1, 0.3), direction=0.4,
         ),
+    ],
+    PointPlane: [lambda a, b: PointPlane("it", a, b, direction=-0.5, **APART)],
+    CirclePlane: [
+        lambda a, b: CirclePlane("it", a, b, radius=0.3, direction=0.5, **APART),
+    ],
+    CircleCircle: [
+        lambda a, b: CircleCircle("it", a, b, radius_a=0.2, radius_b=0.3, **APART),
     ],
     Revolute: [lambda a, b: Revolute("it", a, b, **POINTS)],
     Prismatic: [lambda a, b: Prismatic("it", a, b, direction=0.7, angle=-0.4, **POINTS)],
@@ -108,7 +116,7 @@ def rate(function: Callable[..., Array], system: System, t: float, q: Array, v: 
 @pytest.mark.parametrize(
     ("a", "b"), [("first", "second"), ("second", "first"), ("ground", "first"), ("first", "ground")]
 )
-@pytest.mark.parametrize("case", cases(Clearance))
+@pytest.mark.parametrize("case", cases(Contact))
 def test_normal_directions_are_gradients_of_the_gaps(case: Case | None, a: str, b: str) -> None:
     system = built(case, a, b)
     n, p = system.numeric, system.parameter_values
@@ -150,3 +158,31 @@ def test_forces_of_a_joint_balance(case: Case | None) -> None:
     turn_about_origin = np.concatenate([[-y, x, 1.0] for x, y, _ in q.reshape(2, 3)])
     motions = np.column_stack([np.tile([1.0, 0.0, 0.0], 2), np.tile([0.0, 1.0, 0.0], 2), turn_about_origin])
     assert system.numeric.W_g(0.0, q, p)[0].T @ motions == pytest.approx(0.0, abs=5e-14)  # closed to 1e-14
+
+
+@pytest.mark.parametrize("case", cases(Contact) + cases(Joint))
+def test_drift_is_what_accelerations_hold_besides_directions(case: Case | None) -> None:
+    """d/dt (W_g' v + g_t, W_N' v, W_T' v) at constant v."""
+    system = built(case, "first", "second")
+    n, p = system.numeric, system.parameter_values
+
+    def rates(t: float, q: Array, v: Array) -> Array:
+        joints = n.W_g(t, q, p)[0].T @ v + n.g_t(t, q, p)[0]
+        return np.concatenate([joints, n.W_N(q, p)[0].T @ v, n.W_T(q, p)[0].T @ v])
+
+    for t, q, v in random_placements(system):
+        expected = rate(lambda t, q, v=v: rates(t, q, v), system, t, q, v)
+        # rates are larger than gaps by |v| / length, up to 10, and so is their round-off
+        assert n.drift(t, q, v, p)[0] == pytest.approx(expected, abs=10 * TOLERANCE)
+
+
+@pytest.mark.parametrize("case", cases(Contact))
+def test_moving_both_bodies_alike_neither_opens_a_contact_nor_slips(case: Case | None) -> None:
+    system = built(case, "first", "second")
+    n, p = system.numeric, system.parameter_values
+    for _, q, _ in random_placements(system):
+        translations = np.tile([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], (2, 1))
+        assert n.W_N(q, p)[0].T @ translations == pytest.approx(0.0, abs=1e-14)
+        assert n.W_T(q, p)[0].T @ translations == pytest.approx(0.0, abs=1e-14)
+        turn_about_origin = np.concatenate([[-y, x, 1.0] for x, y, _ in q.reshape(2, 3)])
+        assert n.W_N(q, p)[0].T @ turn_about_origin == pytest.approx(0.0, abs=1e-13)

@@ -122,5 +122,5 @@ def test_an_indefinite_qp_and_a_foreign_program_are_said_so(session) -> None:
     solution = session.solve(qp)
     assert "not positive definite" in solution.status
     assert qp.residual(solution) == np.inf
-    with pytest.raises(InputError, match="takes a QP, LCP or MPCC, got str"):
+    with pytest.raises(InputError, match="takes a QP, LCP, MPCC or FrictionContact in the plane, got str"):
         session.solve("a string")
