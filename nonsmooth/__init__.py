@@ -36,35 +36,50 @@ if TYPE_CHECKING:
     from nonsmooth.model.state import State
     from nonsmooth.simulate import simulate
     from nonsmooth.solvers.active_set import ActiveSet
+    from nonsmooth.solvers.admm import Admm
     from nonsmooth.solvers.casadi_qp import CasadiQP
     from nonsmooth.solvers.conic import Conic
     from nonsmooth.solvers.ipopt import IpoptMPCC
+    from nonsmooth.solvers.lemke import Lemke
+    from nonsmooth.solvers.mode_enumeration import ModeEnumeration
     from nonsmooth.solvers.osqp import Osqp
-    from nonsmooth.step_control import Landing
+    from nonsmooth.solvers.projected_gauss_seidel import ProjectedGaussSeidel
+    from nonsmooth.solvers.semismooth_newton import SemismoothNewton
+    from nonsmooth.step_control import ErrorControl, Landing
+    from nonsmooth.steppers.event_driven import EventDriven
     from nonsmooth.steppers.gauss_mpcc import GaussMPCC
     from nonsmooth.steppers.gauss_qp import GaussQP
+    from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha
+    from nonsmooth.steppers.moreau_jean import MoreauJean
     from nonsmooth.trajectory import Trajectory
 
 __version__ = "0.1.0"
 
 __all__ = [
     "ActiveSet",
+    "Admm",
     "CasadiQP",
     "CircleCircle",
     "CirclePlane",
     "Conic",
     "Damper",
+    "ErrorControl",
+    "EventDriven",
     "Fixed",
     "GaussMPCC",
     "GaussQP",
+    "GeneralizedAlpha",
     "Gravity",
     "Ground",
     "InputError",
     "Interrupted",
     "IpoptMPCC",
     "Landing",
+    "Lemke",
+    "ModeEnumeration",
     "Model",
     "ModelError",
+    "MoreauJean",
     "NonsmoothError",
     "Osqp",
     "PlanarBody",
@@ -73,9 +88,11 @@ __all__ = [
     "PrescribedMotion",
     "Prismatic",
     "PrismaticClearance",
+    "ProjectedGaussSeidel",
     "Revolute",
     "RevoluteClearance",
     "Rigid",
+    "SemismoothNewton",
     "SimulationFailed",
     "SolverFailed",
     "SolverMissing",
@@ -113,10 +130,18 @@ _NAMES_OF = {
     "solvers.casadi_qp": ("CasadiQP",),
     "solvers.conic": ("Conic",),
     "solvers.ipopt": ("IpoptMPCC",),
+    "solvers.admm": ("Admm",),
+    "solvers.lemke": ("Lemke",),
+    "solvers.mode_enumeration": ("ModeEnumeration",),
+    "solvers.projected_gauss_seidel": ("ProjectedGaussSeidel",),
+    "solvers.semismooth_newton": ("SemismoothNewton",),
     "solvers.osqp": ("Osqp",),
-    "step_control": ("Landing",),
+    "step_control": ("ErrorControl", "Landing"),
+    "steppers.event_driven": ("EventDriven",),
     "steppers.gauss_mpcc": ("GaussMPCC",),
     "steppers.gauss_qp": ("GaussQP",),
+    "steppers.generalized_alpha": ("GeneralizedAlpha",),
+    "steppers.moreau_jean": ("MoreauJean",),
     "trajectory": ("Trajectory",),
 }
 _MODULE_OF = {name: f"{__name__}.{module}" for module, names in _NAMES_OF.items() for name in names}

@@ -52,8 +52,8 @@ def simulate(
     stepper : GaussMPCC, GaussQP, ...
         The scheme, with its solver.
     t_end : [s]
-    dt : [s], or ``Landing(dt_min, dt_max)``
-        A number is a constant step.
+    dt : [s], or ``Landing(dt_min, dt_max)``, or ``ErrorControl(rtol, atol, dt_min, dt_max)``
+        A number is a constant step. Which of them a stepper takes, it says.
     t_start : [s], optional
         0 by default, or the time of `state`.
     state : State, optional
@@ -94,7 +94,7 @@ def simulate(
     _check_arguments(first.t, t_end, engine, record)
     solver = stepper.solver if stepper.solver is not None else getattr(solvers, stepper.default_solver)()
     formulation = stepper.formulate(system, values, control, solver)
-    chain = Chain(solver, stepper.fallback)
+    chain = Chain(solver, stepper.fallback, stepper.programs)
     scheme = replace(stepper, solver=solver)  # type: ignore[type-var]
     settings = {"stepper": repr(scheme), "dt": repr(control), "t_start": first.t, "t_end": t_end}
     recorder = Recorder(system, _manifest(system, values, settings, formulation), values, record=record)

@@ -29,19 +29,15 @@ section 3 and Table 1. The paper gives curves only; the solution is ours.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import asin, cos, inf, isfinite, sqrt
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from nonsmooth.exceptions import InputError
-
-Array = NDArray[np.float64]
-Side = Literal["left", "right"]
+from nonsmooth_problems.samples import Array, Sample, Side, times
 
 __all__ = ["Impact", "Sample", "SliderRod", "case", "solve"]
 
@@ -63,22 +59,6 @@ class Impact:
     impulse: float
     gamma_minus: float
     gamma_plus: float
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """The motion at given times, under the names of a trajectory of the problem, so that plots treat both alike.
-
-    `q` [m, rad], `v` [m/s, rad/s], `gap` [m], `lam_N` [N] and `impulse` [N s] since t = 0 map names to arrays of the
-    shape of `t`.
-    """
-
-    t: Array
-    q: Mapping[str, Array]
-    v: Mapping[str, Array]
-    gap: Mapping[str, Array]
-    lam_N: Mapping[str, Array]
-    impulse: Mapping[str, Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,10 +179,7 @@ class SliderRod:
         )
 
     def _index(self, t: Array, side: Side) -> NDArray[np.intp]:
-        if side not in ("left", "right"):
-            raise InputError(f'side must be "left" or "right" (the limit at a jump), got {side!r}.')
-        if np.any(~(t >= 0.0)):
-            raise InputError(f"The motion starts at t = 0, but t = {np.min(t)} was asked for.")
+        times(t, side)
         starts = np.array([segment.start for segment in self.segments])
         return np.maximum(np.searchsorted(starts, t, side=side) - 1, 0)
 

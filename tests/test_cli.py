@@ -167,7 +167,6 @@ BAD = {
     "parameter that is a word": ([*MAIN_JOB, "--set", "slider.mass=heavy"], ["slider.mass", "heavy"]),
     "restitution out of range": ([*MAIN_JOB, "--set", "restitution=1.5"], ["restitution", "1.5"]),
     "negative friction": ([*MAIN_JOB, "--set", "friction=-0.1"], ["friction", "-0.1"]),
-    "friction that no stepper has": ([*MAIN_JOB, "--set", "friction=0.1"], ["friction", "0.1"]),
     "output in no folder": ([*MAIN_JOB, "--output", "nowhere/run.nc"], ["nowhere/run.nc", "cannot be written"]),
     "output is a folder": ([*MAIN_JOB, "--output", "."], ["--output", "."]),
     "output below a file": ([*MAIN_JOB, "--output", "/dev/null/run.nc"], ["/dev/null/run.nc", "cannot be written"]),

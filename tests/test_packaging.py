@@ -80,8 +80,8 @@ def test_simulate_is_the_function_after_its_module_was_imported() -> None:
 
 
 def test_unknown_name() -> None:
-    with pytest.raises(AttributeError, match="MoreauJean"):
-        nonsmooth.MoreauJean  # noqa: B018
+    with pytest.raises(AttributeError, match="NoSuchStepper"):
+        nonsmooth.NoSuchStepper  # noqa: B018
 
 
 def test_readme_script(capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,7 +24,8 @@ class Rigid:
         Ratio of departing to approaching normal speed. Schemes that enforce gaps at position level with a constant step
         are plastic (e = 0) by construction and refuse any other value.
     friction : mu [-], >= 0
-        Coulomb coefficient. The Gauss steppers are frictionless and refuse mu > 0.
+        Coulomb coefficient: the friction force opposes slip with mu times the normal force, or is anything less while
+        the contact sticks.
     tangential : e_T [-], 0 <= e_T <= 1
         Ratio of slip after an impact to slip before it, reversed, where the contact sticks during the impact.
 

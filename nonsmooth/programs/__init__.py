@@ -3,14 +3,32 @@
 =================  ============================================================================
 `QP`               strictly convex quadratic program: linearised gaps, M-normalised or not
 `LCP`              mixed linear complementarity problem: impacts, Delassus form
+`FrictionContact`  contact with exact Coulomb friction, in the plane and in space
+`ConeQP`           its convex relaxation, which opens gaps that slide: by its own name only
 `MPCC`             nonlinear program with complementarity pairs: the whole step, unreduced
 =================  ============================================================================
 """
 
 from nonsmooth.programs.base import Program, Session, Solution, Solver
-from nonsmooth.programs.conversions import lcp_from_qp
+from nonsmooth.programs.conversions import cone_qp_from_friction_contact, lcp_from_friction_contact, lcp_from_qp
+from nonsmooth.programs.friction_contact import ConeQP, ContactProgram, FrictionContact
 from nonsmooth.programs.lcp import LCP
 from nonsmooth.programs.mpcc import MPCC, MPCCStructure
 from nonsmooth.programs.qp import QP
 
-__all__ = ["LCP", "MPCC", "QP", "MPCCStructure", "Program", "Session", "Solution", "Solver", "lcp_from_qp"]
+__all__ = [
+    "LCP",
+    "MPCC",
+    "QP",
+    "ConeQP",
+    "ContactProgram",
+    "FrictionContact",
+    "MPCCStructure",
+    "Program",
+    "Session",
+    "Solution",
+    "Solver",
+    "cone_qp_from_friction_contact",
+    "lcp_from_friction_contact",
+    "lcp_from_qp",
+]

@@ -1,14 +1,20 @@
 """Who answers: one algorithm, one file. Settings are frozen dataclasses; `setup` makes a session that does the work.
 
-=================  ======================  ===============================================================
-`ActiveSet`        LCP, QP, MPCC           exact, microseconds; the default of everything that has a QP
-`IpoptMPCC`        MPCC                    interior point on a relaxation, then polished
-`Osqp`             QP                      operator splitting, warm-started
-`CasadiQP`         QP                      DAQP or qrqp through CasADi
-`Conic`            QP, symmetric LCP       Clarabel through cvxpy, a cross-check
-`Chain`            any                     one after the other, until the program certifies an answer
-=================  ======================  ===============================================================
+======================  ======================================  ===============================================
+`ActiveSet`             LCP, QP, MPCC, friction in the plane    exact, microseconds; default of all that has a QP
+`IpoptMPCC`             MPCC                                    interior point on a relaxation, then polished
+`Osqp`                  QP                                      operator splitting, warm-started
+`CasadiQP`              QP                                      DAQP or qrqp through CasADi
+`Conic`                 QP, symmetric LCP, friction, ConeQP     Clarabel, a cross-check
+`SemismoothNewton`      LCP, friction                           a few Newton steps; the default with friction
+`Lemke`                 LCP, friction in the plane              pivots along a path that ends; the rescue
+`ModeEnumeration`       small LCP, friction in the plane        all modes in turn; misses nothing
+`ProjectedGaussSeidel`  LCP, QP, friction                       contact after contact, linear convergence
+`Admm`                  friction, ConeQP                        splitting on cones, for many contacts in space
+`Chain`                 any                                     one after the other, until one answer is certified
+======================  ======================================  ===============================================
 
+"Friction" is `FrictionContact`, in the plane and in space unless said otherwise.
 Names are imported when they are used, and a solver's library when its session is made.
 """
 
@@ -28,21 +34,45 @@ from nonsmooth.exceptions import InputError
 if TYPE_CHECKING:
     from nonsmooth.programs import Solver
     from nonsmooth.solvers.active_set import ActiveSet
+    from nonsmooth.solvers.admm import Admm
     from nonsmooth.solvers.casadi_qp import CasadiQP
     from nonsmooth.solvers.chain import Chain
     from nonsmooth.solvers.conic import Conic
     from nonsmooth.solvers.ipopt import IpoptMPCC
+    from nonsmooth.solvers.lemke import Lemke
+    from nonsmooth.solvers.mode_enumeration import ModeEnumeration
     from nonsmooth.solvers.osqp import Osqp
+    from nonsmooth.solvers.projected_gauss_seidel import ProjectedGaussSeidel
+    from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 
-__all__ = ["ActiveSet", "CasadiQP", "Chain", "Conic", "IpoptMPCC", "Osqp", "available", "by_name"]
+__all__ = [
+    "ActiveSet",
+    "Admm",
+    "CasadiQP",
+    "Chain",
+    "Conic",
+    "IpoptMPCC",
+    "Lemke",
+    "ModeEnumeration",
+    "Osqp",
+    "ProjectedGaussSeidel",
+    "SemismoothNewton",
+    "available",
+    "by_name",
+]
 
 _MODULES = {
     "ActiveSet": "active_set",
+    "Admm": "admm",
     "CasadiQP": "casadi_qp",
     "Chain": "chain",
     "Conic": "conic",
     "IpoptMPCC": "ipopt",
+    "Lemke": "lemke",
+    "ModeEnumeration": "mode_enumeration",
     "Osqp": "osqp",
+    "ProjectedGaussSeidel": "projected_gauss_seidel",
+    "SemismoothNewton": "semismooth_newton",
 }
 _PLUGINS = ("daqp", "qrqp")
 
@@ -90,6 +120,11 @@ def available() -> list[tuple[str, str | None, str]]:
         _row("active-set", ["numba"]),
         _row("osqp", ["osqp", "scipy"]),
         _row("conic", ["clarabel", "cvxpy"]),
+        _row("semismooth-newton", ["numba"]),
+        _row("lemke", ["numba"]),
+        _row("mode-enumeration", ["numba"]),
+        _row("projected-gauss-seidel", ["numba"]),
+        _row("admm", ["numpy"]),
     ]
     import casadi as ca  # plugins are asked for one by one: loading HiGHS would break cvxpy's
 

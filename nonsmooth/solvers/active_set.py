@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverMissing
-from nonsmooth.programs import LCP, MPCC, QP, Program, Solution, lcp_from_qp
+from nonsmooth.programs import LCP, MPCC, QP, FrictionContact, Program, Solution, lcp_from_qp
+from nonsmooth.solvers.normalised import normalised_contact, unanswered
+from nonsmooth.solvers.planar import planar_answer
 from nonsmooth.solvers.polish import polished_qp
 
 __all__ = ["ActiveSet"]
@@ -28,7 +30,9 @@ class ActiveSet:
 
     A QP is reduced to the LCP of its multipliers (`nonsmooth.programs.lcp_from_qp`). An MPCC whose equations determine
     x is solved by the Josephy-Newton method: linearise equations and gaps at the iterate, solve the mixed LCP of the
-    pairs exactly, step fully; 2 to 5 steps near a solution, where it converges quadratically.
+    pairs exactly, step fully; 2 to 5 steps near a solution, where it converges quadratically. A FrictionContact in the
+    plane is reduced to its exact LCP (`nonsmooth.programs.lcp_from_friction_contact`), which need not have a
+    P-matrix: there it may go round in circles, which it says and `Lemke` does not.
 
     Parameters
     ----------
@@ -47,7 +51,9 @@ class ActiveSet:
     tolerance: ClassVar[float] = 1e-12
 
     def fits(self, program: Program) -> bool:
-        """Any LCP or QP, and any MPCC with as many free x as equations."""
+        """Any LCP or QP, any FrictionContact in the plane, and any MPCC with as many free x as equations."""
+        if isinstance(program, FrictionContact):
+            return program.dimension == 2
         return isinstance(program, (LCP, QP)) or (isinstance(program, MPCC) and program.determined)
 
     def setup(self) -> ActiveSetSession:
@@ -73,14 +79,18 @@ class ActiveSetSession:
         self._max_iterations = max_iterations
 
     def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Answer an LCP, a QP or a determined MPCC."""
+        """Answer an LCP, a QP, a FrictionContact in the plane or a determined MPCC."""
         if isinstance(program, LCP):
             return self._solve_lcp(program, guess)
         if isinstance(program, QP):
             return self._solve_qp(program, guess)
         if isinstance(program, MPCC):
             return self._solve_mpcc(program, guess)
-        raise InputError(f"ActiveSet takes a QP, LCP or MPCC, got {type(program).__name__}.")
+        if isinstance(program, FrictionContact) and program.dimension == 2:
+            return self._solve_planar(program, guess)
+        raise InputError(
+            f"ActiveSet takes a QP, LCP, MPCC or FrictionContact in the plane, got {type(program).__name__}."
+        )
 
     def _pivot(
         self, A: Array, b: Array, bilateral: int, active: NDArray[np.bool_] | None
@@ -108,6 +118,13 @@ class ActiveSetSession:
             # the reduction loses digits where H is badly conditioned
             lost = np.abs(qp.A @ solution.x - qp.b - w) > 10 * ROUND_OFF * (np.abs(lcp.b) + np.abs(qp.b))
         return polished_qp(qp, solution) if lost.any() and np.isfinite(solution.x).all() else solution
+
+    def _solve_planar(self, program: FrictionContact, guess: Solution | None) -> Solution:
+        try:
+            scaled = normalised_contact(program)
+        except ValueError as error:
+            return unanswered(program, str(error), "ActiveSet")
+        return planar_answer(scaled, guess, self._solve_lcp, "ActiveSet", ActiveSet.tolerance)
 
     def _solve_mpcc(self, mpcc: MPCC, guess: Solution | None) -> Solution:
         best = _start(mpcc, guess)

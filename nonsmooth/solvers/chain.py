@@ -6,20 +6,34 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nonsmooth.exceptions import SolverFailed, SolverMissing
-from nonsmooth.programs import LCP, MPCC, QP, Program, Session, Solution, Solver
+from nonsmooth.programs import LCP, MPCC, QP, ConeQP, FrictionContact, Program, Session, Solution, Solver
 from nonsmooth.solvers.active_set import ActiveSet
+from nonsmooth.solvers.admm import Admm
 from nonsmooth.solvers.conic import Conic
 from nonsmooth.solvers.ipopt import IpoptMPCC
+from nonsmooth.solvers.lemke import Lemke
+from nonsmooth.solvers.mode_enumeration import ModeEnumeration
 from nonsmooth.solvers.osqp import Osqp
+from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 
 __all__ = ["CERTIFIED", "CHAIN", "Attempt", "Chain"]
 
 #: Residual [-] up to which an answer is accepted, whoever gave it.
 CERTIFIED = 1e-9
 
+#: Who is asked, in this order, where he fits: `Lemke` takes friction in the plane, `ModeEnumeration` few such contacts.
 CHAIN: dict[type, tuple[Solver, ...]] = {
-    LCP: (ActiveSet(), Conic()),
+    LCP: (ActiveSet(), Lemke(), Conic()),
     QP: (ActiveSet(), Osqp(), Conic()),
+    FrictionContact: (
+        SemismoothNewton(),
+        Lemke(),
+        ModeEnumeration(),
+        SemismoothNewton("fischer-burmeister"),
+        Admm(),
+        Conic(),
+    ),
+    ConeQP: (Conic(), Admm()),
     MPCC: (IpoptMPCC(), ActiveSet(), IpoptMPCC("scholtes")),
 }
 
@@ -45,6 +59,8 @@ class Chain:
     first : Solver
         Asked first where it fits. A program of another kind, such as the impact LCP beside an MPCC, goes to the chain
         of its kind at once; that is not a fallback.
+    main : tuple of program types
+        The kinds that `first` was chosen for; empty for every kind that it fits.
     fallback : bool
         False asks nobody but the first solver that fits.
 
@@ -59,8 +75,8 @@ class Chain:
     `IpoptMPCC("literal")` has no fallback: a formula that is kept to show that it fails must be seen to fail.
     """
 
-    def __init__(self, first: Solver, fallback: bool = True) -> None:
-        self.first = first
+    def __init__(self, first: Solver, fallback: bool = True, main: tuple[type, ...] = ()) -> None:
+        self.first, self.main = first, main
         self.fallback = fallback
         self.counts: dict[str, int] = {"solves": 0, "iterations": 0, "fallbacks": 0}
         self._sessions: dict[Solver, Session] = {}
@@ -103,12 +119,13 @@ class Chain:
     def _asked(self, program: Program) -> Iterator[Solver]:
         """Those that fit, each once; whether the later ones fit is not looked into before they are needed."""
         literal = isinstance(self.first, IpoptMPCC) and self.first.relaxation == "literal"
-        if self.first.fits(program):
+        chosen = (not self.main or isinstance(program, self.main)) and self.first.fits(program)
+        if chosen:
             yield self.first
             if literal or not self.fallback:
                 return
         for solver in CHAIN.get(type(program), ()):
-            if solver != self.first and solver.fits(program):
+            if not (chosen and solver == self.first) and solver.fits(program):
                 yield solver
                 if not self.fallback:
                     return

@@ -11,33 +11,41 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverMissing
-from nonsmooth.programs import LCP, QP, Program, Solution
-from nonsmooth.solvers.normalised import normalised
-from nonsmooth.solvers.polish import binding_rows, polished_qp
+from nonsmooth.programs import LCP, QP, ConeQP, FrictionContact, Program, Solution
+from nonsmooth.solvers.normalised import NormalisedContact, normalised, normalised_contact, unanswered
+from nonsmooth.solvers.polish import binding_rows, polished_contact, polished_qp
 
 __all__ = ["Conic"]
 
 TOLERANCES = (1e-12, 1e-9, 1e-7)
+#: Conic programs in which de Saxcé's correction settles or is given up, and the residual that counts as settled.
+CORRECTIONS = 50
+SETTLED = 1e-6
 
 
 @dataclass(frozen=True)
 class Conic:
-    """Interior-point cross-check of a QP, or of an LCP with symmetric positive semidefinite matrix.
+    """Interior-point cross-check of a QP, of an LCP with symmetric positive semidefinite matrix, and of friction.
 
-    The LCP is posed as min 1/2 z^T A z + b^T z with z_i >= 0 on its complementary rows.
+    The LCP is posed as min 1/2 z^T A z + b^T z with z_i >= 0 on its complementary rows. A FrictionContact is a sequence
+    of such programs on Coulomb's cones (`ConeQP`), each with mu |u_T| of the one before added to b_N (de Saxcé): the
+    correction settles after 7 to 9 of them in a mechanism, 10 to 20 in dense problems, and need not where mu is large.
+    Newton steps then remove what is left of the error; they need numba and are left out without it.
 
     References
     ----------
-    Goulart, Chen, Clarabel: an interior-point solver for conic programs with quadratic objectives, arXiv:2405.12762.
+    Goulart, Chen, Clarabel: an interior-point solver for conic programs with quadratic objectives, arXiv:2405.12762;
+    de Saxcé, Feng, Math. Comput. Modelling 28 (1998), 225-245; Acary, Cadoux, Lemaréchal, Malick, ZAMM 91 (2011),
+    155-175 (the fixed point).
     """
 
     tolerance: ClassVar[float] = 1e-9
 
     def fits(self, program: Program) -> bool:
-        """Any QP; an LCP with symmetric positive semidefinite A."""
+        """Any QP, FrictionContact or ConeQP; an LCP with symmetric positive semidefinite A."""
         if isinstance(program, LCP):
             return _factor(program.A) is not None
-        return isinstance(program, QP)
+        return isinstance(program, (QP, FrictionContact, ConeQP))
 
     def setup(self) -> ConicSession:
         """Load cvxpy and Clarabel.
@@ -48,27 +56,30 @@ class Conic:
             If one of them is not installed.
         """
         try:
-            import clarabel  # noqa: F401
+            import clarabel
             import cvxpy
         except ImportError as error:
             raise SolverMissing("Conic needs cvxpy and clarabel: pip install cvxpy clarabel.") from error
-        return ConicSession(cvxpy)
+        return ConicSession(cvxpy, clarabel)
 
 
 class ConicSession:
     """`Conic` at work: one parametrised cvxpy problem per shape."""
 
-    def __init__(self, cvxpy: Any) -> None:
+    def __init__(self, cvxpy: Any, clarabel: Any) -> None:
         self._cvxpy = cvxpy
+        self._clarabel = clarabel
         self._posed: dict[tuple[int, ...], tuple[Any, ...]] = {}
 
     def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Answer a QP or a symmetric LCP; the guess is of no use to an interior-point method."""
+        """Answer a QP, a symmetric LCP or contact with friction, whose guess only gives the first correction."""
         if isinstance(program, LCP):
             return self._solve_lcp(program)
         if isinstance(program, QP):
             return self._solve_qp(program)
-        raise InputError(f"Conic takes a QP or an LCP, got {type(program).__name__}.")
+        if isinstance(program, (FrictionContact, ConeQP)):
+            return self._solve_contact(program, guess)
+        raise InputError(f"Conic takes a QP, LCP, FrictionContact or ConeQP, got {type(program).__name__}.")
 
     def _solve_qp(self, qp: QP) -> Solution:
         try:
@@ -95,6 +106,55 @@ class ConicSession:
         z = size * scale * u
         z[e:] = np.maximum(z[e:], 0.0)
         return _polished_lcp(lcp, Solution(lcp.A @ z + lcp.b, z, status, iterations, "Conic"))
+
+    def _solve_contact(self, program: FrictionContact | ConeQP, guess: Solution | None) -> Solution:
+        try:
+            scaled = normalised_contact(program)
+        except ValueError as failure:
+            return unanswered(program, str(failure), "Conic")
+        exact = isinstance(program, FrictionContact)
+        z, error, iterations, word = scaled.start(guess), np.inf, 0, "max_iter"
+        slip = _slip(scaled, z) if exact and guess is not None else np.zeros(scaled.mu.size)
+        for _ in range(CORRECTIONS if exact else 1):
+            b = scaled.b.copy()
+            scaled.contact_rows(b)[:, 0] += scaled.mu * slip
+            trial, word, used = self._on_cones(scaled, b)
+            iterations += used
+            if not np.isfinite(trial).all():
+                break
+            found = scaled.residual(trial)
+            settled = found > 0.5 * error and error <= SETTLED
+            if found < error:
+                z, error = trial, found
+            if settled or error <= TOLERANCES[0]:
+                break
+            slip = _slip(scaled, trial)
+        z = polished_contact(scaled, z)
+        return scaled.solution(z, iterations, "Conic", Conic.tolerance, word)
+
+    def _on_cones(self, scaled: NormalisedContact, b: Array) -> tuple[Array, str, int]:
+        """min 1/2 z^T A z + b^T z, contacts in their cones; without cvxpy, which takes longer than the solution."""
+        import scipy.sparse
+
+        m, e, d = b.size, scaled.e, scaled.d
+        rows, cones = [], []
+        for k, mu in enumerate(scaled.mu):
+            block = np.zeros((d, m))
+            block[:, e + k * d : e + (k + 1) * d] = -np.eye(d)
+            block[0] *= mu if mu > 0.0 else 1.0
+            rows.append(block)
+            if mu > 0.0:
+                cones.append(self._clarabel.SecondOrderConeT(d))
+            else:
+                cones += [self._clarabel.NonnegativeConeT(1), self._clarabel.ZeroConeT(d - 1)]
+        settings = self._clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCES[0]
+        constraints = scipy.sparse.csc_matrix(np.vstack(rows) if rows else np.zeros((0, m)))
+        objective = scipy.sparse.csc_matrix(np.triu(scaled.A))
+        right = np.zeros(constraints.shape[0])
+        answer = self._clarabel.DefaultSolver(objective, b, constraints, right, cones, settings).solve()
+        return np.array(answer.x), str(answer.status), int(answer.iterations)
 
     def _minimise(self, F: Array, f: Array, A: Array, b: Array, equalities: int) -> tuple[Array, Array, str, int]:
         """min 1/2 |F u|^2 + f^T u  s.t.  A u >= b, = on the first rows; also the multipliers of all rows."""
@@ -168,3 +228,8 @@ def _polished_lcp(lcp: LCP, solution: Solution) -> Solution:
     z[lcp.bilateral :] = np.maximum(z[lcp.bilateral :], 0.0)
     trial = Solution(lcp.A @ z + lcp.b, z, solution.status, solution.iterations, "Conic", active)
     return trial if lcp.residual(trial) < lcp.residual(solution) else solution
+
+
+def _slip(scaled: NormalisedContact, z: Array) -> Array:
+    """|u_T| of each contact."""
+    return np.asarray(np.linalg.norm(scaled.contact_rows(scaled.A @ z + scaled.b)[:, 1:], axis=1))

@@ -1,4 +1,7 @@
-"""A QP in M-normalised unknowns, with rows of length one and a free motion of size one, and its way back.
+"""Programs in unknowns of size one, and their way back.
+
+A QP is taken to M-normalised unknowns, rows of length one and a free motion of size one; impulses of contact to those
+in which A has a unit diagonal, so that an impulse and the velocity that it gives its own row are one number.
 
 General-purpose solvers stop at absolute tolerances: in these unknowns such a tolerance means the same for a slider of
 grams and a crane, in angles and in metres.
@@ -7,13 +10,15 @@ grams and a crane, in angles and in metres.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.programs import QP, Solution
+from nonsmooth.programs import LCP, QP, ContactProgram, Solution
 
-__all__ = ["NormalisedQP", "normalised"]
+__all__ = ["NormalisedContact", "NormalisedQP", "normalised", "normalised_contact", "unanswered"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,3 +67,86 @@ def normalised(qp: QP) -> NormalisedQP:
     b = qp.b / lengths
     size = max(np.abs(f).max(initial=0.0), np.abs(b).max(initial=0.0)) or 1.0
     return NormalisedQP(f / size, A / lengths[:, None], b / size, qp.equalities, size, inverse, lengths)
+
+
+@dataclass(frozen=True, eq=False)
+class NormalisedContact:
+    """An LCP (d = 1) or a program with friction (d = 2, 3) whose impulses are `scale` times the normalised ones.
+
+    The diagonal of A is one, or at most one in the weaker tangential row; `mu` belongs to the normalised impulses.
+    Coulomb's law and de Saxcé's correction keep their form, since tangential rows of a contact share their unit.
+    """
+
+    program: LCP | ContactProgram
+    A: Array
+    b: Array
+    mu: Array
+    d: int
+    e: int
+    scale: Array
+
+    def start(self, guess: Solution | None) -> Array:
+        """Normalised impulses of a guess, or zeros."""
+        if guess is None or guess.y.shape != self.b.shape or not np.isfinite(guess.y).all():
+            return np.zeros(self.b.size)
+        return np.asarray(guess.y / self.scale, float)
+
+    def contact_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """The rows of all contacts, (contacts, d), as a view."""
+        return rows[self.e :].reshape(-1, self.d)
+
+    def residual(self, z: Array) -> float:
+        """The program's residual of normalised impulses."""
+        return self.program.residual(Solution(z, z * self.scale, "", 0, ""))
+
+    def solution(self, z: Array, iterations: int, solver: str, tolerance: float, complaint: str) -> Solution:
+        """An answer to the program from normalised impulses, "solved" only if the program's residual says so."""
+        P = self.contact_rows(z)
+        P[:, 0] = np.maximum(P[:, 0], 0.0)
+        if self.d > 1:  # what round-off put outside the cone
+            length, reach = np.linalg.norm(P[:, 1:], axis=1), self.mu * P[:, 0]
+            P[:, 1:] *= np.where(length > reach, reach / np.where(length > 0.0, length, 1.0), 1.0)[:, None]
+        with np.errstate(all="ignore"):
+            u = self.A @ z + self.b
+            y = z * self.scale
+            x = self.program.A @ y + self.program.b
+        active = np.ones(z.size, bool)
+        rows, U = self.contact_rows(active), self.contact_rows(u)
+        rows[:, 0] = P[:, 0] > U[:, 0]
+        if self.d > 1:
+            sticks = np.linalg.norm(P[:, 1:] - U[:, 1:], axis=1) < self.mu * P[:, 0]
+            rows[:, 1:] = (rows[:, 0] & sticks)[:, None]
+        solution = Solution(x, y, "solved", iterations, solver, active)
+        residual = self.program.residual(solution)
+        if residual <= tolerance:
+            return solution
+        return Solution(x, y, f"{complaint}: residual {residual:.1e}", iterations, solver, active)
+
+
+def normalised_contact(program: LCP | ContactProgram) -> NormalisedContact:
+    """Normalise by the diagonal of A; numbers that are not finite stay so.
+
+    Raises
+    ------
+    ValueError
+        If a number of the program is not finite.
+    """
+    friction = program.friction if isinstance(program, ContactProgram) else np.zeros(program.b.size - program.bilateral)
+    if not all(np.isfinite(array).all() for array in (program.A, program.b, friction)):
+        raise ValueError("a number of the program is not finite")
+    units = program.units if isinstance(program, ContactProgram) else np.abs(program.A.diagonal())
+    scale = 1.0 / np.sqrt(np.where(units > 0.0, units, 1.0))
+    b = program.b * scale
+    size = np.abs(b).max(initial=0.0) or 1.0
+    d, mu = 1, friction
+    if isinstance(program, ContactProgram):
+        normal, tangential = program.split(scale)
+        d, mu = program.dimension, friction * normal / tangential[:, 0]
+    A = np.ascontiguousarray(program.A * scale * scale[:, None])
+    return NormalisedContact(program, A, b / size, np.array(mu), d, program.bilateral, scale * size)
+
+
+def unanswered(program: LCP | ContactProgram, reason: str, solver: str) -> Solution:
+    """No answer, and why."""
+    nan = np.full(program.b.size, np.nan)
+    return Solution(nan, nan, reason, 0, solver)

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.programs import MPCC, QP, Solution
+from nonsmooth.programs import MPCC, QP, ConeQP, Solution
+from nonsmooth.solvers.normalised import NormalisedContact
 
-__all__ = ["polished_mpcc", "polished_qp"]
+__all__ = ["polished_contact", "polished_mpcc", "polished_qp"]
 
 Mask = NDArray[np.bool_]
 REFINEMENTS = 3
@@ -83,6 +84,18 @@ def _nonnegative(y: Array, equalities: int) -> Array:
     y = y.copy()
     y[equalities:] = np.maximum(y[equalities:], 0.0)
     return y
+
+
+def polished_contact(scaled: NormalisedContact, z: Array) -> Array:
+    """Semismooth Newton steps from normalised impulses, kept only if the residual falls; z where numba is missing."""
+    try:
+        from nonsmooth.native.friction import ALART_CURNIER, CONE, newton
+    except ImportError:
+        return z
+    kind = CONE if isinstance(scaled.program, ConeQP) else ALART_CURNIER
+    numbers = scaled.A, scaled.b, scaled.mu, scaled.d, scaled.e
+    trial, _, _ = newton(kind, *numbers, z, NEWTON_STEPS, 0, 0.1 * POLISHED)
+    return trial if scaled.residual(trial) < scaled.residual(z) else z
 
 
 def polished_mpcc(mpcc: MPCC, solution: Solution) -> Solution:

@@ -1,9 +1,12 @@
 """How time is cut: a stepper turns a system into a formulation, which poses one program after another.
 
-=============  ====================================================================================
-`GaussMPCC`    each step one complementarity program, its length found by the program where it lands
-`GaussQP`      each step a short sequence of convex programs
-=============  ====================================================================================
+==================  ====================================================================================
+`EventDriven`       high order between events that are located to round-off
+`GaussMPCC`         each step one complementarity program, its length found by the program where it lands
+`GaussQP`           each step a short sequence of convex programs
+`GeneralizedAlpha`  second order away from impacts; contacts and joints at position and velocity level
+`MoreauJean`        velocity-level steps with restitution and friction
+==================  ====================================================================================
 """
 
 from __future__ import annotations
@@ -13,13 +16,28 @@ from typing import TYPE_CHECKING, Any
 from nonsmooth.exceptions import InputError
 
 if TYPE_CHECKING:
+    from nonsmooth.steppers.event_driven import EventDriven
     from nonsmooth.steppers.gauss_mpcc import GaussMPCC
     from nonsmooth.steppers.gauss_qp import GaussQP
+    from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha
+    from nonsmooth.steppers.moreau_jean import MoreauJean
 
-__all__ = ["GaussMPCC", "GaussQP", "by_name", "names"]
+__all__ = ["EventDriven", "GaussMPCC", "GaussQP", "GeneralizedAlpha", "MoreauJean", "by_name", "names"]
 
-_MODULES = {"GaussMPCC": "gauss_mpcc", "GaussQP": "gauss_qp"}
-_BY_NAME = {"gauss-mpcc": "GaussMPCC", "gauss-qp": "GaussQP"}
+_MODULES = {
+    "EventDriven": "event_driven",
+    "GaussMPCC": "gauss_mpcc",
+    "GaussQP": "gauss_qp",
+    "GeneralizedAlpha": "generalized_alpha",
+    "MoreauJean": "moreau_jean",
+}
+_BY_NAME = {
+    "event-driven": "EventDriven",
+    "gauss-mpcc": "GaussMPCC",
+    "gauss-qp": "GaussQP",
+    "generalized-alpha": "GeneralizedAlpha",
+    "moreau-jean": "MoreauJean",
+}
 
 
 def __getattr__(name: str) -> Any:

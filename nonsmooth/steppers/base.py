@@ -20,10 +20,10 @@ from nonsmooth.model.system import System
 from nonsmooth.programs import Program, Solution
 from nonsmooth.step_control import StepControl
 
-__all__ = ["CLOSED", "OPEN", "Ask", "Formulation", "Step", "Stepper", "Stepping"]
+__all__ = ["CLOSED", "OPEN", "SLIPPING", "STICKING", "Ask", "Formulation", "Step", "Stepper", "Stepping"]
 
 #: contact modes
-OPEN, CLOSED = 0, 1
+OPEN, CLOSED, STICKING, SLIPPING = 0, 1, 2, 3
 
 Ask = tuple[Program, Solution | None]
 
@@ -34,7 +34,8 @@ class Step:
 
     Impulses [N s] are of the whole step, impacts at its end included; ``*_impact`` is the impacts' share. Arrays
     follow the system's names. `residual` is the scaled residual of the step's own discrete equations,
-    `complementarity` its natural map. Of the drivers' work [J], ``work_drivers_impact`` is done at the impact.
+    `complementarity` its natural map. Of the drivers' work [J], ``work_drivers_impact`` is done at the impact;
+    ``loss_friction`` [J] is lost in sliding, impacts aside.
     """
 
     state: State
@@ -52,6 +53,7 @@ class Step:
     complementarity: float
     work_drivers: float = 0.0
     work_drivers_impact: float = 0.0
+    loss_friction: float = 0.0
 
 
 Stepping = Generator[Ask, Solution, Step]
@@ -78,6 +80,8 @@ class Stepper(Protocol):
 
     #: class name of the solver that is used when `solver` is None
     default_solver: ClassVar[str]
+    #: kinds of program that `solver` is chosen for; programs of other kinds go to the chain of their kind
+    programs: ClassVar[tuple[type, ...]]
 
     @property
     def solver(self) -> Any: ...

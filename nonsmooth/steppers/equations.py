@@ -19,6 +19,7 @@ quadratic invariants.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
@@ -26,14 +27,29 @@ import numpy as np
 
 from nonsmooth.evaluation import Array, Evaluator
 from nonsmooth.model.system import System
-from nonsmooth.programs import MPCCStructure
+from nonsmooth.programs import MPCCStructure, Solution
 from nonsmooth.programs.base import TINY
 
-__all__ = ["HALF_KICK", "IMPLICIT_EULER", "StepEquations"]
+__all__ = ["FLOOR", "HALF_KICK", "IMPLICIT_EULER", "Advance", "StepEquations"]
 
 IMPLICIT_EULER, HALF_KICK = "implicit-euler", "half-kick"
 #: share of the whole motion, in the mass metric, below which a row of the equations is not scaled by its own terms
 FLOOR = 1e-3
+PARTS = ("", ", slip forwards", ", slip backwards", ", edge of the friction cone")
+
+
+@dataclass(frozen=True, eq=False)
+class Advance:
+    """Solved discrete equations of one length: velocity u, where it leads, impulses, the equations' scaled residual."""
+
+    dt: float
+    u: Array
+    q: Array
+    P_g: Array
+    P_N: Array
+    P_T: Array
+    residual: float
+    solution: Solution
 
 
 def _length(M: ca.SX, v: ca.SX) -> ca.SX:
@@ -43,14 +59,14 @@ def _length(M: ca.SX, v: ca.SX) -> ca.SX:
 class StepEquations:
     """Discrete equations of a `scheme` on a system, evaluated as one buffered function."""
 
-    def __init__(self, system: System, scheme: str) -> None:
-        self.system = system
-        self.scheme = scheme
+    def __init__(self, system: System, scheme: str, *, rough: bool) -> None:
+        self.system, self.scheme, self.rough = system, scheme, rough
         nv, ng, nc = system.nv, system.ng, system.nc
         t, q, v = ca.SX.sym("t"), ca.SX.sym("q", system.nq), ca.SX.sym("v", nv)
         p, longest = ca.SX.sym("p", len(system.parameters)), ca.SX.sym("longest")
         dt, u = ca.SX.sym("dt"), ca.SX.sym("u", nv)
         P_g, P_N = ca.SX.sym("P_g", ng), ca.SX.sym("P_N", nc)
+        P_plus, P_minus, sigma = (ca.SX.sym(name, nc * rough) for name in ("P_plus", "P_minus", "sigma"))
         q_end = system.advance(q, u, dt)
         if scheme == IMPLICIT_EULER:
             kick, t_h, q_h, t_W, q_W = dt, t + dt, q_end, t + dt, q_end
@@ -59,25 +75,37 @@ class StepEquations:
         M, h = system.M(q_h, p), system.h(t_h, q_h, u, p)
         W_N, W_g = system.W_N(q_W, p), system.W_g(t_W, q_W, p)
         momentum = M @ (u - v) - kick * h - W_N @ P_N - W_g @ P_g
+        W_T, slip = ca.SX(nv, 0), ca.SX(0, 1)
+        if rough:
+            W_T = system.W_T(q_W, p)
+            slip = W_T.T @ u
+            momentum -= W_T @ (P_plus - P_minus)
         terms = ca.fabs(M) @ (ca.fabs(u) + ca.fabs(v)) + kick * ca.fabs(h)
         terms += ca.fabs(W_N) @ ca.fabs(P_N) + ca.fabs(W_g) @ ca.fabs(P_g)
         # a row at rest in a moving mechanism has nothing but round-off; weigh it against the whole motion
         terms += (
             FLOOR * ca.sqrt(ca.diag(M)) * (_length(M, u) + _length(M, v) + kick * ca.sqrt(ca.dot(h, ca.solve(M, h))))
         )
+        if rough:
+            terms += ca.fabs(W_T) @ (P_plus + P_minus)
         moved = W_N @ P_N
+        friction = system.contact_law(p)[1]
+        self._slip, self._friction = slip, friction
         self._q_end, self._inverse_factor = q_end, system.inverse_factor(p)
+        pairs = [system.g_N(q_end, p)]
+        if rough:
+            pairs += [slip + sigma, sigma - slip, friction * P_N - P_plus - P_minus]
         self.structure = MPCCStructure(
             x=ca.vertcat(dt, u, P_g),
-            y=P_N,
+            y=ca.vertcat(P_N, P_plus, P_minus, sigma),
             p=ca.vertcat(t, q, v, p, longest),
             objective=self._objective(M, moved, dt / longest),
             equalities=ca.vertcat(momentum, system.g(t + dt, q_end, p)),
-            complements=system.g_N(q_end, p),
+            complements=ca.vertcat(*pairs),
             # a joint's misfit is a difference of positions of the order of 1 m or 1 rad
             equality_terms=ca.vertcat(terms, ca.SX.ones(ng)),
             x_names=("dt", *system.v_names, *system.constraint_names),
-            y_names=system.contact_names,
+            y_names=tuple(name + part for part in PARTS[: 4 if rough else 1] for name in system.contact_names),
             equality_names=(*(f"motion of {name}" for name in system.v_names), *system.constraint_names),
         )
 
@@ -88,29 +116,37 @@ class StepEquations:
 
     @cached_property
     def linearised(self) -> Evaluator:
-        """The convex program of one pass, (x, y, p) -> errors, G, H, f, A, b, norms, deviation, q⁺.
+        """The convex program of one pass, (x, y, p) -> errors, G, slip, H, f, A, b, norms, deviation, q⁺.
 
         In the mass metric, x_qp = L' du with M = L L': H the symmetric part of the derivative of the momentum rows, f
         the rows with the impulses taken out, A and b the joints' and all gaps' rows divided by dt and by their
         `norms`, so that multipliers are impulses times norms. `errors` are the scaled residuals of the equalities at
-        the iterate, `deviation` the Frobenius norm of H - 1.
+        the iterate, `deviation` the Frobenius norm of H - 1. With
+        friction each gap has two rows, g_N/dt +- mu slip >= 0, the edges of the dual cone: all + edges, then all -.
         """
-        s, nv = self.structure, self.system.nv
-        dt, u, P_g = s.x[0], s.x[1 : 1 + nv], s.x[1 + nv :]
-        momentum, joints = s.equalities[:nv], s.equalities[nv:]
+        s, nv, nc = self.structure, self.system.nv, self.system.nc
+        dt, u, P_g, P_N = s.x[0], s.x[1 : 1 + nv], s.x[1 + nv :], s.y[:nc]
+        momentum, joints, gaps = s.equalities[:nv], s.equalities[nv:], s.complements[:nc]
         inverse = self._inverse_factor
         derivative = inverse @ ca.jacobian(momentum, u) @ inverse.T
         H = (derivative + derivative.T) / 2
-        directions = ca.jacobian(ca.vertcat(joints, s.complements), u) / dt
-        f = inverse @ (momentum + directions.T @ ca.vertcat(P_g, s.y))
-        rows = directions @ inverse.T
-        norms = ca.sqrt(ca.sum2(rows**2))
+        rates, impulses = [joints / dt, gaps / dt], [P_g, P_N]
+        if self.rough:
+            mu, tangential = self._friction, s.y[nc : 2 * nc] - s.y[2 * nc : 3 * nc]
+            rates = [joints / dt, gaps / dt + mu * self._slip, gaps / dt - mu * self._slip]
+            share = tangential / ca.if_else(mu > 0, mu, 1)
+            impulses = [P_g, (P_N + share) / 2, (P_N - share) / 2]
+        rows = ca.vertcat(*rates)
+        directions = ca.jacobian(rows, u)
+        f = inverse @ (momentum + directions.T @ ca.vertcat(*impulses))
+        scaled = directions @ inverse.T
+        norms = ca.sqrt(ca.sum2(scaled**2))
         norms = ca.if_else(norms > 0, norms, 1)
         errors = ca.fabs(s.equalities) / ca.fmax(s.equality_terms, TINY)
-        b = -ca.vertcat(joints, s.complements) / dt / norms
         deviation = ca.norm_fro(H - ca.SX.eye(nv))
-        outputs = [errors, s.complements, H, f, rows / ca.repmat(norms, 1, nv), b, norms, deviation, self._q_end]
-        names = ["errors", "G", "H", "f", "A", "b", "norms", "deviation", "q"]
+        A = scaled / ca.repmat(norms, 1, nv)
+        outputs = [errors, gaps, self._slip, H, f, A, -rows / norms, norms, deviation, self._q_end]
+        names = ["errors", "G", "slip", "H", "f", "A", "b", "norms", "deviation", "q"]
         function = ca.Function("linearised", [s.x, s.y, s.p], outputs, ["x", "y", "p"], names)
         return Evaluator(function, matrices=["H", "A"])
 

@@ -5,11 +5,15 @@ A landing step from (t, q, v), where the contacts `closed` press (gap and rate z
 1. *Half kick* of the largest length, up to the limit, for which every open gap stays >= 0; complementarity binds only
    closed contacts. It ends at the limit or exactly where a gap closes.
 2. *Second half*: M (v_left - u) = dt/2 h + W(q⁺) P with W_N' v_left >= 0 on the contacts still closed.
-3. *Impact*, if a closed contact approaches: the law gamma⁺ >= -e gamma⁻ on all closed contacts together.
+3. *Impact*, if a closed contact approaches: the law gamma⁺ >= -e gamma⁻ on all struck contacts together.
 
 A contact that comes back less than dt_min after it left, as at the end of ever faster bounces, is not landed on: the
 step is then a half kick of dt_min in which all contacts bind, with plastic impact, and carries the run over the
 accumulation.
+
+Impacts are simultaneous within a window: where one contact lands, each other one that would close within dt_min at its
+speed takes part. Which of two corners lands first by a hair decides the motion after it, so the window is part of the
+model; it is stated in the manifest.
 """
 
 from __future__ import annotations
@@ -28,29 +32,18 @@ from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import MPCC, Program, Solution
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
-from nonsmooth.steppers.base import CLOSED, OPEN, Ask, Step, Stepping
-from nonsmooth.steppers.equations import HALF_KICK, IMPLICIT_EULER, StepEquations
+from nonsmooth.steppers.base import Ask, Step, Stepping
+from nonsmooth.steppers.equations import HALF_KICK, IMPLICIT_EULER, Advance, StepEquations
 from nonsmooth.steppers.landing import LANDED, locate_landing
-from nonsmooth.steppers.mechanism import CLOSED_GAP, CLOSED_RATE, Mechanism
+from nonsmooth.steppers.mechanism import CLOSED_GAP, CLOSED_RATE, Mechanism, contact_modes
 from nonsmooth.steppers.velocity import change_velocity, strike
 
-__all__ = ["Advance", "GaussFormulation"]
+__all__ = ["TURN", "GaussFormulation"]
 
 Mask = NDArray[np.bool_]
-MEMORIES = ("closed", "left_at", "P_N", "x_scale", "y_scale")
-
-
-@dataclass(frozen=True, eq=False)
-class Advance:
-    """Solved discrete equations of one length: velocity u, where it leads, impulses, the equations' scaled residual."""
-
-    dt: float
-    u: Array
-    q: Array
-    P_g: Array
-    P_N: Array
-    residual: float
-    solution: Solution
+#: angle per step by which contacts and joints may turn a body [rad]
+TURN = 1.5
+MEMORIES = ("closed", "left_at", "P_N", "P_T", "x_scale", "y_scale")
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,23 +66,21 @@ class GaussFormulation(ABC):
     accepted_solvers: ClassVar[str]
 
     def __init__(self, system: System, parameters: Array, control: StepControl, solver: Any) -> None:
+        if not isinstance(control, ConstantStep | Landing):
+            name = type(self).__name__.removesuffix("Formulation")
+            raise InputError(f"{name} takes dt as a number of seconds or Landing(dt_min, dt_max), got {control!r}.")
         self.system, self.control, self.solver = system, control, solver
         constant = isinstance(control, ConstantStep)
         self.mechanism = Mechanism(
             system, parameters, control.dt if isinstance(control, ConstantStep) else control.dt_max
         )
-        self.equations = StepEquations(system, IMPLICIT_EULER if constant else HALF_KICK)
+        self.rough = bool(np.any(self.mechanism.friction > 0))
+        self.equations = StepEquations(system, IMPLICIT_EULER if constant else HALF_KICK, rough=self.rough)
         self._refuse(type(self).__name__.removesuffix("Formulation"))
 
     def _refuse(self, name: str) -> None:
         """Raise InputError for a law or a solver that the scheme does not have."""
         m = self.mechanism
-        rough = np.flatnonzero(m.friction > 0)
-        if rough.size:
-            raise InputError(
-                f'{name} is frictionless, but contact "{self.system.contact_names[rough[0]]}" has friction '
-                f"{m.friction[rough[0]]:g}; set its friction to 0."
-            )
         bouncy = np.flatnonzero(m.restitution > 0)
         if bouncy.size and isinstance(self.control, ConstantStep):
             raise InputError(
@@ -99,6 +90,22 @@ class GaussFormulation(ABC):
             )
         if not self.solver.fits(self.typical_program()):
             raise InputError(f"{name} poses programs that {self.solver} does not solve; {self.accepted_solvers}.")
+
+    def pairs(self, P_N: Array, P_T: Array) -> Array:
+        """The unknowns y of the step's equations that carry these impulses."""
+        if not self.rough:
+            return P_N
+        return np.concatenate([P_N, np.maximum(P_T, 0.0), np.maximum(-P_T, 0.0), np.zeros_like(P_N)])
+
+    def contact_error(self, G: Array, slip: Array, P_N: Array, P_T: Array, y_scale: Array, binding: Mask) -> float:
+        """Natural map of gaps and, with friction, of Coulomb's law, on the contacts that bind."""
+        m = self.mechanism
+        natural = np.abs(np.minimum(G / m.scale, P_N / y_scale))
+        if self.rough:
+            push, reach = P_T / y_scale, m.friction * P_N / y_scale
+            law = np.abs(push - np.clip(push - slip * m.longest / m.scale, -reach, reach))
+            natural = np.maximum(natural, law)
+        return float(np.max(natural[binding], initial=0.0))
 
     @abstractmethod
     def typical_program(self) -> Program:
@@ -122,6 +129,7 @@ class GaussFormulation(ABC):
         }
         if isinstance(self.control, Landing):
             rules["landing located to gap / clearance"] = LANDED
+            rules["contacts that strike together"] = "closed, or gap < dt_min times the speed of approach"
             rules["contact that returns within dt_min"] = "one step of dt_min, all contacts bind, plastic impact"
         return rules
 
@@ -135,25 +143,28 @@ class GaussFormulation(ABC):
         x_scale, y_scale = m.typical_sizes(state.t, state.q, state.v)
         state = replace(state, stepper_memory={"x_scale": x_scale, "y_scale": y_scale, "left_at": none - np.inf})
         if isinstance(self.control, ConstantStep):
-            return self._remembering(state, state, none > 0, none), None
+            return self._remembering(state, state, none > 0, none, none), None
         here, terms = m.at(state.t, state.q), np.abs(state.v)
         touching = m.touching(here.g_N)
         impact = yield from strike(m, state.t, state.q, state.v, touching, terms)
         pressing = touching & ~m.leaving(here.W_N, impact.v, terms)
-        start = self._remembering(state, replace(state, v=impact.v), pressing, none)
+        start = self._remembering(state, replace(state, v=impact.v), pressing, none, none)
         if not np.any(impact.P_N > 0):
             return start, None
         idle = np.zeros(self.system.ng)
-        impulses = Impulses(none, none, impact.P_N), Impulses(idle, idle, impact.P_g)
+        impulses = Impulses(none, none, impact.P_N), Impulses(none, none, impact.P_T), Impulses(idle, idle, impact.P_g)
         return start, self._record(start, start, state.v, *impulses, touching, impact.residual)
 
-    def _remembering(self, before: State, end: State, pressing: Mask, P_N: Array) -> State:
+    def _remembering(
+        self, before: State, end: State, pressing: Mask, P_N: Array, P_T: Array, struck: Mask | None = None
+    ) -> State:
         """The end of a step with what the next one needs: contacts that press, when the others left, impulses."""
         left_at = before.stepper_memory["left_at"]
         left = before.stepper_memory["closed"] > 0 if "closed" in before.stepper_memory else np.zeros_like(pressing)
-        touching = self.mechanism.touching(self.mechanism.at(end.t, end.q).g_N)
-        left_at = np.where((touching | left) & ~pressing, end.t, left_at)
-        memory = {"closed": pressing.astype(float), "left_at": left_at, "P_N": P_N}
+        if struck is None:
+            struck = self.mechanism.touching(self.mechanism.at(end.t, end.q).g_N)
+        left_at = np.where((struck | left) & ~pressing, end.t, left_at)
+        memory = {"closed": pressing.astype(float), "left_at": left_at, "P_N": P_N, "P_T": P_T}
         return replace(end, stepper_memory={**before.stepper_memory, **memory})
 
     # ---------------------------------------------------------------------------------------------------------- steps
@@ -170,46 +181,56 @@ class GaussFormulation(ABC):
         before, after = m.at(state.t, state.q), m.at(t_end, done.q)
         # an impulse that stops an approach is an impact, spread over the step that closes the gap and the next
         striking = ~m.touching(before.g_N) | m.approaching(before.W_N, state.v, np.abs(state.v))
-        impact = np.where(striking, done.P_N, 0.0)
         touching = m.touching(after.g_N)
-        end = self._remembering(state, State(t_end, done.q, done.u, state.law_memory), touching, done.P_N)
-        none, idle = np.zeros_like(impact), np.zeros(self.system.ng)
-        impulses = Impulses(none, done.P_N - impact, impact), Impulses(idle, done.P_g, idle)
-        return self._record(state, end, done.u, *impulses, touching, done.residual)
+        end = self._remembering(state, State(t_end, done.q, done.u, state.law_memory), touching, done.P_N, done.P_T)
+        none, idle = np.zeros(self.system.nc), np.zeros(self.system.ng)
+        P_N = Impulses(none, np.where(striking, 0.0, done.P_N), np.where(striking, done.P_N, 0.0))
+        P_T = Impulses(none, np.where(striking, 0.0, done.P_T), np.where(striking, done.P_T, 0.0))
+        return self._record(state, end, done.u, P_N, P_T, Impulses(idle, done.P_g, idle), touching, done.residual)
 
     def _landing_step(self, state: State, t_limit: float, dt_min: float) -> Stepping:
         m, closed = self.mechanism, state.stepper_memory["closed"] > 0
-        longest = t_limit - state.t
-        first = yield from self.land(state, longest, closed)
-        returned = m.touching(m.at(self._end_time(state, first.dt, t_limit), first.q).g_N) & ~closed
-        crossing = bool(np.any(returned & (state.t + first.dt - state.stepper_memory["left_at"] < dt_min)))
+        first = yield from self.land(state, t_limit - state.t, closed)
+        t = self._end_time(state, first.dt, t_limit)
+        resolved = t - state.stepper_memory["left_at"] >= dt_min  # flights long enough to be landed on
+        crossing = bool(np.any(m.touching(m.at(t, first.q).g_N) & ~closed & ~resolved))
         if crossing:
-            first = yield from self.advance(state, min(dt_min, longest), np.ones_like(closed))
-        dt, q = first.dt, first.q
-        t = self._end_time(state, dt, t_limit)
-        after = m.at(t, q)
+            first = yield from self.advance(state, min(dt_min, t_limit - state.t), np.ones_like(closed))
+            t = self._end_time(state, first.dt, t_limit)
+        q, after = first.q, m.at(t, first.q)
         touching = m.touching(after.g_N)
 
-        force = m.force(state.t + dt / 2, m.moved(state.q, first.u, dt / 2), first.u)
-        kicked = first.u + m.metric.change(dt / 2 * force)
-        held = touching if crossing else touching & closed
-        second = yield from change_velocity(m, t, q, kicked, held, np.zeros(self.system.nc))
+        force = m.force(state.t + first.dt / 2, m.moved(state.q, first.u, first.dt / 2), first.u)
+        kicked = first.u + m.metric.change(first.dt / 2 * force)
+        held, bound = touching & closed, np.zeros(self.system.nc)
+        if crossing:  # short bounces end, an impact that falls into the same dt_min rebounds
+            held = touching
+            bound = np.where(~closed & resolved, -m.restitution * np.minimum(after.W_N.T @ state.v, 0.0), 0.0)
+        second = yield from change_velocity(m, t, q, kicked, held, bound)
         # at rest velocities are differences of kicks: these, not what is left, tell what is zero
         terms = np.abs(kicked) + np.abs(second.v)
-        impact = yield from strike(m, t, q, second.v, touching, terms)
+        struck = touching
+        if np.any(touching & ~closed):
+            struck = touching | (after.g_N < -dt_min * (after.W_N.T @ second.v))
+        impact = yield from strike(m, t, q, second.v, struck, terms)
 
         pressing = touching & ~m.leaving(after.W_N, impact.v, terms)
-        end = self._remembering(state, State(t, q, impact.v, state.law_memory), pressing, first.P_N)
-        # what stops a contact within the step that closes it is an impact
-        fresh = ~closed
-        P_N = Impulses(
-            np.where(fresh, 0.0, first.P_N),
-            np.where(fresh, 0.0, second.P_N),
-            impact.P_N + np.where(fresh, first.P_N + second.P_N, 0.0),
-        )
+        end = State(t, q, impact.v, state.law_memory)
+        end = self._remembering(state, end, pressing, first.P_N, first.P_T, struck)
+        P_N = self._booked(closed, first.P_N, second.P_N, impact.P_N)
+        P_T = self._booked(closed, first.P_T, second.P_T, impact.P_T)
+        v_left = second.v
+        if crossing:
+            v_left = impact.v - m.metric.change(after.W_N @ P_N.impact + after.W_T @ P_T.impact)
         P_g = Impulses(first.P_g, second.P_g, impact.P_g)
-        residual = max(first.residual, second.residual, impact.residual)
-        return self._record(state, end, second.v, P_N, P_g, touching, residual)
+        residual, law = max(first.residual, second.residual, impact.residual), max(second.law, impact.law)
+        return self._record(state, end, v_left, P_N, P_T, P_g, touching, residual, law)
+
+    @staticmethod
+    def _booked(closed: Mask, first: Array, second: Array, impact: Array) -> Impulses:
+        """What stops a contact within the step that closes it is an impact."""
+        fresh = np.where(closed, 0.0, first + second)
+        return Impulses(np.where(closed, first, 0.0), np.where(closed, second, 0.0), impact + fresh)
 
     @staticmethod
     def _end_time(state: State, dt: float, t_limit: float) -> float:
@@ -221,28 +242,55 @@ class GaussFormulation(ABC):
     def mpcc(self, state: State, shortest: float, longest: float, binding: Mask) -> MPCC:
         """The step as an MPCC with dt between the bounds; a trial of given length ignores gaps that do not bind."""
         m, memory = self.mechanism, state.stepper_memory
-        free = np.full(self.system.nv + self.system.ng, np.inf)
+        watched, copies = binding | (shortest < longest), 3 if self.rough else 0
+        speed = m.scale / m.longest
+        y_scale, G_scale = memory["y_scale"], np.where(watched, m.scale, np.inf)
+        if self.rough:
+            idle = np.where(binding, 1.0, np.inf)
+            y_scale = np.concatenate([y_scale, y_scale, y_scale, speed])
+            G_scale = np.concatenate([G_scale, speed * idle, speed * idle, memory["y_scale"] * idle])
+        slowest, fastest = self.turn_limits(state)
+        free = np.full(self.system.ng, np.inf)
         return MPCC(
             self.equations.structure,
             self.equations.parameters(state.t, state.q, state.v, m.p, m.longest),
-            np.concatenate(([shortest], -free)),
-            np.concatenate(([longest], free)),
+            np.concatenate(([shortest], slowest, -free)),
+            np.concatenate(([longest], fastest, free)),
             memory["x_scale"],
-            memory["y_scale"],
-            np.where(binding | (shortest < longest), m.scale, np.inf),
-            binding,
+            y_scale,
+            G_scale,
+            np.concatenate([binding] * (1 + copies)),
         )
+
+    def turn_limits(self, state: State) -> tuple[Array, Array]:
+        """Bounds of u: contacts and joints turn no body by more than `TURN` against its free motion.
+
+        Gaps are periodic in angles, so that the equations have other roots, half a turn away and with huge impulses.
+        """
+        m = self.mechanism
+        freely = state.v + m.metric.change(m.longest * m.force(state.t, state.q, state.v))
+        reach = np.where(m.angular, TURN / m.longest, np.inf)
+        return np.minimum(freely, state.v) - reach, np.maximum(freely, state.v) + reach
 
     # ---------------------------------------------------------------------------------------------------- bookkeeping
 
     def _record(
-        self, start: State, end: State, v_left: Array, P_N: Impulses, P_g: Impulses, touching: Mask, residual: float
+        self,
+        start: State,
+        end: State,
+        v_left: Array,
+        P_N: Impulses,
+        P_T: Impulses,
+        P_g: Impulses,
+        touching: Mask,
+        residual: float,
+        law: float = 0.0,
     ) -> Step:
         m, dt = self.mechanism, end.t - start.t
         before, after = m.at(start.t, start.q), m.at(end.t, end.q)
         constant = isinstance(self.control, ConstantStep)
-        # a contact that leaves during the step has pressed at its start, not at its end
-        pressed = np.where(touching, P_N.total, P_N.end + P_N.impact)
+        # a contact that leaves has pressed before it did; one struck within the window obeys its law in velocities
+        pressed = np.where(touching, P_N.total, P_N.end)
         natural = np.abs(np.minimum(after.g_N / m.scale, pressed / end.stepper_memory["y_scale"]))
         reaction, reaction_impact, works = self._reactions(start, end, P_g)
         return Step(
@@ -251,17 +299,30 @@ class GaussFormulation(ABC):
             dt=dt,
             P_N=P_N.total,
             P_N_impact=P_N.impact,
-            P_T=np.zeros(self.system.nc),
-            mode=np.where(touching, CLOSED, OPEN).astype(np.int8),
+            P_T=P_T.total,
+            mode=contact_modes(m, touching, P_N.total, P_T.total),
             gamma_minus=before.W_N.T @ start.v if constant else after.W_N.T @ v_left,
             gamma_plus=after.W_N.T @ end.v,
             reaction=reaction / dt if dt > 0 else reaction,
             reaction_impact=reaction_impact,
             residual=residual,
-            complementarity=float(np.max(natural, initial=0.0)),
+            complementarity=float(np.max(natural, initial=law)),
             work_drivers=sum(works),
             work_drivers_impact=works[1],
+            loss_friction=self._friction_loss(start, end, v_left, P_T),
         )
+
+    def _friction_loss(self, start: State, end: State, v_left: Array, P_T: Impulses) -> float:
+        """Energy lost in sliding, impacts aside: impulses times the slip at the ends along which they act."""
+        if not self.rough:
+            return 0.0
+        m = self.mechanism
+        before = m.at(start.t, start.q).W_T.T @ start.v
+        after = m.at(end.t, end.q).W_T.T @ v_left
+        middle = (before + after) / 2
+        if isinstance(self.control, ConstantStep):
+            return -float(P_T.end @ middle)
+        return -float(P_T.start @ middle + P_T.end @ middle)
 
     def _reactions(self, start: State, end: State, P_g: Impulses) -> tuple[Array, Array, tuple[float, float]]:
         """Impulses of joints on their second bodies and the work of drivers, both without and at impacts."""

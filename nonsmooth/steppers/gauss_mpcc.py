@@ -16,8 +16,8 @@ from nonsmooth.model.system import System
 from nonsmooth.programs import MPCC, Program, Solution
 from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Ask
-from nonsmooth.steppers.equations import HALF_KICK
-from nonsmooth.steppers.gauss import Advance, GaussFormulation
+from nonsmooth.steppers.equations import HALF_KICK, Advance
+from nonsmooth.steppers.gauss import GaussFormulation
 from nonsmooth.steppers.landing import AT_THE_END, closing_within
 
 __all__ = ["GaussMPCC"]
@@ -43,7 +43,7 @@ class GaussMPCC:
 
     Notes
     -----
-    Frictionless. Restitution needs landing.
+    Planar friction. Restitution needs landing.
 
     References
     ----------
@@ -55,6 +55,7 @@ class GaussMPCC:
     fallback: bool = True
 
     default_solver: ClassVar[str] = "IpoptMPCC"
+    programs: ClassVar[tuple[type, ...]] = (MPCC,)
 
     def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> GaussMPCCFormulation:
         """The scheme on one system."""
@@ -80,8 +81,8 @@ class GaussMPCCFormulation(GaussFormulation):
         program = self.mpcc(state, dt, dt, binding)
         start = self._free_motion(state, dt, binding) if guess is None else guess
         x = np.concatenate(([dt], start.u, start.P_g))
-        active = start.solution.active if guess is not None else binding & (state.stepper_memory["closed"] > 0)
-        solution = yield program, Solution(x, start.P_N, "guess", 0, "guess", active)
+        active = start.solution.active if guess is not None else self._active(state, binding)
+        solution = yield program, Solution(x, self.pairs(start.P_N, start.P_T), "guess", 0, "guess", active)
         return self._advance(state, program, solution)
 
     def land(self, state: State, longest: float, closed: NDArray[np.bool_]) -> Generator[Ask, Solution, Advance]:
@@ -109,14 +110,24 @@ class GaussMPCCFormulation(GaussFormulation):
         dt, u, P_g = self.equations.split(solution.x)
         _, c, terms, _ = self.equations.structure.values(solution.x, solution.y, program.p)
         residual = float(np.max(np.abs(c) / np.maximum(terms, np.finfo(float).tiny), initial=0.0))
-        return Advance(dt, u, self.mechanism.moved(state.q, u, dt), P_g, solution.y, residual, solution)
+        parts = solution.y.reshape(-1, self.system.nc) if self.system.nc else np.zeros((1, 0))
+        P_T = parts[1] - parts[2] if self.rough else np.zeros(self.system.nc)
+        return Advance(dt, u, self.mechanism.moved(state.q, u, dt), P_g, parts[0], P_T, residual, solution)
+
+    def _active(self, state: State, binding: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Pairs that bind at the start of the step: closed contacts, their friction on the edge it was on."""
+        closed, P_T = binding & (state.stepper_memory["closed"] > 0), state.stepper_memory["P_T"]
+        return np.concatenate([closed, closed & (P_T > 0), closed & (P_T < 0), closed]) if self.rough else closed
 
     def _free_motion(self, state: State, dt: float, binding: NDArray[np.bool_]) -> Advance:
         """A guess: free motion with the impulses of the last step."""
         m = self.mechanism
         kick = dt / 2 if self.equations.scheme == HALF_KICK else dt
-        P_N, P_g = np.where(binding, state.stepper_memory["P_N"], 0.0), np.zeros(self.system.ng)
+        P_N, P_T = (np.where(binding, state.stepper_memory[name], 0.0) for name in ("P_N", "P_T"))
+        P_g = np.zeros(self.system.ng)
         impulse = kick * m.force(state.t, state.q, state.v) + m.at(state.t, state.q).W_N @ P_N
+        if self.rough:
+            impulse = impulse + m.at(state.t, state.q).W_T @ P_T
         u = state.v + m.metric.change(impulse)
-        guess = Solution(np.concatenate(([dt], u, P_g)), P_N, "guess", 0, "guess")
-        return Advance(dt, u, m.moved(state.q, u, dt), P_g, P_N, np.inf, guess)
+        guess = Solution(np.concatenate(([dt], u, P_g)), self.pairs(P_N, P_T), "guess", 0, "guess")
+        return Advance(dt, u, m.moved(state.q, u, dt), P_g, P_N, P_T, np.inf, guess)

@@ -13,14 +13,17 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.programs import QP, Program, Solution
+from nonsmooth.programs import QP, FrictionContact, Program, Solution
 from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Ask
-from nonsmooth.steppers.gauss import Advance, GaussFormulation
+from nonsmooth.steppers.equations import Advance
+from nonsmooth.steppers.gauss import TURN, GaussFormulation
 
 __all__ = ["GaussQP"]
 
-PASSES = 50
+PASSES = 100
+#: passes in which De Saxce's correction must settle; later ones pose Coulomb's law as one program
+CORRECTIONS = 25
 #: scaled residual of the nonlinear equations at which the sequence ends at once
 CONVERGED = 1e-13
 #: and at which it may end when a pass no longer improves it
@@ -39,6 +42,11 @@ class GaussQP:
     plastic; with
     ``Landing(dt_min, dt_max)`` the length is found by roots.
 
+    With friction each contact has two rows, the edges of the dual cone. As a convex program alone that would open the
+    gap by dt mu |slip| (the relaxation of Anitescu and Tasora, fatal in a clearance of micrometres); De Saxce's
+    correction adds mu |slip| of the iterate, and the passes end at Coulomb's law itself. Where they do not settle,
+    since normal and tangential directions are strongly coupled, the rest is posed as programs with friction.
+
     Parameters
     ----------
     solver : settings of a solver of QPs, optional
@@ -48,13 +56,18 @@ class GaussQP:
 
     Notes
     -----
-    Frictionless. Restitution needs landing.
+    Planar friction. Restitution needs landing.
+
+    References
+    ----------
+    De Saxce, G., Feng, Z.-Q. (1998), The bipotential method, Math. Comput. Modelling 28, 225-245.
     """
 
     solver: Any = None
     fallback: bool = True
 
     default_solver: ClassVar[str] = "ActiveSet"
+    programs: ClassVar[tuple[type, ...]] = (QP,)
 
     def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> GaussQPFormulation:
         """The scheme on one system."""
@@ -74,43 +87,83 @@ class GaussQPFormulation(GaussFormulation):
         self, state: State, dt: float, binding: NDArray[np.bool_], guess: Advance | None = None
     ) -> Generator[Ask, Solution, Advance]:
         """Successive QPs at given length."""
-        m, memory, ng, nv = self.mechanism, state.stepper_memory, self.system.ng, self.system.nv
+        m, memory, ng, nv, nc = self.mechanism, state.stepper_memory, self.system.ng, self.system.nv, self.system.nc
         parameters = self.equations.parameters(state.t, state.q, state.v, m.p, m.longest)
         if guess is None:
-            u, P_g, P_N = state.v, np.zeros(ng), np.where(binding, memory["P_N"], 0.0)
+            u, P_g = state.v, np.zeros(ng)
+            P_N, P_T = (np.where(binding, memory[name], 0.0) for name in ("P_N", "P_T"))
             active = memory["closed"] > 0
         else:
-            u, P_g, P_N = guess.u, guess.P_g, guess.P_N
+            u, P_g, P_N, P_T = guess.u, guess.P_g, guess.P_N, guess.P_T
             active = P_N > 0
-        index = np.concatenate([np.arange(ng), ng + np.flatnonzero(binding)])
-        names = tuple(m.names[i] for i in index)
-        rows = np.concatenate([np.ones(ng, dtype=bool), active])[index]
+        edges = 2 if self.rough else 1
+        index = np.concatenate([np.arange(ng), *(ng + k * nc + np.flatnonzero(binding) for k in range(edges))])
+        names = (m.names[:ng] + m.names[ng:] * edges) if index.size == ng + edges * nc else ()
+        names = names or tuple((m.names[:ng] + m.names[ng:] * edges)[i] for i in index)
+        rows = np.concatenate([np.ones(ng, dtype=bool), *[active] * edges])[index]
         solution = Solution(np.zeros(nv), np.zeros(rows.size), "guess", 0, "guess", rows)
         best: Advance | None = None
         for k in range(PASSES + 1):
-            x = np.concatenate(([dt], u, P_g))
-            errors, G, H, f, A, b, norms, deviation, q = self.equations.linearised(x, P_N, parameters)
+            x, y = np.concatenate(([dt], u, P_g)), self.pairs(P_N, P_T)
+            errors, G, slip, H, f, A, b, norms, deviation, q = self.equations.linearised(x, y, parameters)
             error = float(errors.max())
             if not np.isfinite(error):
                 raise SolverFailed(f"the equations of motion are not finite at dt = {dt:.6g} s.")
             if k > 0:
-                natural = np.abs(np.minimum(G / m.scale, P_N / memory["y_scale"]))[binding]
-                residual = max(error, float(natural.max(initial=0.0)))
+                residual = max(error, self.contact_error(G, slip, P_N, P_T, memory["y_scale"], binding))
                 stalled = best is not None and residual >= best.residual
                 if best is None or residual < best.residual:
-                    best = Advance(dt, u, q, P_g, P_N, residual, solution)
+                    best = Advance(dt, u, q, P_g, P_N, P_T, residual, solution)
                 if best.residual <= CONVERGED or (stalled and best.residual <= ACCEPTABLE):
-                    return best
+                    return self._plausible(state, best)
             # the mass alone where the curvature takes away definiteness
             if deviation[0] > 0.5 and np.linalg.eigvalsh(H)[0] < 1e-3:
                 H = np.eye(nv)
+            if self.rough and k >= CORRECTIONS:
+                moved, P_g, P_N, P_T = yield from self._coulomb(
+                    H, f, A * norms[:, None], G / dt, b * norms, slip, binding
+                )
+                u = u + m.metric.velocity(moved)
+                continue
+            if self.rough:
+                b[ng:] -= np.tile(m.friction * np.abs(slip), 2) / norms[ng:]
             solution = yield QP(H, f, A[index], b[index], ng, names), solution
             u = u + m.metric.velocity(solution.x)
             impulses = np.zeros(norms.size)
             impulses[index] = solution.y / norms[index]
-            P_g, P_N = impulses[:ng], np.maximum(impulses[ng:], 0.0)
+            P_g, shares = impulses[:ng], np.maximum(impulses[ng:], 0.0).reshape(edges, nc)
+            P_N = shares.sum(axis=0)
+            P_T = m.friction * (shares[0] - shares[1]) if self.rough else np.zeros(nc)
         assert best is not None
         raise SolverFailed(
             f"the linearised gaps did not close in {PASSES} passes at dt = {dt:.6g} s "
             f"(scaled residual {best.residual:.3g}); a shorter step may be needed."
         )
+
+    def _coulomb(
+        self, H: Array, f: Array, rows: Array, gap_rates: Array, b: Array, slip: Array, binding: NDArray[np.bool_]
+    ) -> Generator[Ask, Solution, tuple[Array, Array, Array, Array]]:
+        """A pass with Coulomb's law itself as one program: change of u in the mass metric, P_g, P_N, P_T."""
+        m, ng, nc = self.mechanism, self.system.ng, self.system.nc
+        index = np.flatnonzero(binding)
+        plus, minus = rows[ng : ng + nc][index], rows[ng + nc :][index]
+        mu = np.where(m.friction > 0, m.friction, 1.0)[index, None]
+        contacts = np.stack([(plus + minus) / 2, (plus - minus) / (2 * mu)], axis=1).reshape(-1, f.size)
+        directions = np.concatenate([rows[:ng], contacts])
+        rates = np.concatenate([-b[:ng], np.column_stack([gap_rates[index], slip[index]]).ravel()])
+        response = np.linalg.solve(H, np.column_stack([directions.T, f]))
+        delassus = directions @ response[:, :-1]
+        names = m.names[:ng] + tuple(m.names[ng + i] for i in index)
+        program = FrictionContact(
+            (delassus + delassus.T) / 2, rates - directions @ response[:, -1], m.friction[index], 2, ng, names
+        )
+        z = (yield program, None).y
+        P_N, P_T = np.zeros(nc), np.zeros(nc)
+        P_N[index], P_T[index] = z[ng::2], z[ng + 1 :: 2]
+        return response[:, :-1] @ z - response[:, -1], z[:ng], P_N, P_T
+
+    def _plausible(self, state: State, done: Advance) -> Advance:
+        slowest, fastest = self.turn_limits(state)
+        if np.all((slowest <= done.u) & (done.u <= fastest)):
+            return done
+        raise SolverFailed(f"a body turns by more than {TURN:g} rad against its free motion in dt = {done.dt:.6g} s.")

@@ -8,7 +8,6 @@ definition, so its cubic is divided by s.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +16,8 @@ from nonsmooth.evaluation import Array
 from nonsmooth.model.state import State
 from nonsmooth.programs import Solution
 from nonsmooth.steppers.base import Ask
+from nonsmooth.steppers.equations import Advance
 from nonsmooth.steppers.mechanism import CLOSED_GAP, Mechanism
-
-if TYPE_CHECKING:
-    from nonsmooth.steppers.gauss import Advance
 
 __all__ = ["LANDED", "closing_within", "first_closing", "locate_landing"]
 

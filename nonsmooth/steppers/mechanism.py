@@ -9,13 +9,16 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.model.system import System
+from nonsmooth.steppers.base import CLOSED, OPEN, SLIPPING, STICKING
 
-__all__ = ["CLOSED_GAP", "CLOSED_RATE", "Configuration", "MassMetric", "Mechanism"]
+__all__ = ["CLOSED_GAP", "CLOSED_RATE", "Configuration", "MassMetric", "Mechanism", "contact_modes"]
 
 #: share of the clearance below which a gap counts as closed
 CLOSED_GAP = 1e-8
 #: share of the sum of its terms below which a gap rate counts as zero
 CLOSED_RATE = 1e-10
+#: share of the friction cone's radius by which a sticking force stays inside
+EDGE = 1e-6
 
 
 class Configuration(NamedTuple):
@@ -71,6 +74,7 @@ class Mechanism:
         self.numeric = system.numeric
         self.restitution, self.friction, self.tangential, self.scale = self.numeric.contact_law(p)
         self.metric = MassMetric(self.numeric.M(system.start.q, p)[0])
+        self.angular = np.array([unit == "rad/s" for unit in system.names.v_units])
         self.names = system.constraint_names + system.contact_names
         self._met: list[tuple[float, Array, Configuration]] = []
 
@@ -121,3 +125,12 @@ class Mechanism:
         directions = np.abs(W_g)
         P_g = directions.T @ (weight * u) / np.maximum(np.sum(directions**2, axis=0), np.finfo(float).tiny)
         return np.concatenate(([dt], u, P_g)), y
+
+
+def contact_modes(m: Mechanism, closed: NDArray[np.bool_], P_N: Array, P_T: Array) -> NDArray[np.int8]:
+    """Open, closed (frictionless or unloaded), sticking inside the friction cone, slipping on its edge."""
+    modes = np.where(closed, CLOSED, OPEN).astype(np.int8)
+    loaded = closed & (m.friction > 0) & (P_N > 0)
+    sticks = np.abs(P_T) < m.friction * P_N * (1 - EDGE)
+    modes[loaded & sticks], modes[loaded & ~sticks] = STICKING, SLIPPING
+    return modes

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.programs import QP, Solution
+from nonsmooth.programs import QP, FrictionContact, Program, Solution
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.equations import FLOOR
 from nonsmooth.steppers.mechanism import Mechanism
@@ -22,53 +22,78 @@ __all__ = ["VelocityChange", "change_velocity", "strike"]
 
 
 class VelocityChange(NamedTuple):
-    """Velocity after, impulses of joints and of all contacts (zero where open), scaled residual of the equations."""
+    """Velocity after, impulses of joints and all contacts (zero where open), scaled residuals of equations and law."""
 
     v: Array
     P_g: Array
     P_N: Array
+    P_T: Array
     residual: float
+    law: float
 
 
 def change_velocity(
-    m: Mechanism, t: float, q: Array, v: Array, closed: NDArray[np.bool_], bound: Array
+    m: Mechanism,
+    t: float,
+    q: Array,
+    v: Array,
+    closed: NDArray[np.bool_],
+    bound: Array,
+    tangential: Array | None = None,
 ) -> Generator[Ask, Solution, VelocityChange]:
-    """The nearest velocity that the joints and the `closed` contacts allow, with W_N' v⁺ >= `bound` [m/s]."""
-    _, W_N, _, W_g, g_t = m.at(t, q)
-    ng, P_N = W_g.shape[1], np.zeros(closed.size)
-    index = np.flatnonzero(closed)
-    directions = np.concatenate([W_g, W_N[:, index]], axis=1)
+    """The velocity after impulses of joints and `closed` contacts, with W_N' v⁺ >= `bound` and Coulomb's law.
+
+    `tangential` [m/s] is added to the slip W_T' v⁺ in the law. Without friction this is a QP, else a `FrictionContact`.
+    """
+    _, W_N, W_T, W_g, g_t = m.at(t, q)
+    ng, index = W_g.shape[1], np.flatnonzero(closed)
+    P_N, P_T = np.zeros(closed.size), np.zeros(closed.size)
+    rough = bool(np.any(m.friction[index] > 0))
+    W = np.stack([W_N[:, index], W_T[:, index]], axis=2).reshape(v.size, -1) if rough else W_N[:, index]
+    directions = np.concatenate([W_g, W], axis=1)
     if directions.shape[1] == 0:
-        return VelocityChange(v, np.zeros(0), P_N, 0.0)
-    rows, norms = m.metric.rows(directions)
-    wanted = np.concatenate([-g_t, bound[index]]) - directions.T @ v
+        return VelocityChange(v, np.zeros(0), P_N, P_T, 0.0, 0.0)
     names = m.names[:ng] + tuple(m.names[ng + i] for i in index)
-    program = QP(np.eye(v.size), np.zeros(v.size), rows, wanted / norms, ng, names)
-    guess = Solution(np.zeros(v.size), np.zeros(norms.size), "guess", 0, "guess", np.ones(norms.size, dtype=bool))
-    solution = yield program, guess
-    impulses = solution.y / norms
-    impulses[ng:] = np.maximum(impulses[ng:], 0.0)
-    P_N[index] = impulses[ng:]
+    rows, norms = m.metric.rows(directions)
+    if rough:
+        shift = np.column_stack([-bound, np.zeros(closed.size) if tangential is None else tangential])[index].ravel()
+        rates = directions.T @ v + np.concatenate([g_t, shift])
+        program: Program = FrictionContact(
+            (rows @ rows.T) * norms * norms[:, None], rates, m.friction[index], 2, ng, names
+        )
+        solution = yield program, None
+        impulses = solution.y
+        P_N[index], P_T[index] = impulses[ng::2], impulses[ng + 1 :: 2]
+    else:
+        wanted = np.concatenate([-g_t, bound[index]]) - directions.T @ v
+        program = QP(np.eye(v.size), np.zeros(v.size), rows, wanted / norms, ng, names)
+        active = np.ones(norms.size, dtype=bool)
+        solution = yield program, Solution(np.zeros(v.size), np.zeros(norms.size), "guess", 0, "guess", active)
+        impulses = solution.y / norms
+        impulses[ng:] = np.maximum(impulses[ng:], 0.0)
+        P_N[index] = impulses[ng:]
     v_plus = v + m.metric.change(directions @ impulses)
-    return VelocityChange(v_plus, impulses[:ng], P_N, _residual(m, t, q, v, v_plus, impulses[:ng], P_N))
+    residual = _residual(m, t, q, v, v_plus, directions @ impulses)
+    return VelocityChange(v_plus, impulses[:ng], P_N, P_T, residual, program.residual(solution))
 
 
 def strike(
     m: Mechanism, t: float, q: Array, v: Array, closed: NDArray[np.bool_], terms: Array
 ) -> Generator[Ask, Solution, VelocityChange]:
     """The impact on closed contacts, if one approaches, by Newton's law; `terms` are the sizes that v is a sum of."""
-    W_N = m.at(t, q).W_N
+    _, W_N, W_T, _, _ = m.at(t, q)
     if not np.any(closed & m.approaching(W_N, v, terms)):
-        return VelocityChange(v, np.zeros(m.system.ng), np.zeros(closed.size), 0.0)
+        none = np.zeros(closed.size)
+        return VelocityChange(v, np.zeros(m.system.ng), none, none, 0.0, 0.0)
     bound = -m.restitution * np.minimum(W_N.T @ v, 0.0)
-    return (yield from change_velocity(m, t, q, v, closed, bound))
+    return (yield from change_velocity(m, t, q, v, closed, bound, m.tangential * (W_T.T @ v)))
 
 
-def _residual(m: Mechanism, t: float, q: Array, v: Array, v_plus: Array, P_g: Array, P_N: Array) -> float:
-    """Scaled residual of M (v⁺ - v) = W_g P_g + W_N P_N and W_g' v⁺ + g_t = 0."""
-    (_, W_N, _, W_g, g_t), M = m.at(t, q), m.metric.M
-    rows = M @ (v_plus - v) - W_g @ P_g - W_N @ P_N
-    terms = np.abs(M) @ (np.abs(v_plus) + np.abs(v)) + np.abs(W_g) @ np.abs(P_g) + np.abs(W_N) @ P_N
+def _residual(m: Mechanism, t: float, q: Array, v: Array, v_plus: Array, impulse: Array) -> float:
+    """Scaled residual of M (v⁺ - v) = impulse, the joints' and contacts' together, and of W_g' v⁺ + g_t = 0."""
+    (_, _, _, W_g, g_t), M = m.at(t, q), m.metric.M
+    rows = M @ (v_plus - v) - impulse
+    terms = np.abs(M) @ (np.abs(v_plus) + np.abs(v)) + np.abs(impulse)
     size = m.metric.length(v) + m.metric.length(v_plus)
     terms += FLOOR * np.sqrt(np.diag(M)) * size
     joints = W_g.T @ v_plus + g_t

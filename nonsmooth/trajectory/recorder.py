@@ -61,7 +61,7 @@ class Recorder:
             return
         none, idle = np.zeros(len(self.system.contact_names)), np.zeros(len(self.system.reaction_names))
         open_ = none.astype(np.int8)
-        self._add(state, (state.v, none, none, none, open_, none, none, idle, idle), (0.0,) * 5)
+        self._add(state, (state.v, none, none, none, open_, none, none, idle, idle), (0.0,) * 6)
 
     def append(self, step: Step) -> None:
         """One accepted step."""
@@ -78,11 +78,11 @@ class Recorder:
         v = np.array([state.v for state in self._states]).reshape(n, -1)
         arrays = (np.array(rows).reshape(n, -1) for rows in zip(*self._rows, strict=True))
         v_left, P_N, P_N_impact, P_T, mode, gamma_minus, gamma_plus, reaction, reaction_impact = arrays
-        dt, residual, complementarity, work_drivers, work_impact = np.array(self._scalars).T
+        dt, residual, complementarity, work_drivers, work_impact, friction = np.array(self._scalars).T
         gap = system.true_gaps(q, parameters)
         energy = energy_series(
             system, parameters, t, q, v_left, v,
-            work_drivers=work_drivers, work_drivers_impact=work_impact, loss_friction=np.zeros(n),
+            work_drivers=work_drivers, work_drivers_impact=work_impact, loss_friction=friction,
         )  # fmt: skip
         certificate = Certificate(
             gap_violation=worst_violation(-gap),
@@ -152,7 +152,8 @@ class Recorder:
 
 
 def _scalars(step: Step) -> tuple[float, ...]:
-    return (step.dt, step.residual, step.complementarity, step.work_drivers, step.work_drivers_impact)
+    works = (step.work_drivers, step.work_drivers_impact, step.loss_friction)
+    return (step.dt, step.residual, step.complementarity, *works)
 
 
 def _arrays(step: Step) -> tuple[NDArray[Any], ...]:

@@ -9,9 +9,20 @@ import numpy as np
 import pytest
 
 from nonsmooth.exceptions import SolverFailed, SolverMissing
-from nonsmooth.programs import LCP, MPCC, QP, MPCCStructure, Program, Session, Solution
-from nonsmooth.solvers import ActiveSet, Chain, Conic, IpoptMPCC, Osqp
-from nonsmooth.solvers.chain import CERTIFIED
+from nonsmooth.programs import LCP, MPCC, QP, FrictionContact, MPCCStructure, Program, Session, Solution
+from nonsmooth.solvers import (
+    ActiveSet,
+    Admm,
+    Chain,
+    Conic,
+    IpoptMPCC,
+    Lemke,
+    ModeEnumeration,
+    Osqp,
+    ProjectedGaussSeidel,
+    SemismoothNewton,
+)
+from nonsmooth.solvers.chain import CERTIFIED, CHAIN
 
 QP_1 = QP(np.eye(1), np.ones(1), np.eye(1), np.zeros(1), names=("floor",))
 LCP_1 = LCP(np.eye(1), -np.ones(1), names=("floor",))
@@ -116,7 +127,8 @@ def test_a_nonsymmetric_lcp_never_reaches_the_conic_solver() -> None:
     lcp = LCP(np.array([[0.0, 1.0], [-1.0, 0.0]]), np.array([-1.0, -1.0]))
     with pytest.raises(SolverFailed) as caught:
         Chain(ActiveSet()).answer(lcp)
-    assert [type(attempt.solver) for attempt in caught.value.attempts] == [ActiveSet]
+    assert [type(attempt.solver) for attempt in caught.value.attempts] == [ActiveSet, Lemke]
+    assert "ray" in str(caught.value)
 
 
 def falling_onto_a_floor() -> MPCC:
@@ -148,3 +160,69 @@ def test_an_mpcc_that_ipopt_misses_goes_to_the_active_set(monkeypatch: pytest.Mo
     assert chain.counts["fallbacks"] == 1
     with pytest.raises(SolverFailed, match="Infeasible_Problem_Detected.*residual 3.0e.00 at floor"):
         Chain(IpoptMPCC(), fallback=False).answer(falling_onto_a_floor())
+
+
+PLANE = FrictionContact(np.eye(2), np.array([-1.0, 3.0]), np.array([0.5]), 2, names=("floor",))
+SPACE = FrictionContact(np.eye(3), np.array([-1.0, 3.0, 4.0]), np.array([0.5]), 3, names=("floor",))
+
+
+@dataclass(frozen=True)
+class FrictionLiar(Liar):
+    """Says "solved" with friction that drives."""
+
+    def fits(self, program: Program) -> bool:
+        return isinstance(program, FrictionContact)
+
+    def setup(self) -> Session:
+        return FrictionLiarSession()
+
+
+class FrictionLiarSession:
+    def solve(self, program: Program, guess: Solution | None = None) -> Solution:
+        assert isinstance(program, FrictionContact)
+        z = np.zeros(program.b.size)
+        z[:2] = 1.0, 0.5
+        return Solution(program.A @ z + program.b, z, "solved", 3, "FrictionLiar")
+
+
+@pytest.mark.parametrize("program", [PLANE, SPACE], ids=["plane", "space"])
+@pytest.mark.parametrize(
+    "first", [SemismoothNewton(), ActiveSet(), Lemke(), ModeEnumeration(), ProjectedGaussSeidel(), Admm(), Conic()]
+)
+def test_friction_is_answered_by_the_solver_asked_for_where_it_fits(first: Lemke, program: FrictionContact) -> None:
+    chain = Chain(first)
+    solution = chain.answer(program)
+    assert solution.solver == (type(first).__name__ if first.fits(program) else "SemismoothNewton")
+    assert chain.counts["fallbacks"] == 0
+    assert program.residual(solution) <= CERTIFIED
+
+
+@pytest.mark.parametrize("program", [PLANE, SPACE], ids=["plane", "space"])
+def test_friction_that_the_first_misses_goes_down_the_chain(
+    program: FrictionContact, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One kind of solver after the other is made to lie, and the first of the next kind that fits answers."""
+    fit = [solver for solver in CHAIN[FrictionContact] if solver.fits(program)]
+    kinds = list(dict.fromkeys(type(solver) for solver in fit))
+    for kind, following in zip(kinds, kinds[1:], strict=False):
+        monkeypatch.setattr(kind, "setup", lambda self: FrictionLiarSession())
+        chain = Chain(FrictionLiar())
+        assert chain.answer(program).solver == following.__name__
+        assert chain.counts["fallbacks"] == 1
+    monkeypatch.setattr(kinds[-1], "setup", lambda self: FrictionLiarSession())
+    with pytest.raises(SolverFailed) as caught:
+        Chain(FrictionLiar()).answer(program)
+    assert [attempt.solver for attempt in caught.value.attempts] == [FrictionLiar(), *fit]
+
+
+def test_when_all_fail_on_friction_the_error_names_contact_and_solvers() -> None:
+    W = np.array([[1.0, 0.0, -1.0, 0.0], [0.0, 1.0, 0.0, 1.0]])
+    squeezed = FrictionContact(
+        W.T @ W, np.array([-1.0, 0.5, -1.0, 0.5]), np.array([0.3, 0.3]), 2, names=("left", "right")
+    )
+    with pytest.raises(SolverFailed, match=r"this FrictionContact .*residual.*at (left|right), ") as caught:
+        Chain(SemismoothNewton()).answer(squeezed)
+    assert [attempt.solver for attempt in caught.value.attempts] == list(CHAIN[FrictionContact])
+    with pytest.raises(SolverFailed, match="FrictionLiar.*said 'solved'") as caught:
+        Chain(FrictionLiar(), fallback=False).answer(PLANE)
+    assert len(caught.value.attempts) == 1

@@ -10,7 +10,20 @@ import pytest
 
 from nonsmooth import solvers
 from nonsmooth.exceptions import InputError, SolverMissing
-from nonsmooth.solvers import ActiveSet, CasadiQP, Conic, IpoptMPCC, Osqp, available, by_name
+from nonsmooth.solvers import (
+    ActiveSet,
+    Admm,
+    CasadiQP,
+    Conic,
+    IpoptMPCC,
+    Lemke,
+    ModeEnumeration,
+    Osqp,
+    ProjectedGaussSeidel,
+    SemismoothNewton,
+    available,
+    by_name,
+)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +36,11 @@ from nonsmooth.solvers import ActiveSet, CasadiQP, Conic, IpoptMPCC, Osqp, avail
         ("ipopt-mpcc", IpoptMPCC()),
         ("daqp", CasadiQP("daqp")),
         ("qrqp", CasadiQP("qrqp")),
+        ("admm", Admm()),
+        ("lemke", Lemke()),
+        ("mode-enumeration", ModeEnumeration()),
+        ("projected-gauss-seidel", ProjectedGaussSeidel()),
+        ("semismooth-newton", SemismoothNewton()),
     ],
 )
 def test_solvers_have_names(name: str, solver: object) -> None:
@@ -31,7 +49,7 @@ def test_solvers_have_names(name: str, solver: object) -> None:
 
 
 def test_a_misspelt_name_lists_all_and_the_nearest() -> None:
-    with pytest.raises(InputError, match="no solver 'osqq'. Did you mean 'osqp'.*active-set, casadi-qp, conic"):
+    with pytest.raises(InputError, match="no solver 'osqq'. Did you mean 'osqp'.*active-set, admm, casadi-qp, conic"):
         by_name("osqq")
 
 
@@ -46,14 +64,26 @@ def test_names_are_lazy_and_complete() -> None:
 
 def test_what_is_available_is_listed_with_versions() -> None:
     rows = {name: (version, missing) for name, version, missing in available()}
-    assert set(rows) == {"active-set", "osqp", "conic", "daqp", "qrqp", "ipopt-mpcc", "ipopt-mpcc (ccopt)"}
+    friction = {"semismooth-newton", "lemke", "mode-enumeration", "projected-gauss-seidel", "admm"}
+    assert set(rows) == friction | {"active-set", "osqp", "conic", "daqp", "qrqp", "ipopt-mpcc", "ipopt-mpcc (ccopt)"}
     for version, missing in rows.values():
         assert (version is None) == bool(missing)
     assert rows["osqp"][0]
 
 
 @pytest.mark.parametrize(
-    ("solver", "library"), [(ActiveSet(), "numba"), (Osqp(), "osqp"), (Conic(), "cvxpy"), (Conic(), "clarabel")]
+    ("solver", "library"),
+    [
+        (ActiveSet(), "numba"),
+        (SemismoothNewton(), "numba"),
+        (Lemke(), "numba"),
+        (ModeEnumeration(), "numba"),
+        (ProjectedGaussSeidel(), "numba"),
+        (Osqp(), "osqp"),
+        (Conic(), "cvxpy"),
+        (Conic(), "clarabel"),
+    ],
+    ids=str,
 )
 def test_a_missing_library_gives_one_clear_sentence(
     solver: ActiveSet | Osqp | Conic, library: str, monkeypatch: pytest.MonkeyPatch

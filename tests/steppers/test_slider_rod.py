@@ -80,20 +80,24 @@ def test_constant_step_keeps_the_total_impulse(case, dt, stepper):
         assert total == pytest.approx(force * 0.1, rel=1e-7 if case == 3 else 1e-9, abs=1e-15)
 
 
+@pytest.mark.parametrize("restitution", [0.3, 0.5, 0.8])
 @pytest.mark.parametrize("case", CASES)
-def test_bounces_end_where_they_must(case):
-    """With e = 0.5 the impulses down to the accumulation are the exact ones, and the slider is at rest afterwards."""
-    e = 0.5
-    system = slider_rod(case=case, contact=Rigid(restitution=e, friction=0.0)).build()
-    trajectory = simulate(system, GaussMPCC(), t_end=0.02, dt=Landing(1e-6, 1e-4))
-    exact = slider_rod.exact(case=case, contact=Rigid(restitution=e, friction=0.0))
-    first = exact.impacts[: 4 if case == 2 else 6]
-    times = trajectory.impacts["t"]
-    # an error of 1e-10 s in the first flight of case 3 grows by less than 1/e per bounce
-    assert np.allclose(times[: len(first)], [impact.t for impact in first], rtol=0, atol=1e-9)
-    at_rest = trajectory.t > exact.rest_time + 2 * 1e-6 / (1 - e)
-    for name, force in exact.rest_force.items():
-        assert trajectory.lam_N[name][at_rest][1:] == pytest.approx(force, abs=1e-8)
+def test_bounces_end_where_they_must(case, restitution):
+    """Impacts are the exact ones; bouncing ends within the last flights that dt_min leaves out; then it rests."""
+    contact = Rigid(restitution=restitution, friction=0.0)
+    system, exact = slider_rod(case=case, contact=contact).build(), slider_rod.exact(case=case, contact=contact)
+    for dt_min in (1e-5, 1e-6):
+        trajectory = simulate(system, GaussQP(), t_end=0.03, dt=Landing(dt_min, 1e-3))
+        times = trajectory.impacts["t"]
+        # case 3 is nonlinear: its first flight errs by 2e-11 s at this dt_max, the next ones add to it
+        assert np.allclose(
+            times[:6], [impact.t for impact in exact.impacts[:6]], rtol=0, atol=3e-10 if case == 3 else 1e-11
+        )
+        # at e = 0.8 the two ends of case 2 bounce in turn, chaotically: the accumulation is known to 1e-4 s
+        chaos = 1e-4 if (case, restitution) == (2, 0.8) else 0.0
+        assert abs(times[-1] - exact.rest_time) <= 2 * dt_min / (1 - restitution) + chaos
+        for name, force in exact.rest_force.items():
+            assert trajectory.lam_N[name][-1] == pytest.approx(force, abs=1e-8)
 
 
 def test_a_start_that_strikes_begins_with_its_impact():

@@ -1,0 +1,152 @@
+"""Lemke's complementary pivoting with the lexicographic ratio test, compiled by numba."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.native.active_set import _factor, _solve
+from nonsmooth.native.friction import residual
+
+__all__ = ["ENDED", "RAY", "lemke"]
+
+ENDED, RAY, LIMIT = 0, 1, 2
+PIVOT = 1e-11  # a smaller entry of the tableau counts as zero
+TIE = 1e-12  # ratios that differ by less are compared by the columns that follow
+REFINEMENTS = 2
+
+
+@njit(cache=True)
+def _pivot(T: Array, row: int, column: int) -> None:
+    T[row] /= T[row, column]
+    T[row, column] = 1.0
+    for i in range(T.shape[0]):
+        factor = T[i, column]
+        if i != row and factor != 0.0:
+            T[i] -= factor * T[row]
+            T[i, column] = 0.0
+
+
+@njit(cache=True)
+def _leaving(T: Array, candidates: NDArray[np.bool_], column: int, sign: float, basis: NDArray[np.int64]) -> int:
+    """Row of the lexicographically smallest (right side, columns of w) / entry; -1 if no entry has the sign."""
+    m, z_0, right = T.shape[0], T.shape[1] - 2, T.shape[1] - 1
+    best = -1
+    for i in range(m):
+        if not candidates[i] or sign * T[i, column] <= PIVOT:
+            continue
+        if best < 0:
+            best = i
+            continue
+        for j in range(-1, m):
+            c = right if j < 0 else j
+            one, other = T[i, c] / abs(T[i, column]), T[best, c] / abs(T[best, column])
+            if j < 0 and abs(one - other) <= TIE * (1.0 + abs(one)):
+                if basis[best] == z_0:  # z_0 leaves whenever it may: that is the end
+                    break
+                if basis[i] == z_0:
+                    best = i
+                    break
+                continue
+            if one < other - TIE * (1.0 + abs(other)):
+                best = i
+                break
+            if one > other + TIE * (1.0 + abs(other)):
+                break
+    return best
+
+
+@njit(cache=True)
+def lemke(A: Array, b: Array, e: int, limit: int) -> tuple[Array, NDArray[np.bool_], int, int, float]:
+    """Solve w = A z + b, w_i = 0 for i < e, 0 <= w_i _|_ z_i >= 0 else, b being of size one.
+
+    The tableau of w - A z - c z_0 = b, c = 1 on complementary rows. The impulses of equations enter the basis first and
+    stay; then z_0 enters at its largest need, and complements follow until it leaves or a ray is met. The equations of
+    the rows found to bind are then solved afresh, since a tableau gathers round-off.
+
+    Returns
+    -------
+    z : array
+        The answer, or the last basic point where there is none.
+    active : array of bool
+        Rows whose z is in the basis.
+    pivots : int
+    end : int
+        `ENDED`, `RAY` or `LIMIT`.
+    error : float
+        Residual as `nonsmooth.programs.LCP.residual` defines it.
+
+    References
+    ----------
+    Cottle, Pang, Stone, The Linear Complementarity Problem (1992), algorithm 4.4.5 and section 4.9.
+    """
+    m = b.size
+    z_0, right = 2 * m, 2 * m + 1
+    T = np.zeros((m, 2 * m + 2))
+    basis = np.arange(m)
+    candidates = np.zeros(m, np.bool_)
+    for i in range(m):
+        T[i, i] = 1.0
+        T[i, m : 2 * m] = -A[i]
+        T[i, z_0] = 0.0 if i < e else -1.0
+        T[i, right] = b[i]
+        candidates[i] = i >= e
+    for j in range(e):
+        row = -1
+        for i in range(e):
+            if basis[i] < e and (row < 0 or abs(T[i, m + j]) > abs(T[row, m + j])):
+                row = i
+        if row >= 0 and abs(T[row, m + j]) > PIVOT:
+            _pivot(T, row, m + j)
+            basis[row] = m + j
+
+    pivots, end = 0, ENDED
+    first = -1
+    for i in range(e, m):
+        if T[i, right] < 0.0 and (first < 0 or T[i, right] < T[first, right]):
+            first = i
+    if first >= 0:
+        end = LIMIT
+        row, entering = _leaving(T, candidates, z_0, -1.0, basis), z_0
+        while pivots < limit:
+            pivots += 1
+            leaving = basis[row]
+            _pivot(T, row, entering)
+            basis[row] = entering
+            if leaving == z_0:
+                end = ENDED
+                break
+            entering = leaving + m if leaving < m else leaving - m
+            row = _leaving(T, candidates, entering, 1.0, basis)
+            if row < 0:
+                end = RAY
+                break
+
+    z, fresh, w, active = np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(m, np.bool_)
+    for i in range(m):
+        if m <= basis[i] < 2 * m:
+            active[basis[i] - m] = True
+            z[basis[i] - m] = T[i, right] if basis[i] - m < e else max(T[i, right], 0.0)
+    mu = np.zeros(m - e)
+    error = residual(A, b, mu, 1, e, z, w)
+    rows = np.flatnonzero(active)
+    k = rows.size
+    lu, pivot_rows, d = np.zeros((m, m)), np.zeros(m, np.int64), np.zeros(m)
+    _factor(A, rows, k, 0.0, lu, pivot_rows)
+    for _ in range(REFINEMENTS):
+        for r in range(k):
+            d[r] = -b[rows[r]]
+            for j in range(m):
+                d[r] -= A[rows[r], j] * fresh[j]
+        _solve(lu, pivot_rows, k, d)
+        for r in range(k):
+            fresh[rows[r]] += d[r]
+            if rows[r] >= e:
+                fresh[rows[r]] = max(fresh[rows[r]], 0.0)
+        found = residual(A, b, mu, 1, e, fresh, w)
+        if found < error:
+            error = found
+            z[:] = fresh
+    return z, active, pivots, end, error

@@ -1,0 +1,232 @@
+"""Contact with Coulomb friction, in the plane and in space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.programs.base import TINY, Solution, largest, worst_row
+from nonsmooth.programs.lcp import CAP
+from nonsmooth.programs.qp import FLOOR
+from nonsmooth.sets import Disk, HalfLine, SecondOrderCone
+
+__all__ = ["ConeQP", "ContactProgram", "FrictionContact"]
+
+
+@dataclass(frozen=True, eq=False)
+class ContactProgram:
+    """What contact programs with friction share: the numbers, their names, and how a row is scaled."""
+
+    A: Array
+    b: Array
+    friction: Array
+    dimension: int
+    bilateral: int = 0
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.dimension not in (2, 3):
+            raise InputError(f"dimension = {self.dimension} of a {type(self).__name__} must be 2 (plane) or 3 (space).")
+        if self.bilateral < 0:
+            raise InputError(f"bilateral = {self.bilateral} of a {type(self).__name__} must not be negative.")
+        contacts = self.friction.size
+        m = self.bilateral + self.dimension * contacts
+        if self.A.shape != (m, m) or self.b.shape != (m,) or self.friction.shape != (contacts,):
+            raise InputError(
+                f"A {type(self).__name__} of {self.bilateral} bilateral rows and {contacts} contacts in dimension "
+                f"{self.dimension} needs A of shape {(m, m)} and b of shape {(m,)}, got {self.A.shape} and "
+                f"{self.b.shape}."
+            )
+        if (self.friction < 0.0).any():
+            raise InputError(f"friction of a {type(self).__name__} must not be negative, got {self.friction.min():g}.")
+        if self.names and len(self.names) != self.bilateral + contacts:
+            raise InputError(
+                f"A {type(self).__name__} with {self.bilateral} bilateral rows and {contacts} contacts got "
+                f"{len(self.names)} names."
+            )
+
+    @property
+    def contacts(self) -> int:
+        """Number of contacts."""
+        return self.friction.size
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the entries of `errors`."""
+        e = self.bilateral
+        names = self.names or (*[f"row {i}" for i in range(e)], *[f"contact {k}" for k in range(self.contacts)])
+        return names[:e] + tuple(f"{name}, {part}" for name in names[e:] for part in ("normal", "tangential"))
+
+    def split(self, rows: Array) -> tuple[Array, Array]:
+        """Normal (contacts,) and tangential (contacts, dimension - 1) parts of z, u, b, ..."""
+        blocks = rows[self.bilateral :].reshape(self.contacts, self.dimension)
+        return blocks[:, 0], blocks[:, 1:]
+
+    def errors(self, solution: Solution) -> Array:
+        """Scaled violation [-] of each bilateral row, then normal and tangential of each contact; u computed afresh."""
+        z = solution.y
+        if z.shape != self.b.shape:
+            return np.full(self.bilateral + 2 * self.contacts, np.inf)
+        with np.errstate(all="ignore"):  # what is not finite is reported as an infinite residual
+            u = self.A @ z + self.b
+            scales = self._scales(z)
+            scale_N, scale_T = self.split(scales)
+            contacts = np.column_stack(self._defects(z, u)), np.column_stack((scale_N, _length(scale_T)))
+            values, scales = (
+                np.concatenate((rows[: self.bilateral], each.ravel()))
+                for rows, each in zip((np.abs(u), scales), contacts, strict=True)
+            )
+            return values / np.maximum(scales, TINY)
+
+    def residual(self, solution: Solution) -> float:
+        """Largest of `errors` [-]; infinite where a number is not finite."""
+        return largest(self.errors(solution))
+
+    def worst(self, solution: Solution) -> tuple[str, float]:
+        """Name of the row that gives the residual, and its value."""
+        return worst_row(self.errors(solution), self.row_names)
+
+    @property
+    def units(self) -> Array:
+        """Diagonal of A, where both tangential rows of a contact take the larger entry: z times it is a velocity."""
+        units = np.abs(self.A.diagonal())
+        tangential = self.split(units)[1]
+        tangential[:] = tangential.max(axis=1, keepdims=True, initial=0.0)
+        return units
+
+    def _defects(self, z: Array, u: Array) -> tuple[Array, Array]:
+        """How far each contact is from obeying its law [m/s], >= 0: normal (contacts,) and tangential (contacts,)."""
+        raise NotImplementedError
+
+    def _scales(self, z: Array) -> Array:
+        """Sum of the absolute values of the terms of each u, between FLOOR and CAP times what the motion asks of it."""
+        diagonal, asked = np.abs(self.A.diagonal()), self.b.copy()
+        normal = self.split(asked)[0]
+        normal[:] = np.minimum(normal, 0.0)
+        asked[diagonal == 0.0] = 0.0
+        size = np.sqrt(diagonal * (asked @ (asked / np.maximum(diagonal, TINY))))
+        return np.maximum(np.minimum(np.abs(self.A) @ np.abs(z), CAP * size) + np.abs(self.b), FLOOR * size)
+
+
+@dataclass(frozen=True, eq=False)
+class FrictionContact(ContactProgram):
+    r"""Unilateral contact with exact Coulomb friction; in a `Solution`, `y` is z and `x` is u.
+
+    .. math::
+        u = A z + b, \qquad u_i = 0, \ z_i \ \text{free} \ (i < \text{bilateral}), \qquad
+        0 \le u_N \perp P_N \ge 0, \quad \|P_T\| \le \mu P_N, \quad
+        \|u_T\| P_T = -\mu P_N u_T \ \text{wherever} \ P_N > 0,
+
+    where z holds the bilateral impulses and then P_N, P_T of one contact after the other. The last two conditions say
+    that P_T dissipates most among those allowed by the normal impulse, not that (P_N, P_T) does among those of the
+    cone: friction is not associated, and the program is no convex one. In `Solution.active` a row is true where its u
+    is held at zero: bilateral, closed, sticking.
+
+    Parameters
+    ----------
+    A : array (m, m)
+        Delassus matrix W^T M^-1 W [1/kg], symmetric up to round-off, positive semidefinite; singular where contacts
+        are redundant. m = bilateral + dimension * contacts.
+    b : array (m,)
+        u without impulses [m/s]. With restitution u_N is gamma_N+ + e gamma_N-, so b_N holds e gamma_N- as well.
+    friction : array (contacts,)
+        mu [-], not negative.
+    dimension : int
+        2 in the plane, where P_T has one entry; 3 in space, where it has two along orthonormal directions.
+    bilateral : int
+        Number of leading rows that are equations.
+    names : tuple of str
+        Names of bilateral rows, then of contacts; empty for "row 0", ..., "contact 0", ...
+
+    Raises
+    ------
+    InputError
+        If the shapes do not agree or a mu is negative.
+
+    Notes
+    -----
+    `errors` is one natural map, z - proj(z - u), in the unit of u: with d the `units` it is \|u_i\| on bilateral rows,
+    \|d_N P_N - proj(d_N P_N - u_N)\| = \|min(u_N, d_N P_N)\| with x >= 0, and \|d_T P_T - proj(d_T P_T - u_T)\| with
+    the disk of radius mu d_T P_N. It vanishes where the map of the cone with de Saxcé's correction does, z -
+    proj_K(z - (u_N + mu \|u_T\|, u_T)), but leaves each direction its own unit. The scale of a row is the sum of the
+    absolute values of the terms of u, impulses capped as in `LCP.errors`, and not below FLOOR times the size of what is
+    asked: a joint that has nothing to carry would divide round-off by round-off.
+
+    A solution exists where b is the velocity of a motion (e = 0), or if some change of the motion leads to u_N > mu
+    \|u_T\| at all contacts and u = 0 in all joints. Where contacts wedge and e > 0 there may be none. For small mu and
+    independent rows u is unique, for large mu it need not be.
+
+    References
+    ----------
+    Acary, Brémond, Huber, On solving contact problems with Coulomb friction: formulations and numerical comparisons
+    (2018), in: Advanced Topics in Nonsmooth Dynamics, Springer.
+
+    Examples
+    --------
+    A body of 1 kg slides at 3 m/s and meets the floor at 1 m/s; the floor takes mu times its push from the slip.
+
+    >>> floor = FrictionContact(np.eye(2), np.array([-1.0, 3.0]), np.array([0.5]), dimension=2)
+    >>> floor.residual(Solution(np.zeros(2), np.array([1.0, -0.5]), "by hand", 0, "nobody"))
+    0.0
+    """
+
+    def _defects(self, z: Array, u: Array) -> tuple[Array, Array]:
+        d_N, d_T = self.split(self.units)
+        (u_N, u_T), (P_N, P_T) = self.split(u), self.split(z)
+        normal, tangential = d_N * P_N, d_T * P_T
+        reach = Disk(self.friction * d_T[:, 0] * np.maximum(P_N, 0.0))
+        return (
+            np.abs(normal - HalfLine().project(normal - u_N)),
+            _length(tangential - reach.project(tangential - u_T)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ConeQP(ContactProgram):
+    r"""The convex relaxation of friction by Anitescu and Tasora: **not** Coulomb's law, offered by its name only.
+
+    .. math::
+        \min_z \tfrac12 z^T A z + b^T z \quad \text{s.t.} \quad \|P_T\| \le \mu P_N, \qquad \text{that is} \quad
+        K \ni z \perp u = A z + b \in K^*.
+
+    It takes the numbers of a `FrictionContact`, is convex, and its u is unique. The price is that a sliding contact
+    separates: its law is u_N = mu \|u_T\|, so each step opens the gap by dt mu \|u_T\|. In a joint with a clearance
+    of 10 um that is fatal: 0.9 of the clearance per step at dt = 1e-4 s, and at 1e-3 s the opposing walls hold a
+    slider at c / (dt mu) = 0.1 m/s with 250 N, where it should run at 0.9 m/s with 25 N. Solved over and over with mu
+    \|u_T\| added to b_N (de Saxcé) it becomes exact: that is how `Conic` and `Admm` answer a `FrictionContact`.
+
+    Notes
+    -----
+    `errors` is the natural map z - proj_K(z - u) of the cone, P and u brought to one unit by the square roots of
+    `units`; scales as in `FrictionContact`.
+
+    References
+    ----------
+    Anitescu, Tasora, Comput. Optim. Appl. 47 (2010), 207-235.
+
+    Examples
+    --------
+    The body of `FrictionContact`'s example leaves the floor at mu times the speed of its slip.
+
+    >>> floor = ConeQP(np.eye(2), np.array([-1.0, 3.0]), np.array([0.5]), dimension=2)
+    >>> solution = Solution(np.zeros(2), np.array([2.0, -1.0]), "by hand", 0, "nobody")
+    >>> floor.residual(solution), floor.A @ solution.y + floor.b
+    (0.0, array([1., 2.]))
+    """
+
+    def _defects(self, z: Array, u: Array) -> tuple[Array, Array]:
+        roots = np.sqrt(self.units)
+        root_N, root_T = self.split(roots)
+        ones = np.where(roots == 0.0, 1.0, roots)
+        impulses, velocities = ((z * roots)[self.bilateral :], (u / ones)[self.bilateral :])
+        shape = self.contacts, self.dimension
+        cone = SecondOrderCone(self.friction * root_T[:, 0] / self.split(ones)[0])
+        moved = impulses.reshape(shape) - cone.project((impulses - velocities).reshape(shape))
+        return np.abs(moved[:, 0]) * root_N, _length(moved[:, 1:] * root_T)
+
+
+def _length(vectors: Array) -> Array:
+    return np.asarray(np.linalg.norm(vectors, axis=-1))

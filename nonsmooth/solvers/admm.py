@@ -1,0 +1,114 @@
+"""Alternating directions on the cone of friction, for many contacts in space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.programs import ConeQP, FrictionContact, Program, Solution
+from nonsmooth.programs.base import TINY
+from nonsmooth.sets import SecondOrderCone
+from nonsmooth.solvers.normalised import NormalisedContact, normalised_contact, unanswered
+from nonsmooth.solvers.polish import polished_contact
+
+__all__ = ["Admm"]
+
+RELAXATION = 1.6
+PENALTY, PENALTIES = 0.1, (1e-6, 1e4)  # at first, and its range; A has a unit diagonal
+EVERY = 25  # iterations between two looks at the residual
+IMBALANCE = 5.0  # of primal and dual residual, at which the penalty changes
+HANDED_OVER = 1e-3  # residual at which Newton's method is tried
+POLISHED = 1e-12
+
+
+@dataclass(frozen=True)
+class Admm:
+    """Split z in half: one half obeys the equations of motion, the other lies in the cones; drive them together.
+
+    An iteration is a product with one inverse matrix and a projection on each cone, whatever the rank of A. De Saxcé's
+    correction mu |u_T| is renewed in every iteration, so that the limit obeys Coulomb's law; without it (`ConeQP`) the
+    method always converges.
+
+    Parameters
+    ----------
+    max_iterations : int
+    polish : bool
+        Try a few semismooth Newton steps from where the iterations have come to, each time that the residual has fallen
+        to a tenth, and keep them only if they are certified. Left out without numba.
+
+    References
+    ----------
+    Boyd et al., Found. Trends Mach. Learn. 3 (2011), 1-122; Carpentier, Montaut, Le Lidec, From compliant to rigid
+    contact simulation: a unified and efficient approach, Robotics: Science and Systems (2024).
+    """
+
+    max_iterations: int = 5000
+    polish: bool = True
+
+    tolerance: ClassVar[float] = 1e-9
+
+    def fits(self, program: Program) -> bool:
+        """Any FrictionContact or ConeQP."""
+        return isinstance(program, (FrictionContact, ConeQP))
+
+    def setup(self) -> AdmmSession:
+        """Nothing has to be loaded: NumPy does the work."""
+        return AdmmSession(self)
+
+
+class AdmmSession:
+    """`Admm` at work. It remembers nothing: the warm start is the guess's impulses."""
+
+    def __init__(self, settings: Admm) -> None:
+        self._settings = settings
+
+    def solve(self, program: Program, guess: Solution | None = None) -> Solution:
+        """Answer a FrictionContact or a ConeQP."""
+        if not isinstance(program, (FrictionContact, ConeQP)):
+            raise InputError(f"Admm takes a FrictionContact or a ConeQP, got {type(program).__name__}.")
+        try:
+            scaled = normalised_contact(program)
+        except ValueError as error:
+            return unanswered(program, str(error), "Admm")
+        z, iterations = self._iterate(scaled, scaled.start(guess), exact=isinstance(program, FrictionContact))
+        return scaled.solution(z, iterations, "Admm", Admm.tolerance, "max_iter")
+
+    def _iterate(self, scaled: NormalisedContact, start: Array, exact: bool) -> tuple[Array, int]:
+        """Until the residual meets the promise: x solves the equations, z lies in the cones, y = -(u + correction)."""
+        m, cone = scaled.b.size, SecondOrderCone(scaled.mu)
+        target = 0.1 * Admm.tolerance
+        z, y = start, -(scaled.A @ start + scaled.b)
+        best, error, tried = z, np.inf, HANDED_OVER
+        penalty = PENALTY
+        inverse = np.linalg.inv(scaled.A + penalty * np.eye(m))
+        for iteration in range(1, self._settings.max_iterations + 1):
+            right = penalty * z - y - scaled.b
+            if exact:
+                slip = np.linalg.norm(scaled.contact_rows(y)[:, 1:], axis=1)
+                scaled.contact_rows(right)[:, 0] -= scaled.mu * slip
+            x = inverse @ right
+            relaxed = RELAXATION * x + (1.0 - RELAXATION) * z
+            point = relaxed + y / penalty
+            before, z = z, point.copy()
+            scaled.contact_rows(z)[:] = cone.project(scaled.contact_rows(point))
+            y = penalty * (point - z)
+            if iteration % EVERY:
+                continue
+            found = scaled.residual(z)
+            if found < error:
+                best, error = z, found
+            if self._settings.polish and error <= 0.1 * tried:
+                tried, polished = error, polished_contact(scaled, best)
+                if scaled.residual(polished) <= POLISHED:
+                    return polished, iteration
+            if error <= target or not np.isfinite(found):
+                return best, iteration
+            primal, dual = float(np.linalg.norm(x - z)), penalty * float(np.linalg.norm(z - before))
+            if primal > IMBALANCE * dual or dual > IMBALANCE * primal:
+                penalty = float(np.clip(penalty * np.sqrt(primal / max(dual, TINY)), *PENALTIES))
+                inverse = np.linalg.inv(scaled.A + penalty * np.eye(m))
+        return best, self._settings.max_iterations

@@ -1,0 +1,90 @@
+"""Lemke's method: complementary pivoting that ends, with an answer or on a ray."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from nonsmooth.exceptions import InputError, SolverMissing
+from nonsmooth.programs import LCP, FrictionContact, Program, Solution
+from nonsmooth.solvers.normalised import normalised_contact, unanswered
+from nonsmooth.solvers.planar import planar_answer
+
+__all__ = ["Lemke"]
+
+#: What the end of the path means, by the kernel's number.
+ENDS = (
+    "solved",
+    "ray: no complementary path leads to an answer; where A is copositive (impacts, friction), there is none",
+    "max_pivots",
+)
+
+
+@dataclass(frozen=True)
+class Lemke:
+    """Complementary pivoting with a covering vector of ones and the lexicographic ratio test, which cannot cycle.
+
+    A FrictionContact in the plane goes through `lcp_from_friction_contact`, whose matrix is copositive: the method then
+    ends with an answer, or on a ray, which proves that there is none. It takes no warm start; a pivot costs the
+    square of the rows.
+
+    Parameters
+    ----------
+    max_pivots : int
+        Usual are once or twice the number of rows.
+
+    References
+    ----------
+    Lemke, Management Science 11 (1965), 681-689; Cottle, Pang, Stone, The Linear Complementarity Problem (1992).
+    """
+
+    max_pivots: int = 10000
+
+    tolerance: ClassVar[float] = 1e-11
+
+    def fits(self, program: Program) -> bool:
+        """Any LCP; a FrictionContact in the plane."""
+        return isinstance(program, LCP) or (isinstance(program, FrictionContact) and program.dimension == 2)
+
+    def setup(self) -> LemkeSession:
+        """Load the compiled kernel.
+
+        Raises
+        ------
+        SolverMissing
+            If numba is not installed.
+        """
+        try:
+            from nonsmooth.native.lemke import lemke
+        except ImportError as error:
+            raise SolverMissing("Lemke needs numba, which cannot be imported: pip install numba.") from error
+        return LemkeSession(lemke, self.max_pivots)
+
+
+class LemkeSession:
+    """`Lemke` at work. It remembers nothing."""
+
+    def __init__(self, kernel: Callable[..., Any], max_pivots: int) -> None:
+        self._kernel = kernel
+        self._max_pivots = max_pivots
+
+    def solve(self, program: Program, guess: Solution | None = None) -> Solution:
+        """Answer an LCP or a FrictionContact in the plane; the guess is of no use: each path begins at infinity."""
+        if isinstance(program, LCP):
+            return self._solve_lcp(program)
+        if not isinstance(program, FrictionContact) or program.dimension != 2:
+            raise InputError(f"Lemke takes an LCP or a FrictionContact in the plane, got {type(program).__name__}.")
+        try:
+            scaled = normalised_contact(program)
+        except ValueError as error:
+            return unanswered(program, str(error), "Lemke")
+        return planar_answer(scaled, None, lambda lcp, _: self._solve_lcp(lcp), "Lemke", Lemke.tolerance)
+
+    def _solve_lcp(self, lcp: LCP) -> Solution:
+        try:
+            scaled = normalised_contact(lcp)
+        except ValueError as error:
+            return unanswered(lcp, str(error), "Lemke")
+        z, _, pivots, end, _ = self._kernel(scaled.A, scaled.b, scaled.e, self._max_pivots)
+        return scaled.solution(z, pivots, "Lemke", Lemke.tolerance, ENDS[end] if end else "lost to round-off")

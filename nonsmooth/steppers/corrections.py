@@ -1,0 +1,185 @@
+"""Least changes of velocity that joints and contacts ask for, by programs or, where it is known what binds, equations.
+
+A pass that knows from the last one which contacts press, stick or slip solves equations and looks at the signs; where
+they disagree, or nothing is known, a program finds out: a `QP` without friction, a `FrictionContact` with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array, Evaluator
+from nonsmooth.programs import QP, FrictionContact, Solution
+from nonsmooth.steppers.base import SLIPPING, Ask
+from nonsmooth.steppers.mechanism import MassMetric, Mechanism, contact_modes
+
+__all__ = ["Correction", "Displacement", "Rows", "correct_velocities"]
+
+Mask = NDArray[np.bool_]
+Correcting = Generator[Ask, Solution, "Correction"]
+
+#: misfit of equations, relative to what they ask for, above which they are taken for contradictory
+SOLVED = 1e-11
+#: size of what a row adds to others, relative to them, below which it adds nothing
+DEPENDENT = 1e-10
+#: share of the largest impulse below which a contact does not press
+PRESSING = 1e-9
+#: how far surfaces that bulge towards each other may lower the curvature of the program, which is 1 without them
+MOST_BULGE = 0.5
+
+
+class Correction(NamedTuple):
+    """A change of velocity and the impulses of its rows."""
+
+    change: Array
+    impulses: Array
+
+
+class Rows(NamedTuple):
+    """Rows of joints, normal and tangential contact, one after the other: ``at_end' change`` against `rates`.
+
+    Impulses push along `directions`, which need not be those `at_end`.
+    """
+
+    at_end: Array
+    directions: Array
+    rates: Array
+
+
+class Displacement:
+    """Displacements of a step: joints close and gaps stay open, by impulses along the directions where they lead to.
+
+    ``M (u - u_free) = W(q⁺) S``, q⁺ = q moved by u for dt, ``g(t⁺, q⁺) = 0``, ``0 <= g_N(q⁺)  ⟂  S_N >= 0``, by
+    sequential quadratic programming. How directions turn is kept: a journal in its bearing turns them by more than the
+    step's own displacement where the play is small.
+    """
+
+    def __init__(self, m: Mechanism) -> None:
+        self.mechanism = m
+        system = m.system
+        t, q, s = ca.SX.sym("t"), ca.SX.sym("q", system.nq), ca.SX.sym("p", m.p.size)
+        S = ca.SX.sym("S", system.ng + system.nc)
+        pushes = ca.horzcat(system.W_g(t, q, s), system.W_N(q, s)) @ S
+        turn = ca.jacobian(pushes, q) @ system.B(q)
+        self._turn = Evaluator(ca.Function("turn", [t, q, S, s], [turn], ["t", "q", "S", "p"], ["turn"]), ["turn"])
+
+    def correct(self, t: float, dt: float, q: Array, u: Array, u_free: Array, last: Array | None) -> Correcting:
+        """One program, linearised at u, which leads to q, and at the impulses `last` of the pass before."""
+        m, at, n, ng = self.mechanism, self.mechanism.at(t, q), self.mechanism.system.nv, self.mechanism.system.ng
+        directions = np.concatenate([at.W_g, at.W_N], axis=1)
+        rows, norms = m.metric.rows(directions)
+        b = -np.concatenate([m.numeric.g(t, q, m.p)[0], at.g_N]) / dt / norms
+        wanted = m.metric.factor.T @ (u_free - u)
+        if b.size == 0:
+            return Correction(u_free - u, b)
+        H = np.eye(n) if last is None else self._hessian(t, dt, q, last)
+        held = np.ones(b.size, dtype=bool)
+        held[ng:] = False if last is None else last[ng:] > 0.0
+        solved = np.linalg.solve(H, np.column_stack([wanted, rows[held].T]))
+        free, response = solved[:, 0], solved[:, 1:]
+        y = np.zeros(b.size)
+        y[held] = np.linalg.lstsq(rows[held] @ response, b[held] - rows[held] @ free, rcond=DEPENDENT)[0]
+        x = free + response @ y[held]
+        errors = rows @ x - b
+        scale = np.abs(b) + np.linalg.norm(wanted)
+        if np.any(np.abs(errors) > SOLVED * scale, where=held) or np.any(y[ng:] < 0.0) or np.any(errors[~held] < 0.0):
+            guess = Solution(np.zeros(n), np.zeros(b.size), "guess", 0, "guess", np.ones(b.size, dtype=bool))
+            solution = yield QP(H, -wanted, rows, b, ng, m.names), guess
+            x, y = solution.x, np.array(solution.y)
+            y[ng:] = np.maximum(y[ng:], 0.0)
+        return Correction(m.metric.velocity(x), y / norms)
+
+    def _hessian(self, t: float, dt: float, q: Array, S: Array) -> Array:
+        """1 - dt times how the pushes turn, in the mass metric, without what would take its definiteness."""
+        metric, n = self.mechanism.metric, self.mechanism.system.nv
+        if not np.any(S[self.mechanism.system.ng :] > 0.0):
+            return np.eye(n)
+        turn = dt * metric.inverse @ self._turn(t, q, S, self.mechanism.p)[0] @ metric.inverse.T
+        values, vectors = np.linalg.eigh((turn + turn.T) / 2)
+        return np.eye(n) - (vectors * np.minimum(values, MOST_BULGE)) @ vectors.T
+
+
+def correct_velocities(m: Mechanism, rows: Rows, closed: Mask, last: Array, known: bool) -> Correcting:
+    """Joints reach their rates, and `closed` contacts obey the laws of impact and friction.
+
+    Where a program is posed, the difference between directions and those at the end is taken from the impulses `last`
+    of the last pass, which tell what binds if they are `known`.
+    """
+    if rows.rates.size == 0:
+        return Correction(np.zeros(m.system.nv), rows.rates)
+    found = _with_modes(m, rows, closed, last) if known or not np.any(closed) else None
+    if found is not None:
+        return found
+    ng, nc = m.system.ng, m.system.nc
+    index = np.flatnonzero(closed)
+    lag = m.metric.change((rows.directions - rows.at_end) @ last)
+    rates = rows.rates - rows.at_end.T @ lag
+    names = m.names[:ng] + tuple(m.names[ng + i] for i in index)
+    rough, impulses = bool(np.any(m.friction[index] > 0)), np.zeros(rates.size)
+    pairs = np.stack([ng + index, ng + nc + index], axis=1).ravel() if rough else ng + index
+    bound = np.concatenate([np.arange(ng), pairs])
+    W, rates = rows.at_end[:, bound], rates[bound]
+    if rough:
+        unit, norms = m.metric.rows(W)
+        delassus = (unit @ unit.T) * norms * norms[:, None]
+        guess = Solution(-rates, np.zeros(rates.size), "guess", 0, "guess", np.ones(rates.size, dtype=bool))
+        solution = yield FrictionContact(delassus, -rates, m.friction[index], 2, ng, names), guess
+        impulses[bound] = solution.y
+    else:
+        impulses[bound] = yield from _quadratic(m, W, rates, names)
+    return Correction(lag + m.metric.change(rows.at_end @ impulses), impulses)
+
+
+def _quadratic(m: Mechanism, W: Array, rates: Array, names: tuple[str, ...]) -> Generator[Ask, Solution, Array]:
+    """Impulses of the least change with W' change = rates of joints, >= of contacts, found by a QP."""
+    n, ng = m.system.nv, m.system.ng
+    rows, norms = m.metric.rows(W)
+    guess = Solution(np.zeros(n), np.zeros(rates.size), "guess", 0, "guess", np.ones(rates.size, dtype=bool))
+    solution = yield QP(np.eye(n), np.zeros(n), rows, rates / norms, ng, names), guess
+    impulses = solution.y / norms
+    impulses[ng:] = np.maximum(impulses[ng:], 0.0)
+    return impulses
+
+
+def _with_modes(m: Mechanism, rows: Rows, closed: Mask, last: Array) -> Correction | None:
+    """The answer by equations, if contacts press, stick and slip as in the impulses `last`; None if they do not."""
+    ng, nc = m.system.ng, m.system.nc
+    last_N, last_T = last[ng : ng + nc], last[ng + nc :]
+    pressing = closed & (last_N > PRESSING * np.max(last_N, initial=0.0))
+    slipping = pressing & (contact_modes(m, closed, last_N, last_T) == SLIPPING)
+    drag = np.where(slipping, np.sign(last_T) * m.friction, 0.0)
+    sticking = pressing & ~slipping & (m.friction > 0)
+    directions = np.array(rows.directions)
+    directions[:, ng : ng + nc] += drag * directions[:, ng + nc :]
+    held = np.concatenate([np.ones(ng, dtype=bool), pressing, sticking])
+    found = _on_equations(m.metric, rows.at_end[:, held], directions[:, held], rows.rates[held])
+    if found is None:
+        return None
+    impulses = np.zeros(held.size)
+    impulses[held] = found.impulses
+    P_N, P_T = impulses[ng : ng + nc], impulses[ng + nc :]
+    excess = (rows.at_end.T @ found.change - rows.rates)[ng:]
+    agree = (
+        np.all(P_N >= 0.0)
+        and np.all(excess[:nc][closed & ~pressing] >= 0.0)
+        and np.all(np.abs(P_T) <= m.friction * P_N)
+        and np.all((excess[nc:] * drag)[slipping] <= 0.0)
+    )
+    P_T += drag * P_N
+    return Correction(found.change, impulses) if agree else None
+
+
+def _on_equations(metric: MassMetric, at_end: Array, directions: Array, rates: Array) -> Correction | None:
+    """The answer with all rows as equations, of dependent ones that of least impulses; None if they contradict."""
+    rows, norms = metric.rows(at_end)
+    pushes, b = (metric.inverse @ (directions / norms)).T, rates / norms
+    y = np.linalg.lstsq(rows @ pushes.T, b, rcond=DEPENDENT)[0]
+    x = y @ pushes
+    if not np.all(np.abs(rows @ x - b) <= SOLVED * (np.abs(b) + np.linalg.norm(x))):
+        return None
+    return Correction(metric.velocity(x), y / norms)

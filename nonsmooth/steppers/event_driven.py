@@ -1,0 +1,353 @@
+"""The accurate stepper: smooth motion at high order, ended exactly at each event.
+
+One step from (t, q, v) in a phase, the modes of all contacts:
+
+1. A Runge-Kutta step of the phase's index-1 system, its length by the error estimate; q and v are projected.
+2. The first event within it, by cubics of gaps and slips and by the forces at the stages; the step is taken anew,
+   guarded Newton on its length, until it ends there.
+3. At a landing an impact of all contacts that are closed, or land within the simultaneity window: one program.
+4. A rebound shorter than dt_min ends a sequence of bounces: the impact is repeated with e = 0 for it.
+5. The new phase: one program in accelerations and forces on the closed contacts.
+
+No program is posed in steps without an event: with known modes the equations are linear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError, SolverFailed
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System
+from nonsmooth.programs import QP, FrictionContact, Program, Solution
+from nonsmooth.step_control import ErrorControl, StepControl
+from nonsmooth.steppers.base import OPEN, Ask, Step, Stepping
+from nonsmooth.steppers.events import (
+    BREAKAWAY,
+    LANDED,
+    RELEASE,
+    Event,
+    Scales,
+    first_event,
+    locate,
+    losing,
+    scales,
+)
+from nonsmooth.steppers.mechanism import Mechanism
+from nonsmooth.steppers.phases import Motion, Phase, Point, Trial
+from nonsmooth.steppers.runge_kutta import TABLEAUS
+from nonsmooth.steppers.transitions import CLOSED_GAP, LOWEST, Impact, Transitions
+
+__all__ = ["EventDriven"]
+
+Mask = NDArray[np.bool_]
+
+#: time [s], dt_min at most, within which forces that vanish do so together
+TOGETHER = 1e-7
+#: an event later than this share of the step is the one that ends it
+AT_THE_END = 1 - 1e-9
+#: bounds on the change of the length, and the safety factor
+SHRINK, GROW, SAFETY = 0.2, 5.0, 0.9
+REJECTIONS = 60
+EVENTS = 30
+#: events within dt_min after which a run does not get on, and what a step without one counts
+STALLED, SMOOTH = 2000, 0.02
+
+
+@dataclass(frozen=True)
+class EventDriven:
+    """Smooth motion at high order between events that are located to round-off: the reference among the steppers.
+
+    Persistent contacts are joints with known slip, landings end a step exactly, impacts obey Newton's and Coulomb's
+    laws on all closed contacts together. Takes ``dt=ErrorControl(rtol, atol, dt_min, dt_max)``; each step is a row.
+
+    Parameters
+    ----------
+    order : "dopri5" or "dop853"
+        Dormand and Prince's pair of order 5, or that of order 8 for tight tolerances.
+    simultaneity : [s], >= 0, optional
+        Contacts that land within this time of each other strike together; dt_min by default. This is part of the model:
+        with Newton's law an impact on two corners at once and one on each after the other end differently, however near
+        they are in time. 0 lets no two strike together: those that cannot be told apart strike one after the
+        other, the fastest first, and a rattle between them that dies down takes all normal velocity.
+    solver : settings of a solver of QPs, and of planar friction where there is any, optional
+        None for ``SemismoothNewton()``, with ``ActiveSet()`` where there is no friction.
+    fallback : bool
+        Whether the chain of other solvers may take over where the first one's answer is not certified.
+
+    Raises
+    ------
+    InputError
+        For another order or a negative window.
+
+    Notes
+    -----
+    Bounces shorter than dt_min are taken as rest. Rigid contact only.
+
+    References
+    ----------
+    Hairer, Norsett, Wanner (1993), Solving Ordinary Differential Equations I, II.4-II.6.
+    Pfeiffer, Glocker (1996), Multibody Dynamics with Unilateral Contacts.
+
+    >>> EventDriven(order="dop853")
+    EventDriven(order='dop853', simultaneity=None, solver=None, fallback=True)
+    """
+
+    order: str = "dopri5"
+    simultaneity: float | None = None
+    solver: Any = None
+    fallback: bool = True
+
+    default_solver: ClassVar[str] = "SemismoothNewton"
+    programs: ClassVar[tuple[type, ...]] = ()
+
+    def __post_init__(self) -> None:
+        if self.order not in TABLEAUS:
+            raise InputError(f"EventDriven: order must be one of {', '.join(TABLEAUS)}, got {self.order!r}.")
+        if self.simultaneity is not None and not 0.0 <= self.simultaneity < np.inf:
+            raise InputError(
+                f"EventDriven: simultaneity must be a time >= 0 in seconds, or None, got {self.simultaneity!r}."
+            )
+
+    def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> EventDrivenFormulation:
+        """The scheme on one system."""
+        return EventDrivenFormulation(self, system, parameters, control, solver)
+
+
+class EventDrivenFormulation:
+    """Event-driven steps on one system."""
+
+    def __init__(
+        self, stepper: EventDriven, system: System, parameters: Array, control: StepControl, solver: Any
+    ) -> None:
+        if not isinstance(control, ErrorControl):
+            raise InputError(
+                f"EventDriven takes dt=ErrorControl(rtol, atol, dt_min, dt_max), got {control!r}; "
+                "its steps are as long as the error allows."
+            )
+        self.stepper, self.system, self.control = stepper, system, control
+        self.window = control.dt_min if stepper.simultaneity is None else float(stepper.simultaneity)
+        m = self.mechanism = Mechanism(system, parameters, control.dt_max)
+        one = np.eye(1)
+        probes: tuple[Program, ...] = (QP(one, one[0], one, one[0]), FrictionContact(np.eye(2), np.ones(2), one[0], 2))
+        if not any(solver.fits(probe) for probe in probes):
+            raise InputError(
+                f"EventDriven poses QPs and planar friction, neither of which {solver} solves; give it ActiveSet() or "
+                "SemismoothNewton()."
+            )
+        self.motion = Motion(m, TABLEAUS[stepper.order], control.rtol, control.atol)
+        self.transitions = Transitions(self.motion, control.dt_min, self.window)
+        self._last: Point | None = None
+
+    def rules(self) -> dict[str, Any]:
+        """Stated rules and tolerances."""
+        return {
+            "simultaneity window [s]": self.window,
+            "contacts that strike together": (
+                "closed ones, and open ones with g_N < window |gamma_N| that approach"
+                if self.window > 0.0
+                else "none but those at rest: one after the other, the fastest first, until the rattle has died down"
+            ),
+            "rebound taken as rest": f"flight below {self.control.dt_min:g} s, or height below {LOWEST:g} m",
+            "flight and height of a rebound": "2 gamma_N / |g_N''|, gamma_N^2 / (2 |g_N''|)",
+            "forces that vanish together": f"within {self._together:g} s",
+            "gap that counts as closed / size": CLOSED_GAP,
+            "landing located to [m]": LANDED,
+            "method between events": self.stepper.order,
+        }
+
+    @property
+    def _together(self) -> float:
+        return min(self.control.dt_min, TOGETHER)
+
+    # ---------------------------------------------------------------------------------------------------------- start
+
+    def start(self, state: State) -> Generator[Ask, Solution, tuple[State, Step | None]]:
+        """Find the phase; a start with closed contacts that approach begins with their impact."""
+        if "mode" in state.stepper_memory:
+            return state, None
+        m, nc = self.mechanism, self.system.nc
+        none = np.zeros(nc)
+        free = Phase(np.zeros(nc, dtype=np.int8), none, none, False)
+        before = self.motion.at(state.t, state.q, state.v, free)
+        y_scale = m.typical_sizes(state.t, state.q, state.v)[1]
+        state = replace(state, stepper_memory={"y_scale": y_scale, "stall": np.array([state.t, 0.0])})
+        striking = before.g_N <= self.transitions.closed_gap
+        striking &= m.approaching(before.W_N, state.v, np.abs(state.v))
+        impact, point, phase = yield from self.transitions.settled(before, free, striking, np.zeros(nc, dtype=bool), {})
+        dt = self.motion.first_length(point, self.control.dt_max)
+        start = self._remembering(state, point, phase, dt, False)
+        if impact is None:
+            return start, None
+        idle = Trial(0.0, (before,), before, 0.0)
+        return start, self._record(state, start, idle, free, phase, point, impact)
+
+    def _remembering(self, before: State, point: Point, phase: Phase, dt: float, event: bool) -> State:
+        since, count = before.stepper_memory["stall"]
+        if point.t - since > self.control.dt_min:
+            since, count = point.t, 0.0
+        if count >= STALLED:
+            raise SolverFailed(
+                f"the run does not get on: {STALLED} events, or {STALLED / SMOOTH:g} steps, within dt_min = "
+                f"{self.control.dt_min:g} s. A larger dt_min ends bounces earlier, a larger simultaneity joins impacts; "
+                "looser rtol and atol, or smoother loads, allow longer steps."
+            )
+        memory = {**before.stepper_memory, **phase.memory()}
+        memory |= {"dt": np.array([dt]), "stall": np.array([since, count + (1.0 if event else SMOOTH)])}
+        self._last = point
+        return State(point.t, point.q, point.v, before.law_memory, memory)
+
+    # ---------------------------------------------------------------------------------------------------------- steps
+
+    def step(self, state: State, t_end: float) -> Stepping:
+        """Advance to `t_end` at most, and to the first event at most."""
+        motion, phase = self.motion, Phase.remembered(state.stepper_memory)
+        last = self._last
+        known = last is not None and last.q is state.q and last.v is state.v and last.t == state.t
+        point = last if known and last is not None else motion.at(state.t, state.q, state.v, phase)
+        for _ in range(EVENTS):
+            trial, dt_next = self._accepted(point, phase, float(state.stepper_memory["dt"][0]), t_end)
+            scale = scales(
+                motion, point, self.transitions.closed_gap, state.stepper_memory["y_scale"] / self.control.dt_max
+            )
+            trial, event = self._until_event(trial, phase, scale)
+            if event is None or event.time > 0.0:
+                break
+            # the phase contradicts what follows: look again at all contacts that touch
+            none = np.zeros(self.system.nc, dtype=bool)
+            released, signs = none.copy(), dict[int, float]()
+            if event.kind == RELEASE:
+                released[event.contact] = True
+            elif event.kind == BREAKAWAY:
+                signs = self._slipping(phase) | {event.contact: -float(np.sign(point.lam_T[event.contact]))}
+            _, point, phase = yield from self.transitions.settled(point, phase, none, released, signs)
+        else:
+            raise SolverFailed(f"no modes of the contacts are consistent at t = {state.t:.9g} s.")
+        released, signs = self._lost(trial, phase, event)
+        end = trial.end
+        striking = (phase.mode == OPEN) & (end.g_N <= self.transitions.closed_gap)
+        striking &= self.mechanism.approaching(end.W_N, end.v, np.abs(end.v))
+        impact, after, new = None, end, phase
+        if event is not None or striking.any():
+            impact, after, new = yield from self.transitions.settled(end, phase, striking, released, signs)
+        return self._record(state, self._remembering(state, after, new, dt_next, after is not end), trial, phase, new, after, impact)
+
+    def _accepted(self, point: Point, phase: Phase, dt: float, t_end: float) -> tuple[Trial, float]:
+        """A step whose error is tolerated, regardless of events, and the length to try next."""
+        longest, wanted, rejected = t_end - point.t, dt, False
+        if dt > 0.99 * longest:
+            dt = longest
+        for _ in range(REJECTIONS):
+            trial = self._advance(point, dt, phase, t_end)
+            exponent = -1.0 / self.motion.tableau.exponent
+            factor = min(GROW, max(SHRINK, SAFETY * trial.error**exponent)) if trial.error > 0 else GROW
+            if trial.error <= 1.0:
+                suggestion = trial.dt * (min(factor, 1.0) if rejected else factor)
+                if dt == longest and not rejected:  # cut short by the end
+                    suggestion = max(suggestion, wanted)
+                return trial, min(suggestion, self.control.dt_max)
+            rejected = True
+            dt *= factor if np.isfinite(trial.error) else SHRINK
+            if point.t + dt == point.t:
+                break
+        raise SolverFailed(
+            f"no step from t = {point.t:.9g} s meets rtol = {self.control.rtol:g}, atol = {self.control.atol:g}; "
+            "loosen them, or check for loads that jump."
+        )
+
+    def _advance(self, point: Point, dt: float, phase: Phase, t_end: float) -> Trial:
+        return self.motion.advance(point, t_end if dt >= t_end - point.t else point.t + dt, phase)
+
+    def _until_event(self, trial: Trial, phase: Phase, scale: Scales) -> tuple[Trial, Event | None]:
+        """The step cut where its first event happens, and that event."""
+        happened: Event | None = None
+        start = trial.start
+        for _ in range(EVENTS):
+            event = first_event(self.motion, trial, phase, scale, happened.kind if happened is not None else None)
+            if event is None or (happened is not None and event.time >= trial.dt * AT_THE_END):
+                return trial, happened
+            if event.time <= 0.0 or start.t + event.time == start.t:
+                return trial, event._replace(time=0.0)
+            found = locate(
+                self.motion, trial, event, phase, scale, lambda dt: self.motion.advance(start, start.t + dt, phase)
+            )
+            if found.trial.dt <= 0.0:
+                return trial, event._replace(time=0.0)
+            trial, happened = found.trial, event if found.confirmed else None
+            if not found.confirmed:
+                again = first_event(self.motion, trial, phase, scale)
+                if again is None or (again.kind, again.contact) == (event.kind, event.contact):
+                    return trial, None
+        raise SolverFailed(f"the first event after t = {start.t:.9g} s cannot be located.")
+
+    def _lost(self, trial: Trial, phase: Phase, event: Event | None) -> tuple[Mask, dict[int, float]]:
+        """Contacts released at the end of the step, and directions of slip of those that break away there."""
+        released, signs = np.zeros(self.system.nc, dtype=bool), dict[int, float]()
+        if event is None or event.kind not in (RELEASE, BREAKAWAY):
+            return released, signs
+        signs = self._slipping(phase)
+        ahead = self.motion.advance(trial.start, trial.end.t + self._together, phase).end
+        for i in {event.contact, *losing(self.motion, ahead, phase, event.kind)}:
+            if event.kind == RELEASE:
+                released[i] = True
+            else:
+                signs[i] = -float(np.sign(trial.end.lam_T[i]))
+        return released, signs
+
+    @staticmethod
+    def _slipping(phase: Phase) -> dict[int, float]:
+        """Directions of those that slip already, be it as slowly as at the edge of the cone of another that sticks."""
+        return {int(i): float(phase.sign[i]) for i in phase.slipping}
+
+    # ---------------------------------------------------------------------------------------------------- bookkeeping
+
+    def _record(
+        self, start: State, end: State, trial: Trial, phase: Phase, new: Phase, after: Point, impact: Impact | None
+    ) -> Step:
+        m, nc, ng = self.mechanism, self.system.nc, self.system.ng
+        left, stages, dt = trial.end, trial.stages, trial.dt
+        weights = dt * self.motion.tableau.B if dt > 0 else np.zeros(1)
+        P_N, P_T, friction = np.zeros(nc), np.zeros(nc), 0.0
+        if phase.closed.size:
+            P_N = weights @ np.array([x.lam_N for x in stages])
+            P_T = weights @ np.array([x.lam_T for x in stages])
+            friction = -float(weights @ np.array([x.lam_T @ x.slip for x in stages]))
+        reaction, reaction_impact, work, work_impact = np.zeros(0), np.zeros(0), 0.0, 0.0
+        if ng:
+            p = m.p
+            mean = self.motion.tableau.B if dt > 0 else np.zeros(1)
+            reactions = np.array([m.numeric.reaction(x.t, x.q, p, x.lam_g)[0] for x in stages])
+            reaction = mean @ reactions
+            work = -float(weights @ np.array([x.lam_g @ x.g_t for x in stages]))
+            reaction_impact = np.zeros_like(reaction)
+        zero = np.zeros(nc)
+        if impact is not None and ng:
+            reaction_impact = m.numeric.reaction(left.t, left.q, m.p, impact.P_g)[0]
+            work_impact = -float(impact.P_g @ left.g_t)
+        P_N_impact, P_T_impact = (zero, zero) if impact is None else (impact.P_N, impact.P_T)
+        total = P_N + P_N_impact
+        natural = np.abs(np.minimum(left.g_N / m.scale, total / end.stepper_memory["y_scale"]))
+        return Step(
+            state=end,
+            v_left=left.v,
+            dt=dt,
+            P_N=total,
+            P_N_impact=P_N_impact,
+            P_T=P_T + P_T_impact,
+            mode=new.mode,
+            gamma_minus=left.gamma,
+            gamma_plus=after.gamma,
+            reaction=reaction,
+            reaction_impact=reaction_impact,
+            residual=self.motion.residual(trial, phase) if dt > 0 else 0.0,
+            complementarity=float(np.max(natural, initial=0.0)),
+            work_drivers=work + work_impact,
+            work_drivers_impact=work_impact,
+            loss_friction=friction,
+        )

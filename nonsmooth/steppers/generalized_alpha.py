@@ -1,0 +1,377 @@
+"""Nonsmooth generalized-alpha: smooth motion of second order, contacts and joints at position and velocity level."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError, SolverFailed
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System
+from nonsmooth.programs import QP, FrictionContact, Program, Solution
+from nonsmooth.step_control import ConstantStep, StepControl
+from nonsmooth.steppers.base import STICKING, Ask, Step, Stepping
+from nonsmooth.steppers.corrections import DEPENDENT, Displacement, Rows, correct_velocities
+from nonsmooth.steppers.equations import FLOOR
+from nonsmooth.steppers.mechanism import CLOSED_GAP, CLOSED_RATE, Configuration, Mechanism, contact_modes
+from nonsmooth.steppers.smooth import SmoothEquations, Values
+
+__all__ = ["GeneralizedAlpha"]
+
+Mask = NDArray[np.bool_]
+
+PASSES = 50
+#: change of the motion from pass to pass, relative to its size, at which a step is solved
+CONVERGED = 1e-13
+#: and at which it may end when passes no longer reduce the change
+ACCEPTABLE = 1e-11
+#: or, after many passes, where stiff springs make round-off large
+STALLED = 1e-9
+#: passes that count as many; a contact that has bound in a step stays bound in it from then on
+SETTLING = 8
+#: cosine, in the mass metric, between normals at both ends of a step whose mean still serves
+TURNED = 0.5
+MEMORIES = ("acceleration", "pseudo_acceleration", "lam_g")
+
+
+@dataclass(frozen=True)
+class GeneralizedAlpha:
+    """Generalized-alpha for the smooth part of the motion; impulses close contacts and joints at both levels.
+
+    The smooth acceleration b leaves contacts aside, the pseudo-acceleration a follows it, and the motion is what they
+    give, corrected in positions by S and in velocities by P ::
+
+        M b⁺ = h(t⁺, q⁺, v⁺) + W_g lam,    W_g' b⁺ + drift = 0
+        (1 - alpha_m) a⁺ + alpha_m a = (1 - alpha_f) b⁺ + alpha_f b
+        q⁺ = q moved by u for dt,   M (u - v - dt (1/2 - beta) a - dt beta a⁺) = W(q⁺) S + W_T P_T / 2
+        M (v⁺ - v - dt (1 - gamma) a - dt gamma a⁺) = W P
+        g(t⁺, q⁺) = 0,          0 <= g_N(q⁺)  ⟂  S_N >= 0
+        W_g' v⁺ = -g_t,         0 <= gamma_N⁺ + e min(gamma_N⁻, 0)  ⟂  P_N >= 0  on contacts closed at q⁺
+
+    with Coulomb's law between P_T and gamma_T⁺ + e_T gamma_T⁻. Away from impacts it is of second order, in persistent
+    contact as well: there W is the mean of the directions at both ends of the step, and those at its end where a
+    contact closes, so that an impact does no work in joints; a starts anew from b then. Through impacts it is of first
+    order.
+
+    Parameters
+    ----------
+    spectral_radius : rho [-], 0 <= rho <= 1
+        What is left after a step of a vibration much faster than the step: 1 damps nothing, 0 all.
+    solver : settings of a solver of QPs, with friction of planar friction, optional
+        None for ``ActiveSet()``.
+    fallback : bool
+        Whether the chain of other solvers may take over where the first one's answer is not certified.
+
+    Notes
+    -----
+    Neither gaps nor joints drift, and closed contacts do not approach. Sticking is exact in velocities; a contact that
+    sticks under varying load creeps by O(dt^2). Constant steps only.
+
+    References
+    ----------
+    Bruls, O., Acary, V., Cardona, A. (2014), Simultaneous enforcement of constraints at position and velocity levels in
+    the nonsmooth generalized-alpha scheme, Comput. Methods Appl. Mech. Eng. 281, 131-161.
+    """
+
+    spectral_radius: float = 0.8
+    solver: Any = None
+    fallback: bool = True
+
+    default_solver: ClassVar[str] = "ActiveSet"
+    programs: ClassVar[tuple[type, ...]] = ()
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.spectral_radius <= 1.0:
+            raise InputError(f"GeneralizedAlpha: spectral_radius must lie in [0, 1], got {self.spectral_radius!r}.")
+
+    def formulate(
+        self, system: System, parameters: Array, control: StepControl, solver: Any
+    ) -> GeneralizedAlphaFormulation:
+        """The scheme on one system."""
+        return GeneralizedAlphaFormulation(self, system, parameters, control, solver)
+
+
+class Weights(NamedTuple):
+    """What the old and new accelerations weigh in the pseudo-acceleration, velocity and displacement.
+
+    a⁺ = pseudo a + old b + new b⁺.
+
+    >>> Weights.of(1.0)
+    Weights(pseudo=-1.0, old=1.0, new=1.0, gamma=0.5, beta=0.25)
+    """
+
+    pseudo: float
+    old: float
+    new: float
+    gamma: float
+    beta: float
+
+    @classmethod
+    def of(cls, rho: float) -> Weights:
+        """The second-order family of Chung and Hulbert."""
+        alpha_m, alpha_f = (2 * rho - 1) / (rho + 1), rho / (rho + 1)
+        gamma = 0.5 + alpha_f - alpha_m
+        old, new = alpha_f / (1 - alpha_m), (1 - alpha_f) / (1 - alpha_m)
+        return cls(-alpha_m / (1 - alpha_m), old, new, gamma, (gamma + 0.5) ** 2 / 4)
+
+
+class Origin(NamedTuple):
+    """Where a step begins: its memories, and which closed contacts neither approach nor leave."""
+
+    b: Array
+    a: Array
+    lam: Array
+    at: Configuration
+    steady: Mask
+    shift_N: Array
+    shift_T: Array
+
+
+class Trial(NamedTuple):
+    """A pass: smooth accelerations and multipliers, the motion they give, and the impulses of all rows (g, N, T)."""
+
+    b: Array
+    a: Array
+    lam: Array
+    u: Array
+    q: Array
+    v: Array
+    end: Configuration
+    closed: Mask
+    S: Array
+    P: Array
+    directions: Array
+
+
+def _directions(at: Configuration) -> Array:
+    return np.concatenate([at.W_g, at.W_N, at.W_T], axis=1)
+
+
+class GeneralizedAlphaFormulation:
+    """Steps on one system."""
+
+    def __init__(
+        self, stepper: GeneralizedAlpha, system: System, parameters: Array, control: StepControl, solver: Any
+    ) -> None:
+        if not isinstance(control, ConstantStep):
+            raise InputError(f"GeneralizedAlpha takes a constant step, got {control}; give dt as a number of seconds.")
+        self.stepper, self.system = stepper, system
+        self.mechanism = Mechanism(system, parameters, control.dt)
+        self.smooth, self.displacement = SmoothEquations(system, parameters), Displacement(self.mechanism)
+        self.weights = Weights.of(stepper.spectral_radius)
+        self.rough = bool(np.any(self.mechanism.friction > 0))
+        probe: Program = QP(np.eye(1), np.zeros(1), np.eye(1), np.zeros(1))
+        if self.rough:
+            probe = FrictionContact(np.eye(2), np.zeros(2), np.ones(1), 2)
+        if not solver.fits(probe):
+            raise InputError(
+                f"GeneralizedAlpha poses {type(probe).__name__} programs here, which {solver} does not solve; "
+                "give it ActiveSet()."
+            )
+
+    def rules(self) -> dict[str, Any]:
+        """When a contact is closed, and when it strikes."""
+        return {
+            "active contacts": "gap closed at the end of the step",
+            "impacts": "contacts that close, or that approach or leave at the start of the step",
+            "gap that counts as closed / clearance": CLOSED_GAP,
+            "gap rate that counts as zero / its terms": CLOSED_RATE,
+        }
+
+    def start(self, state: State) -> Generator[Ask, Solution, tuple[State, Step | None]]:
+        """Accelerations of the start; an impact there belongs to the first step."""
+        if not set(MEMORIES) <= set(state.stepper_memory):
+            b, lam = self.smooth.solved(state)
+            memory = dict(zip(MEMORIES, (b, b, lam), strict=True))
+            state = replace(state, stepper_memory={**state.stepper_memory, **memory})
+        return state, None
+        yield  # a generator that asks for nothing
+
+    # ---------------------------------------------------------------------------------------------------------- steps
+
+    def step(self, state: State, t_end: float) -> Stepping:
+        """One step to `t_end`."""
+        origin = self._origin(state)
+        try:
+            trial = yield from self._passes(state, origin, t_end)
+        except np.linalg.LinAlgError as error:
+            raise SolverFailed(
+                "the joints of GeneralizedAlpha's step are dependent here, as in a singular position."
+            ) from error
+        return self._record(state, origin, trial, t_end)
+
+    def _origin(self, state: State) -> Origin:
+        m, at = self.mechanism, self.mechanism.at(state.t, state.q)
+        b, a, lam = (state.stepper_memory[name] for name in MEMORIES)
+        normal, slip, terms = at.W_N.T @ state.v, at.W_T.T @ state.v, np.abs(state.v)
+        approaching = m.approaching(at.W_N, state.v, terms)
+        steady = m.touching(at.g_N) & ~approaching & ~m.leaving(at.W_N, state.v, terms)
+        shift_N = m.restitution * np.minimum(normal, 0.0)
+        return Origin(b, a, lam, at, steady, shift_N, np.where(approaching, m.tangential * slip, 0.0))
+
+    def _passes(self, state: State, origin: Origin, t: float) -> Generator[Ask, Solution, Trial]:
+        """Positions, then velocities, then a Newton step of the accelerations, until none of them changes."""
+        m, w, dt = self.mechanism, self.weights, t - state.t
+        length, change = m.metric.length, m.metric.change
+        ng, nc = self.system.ng, self.system.nc
+        b, lam = origin.b, origin.lam
+        u = v = state.v
+        q = m.moved(state.q, u, dt)
+        directions, S, P = _directions(origin.at), np.zeros(ng + nc), np.zeros(ng + 2 * nc)
+        bound, moved = np.zeros(nc, dtype=bool), np.inf
+        for k in range(PASSES):
+            a = w.pseudo * origin.a + w.old * origin.b + w.new * b
+            u_free = state.v + dt * ((0.5 - w.beta) * origin.a + w.beta * a)
+            u_free = u_free + change(directions[:, ng + nc :] @ P[ng + nc :]) / 2
+            v_free = state.v + dt * ((1 - w.gamma) * origin.a + w.gamma * a)
+            u_before, v_before = u, v
+            step, S = yield from self.displacement.correct(t, dt, q, u, u_free, S if k else None)
+            u = u + step
+            q = m.moved(state.q, u, dt)
+            end = m.at(t, q)
+            closed = m.touching(end.g_N) | (S[ng:] > 0.0) | (bound if k >= SETTLING else False)
+            bound = bound | closed
+            at_end = directions = _directions(end)
+            if not np.any(closed & (~origin.steady | self._turned(origin.at, end))):
+                directions = (directions + _directions(origin.at)) / 2
+            rates = -np.concatenate([end.g_t, origin.shift_N, origin.shift_T]) - at_end.T @ v_free
+            jump, P = yield from correct_velocities(m, Rows(at_end, directions, rates), closed, P, k > 0)
+            v = v_free + jump
+            values = self.smooth.at(t, q, v, b, lam)
+            db, lam = self._newton(values, dt, end, lam, S, P, closed)
+            b = b + db
+            size = length(v) + length(state.v) + dt * length(b)
+            before = moved
+            moved = (length(u - u_before) + length(v - v_before) + dt * length(db)) / max(size, np.finfo(float).tiny)
+            if moved <= CONVERGED or (moved >= before and moved <= (ACCEPTABLE if k < SETTLING else STALLED)):
+                a = w.pseudo * origin.a + w.old * origin.b + w.new * b
+                return Trial(b, a, lam, u, q, v, end, closed, S, P, directions)
+            if not np.isfinite(moved):
+                break
+        raise SolverFailed(
+            f"GeneralizedAlpha's passes did not settle at dt = {dt:.6g} s (the motion still changes by {moved:.3g} of "
+            "its size); a shorter step may be needed."
+        )
+
+    def _turned(self, start: Configuration, end: Configuration) -> Mask:
+        """Contacts whose normals turn so far in the step that their mean is none."""
+        before, after = (self.mechanism.metric.rows(at.W_N)[0] for at in (start, end))
+        return np.sum(before * after, axis=1) < TURNED
+
+    def _newton(
+        self, values: Values, dt: float, end: Configuration, lam: Array, S: Array, P: Array, closed: Mask
+    ) -> tuple[Array, Array]:
+        """Change of b and the new lam: a Newton step in which the rows that bind keep binding."""
+        w, ng, nc, nv = self.weights, self.system.ng, self.system.nc, self.system.nv
+        joints = np.ones(ng, dtype=bool)
+        P_N, P_T = P[ng : ng + nc], P[ng + nc :]
+        sticking = contact_modes(self.mechanism, closed, P_N, P_T) == STICKING
+        held = _directions(end)
+        by_position = self._free(held[:, np.concatenate([joints, S[ng:] > 0.0, np.zeros(nc, dtype=bool)])])
+        by_velocity = self._free(held[:, np.concatenate([joints, P_N > 0.0, sticking])])
+        matrix = np.array(values.by_unknowns)
+        matrix[:, :nv] += w.beta * w.new * dt**2 * values.by_position @ by_position
+        matrix[:, :nv] += w.gamma * w.new * dt * values.by_velocity @ by_velocity
+        change = np.array(np.linalg.solve(matrix, -values.rows), dtype=float)
+        return change[:nv], lam + change[nv:]
+
+    def _free(self, held: Array) -> Array:
+        """Projector, in the mass metric, on the velocities along which nothing is held."""
+        metric, nv = self.mechanism.metric, self.system.nv
+        if held.shape[1] == 0:
+            return np.eye(nv)
+        basis, sizes, _ = np.linalg.svd(metric.rows(held)[0].T, full_matrices=False)
+        basis = basis[:, sizes > DEPENDENT]
+        return metric.inverse.T @ (metric.factor.T - basis @ (basis.T @ metric.factor.T))
+
+    # ---------------------------------------------------------------------------------------------------- bookkeeping
+
+    def _record(self, start: State, origin: Origin, trial: Trial, t: float) -> Step:
+        m, dt, ng, nc = self.mechanism, t - start.t, self.system.ng, self.system.nc
+        end = trial.end
+        P_g, P_N, P_T = trial.P[:ng], trial.P[ng : ng + nc], trial.P[ng + nc :]
+        struck = trial.closed & ~origin.steady
+        P_N_impact, P_T_impact = np.where(struck, P_N, 0.0), np.where(struck, P_T, 0.0)
+        push = end.W_N @ P_N_impact + end.W_T @ P_T_impact
+        moved_g = m.metric.change(end.W_g)
+        P_g_impact = np.array(np.linalg.solve(end.W_g.T @ moved_g, -(moved_g.T @ push)), dtype=float)
+        gamma_minus, gamma_plus = origin.at.W_N.T @ start.v, end.W_N.T @ trial.v
+        y_scale = m.typical_sizes(start.t, start.q, start.v)[1]
+        law = np.minimum((gamma_plus + origin.shift_N) * dt / m.scale, P_N / y_scale)
+        gaps = np.minimum(end.g_N / m.scale, trial.S[ng:] / y_scale)
+        slip = trial.directions[:, ng + nc :].T @ (start.v + trial.v) / 2
+        # an impact may make b jump; the pseudo-acceleration, which would ring, starts anew
+        memory = dict(zip(MEMORIES, (trial.b, trial.b if np.any(struck) else trial.a, trial.lam), strict=True))
+        reaction, reaction_impact = self._reactions(start, origin, trial, t, P_g_impact)
+        g_t = end.g_t if np.any(struck) else (origin.at.g_t + end.g_t) / 2
+        work = -dt / 2 * float(origin.lam @ origin.at.g_t + trial.lam @ end.g_t) - float(P_g @ g_t)
+        return Step(
+            state=State(t, trial.q, trial.v, start.law_memory, {**start.stepper_memory, **memory}),
+            v_left=trial.v - m.metric.change(push + end.W_g @ P_g_impact),
+            dt=dt,
+            P_N=P_N,
+            P_N_impact=P_N_impact,
+            P_T=P_T,
+            mode=contact_modes(m, trial.closed, P_N, P_T),
+            gamma_minus=gamma_minus,
+            gamma_plus=gamma_plus,
+            reaction=reaction,
+            reaction_impact=reaction_impact,
+            residual=self._residual(start, origin, trial, t),
+            complementarity=float(np.max(np.abs(np.concatenate([law[trial.closed], gaps])), initial=0.0)),
+            work_drivers=work,
+            work_drivers_impact=-float(P_g_impact @ end.g_t),
+            loss_friction=-float((P_T - P_T_impact) @ slip),
+        )
+
+    def _reactions(
+        self, start: State, origin: Origin, trial: Trial, t: float, P_g_impact: Array
+    ) -> tuple[Array, Array]:
+        """Forces of joints on their second bodies, mean over the step, and their impulses at impacts."""
+        ng = self.system.ng
+        if ng == 0:
+            return np.zeros(0), np.zeros(0)
+        m = self.mechanism
+        before, after, impact = (
+            m.numeric.reaction(time, q, m.p, lam)[0]
+            for time, q, lam in (
+                (start.t, start.q, origin.lam),
+                (t, trial.q, trial.lam + 2 / (t - start.t) * (trial.P[:ng] - P_g_impact)),
+                (t, trial.q, P_g_impact),
+            )
+        )
+        return (before + after) / 2, impact
+
+    def _residual(self, start: State, origin: Origin, trial: Trial, t: float) -> float:
+        """Scaled residual of the smooth equations, of both corrections, and of the joints' rates."""
+        m, w, dt = self.mechanism, self.weights, t - start.t
+        ng, nc, M = self.system.ng, self.system.nc, self.mechanism.metric.M
+        values = self.smooth.at(t, trial.q, trial.v, trial.b, trial.lam)
+        size = m.metric.length(start.v) + m.metric.length(trial.v) + dt * m.metric.length(trial.b)
+        floor = FLOOR * np.sqrt(np.diag(M)) * size
+        rows, terms = [values.rows], [values.terms]
+        half_T = trial.P[ng + nc :] / 2
+        for velocity, old, new, pushes in (
+            (
+                trial.u,
+                0.5 - w.beta,
+                w.beta,
+                [(_directions(trial.end)[:, : ng + nc], trial.S), (trial.directions[:, ng + nc :], half_T)],
+            ),
+            (trial.v, 1 - w.gamma, w.gamma, [(trial.directions, trial.P)]),
+        ):
+            kick = dt * (old * origin.a + new * trial.a)
+            rows.append(M @ (velocity - start.v - kick) - sum(W @ P for W, P in pushes))
+            parts = np.abs(velocity) + np.abs(start.v) + dt * (abs(old) * np.abs(origin.a) + new * np.abs(trial.a))
+            terms.append(np.abs(M) @ parts + sum(np.abs(W) @ np.abs(P) for W, P in pushes) + floor)
+        W_g, g_t = trial.end.W_g, trial.end.g_t
+        rows.append(W_g.T @ trial.v + g_t)
+        # at rest velocities are differences of kicks: these, not what is left, tell what is zero
+        terms.append(np.abs(W_g).T @ parts + np.abs(g_t) + FLOOR * m.metric.rows(W_g)[1] * size)
+        errors = np.abs(np.concatenate(rows)) / np.maximum(np.concatenate(terms), np.finfo(float).tiny)
+        return float(np.max(errors, initial=0.0))

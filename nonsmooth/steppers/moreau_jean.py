@@ -1,0 +1,322 @@
+"""Moreau and Jean's time stepping: impacts and friction in velocities, ideal joints as in RATTLE."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError, SolverFailed
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System
+from nonsmooth.programs import LCP, QP, FrictionContact, Program, Solution
+from nonsmooth.step_control import ConstantStep, StepControl
+from nonsmooth.steppers.base import Ask, Step, Stepping
+from nonsmooth.steppers.equations import FLOOR
+from nonsmooth.steppers.mechanism import CLOSED_GAP, Configuration, Mechanism, contact_modes
+
+__all__ = ["MoreauJean"]
+
+Mask = NDArray[np.bool_]
+
+PASSES = 50
+#: change of the velocity from pass to pass, relative to its size, at which a step is solved
+CONVERGED = 1e-14
+#: and at which it may end when passes no longer reduce the change
+ACCEPTABLE = 1e-11
+#: penetration, in clearances, that projection leaves
+PROJECTED = 1e-12
+
+
+@dataclass(frozen=True)
+class MoreauJean:
+    """Contact laws hold between velocities at both ends of a step; positions follow.
+
+    With u the velocity that carries the positions, q⁺ = q moved by u for dt, and forces at the point theta of the
+    step ::
+
+        M (u - v)  = theta dt h + W_g(q) P_a + theta W P,            g(t⁺, q⁺) = 0
+        M (v⁺ - u) = (1 - theta) dt h + W_g(q⁺) P_b + (1 - theta) W P,   W_g(q⁺)' v⁺ = -g_t
+        0 <= gamma_N⁺ + e min(gamma_N⁻, 0)  ⟂  P_N >= 0,  Coulomb's law between P_T and gamma_T⁺ + e_T gamma_T⁻
+
+    on the contacts whose gap at q moved by v for dt/2 is closed; W = (W_N, W_T) is taken there. Joints close exactly
+    at both levels, as in RATTLE; without contact the scheme is symmetric for theta = 1/2, hence of second order.
+    Through impacts it is of first order. Gaps penetrate by about dt times the approach speed; `projection` closes
+    them.
+
+    Parameters
+    ----------
+    theta : [-], 1/2 <= theta <= 1
+        Where in the step the forces are taken; 1/2 for least dissipation.
+    projection : None or "combined"
+        "combined" moves the bodies, by the least change in the mass metric, until no gap is negative and joints are
+        closed. Zero penetration is not accuracy: the order stays one.
+    solver : settings of a solver of LCPs or planar friction, optional
+        None for ``SemismoothNewton()``.
+    fallback : bool
+        Whether the chain of other solvers may take over where the first one's answer is not certified.
+
+    Notes
+    -----
+    Forces that depend on the velocity are iterated; stiff springs need dt below the period over 2 pi. Constant steps
+    only.
+
+    References
+    ----------
+    Jean, M. (1999), The non-smooth contact dynamics method, Comput. Methods Appl. Mech. Eng. 177, 235-257.
+    """
+
+    theta: float = 0.5
+    projection: str | None = None
+    solver: Any = None
+    fallback: bool = True
+
+    default_solver: ClassVar[str] = "SemismoothNewton"
+    programs: ClassVar[tuple[type, ...]] = (LCP, FrictionContact)
+
+    def __post_init__(self) -> None:
+        if not 0.5 <= self.theta <= 1.0:
+            raise InputError(f"MoreauJean: theta must lie in [1/2, 1], got {self.theta!r}.")
+        if self.projection not in (None, "combined"):
+            raise InputError(f'MoreauJean: projection must be None or "combined", got {self.projection!r}.')
+
+    def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> MoreauJeanFormulation:
+        """The scheme on one system."""
+        return MoreauJeanFormulation(self, system, parameters, control, solver)
+
+
+class Impulses(NamedTuple):
+    """Impulses of joints along the directions at the start and the end of the step, and of the active contacts."""
+
+    a: Array
+    b: Array
+    contact: Array
+
+
+class Trial(NamedTuple):
+    """A solved pass: carrying velocity, end velocity, where it leads, and the joints' directions there."""
+
+    u: Array
+    v: Array
+    q: Array
+    end: Configuration
+    force: Array
+    impulses: Impulses
+
+
+class MoreauJeanFormulation:
+    """Velocity-level steps on one system."""
+
+    def __init__(
+        self, stepper: MoreauJean, system: System, parameters: Array, control: StepControl, solver: Any
+    ) -> None:
+        if not isinstance(control, ConstantStep):
+            raise InputError(f"MoreauJean takes a constant step, got {control}; give dt as a number of seconds.")
+        self.stepper, self.system = stepper, system
+        self.mechanism = Mechanism(system, parameters, control.dt)
+        self.rough = bool(np.any(self.mechanism.friction > 0))
+        probe: Program = LCP(np.eye(1), np.zeros(1))
+        if self.rough:
+            probe = FrictionContact(np.eye(2), np.zeros(2), np.ones(1), 2)
+        if not solver.fits(probe):
+            raise InputError(
+                f"MoreauJean poses {type(probe).__name__} programs here, which {solver} does not solve; "
+                "give it ActiveSet()."
+            )
+
+    def rules(self) -> dict[str, Any]:
+        """When a contact is active."""
+        return {
+            "active contacts": "gap closed at q moved by v for dt/2",
+            "gap that counts as closed / clearance": CLOSED_GAP,
+        }
+
+    def start(self, state: State) -> Generator[Ask, Solution, tuple[State, Step | None]]:
+        """Nothing to prepare but warm starts."""
+        if "P_N" not in state.stepper_memory:
+            none: Array = np.zeros(self.system.nc)
+            y_scale = self.mechanism.typical_sizes(state.t, state.q, state.v)[1]
+            state = replace(state, stepper_memory={"P_N": none, "P_T": none, "y_scale": y_scale})
+        return state, None
+        yield  # a generator that asks for nothing
+
+    def step(self, state: State, t_end: float) -> Stepping:
+        """One step to `t_end`."""
+        m, dt = self.mechanism, t_end - state.t
+        contact = m.at(state.t, m.moved(state.q, state.v, dt / 2))
+        active = np.flatnonzero(m.touching(contact.g_N))
+        W = self._directions(contact, active)
+        trial = yield from self._passes(state, dt, active, W)
+        q, t = trial.q, t_end
+        if self.stepper.projection == "combined":
+            q = yield from self._projected(t, q)
+        return self._record(state, State(t, q, trial.v, state.law_memory), trial, active, contact, W)
+
+    def _directions(self, at: Configuration, active: NDArray[np.intp]) -> Array:
+        """(W_N, W_T) of the active contacts, contact by contact; W_N alone where nothing has friction."""
+        if not self.rough:
+            return at.W_N[:, active]
+        return np.stack([at.W_N[:, active], at.W_T[:, active]], axis=2).reshape(self.system.nv, -1)
+
+    def _passes(self, state: State, dt: float, active: NDArray[np.intp], W: Array) -> Generator[Ask, Solution, Trial]:
+        """Joints linearised at the iterate, contacts as one program, until the velocity no longer changes."""
+        m = self.mechanism
+        memory = (state.stepper_memory["P_N"], state.stepper_memory["P_T"])
+        P = np.column_stack(memory)[active].ravel() if self.rough else memory[0][active]
+        shift = self._restitution(state.v, W, active)
+        u, change = state.v, np.inf
+        # joints know positions to round-off, hence velocities to round-off over dt
+        reach = np.max(np.abs(state.q)) if self.system.ng else 0.0
+        noise = np.finfo(float).eps * reach * np.sqrt(np.max(m.metric.M)) / dt
+        solution: Solution | None = None
+        for _ in range(PASSES):
+            trial, delassus = self._trial(state, dt, u, W, P)
+            if active.size:
+                b = W.T @ trial.v + shift - delassus @ P
+                solution = yield self._program(delassus, b, active), solution
+                change_P, P = solution.y - P, solution.y
+                trial, _ = self._trial(state, dt, u, W, P)
+                settled = m.metric.length(m.metric.change(W @ change_P))
+            else:
+                settled = 0.0
+            size = m.metric.length(trial.v) + m.metric.length(state.v)
+            size += m.metric.length(dt * m.metric.change(trial.force)) + noise / CONVERGED
+            before, change = change, (m.metric.length(trial.u - u) + settled) / max(size, np.finfo(float).tiny)
+            u = trial.u
+            if change <= CONVERGED or (change >= before and change <= ACCEPTABLE):
+                return trial
+        raise SolverFailed(
+            f"MoreauJean's passes did not settle at dt = {dt:.6g} s: the velocity still moves by {change:.3g} of its "
+            "size; a shorter step may be needed."
+        )
+
+    def _trial(self, state: State, dt: float, u: Array, W: Array, P: Array) -> tuple[Trial, Array]:
+        """Velocities and joint impulses for given contact impulses, joints linearised at u; and the Delassus matrix."""
+        m, theta = self.mechanism, self.stepper.theta
+        change = m.metric.change
+        q = m.moved(state.q, u, dt)
+        force = m.force(state.t + theta * dt, m.moved(state.q, u, theta * dt), u)
+        kick, push = change(dt * force), change(W @ P)
+        start, end = m.at(state.t, state.q), m.at(state.t + dt, q)
+        moved_W = change(W)
+        if self.system.ng == 0:
+            none: Array = np.zeros(0)
+            v = state.v + kick + push
+            u_new = state.v + theta * (kick + push)
+            trial = Trial(u_new, v, m.moved(state.q, u_new, dt), end, force, Impulses(none, none, P))
+            return trial, W.T @ moved_W
+        g = m.numeric.g(state.t + dt, q, m.p)[0]
+        R = end.W_g
+        moved_a, moved_b = change(start.W_g), change(R)
+        wanted = R.T @ u - g / dt - R.T @ (state.v + theta * (kick + push))
+        P_a = np.asarray(np.linalg.solve(R.T @ moved_a, wanted), dtype=float)
+        u_new = state.v + theta * (kick + push) + moved_a @ P_a
+        free = u_new + (1 - theta) * (kick + push)
+        compliance = R.T @ moved_b
+        P_b = np.asarray(np.linalg.solve(compliance, -end.g_t - R.T @ free), dtype=float)
+        v = free + moved_b @ P_b
+        coupling = R.T @ moved_W
+        delassus = W.T @ moved_W - coupling.T @ np.linalg.solve(compliance, coupling)
+        trial = Trial(u_new, v, m.moved(state.q, u_new, dt), end, force, Impulses(P_a, P_b, P))
+        return trial, (delassus + delassus.T) / 2
+
+    def _restitution(self, v: Array, W: Array, active: NDArray[np.intp]) -> Array:
+        """What the laws add to the rates at the end: e min(gamma_N⁻, 0) and e_T gamma_T⁻."""
+        m, rates = self.mechanism, W.T @ v
+        if not self.rough:
+            return m.restitution[active] * np.minimum(rates, 0.0)
+        normal, tangential = rates[0::2], rates[1::2]
+        struck = normal < 0.0
+        shift = np.empty_like(rates)
+        shift[0::2] = m.restitution[active] * np.minimum(normal, 0.0)
+        shift[1::2] = np.where(struck, m.tangential[active] * tangential, 0.0)
+        return shift
+
+    def _program(self, delassus: Array, b: Array, active: NDArray[np.intp]) -> Program:
+        names = tuple(self.system.contact_names[i] for i in active)
+        if self.rough:
+            return FrictionContact(delassus, b, self.mechanism.friction[active], 2, names=names)
+        return LCP(delassus, b, names=names)
+
+    def _projected(self, t: float, q: Array) -> Generator[Ask, Solution, Array]:
+        """The nearest q, in the mass metric, with closed joints and no negative gap."""
+        m = self.mechanism
+        for _ in range(PASSES):
+            at = m.at(t, q)
+            g = m.numeric.g(t, q, m.p)[0]
+            if np.all(at.g_N >= -PROJECTED * m.scale):
+                break
+            rows, norms = m.metric.rows(np.concatenate([at.W_g, at.W_N], axis=1))
+            b = -np.concatenate([g, at.g_N]) / norms
+            n = self.system.nv
+            solution = yield QP(np.eye(n), np.zeros(n), rows, b, self.system.ng, m.names), None
+            q = m.moved(q, m.metric.velocity(solution.x), 1.0)
+        return q
+
+    def _record(
+        self, start: State, end: State, trial: Trial, active: NDArray[np.intp], contact: Configuration, W: Array
+    ) -> Step:
+        m, dt, nc = self.mechanism, end.t - start.t, self.system.nc
+        P_N, P_T = np.zeros(nc), np.zeros(nc)
+        P = trial.impulses.contact
+        P_N[active], P_T[active] = (P[0::2], P[1::2]) if self.rough else (P, 0.0)
+        gamma_minus, gamma_plus = contact.W_N.T @ start.v, contact.W_N.T @ end.v
+        closed = np.isin(np.arange(nc), active)
+        # where one contact strikes, the others pass its impulse on
+        struck = closed & bool(np.any(closed & m.approaching(contact.W_N, start.v, np.abs(start.v))))
+        P_N_impact, P_T_impact = np.where(struck, P_N, 0.0), np.where(struck, P_T, 0.0)
+        jump = m.metric.change(contact.W_N @ P_N_impact + contact.W_T @ P_T_impact)
+        if self.system.ng and np.any(struck):  # the joints answer the impact
+            R = trial.end.W_g
+            moved = m.metric.change(R)
+            jump = jump - moved @ np.linalg.solve(R.T @ moved, R.T @ jump)
+        v_left = end.v - jump
+        smooth_slip = contact.W_T.T @ (start.v + end.v) / 2
+        law = gamma_plus + m.restitution * np.minimum(gamma_minus, 0.0)
+        y_scale = start.stepper_memory["y_scale"]
+        natural = np.abs(np.minimum(law * dt / m.scale, P_N / y_scale))[active]
+        impulses = trial.impulses
+        first = m.numeric.reaction(start.t, start.q, m.p, impulses.a)[0] if self.system.ng else np.zeros(0)
+        second = m.numeric.reaction(end.t, trial.q, m.p, impulses.b)[0] if self.system.ng else np.zeros(0)
+        work = -float(impulses.a @ m.at(start.t, start.q).g_t + impulses.b @ trial.end.g_t)
+        return Step(
+            state=replace(end, stepper_memory={**start.stepper_memory, "P_N": P_N, "P_T": P_T}),
+            v_left=v_left,
+            dt=dt,
+            P_N=P_N,
+            P_N_impact=P_N_impact,
+            P_T=P_T,
+            mode=contact_modes(m, closed, P_N, P_T),
+            gamma_minus=gamma_minus,
+            gamma_plus=gamma_plus,
+            reaction=(first + second) / dt,
+            reaction_impact=np.zeros_like(first),
+            residual=self._residual(start, end, trial, W),
+            complementarity=float(np.max(natural, initial=0.0)),
+            work_drivers=work,
+            loss_friction=-float((P_T - P_T_impact) @ smooth_slip),
+        )
+
+    def _residual(self, start: State, end: State, trial: Trial, W: Array) -> float:
+        """Scaled residual of the momentum balance and of the joints' rates."""
+        m, dt = self.mechanism, end.t - start.t
+        before, M = m.at(start.t, start.q), m.metric.M
+        P = trial.impulses
+        pushes = [(before.W_g, P.a), (trial.end.W_g, P.b), (W, P.contact)]
+        theta = self.stepper.theta
+        q_h = m.moved(start.q, trial.u, theta * dt)
+        force = dt * m.force(start.t + theta * dt, q_h, trial.u)
+        rows = M @ (end.v - start.v) - force - sum(w @ p for w, p in pushes)
+        size = m.metric.length(end.v) + m.metric.length(start.v) + m.metric.length(m.metric.change(force))
+        terms = np.abs(M) @ (np.abs(end.v) + np.abs(start.v)) + np.abs(force)
+        terms = terms + sum(np.abs(w) @ np.abs(p) for w, p in pushes) + FLOOR * np.sqrt(np.diag(M)) * size
+        after = m.at(end.t, trial.q)
+        joints = after.W_g.T @ end.v + after.g_t
+        joint_terms = np.abs(after.W_g).T @ np.abs(end.v) + np.abs(after.g_t)
+        joint_terms = joint_terms + FLOOR * m.metric.rows(after.W_g)[1] * size
+        values, scales = np.concatenate([rows, joints]), np.concatenate([terms, joint_terms])
+        return float(np.max(np.abs(values) / np.maximum(scales, np.finfo(float).tiny), initial=0.0))

@@ -1,0 +1,113 @@
+"""What closed contacts and joints answer at one instant, in velocities (impacts) or in accelerations (forces).
+
+With x a free velocity or acceleration, the answer x⁺ = x + M^-1 (W_g z_g + W_N z_N + W_T z_T) obeys ::
+
+    W_g' x⁺ + c_g = 0,    0 <= W_N' x⁺ + c_N  ⟂  z_N >= 0,    Coulomb's law between z_T and W_T' x⁺ + c_T
+
+For impacts z are impulses and c holds restitution; for forces c holds what second derivatives of gaps have besides
+W' v'. Without friction this is the quadratic program of Gauss' principle, with friction a `FrictionContact`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.programs import QP, FrictionContact, Program, Solution
+from nonsmooth.steppers.base import Ask
+from nonsmooth.steppers.mechanism import Mechanism
+
+__all__ = ["Response", "respond"]
+
+
+#: share of the cone within which a tangential impulse counts as on its edge
+SAME_MODE = 1e-7
+
+
+class Response(NamedTuple):
+    """x⁺, and the impulses or forces of joints and of all contacts (zero where open)."""
+
+    x: Array
+    z_g: Array
+    z_N: Array
+    z_T: Array
+
+
+def respond(
+    m: Mechanism,
+    x: Array,
+    directions: tuple[Array, Array, Array],
+    offsets: tuple[Array, Array, Array],
+    closed: NDArray[np.intp],
+) -> Generator[Ask, Solution, Response]:
+    """The answer of joints and of the contacts `closed`.
+
+    Parameters
+    ----------
+    directions, offsets : (W_g, W_N, W_T), (c_g, c_N, c_T) of all joints and all contacts
+    """
+    W_g, W_N, W_T = directions
+    c_g, c_N, c_T = offsets
+    ng, nc, mu = W_g.shape[1], W_N.shape[1], m.friction[closed]
+    z_N, z_T = np.zeros(nc), np.zeros(nc)
+    names = m.names[:ng] + tuple(m.names[ng + i] for i in closed)
+    rough = bool(np.any(mu > 0))
+    if rough:
+        pairs = np.stack([W_N[:, closed], W_T[:, closed]], axis=2).reshape(x.size, -1)
+        D = np.concatenate([W_g, pairs], axis=1)
+        c = np.concatenate([c_g, np.column_stack([c_N[closed], c_T[closed]]).ravel()])
+    else:
+        D = np.concatenate([W_g, W_N[:, closed]], axis=1)
+        c = np.concatenate([c_g, c_N[closed]])
+    if D.shape[1] == 0:
+        return Response(x, np.zeros(0), z_N, z_T)
+    program, guess = _program(m, D, D.T @ x + c, mu, ng, names, rough)
+    solution = yield program, guess
+    z = solution.y.copy() if rough else solution.y / m.metric.rows(D)[1]
+    if isinstance(program, FrictionContact):
+        z = _refined(program, z)
+        z_N[closed], z_T[closed] = z[ng::2], z[ng + 1 :: 2]
+    else:
+        z[ng:] = np.maximum(z[ng:], 0.0)
+        z_N[closed] = z[ng:]
+    return Response(x + m.metric.change(D @ z), z[:ng], z_N, z_T)
+
+
+def _refined(program: FrictionContact, z: Array) -> Array:
+    """The answer in the same modes by one linear solve, where that certifies better: solvers may stop at 1e-9."""
+    e, mu = program.bilateral, program.friction
+    u = program.A @ z + program.b
+    N, T = np.arange(e, z.size, 2), np.arange(e + 1, z.size, 2)
+    pushes = z[N] > 0
+    room = mu * z[N] - np.abs(z[T])
+    sticks = pushes & (room > SAME_MODE * mu * z[N])
+    slides = np.where(pushes & ~sticks & (mu > 0), -np.sign(np.where(z[T] == 0, -u[T], z[T])), 0.0)
+    rows = np.concatenate([np.arange(e), N[pushes], T[sticks]])
+    force = program.A[:, rows].copy()  # of slipping contacts the friction is bound to the normal impulse
+    force[:, e : e + int(pushes.sum())] -= program.A[:, T[pushes]] * (mu * slides)[pushes]
+    try:
+        found = np.linalg.lstsq(force[rows], -program.b[rows], rcond=1e-13)[0]
+    except np.linalg.LinAlgError:
+        return z
+    refined = np.zeros_like(z)
+    refined[rows] = found
+    refined[T] -= mu * slides * refined[N]
+    before, after = (program.residual(Solution(u, answer, "", 0, "")) for answer in (z, refined))
+    return refined if after < before else z
+
+
+def _program(
+    m: Mechanism, D: Array, b: Array, mu: Array, ng: int, names: tuple[str, ...], rough: bool
+) -> tuple[Program, Solution | None]:
+    """The program and a guess in which everything binds; `b` is D' x + c."""
+    if rough:
+        Y = m.metric.inverse @ D
+        return FrictionContact(Y.T @ Y, b, mu, 2, ng, names), None
+    rows, norms = m.metric.rows(D)
+    none = np.zeros(rows.shape[1])
+    guess = Solution(none, np.zeros(norms.size), "guess", 0, "guess", np.ones(norms.size, dtype=bool))
+    return QP(np.eye(none.size), none, rows, -b / norms, ng, names), guess

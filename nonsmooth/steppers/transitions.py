@@ -1,0 +1,218 @@
+"""From one phase to the next: impacts, rebounds that end in rest, and which closed contacts press, stick or slip.
+
+An impact is one program in velocities on all contacts that take part. A rebound too short is not followed: the impact
+is repeated from the velocity before it with e = 0 for that contact. What stays closed is sorted by one program in
+accelerations and forces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.programs import QP, Solution
+from nonsmooth.steppers.base import CLOSED, OPEN, SLIPPING, STICKING, Ask
+from nonsmooth.steppers.equations import FLOOR
+from nonsmooth.steppers.events import LANDED
+from nonsmooth.steppers.phases import PASSES, Motion, Phase, Point
+from nonsmooth.steppers.response import Response, respond
+
+__all__ = ["CLOSED_GAP", "LOWEST", "Impact", "Transitions"]
+
+Mask = NDArray[np.bool_]
+
+#: share of the contact's size below which a gap counts as closed
+CLOSED_GAP = 1e-10
+#: height [m] of a rebound that is lost in the round-off of positions
+LOWEST = 4 * LANDED
+#: share of the sum of its terms below which an acceleration counts as zero
+ZERO = 1e-9
+#: how far accelerations of contacts that slip already are set apart from those of contacts that may stick
+APART = 1e3
+#: impacts of a rattle that is not resolved, and the share of its first speed at which it has died down
+RATTLE, DIED = 400, 1e-3
+
+
+class Impact(NamedTuple):
+    """Velocity after, and impulses."""
+
+    v: Array
+    P_g: Array
+    P_N: Array
+    P_T: Array
+
+
+class Transitions:
+    """Impacts and changes of phase of a motion.
+
+    Parameters
+    ----------
+    dt_min : [s] shortest flight that counts as one
+    window : [s] within which landings are one impact
+    """
+
+    def __init__(self, motion: Motion, dt_min: float, window: float) -> None:
+        self.motion, self.m, self.dt_min, self.window = motion, motion.m, dt_min, window
+        self.ng, self.nc = motion.ng, motion.nc
+        self.closed_gap = np.maximum(CLOSED_GAP * self.m.scale, LOWEST)
+
+    def settled(
+        self, before: Point, phase: Phase, striking: Mask, released: Mask, signs: dict[int, float]
+    ) -> Generator[Ask, Solution, tuple[Impact | None, Point, Phase]]:
+        """Impact, if contacts strike, and the phase that follows."""
+        m = self.m
+        if not striking.any():
+            candidates = (phase.mode != OPEN) | (before.g_N <= self.closed_gap)
+            candidates &= ~released & ~m.leaving(before.W_N, before.v, np.abs(before.v))
+            point, new = yield from self._phase(before, before.v, candidates, signs)
+            if released.any() and np.any(point.gap_acceleration[released] < -self._zero_acceleration(point)[released]):
+                point, new = yield from self._phase(before, before.v, candidates | released, signs)
+            return None, point, new
+        active = phase.mode != OPEN
+        struck = striking | active | (before.g_N <= self.closed_gap)
+        struck |= (before.g_N < -self.window * before.gamma) & m.approaching(before.W_N, before.v, np.abs(before.v))
+        restitution = m.restitution.copy()
+        for _ in range(self.nc + 1):
+            if self.window > 0.0:
+                impact = yield from self._impact(before, before.v, struck, restitution)
+            else:
+                impact = yield from self._sequence(before, active, restitution)
+            terms = np.abs(before.v) + np.abs(impact.v)
+            leaving = m.leaving(before.W_N, impact.v, terms)
+            touching = active | (before.g_N <= self.closed_gap)
+            # a contact of the window that does not rebound is held as if it had come to the wall
+            touching |= struck & (impact.P_N > 0) & ~leaving
+            point, new = yield from self._phase(before, impact.v, touching & ~leaving, {})
+            rebound = struck & leaving & (restitution > 0) & (new.mode == OPEN)
+            speed, pull = before.W_N.T @ impact.v, -point.gap_acceleration
+            short = (2 * speed < self.dt_min * pull) | (speed**2 < 2 * LOWEST * pull)
+            resting = rebound & (pull > 0) & short
+            if not resting.any():
+                break
+            restitution[resting] = 0.0
+        return impact, point, new
+
+    def _impact(self, x: Point, v: Array, struck: Mask, restitution: Array) -> Generator[Ask, Solution, Impact]:
+        """Newton's and Coulomb's laws on the contacts that take part, as one program."""
+        m = self.m
+        gamma, slip = x.W_N.T @ v, x.W_T.T @ v
+        offsets = (x.g_t, restitution * np.minimum(gamma, 0.0), np.where(gamma < 0, m.tangential, 0.0) * slip)
+        answer = yield from respond(m, v, (x.W_g, x.W_N, x.W_T), offsets, np.flatnonzero(struck))
+        return Impact(answer.x, answer.z_g, answer.z_N, answer.z_T)
+
+    def _sequence(self, x: Point, active: Mask, restitution: Array) -> Generator[Ask, Solution, Impact]:
+        """Impacts one after the other at one place, the fastest first, where no window joins them.
+
+        This goes on with a rattle that has become too narrow to be resolved. It ends when nothing approaches, or once
+        it has died down, by a plastic impact: what is left of a rattle that dies down takes all normal velocity.
+        """
+        m = self.m
+        touching = active | (x.g_N <= self.closed_gap)
+        v, sums, first, met = x.v, [np.zeros(k) for k in (self.ng, self.nc, self.nc)], 0.0, active
+        for k in range(RATTLE):
+            terms = np.abs(x.v) + np.abs(v)
+            approaching = touching & m.approaching(x.W_N, v, terms)
+            if not approaching.any():
+                break
+            gamma = np.where(approaching, x.W_N.T @ v, 0.0)
+            fastest = int(np.argmin(gamma))
+            first = max(first, -gamma[fastest])
+            last = k == RATTLE - 1 or -gamma[fastest] < DIED * first
+            struck = touching & ~approaching & ~m.leaving(x.W_N, v, terms)
+            struck[fastest] = True
+            if last:
+                struck = touching & (met | approaching)
+            impact = yield from self._impact(x, v, struck, np.zeros_like(restitution) if last else restitution)
+            v, met = impact.v, met | approaching
+            sums = [total + one for total, one in zip(sums, impact[1:], strict=True)]
+            if last:
+                break
+        return Impact(v, *sums)
+
+    def _phase(
+        self, x: Point, v: Array, candidates: Mask, signs: dict[int, float]
+    ) -> Generator[Ask, Solution, tuple[Point, Phase]]:
+        """Which candidates press, stick or slip, and the state projected onto them."""
+        m, motion, nc = self.m, self.motion, self.nc
+        none = np.zeros(nc)
+        mode, sign, share = np.zeros(nc, dtype=np.int8), none.copy(), none.copy()
+        free = Phase(mode, none, none, False)
+        here = motion.at(x.t, x.q, v, free)
+        index = np.flatnonzero(candidates)
+        if index.size:
+            zero = 1e-10 * (np.abs(x.W_T).T @ (np.abs(v) + np.abs(x.v)) + m.scale / m.longest)
+            rough = m.friction > 0
+            sign = np.where(rough & candidates & (np.abs(here.slip) > zero), np.sign(here.slip), 0.0)
+            for i, value in signs.items():
+                sign[i] = value
+            answer, slip_rate = yield from self._forces(here, index, sign)
+            pressing = candidates & (answer.z_N > ZERO * np.max(answer.z_N, initial=0.0))
+            small = self._zero_acceleration(here, answer.x)
+            idle = candidates & ~pressing
+            idle &= here.W_N.T @ answer.x + here.drift[self.ng : self.ng + nc] <= small
+            for closed in (pressing | idle, pressing):
+                mode = np.where(closed, np.where(rough, SLIPPING, CLOSED), OPEN).astype(np.int8)
+                held = np.abs(answer.z_T) <= m.friction * answer.z_N * (1 + 1e-9)
+                held &= np.abs(slip_rate) <= ZERO * self._terms(here, here.W_T, answer.x, here.drift[-nc:])
+                mode[closed & rough & (sign == 0) & held] = STICKING
+                sign = np.where(mode == SLIPPING, np.where(sign == 0, np.sign(slip_rate), sign), 0.0)
+                redundant = motion.dependent(here, mode)
+                if not redundant or not idle.any():
+                    break
+            share = np.where(mode == STICKING, np.maximum(m.friction * answer.z_N, np.finfo(float).tiny), 0.0)
+            new = Phase(mode, sign, share, redundant)
+        else:
+            new = free
+        q, v = motion.projected(x.t, x.q, v, new)
+        if new.closed.size:
+            q, v = yield from self._clear(x.t, q, v, new)
+        return motion.at(x.t, q, v, new), new
+
+    def _clear(self, t: float, q: Array, v: Array, phase: Phase) -> Generator[Ask, Solution, tuple[Array, Array]]:
+        """Where a contact of the window was brought to its wall: out of the walls that this ran other contacts into."""
+        m, motion, held, size = self.m, self.motion, phase.closed, self.m.metric.M.shape[0]
+        order = np.concatenate([held, phase.open])
+        names = m.names[: self.ng] + tuple(m.names[self.ng + i] for i in order)
+        for _ in range(PASSES):
+            W_g, W_N, _, _, g_N, g = motion.closure(t, q, m.p)
+            if np.all(g_N >= -self.closed_gap):
+                break
+            rows, norms = m.metric.rows(np.concatenate([W_g, W_N[:, order]], axis=1))
+            b = -np.concatenate([g, g_N[order]]) / norms
+            program = QP(np.eye(size), np.zeros(size), rows, b, self.ng + held.size, names)
+            solution = yield program, None
+            q = m.moved(q, m.metric.velocity(solution.x), 1.0)
+            q, v = motion.projected(t, q, v, phase)
+        return q, v
+
+    def _forces(
+        self, here: Point, index: NDArray[np.intp], sign: Array
+    ) -> Generator[Ask, Solution, tuple[Response, Array]]:
+        """Forces and accelerations; contacts that slip already are given so much slip that they go on in that sense."""
+        ng, nc = self.ng, self.nc
+        c_g, c_N, c_T = here.drift[:ng], here.drift[ng : ng + nc], here.drift[ng + nc :]
+        W = (here.W_g, here.W_N, here.W_T)
+        known = index[sign[index] != 0]
+        rates = np.concatenate([W[1].T @ here.free + c_N, W[2].T @ here.free + c_T])
+        apart = APART * max(float(np.max(np.abs(rates))), self.m.scale.min() / self.m.longest**2)
+        for _ in range(3):
+            answer = yield from respond(self.m, here.free, W, (c_g, c_N, c_T + apart * sign), index)
+            slip_rate = W[2].T @ answer.x + c_T
+            if np.all(sign[known] * slip_rate[known] + apart > 0):
+                break
+            apart *= APART
+        return answer, slip_rate
+
+    def _zero_acceleration(self, x: Point, a: Array | None = None) -> Array:
+        ng, nc = self.ng, self.nc
+        return ZERO * self._terms(x, x.W_N, x.a if a is None else a, x.drift[ng : ng + nc])
+
+    def _terms(self, x: Point, W: Array, a: Array, drift: Array) -> Array:
+        """Sizes of what W' a + drift is the sum of."""
+        metric = self.m.metric
+        whole = metric.rows(W)[1] * (metric.length(x.free) + metric.length(a))
+        return np.abs(W).T @ (np.abs(x.free) + np.abs(a)) + np.abs(drift) + FLOOR * whole + np.finfo(float).tiny

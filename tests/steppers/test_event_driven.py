@@ -1,0 +1,307 @@
+"""The event-driven stepper: landings, accumulation, friction, restart, and what it refuses."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from nonsmooth import (
+    ActiveSet,
+    CirclePlane,
+    ErrorControl,
+    EventDriven,
+    GaussMPCC,
+    GaussQP,
+    Gravity,
+    Ground,
+    InputError,
+    Interrupted,
+    IpoptMPCC,
+    Landing,
+    Model,
+    PlanarBody,
+    PointForce,
+    PrescribedMotion,
+    Prismatic,
+    Revolute,
+    RevoluteClearance,
+    Rigid,
+    SimulationFailed,
+    SpatialBody,
+    Trajectory,
+    simulate,
+)
+from nonsmooth.step_control import step_control
+from nonsmooth.steppers.runge_kutta import TABLEAUS
+from nonsmooth_problems import block_on_incline, slider_crank_translational, slider_rod, stick_slip_oscillator
+
+C, G = 1e-5, 9.81
+ORDERS = ("dopri5", "dop853")
+FINE = ErrorControl(rtol=1e-10, atol=1e-12, dt_min=1e-6, dt_max=0.05)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_tableaus_meet_their_order_conditions(order):
+    """The conditions sum_i b_i c_i^(k-1) = 1/k and the sums of rows; an error estimate vanishes on constants."""
+    tableau = TABLEAUS[order]
+    for k in range(1, tableau.order + 1):
+        assert tableau.B @ tableau.C ** (k - 1) == pytest.approx(1 / k, rel=1e-14)
+    assert np.allclose(tableau.A.sum(axis=1), tableau.C, rtol=0, atol=1e-14)
+    assert all(abs(weights.sum()) <= 1e-14 for weights in tableau.errors)
+
+
+# ------------------------------------------------------------------------------------------------------------ landings
+
+
+def ball(restitution, radius=0.1, height=0.9):
+    body = PlanarBody("ball", mass=2.0, inertia=1e-2, position=(0.0, radius + height))
+    floor = CirclePlane("floor", "ground", body, radius=radius, contact=Rigid(restitution=restitution, friction=0.0))
+    return Model([Ground(), body, floor, Gravity(acceleration=(0.0, -G))]).build()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_bouncing_ball(order):
+    """Impact times in closed form; the accumulation at 8.1387 s passed, then rest under the weight."""
+    e, height, dt_min = 0.9, 0.9, 1e-6
+    trajectory = simulate(ball(e), EventDriven(order=order), t_end=9.0, dt=ErrorControl(1e-9, 1e-11, dt_min, 0.5))
+    fall = np.sqrt(2 * height / G)
+    k = np.arange(len(trajectory.impacts))
+    assert np.allclose(trajectory.impacts["t"], fall * (1 + 2 * e * (1 - e**k) / (1 - e)), rtol=1e-12, atol=0)
+    end = fall * (1 + e) / (1 - e)
+    assert 0 < end - trajectory.impacts["t"][-1] <= 2 * dt_min / (1 - e)
+    assert trajectory.lam_N["floor"][-1] == pytest.approx(2.0 * G, rel=1e-14)
+    assert trajectory.mode["floor"][-1] == 1 and trajectory.v["ball.y"][-1] == pytest.approx(0.0, abs=1e-15)
+    c = trajectory.certificate
+    assert max(c.gap_violation, c.complementarity, c.motion_residual) <= 1e-12
+    assert abs(c.energy.remainder) <= 1e-11
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("e", [0.0, 0.5])
+@pytest.mark.parametrize("case", [1, 2, 3])
+def test_slider_rod(case, e, order):
+    contact = Rigid(restitution=e, friction=0.0)
+    system = slider_rod(case=case, contact=contact).build()
+    control = ErrorControl(rtol=1e-11, atol=1e-16, dt_min=1e-8, dt_max=1e-3)
+    trajectory = simulate(system, EventDriven(order=order), t_end=0.02, dt=control)
+    exact = slider_rod.exact(case=case, contact=contact)
+    sample = exact.sample(trajectory.t)
+    for name, scale in (("slider.x", C), ("slider.y", C), ("slider.angle", C / 0.01)):
+        assert np.max(np.abs(trajectory.q[name] - sample.q[name])) <= 1e-9 * scale, name
+    for name, force in exact.rest_force.items():
+        assert trajectory.lam_N[name][-1] == pytest.approx(force, abs=1e-8)
+    c = trajectory.certificate
+    assert c.gap_violation <= 1e-12 and c.motion_residual <= 1e-12
+    assert trajectory.counts["fallbacks"] == trajectory.counts["shortened"] == 0
+
+
+@pytest.mark.parametrize("dt_min", [1e-6, 1e-9])
+def test_bounces_end_whatever_counts_as_one(dt_min):
+    """Also where dt_min asks for rebounds lower than the round-off of positions."""
+    contact = Rigid(restitution=0.5, friction=0.0)
+    control = ErrorControl(rtol=1e-10, atol=1e-15, dt_min=dt_min, dt_max=1e-3)
+    trajectory = simulate(slider_rod(case=2, contact=contact).build(), EventDriven(), t_end=0.02, dt=control)
+    exact = slider_rod.exact(case=2, contact=contact)
+    assert trajectory.impacts["t"][-1] == pytest.approx(exact.rest_time, abs=4 * dt_min + 1e-7)
+    assert trajectory.counts["steps"] < 130
+
+
+def test_a_start_that_strikes_begins_with_its_impact():
+    system = slider_rod(case=1).build()
+    start = system.state({"slider.y": -C}, velocities={"slider.y": -0.02})
+    trajectory = simulate(system, EventDriven(), t_end=1e-3, dt=FINE, state=start)
+    assert trajectory.left.v["slider.y"][0] == -0.02
+    assert trajectory.v["slider.y"][0] == pytest.approx(0.0, abs=1e-17)
+    assert trajectory.P_N["guide.left_lower"][0] == pytest.approx(5 * 0.02 / 2, rel=1e-12)
+
+
+# ------------------------------------------------------------------------------------------------------------ friction
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"angle": 0.5}, {"speed": 0.0}, {"speed": -1.0}, {"angle": 0.0}], ids=lambda s: str(s or "default")
+)
+def test_block_on_incline(settings):
+    """Slides, stops, and sticks or turns; both corners stick, which leaves their shares open."""
+    trajectory = simulate(block_on_incline(**settings).build(), EventDriven(), t_end=0.6, dt=FINE)
+    sample = block_on_incline.exact(**settings).sample(trajectory.t)
+    for name in sample.q:
+        assert np.max(np.abs(trajectory.q[name] - sample.q[name])) <= 1e-14, name
+    for name in sample.v:
+        assert np.max(np.abs(trajectory.v[name] - sample.v[name])) <= 1e-13, name
+    assert trajectory.certificate.gap_violation <= 1e-15 and trajectory.certificate.motion_residual <= 1e-12
+    assert trajectory.certificate.energy.remainder == pytest.approx(0.0, abs=1e-13)
+
+
+@pytest.mark.parametrize("settings", [{}, {"stretch": 0.2}, {"belt_speed": 0.0, "stretch": 0.2}], ids=str)
+@pytest.mark.parametrize("order", ORDERS)
+def test_stick_slip_oscillator(order, settings):
+    """Reversals, riding, breaking away of two corners that share one slip, and the touch of zero slip once a period."""
+    trajectory = simulate(stick_slip_oscillator(**settings).build(), EventDriven(order=order), t_end=3.0, dt=FINE)
+    sample = stick_slip_oscillator.exact(**settings).sample(trajectory.t)
+    assert np.max(np.abs(trajectory.q["block.x"] - sample.q["block.x"])) <= 1e-9
+    assert np.max(np.abs(trajectory.v["block.x"] - sample.v["block.x"])) <= 1e-8
+    assert trajectory.certificate.joint_violation <= 1e-12
+    assert abs(trajectory.certificate.energy.remainder) <= 1e-9
+
+
+def test_a_jammed_slider_slides_by_coulombs_law():
+    """Case 3 with mu = 0.1: v_x = (50 - 2 mu 25)/5 t, 25 N at each of two corners."""
+    system = slider_rod(case=3, contact=Rigid(restitution=0.0, friction=0.1)).build()
+    trajectory = simulate(system, EventDriven(), t_end=0.1, dt=ErrorControl(1e-10, 1e-14, 1e-6, 1e-2))
+    names = ("guide.left_upper", "guide.right_lower")
+    assert {trajectory.mode[name][-1] for name in names} == {3}
+    force = trajectory.lam_N[names[0]][-1] + trajectory.lam_N[names[1]][-1]
+    assert trajectory.v["slider.x"][-1] == pytest.approx(0.9, abs=2e-3)  # the angle at rest is asin(c/a)
+    assert force == pytest.approx(50.0, abs=1e-2)
+
+
+# ------------------------------------------------------------------------------------------------- mechanisms at large
+
+
+def test_a_spatial_body_tumbles():
+    body = SpatialBody("top", mass=1.0, inertia=(1e-3, 2e-3, 3e-3), angular_velocity=(0.1, 20.0, 0.1))
+    system = Model([Ground(), body, Gravity(acceleration=(0.0, 0.0, -G))]).build()
+    trajectory = simulate(system, EventDriven(order="dop853"), t_end=2.0, dt=ErrorControl(1e-11, 1e-12, 1e-6, 0.1))
+    quaternion = np.column_stack([trajectory.q[f"top.q{x}"] for x in "wxyz"])
+    assert np.allclose(np.linalg.norm(quaternion, axis=1), 1.0, rtol=0, atol=1e-15)
+    assert trajectory.q["top.z"][-1] == pytest.approx(-G / 2 * 4.0, rel=1e-13)
+    assert abs(trajectory.certificate.energy.remainder) <= 1e-10
+
+
+def driven(friction):
+    contact = Rigid(restitution=0.5, friction=friction)
+    bodies = [
+        PlanarBody(name, mass=1.0, inertia=1e-2, position=(x, 0.0))
+        for name, x in (("crank", 0.1), ("rod", 0.35), ("slider", 0.5))
+    ]
+    joints = [
+        Revolute("main", "ground", "crank", at_b=(-0.1, 0.0)),
+        Revolute("knee", "crank", "rod", at_a=(0.1, 0.0), at_b=(-0.15, 0.0)),
+        RevoluteClearance("pin", "rod", "slider", at_a=(0.15, 0.0), clearance=5e-4, radius=0.01, contact=contact),
+        Prismatic("guide", "ground", "slider"),
+        PrescribedMotion("motor", "ground", "crank", coordinate="angle", motion=lambda t: 20.0 * t),
+    ]
+    return Model([Ground(), *bodies, *joints]).build(assemble=True)
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.1])
+def test_a_driven_slider_crank_with_a_loose_pin(friction):
+    """Joints, a driver, a curved gap; energy balances with the work of the driver and of friction."""
+    system = driven(friction)
+    trajectory = simulate(system, EventDriven(order="dop853"), t_end=0.1, dt=ErrorControl(1e-10, 1e-12, 1e-6, 5e-3))
+    c = trajectory.certificate
+    assert max(c.gap_violation, c.joint_violation, c.motion_residual) <= 1e-12
+    assert abs(c.energy.remainder) <= 1e-8 and (c.energy.loss_friction > 0) == (friction > 0)
+    assert c.energy.loss_impacts > 0 and abs(c.energy.work_drivers) > 1
+
+
+@pytest.mark.parametrize("e", [0.0, 0.5])
+def test_a_chain_falls(loose_chain, e):
+    """With a window of 1 ms a journal of the window is brought to its wall, and others may not be run into theirs."""
+    system = loose_chain(3, contact=Rigid(restitution=e, friction=0.0))
+    trajectory = simulate(system, EventDriven(), t_end=0.4, dt=ErrorControl(1e-8, 1e-10, 1e-3, 1e-2))
+    c = trajectory.certificate
+    assert c.gap_violation <= 1e-12 and c.motion_residual <= 1e-12
+    assert c.energy.loss_impacts > 0
+
+
+# ------------------------------------------------------------------------------------------------------------- restart
+
+
+class Stop:
+    """Presses Ctrl-C after so many steps."""
+
+    def __init__(self, steps):
+        self.steps = steps
+
+    def __call__(self, t, t_end, steps):
+        if steps == self.steps:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("steps", [5, 40, 60])
+def test_an_interrupted_run_goes_on_to_the_same_bits(steps, tmp_path):
+    system, control = slider_crank_translational().build(), ErrorControl(1e-8, 1e-10, 1e-6, 5e-3)
+    whole = simulate(system, EventDriven(), t_end=0.03, dt=control)
+    with pytest.raises(Interrupted) as stopped:
+        simulate(system, EventDriven(), t_end=0.03, dt=control, progress=Stop(steps))
+    stopped.value.trajectory.save(tmp_path / "run.nc")
+    rest = simulate(system, EventDriven(), t_end=0.03, dt=control, state=Trajectory.load(tmp_path / "run.nc").end)
+    assert np.array_equal(rest.q.array, whole.q.array[steps:])
+    assert np.array_equal(rest.P_N.array[1:], whole.P_N.array[steps + 1 :])
+
+
+# ------------------------------------------------------------------------------------------------------------ refusals
+
+
+def test_error_control_is_a_value_that_is_kept():
+    assert step_control(FINE) is FINE
+    assert FINE == ErrorControl(1e-10, 1e-12, 1e-6, 0.05) and hash(FINE) == hash(ErrorControl(1e-10, 1e-12, 1e-6, 0.05))
+    assert FINE.next_time(0.3, 0.0, 1.0) == 0.35 and FINE.next_time(0.98, 0.0, 1.0) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ((0.0, 1e-9, 1e-6, 1e-3), "rtol must be a number from 1e-14 to below 1, got 0.0"),
+        ((1e-15, 1e-9, 1e-6, 1e-3), "rtol must be a number from 1e-14"),
+        (("1e-7", 1e-9, 1e-6, 1e-3), "rtol must be a number"),
+        ((1e-7, -1.0, 1e-6, 1e-3), "atol must be a positive number, got -1.0"),
+        ((1e-7, 1e-9, 0.0, 1e-3), "dt_min must be a positive number of seconds, got 0.0"),
+        ((1e-7, 1e-9, 1e-3, 1e-6), "dt_min must not exceed dt_max"),
+    ],
+)
+def test_error_control_refuses(numbers, message):
+    with pytest.raises(InputError, match=f"ErrorControl: {message}"):
+        ErrorControl(*numbers)
+
+
+@pytest.mark.parametrize(
+    ("stepper", "dt", "message"),
+    [
+        (EventDriven(), 1e-3, r"EventDriven takes dt=ErrorControl\(rtol, atol, dt_min, dt_max\), got ConstantStep"),
+        (EventDriven(), Landing(1e-6, 1e-3), "EventDriven takes dt=ErrorControl"),
+        (
+            GaussMPCC(),
+            FINE,
+            r"GaussMPCC takes dt as a number of seconds or Landing\(dt_min, dt_max\), got ErrorControl",
+        ),
+        (GaussQP(), FINE, "GaussQP takes dt as a number"),
+        (EventDriven(solver=IpoptMPCC()), FINE, r"neither of which IpoptMPCC\(.*\) solves; give it ActiveSet"),
+    ],
+)
+def test_each_stepper_says_what_it_takes(stepper, dt, message):
+    with pytest.raises(InputError, match=message):
+        simulate(slider_rod(case=1).build(), stepper, t_end=0.01, dt=dt)
+
+
+def test_settings_are_checked():
+    with pytest.raises(InputError, match="order must be one of dopri5, dop853, got 'rk4'"):
+        EventDriven(order="rk4")
+    with pytest.raises(InputError, match="simultaneity must be a time >= 0"):
+        EventDriven(simultaneity=-1.0)
+
+
+def test_rules_are_in_the_manifest():
+    trajectory = simulate(slider_rod(case=1).build(), EventDriven(solver=ActiveSet()), t_end=1e-3, dt=FINE)
+    rules = trajectory.manifest["rules"]
+    assert rules["simultaneity window [s]"] == 1e-6
+    assert "flight below 1e-06 s" in rules["rebound taken as rest"]
+    trajectory = simulate(slider_rod(case=1).build(), EventDriven(simultaneity=0.0), t_end=1e-3, dt=FINE)
+    assert trajectory.manifest["rules"]["simultaneity window [s]"] == 0.0
+
+
+def test_a_tolerance_that_no_step_meets_is_named():
+    body = PlanarBody("body", mass=1.0, inertia=1.0)
+    load = PointForce("load", body, force=lambda t: ca.vertcat(ca.sqrt(1e-3 - t), 0.0))
+    system = Model([Ground(), body, load]).build()
+    with pytest.raises(SimulationFailed, match="no step from t = 0.001.* or check for loads that jump") as failed:
+        simulate(system, EventDriven(), t_end=1.0, dt=ErrorControl(1e-8, 1e-10, 1e-6, 0.1))
+    assert failed.value.trajectory.t[-1] == pytest.approx(1e-3, abs=1e-9)
+
+
+def test_events_without_end_are_named():
+    """Bounces within a window of none, where dt_min is no help and each rises higher than round-off."""
+    system = ball(0.999999, height=1e-9)
+    with pytest.raises(SimulationFailed, match="does not get on: 2000 events"):
+        simulate(system, EventDriven(), t_end=1e3, dt=ErrorControl(1e-8, 1e-10, dt_min=1e-5, dt_max=1.0))
