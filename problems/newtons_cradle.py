@@ -60,7 +60,7 @@ def struck_apart(balls: int, restitution: float) -> Array:
     array([0., 0., 1.])
     """
     passed = (1.0 + restitution) / 2.0
-    speeds = (1.0 - passed) * passed ** np.arange(balls)
+    speeds: Array = (1.0 - passed) * passed ** np.arange(balls, dtype=float)
     speeds[-1] = passed ** (balls - 1)
     return speeds
 

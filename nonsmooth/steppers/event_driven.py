@@ -195,8 +195,8 @@ class EventDrivenFormulation:
         if count >= STALLED:
             raise SolverFailed(
                 f"the run does not get on: {STALLED} events, or {STALLED / SMOOTH:g} steps, within dt_min = "
-                f"{self.control.dt_min:g} s. A larger dt_min ends bounces earlier, a larger simultaneity joins impacts; "
-                "looser rtol and atol, or smoother loads, allow longer steps."
+                f"{self.control.dt_min:g} s. A larger dt_min ends bounces, a larger simultaneity joins impacts, "
+                "and looser rtol and atol, or smoother loads, allow longer steps."
             )
         memory = {**before.stepper_memory, **phase.memory()}
         memory |= {"dt": np.array([dt]), "stall": np.array([since, count + (1.0 if event else SMOOTH)])}
@@ -236,7 +236,9 @@ class EventDrivenFormulation:
         impact, after, new = None, end, phase
         if event is not None or striking.any():
             impact, after, new = yield from self.transitions.settled(end, phase, striking, released, signs)
-        return self._record(state, self._remembering(state, after, new, dt_next, after is not end), trial, phase, new, after, impact)
+        return self._record(
+            state, self._remembering(state, after, new, dt_next, after is not end), trial, phase, new, after, impact
+        )
 
     def _accepted(self, point: Point, phase: Phase, dt: float, t_end: float) -> tuple[Trial, float]:
         """A step whose error is tolerated, regardless of events, and the length to try next."""
