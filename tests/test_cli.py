@@ -166,6 +166,7 @@ BAD = {
     "setting twice": ([*MAIN_JOB, "--set", "friction=0", "--set", "friction=0"], ["friction", "twice"]),
     "parameter that is a word": ([*MAIN_JOB, "--set", "slider.mass=heavy"], ["slider.mass", "heavy"]),
     "restitution out of range": ([*MAIN_JOB, "--set", "restitution=1.5"], ["restitution", "1.5"]),
+    "tolerance without bounds": ([*MAIN_JOB, "--rtol", "1e-7"], ["--atol missing"]),
     "negative friction": ([*MAIN_JOB, "--set", "friction=-0.1"], ["friction", "-0.1"]),
     "output in no folder": ([*MAIN_JOB, "--output", "nowhere/run.nc"], ["nowhere/run.nc", "cannot be written"]),
     "output is a folder": ([*MAIN_JOB, "--output", "."], ["--output", "."]),

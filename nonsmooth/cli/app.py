@@ -93,6 +93,13 @@ def run(
     dt_max: Annotated[
         float | None, typer.Option("--dt-max", parser=_seconds, metavar="S", help="Longest step, in seconds.")
     ] = None,
+    rtol: Annotated[
+        float | None,
+        typer.Option("--rtol", help="Relative error per step, with --atol, --dt-min and --dt-max; for event-driven."),
+    ] = None,
+    atol: Annotated[
+        float | None, typer.Option("--atol", help="Absolute error per step, in SI units; for event-driven.")
+    ] = None,
     engine: Annotated[str, typer.Option("--engine", help="auto or python.")] = "auto",
     settings: Annotated[
         list[str] | None,
@@ -113,7 +120,9 @@ def run(
         from nonsmooth.cli.inputs import Request
         from nonsmooth.cli.run import carry_out
 
-        request = Request(problem, case, tuple(settings or ()), stepper, solver, engine, t_end, dt, dt_min, dt_max)
+        request = Request(
+            problem, case, tuple(settings or ()), stepper, solver, engine, t_end, dt, dt_min, dt_max, rtol, atol
+        )
         return carry_out(request, output=output, figure=figure, as_json=as_json)
     except KeyboardInterrupt:
         _say("Interrupted before the first step; nothing was written.")

@@ -54,12 +54,22 @@ class Request:
     dt: float | None
     dt_min: float | None
     dt_max: float | None
+    rtol: float | None = None
+    atol: float | None = None
 
     def step(self) -> StepControl:
-        """The constant step, or `Landing` between the bounds."""
-        from nonsmooth.step_control import Landing, step_control
+        """The constant step, `Landing` between the bounds, or with tolerances `ErrorControl`."""
+        from nonsmooth.step_control import ErrorControl, Landing, step_control
 
         bounds = {"--dt-min": self.dt_min, "--dt-max": self.dt_max}
+        tolerances = {"--rtol": self.rtol, "--atol": self.atol}
+        if self.rtol is not None or self.atol is not None:
+            absent = [name for name, value in (tolerances | bounds).items() if value is None]
+            if absent or self.dt is not None:
+                what = f"{', '.join(absent)} missing" if absent else "--dt excludes them"
+                raise InputError(f"Error control takes --rtol, --atol, --dt-min and --dt-max together: {what}.")
+            values = [value for value in (*tolerances.values(), *bounds.values()) if value is not None]
+            return ErrorControl(*values)
         given = [name for name, value in bounds.items() if value is not None]
         if self.dt is not None and given:
             raise InputError(

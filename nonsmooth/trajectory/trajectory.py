@@ -57,7 +57,7 @@ class Trajectory:
     lam_N
         Mean normal force [N] of that step, impacts excluded.
     mode
-        0 open, 1 closed; in row 0 only where the start is an impact.
+        0 open, 1 closed, 2 sticking, 3 slipping; in row 0 only where the start is an impact.
     reaction, reaction_impact
         Mean force [N] and torque [N m] of each ideal joint on its second body, global frame, impacts excluded; and the
         impulse of the impacts [N s], [N m s].
@@ -264,7 +264,7 @@ TABLES = (
     Table("P_N", "contact", "normal impulse of the step, impacts included", "pressing apart > 0"),
     Table("P_T", "contact", "tangential impulse of the step", "along the contact's tangent"),
     Table("lam_N", "contact", "mean normal force of the step, impacts excluded", "pressing apart > 0"),
-    Table("mode", "contact", "contact mode", "0 open, 1 closed"),
+    Table("mode", "contact", "contact mode", "0 open, 1 closed, 2 sticking, 3 slipping"),
     Table("reaction", "joint_force", "mean force of joints, impacts excluded", "on the second body, global frame"),
     Table("reaction_impact", "joint_force", "impulse of joints at impacts", "on the second body, global frame"),
     Table("energy", "energy_term", "energies, and cumulative works and losses", "work on the system and losses > 0"),
