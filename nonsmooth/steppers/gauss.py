@@ -290,7 +290,7 @@ class GaussFormulation(ABC):
         before, after = m.at(start.t, start.q), m.at(end.t, end.q)
         constant = isinstance(self.control, ConstantStep)
         # a contact that leaves has pressed before it did; one struck within the window obeys its law in velocities
-        pressed = np.where(touching, P_N.total, P_N.end)
+        pressed = P_N.total if constant else np.where(touching, P_N.total, P_N.end)
         natural = np.abs(np.minimum(after.g_N / m.scale, pressed / end.stepper_memory["y_scale"]))
         reaction, reaction_impact, works = self._reactions(start, end, P_g)
         return Step(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nonsmooth import ActiveSet, GaussMPCC, GaussQP, Landing, MoreauJean, Rigid, simulate
+from nonsmooth import ActiveSet, GaussMPCC, GaussQP, InputError, Landing, MoreauJean, Rigid, simulate
 from nonsmooth_problems import slider_rod
 
 SCHEMES = {
@@ -35,3 +35,15 @@ def test_exact_coulomb_friction(scheme):
         ledger = trajectory.certificate.energy
         assert ledger.loss_friction == pytest.approx(0.2249, abs=2e-4)  # 2 mu N times the way slid in jam, 45 mm
         assert abs(ledger.remainder) <= 1e-9
+
+
+def test_the_convex_cone_by_its_name():
+    """Associated friction opens gaps by dt mu |slip|; when they fill the play, walls on both sides hold: c/(dt mu)."""
+    system = slider_rod(case=3, contact=Rigid(restitution=0.0, friction=0.1)).build()
+    trajectory = simulate(system, GaussQP(cone="convex"), t_end=0.1, dt=1e-3)
+    assert trajectory.v["slider.x"][-1] == pytest.approx(1e-5 / (1e-3 * 0.1), rel=1e-9)
+    # friction takes the whole push: mu times the sum of all four forces is f
+    assert sum(trajectory.P_N[name][-1] for name in trajectory.P_N) / 1e-3 == pytest.approx(50.0 / 0.1, rel=1e-9)
+    assert trajectory.certificate.complementarity > 1e-2
+    with pytest.raises(InputError, match='cone="convex".*constant step'):
+        simulate(system, GaussQP(cone="convex"), t_end=0.1, dt=Landing(1e-6, 1e-3))
