@@ -268,7 +268,7 @@ class GaussFormulation(ABC):
         Gaps are periodic in angles, so that the equations have other roots, half a turn away and with huge impulses.
         """
         m = self.mechanism
-        freely = state.v + m.metric.change(m.longest * m.force(state.t, state.q, state.v))
+        freely = state.v + m.longest * m.free_acceleration(state)
         reach = np.where(m.angular, TURN / m.longest, np.inf)
         return np.minimum(freely, state.v) - reach, np.maximum(freely, state.v) + reach
 

@@ -125,9 +125,8 @@ class GaussMPCCFormulation(GaussFormulation):
         kick = dt / 2 if self.equations.scheme == HALF_KICK else dt
         P_N, P_T = (np.where(binding, state.stepper_memory[name], 0.0) for name in ("P_N", "P_T"))
         P_g = np.zeros(self.system.ng)
-        impulse = kick * m.force(state.t, state.q, state.v) + m.at(state.t, state.q).W_N @ P_N
-        if self.rough:
-            impulse = impulse + m.at(state.t, state.q).W_T @ P_T
-        u = state.v + m.metric.change(impulse)
+        here = m.at(state.t, state.q)
+        impulse = here.W_N @ P_N + here.W_T @ P_T if self.rough else here.W_N @ P_N
+        u = state.v + kick * m.free_acceleration(state) + m.metric.change(impulse)
         guess = Solution(np.concatenate(([dt], u, P_g)), self.pairs(P_N, P_T), "guess", 0, "guess")
         return Advance(dt, u, m.moved(state.q, u, dt), P_g, P_N, P_T, np.inf, guess)

@@ -108,16 +108,14 @@ class GaussQPFormulation(GaussFormulation):
         if guess is None:
             u, P_g = state.v, np.zeros(ng)
             P_N, P_T = (np.where(binding, memory[name], 0.0) for name in ("P_N", "P_T"))
-            active = memory["closed"] > 0
         else:
             u, P_g, P_N, P_T = guess.u, guess.P_g, guess.P_N, guess.P_T
-            active = P_N > 0
         edges = 2 if self.rough else 1
         index = np.concatenate([np.arange(ng), *(ng + k * nc + np.flatnonzero(binding) for k in range(edges))])
-        names = (m.names[:ng] + m.names[ng:] * edges) if index.size == ng + edges * nc else ()
-        names = names or tuple((m.names[:ng] + m.names[ng:] * edges)[i] for i in index)
-        rows = np.concatenate([np.ones(ng, dtype=bool), *[active] * edges])[index]
-        solution = Solution(np.zeros(nv), np.zeros(rows.size), "guess", 0, "guess", rows)
+        names = self._names(index)
+        pressing = memory["closed"] > 0 if guess is None else P_N > 0
+        active = np.concatenate([np.ones(ng, dtype=bool), *[pressing] * edges])[index]
+        solution = Solution(np.zeros(nv), np.zeros(active.size), "guess", 0, "guess", active)
         best: Advance | None = None
         for k in range(PASSES + 1):
             x, y = np.concatenate(([dt], u, P_g)), self.pairs(P_N, P_T)
@@ -191,6 +189,13 @@ class GaussQPFormulation(GaussFormulation):
         P_N, P_T = np.zeros(nc), np.zeros(nc)
         P_N[index], P_T[index] = z[ng::2], z[ng + 1 :: 2]
         return response[:, :-1] @ z - response[:, -1], z[:ng], P_N, P_T
+
+    def _names(self, index: NDArray[np.intp]) -> tuple[str, ...]:
+        """Names of the rows of a pass: joints, then contacts once per edge of their cone."""
+        ng, every = self.system.ng, self.mechanism.names
+        if self.rough:
+            every = every + every[ng:]
+        return every if index.size == len(every) else tuple(every[i] for i in index)
 
     def _plausible(self, state: State, done: Advance) -> Advance:
         slowest, fastest = self.turn_limits(state)

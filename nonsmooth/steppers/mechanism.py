@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
+from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.steppers.base import CLOSED, OPEN, SLIPPING, STICKING
 
@@ -76,6 +77,7 @@ class Mechanism:
         self.metric = MassMetric(self.numeric.M(system.start.q, p)[0])
         self.angular = np.array([unit == "rad/s" for unit in system.names.v_units])
         self.names = system.constraint_names + system.contact_names
+        self._free: tuple[State, Array] | None = None
         self._met: list[tuple[float, Array, Configuration]] = []
 
     def at(self, t: float, q: Array) -> Configuration:
@@ -90,6 +92,12 @@ class Mechanism:
     def force(self, t: float, q: Array, v: Array) -> Array:
         """h(t, q, v)."""
         return self.numeric.h(t, q, v, self.p)[0]
+
+    def free_acceleration(self, state: State) -> Array:
+        """M^-1 h at a state, remembered for the last one."""
+        if self._free is None or self._free[0] is not state:
+            self._free = (state, self.metric.change(self.force(state.t, state.q, state.v)))
+        return self._free[1]
 
     def moved(self, q: Array, u: Array, dt: float) -> Array:
         """q moved by the velocity u for dt."""
