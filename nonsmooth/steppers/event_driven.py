@@ -134,6 +134,7 @@ class EventDrivenFormulation:
         self.stepper, self.system, self.control = stepper, system, control
         self.window = control.dt_min if stepper.simultaneity is None else float(stepper.simultaneity)
         m = self.mechanism = Mechanism(system, parameters, control.dt_max)
+        m.refuse_poisson("EventDriven")
         one = np.eye(1)
         probes: tuple[Program, ...] = (QP(one, one[0], one, one[0]), FrictionContact(np.eye(2), np.ones(2), one[0], 2))
         if not any(solver.fits(probe) for probe in probes):

@@ -88,6 +88,10 @@ class GaussFormulation(ABC):
                 f'"{self.system.contact_names[bouncy[0]]}" has restitution {m.restitution[bouncy[0]]:g}; '
                 "set it to 0, or use dt=Landing(dt_min, dt_max)."
             )
+        if np.any(m.poisson) and not np.all(m.poisson):
+            raise InputError(
+                f"{name}: Poisson's and Newton's impact laws cannot be mixed; give all contacts one of them."
+            )
         if not self.solver.fits(self.typical_program()):
             raise InputError(f"{name} poses programs that {self.solver} does not solve; {self.accepted_solvers}.")
 
@@ -205,7 +209,7 @@ class GaussFormulation(ABC):
         held, bound = touching & closed, np.zeros(self.system.nc)
         if crossing:  # short bounces end, an impact that falls into the same dt_min rebounds
             held = touching
-            bound = np.where(~closed & resolved, -m.restitution * np.minimum(after.W_N.T @ state.v, 0.0), 0.0)
+            bound = np.where(~closed & resolved, -m.rebound(after.W_N.T @ state.v), 0.0)
         second = yield from change_velocity(m, t, q, kicked, held, bound)
         # at rest velocities are differences of kicks: these, not what is left, tell what is zero
         terms = np.abs(kicked) + np.abs(second.v)

@@ -162,6 +162,7 @@ class GeneralizedAlphaFormulation:
             raise InputError(f"GeneralizedAlpha takes a constant step, got {control}; give dt as a number of seconds.")
         self.stepper, self.system = stepper, system
         self.mechanism = Mechanism(system, parameters, control.dt)
+        self.mechanism.refuse_poisson("GeneralizedAlpha")
         self.smooth, self.displacement = SmoothEquations(system, parameters), Displacement(self.mechanism)
         self.weights = Weights.of(stepper.spectral_radius)
         self.rough = bool(np.any(self.mechanism.friction > 0))
@@ -211,7 +212,7 @@ class GeneralizedAlphaFormulation:
         normal, slip, terms = at.W_N.T @ state.v, at.W_T.T @ state.v, np.abs(state.v)
         approaching = m.approaching(at.W_N, state.v, terms)
         steady = m.touching(at.g_N) & ~approaching & ~m.leaving(at.W_N, state.v, terms)
-        shift_N = m.restitution * np.minimum(normal, 0.0)
+        shift_N = m.rebound(normal)
         return Origin(b, a, lam, at, steady, shift_N, np.where(approaching, m.tangential * slip, 0.0))
 
     def _passes(self, state: State, origin: Origin, t: float) -> Generator[Ask, Solution, Trial]:

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.steppers.base import CLOSED, OPEN, SLIPPING, STICKING
@@ -74,6 +76,9 @@ class Mechanism:
         self.system, self.p, self.longest = system, p, longest
         self.numeric = system.numeric
         self.restitution, self.friction, self.tangential, self.scale = self.numeric.contact_law(p)
+        laws = [e.contact for e in system.elements if isinstance(e, Contact) for _ in e.gap_labels]
+        self.threshold = np.array([law.threshold for law in laws], dtype=float)
+        self.poisson = np.array([law.impact == "poisson" for law in laws], dtype=bool)
         self.metric = MassMetric(self.numeric.M(system.start.q, p)[0])
         self.angular = np.array([unit == "rad/s" for unit in system.names.v_units])
         self.names = system.constraint_names + system.contact_names
@@ -117,6 +122,19 @@ class Mechanism:
 
     def _zero_rate(self, W_N: Array, terms: Array) -> Array:
         return CLOSED_RATE * (np.abs(W_N).T @ terms + self.scale / self.longest)
+
+    def rebound(self, gamma: Array) -> Array:
+        """e gamma of each contact that approaches faster than its threshold, else 0 (nc,) [m/s]."""
+        return np.where(-gamma > self.threshold, self.restitution * np.minimum(gamma, 0.0), 0.0)
+
+    def refuse_poisson(self, stepper: str) -> None:
+        """Raise InputError if a contact has Poisson's law."""
+        if np.any(self.poisson):
+            name = self.system.contact_names[int(np.argmax(self.poisson))]
+            raise InputError(
+                f"{stepper} has Newton's impact law, but contact '{name}' has Rigid(impact='poisson'); "
+                "give it impact='newton', or step it with GaussQP() and dt=Landing(...)."
+            )
 
     def typical_sizes(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """Sizes of x = (dt, u, P_g) and of y = P_N: impulses that move a gap by its clearance within the longest step,

@@ -118,6 +118,7 @@ class MoreauJeanFormulation:
             raise InputError(f"MoreauJean takes a constant step, got {control}; give dt as a number of seconds.")
         self.stepper, self.system = stepper, system
         self.mechanism = Mechanism(system, parameters, control.dt)
+        self.mechanism.refuse_poisson("MoreauJean")
         self.rough = bool(np.any(self.mechanism.friction > 0))
         probe: Program = LCP(np.eye(1), np.zeros(1))
         if self.rough:
@@ -228,13 +229,18 @@ class MoreauJeanFormulation:
         """What the laws add to the rates at the end: e min(gamma_N⁻, 0) and e_T gamma_T⁻."""
         m, rates = self.mechanism, W.T @ v
         if not self.rough:
-            return m.restitution[active] * np.minimum(rates, 0.0)
+            return self._rebound(rates, active)
         normal, tangential = rates[0::2], rates[1::2]
         struck = normal < 0.0
         shift = np.empty_like(rates)
-        shift[0::2] = m.restitution[active] * np.minimum(normal, 0.0)
+        shift[0::2] = self._rebound(normal, active)
         shift[1::2] = np.where(struck, m.tangential[active] * tangential, 0.0)
         return shift
+
+    def _rebound(self, rates: Array, active: NDArray[np.intp]) -> Array:
+        every = np.zeros(self.system.nc)
+        every[active] = rates
+        return self.mechanism.rebound(every)[active]
 
     def _program(self, delassus: Array, b: Array, active: NDArray[np.intp]) -> Program:
         names = tuple(self.system.contact_names[i] for i in active)
@@ -276,7 +282,7 @@ class MoreauJeanFormulation:
             jump = jump - moved @ np.linalg.solve(R.T @ moved, R.T @ jump)
         v_left = end.v - jump
         smooth_slip = contact.W_T.T @ (start.v + end.v) / 2
-        law = gamma_plus + m.restitution * np.minimum(gamma_minus, 0.0)
+        law = gamma_plus + m.rebound(gamma_minus)
         y_scale = start.stepper_memory["y_scale"]
         natural = np.abs(np.minimum(law * dt / m.scale, P_N / y_scale))[active]
         impulses = trial.impulses

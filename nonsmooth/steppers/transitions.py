@@ -100,7 +100,11 @@ class Transitions:
         """Newton's and Coulomb's laws on the contacts that take part, as one program."""
         m = self.m
         gamma, slip = x.W_N.T @ v, x.W_T.T @ v
-        offsets = (x.g_t, restitution * np.minimum(gamma, 0.0), np.where(gamma < 0, m.tangential, 0.0) * slip)
+        offsets = (
+            x.g_t,
+            np.where(-gamma > m.threshold, restitution * np.minimum(gamma, 0.0), 0.0),
+            np.where(gamma < 0, m.tangential, 0.0) * slip,
+        )
         answer = yield from respond(m, v, (x.W_g, x.W_N, x.W_T), offsets, np.flatnonzero(struck))
         return Impact(answer.x, answer.z_g, answer.z_N, answer.z_T)
 

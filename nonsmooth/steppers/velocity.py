@@ -85,8 +85,17 @@ def strike(
     if not np.any(closed & m.approaching(W_N, v, terms)):
         none = np.zeros(closed.size)
         return VelocityChange(v, np.zeros(m.system.ng), none, none, 0.0, 0.0)
-    bound = -m.restitution * np.minimum(W_N.T @ v, 0.0)
-    return (yield from change_velocity(m, t, q, v, closed, bound, m.tangential * (W_T.T @ v)))
+    rebound = m.rebound(W_N.T @ v)
+    if not np.any(m.poisson):
+        return (yield from change_velocity(m, t, q, v, closed, -rebound, m.tangential * (W_T.T @ v)))
+    none = np.zeros(closed.size)
+    stopped = yield from change_velocity(m, t, q, v, closed, none)
+    # the threshold counts for Poisson's law as well: no expansion without a rebound
+    returned = np.where(np.any(rebound < 0), m.restitution, 0.0) * stopped.P_N
+    pushed = stopped.v + m.metric.change(W_N @ returned)
+    freed = yield from change_velocity(m, t, q, pushed, closed, none)
+    total = VelocityChange(freed.v, stopped.P_g + freed.P_g, stopped.P_N + returned + freed.P_N, none, 0.0, 0.0)
+    return total._replace(residual=max(stopped.residual, freed.residual), law=max(stopped.law, freed.law))
 
 
 def _residual(m: Mechanism, t: float, q: Array, v: Array, v_plus: Array, impulse: Array) -> float:
