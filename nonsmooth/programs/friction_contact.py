@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,7 @@ __all__ = ["ConeQP", "ContactProgram", "FrictionContact"]
 
 
 @dataclass(frozen=True, eq=False)
-class ContactProgram:
+class ContactProgram(ABC):
     """What contact programs with friction share: the numbers, their names, and how a row is scaled."""
 
     A: Array
@@ -97,9 +98,9 @@ class ContactProgram:
         tangential[:] = tangential.max(axis=1, keepdims=True, initial=0.0)
         return units
 
+    @abstractmethod
     def _defects(self, z: Array, u: Array) -> tuple[Array, Array]:
         """How far each contact is from obeying its law [m/s], >= 0: normal (contacts,) and tangential (contacts,)."""
-        raise NotImplementedError
 
     def _scales(self, z: Array) -> Array:
         """Sum of the absolute values of the terms of each u, between FLOOR and CAP times what the motion asks of it."""
