@@ -230,8 +230,9 @@ def solve(
     gravity: float,
     restitution: float,
     small_angles: bool = False,
+    start: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> SliderRod:
-    """The motion from rest in the middle of the clearance (y = theta = 0) until both ends rest on the walls.
+    """The motion until both ends rest on the walls, by default from rest in the middle of the clearance.
 
     Parameters
     ----------
@@ -243,11 +244,15 @@ def solve(
         e [-], 0 <= e < 1.
     small_angles
         Take y -+ a theta for the heights of the ends, in place of y -+ a sin(theta).
+    start
+        Heights of the left and the right end [m] and their rates [m/s] at t = 0, (2,) each; x starts from rest. An end
+        at exactly +-c touches its wall, and may rest on it or leave.
 
     Raises
     ------
     InputError
-        For a value out of range, and where the load presses nothing against the walls, so that rest is never reached.
+        For a value out of range, a start beyond a wall or moving into it, and where the load presses nothing against
+        the walls, so that rest is never reached.
     """
     positive = {"mass": mass, "inertia": inertia, "half_length": half_length, "clearance": clearance}
     for name, value in positive.items():
@@ -262,6 +267,8 @@ def solve(
     if force * offset == 0.0 and gravity == 0.0:
         raise InputError("Without gravity and without a moment of the force the slider never meets the rod.")
     motion = _Motion(mass, inertia, half_length, clearance, force * offset, gravity, restitution, small_angles)
+    if start is not None:
+        motion.begin(np.asarray(start[0], float), np.asarray(start[1], float))
     motion.run()
     return SliderRod(
         mass=mass,
@@ -290,6 +297,15 @@ class _Motion:
         self.horizon = 4.0 * sqrt(4.0 * c / acceleration)
         self.impacts: list[Impact] = []
         self.segments: list[_Segment] = []
+
+    def begin(self, heights: Array, rates: Array) -> None:
+        """Another start than rest in the middle."""
+        if heights.shape != (2,) or rates.shape != (2,) or not np.isfinite([heights, rates]).all():
+            raise InputError(f"start must be two heights and two rates, finite, got {heights} and {rates}.")
+        if np.any((np.abs(heights) > self.c) | ((np.abs(heights) == self.c) & (heights * rates > 0.0))):
+            raise InputError(f"An end starts beyond its wall or moves into it: heights {heights} m, rates {rates} m/s.")
+        touching = np.abs(heights) == self.c
+        self.anchor, self.rise, self.rate = np.where(touching, heights, 0.0), np.where(touching, 0.0, heights), rates
 
     def run(self) -> None:
         while True:

@@ -18,9 +18,9 @@ MASS, INERTIA, HALF, CLEARANCE, FORCE, GRAVITY, DT = 5.0, 8e-4, 0.01, 1e-5, 50.0
 KINDS = ("dense", "repeated rows", "equalities", "rank-deficient", "rigid bodies", "M-normalised")
 
 
-def step_qps(count: int) -> Iterator[tuple[str, QP]]:
-    """Velocities v minimising 1/2 |v - v_free|^2_M with A v >= b, feasible; shapes from a fixed list."""
-    rng = np.random.default_rng(20)
+def step_qps(count: int, seed: int = 20) -> Iterator[tuple[str, QP]]:
+    """Velocities v minimising 1/2 |v - v_free|^2_M with A v >= b, feasible; shapes from a list fixed by the seed."""
+    rng = np.random.default_rng(seed)
     shapes = [(int(rng.integers(3, 31)), int(rng.integers(1, 21))) for _ in range(12)]
     for i in range(count):
         kind, (n, m) = KINDS[i % len(KINDS)], shapes[(i // len(KINDS)) % len(shapes)]
@@ -47,24 +47,26 @@ def distance(qp: QP, one: Solution, other: Solution) -> float:
 
 
 def test_two_hundred_step_qps_by_five_solvers() -> None:
-    """Each residual meets the solver's own promise, and motions agree to the sum of the promises.
-
-    qrqp may give up on a few per cent (its docstring says so): then its residual must say so as well.
-    """
+    """Each residual meets the solver's own promise, and motions agree to the sum of the promises."""
     solvers = (ActiveSet(), Osqp(), CasadiQP("daqp"), CasadiQP("qrqp"), Conic())
     sessions = [solver.setup() for solver in solvers]
-    given_up = dict.fromkeys(solvers, 0)
     for kind, qp in step_qps(200):
         answers = [session.solve(qp) for session in sessions]
         for solver, answer in zip(solvers, answers, strict=True):
-            residual = qp.residual(answer)
-            if residual > solver.tolerance:
-                given_up[solver] += 1
-                assert solver == CasadiQP("qrqp"), f"{solver} on {kind}: {qp.worst(answer)}, said {answer.status}"
-                assert residual > CERTIFIED
-            else:
-                assert distance(qp, answer, answers[0]) <= solver.tolerance + solvers[0].tolerance, (solver, kind)
-    assert given_up[CasadiQP("qrqp")] <= 10
+            complaint = f"{solver} on {kind}: {qp.worst(answer)}, said {answer.status}"
+            assert qp.residual(answer) <= solver.tolerance, complaint
+            assert distance(qp, answer, answers[0]) <= solver.tolerance + solvers[0].tolerance, complaint
+
+
+def test_qrqp_answers_the_dual_where_it_goes_round_in_circles() -> None:
+    """Of 500 other programs it gives up on a few after its 1000 iterations; the dual takes some tens more."""
+    session = CasadiQP("qrqp").setup()
+    retried = 0
+    for kind, qp in step_qps(500, seed=4):
+        answer = session.solve(qp)
+        assert qp.residual(answer) <= CasadiQP.tolerance, (kind, qp.worst(answer), answer.status)
+        retried += answer.iterations > 1000
+    assert 1 <= retried <= 25
 
 
 @pytest.mark.parametrize("solver", [ActiveSet(), Osqp(), CasadiQP("daqp"), CasadiQP("qrqp"), Conic()], ids=str)

@@ -270,6 +270,26 @@ def test_offset_below_the_centre_mirrors_left_and_right():
     assert up.rest_time == pytest.approx(down.rest_time, rel=1e-14)
 
 
+def test_a_motion_goes_on_from_its_own_state():
+    table_1 = dict(mass=M, inertia=J, half_length=A, clearance=C, force=F, offset=0.5e-3, gravity=G, restitution=0.5)
+    whole = solve(**table_1)
+    t, contact = whole.impacts[3].t, whole.impacts[3].contact
+    state, side = whole.sample(t), np.array([-1.0, 1.0])
+    heights = state.q["slider.y"] + side * A * np.sin(state.q["slider.angle"])
+    rates = state.v["slider.y"] + side * A * np.cos(state.q["slider.angle"]) * state.v["slider.angle"]
+    heights[0 if "left" in contact else 1] = -C
+    rest = solve(**table_1, start=(heights, rates))
+    assert [impact.contact for impact in rest.impacts[:10]] == [impact.contact for impact in whole.impacts[4:14]]
+    assert t + rest.rest_time == pytest.approx(whole.rest_time, rel=1e-11)
+    still = solve(**table_1, start=([-C, -C], [0.0, 0.0]))
+    assert (still.rest_time, still.impacts) == (0.0, ())
+    for start in (([-2 * C, 0.0], [0.0, 0.0]), ([-C, 0.0], [-1e-3, 0.0])):
+        with pytest.raises(InputError, match="beyond its wall or moves into it"):
+            solve(**table_1, start=start)
+    with pytest.raises(InputError, match="two heights and two rates, finite"):
+        solve(**table_1, start=([0.0], [0.0]))
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

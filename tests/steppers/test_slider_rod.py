@@ -5,6 +5,7 @@ import pytest
 
 from nonsmooth import ActiveSet, GaussMPCC, GaussQP, Interrupted, Landing, Osqp, Rigid, Trajectory, simulate
 from nonsmooth_problems import slider_rod
+from nonsmooth_problems.slider_rod_exact import solve
 
 C = 1e-5  # clearance [m]
 CASES = (1, 2, 3)
@@ -93,11 +94,51 @@ def test_bounces_end_where_they_must(case, restitution):
         assert np.allclose(
             times[:6], [impact.t for impact in exact.impacts[:6]], rtol=0, atol=3e-10 if case == 3 else 1e-11
         )
-        # at e = 0.8 the two ends of case 2 bounce in turn, chaotically: the accumulation is known to 1e-4 s
-        chaos = 1e-4 if (case, restitution) == (2, 0.8) else 0.0
-        assert abs(times[-1] - exact.rest_time) <= 2 * dt_min / (1 - restitution) + chaos
+        if (case, restitution) != (2, 0.8):  # chaotic, see below
+            assert abs(times[-1] - exact.rest_time) <= 2 * dt_min / (1 - restitution)
         for name, force in exact.rest_force.items():
             assert trajectory.lam_N[name][-1] == pytest.approx(force, abs=1e-8)
+
+
+@pytest.fixture(scope="module")
+def bouncing_in_turn():
+    """Case 2 at e = 0.8, where the ends bounce in turn: an error grows by a factor of 1.6 from impact to impact.
+
+    The offset s changed by 1e-10 of itself moves the accumulation by 2e-5 s, so nothing can be said of its time as
+    such. What can be: the impacts are the exact ones as long as errors stay small, and the run ends where the exact
+    motion from its own last impacts does.
+    """
+    contact = Rigid(restitution=0.8, friction=0.0)
+    return slider_rod(case=2, contact=contact).build(), slider_rod.exact(case=2, contact=contact)
+
+
+@pytest.mark.parametrize("dt_max", [1e-3, 1e-4])
+def test_thirty_impacts_of_ends_that_bounce_in_turn(bouncing_in_turn, dt_max):
+    """Of second order in dt_max, since the sine bends the flights by 1e-7 of themselves."""
+    system, exact = bouncing_in_turn
+    impacts = simulate(system, GaussQP(), t_end=0.015, dt=Landing(1e-6, dt_max)).impacts
+    for k, one in enumerate(exact.impacts[:30]):
+        assert impacts["contact"][k] == one.contact
+        assert impacts["t"][k] == pytest.approx(one.t, abs=1e-6 * dt_max**2 * 1.6**k + 1e-15, rel=0)
+
+
+@pytest.mark.parametrize("dt_min", [1e-5, 1e-6, 1e-7])
+def test_ends_that_bounce_in_turn_come_to_rest(bouncing_in_turn, dt_min):
+    """The exact motion from the tenth impact before the last one ends within the flights that dt_min leaves out."""
+    system, exact = bouncing_in_turn
+    trajectory = simulate(system, GaussQP(), t_end=0.03, dt=Landing(dt_min, 1e-3))
+    times = np.unique(trajectory.impacts["t"])
+    row = int(np.searchsorted(trajectory.t, times[-11]))
+    y, angle = (trajectory.q[name][row] for name in ("slider.y", "slider.angle"))
+    v, spin = (trajectory.v[name][row] for name in ("slider.y", "slider.angle"))
+    arm = exact.half_length * np.array([-1.0, 1.0])
+    heights, rates = y + arm * np.sin(angle), v + arm * np.cos(angle) * spin
+    heights[np.abs(heights) > C * (1 - 1e-8)] = -C  # both ends bounce on the lower walls
+    rates[np.abs(rates) < 1e-12] = 0.0
+    given = ("mass", "inertia", "half_length", "clearance", "force", "offset", "gravity", "restitution")
+    onward = solve(**{name: getattr(exact, name) for name in given}, start=(heights, rates))
+    assert len(onward.impacts) > 10
+    assert abs(times[-1] - (times[-11] + onward.rest_time)) <= 2 * dt_min / (1 - 0.8)
 
 
 def test_a_start_that_strikes_begins_with_its_impact():
@@ -124,13 +165,14 @@ class Stop:
 @pytest.mark.parametrize("stepper", [GaussQP(), GaussMPCC()], ids=["QP", "MPCC"])
 def test_an_interrupted_run_goes_on_to_the_same_bits(stepper, dt, tmp_path):
     system = slider_rod(case=2).build()
-    whole = simulate(system, stepper, t_end=0.004, dt=dt)
+    whole = simulate(system, stepper, t_end=0.004, dt=dt, engine="python")
     with pytest.raises(Interrupted, match="after 5 steps") as stopped:
-        simulate(system, stepper, t_end=0.004, dt=dt, progress=Stop(5))
+        simulate(system, stepper, t_end=0.004, dt=dt, engine="python", progress=Stop(5))
     first = stopped.value.trajectory
     assert len(first.t) == 6
     first.save(tmp_path / "run.nc")
-    second = simulate(system, stepper, t_end=0.004, dt=dt, state=Trajectory.load(tmp_path / "run.nc").end)
+    end = Trajectory.load(tmp_path / "run.nc").end
+    second = simulate(system, stepper, t_end=0.004, dt=dt, engine="python", state=end)
     assert np.array_equal(second.q.array, whole.q.array[5:])
     assert np.array_equal(second.P_N.array[1:], whole.P_N.array[6:])
 
