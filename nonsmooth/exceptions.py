@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ __all__ = [
     "SimulationFailed",
     "SolverFailed",
     "SolverMissing",
+    "ValidityWarning",
 ]
 
 
@@ -28,6 +31,10 @@ class InputError(NonsmoothError, ValueError):
 
 class ModelError(InputError):
     """A mechanism that cannot be built: names, missing bodies, open joints, overlaps, redundant constraints."""
+
+
+class ValidityWarning(UserWarning):
+    """A law that is used outside the range in which it is meant to hold."""
 
 
 class SolverMissing(NonsmoothError, ImportError):
@@ -46,6 +53,11 @@ class SolverFailed(NonsmoothError, RuntimeError):
         self.guess = guess
         self.attempts = attempts
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """To other processes; without a program that cannot go there, as one that holds symbols of CasADi."""
+        program = self.program if _can_be_sent(self.program) else None
+        return partial(type(self), program=program, guess=self.guess, attempts=self.attempts), (str(self),)
+
 
 class SimulationFailed(NonsmoothError, RuntimeError):
     """A run that could not go on. `trajectory` holds every accepted step, `cause` the failed step's error."""
@@ -55,6 +67,10 @@ class SimulationFailed(NonsmoothError, RuntimeError):
         self.trajectory = trajectory
         self.cause = cause
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        cause = self.cause if _can_be_sent(self.cause) else SolverFailed(str(self.cause))
+        return partial(type(self), trajectory=self.trajectory, cause=cause), (str(self),)
+
 
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a run. `trajectory` holds every accepted step."""
@@ -62,3 +78,15 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, message: str, *, trajectory: Trajectory) -> None:
         super().__init__(message)
         self.trajectory = trajectory
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), trajectory=self.trajectory), (str(self),)
+
+
+def _can_be_sent(thing: Any) -> bool:
+    """Whether it can be pickled; CasADi raises a bare Exception where not."""
+    try:
+        pickle.dumps(thing)
+    except Exception:
+        return False
+    return True

@@ -1,1 +1,105 @@
-"""How contact answers: scalars in, scalars out. A law knows no geometry."""
+"""How contact answers: scalars in, scalars out. A law knows no geometry.
+
+All laws can be imported from here: ``from nonsmooth.laws import Flores, Material``. They are found in the folders
+`normal` and `friction`, one file per family, so that a new law is a class in one file. A base that several laws share
+has a name that ends in ``Law``; every other public class derived from `NormalLaw` or `FrictionLaw` is a law.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib
+import pkgutil
+import re
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from nonsmooth.exceptions import InputError
+
+if TYPE_CHECKING:
+    from nonsmooth.laws.compliant import FrictionLaw, NormalLaw
+
+Kind = Literal["normal", "friction"]
+
+
+def by_name(name: str, kind: Kind | None = None) -> type[NormalLaw] | type[FrictionLaw]:
+    """The law of a name in kebab case.
+
+    Raises
+    ------
+    InputError
+        If there is none; names the nearest.
+
+    >>> by_name("hunt-crossley").__name__
+    'HuntCrossley'
+    """
+    known = {key: law for each in ((kind,) if kind else get_args(Kind)) for key, law in _laws(each).items()}
+    if name in known:
+        return known[name]
+    close = difflib.get_close_matches(str(name).lower(), known, n=3, cutoff=0.5)
+    hint = f"Did you mean {' or '.join(close)}?" if close else f"There are {', '.join(sorted(known))}."
+    raise InputError(f"There is no {f'{kind} ' if kind else ''}law {name!r}. {hint}")
+
+
+def names(kind: Kind) -> tuple[str, ...]:
+    """Names of all laws of a kind in kebab case, sorted.
+
+    Raises
+    ------
+    InputError
+        For another kind than "normal" or "friction".
+
+    >>> [name for name in names("normal") if name.startswith("l")]
+    ['lankarani-nikravesh', 'lee-wang', 'line-contact', 'liu']
+    """
+    return tuple(sorted(_laws(kind)))
+
+
+@functools.cache
+def _laws(kind: Kind) -> dict[str, Any]:
+    """All laws of a kind by name."""
+    from nonsmooth.laws.compliant import FrictionLaw, NormalLaw
+
+    if kind not in get_args(Kind):
+        raise InputError(f'Laws are of kind "normal" or "friction", got {kind!r}.')
+    base = NormalLaw if kind == "normal" else FrictionLaw
+    found = {}
+    for module in _modules(kind):
+        for name, value in vars(module).items():
+            own = isinstance(value, type) and value.__module__ == module.__name__
+            if own and issubclass(value, base) and not name.startswith("_") and not name.endswith("Law"):
+                found[_kebab(name)] = value
+    return found
+
+
+def _modules(folder: str) -> list[ModuleType]:
+    package = importlib.import_module(f"{__name__}.{folder}")
+    return [
+        importlib.import_module(f"{package.__name__}.{each.name}") for each in pkgutil.iter_modules(package.__path__)
+    ]
+
+
+def _kebab(name: str) -> str:
+    """``HuntCrossley`` -> ``hunt-crossley``, ``BrownMcPhee`` -> ``brown-mcphee``, ``ESDU78035`` -> ``esdu78035``."""
+    return re.sub(r"(?<=[a-z0-9])(?<!Mc)(?=[A-Z])", "-", name).lower()
+
+
+@functools.cache
+def _exports() -> dict[str, str]:
+    """Module of each public name."""
+    alone = [importlib.import_module(f"{__name__}.{name}") for name in ("base", "compliant", "rigid")]
+    modules = [*alone, *_modules("normal"), *_modules("friction")]
+    return {name: module.__name__ for module in modules for name in getattr(module, "__all__", ())}
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_") or name not in _exports():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_exports()[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_exports()})

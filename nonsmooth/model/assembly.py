@@ -14,6 +14,8 @@ from typing import Any
 
 import casadi as ca
 
+from nonsmooth.laws.base import Law
+from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
@@ -51,6 +53,47 @@ class ElementFunctions:
             )
 
         return self._cached("gaps", element, make)
+
+    def surface(self, element: Contact) -> ca.Function:
+        """(z_a, z_b, p) -> true gaps, J_a, J_b, T_a, T_b of rates and slips at the true surfaces, which may overlap."""
+
+        def make() -> ca.Function:
+            a, b, local, p = self._arguments(element)
+            g, slip = element.true_gaps(a, b, p), element.true_slip(a, b, p)
+            slips = [ca.jacobian(slip, x.twist) for x in (a, b)]
+            return ca.Function("surface", [a.z, b.z, local], [g, _jacobian(g, a), _jacobian(g, b), *slips])
+
+        return self._cached("surface", element, make)
+
+    def coefficients(self, element: Contact) -> ca.Function:
+        """(p) -> constants of the contact's compliant law, one column in the law's order."""
+
+        def make() -> ca.Function:
+            local, p = self._parameters(element)
+            return ca.Function("coefficients", [local], [ca.vertcat(*element.coefficients(p).values())])
+
+        return self._cached("coefficients", element, make)
+
+    def constants(self, element: Contact) -> tuple[str, ...]:
+        """Names of the constants of the contact's compliant law."""
+        return tuple(element.coefficients(self._parameters(element)[1]))
+
+    def compliance(self, element: Contact) -> ca.Function:
+        """(depth, rate, approach, slip, bristles, holding, k) of a gap -> F_N, F_T, elastic F_N, rates of bristles."""
+
+        def make() -> ca.Function:
+            law = element.contact
+            assert isinstance(law, Compliant)
+            names = self.constants(element)
+            depth, rate, approach, slip, holding = (
+                ca.SX.sym(name) for name in ("depth", "rate", "approach", "slip", "holding")
+            )
+            bristle, k = ca.SX.sym("bristle", len(law.bristles)), ca.SX.sym("k", len(names))
+            constants = SimpleNamespace(**{name: k[i] for i, name in enumerate(names)})
+            outputs = law.forces(depth, rate, approach, slip, bristle, holding, constants)
+            return ca.Function("compliance", [depth, rate, approach, slip, bristle, holding, k], outputs)
+
+        return self._cached("compliance", element, make)
 
     def constraint(self, element: Joint) -> ca.Function:
         """(t, z_a, z_b, p) -> g, closure, J_a, J_b, explicit rate of g, point of b where the reaction acts."""
@@ -109,8 +152,8 @@ def _structure(element: Element) -> tuple[Any, ...]:
             continue
         if callable(value):
             entries.append((field.name, id(value)))
-        elif dataclasses.is_dataclass(value):
-            entries.append((field.name, type(value)))
+        elif isinstance(value, Law):
+            entries.append((field.name, value.structure()))
         elif value is None or isinstance(value, (str, bool)):
             entries.append((field.name, value))
     return tuple(entries)

@@ -13,8 +13,9 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.model.elements import Element, Quantity
+from nonsmooth.model.elements import Element
 from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement
+from nonsmooth.quantities import Quantity
 
 __all__ = ["Body", "Ground", "PlanarBody", "SpatialBody"]
 

@@ -20,6 +20,8 @@ __all__ = ["check_start", "closed_start"]
 CLOSED = 1e-9
 #: overlap of a contact at the start that is taken for round-off, as a share of its clearance
 OVERLAP = 1e-9
+#: overlap of compliant surfaces that can be meant, as a share of the clearance
+GIVING = 1.0
 #: share of a constraint's direction, besides what the others span, below which it counts as redundant
 RANK = 1e-9
 #: misfit [m or rad] at which assembly is content: round-off of lengths of the order of 1 m
@@ -47,7 +49,8 @@ def check_start(system: System, state: State, parameters: Array) -> None:
         return
     _check_closed(system, _rates(system, state, parameters), "moves at", tuple(f"{unit}/s" for unit in units))
     gaps = n.distance(q, p)[0]
-    overlap = np.flatnonzero(~(gaps >= -OVERLAP * n.contact_law(p)[3]))
+    allowed = OVERLAP if system.compliance is None else GIVING
+    overlap = np.flatnonzero(~(gaps >= -allowed * n.contact_law(p)[3]))
     if overlap.size:
         worst = overlap[np.argmin(gaps[overlap])]
         raise ModelError(

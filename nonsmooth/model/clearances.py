@@ -10,11 +10,14 @@ from typing import Annotated
 import casadi as ca
 
 from nonsmooth.model.contacts import Contact
-from nonsmooth.model.elements import Point, PositiveLength, Quantity
 from nonsmooth.model.frames import PlanarPlacement
 from nonsmooth.model.joints import BodyRef
+from nonsmooth.quantities import Point, PositiveLength, Quantity
 
 __all__ = ["Clearance", "PrismaticClearance", "RevoluteClearance"]
+
+#: distance of centres [m] below which a line of centres has no direction
+NOWHERE = 1e-30
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +60,9 @@ class RevoluteClearance(Clearance):
     body_fields = ("a", "b")
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if there is friction but no radius."""
-        friction = numbers.get("friction", 0.0)
+        """Raise ModelError if there is friction but no radius, or numbers of the law do not go together."""
+        super().check_together(numbers)
+        friction = max(numbers.get(label, 0.0) for label in ("friction", "static_friction"))
         if friction > 0 and self.radius is None:
             raise self.error(f"friction {friction:g} acts on the journal's surface, so give its radius.")
 
@@ -70,15 +74,45 @@ class RevoluteClearance(Clearance):
         return (p.clearance**2 - ca.dot(e, e)) / (2 * p.clearance)
 
     def true_gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        e = self._eccentricity(a, b, p)
-        return p.clearance - ca.sqrt(ca.dot(e, e))
+        return p.clearance - self._distance(self._eccentricity(a, b, p))
+
+    @staticmethod
+    def _distance(e: ca.SX) -> ca.SX:
+        """|e|, with finite derivatives where the centres coincide."""
+        return ca.sqrt(ca.fmax(ca.dot(e, e), NOWHERE**2))
+
+    def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
+        """That of a cylinder in a cylinder; the effective radius is R_i R_j / (R_i - R_j)."""
+        found = {"clearance": p.clearance}
+        if hasattr(p, "radius"):
+            found |= {"radius": p.radius, "effective_radius": p.radius * (p.radius + p.clearance) / p.clearance}
+        if hasattr(p, "length"):
+            found |= {"length": p.length}
+        return found
 
     def slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        """Along e / c turned by 90 degrees, a unit vector at contact, at the journal's and the bearing's surfaces."""
+        """Along e / c turned by 90 degrees, a unit vector at contact.
+
+        The arms differ by e.e / c: friction keeps the angular momentum also where a scheme leaves a gap.
+        """
         e = self._eccentricity(a, b, p) / p.clearance
-        centres = b.point_velocity(p.at_b) - a.point_velocity(p.at_a)
+        gap, radius = self.gaps(a, b, p), getattr(p, "radius", 0.0)
+        return self._slip(e, radius + gap, radius + p.clearance - gap, a, b, p)
+
+    def true_slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+        """At one point half way between the surfaces, so that friction leaves the angular momentum as it is."""
+        e = self._eccentricity(a, b, p)
+        distance = self._distance(e)
+        half = (distance - p.clearance) / 2
         radius = getattr(p, "radius", 0.0)
-        return (e[0] * centres[1] - e[1] * centres[0]) + radius * b.twist[2] - (radius + p.clearance) * a.twist[2]
+        return self._slip(e / distance, radius - half, radius + p.clearance + half, a, b, p)
+
+    def _slip(
+        self, n: ca.SX, arm_b: ca.SX, arm_a: ca.SX, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace
+    ) -> ca.SX:
+        """Of points on the line of centres, at `arm_b` from the journal's and `arm_a` from the bearing's centre."""
+        centres = b.point_velocity(p.at_b) - a.point_velocity(p.at_a)
+        return (n[0] * centres[1] - n[1] * centres[0]) + arm_b * b.twist[2] - arm_a * a.twist[2]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,27 +7,29 @@ where contacts are closed; `true_gaps` is the distance that is reported. Both va
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Annotated, ClassVar
 
 import casadi as ca
 
+from nonsmooth.exceptions import InputError
+from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
-from nonsmooth.model.elements import Element, Point, PositiveLength, Quantity
+from nonsmooth.model.elements import Element
 from nonsmooth.model.frames import PlanarPlacement
 from nonsmooth.model.joints import BodyRef
+from nonsmooth.quantities import Point, PositiveLength, Quantity
 
 __all__ = ["CircleCircle", "CirclePlane", "Contact", "PointPlane"]
-
-COEFFICIENTS = ("restitution", "friction", "tangential")
 
 
 @dataclass(frozen=True, eq=False)
 class Contact(Element):
     """Base of unilateral contacts between two bodies."""
 
-    contact: Rigid = field(kw_only=True)
+    contact: Rigid | Compliant = field(kw_only=True)
 
     dimensions = (2,)
     #: label of each gap; a single gap carries the name of its joint
@@ -36,24 +38,47 @@ class Contact(Element):
     size_label: ClassVar[str] = "size"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.contact, Rigid):
+        if not isinstance(self.contact, Rigid | Compliant):
             raise self.error(f"contact must be a law, as Rigid(restitution=..., friction=...), got {self.contact!r}.")
+        super().__post_init__()
+        own = Element.numbers(self)
+        missing = [name for name in self.contact.needs() if name not in self.geometry(SimpleNamespace(**own))]
+        if missing:
+            raise self.error(
+                f"its law {self.contact!r} needs {' and '.join(missing)}, which this contact has not; "
+                + (
+                    "give its radius and, where asked for, its length."
+                    if hasattr(self, "radius")
+                    else "use another law."
+                )
+            )
 
     def numbers(self) -> dict[str, float]:
-        law = self.contact
-        extra = {name: getattr(law, name) for name in COEFFICIENTS} if isinstance(law, Rigid) else {}
-        return super().numbers() | extra
+        return super().numbers() | self.contact.numbers()
 
     def quantity(self, label: str) -> Quantity:
-        if label in COEFFICIENTS:
-            return Quantity("-", nonnegative=True)
-        return super().quantity(label)
+        return self.contact.quantity(label) if label in self.contact.numbers() else super().quantity(label)
 
-    def check(self, label: str, value: float) -> None:
-        super().check(label, value)
-        if label in ("restitution", "tangential") and value > 1:
-            raise self.error(f"{label} must lie in [0, 1], got {value!r}.")
+    def symbols(self, parameters: Mapping[str, ca.SX]) -> SimpleNamespace:
+        found = super().symbols(parameters)
+        for label in self.contact.numbers():
+            setattr(found, label, parameters[f"{self.name}.{label}"])
+        return found
+
+    def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
+        """What a compliant law may ask of the contact: effective_radius, radius, clearance, length [m]."""
+        return {}
+
+    def coefficients(self, p: SimpleNamespace) -> Mapping[str, ca.SX]:
+        """Constants of the contact's law in a run, by name."""
+        return self.contact.coefficients(SimpleNamespace(**(vars(p) | self.geometry(p))))
+
+    def check_together(self, numbers: Mapping[str, float]) -> None:
+        """Raise ModelError if numbers of the law do not go together."""
+        try:
+            self.contact.check_together(numbers)
+        except InputError as error:
+            raise self.error(str(error)) from error
 
     def gap_names(self) -> tuple[str, ...]:
         """Full names of the gaps."""
@@ -68,8 +93,12 @@ class Contact(Element):
         return self.gaps(a, b, p)
 
     def slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        """Tangential velocity of b against a at each contact [m/s]."""
+        """Tangential velocity of b against a at each contact [m/s]; smooth as `gaps`."""
         raise TypeError(f"{type(self).__name__} has no slip.")
+
+    def true_slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+        """Slip of surfaces that penetrate each other; need not exist where contacts are open."""
+        return self.slip(a, b, p)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +181,9 @@ class CirclePlane(FreeContact):
     def gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
         return ca.dot(_plane(a, p.direction)[1], b.point(p.at_b) - a.point(p.at_a)) - p.radius
 
+    def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
+        return {"radius": p.radius, "effective_radius": p.radius}
+
     def slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
         tangent, normal = _plane(a, p.direction)
         return _slip_at(b.point(p.at_b) - p.radius * normal, tangent, a, b)
@@ -180,6 +212,9 @@ class CircleCircle(FreeContact):
 
     def gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
         return ca.norm_2(b.point(p.at_b) - a.point(p.at_a)) - p.radius_a - p.radius_b
+
+    def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
+        return {"effective_radius": p.radius_a * p.radius_b / (p.radius_a + p.radius_b)}
 
     def slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
         line = b.point(p.at_b) - a.point(p.at_a)

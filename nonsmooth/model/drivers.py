@@ -8,10 +8,10 @@ from typing import Annotated
 
 import casadi as ca
 
-from nonsmooth.model.elements import Point, Quantity
 from nonsmooth.model.frames import PlanarPlacement
 from nonsmooth.model.joints import Joint, _misfit, _sine
 from nonsmooth.model.signals import Signal, evaluate_signal
+from nonsmooth.quantities import Point, Quantity
 
 __all__ = ["PrescribedMotion"]
 

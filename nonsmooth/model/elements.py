@@ -8,82 +8,18 @@ compiled function, so that a sweep over them rebuilds nothing. Vectors become on
 from __future__ import annotations
 
 import dataclasses
-import functools
-import math
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from types import NoneType, SimpleNamespace
-from typing import Annotated, Any, ClassVar, NamedTuple, cast, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, cast
 
 import casadi as ca
 import numpy as np
 
 from nonsmooth.exceptions import ModelError
+from nonsmooth.quantities import AXES, Declared, Quantity, declarations
 
-__all__ = ["Element", "Length", "Point", "PositiveLength", "Quantity"]
-
-AXES = ("x", "y", "z")
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """A field that becomes a parameter: its unit, and whether it must be > 0 or >= 0."""
-
-    unit: str
-    positive: bool = False
-    nonnegative: bool = False
-    labels: tuple[str, ...] = AXES
-
-    @property
-    def accepted(self) -> str:
-        kind = "a positive number" if self.positive else "a number >= 0" if self.nonnegative else "a finite number"
-        return f"{kind} [{self.unit}]"
-
-    def accepts(self, value: float) -> bool:
-        if not math.isfinite(value):
-            return False
-        return value > 0 if self.positive else value >= 0 if self.nonnegative else True
-
-
-Length = Annotated[float, Quantity("m")]
-PositiveLength = Annotated[float, Quantity("m", positive=True)]
-Point = Annotated[tuple[float, ...], Quantity("m")]
-
-
-class _Declared(NamedTuple):
-    """A quantity and the forms in which its field may be given: float, tuple, Callable, NoneType."""
-
-    quantity: Quantity
-    forms: frozenset[Any]
-
-    @property
-    def accepted(self) -> str:
-        words = [self.quantity.accepted] if float in self.forms else []
-        if tuple in self.forms:
-            words.append(f"a tuple of components, each {self.quantity.accepted}")
-        if Callable in self.forms:
-            words.append("a function of time")
-        return ", or ".join(words)
-
-
-def _parts(hint: Any) -> Iterator[Any]:
-    """A type hint and all that it is made of, but not the arguments of tuples and callables."""
-    yield hint
-    if get_origin(hint) not in (tuple, Callable):
-        for part in get_args(hint):
-            yield from _parts(part)
-
-
-@functools.cache
-def _declarations(cls: type) -> dict[str, _Declared]:
-    found = {}
-    for name, hint in get_type_hints(cls, include_extras=True).items():
-        parts = list(_parts(hint))
-        quantities = [part for part in parts if isinstance(part, Quantity)]
-        if quantities:
-            forms = {get_origin(part) or part for part in parts} & {float, tuple, Callable, NoneType}
-            found[name] = _Declared(quantities[0], frozenset(forms))
-    return found
+__all__ = ["Element"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,10 +66,10 @@ class Element:
             numbers.update({f"{field}_{labels[i]}": float(x) for i, x in enumerate(array)})
         return numbers
 
-    def _declared(self) -> dict[str, _Declared]:
-        return _declarations(cast(Hashable, type(self)))
+    def _declared(self) -> dict[str, Declared]:
+        return declarations(cast(Hashable, type(self)))
 
-    def _array(self, field: str, value: Any, declared: _Declared) -> np.ndarray:
+    def _array(self, field: str, value: Any, declared: Declared) -> np.ndarray:
         """The value as an array: of dimension 0 for a number, of dimension 1 for a tuple."""
         try:
             if value is None or isinstance(value, (str, bool)):

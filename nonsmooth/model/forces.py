@@ -9,10 +9,11 @@ from typing import Annotated, Any
 
 import casadi as ca
 
-from nonsmooth.model.elements import Element, Point, PositiveLength, Quantity
+from nonsmooth.model.elements import Element
 from nonsmooth.model.frames import Placement, PlanarPlacement
 from nonsmooth.model.joints import BodyRef
 from nonsmooth.model.signals import evaluate_signal
+from nonsmooth.quantities import Point, PositiveLength, Quantity
 
 __all__ = ["Damper", "Force", "Gravity", "PointForce", "Spring", "Torque"]
 

@@ -13,8 +13,9 @@ from typing import Annotated, ClassVar
 import casadi as ca
 
 from nonsmooth.model.bodies import Body, Ground
-from nonsmooth.model.elements import Element, Point, Quantity
+from nonsmooth.model.elements import Element
 from nonsmooth.model.frames import PlanarPlacement, cross
+from nonsmooth.quantities import Point, Quantity
 
 __all__ = ["Fixed", "Joint", "Prismatic", "Revolute"]
 

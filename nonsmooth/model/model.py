@@ -8,10 +8,12 @@ from typing import Any, TypeVar
 import casadi as ca
 
 from nonsmooth.exceptions import ModelError
+from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.assembly import ElementFunctions, body_offsets, check_dimension, local_parameters
 from nonsmooth.model.bodies import Body, Ground
 from nonsmooth.model.checks import check_start, closed_start
-from nonsmooth.model.contacts import COEFFICIENTS, Contact
+from nonsmooth.model.compliance import compliance
+from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force, Gravity, gravity_force
 from nonsmooth.model.frames import Placement, ground_placement
@@ -49,6 +51,7 @@ class Model:
     ) -> None:
         self.name = name
         self.provenance: dict[str, Any] = dict(provenance or {})
+        self.origin: dict[str, str] = {}  # "problem" and "source", where a ready problem made the model
         self._elements: dict[str, Element] = {}
         for element in elements:
             self.add(element)
@@ -98,7 +101,7 @@ class Model:
         for element in self.elements:
             check_dimension(element, dimension)
         self._check_references()
-        system = _Assembler(self.elements, dimension).system(self.name, self.provenance)
+        system = _Assembler(self.elements, dimension).system(self.name, self.provenance, self.origin)
         start = closed_start(system, system.start, system.parameter_values) if assemble else system.start
         object.__setattr__(system, "start", start)
         check_start(system, start, system.parameter_values)
@@ -157,7 +160,7 @@ class _Assembler:
             iq, iv = self.offsets[body.name]
             self.placements[body.name] = body.placement(self.q[iq], self.v[iv])
 
-    def system(self, name: str, provenance: Mapping[str, Any]) -> System:
+    def system(self, name: str, provenance: Mapping[str, Any], origin: Mapping[str, str]) -> System:
         t, q, v, p = self.t, self.q, self.v, self.p
         M, h, advance, kinematics = self._bodies()
         applied, energy = self._forces()
@@ -174,6 +177,7 @@ class _Assembler:
             parameters=self.parameters,
             start=self._start(),
             provenance=provenance,
+            origin=dict(origin),
             M=ca.Function("M", [q, p], [M], ["q", "p"], ["M"]),
             inverse_factor=ca.Function("inverse_factor", [p], [self._inverse_factor()], ["p"], ["inverse_factor"]),
             h=ca.Function("h", [t, q, v, p], [h + applied], ["t", "q", "v", "p"], ["h"]),
@@ -188,6 +192,8 @@ class _Assembler:
             W_T=ca.Function("W_T", [q, p], [W_T], ["q", "p"], ["W_T"]),
             drift=ca.Function("drift", [t, q, v, p], [drift], ["t", "q", "v", "p"], ["drift"]),
             distance=ca.Function("distance", [q, p], [distance], ["q", "p"], ["distance"]),
+            surface=ca.Function("surface", [q, p], [*self._surface()], ["q", "p"], ["distance", "D_N", "D_T"]),
+            compliance=compliance(self.contacts, self.functions, p, self.symbols),
             contact_law=ca.Function("contact_law", [p], law, ["p"], ["restitution", "friction", "tangential", "size"]),
             energy=ca.Function(
                 "energy", [t, q, v, p], [ca.vertcat(kinetic, *energy)], ["t", "q", "v", "p"], ["energy"]
@@ -279,11 +285,30 @@ class _Assembler:
             self._scatter(W_T, columns, ((a, T_a), (b, T_b)))
             gaps.append(g)
             distances.append(distance)
-            for values, label in zip(law, (*COEFFICIENTS, contact.size_label), strict=True):
-                values.extend([self.symbols[f"{contact.name}.{label}"]] * size)
+            rigid = isinstance(contact.contact, Rigid)
+            for values, label in zip(law, ("restitution", "friction", "tangential", contact.size_label), strict=True):
+                known = rigid or label == contact.size_label
+                values.extend([self.symbols[f"{contact.name}.{label}"] if known else ca.SX(0)] * size)
             column += size
         law_columns = [ca.vertcat(*values) for values in law]
         return ca.vertcat(*gaps), ca.vertcat(*distances), W_N, W_T, law_columns
+
+    def _surface(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """True gaps, and the directions of their rates and of the slips."""
+        count = sum(len(contact.gap_labels) for contact in self.contacts)
+        D_N, D_T = ca.SX(self.nv, count), ca.SX(self.nv, count)
+        distances = []
+        column = 0
+        for contact in self.contacts:
+            a, b = contact.body_names()
+            arguments = (self.placements[a].z, self.placements[b].z, local_parameters(contact, self.symbols))
+            distance, J_a, J_b, T_a, T_b = self.functions.surface(contact)(*arguments)
+            columns = slice(column, column + len(contact.gap_labels))
+            self._scatter(D_N, columns, ((a, J_a), (b, J_b)))
+            self._scatter(D_T, columns, ((a, T_a), (b, T_b)))
+            distances.append(distance)
+            column = columns.stop
+        return ca.vertcat(*distances), D_N, D_T
 
     def _scatter(self, W: ca.SX, columns: slice, blocks: tuple[tuple[str, ca.SX], ...]) -> None:
         for name, block in blocks:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -20,6 +20,9 @@ from nonsmooth.evaluation import Array, Evaluator
 from nonsmooth.exceptions import InputError, ModelError
 from nonsmooth.model.elements import Element
 from nonsmooth.model.state import State
+
+if TYPE_CHECKING:
+    from nonsmooth.model.compliance import Compliance
 
 __all__ = ["Names", "System"]
 
@@ -48,8 +51,10 @@ class System:
     ``W_g(t, q, p)`` (nv, ng), ``g_t(t, q, p)`` its explicit rate; ``closure(t, q, p)`` the joints' misfit as reported;
     ``g_N(q, p)`` (nc,) [m] open > 0, ``W_N(q, p)`` (nv, nc); ``W_T(q, p)`` (nv, nc) with slip velocities W_T' v;
     ``drift(t, q, v, p)`` (ng + nc + nc,) what the second derivatives of g and g_N and the first of the slip hold
-    besides W' v'; ``distance(q, p)`` true gaps; ``contact_law(p)`` normal restitution, friction, tangential restitution
-    and typical gap [m] of each contact;
+    besides W' v'; ``distance(q, p)`` true gaps; ``surface(q, p)`` these, and D_N, D_T (nv, nc) with their rates D_N' v
+    and the slips D_T' v at surfaces that may overlap; ``contact_law(p)`` normal restitution, friction, tangential
+    restitution (0 for compliant contacts) and typical gap [m] of each contact; `compliance` the forces of compliant
+    contacts, None unless all are;
     ``energy(t, q, v, p)`` kinetic and potential energy [J], power of loads and of damping [W];
     ``reaction(t, q, p, lam_g)`` forces and torques of joints on their second bodies.
     """
@@ -74,10 +79,17 @@ class System:
     W_T: ca.Function
     drift: ca.Function
     distance: ca.Function
+    surface: ca.Function
     contact_law: ca.Function
     energy: ca.Function
     reaction: ca.Function
+    compliance: Compliance | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    origin: Mapping[str, str] = field(default_factory=dict)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """To other processes go the functions; their evaluators are made there."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def nq(self) -> int:
@@ -123,7 +135,7 @@ class System:
     @cached_property
     def description(self) -> dict[str, Any]:
         """The mechanism as plain data."""
-        return {"name": self.name, "elements": [element.describe() for element in self.elements]}
+        return {"name": self.name, **self.origin, "elements": [element.describe() for element in self.elements]}
 
     def __repr__(self) -> str:
         return (
@@ -184,6 +196,15 @@ class System:
     def true_gaps(self, q: Array, parameters: Array) -> Array:
         """True gaps (n, nc) [m] at rows of coordinates (n, nq)."""
         return _rows(self.distance, self.nc, np.atleast_2d(q), parameters)
+
+    def gap_rates(self, q: Array, v: Array, parameters: Array) -> Array:
+        """Rates of the true gaps (n, nc) [m/s] at rows of coordinates and velocities; opening > 0."""
+        return _rows(self._gap_rates, self.nc, np.atleast_2d(q), np.atleast_2d(v), parameters)
+
+    @cached_property
+    def _gap_rates(self) -> ca.Function:
+        q, v, p = ca.SX.sym("q", self.nq), ca.SX.sym("v", self.nv), ca.SX.sym("p", len(self.parameters))
+        return ca.Function("gap_rates", [q, v, p], [self.surface(q, p)[1].T @ v])
 
     def joint_closure(self, t: Array, q: Array, parameters: Array) -> Array:
         """Misfit of joints and drivers (n, ng) [m] or [rad] at rows of coordinates."""

@@ -10,7 +10,12 @@
 """
 
 from nonsmooth.programs.base import Program, Session, Solution, Solver
-from nonsmooth.programs.conversions import cone_qp_from_friction_contact, lcp_from_friction_contact, lcp_from_qp
+from nonsmooth.programs.conversions import (
+    cone_qp_from_friction_contact,
+    lcp_from_friction_contact,
+    lcp_from_qp,
+    pushed_friction_contact,
+)
 from nonsmooth.programs.friction_contact import ConeQP, ContactProgram, FrictionContact
 from nonsmooth.programs.lcp import LCP
 from nonsmooth.programs.mpcc import MPCC, MPCCStructure
@@ -31,4 +36,5 @@ __all__ = [
     "cone_qp_from_friction_contact",
     "lcp_from_friction_contact",
     "lcp_from_qp",
+    "pushed_friction_contact",
 ]

@@ -12,7 +12,7 @@ from nonsmooth.programs.friction_contact import ConeQP, FrictionContact
 from nonsmooth.programs.lcp import LCP
 from nonsmooth.programs.qp import QP
 
-__all__ = ["cone_qp_from_friction_contact", "lcp_from_friction_contact", "lcp_from_qp"]
+__all__ = ["cone_qp_from_friction_contact", "lcp_from_friction_contact", "lcp_from_qp", "pushed_friction_contact"]
 
 
 def lcp_from_qp(qp: QP) -> tuple[LCP, Callable[[Array], Array]]:
@@ -136,3 +136,62 @@ def cone_qp_from_friction_contact(program: FrictionContact) -> ConeQP:
     of 10 um at dt = 1e-4 s.
     """
     return ConeQP(program.A, program.b, program.friction, program.dimension, program.bilateral, program.names)
+
+
+def pushed_friction_contact(program: FrictionContact, push: Array) -> tuple[FrictionContact, Callable[[Array], Array]]:
+    r"""Contacts that known normal impulses press besides P_N, as one FrictionContact.
+
+    .. math::
+        0 \le u_N \perp P_N \ge 0, \quad \|P_T\| \le \mu (P_N + \text{push}), \quad
+        \|u_T\| P_T = -\mu (P_N + \text{push}) u_T.
+
+    A contact with friction and a push gets a twin at the same place. The twin's tangential rows are those of the
+    contact; its normal row d (P' - push), with d the contact's diagonal of A, is coupled to nothing, so that P' = push.
+    Both frictions oppose the same slip, hence so does their sum, with the reach that is asked for: an answer is exact
+    if and only if its twin program certifies it. Where contact and twin stick, only the sum of their P_T is unique.
+
+    Parameters
+    ----------
+    program : FrictionContact
+        Its b holds what the push does to u already.
+    push : array (contacts,)
+        Known normal impulses [N s], not negative.
+
+    Returns
+    -------
+    program : FrictionContact
+        Twins follow the contacts; it is the given one where no contact needs a twin.
+    recover : callable
+        z with twins -> z of the contacts, without the push.
+
+    Examples
+    --------
+    A body of 1 kg slides at 3 m/s and leaves the floor at 1 m/s, which took a push of 1 N s: friction lags behind.
+
+    >>> floor = FrictionContact(np.eye(2), np.array([1.0, 3.0]), np.array([0.5]), dimension=2)
+    >>> pushed, recover = pushed_friction_contact(floor, np.array([1.0]))
+    >>> recover(np.array([0.0, 0.0, 1.0, -0.5]))
+    array([ 0. , -0.5])
+    """
+    e, d, m = program.bilateral, program.dimension, program.b.size
+    twinned = np.flatnonzero((program.friction > 0.0) & (push > 0.0))
+    if twinned.size == 0:
+        return program, lambda z: z
+    places = (e + d * twinned[:, None] + np.arange(d)).ravel()
+    rows = np.concatenate((np.arange(m), places))
+    normal, own = m + d * np.arange(twinned.size), program.units[places[::d]]
+    own = np.where(own > 0.0, own, 1.0)
+    A, b = program.A[np.ix_(rows, rows)], program.b[rows]
+    A[normal], A[:, normal] = 0.0, 0.0
+    A[normal, normal], b[normal] = own, -own * push[twinned]
+    names = program.names + tuple(f"{program.names[e + k]}, push" for k in twinned if program.names)
+    friction = np.concatenate((program.friction, program.friction[twinned]))
+
+    def recover(z: Array) -> Array:
+        impulses = z[:m].copy()
+        twins = z[m:].copy()
+        twins[::d] = 0.0
+        impulses[places] += twins
+        return impulses
+
+    return FrictionContact(A, b, friction, d, e, names), recover

@@ -12,6 +12,7 @@
 `ProjectedGaussSeidel`  LCP, QP, friction                       contact after contact, linear convergence
 `Admm`                  friction, ConeQP                        splitting on cones, for many contacts in space
 `Chain`                 any                                     one after the other, until one answer is certified
+`Radau`, `Dop853`, ...  smooth phases of compliant contact      integrators of SciPy and SUNDIALS: `initial_value`
 ======================  ======================================  ===============================================
 
 "Friction" is `FrictionContact`, in the plane and in space unless said otherwise.
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from nonsmooth.solvers.casadi_qp import CasadiQP
     from nonsmooth.solvers.chain import Chain
     from nonsmooth.solvers.conic import Conic
+    from nonsmooth.solvers.initial_value import Bdf, Cvodes, Dop853, Idas, Lsoda, Radau
     from nonsmooth.solvers.ipopt import IpoptMPCC
     from nonsmooth.solvers.lemke import Lemke
     from nonsmooth.solvers.mode_enumeration import ModeEnumeration
@@ -48,14 +50,20 @@ if TYPE_CHECKING:
 __all__ = [
     "ActiveSet",
     "Admm",
+    "Bdf",
     "CasadiQP",
     "Chain",
     "Conic",
+    "Cvodes",
+    "Dop853",
+    "Idas",
     "IpoptMPCC",
     "Lemke",
+    "Lsoda",
     "ModeEnumeration",
     "Osqp",
     "ProjectedGaussSeidel",
+    "Radau",
     "SemismoothNewton",
     "available",
     "by_name",
@@ -64,14 +72,20 @@ __all__ = [
 _MODULES = {
     "ActiveSet": "active_set",
     "Admm": "admm",
+    "Bdf": "initial_value",
     "CasadiQP": "casadi_qp",
     "Chain": "chain",
     "Conic": "conic",
+    "Cvodes": "initial_value",
+    "Dop853": "initial_value",
+    "Idas": "initial_value",
     "IpoptMPCC": "ipopt",
     "Lemke": "lemke",
+    "Lsoda": "initial_value",
     "ModeEnumeration": "mode_enumeration",
     "Osqp": "osqp",
     "ProjectedGaussSeidel": "projected_gauss_seidel",
+    "Radau": "initial_value",
     "SemismoothNewton": "semismooth_newton",
 }
 _PLUGINS = ("daqp", "qrqp")
@@ -125,10 +139,12 @@ def available() -> list[tuple[str, str | None, str]]:
         _row("mode-enumeration", ["numba"]),
         _row("projected-gauss-seidel", ["numba"]),
         _row("admm", ["numpy"]),
+        *(_row(name, ["scipy"]) for name in ("radau", "dop853", "bdf", "lsoda")),
     ]
     import casadi as ca  # plugins are asked for one by one: loading HiGHS would break cvxpy's
 
     plugins = [("daqp", ca.has_conic("daqp")), ("qrqp", ca.has_conic("qrqp"))]
+    plugins += [(name, ca.has_integrator(name)) for name in ("cvodes", "idas")]
     plugins += [("ipopt-mpcc", ca.has_nlpsol("ipopt")), ("ipopt-mpcc (ccopt)", ca.has_nlpsol("ccopt"))]
     for name, loads in plugins:
         missing = "" if loads else "this build of casadi cannot load its library"

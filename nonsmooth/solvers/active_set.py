@@ -127,8 +127,7 @@ class ActiveSetSession:
         return planar_answer(scaled, guess, self._solve_lcp, "ActiveSet", ActiveSet.tolerance)
 
     def _solve_mpcc(self, mpcc: MPCC, guess: Solution | None) -> Solution:
-        best = _start(mpcc, guess)
-        error = mpcc.residual(best)
+        best, error = _start(mpcc, guess), np.inf
         x, y, active = best.x, best.y, best.active
         stagnation, status = 0, "max_iter"
         for iteration in range(1, NEWTON_STEPS + 1):
@@ -156,11 +155,11 @@ class ActiveSetSession:
         free, pairs = mpcc.free, mpcc.binding
         c, G, c_x, c_y, G_x, G_y = mpcc.structure.jacobians(x, y, mpcc.p)
         # x = x_0 + X Y with Y the new multipliers: c_y dy = c_y Y - c_y y
-        solved = np.linalg.solve(c_x[:, free], np.column_stack((c - c_y @ y, c_y)))
+        solved = np.linalg.solve(c_x[:, free], np.concatenate(((c - c_y @ y)[:, None], c_y), axis=1))
         offset, slope = -solved[:, 0], -solved[:, 1:]
-        scale = mpcc.G_scale[pairs]
-        A = (G_x[:, free] @ slope + G_y)[np.ix_(pairs, pairs)] * mpcc.y_scale[pairs] / scale[:, None]
-        b = (G + G_x[:, free] @ offset - G_y @ y)[pairs] / scale
+        scale, G_x = mpcc.G_scale[pairs], G_x[:, free]
+        A = (G_x @ slope + G_y)[pairs][:, pairs] * mpcc.y_scale[pairs] / scale[:, None]
+        b = (G + G_x @ offset - G_y @ y)[pairs] / scale
         z, _, binding, _, _ = self._pivot(A, b, 0, None if active is None else active[pairs])
         new_x, new_y, new_active = x.copy(), np.zeros_like(y), np.zeros(y.size, bool)
         new_y[pairs] = z * mpcc.y_scale[pairs]

@@ -1,6 +1,7 @@
 """How time is cut: a stepper turns a system into a formulation, which poses one program after another.
 
 ==================  ====================================================================================
+`CompliantDae`      compliant contact, by an integrator with error control
 `EventDriven`       high order between events that are located to round-off
 `GaussMPCC`         each step one complementarity program, its length found by the program where it lands
 `GaussQP`           each step a short sequence of convex programs
@@ -16,15 +17,17 @@ from typing import TYPE_CHECKING, Any
 from nonsmooth.exceptions import InputError
 
 if TYPE_CHECKING:
+    from nonsmooth.steppers.compliant import CompliantDae
     from nonsmooth.steppers.event_driven import EventDriven
     from nonsmooth.steppers.gauss_mpcc import GaussMPCC
     from nonsmooth.steppers.gauss_qp import GaussQP
     from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha
     from nonsmooth.steppers.moreau_jean import MoreauJean
 
-__all__ = ["EventDriven", "GaussMPCC", "GaussQP", "GeneralizedAlpha", "MoreauJean", "by_name", "names"]
+__all__ = ["CompliantDae", "EventDriven", "GaussMPCC", "GaussQP", "GeneralizedAlpha", "MoreauJean", "by_name", "names"]
 
 _MODULES = {
+    "CompliantDae": "compliant",
     "EventDriven": "event_driven",
     "GaussMPCC": "gauss_mpcc",
     "GaussQP": "gauss_qp",
@@ -32,6 +35,7 @@ _MODULES = {
     "MoreauJean": "moreau_jean",
 }
 _BY_NAME = {
+    "compliant-dae": "CompliantDae",
     "event-driven": "EventDriven",
     "gauss-mpcc": "GaussMPCC",
     "gauss-qp": "GaussQP",

@@ -36,6 +36,8 @@ class Step:
     follow the system's names. `residual` is the scaled residual of the step's own discrete equations,
     `complementarity` its natural map. Of the drivers' work [J], ``work_drivers_impact`` is done at the impact;
     ``loss_friction`` [J] is lost in sliding, impacts aside.
+    A stepper that integrates them gives work of loads and losses in damping; otherwise they are taken from the rows by
+    the trapezoid. Compliant contacts hold ``stored`` [J] at the end of the step and have lost ``loss_contact`` in it.
     """
 
     state: State
@@ -54,6 +56,10 @@ class Step:
     work_drivers: float = 0.0
     work_drivers_impact: float = 0.0
     loss_friction: float = 0.0
+    work_loads: float | None = None
+    loss_damping: float | None = None
+    loss_contact: float = 0.0
+    stored: float = 0.0
 
 
 Stepping = Generator[Ask, Solution, Step]
@@ -67,17 +73,23 @@ class Formulation(Protocol):
         ...
 
     def step(self, state: State, t_end: float) -> Stepping:
-        """Advance from `state` to `t_end` at most."""
+        """Advance from `state` to `t_end` at most; the new state keeps memories that are not the stepper's."""
         ...
 
     def rules(self) -> dict[str, Any]:
         """Stated rules and tolerances, for the manifest."""
         ...
 
+    def counts(self) -> dict[str, int]:
+        """What the run has cost besides programs: ``evaluations`` of the equations of motion."""
+        ...
+
 
 class Stepper(Protocol):
     """Settings of a scheme: a frozen dataclass."""
 
+    #: kind of contact law that it takes
+    contact: ClassVar[type]
     #: class name of the solver that is used when `solver` is None
     default_solver: ClassVar[str]
     #: kinds of program that `solver` is chosen for; programs of other kinds go to the chain of their kind

@@ -5,7 +5,8 @@ One step from (t, q, v) in a phase, the modes of all contacts:
 1. A Runge-Kutta step of the phase's index-1 system, its length by the error estimate; q and v are projected.
 2. The first event within it, by cubics of gaps and slips and by the forces at the stages; the step is taken anew,
    guarded Newton on its length, until it ends there.
-3. At a landing an impact of all contacts that are closed, or land within the simultaneity window: one program.
+3. At a landing an impact of all contacts that are closed, or land within the simultaneity window: one program by
+   Newton's law, two by Poisson's.
 4. A rebound shorter than dt_min ends a sequence of bounces: the impact is repeated with e = 0 for it.
 5. The new phase: one program in accelerations and forces on the closed contacts.
 
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverFailed
+from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import QP, FrictionContact, Program, Solution
@@ -64,8 +66,9 @@ STALLED, SMOOTH = 2000, 0.02
 class EventDriven:
     """Smooth motion at high order between events that are located to round-off: the reference among the steppers.
 
-    Persistent contacts are joints with known slip, landings end a step exactly, impacts obey Newton's and Coulomb's
-    laws on all closed contacts together. Takes ``dt=ErrorControl(rtol, atol, dt_min, dt_max)``; each step is a row.
+    Persistent contacts are joints with known slip, landings end a step exactly, impacts obey Newton's or Poisson's law
+    and Coulomb's on all closed contacts together. Takes ``dt=ErrorControl(rtol, atol, dt_min, dt_max)``; each step is a
+    row.
 
     Parameters
     ----------
@@ -73,7 +76,7 @@ class EventDriven:
         Dormand and Prince's pair of order 5, or that of order 8 for tight tolerances.
     simultaneity : [s], >= 0, optional
         Contacts that land within this time of each other strike together; dt_min by default. This is part of the model:
-        with Newton's law an impact on two corners at once and one on each after the other end differently, however near
+        an impact on two corners at once and one on each after the other end differently, however near
         they are in time. 0 lets no two strike together: those that cannot be told apart strike one after the
         other, the fastest first, and a rattle between them that dies down takes all normal velocity.
     solver : settings of a solver of QPs, and of planar friction where there is any, optional
@@ -104,6 +107,7 @@ class EventDriven:
     solver: Any = None
     fallback: bool = True
 
+    contact: ClassVar[type] = Rigid
     default_solver: ClassVar[str] = "SemismoothNewton"
     programs: ClassVar[tuple[type, ...]] = ()
 
@@ -134,7 +138,7 @@ class EventDrivenFormulation:
         self.stepper, self.system, self.control = stepper, system, control
         self.window = control.dt_min if stepper.simultaneity is None else float(stepper.simultaneity)
         m = self.mechanism = Mechanism(system, parameters, control.dt_max)
-        m.refuse_poisson("EventDriven")
+        m.refuse_mixed_impacts("EventDriven")
         one = np.eye(1)
         probes: tuple[Program, ...] = (QP(one, one[0], one, one[0]), FrictionContact(np.eye(2), np.ones(2), one[0], 2))
         if not any(solver.fits(probe) for probe in probes):
@@ -145,6 +149,10 @@ class EventDrivenFormulation:
         self.motion = Motion(m, TABLEAUS[stepper.order], control.rtol, control.atol)
         self.transitions = Transitions(self.motion, control.dt_min, self.window)
         self._last: Point | None = None
+
+    def counts(self) -> dict[str, int]:
+        """Evaluations of accelerations and contact forces."""
+        return {"evaluations": self.motion.evaluations}
 
     def rules(self) -> dict[str, Any]:
         """Stated rules and tolerances."""

@@ -5,7 +5,8 @@ A landing step from (t, q, v), where the contacts `closed` press (gap and rate z
 1. *Half kick* of the largest length, up to the limit, for which every open gap stays >= 0; complementarity binds only
    closed contacts. It ends at the limit or exactly where a gap closes.
 2. *Second half*: M (v_left - u) = dt/2 h + W(q⁺) P with W_N' v_left >= 0 on the contacts still closed.
-3. *Impact*, if a closed contact approaches: the law gamma⁺ >= -e gamma⁻ on all struck contacts together.
+3. *Impact*, if a closed contact approaches: Newton's law gamma⁺ >= -e gamma⁻, or Poisson's in its two phases, on all
+   struck contacts together.
 
 A contact that comes back less than dt_min after it left, as at the end of ever faster bounces, is not landed on: the
 step is then a half kick of dt_min in which all contacts bind, with plastic impact, and carries the run over the
@@ -36,7 +37,7 @@ from nonsmooth.steppers.base import Ask, Step, Stepping
 from nonsmooth.steppers.equations import HALF_KICK, IMPLICIT_EULER, Advance, StepEquations
 from nonsmooth.steppers.landing import LANDED, locate_landing
 from nonsmooth.steppers.mechanism import CLOSED_GAP, CLOSED_RATE, Mechanism, contact_modes
-from nonsmooth.steppers.velocity import change_velocity, strike
+from nonsmooth.steppers.velocity import change_velocity, expand, strike
 
 __all__ = ["TURN", "GaussFormulation"]
 
@@ -75,6 +76,7 @@ class GaussFormulation(ABC):
             system, parameters, control.dt if isinstance(control, ConstantStep) else control.dt_max
         )
         self.rough = bool(np.any(self.mechanism.friction > 0))
+        self.reach = np.where(self.mechanism.angular, TURN / self.mechanism.longest, np.inf)
         self.equations = StepEquations(system, IMPLICIT_EULER if constant else HALF_KICK, rough=self.rough)
         self._refuse(type(self).__name__.removesuffix("Formulation"))
 
@@ -88,10 +90,7 @@ class GaussFormulation(ABC):
                 f'"{self.system.contact_names[bouncy[0]]}" has restitution {m.restitution[bouncy[0]]:g}; '
                 "set it to 0, or use dt=Landing(dt_min, dt_max)."
             )
-        if np.any(m.poisson) and not np.all(m.poisson):
-            raise InputError(
-                f"{name}: Poisson's and Newton's impact laws cannot be mixed; give all contacts one of them."
-            )
+        m.refuse_mixed_impacts(name)
         if not self.solver.fits(self.typical_program()):
             raise InputError(f"{name} poses programs that {self.solver} does not solve; {self.accepted_solvers}.")
 
@@ -124,6 +123,10 @@ class GaussFormulation(ABC):
     def land(self, state: State, longest: float, closed: Mask) -> Generator[Ask, Solution, Advance]:
         """Half kick of the largest admissible length, by root finding on the length."""
         return (yield from locate_landing(self.mechanism, self.advance, state, longest, closed))
+
+    def counts(self) -> dict[str, int]:
+        """Nothing besides programs."""
+        return {}
 
     def rules(self) -> dict[str, Any]:
         """Tolerances of contact detection."""
@@ -169,7 +172,7 @@ class GaussFormulation(ABC):
             struck = self.mechanism.touching(self.mechanism.at(end.t, end.q).g_N)
         left_at = np.where((struck | left) & ~pressing, end.t, left_at)
         memory = {"closed": pressing.astype(float), "left_at": left_at, "P_N": P_N, "P_T": P_T}
-        return replace(end, stepper_memory={**before.stepper_memory, **memory})
+        return State(end.t, end.q, end.v, end.law_memory, {**before.stepper_memory, **memory})
 
     # ---------------------------------------------------------------------------------------------------------- steps
 
@@ -207,10 +210,15 @@ class GaussFormulation(ABC):
         force = m.force(state.t + first.dt / 2, m.moved(state.q, first.u, first.dt / 2), first.u)
         kicked = first.u + m.metric.change(first.dt / 2 * force)
         held, bound = touching & closed, np.zeros(self.system.nc)
+        rebounds = np.zeros_like(held)
         if crossing:  # short bounces end, an impact that falls into the same dt_min rebounds
-            held = touching
-            bound = np.where(~closed & resolved, -m.rebound(after.W_N.T @ state.v), 0.0)
+            held, rebound = touching, m.rebound(after.W_N.T @ state.v)
+            rebounds = ~closed & resolved & touching & (rebound < 0)
+            bound = np.where(rebounds & ~m.poisson, -rebound, 0.0)
         second = yield from change_velocity(m, t, q, kicked, held, bound)
+        if np.any(rebounds & m.poisson):
+            stopping = np.where(rebounds, first.P_N + second.P_N, 0.0)
+            second = second.then((yield from expand(m, t, q, second.v, held, m.restitution * stopping)))
         # at rest velocities are differences of kicks: these, not what is left, tell what is zero
         terms = np.abs(kicked) + np.abs(second.v)
         struck = touching
@@ -273,8 +281,7 @@ class GaussFormulation(ABC):
         """
         m = self.mechanism
         freely = state.v + m.longest * m.free_acceleration(state)
-        reach = np.where(m.angular, TURN / m.longest, np.inf)
-        return np.minimum(freely, state.v) - reach, np.maximum(freely, state.v) + reach
+        return np.minimum(freely, state.v) - self.reach, np.maximum(freely, state.v) + self.reach
 
     # ---------------------------------------------------------------------------------------------------- bookkeeping
 

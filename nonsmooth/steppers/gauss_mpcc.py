@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import SolverFailed
+from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import MPCC, Program, Solution
@@ -54,6 +55,7 @@ class GaussMPCC:
     solver: Any = None
     fallback: bool = True
 
+    contact: ClassVar[type] = Rigid
     default_solver: ClassVar[str] = "IpoptMPCC"
     programs: ClassVar[tuple[type, ...]] = (MPCC,)
 
@@ -79,10 +81,12 @@ class GaussMPCCFormulation(GaussFormulation):
     ) -> Generator[Ask, Solution, Advance]:
         """One MPCC of given length."""
         program = self.mpcc(state, dt, dt, binding)
-        start = self._free_motion(state, dt, binding) if guess is None else guess
-        x = np.concatenate(([dt], start.u, start.P_g))
-        active = start.solution.active if guess is not None else self._active(state, binding)
-        solution = yield program, Solution(x, self.pairs(start.P_N, start.P_T), "guess", 0, "guess", active)
+        if guess is None:
+            start = self._free_motion(state, dt, binding)
+        else:
+            x = np.concatenate(([dt], guess.u, guess.P_g))
+            start = replace(guess.solution, x=x, y=self.pairs(guess.P_N, guess.P_T))
+        solution = yield program, start
         return self._advance(state, program, solution)
 
     def land(self, state: State, longest: float, closed: NDArray[np.bool_]) -> Generator[Ask, Solution, Advance]:
@@ -91,11 +95,11 @@ class GaussMPCCFormulation(GaussFormulation):
         if not self.solver.fits(program):
             return (yield from super().land(state, longest, closed))
         guess = self._free_motion(state, longest, closed)
-        predicted = closing_within(m, state, guess, closed)
+        predicted = closing_within(m, state, self._advance(state, program, guess), closed)
         if predicted is not None:
             guess = self._free_motion(state, predicted[0], closed)
         try:
-            solution = yield program, guess.solution
+            solution = yield program, guess
         except SolverFailed:
             return (yield from super().land(state, longest, closed))
         done = self._advance(state, program, solution)
@@ -119,14 +123,13 @@ class GaussMPCCFormulation(GaussFormulation):
         closed, P_T = binding & (state.stepper_memory["closed"] > 0), state.stepper_memory["P_T"]
         return np.concatenate([closed, closed & (P_T > 0), closed & (P_T < 0), closed]) if self.rough else closed
 
-    def _free_motion(self, state: State, dt: float, binding: NDArray[np.bool_]) -> Advance:
+    def _free_motion(self, state: State, dt: float, binding: NDArray[np.bool_]) -> Solution:
         """A guess: free motion with the impulses of the last step."""
         m = self.mechanism
         kick = dt / 2 if self.equations.scheme == HALF_KICK else dt
         P_N, P_T = (np.where(binding, state.stepper_memory[name], 0.0) for name in ("P_N", "P_T"))
-        P_g = np.zeros(self.system.ng)
         here = m.at(state.t, state.q)
         impulse = here.W_N @ P_N + here.W_T @ P_T if self.rough else here.W_N @ P_N
         u = state.v + kick * m.free_acceleration(state) + m.metric.change(impulse)
-        guess = Solution(np.concatenate(([dt], u, P_g)), self.pairs(P_N, P_T), "guess", 0, "guess")
-        return Advance(dt, u, m.moved(state.q, u, dt), P_g, P_N, P_T, np.inf, guess)
+        x = np.concatenate(([dt], u, np.zeros(self.system.ng)))
+        return Solution(x, self.pairs(P_N, P_T), "guess", 0, "guess", self._active(state, binding))

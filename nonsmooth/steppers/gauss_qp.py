@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverFailed
+from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import QP, FrictionContact, Program, Solution
@@ -72,6 +73,7 @@ class GaussQP:
     fallback: bool = True
     cone: str = "coulomb"
 
+    contact: ClassVar[type] = Rigid
     default_solver: ClassVar[str] = "ActiveSet"
     programs: ClassVar[tuple[type, ...]] = (QP,)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverFailed
+from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import QP, FrictionContact, Program, Solution
@@ -72,6 +73,9 @@ class GeneralizedAlpha:
     Neither gaps nor joints drift, and closed contacts do not approach. Sticking is exact in velocities; a contact that
     sticks under varying load creeps by O(dt^2). Constant steps only.
 
+    Newton's impact law only: P holds the impulses of contact forces as well, of which Poisson's law would return the
+    share e (see `MoreauJean`).
+
     References
     ----------
     Bruls, O., Acary, V., Cardona, A. (2014), Simultaneous enforcement of constraints at position and velocity levels in
@@ -82,6 +86,7 @@ class GeneralizedAlpha:
     solver: Any = None
     fallback: bool = True
 
+    contact: ClassVar[type] = Rigid
     default_solver: ClassVar[str] = "ActiveSet"
     programs: ClassVar[tuple[type, ...]] = ()
 
@@ -175,6 +180,10 @@ class GeneralizedAlphaFormulation:
                 "give it ActiveSet()."
             )
 
+    def counts(self) -> dict[str, int]:
+        """Nothing besides programs."""
+        return {}
+
     def rules(self) -> dict[str, Any]:
         """When a contact is closed, and when it strikes."""
         return {
@@ -225,6 +234,8 @@ class GeneralizedAlphaFormulation:
         q = m.moved(state.q, u, dt)
         directions, S, P = _directions(origin.at), np.zeros(ng + nc), np.zeros(ng + 2 * nc)
         bound, moved = np.zeros(nc, dtype=bool), np.inf
+        # what round-off of the places is as a motion: joints cannot be closed better
+        still = np.finfo(float).eps * float(np.max(np.abs(state.q)) * np.sqrt(np.max(np.diag(m.metric.M)))) / dt
         for k in range(PASSES):
             a = w.pseudo * origin.a + w.old * origin.b + w.new * b
             u_free = state.v + dt * ((0.5 - w.beta) * origin.a + w.beta * a)
@@ -248,7 +259,8 @@ class GeneralizedAlphaFormulation:
             b = b + db
             size = length(v) + length(state.v) + dt * length(b)
             before = moved
-            moved = (length(u - u_before) + length(v - v_before) + dt * length(db)) / max(size, np.finfo(float).tiny)
+            moved = length(u - u_before) + length(v - v_before) + dt * length(db)
+            moved /= max(size, still / CONVERGED, np.finfo(float).tiny)
             if moved <= CONVERGED or (moved >= before and moved <= (ACCEPTABLE if k < SETTLING else STALLED)):
                 a = w.pseudo * origin.a + w.old * origin.b + w.new * b
                 return Trial(b, a, lam, u, q, v, end, closed, S, P, directions)
@@ -355,7 +367,9 @@ class GeneralizedAlphaFormulation:
         values = self.smooth.at(t, trial.q, trial.v, trial.b, trial.lam)
         size = m.metric.length(start.v) + m.metric.length(trial.v) + dt * m.metric.length(trial.b)
         floor = FLOOR * np.sqrt(np.diag(M)) * size
-        rows, terms = [values.rows], [values.terms]
+        W_g, g_t = trial.end.W_g, trial.end.g_t
+        joint_floor = FLOOR * m.metric.rows(W_g)[1] * size
+        rows, terms = [values.rows], [values.terms + np.concatenate([floor, joint_floor]) / dt]
         half_T = trial.P[ng + nc :] / 2
         for velocity, old, new, pushes in (
             (
@@ -370,9 +384,8 @@ class GeneralizedAlphaFormulation:
             rows.append(M @ (velocity - start.v - kick) - sum(W @ P for W, P in pushes))
             parts = np.abs(velocity) + np.abs(start.v) + dt * (abs(old) * np.abs(origin.a) + new * np.abs(trial.a))
             terms.append(np.abs(M) @ parts + sum(np.abs(W) @ np.abs(P) for W, P in pushes) + floor)
-        W_g, g_t = trial.end.W_g, trial.end.g_t
         rows.append(W_g.T @ trial.v + g_t)
         # at rest velocities are differences of kicks: these, not what is left, tell what is zero
-        terms.append(np.abs(W_g).T @ parts + np.abs(g_t) + FLOOR * m.metric.rows(W_g)[1] * size)
+        terms.append(np.abs(W_g).T @ parts + np.abs(g_t) + joint_floor)
         errors = np.abs(np.concatenate(rows)) / np.maximum(np.concatenate(terms), np.finfo(float).tiny)
         return float(np.max(errors, initial=0.0))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
@@ -76,7 +77,8 @@ class Mechanism:
         self.system, self.p, self.longest = system, p, longest
         self.numeric = system.numeric
         self.restitution, self.friction, self.tangential, self.scale = self.numeric.contact_law(p)
-        laws = [e.contact for e in system.elements if isinstance(e, Contact) for _ in e.gap_labels]
+        contacts = [e for e in system.elements if isinstance(e, Contact) for _ in e.gap_labels]
+        laws = [e.contact for e in contacts if isinstance(e.contact, Rigid)]
         self.threshold = np.array([law.threshold for law in laws], dtype=float)
         self.poisson = np.array([law.impact == "poisson" for law in laws], dtype=bool)
         self.metric = MassMetric(self.numeric.M(system.start.q, p)[0])
@@ -133,7 +135,22 @@ class Mechanism:
             name = self.system.contact_names[int(np.argmax(self.poisson))]
             raise InputError(
                 f"{stepper} has Newton's impact law, but contact '{name}' has Rigid(impact='poisson'); "
-                "give it impact='newton', or step it with GaussQP() and dt=Landing(...)."
+                "give it impact='newton', or step it with EventDriven(), or with GaussQP() and dt=Landing(...)."
+            )
+
+    def refuse_mixed_impacts(self, stepper: str) -> None:
+        """Raise InputError unless all contacts have one impact law, and Poisson's no tangential restitution."""
+        if not np.any(self.poisson):
+            return
+        if not np.all(self.poisson):
+            raise InputError(
+                f"{stepper}: Poisson's and Newton's impact laws cannot be mixed; give all contacts one of them."
+            )
+        if np.any(self.tangential > 0):
+            i = int(np.argmax(self.tangential > 0))
+            raise InputError(
+                f"{stepper}: Poisson's impact law has no tangential restitution here, but contact "
+                f"'{self.system.contact_names[i]}' has tangential = {self.tangential[i]:g}; set it to 0."
             )
 
     def typical_sizes(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverFailed
+from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import LCP, QP, FrictionContact, Program, Solution
@@ -65,6 +66,9 @@ class MoreauJean:
     Forces that depend on the velocity are iterated; stiff springs need dt below the period over 2 pi. Constant steps
     only.
 
+    Newton's impact law only. The impulse of a step is that of impacts and of forces together, and Poisson's law would
+    return the share e of both: a body at rest would leave its support with e times what its weight gives it in a step.
+
     References
     ----------
     Jean, M. (1999), The non-smooth contact dynamics method, Comput. Methods Appl. Mech. Eng. 177, 235-257.
@@ -75,6 +79,7 @@ class MoreauJean:
     solver: Any = None
     fallback: bool = True
 
+    contact: ClassVar[type] = Rigid
     default_solver: ClassVar[str] = "SemismoothNewton"
     programs: ClassVar[tuple[type, ...]] = (LCP, FrictionContact)
 
@@ -128,6 +133,10 @@ class MoreauJeanFormulation:
                 f"MoreauJean poses {type(probe).__name__} programs here, which {solver} does not solve; "
                 "give it ActiveSet()."
             )
+
+    def counts(self) -> dict[str, int]:
+        """Nothing besides programs."""
+        return {}
 
     def rules(self) -> dict[str, Any]:
         """When a contact is active."""
@@ -276,18 +285,24 @@ class MoreauJeanFormulation:
         struck = closed & bool(np.any(closed & m.approaching(contact.W_N, start.v, np.abs(start.v))))
         P_N_impact, P_T_impact = np.where(struck, P_N, 0.0), np.where(struck, P_T, 0.0)
         jump = m.metric.change(contact.W_N @ P_N_impact + contact.W_T @ P_T_impact)
+        answer: Array = np.zeros(self.system.ng)
         if self.system.ng and np.any(struck):  # the joints answer the impact
             R = trial.end.W_g
             moved = m.metric.change(R)
-            jump = jump - moved @ np.linalg.solve(R.T @ moved, R.T @ jump)
+            answer = -np.asarray(np.linalg.solve(R.T @ moved, R.T @ jump), dtype=float)
+            jump = jump + moved @ answer
         v_left = end.v - jump
         smooth_slip = contact.W_T.T @ (start.v + end.v) / 2
         law = gamma_plus + m.rebound(gamma_minus)
         y_scale = start.stepper_memory["y_scale"]
         natural = np.abs(np.minimum(law * dt / m.scale, P_N / y_scale))[active]
         impulses = trial.impulses
-        first = m.numeric.reaction(start.t, start.q, m.p, impulses.a)[0] if self.system.ng else np.zeros(0)
-        second = m.numeric.reaction(end.t, trial.q, m.p, impulses.b)[0] if self.system.ng else np.zeros(0)
+        reaction = reaction_impact = np.zeros(0)
+        if self.system.ng:
+            first = m.numeric.reaction(start.t, start.q, m.p, impulses.a)[0]
+            second = m.numeric.reaction(end.t, trial.q, m.p, impulses.b - answer)[0]
+            reaction = (first + second) / dt
+            reaction_impact = m.numeric.reaction(end.t, trial.q, m.p, answer)[0]
         work = -float(impulses.a @ m.at(start.t, start.q).g_t + impulses.b @ trial.end.g_t)
         return Step(
             state=replace(end, stepper_memory={**start.stepper_memory, "P_N": P_N, "P_T": P_T}),
@@ -299,11 +314,12 @@ class MoreauJeanFormulation:
             mode=contact_modes(m, closed, P_N, P_T),
             gamma_minus=gamma_minus,
             gamma_plus=gamma_plus,
-            reaction=(first + second) / dt,
-            reaction_impact=np.zeros_like(first),
+            reaction=reaction,
+            reaction_impact=reaction_impact,
             residual=self._residual(start, end, trial, W),
             complementarity=float(np.max(natural, initial=0.0)),
             work_drivers=work,
+            work_drivers_impact=-float(answer @ trial.end.g_t),
             loss_friction=-float((P_T - P_T_impact) @ smooth_slip),
         )
 

@@ -129,6 +129,7 @@ class Motion:
 
     def __init__(self, m: Mechanism, tableau: Tableau, rtol: float, atol: float) -> None:
         self.m, self.tableau, self.rtol, self.atol = m, tableau, rtol, atol
+        self.evaluations = 0
         system = m.system
         self.ng, self.nc = system.ng, system.nc
         self.inverse_mass = m.metric.inverse.T @ m.metric.inverse
@@ -153,6 +154,7 @@ class Motion:
 
     def at(self, t: float, q: Array, v: Array, phase: Phase) -> Point:
         """Accelerations and forces at a state."""
+        self.evaluations += 1
         W_g, W_N, W_T, g_t, g_N, h, rate, drift = self.dynamics(t, q, v, self.m.p)
         ng, nc, closed, sticking = self.ng, self.nc, phase.closed, phase.sticking
         free = self.inverse_mass @ h

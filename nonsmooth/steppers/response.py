@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.programs import QP, FrictionContact, Program, Solution
+from nonsmooth.programs import QP, FrictionContact, Solution, pushed_friction_contact
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.mechanism import Mechanism
 
@@ -43,12 +43,14 @@ def respond(
     directions: tuple[Array, Array, Array],
     offsets: tuple[Array, Array, Array],
     closed: NDArray[np.intp],
+    push: Array | None = None,
 ) -> Generator[Ask, Solution, Response]:
     """The answer of joints and of the contacts `closed`.
 
     Parameters
     ----------
     directions, offsets : (W_g, W_N, W_T), (c_g, c_N, c_T) of all joints and all contacts
+    push : (nc,) normal impulses that x has taken up already, but not their friction: |z_T| <= mu (z_N + push)
     """
     W_g, W_N, W_T = directions
     c_g, c_N, c_T = offsets
@@ -65,13 +67,20 @@ def respond(
         c = np.concatenate([c_g, c_N[closed]])
     if D.shape[1] == 0:
         return Response(x, np.zeros(0), z_N, z_T)
-    program, guess = _program(m, D, D.T @ x + c, mu, ng, names, rough)
-    solution = yield program, guess
-    z = solution.y.copy() if rough else solution.y / m.metric.rows(D)[1]
-    if isinstance(program, FrictionContact):
-        z = _refined(program, z)
+    b = D.T @ x + c
+    if rough:
+        Y = m.metric.inverse @ D
+        contacts = FrictionContact(Y.T @ Y, b, mu, 2, ng, names)
+        pushed, recover = pushed_friction_contact(contacts, np.zeros(mu.size) if push is None else push[closed])
+        solution = yield pushed, None
+        z = recover(_refined(pushed, solution.y))
         z_N[closed], z_T[closed] = z[ng::2], z[ng + 1 :: 2]
     else:
+        rows, norms = m.metric.rows(D)
+        none = np.zeros(x.size)
+        guess = Solution(none, np.zeros(norms.size), "guess", 0, "guess", np.ones(norms.size, dtype=bool))
+        solution = yield QP(np.eye(x.size), none, rows, -b / norms, ng, names), guess
+        z = solution.y / norms
         z[ng:] = np.maximum(z[ng:], 0.0)
         z_N[closed] = z[ng:]
     return Response(x + m.metric.change(D @ z), z[:ng], z_N, z_T)
@@ -98,16 +107,3 @@ def _refined(program: FrictionContact, z: Array) -> Array:
     refined[T] -= mu * slides * refined[N]
     before, after = (program.residual(Solution(u, answer, "", 0, "")) for answer in (z, refined))
     return refined if after < before else z
-
-
-def _program(
-    m: Mechanism, D: Array, b: Array, mu: Array, ng: int, names: tuple[str, ...], rough: bool
-) -> tuple[Program, Solution | None]:
-    """The program and a guess in which everything binds; `b` is D' x + c."""
-    if rough:
-        Y = m.metric.inverse @ D
-        return FrictionContact(Y.T @ Y, b, mu, 2, ng, names), None
-    rows, norms = m.metric.rows(D)
-    none = np.zeros(rows.shape[1])
-    guess = Solution(none, np.zeros(norms.size), "guess", 0, "guess", np.ones(norms.size, dtype=bool))
-    return QP(np.eye(none.size), none, rows, -b / norms, ng, names), guess

@@ -1,8 +1,8 @@
 """From one phase to the next: impacts, rebounds that end in rest, and which closed contacts press, stick or slip.
 
-An impact is one program in velocities on all contacts that take part. A rebound too short is not followed: the impact
-is repeated from the velocity before it with e = 0 for that contact. What stays closed is sorted by one program in
-accelerations and forces.
+An impact is one program in velocities on all contacts that take part, with Poisson's law two. A rebound too short is
+not followed: the impact is repeated from the velocity before it with e = 0 for that contact. What stays closed is
+sorted by one program in accelerations and forces.
 """
 
 from __future__ import annotations
@@ -97,16 +97,23 @@ class Transitions:
         return impact, point, new
 
     def _impact(self, x: Point, v: Array, struck: Mask, restitution: Array) -> Generator[Ask, Solution, Impact]:
-        """Newton's and Coulomb's laws on the contacts that take part, as one program."""
-        m = self.m
+        """The impact law and Coulomb's on the contacts that take part: Newton's as one program, Poisson's as two."""
+        m, directions, index = self.m, (x.W_g, x.W_N, x.W_T), np.flatnonzero(struck)
         gamma, slip = x.W_N.T @ v, x.W_T.T @ v
-        offsets = (
-            x.g_t,
-            np.where(-gamma > m.threshold, restitution * np.minimum(gamma, 0.0), 0.0),
-            np.where(gamma < 0, m.tangential, 0.0) * slip,
-        )
-        answer = yield from respond(m, v, (x.W_g, x.W_N, x.W_T), offsets, np.flatnonzero(struck))
-        return Impact(answer.x, answer.z_g, answer.z_N, answer.z_T)
+        rebound = np.where(-gamma > m.threshold, restitution * np.minimum(gamma, 0.0), 0.0)
+        if not np.any(m.poisson):
+            offsets = (x.g_t, rebound, np.where(gamma < 0, m.tangential, 0.0) * slip)
+            return Impact(*(yield from respond(m, v, directions, offsets, index)))
+        none = np.zeros(self.nc)
+        offsets = (x.g_t, none, none)
+        stopped = Impact(*(yield from respond(m, v, directions, offsets, index)))
+        # without a rebound, below the threshold or as rest, there is no expansion
+        returned = np.where(np.any(rebound[struck] < 0), restitution, 0.0) * stopped.P_N
+        if not np.any(returned > 0):
+            return stopped
+        pushed = stopped.v + m.metric.change(x.W_N @ returned)
+        v, P_g, P_N, P_T = yield from respond(m, pushed, directions, offsets, index, returned)
+        return Impact(v, stopped.P_g + P_g, stopped.P_N + returned + P_N, stopped.P_T + P_T)
 
     def _sequence(self, x: Point, active: Mask, restitution: Array) -> Generator[Ask, Solution, Impact]:
         """Impacts one after the other at one place, the fastest first, where no window joins them.

@@ -2,6 +2,9 @@
 
 ``min 1/2 |v⁺ - v|_M^2  s.t.  W_g' v⁺ = -g_t,  W_N' v⁺ >= bound`` on closed contacts, Gauss' principle for impulses: its
 multipliers are the impulses, M (v⁺ - v) = W_g P_g + W_N P_N. It is posed in x = L' v with M = L L' and rows of norm 1.
+
+Newton's law is one such change. Poisson's is two: compression with bound 0, whose impulses are P_c, and expansion from
+there, with bound 0 and the normal impulses e P_c given; what it adds to them only keeps the contacts apart.
 """
 
 from __future__ import annotations
@@ -13,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.programs import QP, FrictionContact, Program, Solution
+from nonsmooth.programs import QP, FrictionContact, Program, Solution, pushed_friction_contact
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.equations import FLOOR
 from nonsmooth.steppers.mechanism import Mechanism
 
-__all__ = ["VelocityChange", "change_velocity", "strike"]
+__all__ = ["VelocityChange", "change_velocity", "expand", "strike"]
 
 
 class VelocityChange(NamedTuple):
@@ -31,6 +34,11 @@ class VelocityChange(NamedTuple):
     residual: float
     law: float
 
+    def then(self, other: VelocityChange) -> VelocityChange:
+        """Both changes, one after the other, as one."""
+        P_g, P_N, P_T = (a + b for a, b in zip(self[1:4], other[1:4], strict=True))
+        return VelocityChange(other.v, P_g, P_N, P_T, max(self.residual, other.residual), max(self.law, other.law))
+
 
 def change_velocity(
     m: Mechanism,
@@ -40,10 +48,12 @@ def change_velocity(
     closed: NDArray[np.bool_],
     bound: Array,
     tangential: Array | None = None,
+    push: Array | None = None,
 ) -> Generator[Ask, Solution, VelocityChange]:
     """The velocity after impulses of joints and `closed` contacts, with W_N' v⁺ >= `bound` and Coulomb's law.
 
-    `tangential` [m/s] is added to the slip W_T' v⁺ in the law. Without friction this is a QP, else a `FrictionContact`.
+    `tangential` [m/s] is added to the slip W_T' v⁺ in the law. `push` [N s] are normal impulses that v has taken up
+    already, but not their friction. Without friction this is a QP, else a `FrictionContact`. All are (nc,).
     """
     _, W_N, W_T, W_g, g_t = m.at(t, q)
     ng, index = W_g.shape[1], np.flatnonzero(closed)
@@ -58,11 +68,11 @@ def change_velocity(
     if rough:
         shift = np.column_stack([-bound, np.zeros(closed.size) if tangential is None else tangential])[index].ravel()
         rates = directions.T @ v + np.concatenate([g_t, shift])
-        program: Program = FrictionContact(
-            (rows @ rows.T) * norms * norms[:, None], rates, m.friction[index], 2, ng, names
-        )
+        contacts = FrictionContact((rows @ rows.T) * norms * norms[:, None], rates, m.friction[index], 2, ng, names)
+        pushed, recover = pushed_friction_contact(contacts, np.zeros(index.size) if push is None else push[index])
+        program: Program = pushed
         solution = yield program, None
-        impulses = solution.y
+        impulses = recover(solution.y)
         P_N[index], P_T[index] = impulses[ng::2], impulses[ng + 1 :: 2]
     else:
         wanted = np.concatenate([-g_t, bound[index]]) - directions.T @ v
@@ -80,7 +90,7 @@ def change_velocity(
 def strike(
     m: Mechanism, t: float, q: Array, v: Array, closed: NDArray[np.bool_], terms: Array
 ) -> Generator[Ask, Solution, VelocityChange]:
-    """The impact on closed contacts, if one approaches, by Newton's law; `terms` are the sizes that v is a sum of."""
+    """The impact on closed contacts, if one approaches, by their law; `terms` are the sizes that v is a sum of."""
     _, W_N, W_T, _, _ = m.at(t, q)
     if not np.any(closed & m.approaching(W_N, v, terms)):
         none = np.zeros(closed.size)
@@ -88,14 +98,20 @@ def strike(
     rebound = m.rebound(W_N.T @ v)
     if not np.any(m.poisson):
         return (yield from change_velocity(m, t, q, v, closed, -rebound, m.tangential * (W_T.T @ v)))
-    none = np.zeros(closed.size)
-    stopped = yield from change_velocity(m, t, q, v, closed, none)
+    stopped = yield from change_velocity(m, t, q, v, closed, np.zeros(closed.size))
     # the threshold counts for Poisson's law as well: no expansion without a rebound
-    returned = np.where(np.any(rebound < 0), m.restitution, 0.0) * stopped.P_N
-    pushed = stopped.v + m.metric.change(W_N @ returned)
-    freed = yield from change_velocity(m, t, q, pushed, closed, none)
-    total = VelocityChange(freed.v, stopped.P_g + freed.P_g, stopped.P_N + returned + freed.P_N, none, 0.0, 0.0)
-    return total._replace(residual=max(stopped.residual, freed.residual), law=max(stopped.law, freed.law))
+    restitution = np.where(np.any(rebound[closed] < 0), m.restitution, 0.0)
+    expanded = yield from expand(m, t, q, stopped.v, closed, restitution * stopped.P_N)
+    return stopped.then(expanded)
+
+
+def expand(
+    m: Mechanism, t: float, q: Array, v: Array, closed: NDArray[np.bool_], returned: Array
+) -> Generator[Ask, Solution, VelocityChange]:
+    """The expansion of Poisson's law from v, in which contacts push with `returned` (nc,) [N s] at least."""
+    pushed = v + m.metric.change(m.at(t, q).W_N @ returned)
+    freed = yield from change_velocity(m, t, q, pushed, closed, np.zeros(closed.size), push=returned)
+    return freed._replace(P_N=returned + freed.P_N)
 
 
 def _residual(m: Mechanism, t: float, q: Array, v: Array, v_plus: Array, impulse: Array) -> float:

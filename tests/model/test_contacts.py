@@ -153,7 +153,7 @@ def test_the_law_of_a_contact_and_its_size_are_read_from_the_parameters() -> Non
 
 @pytest.mark.parametrize("label", ["restitution", "tangential"])
 def test_coefficients_of_restitution_end_at_one(label: str) -> None:
-    with pytest.raises(ModelError, match=rf'PointPlane "it": {label} must lie in \[0, 1\], got 1.5'):
+    with pytest.raises(ModelError, match=rf'PointPlane "it": {label} must be a number in \[0, 1\] \[-\], got 1.5'):
         built(PointPlane).parameter_vector({f"it.{label}": 1.5})
 
 

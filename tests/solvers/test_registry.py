@@ -13,13 +13,19 @@ from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.solvers import (
     ActiveSet,
     Admm,
+    Bdf,
     CasadiQP,
     Conic,
+    Cvodes,
+    Dop853,
+    Idas,
     IpoptMPCC,
     Lemke,
+    Lsoda,
     ModeEnumeration,
     Osqp,
     ProjectedGaussSeidel,
+    Radau,
     SemismoothNewton,
     available,
     by_name,
@@ -41,6 +47,12 @@ from nonsmooth.solvers import (
         ("mode-enumeration", ModeEnumeration()),
         ("projected-gauss-seidel", ProjectedGaussSeidel()),
         ("semismooth-newton", SemismoothNewton()),
+        ("bdf", Bdf()),
+        ("cvodes", Cvodes()),
+        ("dop853", Dop853()),
+        ("idas", Idas()),
+        ("lsoda", Lsoda()),
+        ("radau", Radau()),
     ],
 )
 def test_solvers_have_names(name: str, solver: object) -> None:
@@ -49,7 +61,9 @@ def test_solvers_have_names(name: str, solver: object) -> None:
 
 
 def test_a_misspelt_name_lists_all_and_the_nearest() -> None:
-    with pytest.raises(InputError, match="no solver 'osqq'. Did you mean 'osqp'.*active-set, admm, casadi-qp, conic"):
+    with pytest.raises(
+        InputError, match="no solver 'osqq'. Did you mean 'osqp'.*active-set, admm, bdf, casadi-qp"
+    ):
         by_name("osqq")
 
 
@@ -65,7 +79,16 @@ def test_names_are_lazy_and_complete() -> None:
 def test_what_is_available_is_listed_with_versions() -> None:
     rows = {name: (version, missing) for name, version, missing in available()}
     friction = {"semismooth-newton", "lemke", "mode-enumeration", "projected-gauss-seidel", "admm"}
-    assert set(rows) == friction | {"active-set", "osqp", "conic", "daqp", "qrqp", "ipopt-mpcc", "ipopt-mpcc (ccopt)"}
+    integrators = {"radau", "dop853", "bdf", "lsoda", "cvodes", "idas"}
+    assert set(rows) == friction | integrators | {
+        "active-set",
+        "osqp",
+        "conic",
+        "daqp",
+        "qrqp",
+        "ipopt-mpcc",
+        "ipopt-mpcc (ccopt)",
+    }
     for version, missing in rows.values():
         assert (version is None) == bool(missing)
     assert rows["osqp"][0]

@@ -82,16 +82,23 @@ def test_a_threshold_ends_bouncing():
 
 
 def test_what_is_refused():
-    poisson = bouncing_ball(contact=Rigid(restitution=0.5, friction=0.0, impact="poisson")).build()
-    for stepper, dt in (
-        (MoreauJean(), 1e-3),
-        (GeneralizedAlpha(), 1e-3),
-        (EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-2)),
-    ):
+    poisson = bouncing_ball(contact=Rigid(restitution=0.5, friction=0.1, impact="poisson")).build()
+    for stepper in (MoreauJean(), GeneralizedAlpha()):
         with pytest.raises(InputError, match=f"{type(stepper).__name__} has Newton's impact law"):
-            simulate(poisson, stepper, t_end=0.1, dt=dt)
-    with pytest.raises(InputError, match='impact="poisson" is frictionless'):
-        Rigid(restitution=0.5, friction=0.1, impact="poisson")
+            simulate(poisson, stepper, t_end=0.1, dt=1e-3)
+    laws = [Rigid(restitution=0.5, friction=0.1, impact=impact) for impact in ("newton", "poisson")]
+    bar = PlanarBody("bar", mass=MASS, inertia=INERTIA, position=(0.0, 1.0))
+    ends = [PointPlane(law.impact, "ground", "bar", contact=law) for law in laws]
+    mixed = Model([Ground(), bar, *ends]).build()
+    ball = next(name for name in poisson.parameters if name.endswith(".tangential"))
+    for stepper, dt in ((GaussQP(), Landing(1e-6, 1e-2)), (EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-2))):
+        name = type(stepper).__name__
+        with pytest.raises(InputError, match=f"{name}: Poisson's and Newton's impact laws cannot be mixed"):
+            simulate(mixed, stepper, t_end=0.1, dt=dt)
+        with pytest.raises(InputError, match=f"{name}: Poisson's impact law has no tangential restitution"):
+            simulate(poisson, stepper, t_end=0.1, dt=dt, parameters={ball: 0.5})
+    with pytest.raises(InputError, match='impact="poisson" has no tangential restitution, got tangential = 0.5'):
+        Rigid(restitution=0.5, friction=0.1, tangential=0.5, impact="poisson")
     with pytest.raises(InputError, match='impact must be "newton" or "poisson"'):
         Rigid(restitution=0.5, friction=0.1, impact="hertz")
     with pytest.raises(InputError, match="threshold must be a finite speed"):

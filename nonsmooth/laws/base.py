@@ -1,0 +1,142 @@
+"""What every contact law shares: numbers with units and ranges, and what it needs to know of the contact.
+
+A law is a frozen dataclass. Its fields that are annotated with a `Quantity` become parameters of the system under the
+name of the contact, ``"pin.stiffness"``; a field may hold another law, as a force law its stiffness, whose numbers join
+the same list. From these and the contact's geometry `coefficients` makes the constants of a run, once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+from nonsmooth.exceptions import InputError
+from nonsmooth.quantities import Quantity, declarations
+
+__all__ = ["Expression", "Law", "Limit"]
+
+#: a number or a CasADi expression
+Expression = Any
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A range in which a law is meant to hold.
+
+    Parameters
+    ----------
+    quantity
+        A number of the law by its field, or ``"approach"`` [m/s], ``"force"`` [N], ``"depth"`` [m] of the contact.
+    low, high
+        Bounds, in SI units.
+    reason
+        What goes wrong beyond, or who says so; ends a sentence.
+    """
+
+    quantity: str
+    low: float = -math.inf
+    high: float = math.inf
+    reason: str = ""
+
+    def exceeded(self, value: float) -> bool:
+        return not self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        if self.low == -math.inf:
+            return f"{self.quantity} <= {self.high:.4g}"
+        return f"{self.quantity} >= {self.low:.4g}" + (f" and <= {self.high:.4g}" if self.high < math.inf else "")
+
+
+@dataclass(frozen=True)
+class Law:
+    """Base of contact laws and of the parts that they are made of."""
+
+    #: what the law needs of the contact: effective_radius [m], radius of the journal or circle [m], clearance [m],
+    #: length of the bearing [m]
+    geometry: ClassVar[tuple[str, ...]] = ()
+    #: pairs of numbers with "<" or "<=" between them
+    ordered: ClassVar[tuple[tuple[str, str, str], ...]] = ()
+
+    def __post_init__(self) -> None:
+        for field, declared in declarations(type(self)).items():  # type: ignore[arg-type]
+            value = getattr(self, field)
+            if not isinstance(value, Law):
+                number = isinstance(value, Real) and not isinstance(value, bool)
+                if not number or not declared.quantity.accepts(float(value)):
+                    raise InputError(
+                        f"{type(self).__name__}: {field} must be {declared.quantity.accepted}, got {value!r}."
+                    )
+        self.check_together(self.numbers())
+
+    def check_together(self, numbers: Mapping[str, float]) -> None:
+        """Raise InputError if numbers that are acceptable one by one do not go together, in the law or in a part."""
+        for part in self.parts():
+            for low, relation, high in part.ordered:
+                a, b = numbers[low], numbers[high]
+                if a > b or (a == b and relation == "<"):
+                    words = "less than" if relation == "<" else "at most"
+                    raise InputError(f"{type(part).__name__}: {low} must be {words} {high}, got {a:g} and {b:g}.")
+
+    def parts(self) -> Iterator[Law]:
+        """The laws that this one is made of, itself first."""
+        yield self
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Law):
+                yield from value.parts()
+
+    def numbers(self) -> dict[str, float]:
+        """The numbers of the law and of its parts, by field.
+
+        Raises
+        ------
+        InputError
+            If two parts have a number of one name.
+        """
+        numbers: dict[str, float] = {}
+        for part in self.parts():
+            for field in declarations(type(part)):  # type: ignore[arg-type]
+                value = getattr(part, field)
+                if isinstance(value, Law):
+                    continue
+                if field in numbers:
+                    raise InputError(f"{type(self).__name__}: two of its parts have a number {field!r}.")
+                numbers[field] = float(value)
+        return numbers
+
+    def quantity(self, label: str) -> Quantity:
+        """The declaration of a number of the law or of its parts."""
+        for part in self.parts():
+            declared = declarations(type(part))  # type: ignore[arg-type]
+            if label in declared and not isinstance(getattr(part, label), Law):
+                return declared[label].quantity
+        raise KeyError(label)
+
+    def structure(self) -> tuple[Any, ...]:
+        """What shapes the law's equations besides its numbers: its kind, words, flags, and the kinds of its parts."""
+        entries: list[Any] = [type(self)]
+        numbers = declarations(type(self))  # type: ignore[arg-type]
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Law):
+                entries.append(value.structure())
+            elif field.name not in numbers:
+                entries.append(value)
+        return tuple(entries)
+
+    def needs(self) -> tuple[str, ...]:
+        """What the law and its parts need of the contact's geometry."""
+        return tuple(dict.fromkeys(name for part in self.parts() for name in part.geometry))
+
+    def coefficients(self, p: SimpleNamespace) -> Mapping[str, Expression]:
+        """Constants of a run by name, from the numbers and the geometry in `p`."""
+        return {}
+
+    def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
+        """Ranges in which the law is meant to hold; `p` and `k` are numbers and coefficients as floats."""
+        return ()

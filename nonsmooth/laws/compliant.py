@@ -1,0 +1,145 @@
+"""Compliant contact: a force that grows with penetration, and friction as a function of slip.
+
+The two bases below are what the families in `normal` and `friction` fill in. Every expression must hold for numbers and
+for CasADi symbols alike (``ca.exp``, ``ca.if_else``, ...), and be finite for any finite argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import ClassVar
+
+import casadi as ca
+
+from nonsmooth.exceptions import InputError
+from nonsmooth.laws.base import Expression, Law, Limit
+
+__all__ = ["Compliant", "FrictionLaw", "NormalLaw"]
+
+
+@dataclass(frozen=True)
+class NormalLaw(Law):
+    """Base of normal laws: force over penetration, its rate, and the speed of approach at the first touch.
+
+    ``depth`` >= 0 [m]; ``rate`` [m/s], closing > 0; ``approach`` > 0 [m/s]; forces [N], pressing apart > 0.
+    """
+
+    #: whether the force may pull just before the surfaces part; otherwise it is cut off at 0
+    tensile: ClassVar[bool] = False
+
+    def elastic(self, depth: Expression, k: SimpleNamespace) -> Expression:
+        """The force without its dissipative part [N]; what it stores is potential energy."""
+        raise TypeError(f"{type(self).__name__} has no elastic force.")
+
+    def force(self, depth: Expression, rate: Expression, approach: Expression, k: SimpleNamespace) -> Expression:
+        """The whole force [N], before it is cut off where it would pull."""
+        raise TypeError(f"{type(self).__name__} has no force.")
+
+
+@dataclass(frozen=True)
+class FrictionLaw(Law):
+    """Base of friction laws: a force against slip, with states of its own where the surfaces have bristles.
+
+    ``slip`` [m/s] of body b against body a along the contact's tangent, ``normal`` >= 0 [N]; the force acts on b along
+    the tangent, so it is negative for positive slip.
+    """
+
+    #: name and unit of each state; states are 0 at first touch
+    bristles: ClassVar[tuple[tuple[str, str], ...]] = ()
+    #: whether the law needs `holding`, the force along the tangent that would keep the slip as it is
+    holds: ClassVar[bool] = False
+
+    def coefficients(self, p: SimpleNamespace) -> Mapping[str, Expression]:
+        """The law's own numbers."""
+        return {name: getattr(p, name) for name in self.numbers()}
+
+    def force(
+        self, slip: Expression, normal: Expression, bristle: Expression, holding: Expression, k: SimpleNamespace
+    ) -> Expression:
+        """Force on b along the tangent [N]; `bristle` is the column of states."""
+        raise TypeError(f"{type(self).__name__} has no force.")
+
+    def bristle_rate(self, slip: Expression, normal: Expression, bristle: Expression, k: SimpleNamespace) -> Expression:
+        """Rates of the states while the surfaces touch, a column."""
+        return ca.SX(0, 1)
+
+
+@dataclass(frozen=True)
+class Compliant(Law):
+    """Compliant contact: a normal law and, where there is friction, a friction law.
+
+    Parameters
+    ----------
+    normal : NormalLaw
+        Such as ``LankaraniNikravesh(stiffness=..., restitution=...)``.
+    friction : FrictionLaw, optional
+        None for frictionless contact.
+    slowest : [m/s], > 0
+        Speeds of approach below this count as this: hysteresis laws divide by the speed of approach, which vanishes
+        where a contact begins at rest. No parameter of the system.
+
+    Raises
+    ------
+    InputError
+        If the laws are none, are classes instead of objects, or share the name of a number.
+
+    Examples
+    --------
+    >>> from nonsmooth.laws import Flores
+    >>> Compliant(Flores(stiffness=1e10, restitution=0.5)).numbers()
+    {'stiffness': 10000000000.0, 'restitution': 0.5}
+    """
+
+    normal: NormalLaw
+    friction: FrictionLaw | None = None
+    slowest: float = 1e-6
+
+    def __post_init__(self) -> None:
+        for name, base, law in (("normal", NormalLaw, self.normal), ("friction", FrictionLaw, self.friction)):
+            if not (isinstance(law, base) or name == "friction" and law is None):
+                hint = "; write it with its brackets" if isinstance(law, type) else ""
+                raise InputError(f"Compliant: {name} must be a {base.__name__}, got {law!r}{hint}.")
+        if not (isinstance(self.slowest, (int, float)) and 0.0 < self.slowest < float("inf")):
+            raise InputError(f"Compliant: slowest must be a positive speed in m/s, got {self.slowest!r}.")
+        super().__post_init__()
+
+    @property
+    def bristles(self) -> tuple[tuple[str, str], ...]:
+        """Name and unit of each state of the friction law."""
+        return () if self.friction is None else self.friction.bristles
+
+    def coefficients(self, p: SimpleNamespace) -> Mapping[str, Expression]:
+        """Constants of both laws; those of the friction law carry the prefix ``friction_``."""
+        found = dict(self.normal.coefficients(p))
+        if self.friction is not None:
+            found |= {f"friction_{name}": value for name, value in self.friction.coefficients(p).items()}
+        return found
+
+    def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
+        """Of both laws."""
+        normal = self.normal.limits(p, k)
+        return normal if self.friction is None else normal + self.friction.limits(p, friction_constants(k))
+
+    def forces(
+        self, depth: Expression, rate: Expression, approach: Expression, slip: Expression, bristle: Expression,
+        holding: Expression, k: SimpleNamespace,
+    ) -> tuple[Expression, Expression, Expression, Expression]:  # fmt: skip
+        """Normal force, force along the tangent on b, elastic part of the normal force [N], rates of the bristles."""
+        approach = ca.fmax(approach, self.slowest)
+        elastic = self.normal.elastic(depth, k)
+        normal = self.normal.force(depth, rate, approach, k)
+        if not self.normal.tensile:
+            normal = ca.fmax(normal, 0)
+        if self.friction is None:
+            return normal, ca.SX(0), elastic, ca.SX(0, 1)
+        pressing, constants = ca.fmax(normal, 0), friction_constants(k)
+        tangential = self.friction.force(slip, pressing, bristle, holding, constants)
+        return normal, tangential, elastic, self.friction.bristle_rate(slip, pressing, bristle, constants)
+
+
+def friction_constants(k: SimpleNamespace) -> SimpleNamespace:
+    """The friction law's share of the constants."""
+    prefix = "friction_"
+    return SimpleNamespace(**{name[len(prefix) :]: value for name, value in vars(k).items() if name.startswith(prefix)})

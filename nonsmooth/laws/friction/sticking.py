@@ -1,0 +1,69 @@
+"""Friction that sticks: within a dead zone of slip it answers the other forces instead of slip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import casadi as ca
+
+from nonsmooth.laws.base import Expression
+from nonsmooth.laws.compliant import FrictionLaw
+from nonsmooth.laws.friction.regularised import Coefficient, Speed, clip
+
+__all__ = ["Karnopp"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Karnopp(FrictionLaw):
+    """Karnopp's law: sliding friction, and within a dead zone the force that keeps the contact from sliding ::
+
+        F_T = -mu_d N sgn v,                                       |v| >= D_v
+        F_T = H - mu_s N v/D_v, held within -mu_s N ... mu_s N,    |v| <  D_v
+
+    H is the force along the tangent that would keep the slip as it is. Karnopp takes slip within the dead zone for
+    zero; here, where positions follow slip, the second term brings it there, in a time of the order of m D_v/(mu_s N).
+
+    Sticks without creep while abs(H) < mu_s N. Jumps at D_v, where an integrator needs small steps; a multistep one may
+    fail. H costs a solution of the mechanism's equations with the contacts held, in every evaluation. Where several
+    contacts hold one body, the force of each depends on what the others can hold: where H is not exact, there is creep
+    below D_v.
+
+    Parameters
+    ----------
+    friction : mu_d [-], >= 0
+    static_friction : mu_s [-], >= mu_d
+    stick_speed : D_v [m/s], > 0
+        Half the width of the dead zone. Small against the speeds of sliding, large against the integrator's tolerance.
+
+    Raises
+    ------
+    InputError
+        If static friction is less than dynamic friction.
+
+    References
+    ----------
+    Karnopp, D. (1985), Computer simulation of stick-slip friction in mechanical dynamic systems, J. Dyn. Syst. Meas.
+    Control 107, 100-103.
+
+    A block of 10 N at rest is held against a load of 1 N, and not against one of 2 N:
+
+    >>> law = Karnopp(friction=0.1, static_friction=0.15, stick_speed=1e-4)
+    >>> [round(law.force(slip, 10.0, (), holding, law), 12) for slip, holding in ((0, -1), (0, -2), (1, -2))]
+    [-1.0, -1.5, -1.0]
+    """
+
+    friction: Coefficient
+    static_friction: Coefficient
+    stick_speed: Speed
+
+    holds = True
+    ordered = (("friction", "<=", "static_friction"),)
+
+    def force(
+        self, slip: Expression, normal: Expression, bristle: Expression, holding: Expression, k: SimpleNamespace
+    ) -> Expression:
+        most = k.static_friction * normal
+        held = clip(holding - most * slip / k.stick_speed, -most, most)
+        within = ca.fabs(slip) < k.stick_speed
+        return within * held - (1 - within) * k.friction * normal * ca.sign(slip)

@@ -1,0 +1,1 @@
+"""Normal laws, one file per family."""

@@ -1,0 +1,306 @@
+"""A journal in a bearing: forces of parallel cylinders. Elastic; the `stiffness` of a law with losses.
+
+R_j is the journal's radius, dR the radial clearance, R_i = R_j + dR the bearing's radius, L the bearing's length.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import ClassVar
+
+import casadi as ca
+
+from nonsmooth.laws.base import Expression, Limit
+from nonsmooth.laws.normal.elastic import ElasticLaw
+from nonsmooth.laws.normal.stiffness import MaterialPair, contact_modulus
+
+__all__ = [
+    "BaiZhao",
+    "DubowskyFreudenstein",
+    "ESDU78035",
+    "Goldsmith",
+    "Johnson",
+    "Liu",
+    "LogarithmicLaw",
+    "Pereira",
+    "Radzimovsky",
+]
+
+END = 1.05  # y at which the tangent takes over: 95 % of the greatest load, 20 times the stiffness at y = 2
+TINY = 1e-30  # depth / S below which the law is linear, so that it is finite at 0
+
+
+@dataclass(frozen=True)
+class LogarithmicLaw(MaterialPair, ElasticLaw):
+    """Base of the laws of parallel cylinders that give the depth as force times a logarithm. ::
+
+        delta = A ln(S / A),    A = F / (pi E* L)
+
+    A member gives the length S. The depth stops growing, which no contact does, at A = S/e, delta = S/e: beyond, the
+    law has no meaning, and for small clearance and high load this is soon. The inverse is ``F = pi E* L delta / y``
+    with ``y - ln(y) = ln(S / delta)``, y >= 1, solved by four Newton steps from ``y = 1 + sqrt(2t) + t``,
+    ``t = ln(S / delta) - 1``, to a relative error below 1e-13. From y = 1.05, 95 % of the greatest load, the force goes
+    on along its tangent.
+
+    Parameters
+    ----------
+    a, b : Material
+    """
+
+    geometry: ClassVar[tuple[str, ...]] = ("radius", "clearance", "length")
+
+    def scale(self, p: SimpleNamespace) -> Expression:
+        """S [m]."""
+        raise TypeError(f"{type(self).__name__} has no scale.")
+
+    def length(self, p: SimpleNamespace) -> Expression:
+        """L [m]."""
+        return p.length
+
+    def coefficients(self, p: SimpleNamespace) -> Mapping[str, Expression]:
+        return {"line_stiffness": math.pi * contact_modulus(p) * self.length(p), "scale": self.scale(p)}
+
+    def elastic(self, depth: Expression, k: SimpleNamespace) -> Expression:
+        end = END * math.exp(-END) * k.scale
+        within = ca.fmin(depth, end)
+        t = ca.log(k.scale / ca.fmax(within, TINY * k.scale)) - 1
+        y = 1 + ca.sqrt(2 * t) + t
+        for _ in range(4):
+            y = y * (ca.log(y) + t) / (y - 1)
+        return k.line_stiffness * (within / y + ca.fmax(depth - end, 0) / (END - 1))
+
+    def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
+        """The load up to which the law is used."""
+        greatest = math.exp(-END) * k.line_stiffness * k.scale
+        reason = f"above, the depth of {type(self).__name__} stops growing, and the force goes on along its tangent"
+        return (Limit("force", high=greatest, reason=reason),)
+
+
+@dataclass(frozen=True)
+class Johnson(LogarithmicLaw):
+    """Johnson's law of parallel cylinders, with F' = F / L. ::
+
+        delta = F'/(pi E*) (ln(4 pi E* dR / F') - 1),    F' < 4 pi E* dR / e^2
+
+    Parameters: see `LogarithmicLaw`.
+
+    References
+    ----------
+    Johnson, K. L. (1985), Contact mechanics, Cambridge University Press.
+
+    >>> from nonsmooth.laws import Material
+    >>> Johnson(Material(2.07e11, 0.3), Material(2.07e11, 0.3)).needs()
+    ('radius', 'clearance', 'length')
+    """
+
+    def scale(self, p: SimpleNamespace) -> Expression:
+        return 4 / math.e * p.clearance
+
+
+@dataclass(frozen=True)
+class Radzimovsky(LogarithmicLaw):
+    """Radzimovsky's law of parallel cylinders, with F' = F / L and R = R_i R_j / dR. ::
+
+        delta = F'/(pi E*) (2/3 + ln(4 R_i / b) + ln(4 R_j / b)),    b = 1.60 sqrt(F' R / E*)
+
+    b is the width of contact. R is the radius of internal contact here; it was derived for external contact.
+
+    Parameters: see `LogarithmicLaw`.
+
+    References
+    ----------
+    Radzimovsky, E. I. (1953), Stress distribution and strength condition of two rolling cylinders, University of
+    Illinois.
+
+    >>> from nonsmooth.laws import Material
+    >>> round(Radzimovsky(Material(2e11, 0.3), Material(2e11, 0.3)).scale(SimpleNamespace(clearance=1e-3)), 6)
+    0.003875
+    """
+
+    def scale(self, p: SimpleNamespace) -> Expression:
+        return math.exp(2 / 3) * 16 / (math.pi * 1.60**2) * p.clearance
+
+
+@dataclass(frozen=True)
+class DubowskyFreudenstein(LogarithmicLaw):
+    """Dubowsky and Freudenstein's law, with 1/(pi E*) = sigma_i + sigma_j. ::
+
+        delta = F/(pi E* L) (ln(pi E* L^3 dR / (F R_i R_j)) + 1)
+
+    Parameters: see `LogarithmicLaw`.
+
+    References
+    ----------
+    Dubowsky, S., Freudenstein, F. (1971), Dynamic analysis of mechanical systems with clearances, part 1, J. Eng. Ind.
+    93.
+
+    >>> from nonsmooth.laws import Material
+    >>> p = SimpleNamespace(radius=0.01, clearance=1e-3, length=0.015)
+    >>> round(DubowskyFreudenstein(Material(2e11, 0.3), Material(2e11, 0.3)).scale(p), 6)
+    0.00556
+    """
+
+    def scale(self, p: SimpleNamespace) -> Expression:
+        return math.e * p.length**2 * p.clearance / (p.radius * (p.radius + p.clearance))
+
+
+@dataclass(frozen=True)
+class Goldsmith(LogarithmicLaw):
+    """Goldsmith's law with m = 1, as it is usually printed, with R = R_i R_j / dR. ::
+
+        delta = F/(pi E* L) (ln(pi E* L / (F R)) + 1),    lengths under the logarithm in metres
+
+    The logarithm's argument has a unit, so the number depends on the unit; this is what SI units give. With L^3 instead
+    of L it is `DubowskyFreudenstein`, which is sound.
+
+    Parameters: see `LogarithmicLaw`.
+
+    References
+    ----------
+    Goldsmith, W. (1960), Impact: the theory and physical behaviour of colliding solids, Arnold.
+
+    >>> from nonsmooth.laws import Material
+    >>> p = SimpleNamespace(radius=0.01, clearance=1e-3)
+    >>> round(Goldsmith(Material(2e11, 0.3), Material(2e11, 0.3)).scale(p), 3)
+    24.712
+    """
+
+    def scale(self, p: SimpleNamespace) -> Expression:
+        return math.e * p.clearance / (p.radius * (p.radius + p.clearance))
+
+
+@dataclass(frozen=True)
+class ESDU78035(LogarithmicLaw):
+    """The law of ESDU 78035, with 1/(pi E*) = sigma_i + sigma_j. ::
+
+        delta = F/(pi E* L) (ln(4 pi E* L dR / F) + 1)
+
+    Static, for small clearance; its source gives no number for that which we know.
+
+    Parameters: see `LogarithmicLaw`.
+
+    References
+    ----------
+    ESDU 78035 (1978), Contact phenomena I: stresses, deflections and contact dimensions for normally loaded
+    unlubricated elastic components.
+
+    >>> from nonsmooth.laws import Material
+    >>> round(ESDU78035(Material(2e11, 0.3), Material(2e11, 0.3)).scale(SimpleNamespace(clearance=1e-3)), 6)
+    0.010873
+    """
+
+    def scale(self, p: SimpleNamespace) -> Expression:
+        return 4 * math.e * p.clearance
+
+
+@dataclass(frozen=True)
+class Liu(MaterialPair, ElasticLaw):
+    """The law of Liu and others, for conforming surfaces, explicit in depth. ::
+
+        F = pi/2 E* L delta sqrt(delta / (2 (dR + delta)))
+
+    From an elastic foundation with the contact's half angle of ``cos(eps) = dR / (dR + delta)``; it tends to
+    ``F ~ delta^1.5`` for small and to ``F ~ delta`` for great depth. No range of dR is known to us.
+
+    Parameters
+    ----------
+    a, b : Material
+
+    References
+    ----------
+    Liu, C., Zhang, K., Yang, R. (2007), The FEM analysis and approximate model for cylindrical joints with clearances,
+    Mech. Mach. Theory 42, 183-197.
+
+    >>> from nonsmooth.laws import Material
+    >>> law = Liu(Material(2e11, 0.3), Material(2e11, 0.3))
+    >>> round(law.elastic(1e-3, SimpleNamespace(line_stiffness=2.0, clearance=1e-3)), 6)
+    0.0005
+    """
+
+    geometry = ("clearance", "length")
+
+    def coefficients(self, p: SimpleNamespace) -> Mapping[str, Expression]:
+        return {"line_stiffness": math.pi * contact_modulus(p) * p.length, "clearance": p.clearance}
+
+    def elastic(self, depth: Expression, k: SimpleNamespace) -> Expression:
+        return k.line_stiffness / 2 * depth**1.5 / ca.sqrt(2 * (k.clearance + depth))
+
+
+@dataclass(frozen=True)
+class BaiZhao(Liu):
+    """Bai and Zhao's hybrid: depth times a stiffness that is the slope of the force of `Liu`. ::
+
+        F_el = K_n delta,    K_n = L pi E* / 8 sqrt(2 delta (3 dR + 2 delta)^2 / (dR + delta)^3)
+
+    For small depth it is 1.5 times Liu's force, whose slope it uses as a secant. Published with the damping of
+    `ZhiyingQishao`: ``ZhiyingQishao(stiffness=BaiZhao(a, b), restitution=e)``.
+
+    Parameters
+    ----------
+    a, b : Material
+
+    References
+    ----------
+    Bai, Z. F., Zhao, Y. (2012), Dynamic behaviour analysis of planar mechanical systems with clearance in revolute
+    joints using a new hybrid contact force model, Int. J. Mech. Sci. 54, 190-205.
+
+    >>> from nonsmooth.laws import Material
+    >>> law = BaiZhao(Material(2e11, 0.3), Material(2e11, 0.3))
+    >>> round(law.elastic(1e-3, SimpleNamespace(line_stiffness=2.0, clearance=1e-3)), 6)
+    0.000625
+    """
+
+    def elastic(self, depth: Expression, k: SimpleNamespace) -> Expression:
+        c = k.clearance
+        return k.line_stiffness / 8 * math.sqrt(2) * depth**1.5 * (3 * c + 2 * depth) / (c + depth) ** 1.5
+
+
+@dataclass(frozen=True)
+class Pereira(MaterialPair, ElasticLaw):
+    """The law of Pereira and others for internal contact, fitted to Johnson's; lengths in mm, E* in MPa, F in N. ::
+
+        F_el = (0.965 dR + 0.0965) L E* / dR delta^n,    n = Y dR^-0.005
+
+        Y = 1.51 ln(1000 dR)^-0.151,    0.005 mm <= dR <  0.34954 mm
+        Y = 0.0151 dR + 1.151,        0.34954 mm <= dR <= 10 mm
+
+    Outside this range of dR the exponent keeps the value of the nearer end. Published with the damping of
+    `ZhiyingQishao`: ``ZhiyingQishao(stiffness=Pereira(a, b), restitution=e)``.
+
+    Parameters
+    ----------
+    a, b : Material
+
+    References
+    ----------
+    Pereira, C. M., Ramalho, A. L., Ambrósio, J. A. (2011), A critical overview of internal and external cylinder
+    contact force models, Nonlinear Dyn. 63, 681-697.
+
+    >>> from nonsmooth.laws import Material
+    >>> law = Pereira(Material(2e11, 0.3), Material(2e11, 0.3))
+    >>> p = SimpleNamespace(**law.numbers(), clearance=0.5e-3, length=0.015)
+    >>> round(float(law.coefficients(p)["exponent"]), 5)
+    1.16257
+    """
+
+    geometry = ("clearance", "length")
+
+    def coefficients(self, p: SimpleNamespace) -> Mapping[str, Expression]:
+        c, length, modulus = 1e3 * p.clearance, 1e3 * p.length, 1e-6 * contact_modulus(p)
+        fine = 1.51 * ca.log(1e3 * ca.fmin(ca.fmax(c, 0.005), 0.34954)) ** -0.151
+        coarse = 0.0151 * ca.fmin(c, 10.0) + 1.151
+        within = ca.fmin(ca.fmax(c, 0.005), 10.0)
+        return {
+            "stiffness": (0.965 * c + 0.0965) * length * modulus / c,
+            "exponent": ca.if_else(c < 0.34954, fine, coarse) * within**-0.005,
+        }
+
+    def elastic(self, depth: Expression, k: SimpleNamespace) -> Expression:
+        return k.stiffness * (1e3 * depth) ** k.exponent
+
+    def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
+        """The clearances of the fit."""
+        return (Limit("clearance", low=5e-6, high=1e-2, reason="the exponent of Pereira was fitted between these"),)

@@ -1,0 +1,84 @@
+"""Numbers with a unit and a range, declared as annotated fields of elements and laws.
+
+A field ``mass: Annotated[float, Quantity("kg", positive=True)]`` becomes a parameter of the system: an input of every
+compiled function.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import NoneType
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+
+__all__ = ["AXES", "Declared", "Length", "Point", "PositiveLength", "Quantity", "declarations"]
+
+AXES = ("x", "y", "z")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A field that becomes a parameter: its unit, whether it must be > 0 or >= 0, and the most that it may be."""
+
+    unit: str
+    positive: bool = False
+    nonnegative: bool = False
+    labels: tuple[str, ...] = AXES
+    at_most: float = math.inf
+
+    @property
+    def accepted(self) -> str:
+        kind = "a positive number" if self.positive else "a number >= 0" if self.nonnegative else "a finite number"
+        if self.at_most < math.inf:
+            low = "(0" if self.positive else "[0" if self.nonnegative else "(-inf"
+            kind = f"a number in {low}, {self.at_most:g}]"
+        return f"{kind} [{self.unit}]"
+
+    def accepts(self, value: float) -> bool:
+        if not math.isfinite(value) or value > self.at_most:
+            return False
+        return value > 0 if self.positive else value >= 0 if self.nonnegative else True
+
+
+Length = Annotated[float, Quantity("m")]
+PositiveLength = Annotated[float, Quantity("m", positive=True)]
+Point = Annotated[tuple[float, ...], Quantity("m")]
+
+
+class Declared(NamedTuple):
+    """A quantity and the forms in which its field may be given: float, tuple, Callable, NoneType."""
+
+    quantity: Quantity
+    forms: frozenset[Any]
+
+    @property
+    def accepted(self) -> str:
+        words = [self.quantity.accepted] if float in self.forms else []
+        if tuple in self.forms:
+            words.append(f"a tuple of components, each {self.quantity.accepted}")
+        if Callable in self.forms:
+            words.append("a function of time")
+        return ", or ".join(words)
+
+
+def _parts(hint: Any) -> Iterator[Any]:
+    """A type hint and all that it is made of, but not the arguments of tuples and callables."""
+    yield hint
+    if get_origin(hint) not in (tuple, Callable):
+        for part in get_args(hint):
+            yield from _parts(part)
+
+
+@functools.cache
+def declarations(cls: type) -> dict[str, Declared]:
+    """The quantities that the fields of a class declare, by field."""
+    found = {}
+    for name, hint in get_type_hints(cls, include_extras=True).items():
+        parts = list(_parts(hint))
+        quantities = [part for part in parts if isinstance(part, Quantity)]
+        if quantities:
+            forms = {get_origin(part) or part for part in parts} & {float, tuple, Callable, NoneType}
+            found[name] = Declared(quantities[0], frozenset(forms))
+    return found

@@ -1,0 +1,257 @@
+"""Integrators of initial-value problems: SciPy's, and SUNDIALS' through CasADi.
+
+=========  =========================================================  ==========================
+`Dop853`   explicit Runge-Kutta of order 8                            SciPy
+`Radau`    implicit Runge-Kutta of order 5, for stiff contacts        SciPy
+`Bdf`      variable order, implicit                                   SciPy
+`Lsoda`    switches between Adams and BDF by itself                   SciPy (ODEPACK)
+`Cvodes`   variable order, implicit; whole stretches in compiled code SUNDIALS
+`Idas`     the same on the differential-algebraic system              SUNDIALS
+=========  =========================================================  ==========================
+
+A session is started anew where the equations change, and then gives one piece of the solution after the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import casadi as ca
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import SolverFailed
+from nonsmooth.programs.initial_value import InitialValue
+
+__all__ = ["Bdf", "Cvodes", "Dop853", "Idas", "Integrator", "Lsoda", "Piece", "Radau"]
+
+#: tolerance [of a unit] of what steers no step
+FREE = 1e300
+#: SciPy refuses relative tolerances below
+FINEST = 2.3e-14
+#: points per call of a SUNDIALS integrator
+GRID = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """The solution from t0 to t1; `at(t)` (n,) anywhere within, `sketch(t)` the same at little cost."""
+
+    t0: float
+    t1: float
+    at: Callable[[float], Array]
+    sketch: Callable[[float], Array]
+
+
+class Session(Protocol):
+    """A running integration."""
+
+    #: evaluations of the rates so far
+    evaluations: int
+
+    def restart(self, t: float, y: Array, d: Array, longest: float, first: float | None) -> None: ...
+
+    def advance(self) -> Piece: ...
+
+
+@dataclass(frozen=True)
+class Integrator:
+    """Base of integrators."""
+
+    #: never asked: integrators solve no programs
+    tolerance: ClassVar[float] = math.inf
+
+    def fits(self, program: object) -> bool:
+        """No program of optimisation or complementarity is for an integrator."""
+        return False
+
+    def setup(self) -> Any:
+        raise TypeError(f"{type(self).__name__} solves no programs.")
+
+    def integrate(self, problem: InitialValue) -> Session:
+        """A session on a problem."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class _Scipy(Integrator):
+    """Base of SciPy's integrators."""
+
+    method: ClassVar[str]
+    implicit: ClassVar[bool] = True
+
+    def integrate(self, problem: InitialValue) -> Session:
+        import scipy.integrate
+
+        return _ScipySession(problem, getattr(scipy.integrate, self.method), self.implicit)
+
+
+@dataclass(frozen=True)
+class Dop853(_Scipy):
+    """Dormand and Prince's explicit pair of order 8: best where every contact has to be resolved in time anyway.
+
+    >>> Dop853()
+    Dop853()
+    """
+
+    method = "DOP853"
+    implicit = False
+
+
+@dataclass(frozen=True)
+class Radau(_Scipy):
+    """Radau IIA of order 5, for stiff and overdamped contacts."""
+
+    method = "Radau"
+
+
+@dataclass(frozen=True)
+class Bdf(_Scipy):
+    """Backward differentiation of order 1 to 5."""
+
+    method = "BDF"
+
+
+@dataclass(frozen=True)
+class Lsoda(_Scipy):
+    """Adams where the problem is not stiff, backward differentiation where it is, chosen on the way."""
+
+    method = "LSODA"
+
+
+@dataclass(frozen=True)
+class Cvodes(Integrator):
+    """SUNDIALS' CVODES through CasADi, with exact sparse Jacobians: each stretch of a run is one compiled call."""
+
+    def integrate(self, problem: InitialValue) -> Session:
+        return _CasadiSession(problem, "cvodes")
+
+
+@dataclass(frozen=True)
+class Idas(Integrator):
+    """SUNDIALS' IDAS through CasADi, on the accelerations and joint forces as unknowns of an index-1 system."""
+
+    def integrate(self, problem: InitialValue) -> Session:
+        return _CasadiSession(problem, "idas")
+
+
+class _ScipySession:
+    def __init__(self, problem: InitialValue, method: Any, implicit: bool) -> None:
+        self.problem, self.method, self.implicit = problem, method, implicit
+        self.evaluations = 0
+        # integrals dilute the root mean square of the errors
+        dilution = math.sqrt(problem.core / problem.size)
+        rest = problem.size - problem.core
+        self.atol = np.concatenate([problem.atol * dilution, np.full(rest, FREE)])
+        self.rtol = max(problem.rtol * dilution, FINEST)
+
+    def restart(self, t: float, y: Array, d: Array, longest: float, first: float | None) -> None:
+        rates, jacobian = self.problem.rates, self.problem.jacobian
+        self.origin = origin = np.zeros_like(y)
+        origin[: self.problem.places] = y[: self.problem.places]
+
+        def f(t: float, y: Array) -> Array:
+            self.evaluations += 1
+            return rates(t, origin + y, d)[0]
+
+        options: dict[str, Any] = {"jac": lambda t, y: jacobian(t, origin + y, d)[0]} if self.implicit else {}
+        step = None if first is None else min(first, longest)
+        with np.errstate(all="ignore"):
+            self.solver = self.method(
+                f, t, y - origin, np.inf, rtol=self.rtol, atol=self.atol, max_step=longest, first_step=step, **options
+            )
+
+    def advance(self) -> Piece:
+        with np.errstate(all="ignore"):  # a trial that leaves the numbers is rejected, or told of below
+            message = self.solver.step()
+        if self.solver.status == "failed":
+            raise SolverFailed(f"{self.method.__name__} stopped at t = {self.solver.t:.9g} s: {message}")
+        if not np.all(np.isfinite(self.solver.y)):
+            raise SolverFailed(f"{self.method.__name__} left the numbers at t = {self.solver.t:.9g} s.")
+        dense, origin, t1 = self.solver.dense_output(), self.origin, float(self.solver.t)
+        end = origin + self.solver.y
+
+        def at(t: float) -> Array:
+            return end if t == t1 else np.asarray(origin + dense(t), dtype=float)
+
+        return Piece(float(self.solver.t_old), t1, at, at)
+
+
+class _CasadiSession:
+    """Stretches of `longest` on a grid: deviations from the start of the stretch, in units of their tolerance."""
+
+    def __init__(self, problem: InitialValue, plugin: str) -> None:
+        self.problem, self.plugin = problem, plugin
+        self.evaluations = 0
+        e, core = problem.expressions, problem.core
+        x, s = ca.SX.sym("x", core), ca.SX.sym("s")
+        start, begin, span = ca.SX.sym("start", core), ca.SX.sym("begin"), ca.SX.sym("span")
+        unit = ca.DM(problem.atol)
+        t, y = begin + span * s, ca.vertcat(start + unit * x, ca.DM.zeros(problem.size - core))
+        parameters = ca.vertcat(start, begin, span, e.d)
+        dae = {"x": x, "t": s, "p": parameters}
+        rates, unknowns, equations = (e.rates, ca.SX(0, 1), ca.SX(0, 1))
+        if plugin == "idas":
+            rates, unknowns, equations = e.algebraic()
+            dae |= {"z": unknowns}
+        values = ca.Function("values", [e.t, e.y, e.d, unknowns], [rates, equations])(t, y, e.d, unknowns)
+        dae |= {"ode": span * values[0][:core] / unit, "quad": span * values[0][core:]}
+        if plugin == "idas":
+            dae |= {"alg": values[1]}
+        self._parameters = ca.Function("parameters", [start, begin, span, e.d], [parameters])
+        grid = np.linspace(0.0, 1.0, GRID + 1)
+        options = {"abstol": 1.0, "reltol": problem.rtol, "max_num_steps": 1_000_000}
+        self._grid = ca.integrator("stretch", plugin, dae, 0.0, grid[1:].tolist(), options)
+        self._one = ca.integrator("piece", plugin, dae, 0.0, 1.0, options)
+        self._unit = problem.atol
+        self._guess = problem.unknowns if plugin == "idas" else None
+
+    def restart(self, t: float, y: Array, d: Array, longest: float, first: float | None) -> None:
+        self._t, self._y, self._d, self._span = t, y, d, longest if first is None else min(longest, first)
+        self._longest = longest
+        self._queue: list[tuple[float, Array]] = []
+
+    def _solve(self, integrator: ca.Function, t: float, y: Array, span: float) -> Array:
+        core = self.problem.core
+        arguments = {"x0": np.zeros(core), "p": np.concatenate([y[:core], [t, span], self._d])}
+        if self._guess is not None:
+            arguments |= {"z0": self._guess(t, y, self._d)[0]}
+        try:
+            found = integrator(**arguments)
+        except RuntimeError as error:
+            raise SolverFailed(f"{self.plugin} stopped after t = {t:.9g} s: {str(error).splitlines()[-1]}") from error
+        x, integrals = found["xf"].full(), found["qf"].full()
+        self.evaluations += int(integrator.stats().get("nfevals", 0) or 0)
+        ends = np.vstack([y[:core, None] + self._unit[:, None] * x, y[core:, None] + integrals])
+        if not np.all(np.isfinite(ends)):
+            raise SolverFailed(f"{self.plugin} left the numbers after t = {t:.9g} s.")
+        return ends
+
+    def advance(self) -> Piece:
+        if not self._queue:
+            ends = self._solve(self._grid, self._t, self._y, self._span)
+            times = self._t + self._span * np.arange(1, GRID + 1) / GRID
+            self._queue = list(zip(times.tolist(), ends.T, strict=True))
+            self._span = min(2 * self._span, self._longest)
+        t0, y0 = self._t, self._y
+        t1, y1 = self._queue.pop(0)
+        self._t, self._y = t1, y1
+        slope_0, slope_1 = (self.problem.rates(t, y, self._d)[0] for t, y in ((t0, y0), (t1, y1)))
+
+        def at(t: float) -> Array:
+            if t in (t0, t1):
+                return y0 if t == t0 else y1
+            return self._solve(self._one, t0, y0, t - t0)[:, 0]
+
+        def sketch(t: float) -> Array:
+            h = t1 - t0
+            s = (t - t0) / h
+            return np.asarray(
+                (1 + 2 * s) * (1 - s) ** 2 * y0 + s**2 * (3 - 2 * s) * y1
+                + h * s * (1 - s) * ((1 - s) * slope_0 - s * slope_1)
+            )  # fmt: skip
+
+        return Piece(t0, t1, at, sketch)

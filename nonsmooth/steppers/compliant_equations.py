@@ -1,0 +1,248 @@
+"""Equations of motion with compliant contact, as one explicit system of first order.
+
+The state is y = (q, v, bristles, integrals). With the forces of the contacts that touch, accelerations and joint forces
+solve the index-1 system ::
+
+    M v' = h + W_g lambda_g + D_N F_N + D_T F_T,    W_g' v' + drift = -2 alpha g' - beta^2 g
+
+(right-hand side 0 without Baumgarte's terms), symbolically, so that the Jacobian is exact. The integrals are impulses
+of contacts and joints, the energy that contacts store, and work by cause: they ride along and steer no step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from nonsmooth.evaluation import Array, Evaluator
+from nonsmooth.model.system import System
+from nonsmooth.programs.initial_value import InitialValue
+from nonsmooth.steppers.equations import FLOOR
+
+__all__ = ["WORKS", "CompliantEquations", "Layout"]
+
+#: integrals of power [W], in order
+WORKS = ("stored", "loss_contact", "loss_friction", "loads", "damping", "drivers")
+#: share of a diagonal that keeps the holding forces of dependent contacts unique
+SHARED = 1e-9
+#: smallest sum of terms by which a residual is divided
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the parts of y stand: ``q``, ``v``, ``z`` (bristles), ``P_N``, ``P_T``, ``reaction``, ``work``."""
+
+    nq: int
+    nv: int
+    nz: int
+    nc: int
+    nr: int
+
+    @property
+    def core(self) -> int:
+        """Length of what steers the step: q, v, bristles."""
+        return self.nq + self.nv + self.nz
+
+    @cached_property
+    def parts(self) -> dict[str, slice]:
+        sizes = {"q": self.nq, "v": self.nv, "z": self.nz, "P_N": self.nc, "P_T": self.nc, "reaction": self.nr,
+                 "work": len(WORKS)}  # fmt: skip
+        slices, first = {}, 0
+        for name, size in sizes.items():
+            slices[name] = slice(first, first + size)
+            first += size
+        return slices
+
+    @property
+    def size(self) -> int:
+        return self.parts["work"].stop
+
+
+class CompliantEquations:
+    """The functions of one system.
+
+    Parameters
+    ----------
+    system : System
+        With compliant contacts, or with none.
+    baumgarte : (alpha, beta) [1/s], optional
+        Feedback on the misfit of joints, in place of projection.
+
+    Attributes
+    ----------
+    inputs : t, y (n,), d
+        CasADi symbols; d holds parameters p, constants k of the laws, ``touching`` (nc,) 1 or 0, ``approach`` (nc,)
+        [m/s].
+    rates : (n,) expression, dy/dt
+    """
+
+    def __init__(self, system: System, baumgarte: tuple[float, float] | None = None) -> None:
+        self.system, self.baumgarte = system, baumgarte
+        compliance = system.compliance
+        nk = 0 if compliance is None else compliance.coefficients.numel_out(0)
+        nz = 0 if compliance is None else len(compliance.bristles)
+        self.layout = Layout(system.nq, system.nv, nz, system.nc, len(system.reaction_names))
+        self.t, self.y = ca.SX.sym("t"), ca.SX.sym("y", self.layout.size)
+        self.p, self.k = ca.SX.sym("p", len(system.parameters)), ca.SX.sym("k", nk)
+        self.touching, self.approach = ca.SX.sym("touching", system.nc), ca.SX.sym("approach", system.nc)
+        self.d = ca.vertcat(self.p, self.k, self.touching, self.approach)
+        self._assemble()
+
+    def data(self, p: Array, touching: Array, approach: Array) -> Array:
+        """d as numbers."""
+        compliance = self.system.compliance
+        k = np.zeros(0) if compliance is None else compliance.coefficients(p).full().ravel()
+        return np.concatenate([p, k, touching, approach])
+
+    # --------------------------------------------------------------------------------------------------- expressions
+
+    def _assemble(self) -> None:
+        s, p, t = self.system, self.p, self.t
+        part = self.layout.parts
+        q, v, z = (self.y[part[name]] for name in ("q", "v", "z"))
+        self.gaps, D_N, D_T = s.surface(q, p)
+        self.W_g, g_t = s.W_g(t, q, p), s.g_t(t, q, p)
+        inverse = s.inverse_factor(p)
+        self.weighted = inverse @ self.W_g  # L^-1 W_g
+        self.factors = ca.ldl(self.weighted.T @ self.weighted) if s.ng else ()
+        drift = s.drift(t, q, v, p)[: s.ng]
+        if self.baumgarte is not None:
+            alpha, beta = self.baumgarte
+            drift = drift + 2 * alpha * (self.W_g.T @ v + g_t) + beta**2 * s.g(t, q, p)
+        self.drift = drift
+        self.gap_rates, slip = D_N.T @ v, D_T.T @ v
+        h = s.h(t, q, v, p)
+        F_N, F_T, elastic, z_rates = self._contact_forces(q, v, z, h, D_N, D_T, slip, inverse)
+        self.F_N = F_N
+        self.applied = h + D_N @ F_N + D_T @ F_T
+        self.terms = ca.fabs(h) + ca.fabs(D_N) @ ca.fabs(F_N) + ca.fabs(D_T) @ ca.fabs(F_T)
+        half = inverse @ self.applied
+        self.lam = self._joint_forces(half, drift)
+        self.a = inverse.T @ (half + self.weighted @ self.lam)
+        energy = s.energy(t, q, v, p)
+        lam = ca.SX.sym("lam", s.ng)
+        powers = ca.vertcat(
+            -ca.dot(elastic, self.gap_rates),
+            -ca.dot(F_N - elastic, self.gap_rates),
+            -ca.dot(F_T, slip),
+            energy[2],
+            energy[3],
+            -ca.dot(lam, g_t),
+        )
+        integrands = ca.vertcat(F_N, F_T, s.reaction(t, q, p, lam), powers)
+        a = ca.SX.sym("a", s.nv)
+        rates = ca.vertcat(s.B(q) @ v, a, z_rates, integrands)
+        self._rates = ca.Function("rates", [t, self.y, self.d, a, lam], [rates])
+        self.rates = self._rates(t, self.y, self.d, self.a, self.lam)
+
+    def _joint_forces(self, half: ca.SX, drift: ca.SX) -> ca.SX:
+        """lambda_g for accelerations L^-T (half + L^-1 W_g lambda_g), by a sparse symbolic factorisation."""
+        if self.system.ng == 0:
+            return ca.SX(0, 1)
+        return ca.ldl_solve(-(self.weighted.T @ half + drift), *self.factors)
+
+    def _contact_forces(
+        self, q: ca.SX, v: ca.SX, z: ca.SX, h: ca.SX, D_N: ca.SX, D_T: ca.SX, slip: ca.SX, inverse: ca.SX
+    ) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+        """F_N, F_T, elastic part of F_N, and rates of the bristles; zero where surfaces do not touch."""
+        compliance, nc = self.system.compliance, self.system.nc
+        if compliance is None:
+            return ca.SX(nc, 1), ca.SX(nc, 1), ca.SX(nc, 1), ca.SX(0, 1)
+        depth = ca.fmax(-self.gaps, 0)
+
+        def forces(holding: ca.SX) -> list[ca.SX]:
+            found = compliance.forces(depth, -self.gap_rates, self.approach, slip, z, holding, self.k)
+            masks = (*(self.touching,) * 3, self.touching[compliance.owner.tolist()])
+            return [ca.if_else(mask, values, 0) if values.numel() else values
+                    for mask, values in zip(masks, found, strict=True)]  # fmt: skip
+
+        found = forces(ca.SX.zeros(nc))
+        if compliance.holds:
+            holding = ca.SX([law.friction is not None and law.friction.holds for law in compliance.laws])
+            other = ca.SX([law.friction is None or not law.friction.holds for law in compliance.laws])
+            half = inverse @ (h + D_N @ found[0] + D_T @ (other * found[1]))
+            free = self._slip_rates(half, inverse @ D_T) + ca.jtimes(slip, q, self.system.B(q) @ v)
+            holding = self.touching * (1 - other)
+            first, mobility = self._holding(free, inverse @ D_T, holding)
+            # once more, each for itself against what the others' laws allow
+            allowed = (1 - other) * forces(first)[1]
+            others = mobility @ allowed - ca.diag(mobility) * allowed
+            found = forces(-(free + others) / ca.diag(mobility))
+        return found[0], found[1], found[2], found[3]
+
+    def _slip_rates(self, half: ca.SX, W: ca.SX) -> ca.SX:
+        """W' (half + L^-1 W_g lambda_g), with the joints closed."""
+        return W.T @ (half + self.weighted @ self._joint_forces(half, self.drift))
+
+    def _holding(self, free: ca.SX, W: ca.SX, holding: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Forces along the tangents that together keep the slips as they are, and the slips' response to forces.
+
+        Contacts whose directions depend on each other share.
+        """
+        nc = self.system.nc
+        mobility = W.T @ W
+        if self.system.ng:
+            still = ca.SX.zeros(self.system.ng)
+            joints = [self._joint_forces(W[:, i], still) for i in range(nc)]
+            mobility = mobility + W.T @ self.weighted @ ca.horzcat(*joints)
+        both, diagonal = ca.diag(holding), ca.diag(mobility)
+        system = both @ mobility @ both + ca.diag((1 - holding) * diagonal + SHARED * diagonal)
+        return ca.solve(system, -(both @ free)), mobility
+
+    # --------------------------------------------------------------------------------------------------- evaluators
+
+    def function(self, name: str, outputs: dict[str, ca.SX]) -> ca.Function:
+        """Of (t, y, d)."""
+        return ca.Function(name, [self.t, self.y, self.d], list(outputs.values()), ["t", "y", "d"], list(outputs))
+
+    def algebraic(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Rates, unknowns (accelerations and joint forces) and equations of the index-1 form, for DAE integrators."""
+        a, lam = ca.SX.sym("a", self.system.nv), ca.SX.sym("lam", self.system.ng)
+        M = self.system.M(self.y[self.layout.parts["q"]], self.p)
+        equations = ca.vertcat(M @ a - self.applied - self.W_g @ lam, self.W_g.T @ a + self.drift)
+        return self._rates(self.t, self.y, self.d, a, lam), ca.vertcat(a, lam), equations
+
+    def problem(self, atol: Array, rtol: float) -> InitialValue:
+        """The initial-value problem of a smooth phase; `atol` is (core,)."""
+        sizes = self.layout.nq, self.layout.core, self.layout.size
+        return InitialValue(self, self.ode, self.jacobian, self.unknowns, *sizes, atol, rtol)
+
+    @cached_property
+    def unknowns(self) -> Evaluator:
+        """(t, y, d) -> accelerations and joint forces, one column."""
+        return Evaluator(self.function("unknowns", {"unknowns": ca.vertcat(self.a, self.lam)}))
+
+    @cached_property
+    def ode(self) -> Evaluator:
+        """(t, y, d) -> dy/dt."""
+        return Evaluator(self.function("ode", {"rates": self.rates}))
+
+    @cached_property
+    def jacobian(self) -> Evaluator:
+        """(t, y, d) -> d(dy/dt)/dy."""
+        return Evaluator(self.function("jacobian", {"J": ca.jacobian(self.rates, self.y)}), matrices=["J"])
+
+    @cached_property
+    def contacts(self) -> Evaluator:
+        """(t, y, d) -> true gaps and their rates."""
+        return Evaluator(self.function("contacts", {"gaps": self.gaps, "gap_rates": self.gap_rates}))
+
+    @cached_property
+    def row(self) -> Evaluator:
+        """(t, y, d) -> gaps, their rates, F_N, worst scaled residual of the equations of motion."""
+        s, q = self.system, self.y[self.layout.parts["q"]]
+        M, inverse = s.M(q, self.p), s.inverse_factor(self.p)
+        rows = ca.vertcat(M @ self.a - self.applied - self.W_g @ self.lam, self.W_g.T @ self.a + self.drift)
+        size = ca.sqrt(ca.dot(self.a, M @ self.a)) + ca.norm_2(inverse @ self.applied)
+        momentum = ca.fabs(M) @ ca.fabs(self.a) + self.terms + ca.fabs(self.W_g) @ ca.fabs(self.lam)
+        joints = ca.fabs(self.W_g).T @ ca.fabs(self.a) + ca.fabs(self.drift)
+        # a row at rest in a moving mechanism has nothing but round-off; weigh it against the whole motion
+        momentum += FLOOR * ca.sqrt(ca.diag(M)) * size
+        joints += FLOOR * ca.sqrt(ca.sum1(self.weighted**2)).T * size
+        residual = ca.mmax(ca.fabs(rows) / (ca.vertcat(momentum, joints) + TINY))
+        outputs = {"gaps": self.gaps, "gap_rates": self.gap_rates, "F_N": self.F_N, "residual": residual}
+        return Evaluator(self.function("row", outputs))
