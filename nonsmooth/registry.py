@@ -23,7 +23,17 @@ from nonsmooth.exceptions import InputError
 if TYPE_CHECKING:
     from nonsmooth.model.model import Model
 
-__all__ = ["Problem", "Provenance", "find_problems", "get_problem", "problem"]
+__all__ = [
+    "ComparisonDefaults",
+    "Measure",
+    "Problem",
+    "Provenance",
+    "Published",
+    "StepSizeDefaults",
+    "find_problems",
+    "get_problem",
+    "problem",
+]
 
 GROUP = "nonsmooth.problems"
 
@@ -70,12 +80,123 @@ class Provenance:
             raise InputError("Provenance: source is empty; name the table, equation or reason the value comes from.")
 
 
+@dataclass(frozen=True)
+class ComparisonDefaults:
+    """What `nonsmooth compare` runs of a problem where nothing else is asked for.
+
+    Parameters
+    ----------
+    t_end
+        [s]
+    restitution
+        e [-] of both worlds, 0 < e < 1: the compliant laws are calibrated to deliver it.
+    stiffness
+        K [N/m^1.5] of the compliant cases.
+    target
+        Error [-] of each case against its own truth at which costs are compared.
+    arguments
+        Of the problem, besides the contact.
+    dt_max
+        Longest step [s].
+    """
+
+    t_end: float
+    restitution: float
+    stiffness: tuple[float, ...]
+    target: float = 1e-4
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    dt_max: float = 1e-3
+
+
+@dataclass(frozen=True)
+class StepSizeDefaults:
+    """What `nonsmooth study step-size` runs of a problem where nothing else is asked for.
+
+    Parameters
+    ----------
+    t_end
+        [s]
+    dt, dt_max
+        Coarsest constant step, and longest step of landing and of events [s].
+    bounds
+        Values of dt_min and of dt_max [s] that landing is run over.
+    arguments
+        Of the problem.
+    """
+
+    t_end: float
+    dt: float
+    dt_max: float
+    bounds: tuple[tuple[float, ...], tuple[float, ...]]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number of a run that a source prints: the largest magnitude of a series.
+
+    Parameters
+    ----------
+    name
+    unit
+        Display unit of the printed number, SI or with ``deg``.
+    series
+        ``(kind, name)`` with a kind of `q`, `v`, `a`, the last of which are mean accelerations between rows; or a
+        function of an object with these as mappings, with `parameters` and with `contacts`, the names of those.
+    of
+        The ``"run"``, its ``"ideal"`` twin, or the ``"error"``, run less twin.
+    rate : [1/s], optional
+        Samples per second in which the maximum is sought; at every row where omitted.
+    """
+
+    name: str
+    unit: str
+    series: tuple[str, str] | Callable[[Any], Any]
+    of: Literal["run", "ideal", "error"] = "run"
+    rate: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """What a problem's source publishes, and what to run for it; see `nonsmooth.studies.published`.
+
+    Parameters
+    ----------
+    arguments
+        Of the problem, common to all cases.
+    cases
+        Arguments of each case, by its name.
+    ideal
+        Arguments of the ideal twin, with which errors are measured.
+    worlds
+        Arguments of the contact worlds, ``"rigid"`` and ``"compliant"``.
+    duration
+        Function of the arguments that gives the length of the runs [s].
+    measures
+    figures
+        The printed numbers: case, name of the measure, number in its unit.
+    panels
+        What to draw of each case: ``(title, unit, of, series)`` with `of` as in `Measure`, and series of
+        ``(kind, name, label)`` or ``(function, label)``.
+    """
+
+    arguments: Mapping[str, Any]
+    cases: Mapping[str, Mapping[str, Any]]
+    ideal: Mapping[str, Any]
+    worlds: Mapping[str, Mapping[str, Any]]
+    duration: Callable[..., float]
+    measures: tuple[Measure, ...]
+    figures: Mapping[str, Mapping[str, float]]
+    panels: tuple[Any, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """A function that returns a `Model`, with what is known about it; made by the decorator `problem`.
 
     Call it as the function. `exact`, where there is one, takes the function's arguments too and returns the exact
-    solution, an object with ``sample(t, side)``; `panels` are what `nonsmooth.plots` draws of a run.
+    solution, an object with ``sample(t, side)``; `panels` are what `nonsmooth.plots` draws of a run, `comparison` what
+    `nonsmooth compare` runs, `published` what its source publishes, `step_size` what `nonsmooth study step-size` runs.
     """
 
     function: Callable[..., Model]
@@ -84,6 +205,9 @@ class Problem:
     provenance: Mapping[str, Provenance]
     panels: tuple[Any, ...] = ()
     exact: Callable[..., Any] | None = None
+    comparison: ComparisonDefaults | None = None
+    published: Published | None = None
+    step_size: StepSizeDefaults | None = None
     name: str = field(init=False)
     summary: str = field(init=False)
 
@@ -110,7 +234,10 @@ class Problem:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Model:
         _check_call(self.name, self.__signature__, args, kwargs)
-        return self.function(*args, **kwargs)
+        model = self.function(*args, **kwargs)
+        if hasattr(model, "origin"):
+            model.origin = {"problem": self.name, "source": self.source}
+        return model
 
     def __repr__(self) -> str:
         return f"<Problem {self.name}: {self.summary}>"
@@ -146,6 +273,9 @@ def problem(
     parameters: Mapping[str, Provenance],
     panels: Iterable[Any] = (),
     exact: Callable[..., Any] | None = None,
+    comparison: ComparisonDefaults | None = None,
+    published: Published | None = None,
+    step_size: StepSizeDefaults | None = None,
 ) -> Callable[[Callable[..., Model]], Problem]:
     """Make a `Problem` of a function that returns a `Model`.
 
@@ -161,6 +291,12 @@ def problem(
         What to plot, see `nonsmooth.plots.Panel`.
     exact
         The exact solution as a function of the same arguments.
+    comparison
+        What `nonsmooth compare` runs.
+    published
+        Figures of the source, for `nonsmooth study published`.
+    step_size
+        What `nonsmooth study step-size` runs.
 
     Raises
     ------
@@ -169,7 +305,9 @@ def problem(
     """
 
     def decorate(function: Callable[..., Model]) -> Problem:
-        return Problem(function, tuple(tags), source, parameters, tuple(panels), exact)
+        return Problem(
+            function, tuple(tags), source, parameters, tuple(panels), exact, comparison, published, step_size
+        )
 
     return decorate
 

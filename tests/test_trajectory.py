@@ -35,6 +35,9 @@ class Ball:
     def true_gaps(self, q, parameters):
         return q[:, [1]]
 
+    def gap_rates(self, q, v, parameters):
+        return v[:, [1]]
+
     def joint_closure(self, t, q, parameters):
         return np.full((len(q), 1), -2e-9)
 
@@ -266,6 +269,9 @@ def test_a_system_without_contacts_and_joints_is_saved_too(tmp_path):
         names = SimpleNamespace(**(vars(Ball.names) | {"reactions": (), "reaction_units": ()}))
 
         def true_gaps(self, q, parameters):
+            return np.zeros((len(q), 0))
+
+        def gap_rates(self, q, v, parameters):
             return np.zeros((len(q), 0))
 
         def joint_closure(self, t, q, parameters):

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from nonsmooth import steppers
+from nonsmooth.cli.study import studies
 from nonsmooth.exceptions import InputError, NonsmoothError, SimulationFailed, SolverFailed
 
 __all__ = ["app", "main"]
@@ -57,13 +58,36 @@ def list_problems() -> None:
 
 @app.command()
 def describe(
-    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="Name of a ready problem, as in `nonsmooth list`.")],
-) -> None:
-    """Show a problem's source, arguments, and values with where they come from."""
-    from nonsmooth.cli.report import problem_description, show
-    from nonsmooth.registry import get_problem
+    problem: Annotated[
+        str, typer.Argument(metavar="PROBLEM|FILE.py", help="A ready problem, or a file as `nonsmooth run` takes it.")
+    ],
+    case: Annotated[str | None, typer.Option("--case", help="Case of the problem.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Argument of the problem, or element.parameter; repeatable."),
+    ] = None,
+    figure: Annotated[
+        Path | None, typer.Option("--figure", help="Drawing of the mechanism to write (.png, .pdf, .svg).")
+    ] = None,
+) -> int:
+    """Show a problem's source, values with where they come from, bodies, joints, contacts, and draw it."""
+    from nonsmooth.cli.describe import carry_out
 
-    show(*problem_description(get_problem(problem)))
+    return carry_out(problem, case, tuple(settings or ()), figure)
+
+
+@app.command()
+def new(
+    path: Annotated[Path, typer.Argument(metavar="FILE.py", help="File to write; it must not exist.")],
+) -> None:
+    """Write a commented file to start a mechanism of your own from."""
+    from nonsmooth.cli.new import write_template
+
+    write_template(path)
+    typer.echo(
+        f"{path} is a mechanism that runs. See it with `nonsmooth describe {path} --figure sketch.png`, run it with "
+        f"`nonsmooth run {path} --dt-min 1e-6 --dt-max 1e-3 --t-end 0.1`."
+    )
 
 
 @app.command()
@@ -76,7 +100,14 @@ def run(
     ],
     t_end: Annotated[float, typer.Option("--t-end", parser=_seconds, metavar="S", help="End of the run, in seconds.")],
     case: Annotated[str | None, typer.Option("--case", help="Case of the problem.")] = None,
-    stepper: Annotated[str, typer.Option("--stepper", help=f"One of {', '.join(steppers.names())}.")] = "gauss-mpcc",
+    stepper: Annotated[
+        str | None,
+        typer.Option(
+            "--stepper",
+            help=f"One of {', '.join(steppers.names())}.",
+            show_default="gauss-mpcc; compliant-dae with --contact compliant",
+        ),
+    ] = None,
     solver: Annotated[str | None, typer.Option("--solver", help="Solver in place of the stepper's default.")] = None,
     dt: Annotated[
         float | None, typer.Option("--dt", parser=_seconds, metavar="S", help="Constant step, in seconds.")
@@ -95,12 +126,29 @@ def run(
     ] = None,
     rtol: Annotated[
         float | None,
-        typer.Option("--rtol", help="Relative error per step, with --atol, --dt-min and --dt-max; for event-driven."),
+        typer.Option(
+            "--rtol",
+            help="Relative error per step, with --atol, --dt-min and --dt-max; for event-driven and compliant-dae.",
+        ),
     ] = None,
     atol: Annotated[
-        float | None, typer.Option("--atol", help="Absolute error per step, in SI units; for event-driven.")
+        float | None,
+        typer.Option("--atol", help="Absolute error per step, in SI units; for event-driven and compliant-dae."),
     ] = None,
-    engine: Annotated[str, typer.Option("--engine", help="auto or python.")] = "auto",
+    contact: Annotated[
+        str | None, typer.Option("--contact", help="rigid or compliant, in place of the problem's own.")
+    ] = None,
+    law: Annotated[
+        str | None,
+        typer.Option(
+            "--law", help="Compliant normal law, such as flores; its numbers by --set, such as stiffness=1e10."
+        ),
+    ] = None,
+    friction_law: Annotated[
+        str | None,
+        typer.Option("--friction-law", help="Compliant friction law, such as ambrosio; none if omitted."),
+    ] = None,
+    engine: Annotated[str, typer.Option("--engine", help="auto, native or python.")] = "auto",
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -111,6 +159,10 @@ def run(
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", help="Trajectory to write (NetCDF, .nc).")] = None,
     figure: Annotated[Path | None, typer.Option("--figure", help="Figure to write (.png, .pdf, .svg).")] = None,
+    animation: Annotated[
+        Path | None,
+        typer.Option("--animation", help="Film of a planar mechanism to write (.gif, or .mp4 with ffmpeg)."),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Standard output holds one JSON object and nothing else.")
     ] = False,
@@ -121,12 +173,123 @@ def run(
         from nonsmooth.cli.run import carry_out
 
         request = Request(
-            problem, case, tuple(settings or ()), stepper, solver, engine, t_end, dt, dt_min, dt_max, rtol, atol
-        )
-        return carry_out(request, output=output, figure=figure, as_json=as_json)
+            problem, case, tuple(settings or ()), stepper, solver, engine, t_end, dt, dt_min, dt_max, rtol, atol,
+            contact, law, friction_law,
+        )  # fmt: skip
+        return carry_out(request, output=output, figure=figure, animation=animation, as_json=as_json)
     except KeyboardInterrupt:
         _say("Interrupted before the first step; nothing was written.")
         return 130
+
+
+Stiffness = Annotated[
+    list[float] | None,
+    typer.Option("--stiffness", metavar="K", help="Stiffness of a compliant case, in N/m^n; repeatable."),
+]
+Restitution = Annotated[
+    float | None, typer.Option("--restitution", metavar="E", help="Restitution that both worlds deliver.")
+]
+CompliantLaw = Annotated[str, typer.Option("--law", help="Compliant normal law of the hysteresis family.")]
+End = Annotated[
+    float | None, typer.Option("--t-end", parser=_seconds, metavar="S", help="End of the runs, in seconds.")
+]
+IntegratorName = Annotated[str, typer.Option("--solver", help="Integrator of the compliant cases.")]
+Words = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Argument of the problem, or element.parameter; repeatable."),
+]
+Output = Annotated[Path | None, typer.Option("--output", help="Dataset to write (NetCDF, .nc).")]
+Drawing = Annotated[Path | None, typer.Option("--figure", help="Figure to write (.png, .pdf, .svg).")]
+AsJson = Annotated[bool, typer.Option("--json", help="Standard output holds one JSON object and nothing else.")]
+CaseName = Annotated[str | None, typer.Option("--case", help="Case of the problem.")]
+ProblemName = Annotated[str, typer.Argument(metavar="PROBLEM", help="Name of a ready problem, as in `nonsmooth list`.")]
+
+
+@app.command()
+def compare(
+    problem: ProblemName,
+    case: CaseName = None,
+    t_end: End = None,
+    restitution: Restitution = None,
+    stiffness: Stiffness = None,
+    law: CompliantLaw = "flores",
+    solver: IntegratorName = "dop853",
+    target: Annotated[
+        float | None, typer.Option("--target", help="Own error at which costs are compared; 0 leaves that out.")
+    ] = None,
+    settings: Words = None,
+    output: Output = None,
+    figure: Drawing = None,
+    as_json: AsJson = False,
+) -> int:
+    """Compare rigid and compliant contact on one problem: motion, forces, impacts, energy, cost at equal error."""
+    from nonsmooth.cli.studies import StudyRequest, carry_out_comparison
+
+    request = StudyRequest(
+        problem, case, t_end, restitution, tuple(stiffness or ()), law, solver, tuple(settings or ())
+    )
+    return carry_out_comparison(request, target=target, output=output, figure=figure, as_json=as_json)
+
+
+study = typer.Typer(help="Many runs for one question.", pretty_exceptions_enable=False)
+app.add_typer(study, name="study")
+study.add_typer(studies)
+
+
+@study.command("rigid-limit")
+def rigid_limit(
+    problem: ProblemName,
+    case: CaseName = None,
+    t_end: End = None,
+    restitution: Restitution = None,
+    stiffness: Stiffness = None,
+    law: CompliantLaw = "flores",
+    solver: IntegratorName = "dop853",
+    depth: Annotated[
+        float | None, typer.Option("--depth", metavar="M", help="Penetration whose stiffness is wanted, in metres.")
+    ] = None,
+    settings: Words = None,
+    output: Output = None,
+    figure: Drawing = None,
+    as_json: AsJson = False,
+) -> int:
+    """Run ever stiffer compliant contacts against the rigid one: errors, penetration and cost over the stiffness."""
+    from nonsmooth.cli.studies import StudyRequest, carry_out_rigid_limit
+
+    request = StudyRequest(
+        problem, case, t_end, restitution, tuple(stiffness or ()), law, solver, tuple(settings or ())
+    )
+    return carry_out_rigid_limit(request, depth=depth, output=output, figure=figure, as_json=as_json)
+
+
+@study.command("published")
+def published(
+    problem: ProblemName,
+    cases: Annotated[
+        list[str] | None, typer.Option("--case", help="Published case; repeatable. All where omitted.")
+    ] = None,
+    settings: Words = None,
+    output: Output = None,
+    figure: Drawing = None,
+    as_json: AsJson = False,
+) -> int:
+    """Run the cases that a problem's source publishes, rigid and compliant, beside the printed numbers."""
+    from nonsmooth.cli.published import carry_out_published
+
+    return carry_out_published(
+        problem, tuple(cases or ()), tuple(settings or ()), output=output, figure=figure, as_json=as_json
+    )
+
+
+@app.command()
+def cite(
+    run: Annotated[Path, typer.Argument(metavar="RUN.nc", help="A trajectory that `nonsmooth run --output` wrote.")],
+) -> None:
+    """Print BibTeX for what was run: scheme, solvers that answered, laws, problem, libraries."""
+    from nonsmooth.citations import bibtex
+    from nonsmooth.trajectory import Trajectory
+
+    typer.echo(bibtex(Trajectory.load(run)), nl=False)
 
 
 @app.command()
@@ -148,7 +311,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = app(args=asked, prog_name="nonsmooth", standalone_mode=False)
     except typer.TyperException as error:
-        command = next((word for word in asked if word in {"list", "describe", "run", "doctor"}), None)
+        known = {"list", "describe", "new", "run", "compare", "study", "rigid-limit", "published", "doctor", "cite"}
+        known |= {"step-size", "sweep", "tolerance"}
+        command = " ".join(word for word in asked[:2] if word in known) or None
         message = " ".join(error.format_message().split()).rstrip(".")
         _say(f"{message}. `{' '.join(filter(None, ('nonsmooth', command, '--help')))}` shows what is accepted.")
         return 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import inspect
 import math
@@ -47,7 +48,7 @@ class Request:
     problem: str
     case: str | None
     settings: tuple[str, ...]
-    stepper: str
+    stepper: str | None
     solver: str | None
     engine: str
     t_end: float
@@ -56,6 +57,9 @@ class Request:
     dt_max: float | None
     rtol: float | None = None
     atol: float | None = None
+    contact: str | None = None
+    law: str | None = None
+    friction_law: str | None = None
 
     def step(self) -> StepControl:
         """The constant step, `Landing` between the bounds, or with tolerances `ErrorControl`."""
@@ -89,12 +93,13 @@ class Request:
         from nonsmooth import solvers, steppers
 
         words = settings_from(self.settings)
-        stepper = steppers.by_name(self.stepper)
+        scheme = self.stepper or ("compliant-dae" if self.contact == "compliant" or self.law else "gauss-mpcc")
+        stepper = steppers.by_name(scheme)
         if self.solver is None and not words.solver:
-            return _configured(stepper, self.stepper, words.stepper)
+            return _configured(stepper, scheme, words.stepper)
         name = self.solver or kebab(stepper.default_solver)
         solver = _configured(solvers.by_name(name), name, words.solver)
-        return _configured(stepper, self.stepper, {"solver": solver, **words.stepper})
+        return _configured(stepper, scheme, {"solver": solver, **words.stepper})
 
     def mechanism(self) -> Mechanism:
         """Build the problem or the file's model, with arguments and parameters from `--case` and `--set`."""
@@ -103,11 +108,13 @@ class Request:
         if self.case is not None:
             arguments["case"] = _value(self.case)
         if self.problem.endswith(".py") or os.sep in self.problem:
+            if self.contact or self.law or self.friction_law:
+                raise InputError("--contact and --law are for ready problems; a file states its contact law itself.")
             return _from_file(Path(self.problem), arguments, parameters)
         from nonsmooth.registry import get_problem
 
         problem = get_problem(self.problem)
-        arguments = _with_contact(problem, arguments)
+        arguments = _with_contact(problem, arguments, self.contact, self.law, self.friction_law)
         system = problem(**arguments).build()
         return Mechanism(problem.name, system, parameters, problem, arguments)
 
@@ -195,16 +202,26 @@ def _value(text: str) -> Value:
     return words.get(text.lower(), text)
 
 
-def _with_contact(problem: Problem, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Turn restitution and friction into the `contact` of a problem that takes only that."""
+def _with_contact(
+    problem: Problem, arguments: dict[str, Any], kind: str | None, law: str | None, friction_law: str | None
+) -> dict[str, Any]:
+    """Turn the numbers of a contact law into the `contact` of a problem that takes only that."""
     accepted = inspect.signature(problem).parameters
+    if kind not in (None, "rigid", "compliant"):
+        raise InputError(f"--contact {kind!r}: the kinds are rigid and compliant.")
+    if (kind or law or friction_law) and "contact" not in accepted:
+        raise InputError(f"{problem.name} has no argument contact; its contact law cannot be changed.")
+    if kind == "rigid" and (law or friction_law):
+        raise InputError("--law and --friction-law are for compliant contact; rigid has restitution and friction.")
+    if kind == "compliant" or law or friction_law:
+        return _compliant(problem, arguments, law, friction_law)
     coefficients = [name for name in ("restitution", "friction") if name in arguments and name not in accepted]
     if not coefficients or "contact" not in accepted:
         return arguments
     from nonsmooth.laws.rigid import Rigid
 
-    law = accepted["contact"].default
-    carried = {"restitution": law.restitution, "friction": law.friction} if isinstance(law, Rigid) else {}
+    own = accepted["contact"].default
+    carried = {"restitution": own.restitution, "friction": own.friction} if isinstance(own, Rigid) else {}
     given = carried | {name: arguments[name] for name in coefficients}
     if len(given) < 2:
         raise InputError(
@@ -214,6 +231,37 @@ def _with_contact(problem: Problem, arguments: dict[str, Any]) -> dict[str, Any]
         if isinstance(value, (bool, str)):
             raise InputError(f"--set {name}={value}: {name} is a number, got {value!r}.")
     return {name: value for name, value in arguments.items() if name not in coefficients} | {"contact": Rigid(**given)}
+
+
+def _compliant(
+    problem: Problem, arguments: dict[str, Any], law: str | None, friction_law: str | None
+) -> dict[str, Any]:
+    """Compliant contact of laws by name, with their numbers taken from the arguments."""
+    from nonsmooth import laws
+    from nonsmooth.laws.compliant import Compliant
+
+    if law is None:
+        raise InputError(f"Compliant contact needs --law, one of {', '.join(laws.names('normal'))}.")
+    accepted = inspect.signature(problem).parameters
+    parts: dict[str, Any] = {}
+    used: set[str] = set()
+    for part, kind, name in (("normal", "normal", law), ("friction", "friction", friction_law)):
+        if name is None:
+            continue
+        made = laws.by_name(name, kind)  # type: ignore[arg-type]
+        fields = {field.name: field for field in dataclasses.fields(made)}
+        given = {key: arguments[key] for key in fields if key in arguments and key not in accepted}
+        missing = [
+            key
+            for key, field in fields.items()
+            if key not in given and field.default is field.default_factory is dataclasses.MISSING
+        ]
+        if missing:
+            words = " and ".join(f"--set {key}=..." for key in missing)
+            raise InputError(f"The law {name} needs {', '.join(missing)}: give {words}.")
+        parts[part] = made(**given)
+        used |= set(given)
+    return {key: value for key, value in arguments.items() if key not in used} | {"contact": Compliant(**parts)}
 
 
 def _from_file(path: Path, arguments: dict[str, Any], parameters: dict[str, float]) -> Mechanism:

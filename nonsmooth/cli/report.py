@@ -20,16 +20,34 @@ if TYPE_CHECKING:
     from nonsmooth.cli.inputs import Mechanism
     from nonsmooth.registry import Problem
     from nonsmooth.steppers.base import Stepper
+    from nonsmooth.studies.compare import Comparison
+    from nonsmooth.studies.rigid_limit import RigidLimit
     from nonsmooth.trajectory import Trajectory
 
-__all__ = ["print_json", "problem_description", "problem_table", "result", "show", "summary"]
+__all__ = [
+    "comparison",
+    "limit",
+    "print_json",
+    "print_object",
+    "problem_description",
+    "problem_table",
+    "result",
+    "show",
+    "summary",
+]
+
+
+#: columns of a table that does not fold
+WIDE = 160
 
 
 def show(*parts: RenderableType) -> None:
-    """Print tables and lines on standard output."""
+    """Print tables and lines on standard output; tables that must not fold may run beyond the terminal's width."""
     console = Console(highlight=False, markup=False)
+    wide = Console(highlight=False, markup=False, width=max(console.width, WIDE))
     for part in parts:
-        console.print(part)
+        unfolded = isinstance(part, Table) and part.columns[-1].no_wrap
+        (wide if unfolded else console).print(part)
 
 
 def summary(trajectory: Trajectory, mechanism: Mechanism, stepper: Stepper) -> dict[str, Any]:
@@ -54,7 +72,12 @@ def summary(trajectory: Trajectory, mechanism: Mechanism, stepper: Stepper) -> d
 
 def print_json(trajectory: Trajectory, mechanism: Mechanism, stepper: Stepper) -> None:
     """Print `summary` as the only object on standard output."""
-    json.dump(_plain(summary(trajectory, mechanism, stepper)), sys.stdout, indent=2, allow_nan=False)
+    print_object(summary(trajectory, mechanism, stepper))
+
+
+def print_object(facts: Mapping[str, Any]) -> None:
+    """Print one JSON object; a number that is not finite is null."""
+    json.dump(_plain(facts), sys.stdout, indent=2, allow_nan=False)
     sys.stdout.write("\n")
 
 
@@ -92,6 +115,70 @@ def result(
     return parts
 
 
+def comparison(found: Comparison, name: str, written: Sequence[Path]) -> list[RenderableType]:
+    """One column per case; of contacts the one with the largest impulse in the reference case."""
+    from nonsmooth.studies.compare import METRICS
+
+    table = _table(f"{name}\nto t = {found.edges[-1]:g} s", *(label.replace(", ", ",\n") for label in found.labels))
+    for column in table.columns:
+        column.no_wrap = True
+    rows = [found.table[label] for label in found.labels]
+    contact = max(rows[0]["impulse"], key=lambda key: found.table[found.reference]["impulse"][key])
+    window = found.edges[1] - found.edges[0]
+    target = found.settings["target of the own error [-]"]
+    lines: list[tuple[str, list[Any]]] = [
+        (f"{label} [{METRICS[metric][0]}]", [row[metric] for row in rows])
+        for metric, label in (
+            ("distance", "distance to the reference"), ("own_error", "own error"), ("penetration", "deepest overlap"),
+            ("impacts", "impacts"), ("first_impact", "first impact"), ("first_approach", "  speed of approach"),
+            ("first_separation", "  speed of separation"), ("first_impulse", "  impulse"),
+        )
+    ]  # fmt: skip
+    lines += [
+        (f"{contact}: impulse [N s]", [row["impulse"][contact] for row in rows]),
+        (f"  largest mean force over {window:.3g} s [N]", [row["window_force"][contact] for row in rows]),
+        ("  share of time in contact [-]", [row["contact_share"][contact] for row in rows]),
+        ("open or closed as the reference [-]", [row["agreement"] for row in rows]),
+    ]
+    lines += [(f"energy lost, {cause} [J]", [row["loss"][cause] for row in rows]) for cause in rows[0]["loss"]]
+    lines += [("time of the run [s]", [row["wall"] for row in rows]), ("  steps", [row["steps"] for row in rows])]
+    if target > 0:
+        lines += [
+            (f"at own error {target:g}: time [s]", [row["equal_error"]["wall"] for row in rows]),
+            ("  steps", [row["equal_error"]["steps"] for row in rows]),
+            ("  evaluations", [row["equal_error"]["evaluations"] for row in rows]),
+        ]
+    for title, values in lines:
+        if title.startswith("energy lost") and not any(values):
+            continue
+        table.add_row(title, *(_short(value) for value in values))
+    return [table, *[f"written  {path}" for path in written]]
+
+
+def limit(found: RigidLimit, name: str, written: Sequence[Path]) -> list[RenderableType]:
+    """One row per stiffness, and the fitted powers."""
+    headings = ("stiffness\n[N/m^n]", "distance\n[-]", "error of the\nfirst impulse [-]", "deepest\noverlap [m]",
+                "steps\n[-]", "evaluations\n[-]")  # fmt: skip
+    table = _table(*headings)
+    for row in found.rows():
+        values = (row["distance"], row["impulse_error"], row["penetration"], row["steps"], row["evaluations"])
+        table.add_row(f"{row['stiffness']:g}", *(_short(value) for value in values))
+    powers = ", ".join(f"{what} ~ K^-{order:.3f}" for what, order in found.orders.items())
+    parts: list[RenderableType] = [f"{name}: towards rigid contact", "", table, "", powers]
+    if found.needed:
+        parts.append(
+            f"{found.needed['depth']:g} m deep: K = {found.needed['stiffness']:.4g}, with which a run is "
+            f"{found.needed['found']:.4g} m deep"
+        )
+    return [*parts, *[f"written  {path}" for path in written]]
+
+
+def _short(value: float) -> str:
+    if isinstance(value, int):
+        return str(value)
+    return "-" if not math.isfinite(value) else f"{value:.4g}"
+
+
 def problem_table(problems: Mapping[str, Problem]) -> Table:
     """One line per problem: name, what it is, tags."""
     table = _table("problem", "what it is", "tags")
@@ -112,7 +199,8 @@ def problem_description(problem: Problem) -> list[RenderableType]:
     values = _table("parameter", "value", "unit", "kind", "source")
     for name, origin in problem.provenance.items():
         source = f"{origin.source} ({origin.note})" if origin.note else origin.source
-        values.add_row(name, f"{origin.value}", origin.unit, origin.kind, source)
+        value = origin.value if isinstance(origin.value, str) else f"{origin.value:.9g}"
+        values.add_row(name, value, origin.unit, origin.kind, source)
     return [head, "", arguments, "", values, "", "Both are changed by --set NAME=VALUE."]
 
 
@@ -120,7 +208,7 @@ def _contact_law(mechanism: Mechanism) -> list[str]:
     """Restitution and friction of the run, with their source where they are the problem's own."""
     system, lines = mechanism.system, []
     for name in system.parameters:
-        if name.rpartition(".")[2] in ("restitution", "friction"):
+        if name.rpartition(".")[2] in ("stiffness", "restitution", "friction"):
             value = mechanism.parameters.get(name, system.parameters[name])
             origin = system.provenance.get(name, {})
             source = f" ({origin['kind']}, {origin['source']})" if origin.get("value") == value else ""
@@ -131,7 +219,8 @@ def _contact_law(mechanism: Mechanism) -> list[str]:
 def _table(*headers: str) -> Table:
     table = Table(*headers, box=None, pad_edge=False)
     table.columns[0].no_wrap = True
-    table.columns[0].overflow = "fold"
+    for column in table.columns:
+        column.overflow = "fold"
     return table
 
 

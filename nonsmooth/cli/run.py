@@ -22,11 +22,15 @@ __all__ = ["carry_out"]
 Progress = Callable[[float, float, int], None]
 
 
-def carry_out(request: Request, *, output: Path | None, figure: Path | None, as_json: bool) -> int:
+def carry_out(
+    request: Request, *, output: Path | None, figure: Path | None, as_json: bool, animation: Path | None = None
+) -> int:
     """Run what is asked for and return the exit code."""
     for option, path, suffixes in (("--output", output, (".nc",)), ("--figure", figure, FIGURE_FORMATS)):
         if path is not None:
             check_writable(option, path, suffixes)
+    if animation is not None:
+        _check_animation(animation)
     dt, stepper = request.step(), request.scheme()
     mechanism = request.mechanism()
 
@@ -58,7 +62,10 @@ def carry_out(request: Request, *, output: Path | None, figure: Path | None, as_
             code, message, output = code or 1, f"{message} {error}".strip(), None
     if figure is not None and code == 0:
         _draw(trajectory, mechanism, figure)
-    written = [path for path in (output, figure if code == 0 else None) if path is not None]
+    if animation is not None and code == 0:
+        _animate(trajectory, animation)
+    drawn = (figure, animation) if code == 0 else ()
+    written = [path for path in (output, *drawn) if path is not None]
     if as_json:
         report.print_json(trajectory, mechanism, stepper)
     else:
@@ -105,6 +112,22 @@ def _draw(trajectory: Trajectory, mechanism: Mechanism, path: Path) -> None:
         unfinished = Path(folder) / path.name
         drawing.savefig(unfinished)
         os.replace(unfinished, path)
+
+
+def _check_animation(path: Path) -> None:
+    """Before the run: a folder that can be written, and a format that this machine can make."""
+    from nonsmooth.plots.animation import FORMATS, check_format
+
+    check_format(path)
+    check_writable("--animation", path, FORMATS)
+
+
+def _animate(trajectory: Trajectory, path: Path) -> None:
+    """Draw the mechanism in motion."""
+    os.environ.setdefault("MPLBACKEND", "agg")
+    from nonsmooth import plots
+
+    plots.animation(trajectory).save(path)
 
 
 def _exact_solution(mechanism: Mechanism) -> Any:

@@ -1,8 +1,50 @@
-"""Figures of trajectories. Each function returns a `matplotlib.figure.Figure`; none touches pyplot's state."""
+"""Figures of trajectories and studies; pyplot is left alone.
+
+Functions of several panels return a `matplotlib.figure.Figure`. Those of one, `orbit`, `phase_portrait`,
+`poincare_section`, `bifurcation_diagram`, `mode_bars`, `amplitudes`, `impact_table`, take ``ax`` and return the
+`matplotlib.axes.Axes` that they draw into, so that they can stand side by side; ``axes.figure`` is theirs where none
+is given. `animation` makes a film.
+"""
 
 from __future__ import annotations
 
+from nonsmooth.plots.animation import Animation, animation
+from nonsmooth.plots.bifurcation import bifurcation_diagram
+from nonsmooth.plots.comparison import comparison, rigid_limit
 from nonsmooth.plots.contact import contact
+from nonsmooth.plots.impacts import impact_table
+from nonsmooth.plots.law_card import law_card
 from nonsmooth.plots.motion import Panel, energy, motion, panels
+from nonsmooth.plots.orbits import orbit
+from nonsmooth.plots.phase import phase_portrait, poincare_section
+from nonsmooth.plots.published import published
+from nonsmooth.plots.sketch import sketch
+from nonsmooth.plots.spectrum import amplitudes
+from nonsmooth.plots.step_size import step_size
+from nonsmooth.plots.sweep import sweep, tolerance
+from nonsmooth.plots.timeline import mode_bars
 
-__all__ = ["Panel", "contact", "energy", "motion", "panels"]
+__all__ = [
+    "Animation",
+    "Panel",
+    "amplitudes",
+    "animation",
+    "bifurcation_diagram",
+    "comparison",
+    "contact",
+    "energy",
+    "impact_table",
+    "law_card",
+    "mode_bars",
+    "motion",
+    "orbit",
+    "panels",
+    "phase_portrait",
+    "poincare_section",
+    "published",
+    "rigid_limit",
+    "sketch",
+    "step_size",
+    "sweep",
+    "tolerance",
+]

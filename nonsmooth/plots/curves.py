@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nonsmooth.diagnostics.motion import bow, steps_without_impact_inside
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Columns, Trajectory
@@ -102,10 +102,7 @@ def dense(trajectory: Trajectory) -> tuple[View, View]:
         return left, right
     t = np.union1d(rows, np.linspace(rows[0], rows[-1], GRID))
     dt = np.diff(rows)
-    # with no impact inside, whose times are rows unless rows were left out
-    inside = np.setdiff1d(trajectory.impacts["t"], rows)
-    whole = np.ones(len(dt), bool)
-    whole[np.clip(np.searchsorted(rows, inside) - 1, 0, len(dt) - 1)] = False
+    whole = steps_without_impact_inside(trajectory)
 
     def view(side: Literal["left", "right"]) -> View:
         k = np.clip(np.searchsorted(rows, t, side=side) - 1, 0, len(dt) - 1)
@@ -115,7 +112,7 @@ def dense(trajectory: Trajectory) -> tuple[View, View]:
             before, after = getattr(right, kind)[name], getattr(left, kind)[name]
             values: Array = before[k] + s * (after[k + 1] - before[k])
             if kind == "q" and name in right.v:
-                values = values + _bow(before, dt, right.v[name][:-1], left.v[name][1:], whole)(k, s)
+                values = values + bow(before, dt, right.v[name][:-1], left.v[name][1:], whole)(k, s)
             first = left if side == "left" else right
             values[0] = getattr(first, kind)[name][0]
             return values
@@ -128,15 +125,6 @@ def dense(trajectory: Trajectory) -> tuple[View, View]:
         return View(t, **{kind: table(kind) for kind in KINDS})
 
     return view("left"), view("right")
-
-
-def _bow(q: Array, dt: Array, v_start: Array, v_end: Array, whole: NDArray[np.bool_]) -> Callable[[Any, Array], Array]:
-    """What the cubic Hermite interpolant adds to the chord of step k at the share s of its length."""
-    slope = np.diff(q) / dt
-    # of one smooth motion the chord's slope is about the mean of the rates; of implicit Euler it is the last one
-    smooth = whole & (np.abs(slope - (v_start + v_end) / 2) <= np.abs(v_end - v_start) / 4)
-    rise, fall = np.where(smooth, (v_start - slope) * dt, 0.0), np.where(smooth, (slope - v_end) * dt, 0.0)
-    return lambda k, s: s * (1 - s) * ((1 - s) * rise[k] + s * fall[k])
 
 
 def exact_curve(exact: Exact, t_end: float, value: Callable[[Any], Array | None]) -> Curve | None:

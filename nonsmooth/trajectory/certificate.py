@@ -21,11 +21,12 @@ class EnergyLedger:
     """The balance of energy of a whole run, all in [J]
 
     ``remainder = (kinetic + potential) - (kinetic_start + potential_start) - work_loads - work_drivers
-    + loss_impacts + loss_friction + loss_damping``
+    + loss_impacts + loss_contact + loss_friction + loss_damping``
 
     Work and damping are integrals of power by the trapezoid between the right limit at a step's start and the left
     limit at its end, so the remainder of a scheme of order two falls with dt^2. A loss at impacts is the kinetic
-    energy's drop from its left to its right limit. What a dissipative scheme loses by itself stays in the remainder,
+    energy's drop from its left to its right limit; a loss in contact is that of compliant contacts, whose stored energy
+    is potential. What a dissipative scheme loses by itself stays in the remainder,
     negative.
     """
 
@@ -36,6 +37,7 @@ class EnergyLedger:
     work_loads: float
     work_drivers: float
     loss_impacts: float
+    loss_contact: float
     loss_friction: float
     loss_damping: float
     remainder: float
@@ -74,16 +76,7 @@ def worst_violation(values: Array) -> float:
 
 
 def energy_series(
-    system: System,
-    parameters: Array,
-    t: Array,
-    q: Array,
-    v_left: Array,
-    v: Array,
-    *,
-    work_drivers: Array,
-    work_drivers_impact: Array,
-    loss_friction: Array,
+    system: System, parameters: Array, t: Array, q: Array, v_left: Array, v: Array, steps: Mapping[str, Array]
 ) -> dict[str, Array]:
     """Energies and, cumulative from the left limit of row 0, works and losses at the rows; each (n,) [J].
 
@@ -91,28 +84,33 @@ def energy_series(
     ----------
     t, q, v_left, v
         Rows (n,), (n, nq), (n, nv), (n, nv).
-    work_drivers, work_drivers_impact, loss_friction
-        Of the step that ends in each row (n,) [J]; the second is the share of the first done at the impact.
+    steps
+        Of the step that ends in each row, each (n,) [J]: ``work_drivers``, of which ``work_drivers_impact`` was done at
+        the impact; ``loss_friction``; ``work_loads`` and ``loss_damping``, not a number where the stepper leaves them
+        to the trapezoid; ``loss_contact``; and ``stored`` in contacts at the row.
     """
     right = system.energies(t, q, v, parameters)
     left = system.energies(t, q, v_left, parameters)
     dt = np.diff(t)
 
-    def work(power: str) -> Array:
-        return np.concatenate([[0.0], np.cumsum(dt * (right[power][:-1] + left[power][1:]) / 2.0)])
+    def work(power: str, known: Array) -> Array:
+        trapezoid = dt * (right[power][:-1] + left[power][1:]) / 2.0
+        return np.concatenate([[0.0], np.cumsum(np.where(np.isnan(known[1:]), trapezoid, known[1:]))])
 
     series = {
         "kinetic": right["kinetic"],
-        "potential": right["potential"],
-        "work_loads": work("power_loads"),
-        "work_drivers": np.cumsum(work_drivers),
-        "loss_impacts": np.cumsum(left["kinetic"] - right["kinetic"] + work_drivers_impact),
-        "loss_friction": np.cumsum(loss_friction),
-        "loss_damping": 0.0 - work("power_damping"),
+        "potential": right["potential"] + steps["stored"],
+        "work_loads": work("power_loads", steps["work_loads"]),
+        "work_drivers": np.cumsum(steps["work_drivers"]),
+        "loss_impacts": np.cumsum(left["kinetic"] - right["kinetic"] + steps["work_drivers_impact"]),
+        "loss_contact": np.cumsum(steps["loss_contact"]),
+        "loss_friction": np.cumsum(steps["loss_friction"]),
+        "loss_damping": 0.0 - work("power_damping", -steps["loss_damping"]),
     }
-    losses = series["loss_impacts"] + series["loss_friction"] + series["loss_damping"]
+    losses = sum(series[name] for name in ("loss_impacts", "loss_contact", "loss_friction", "loss_damping"))
     gained = series["work_loads"] + series["work_drivers"] - losses
-    series["remainder"] = right["kinetic"] + right["potential"] - left["kinetic"][0] - left["potential"][0] - gained
+    start = left["kinetic"][0] + left["potential"][0] + steps["stored"][0]
+    series["remainder"] = right["kinetic"] + series["potential"] - start - gained
     return series
 
 

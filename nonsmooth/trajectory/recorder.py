@@ -57,15 +57,15 @@ class Recorder:
         if self._states:
             raise InputError("The trajectory has been started already.")
         if impact is not None:
-            self._add(state, _arrays(impact), _scalars(impact))
+            self._add(state, _arrays(impact), _scalars(impact, state))
             return
         none, idle = np.zeros(len(self.system.contact_names)), np.zeros(len(self.system.reaction_names))
         open_ = none.astype(np.int8)
-        self._add(state, (state.v, none, none, none, open_, none, none, idle, idle), (0.0,) * 6)
+        self._add(state, (state.v, none, none, none, open_, none, none, idle, idle), _scalars(None, state))
 
     def append(self, step: Step) -> None:
         """One accepted step."""
-        self._add(step.state, _arrays(step), _scalars(step))
+        self._add(step.state, _arrays(step), _scalars(step, step.state))
 
     def finish(self, counts: Mapping[str, Any], wall_seconds: float, status: str) -> Trajectory:
         """The trajectory of what has been recorded, with its certificate."""
@@ -78,17 +78,16 @@ class Recorder:
         v = np.array([state.v for state in self._states]).reshape(n, -1)
         arrays = (np.array(rows).reshape(n, -1) for rows in zip(*self._rows, strict=True))
         v_left, P_N, P_N_impact, P_T, mode, gamma_minus, gamma_plus, reaction, reaction_impact = arrays
-        dt, residual, complementarity, work_drivers, work_impact, friction = np.array(self._scalars).T
+        scalars = dict(zip(SCALARS, np.array(self._scalars).T, strict=True))
+        dt = scalars["dt"]
         gap = system.true_gaps(q, parameters)
-        energy = energy_series(
-            system, parameters, t, q, v_left, v,
-            work_drivers=work_drivers, work_drivers_impact=work_impact, loss_friction=friction,
-        )  # fmt: skip
+        rate_left, rate = (system.gap_rates(q, velocities, parameters) for velocities in (v_left, v))
+        energy = energy_series(system, parameters, t, q, v_left, v, {name: scalars[name] for name in SCALARS[3:]})
         certificate = Certificate(
             gap_violation=worst_violation(-gap),
             joint_violation=worst_violation(np.abs(system.joint_closure(t, q, parameters))),
-            complementarity=worst_violation(complementarity),
-            motion_residual=worst_violation(residual),
+            complementarity=worst_violation(scalars["complementarity"]),
+            motion_residual=worst_violation(scalars["residual"]),
             energy=energy_ledger(energy),
         )
         row, contact = np.nonzero(P_N_impact > 0.0)
@@ -124,8 +123,9 @@ class Recorder:
             t=t[kept],
             q=Columns("coordinate", names.q, q[kept], names.q_units),
             v=Columns("velocity", names.v, v[kept], v_units),
-            left=Left(Columns("velocity", names.v, v_left[kept], v_units)),
+            left=Left(Columns("velocity", names.v, v_left[kept], v_units), by_contact(rate_left[kept], "m/s")),
             gap=by_contact(gap[kept], "m"),
+            gap_rate=by_contact(rate[kept], "m/s"),
             P_N=by_contact(total(P_N), "N s"),
             P_T=by_contact(total(P_T), "N s"),
             lam_N=by_contact(mean(P_N - P_N_impact), "N"),
@@ -151,9 +151,20 @@ class Recorder:
         self._scalars.append(scalars)
 
 
-def _scalars(step: Step) -> tuple[float, ...]:
-    works = (step.work_drivers, step.work_drivers_impact, step.loss_friction)
-    return (step.dt, step.residual, step.complementarity, *works)
+#: numbers of a step: its length, its certificate, and what `energy_series` takes
+SCALARS = (
+    "dt", "residual", "complementarity", "work_drivers", "work_drivers_impact", "loss_friction", "work_loads",
+    "loss_damping", "loss_contact", "stored",
+)  # fmt: skip
+
+
+def _scalars(step: Step | None, state: State) -> tuple[float, ...]:
+    """In the order of `SCALARS`; works that the stepper does not know are not numbers."""
+    if step is None:
+        stored = float(np.sum(state.law_memory.get("stored", 0.0)))
+        return (*(0.0,) * (len(SCALARS) - 1), stored)
+    values = (getattr(step, name) for name in SCALARS)
+    return tuple(np.nan if value is None else value for value in values)
 
 
 def _arrays(step: Step) -> tuple[NDArray[Any], ...]:

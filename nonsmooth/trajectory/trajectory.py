@@ -26,15 +26,16 @@ if TYPE_CHECKING:
 
 __all__ = ["IMPACT_COLUMNS", "Left", "Trajectory", "impact_table"]
 
-FORMAT = "nonsmooth-trajectory-1"
+FORMAT = "nonsmooth-trajectory-2"
 IMPACT_COLUMNS = {"t": "s", "P_N": "N s", "P_T": "N s", "gamma_minus": "m/s", "gamma_plus": "m/s"}
 
 
 @dataclass(frozen=True, eq=False)
 class Left:
-    """Left limits: of the velocity, which alone jumps."""
+    """Left limits: of the velocities and of the rates of gaps, which alone jump."""
 
     v: Columns
+    gap_rate: Columns
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,9 +49,9 @@ class Trajectory:
     q, v
         Coordinates and velocities by name.
     left
-        ``left.v``: the velocities before the impacts at the rows.
-    gap
-        True gaps [m], open > 0.
+        ``left.v``, ``left.gap_rate``: what these were before the impacts at the rows.
+    gap, gap_rate
+        True gaps [m], open > 0, and their rates [m/s], opening > 0.
     P_N, P_T
         Normal and tangential impulse [N s] of the step that ends in the row, impacts included; P_N >= 0 presses apart.
         Row 0 is zero, unless the start is an impact.
@@ -86,6 +87,7 @@ class Trajectory:
     v: Columns
     left: Left
     gap: Columns
+    gap_rate: Columns
     P_N: Columns
     P_T: Columns
     lam_N: Columns
@@ -220,7 +222,7 @@ class Trajectory:
         energy = EnergyLedger(**{one.name: float(attributes[f"energy_{one.name}"]) for one in fields(EnergyLedger)})
         names = [one.name for one in fields(Certificate) if one.name != "energy"]
         worst = {name: float(attributes[f"certificate_{name}"]) for name in names}
-        left = Left(tables.pop("v_left"))
+        left = Left(tables.pop("v_left"), tables.pop("gap_rate_left"))
         return cls(
             t=t,
             left=left,
@@ -250,9 +252,8 @@ class Table:
         return f"{self.variable.removesuffix('_left')}_units"
 
     def of(self, trajectory: Trajectory) -> Columns:
-        if self.variable == "v_left":
-            return trajectory.left.v
-        columns: Columns = getattr(trajectory, self.variable)
+        name = self.variable.removesuffix("_left")
+        columns: Columns = getattr(trajectory if name == self.variable else trajectory.left, name)
         return columns
 
 
@@ -261,6 +262,8 @@ TABLES = (
     Table("v", "velocity", "velocities, right limits", "global frame; spatial wx, wy, wz in the body frame"),
     Table("v_left", "velocity", "velocities, left limits", "as v"),
     Table("gap", "contact", "true gaps", "open > 0"),
+    Table("gap_rate", "contact", "rates of the true gaps, right limits", "opening > 0"),
+    Table("gap_rate_left", "contact", "rates of the true gaps, left limits", "opening > 0"),
     Table("P_N", "contact", "normal impulse of the step, impacts included", "pressing apart > 0"),
     Table("P_T", "contact", "tangential impulse of the step", "along the contact's tangent"),
     Table("lam_N", "contact", "mean normal force of the step, impacts excluded", "pressing apart > 0"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,7 @@ def sampled(exact, n=40):
         "work_loads",
         "work_drivers",
         "loss_impacts",
+        "loss_contact",
         "loss_friction",
         "loss_damping",
         "remainder",
@@ -54,17 +57,18 @@ def sampled(exact, n=40):
         t=t,
         q=motion(right.q, ("m", "m", "rad")),
         v=motion(right.v, ("m/s", "m/s", "rad/s")),
-        left=Left(motion(left.v, ("m/s", "m/s", "rad/s"))),
+        left=Left(motion(left.v, ("m/s", "m/s", "rad/s")), contacts(0 * P_N, "m/s")),
         gap=contacts(np.column_stack([right.gap[name] for name in CONTACTS]), "m"),
+        gap_rate=contacts(0 * P_N, "m/s"),
         P_N=contacts(P_N, "N s"),
         P_T=contacts(0 * P_N, "N s"),
         lam_N=contacts(lam_N, "N"),
         mode=contacts(np.zeros(P_N.shape, np.int8), "1"),
         reaction=none,
         reaction_impact=none,
-        energy=Columns("energy term", terms, np.zeros((len(t), 8)), ["J"] * 8),
+        energy=Columns("energy term", terms, np.zeros((len(t), len(terms))), ["J"] * len(terms)),
         impacts=impacts,
-        certificate=Certificate(0.0, 0.0, 0.0, 0.0, EnergyLedger(*[0.0] * 10)),
+        certificate=Certificate(0.0, 0.0, 0.0, 0.0, EnergyLedger(*[0.0] * len(fields(EnergyLedger)))),
         counts={},
         manifest={},
         status="finished",

@@ -1,0 +1,170 @@
+"""`nonsmooth describe`: what a mechanism consists of, where its numbers come from, and what it looks like."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import RenderableType
+from rich.table import Table
+
+from nonsmooth.cli.inputs import FIGURE_FORMATS, Mechanism, Request, check_writable, settings_from
+from nonsmooth.cli.report import _grid, _table, problem_description, show
+from nonsmooth.exceptions import InputError
+from nonsmooth.laws.rigid import Rigid
+from nonsmooth.model.bodies import Body
+from nonsmooth.model.contacts import Contact
+from nonsmooth.model.elements import Element
+from nonsmooth.model.joints import Joint
+from nonsmooth.model.system import System
+from nonsmooth.registry import get_problem
+
+__all__ = ["carry_out", "mechanism_description"]
+
+
+def carry_out(problem: str, case: str | None, settings: Sequence[str], figure: Path | None) -> int:
+    """Describe a ready problem or a file's model, and draw it where that is asked for."""
+    words = settings_from(settings)
+    for owner, entries in (("solver", words.solver), ("stepper", words.stepper)):
+        if entries:
+            raise InputError(f"--set {owner}.{next(iter(entries))}: a description has no {owner}; leave that out.")
+    if figure is not None:
+        check_writable("--figure", figure, FIGURE_FORMATS)
+    is_file = problem.endswith(".py") or os.sep in problem
+    ready = None if is_file else get_problem(problem)
+    if ready is not None:
+        given = {**words.arguments, **({} if case is None else {"case": case})}
+        missing = _missing(inspect.signature(ready), given)
+        if missing:
+            hint = f"Its bodies and joints are shown once {missing[0]!r} is given: --set {missing[0]}=VALUE."
+            show(*problem_description(ready), "", hint)
+            return 0
+    request = Request(
+        problem, case, tuple(settings), stepper=None, solver=None, engine="auto", t_end=0.0, dt=None, dt_min=None,
+        dt_max=None,
+    )  # fmt: skip
+    mechanism = request.mechanism()
+    parts = [] if ready is None else [*problem_description(ready), ""]
+    parts += mechanism_description(mechanism)
+    if figure is not None:
+        _draw(mechanism.system, figure)
+        parts += ["", f"drawn in {figure}"]
+    show(*parts)
+    return 0
+
+
+def mechanism_description(mechanism: Mechanism) -> list[RenderableType]:
+    """Tables of a mechanism: freedom, bodies, joints, contacts, loads; of a file also every parameter."""
+    system = mechanism.system
+    values = dict(zip(system.parameters, system.parameter_vector(mechanism.parameters).tolist(), strict=True))
+    head = _grid(f"mechanism: {system.name}")
+    freedom = f"{system.nv - system.ng} = {system.nv} velocities - {system.ng} constraints of joints and motors"
+    head.add_row("degrees of freedom", freedom)
+    head.add_row("contacts", f"{system.nc}, each open or closed" if system.nc else "none")
+    head.add_row("parameters", f"{len(values)} numbers, as element.parameter")
+    kinds: tuple[tuple[type, Table], ...] = (
+        (Body, _table("body", "mass [kg]", "inertia [kg m^2]", "start: position", "velocity")),
+        (Joint, _table("joint or motor", "kind", "between", "holds")),
+        (Contact, _table("clearance or contact", "kind", "between", "sizes", "law")),
+        (Element, _table("load", "kind", "acts on", "values")),
+    )
+    for element in system.elements:
+        rows = next(one for kind, one in kinds if isinstance(element, kind))
+        if type(element).__name__ != "Ground":
+            rows.add_row(*_row(element, system, values))
+    parts: list[RenderableType] = [head]
+    for _, rows in kinds:
+        rows.columns[1].no_wrap = True
+        if rows.row_count:
+            parts += ["", rows]
+    if mechanism.problem is None:
+        parts += ["", _parameters(system, values)]
+    return parts
+
+
+def _row(element: Element, system: System, values: Mapping[str, float]) -> tuple[str, ...]:
+    name, kind, between = element.name, type(element).__name__, ", ".join(element.body_names())
+    numbers = {label: values[f"{name}.{label}"] for label in element.numbers()}
+    if isinstance(element, Body):
+        mass = f"{numbers.pop('mass'):g}"
+        inertia = ", ".join(f"{value:g}" for value in numbers.values())
+        start = [_columns(name, names, data) for names, data in _starts(system)]
+        return (name, mass, inertia, *start)
+    if isinstance(element, Joint):
+        return name, kind, between, ", ".join(f"{label} [{unit}]" for label, unit in element.rows)
+    if isinstance(element, Contact):
+        law = {label: numbers.pop(label) for label in element.contact.numbers()}
+        numbers.pop("size", None)
+        return name, kind, between, _numbers(element, numbers), _law(element, law)
+    signals = [field for field in vars(element) if callable(getattr(element, field))]
+    shown = [_numbers(element, numbers), *(f"{field}: function of time" for field in signals)]
+    return name, kind, between or "every body", ", ".join(filter(None, shown))
+
+
+def _starts(system: System) -> tuple[tuple[tuple[str, ...], Any], ...]:
+    return (system.q_names, system.start.q), (system.v_names, system.start.v)
+
+
+def _columns(body: str, names: Sequence[str], data: Any) -> str:
+    """The start's columns of one body, those that are not 0."""
+    found = [
+        f"{name.rpartition('.')[2]} {value:.6g}"
+        for name, value in zip(names, data.tolist(), strict=True)
+        if name.rpartition(".")[0] == body and abs(value) > 1e-15
+    ]
+    return ", ".join(found) or "0"
+
+
+def _numbers(element: Element, numbers: Mapping[str, float]) -> str:
+    """Numbers with their units, without places: those are in the drawing."""
+    shown = (
+        f"{label} {value:.6g} {element.quantity(label).unit}".removesuffix(" -")
+        for label, value in numbers.items()
+        if not label.startswith("at_") and not (label == "direction" and not value)
+    )
+    return ", ".join(shown)
+
+
+def _law(element: Contact, numbers: Mapping[str, float]) -> str:
+    """Names of the laws, and those of their numbers that say something."""
+    law = element.contact
+    parts = [law] if isinstance(law, Rigid) else [part for part in (law.normal, law.friction) if part is not None]
+    names = " and ".join(type(part).__name__ for part in parts)
+    telling = {label: value for label, value in numbers.items() if value or label in ("restitution", "friction")}
+    return ", ".join(filter(None, (names, _numbers(element, telling))))
+
+
+def _parameters(system: System, values: Mapping[str, float]) -> Table:
+    rows = _table("parameter", "value", "unit", "origin")
+    owners = {element.name: element for element in system.elements}
+    for name, value in values.items():
+        owner, _, label = name.partition(".")
+        origin = system.provenance.get(name, {})
+        stated = ", ".join(str(origin[key]) for key in ("kind", "source") if key in origin) if origin else ""
+        rows.add_row(name, f"{value:.9g}", owners[owner].quantity(label).unit, stated)
+    return rows
+
+
+def _missing(signature: inspect.Signature, given: Mapping[str, Any]) -> list[str]:
+    """Arguments without default that are not given."""
+    return [
+        name
+        for name, one in signature.parameters.items()
+        if one.default is one.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) and name not in given
+    ]
+
+
+def _draw(system: System, path: Path) -> None:
+    """Draw the mechanism at its start and write it under a temporary name first."""
+    os.environ.setdefault("MPLBACKEND", "agg")
+    from nonsmooth import plots
+
+    drawing = plots.sketch(system)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".figure-") as folder:
+        unfinished = Path(folder) / path.name
+        drawing.savefig(unfinished)
+        os.replace(unfinished, path)

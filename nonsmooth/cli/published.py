@@ -1,0 +1,65 @@
+"""`nonsmooth study published`: the cases of a problem's source in both contact worlds, beside the printed numbers."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from nonsmooth.cli.inputs import settings_from
+from nonsmooth.cli.studies import _check_paths, _progress, _write
+from nonsmooth.exceptions import InputError
+
+__all__ = ["carry_out_published"]
+
+
+def carry_out_published(
+    problem: str,
+    cases: tuple[str, ...],
+    settings: tuple[str, ...],
+    *,
+    output: Path | None,
+    figure: Path | None,
+    as_json: bool,
+) -> int:
+    """Run, write what is asked for, and print the table."""
+    _check_paths(output, figure)
+    words = settings_from(settings)
+    if words.solver or words.stepper or words.parameters:
+        raise InputError("study published takes arguments of the problem by --set, such as parameters=S1, only.")
+
+    from nonsmooth.cli import report
+    from nonsmooth.registry import get_problem
+    from nonsmooth.studies.published import published
+
+    chosen = get_problem(problem)
+    with _progress() as progress:
+        arguments: dict[str, Any] = words.arguments
+        found = published(chosen, cases or None, progress=progress, **arguments)
+    _write(found, output, figure, lambda plots: plots.published(found))
+    if as_json:
+        print_ready = {
+            case: {world: dict(numbers) for world, numbers in worlds.items()} | {"published": dict(found.printed[case])}
+            for case, worlds in found.table.items()
+        }
+        report.print_object(print_ready)
+        return 0
+    written = [f"written: {path}" for path in (output, figure) if path is not None]
+    source = f"source: {chosen.source}"
+    report.show(found.problem, source, "", _table(found), *(["", *written] if written else []))
+    return 0
+
+
+def _table(found: Any) -> Table:
+    table = Table("case", "measure", "unit", "published", *found.worlds, box=None, pad_edge=False)
+    case = None
+    for row in found.rows():
+        if case not in (None, row["case"]):
+            table.add_row()
+        case = row["case"]
+        numbers = ["" if math.isnan(row[world]) else f"{row[world]:.4g}" for world in found.worlds]
+        printed = "" if row["published"] is None else f"{row['published']:g}"
+        table.add_row(case, row["measure"], row["unit"], printed, *numbers)
+    return table

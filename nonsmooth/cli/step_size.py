@@ -1,0 +1,166 @@
+"""`nonsmooth study step-size`: from words to cases, and what is printed."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from nonsmooth.cli.inputs import settings_from
+from nonsmooth.cli.studies import _check_paths, _progress, _write
+from nonsmooth.exceptions import InputError
+
+if TYPE_CHECKING:
+    from nonsmooth.registry import Problem
+    from nonsmooth.studies.compare import Case
+    from nonsmooth.studies.step_size import StepSizes
+
+__all__ = ["StepSizeRequest", "carry_out_step_size"]
+
+#: schemes where none are asked for
+STEPPERS = ("gauss-qp", "moreau-jean", "generalized-alpha", "gauss-qp:landing", "event-driven")
+#: those that are plastic at a constant step
+PLASTIC = ("gauss-qp", "gauss-mpcc")
+#: coarsest tolerances of the event-driven scheme
+RTOL, ATOL = 1e-4, 1e-6
+#: steps of the event-driven scheme, at least
+LEAST = 4
+
+
+@dataclass(frozen=True)
+class StepSizeRequest:
+    """The options of one `nonsmooth study step-size`, as given."""
+
+    problem: str
+    case: str | None
+    t_end: float | None
+    steppers: tuple[str, ...]
+    dt: float | None
+    dt_min: float
+    dt_max: float | None
+    levels: int
+    jitter: int
+    reference: str
+    settings: tuple[str, ...]
+
+
+def carry_out_step_size(
+    request: StepSizeRequest, *, workers: int | None, output: Path | None, figure: Path | None, as_json: bool
+) -> int:
+    """Run the steps, write what is asked for, and print the table."""
+    _check_paths(output, figure)
+    from nonsmooth.registry import get_problem
+
+    problem = get_problem(request.problem)
+    stated = problem.step_size
+    given = {
+        "--t-end": request.t_end if request.t_end is not None else stated and stated.t_end,
+        "--dt": request.dt if request.dt is not None else stated and stated.dt,
+        "--dt-max": request.dt_max if request.dt_max is not None else stated and stated.dt_max,
+    }
+    missing = [option for option, value in given.items() if value is None]
+    if missing:
+        raise InputError(f"{problem.name} states no steps to study: give {', '.join(missing)}.")
+    words = settings_from(request.settings if request.case is None else (*request.settings, f"case={request.case}"))
+    if words.solver or words.stepper:
+        raise InputError("A study of steps takes arguments and parameters by --set only.")
+    arguments = dict(stated.arguments if stated else {}) | words.arguments
+    t_end, dt, dt_max = (float(value) for value in given.values())  # type: ignore[arg-type]
+    cases = [
+        _case(problem, name, arguments, words.parameters, dt, min(request.dt_min, dt_max), dt_max, t_end)
+        for name in request.steppers or STEPPERS
+    ]
+    landed = any(name.endswith(":landing") for name in request.steppers or STEPPERS)
+
+    from nonsmooth.cli import report
+    from nonsmooth.studies.step_size import step_size
+
+    contact = _contact(problem, arguments)
+    fixed = {name: value for name, value in arguments.items() if name != "contact"}
+    with _progress() as progress:
+        found = step_size(
+            (lambda law: problem(**fixed, contact=law)) if contact is not None else (lambda law: problem(**fixed)),
+            cases, t_end=t_end, levels=request.levels, jitter=request.jitter, reference=request.reference,
+            bounds=stated.bounds if stated and landed else None, workers=workers, progress=progress,
+        )  # fmt: skip
+    _write(found, output, figure, lambda plots: plots.step_size(found))
+    if as_json:
+        report.print_object(found.plain())
+        return 0
+    name = " ".join([problem.name, *(f"{key}={value}" for key, value in (fixed | words.parameters).items())])
+    written = [f"written  {path}" for path in (output, figure) if path is not None]
+    report.show(f"{name} to t = {t_end:g} s", "", _table(found), "", *_notes(found), *written)
+    return 0
+
+
+def _contact(problem: Problem, arguments: dict[str, Any]) -> Any:
+    """The contact law of the problem; None where it takes none."""
+    parameter = inspect.signature(problem).parameters.get("contact")
+    return arguments.get("contact", None if parameter is None else parameter.default)
+
+
+def _case(
+    problem: Problem, name: str, arguments: dict[str, Any], parameters: dict[str, float], dt: float, dt_min: float,
+    dt_max: float, t_end: float,
+) -> Case:  # fmt: skip
+    from nonsmooth import steppers
+    from nonsmooth.laws.rigid import Rigid
+    from nonsmooth.step_control import ErrorControl, Landing, StepControl
+    from nonsmooth.studies.compare import Case
+
+    word, _, how = name.partition(":")
+    if how not in ("", "landing"):
+        raise InputError(f"--stepper {name}: after the colon stands landing or nothing.")
+    stepper = steppers.by_name(word)()
+    contact = _contact(problem, arguments)
+    label = word if not how else f"{word}, landing"
+    step: float | StepControl = dt
+    if word == "event-driven":
+        step = ErrorControl(RTOL, ATOL, dt_min, max(dt_max, t_end / LEAST))
+    elif how:
+        step = Landing(dt_min, dt_max)
+    elif word in PLASTIC and isinstance(contact, Rigid) and contact.restitution > 0:
+        contact, label = Rigid(restitution=0.0, friction=contact.friction), f"{word}, plastic"
+    if not isinstance(contact, Rigid):
+        contact = Rigid(restitution=0.0, friction=0.0)  # of a problem that takes no contact law: nothing uses it
+    exact = None
+    if problem.exact is not None and not parameters:
+        try:
+            taken = {key: value for key, value in arguments.items() if key != "contact"}
+            law = {"contact": contact} if "contact" in inspect.signature(problem.exact).parameters else {}
+            exact = problem.exact(**taken, **law)
+        except InputError:
+            exact = None
+        if not (hasattr(exact, "sample") and hasattr(exact, "events")):
+            exact = None
+    return Case(label, contact, stepper, step, parameters or None, exact)
+
+
+def _table(found: StepSizes) -> Table:
+    columns = ("step [s]", "error of gaps [c]", "overlap [m]", "complementarity [-]", "energy [J]", "impulse [N s]")
+    table = Table("stepper", *columns, "time [s]", box=None, pad_edge=False)
+    for column in table.columns:
+        column.no_wrap = True
+    for one in found.series:
+        for i, dt in enumerate(one.dt):
+            numbers = [one.measures[name][i] for name in
+                       ("error", "violation", "complementarity", "energy", "impulse_error")]  # fmt: skip
+            head = one.label if i == 0 else ""
+            table.add_row(head, f"{dt:.3g}", *(f"{x:.2e}" for x in numbers), f"{one.seconds[i]:.2g}")
+    return table
+
+
+def _notes(found: StepSizes) -> list[str]:
+    lines = []
+    for one in found.series:
+        orders = [
+            f"{what} {order:.2f}"
+            for what, name in (("gaps", "error"), ("motion", "motion_error"))
+            if (order := one.orders[name]) == order
+        ]
+        said = ", ".join(orders) if orders else "none, the error is round-off"
+        lines.append(f"{one.label}: order of {said}; against {one.reference}; {one.engine} engine")
+    return lines

@@ -1,0 +1,214 @@
+"""`nonsmooth study step-size | sweep | tolerance`: commands and options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["studies"]
+
+studies = typer.Typer(pretty_exceptions_enable=False)
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number of seconds") from None
+
+
+ProblemName = Annotated[
+    str, typer.Argument(metavar="PROBLEM|FILE.py", help="A ready problem, or a file that defines `model` or `build()`.")
+]
+Ready = Annotated[str, typer.Argument(metavar="PROBLEM", help="Name of a ready problem, as in `nonsmooth list`.")]
+CaseName = Annotated[str | None, typer.Option("--case", help="Case of the problem.")]
+Words = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Argument of the problem, or element.parameter; repeatable."),
+]
+SchemeWords = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Argument of the problem, element.parameter, solver.field or stepper.field; repeatable.",
+    ),
+]
+End = Annotated[float, typer.Option("--t-end", parser=_seconds, metavar="S", help="End of the runs, in seconds.")]
+MaybeEnd = Annotated[float | None, typer.Option("--t-end", parser=_seconds, metavar="S", help="End of the runs [s].")]
+StepperName = Annotated[str, typer.Option("--stepper", help="Scheme, as in `nonsmooth run`.")]
+SolverName = Annotated[str | None, typer.Option("--solver", help="Solver in place of the stepper's default.")]
+Dt = Annotated[float | None, typer.Option("--dt", parser=_seconds, metavar="S", help="Constant step [s].")]
+DtMin = Annotated[
+    float | None, typer.Option("--dt-min", parser=_seconds, metavar="S", help="With --dt-max, steps land on impacts.")
+]
+DtMax = Annotated[float | None, typer.Option("--dt-max", parser=_seconds, metavar="S", help="Longest step [s].")]
+Rtol = Annotated[float | None, typer.Option("--rtol", help="Relative error per step, with --atol and both bounds.")]
+Atol = Annotated[float | None, typer.Option("--atol", help="Absolute error per step, in SI units.")]
+Workers = Annotated[
+    int | None, typer.Option("--workers", help="Processes, or threads of a native batch.", show_default="one per core")
+]
+Scheduler = Annotated[
+    str | None, typer.Option("--scheduler", metavar="tcp://HOST:PORT", help="A Dask cluster in place of processes.")
+]
+Drawing = Annotated[Path | None, typer.Option("--figure", help="Figure to write (.png, .pdf, .svg).")]
+Output = Annotated[Path | None, typer.Option("--output", help="Dataset to write (NetCDF, .nc).")]
+AsJson = Annotated[bool, typer.Option("--json", help="Standard output holds one JSON object and nothing else.")]
+DISTRIBUTION = "NAME=LOW:HIGH, NAME=LOW:HIGH:log, or NAME=normal:MEAN:SD, cut at three SD"
+
+
+@studies.command("step-size")
+def step_size(
+    problem: Ready,
+    case: CaseName = None,
+    t_end: MaybeEnd = None,
+    steppers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--stepper",
+            help="Scheme, repeatable; with ':landing' behind it on landing steps.",
+            show_default="gauss-qp, moreau-jean, generalized-alpha, gauss-qp:landing, event-driven",
+        ),
+    ] = None,
+    dt: Annotated[
+        float | None, typer.Option("--dt", parser=_seconds, metavar="S", help="Coarsest constant step [s].")
+    ] = None,
+    dt_max: Annotated[
+        float | None,
+        typer.Option("--dt-max", parser=_seconds, metavar="S", help="Coarsest longest step of landing [s]."),
+    ] = None,
+    dt_min: Annotated[
+        float, typer.Option("--dt-min", parser=_seconds, metavar="S", help="Shortest flight of landing [s].")
+    ] = 1e-6,
+    levels: Annotated[int, typer.Option("--levels", help="Levels, each with steps half as long.")] = 5,
+    jitter: Annotated[int, typer.Option("--jitter", help="Constant steps per level, the worst of which counts.")] = 8,
+    reference: Annotated[str, typer.Option("--reference", help="best, exact, event-driven or self.")] = "best",
+    settings: Words = None,
+    workers: Workers = None,
+    output: Output = None,
+    figure: Drawing = None,
+    as_json: AsJson = False,
+) -> int:
+    """Errors, gap violation, energy and cost of steppers over the step size, with fitted orders."""
+    from nonsmooth.cli.step_size import StepSizeRequest, carry_out_step_size
+
+    request = StepSizeRequest(
+        problem, case, t_end, tuple(steppers or ()), dt, dt_min, dt_max, levels, jitter, reference,
+        tuple(settings or ()),
+    )  # fmt: skip
+    return carry_out_step_size(request, workers=workers, output=output, figure=figure, as_json=as_json)
+
+
+@studies.command("sweep")
+def sweep(
+    problem: ProblemName,
+    t_end: End,
+    metrics: Annotated[
+        list[str],
+        typer.Option("--metric", metavar="NAME", help="Such as peak-impulse or final:crank.angle; repeatable."),
+    ],
+    grids: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--grid", metavar="NAME=LOW:HIGH:N[:log]", help="Or NAME=V1,V2,...; all combinations; repeatable."
+        ),
+    ] = None,
+    lists: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--list", metavar="NAME=V1,V2,...", help="The first values together, then the second; repeatable."
+        ),
+    ] = None,
+    samples: Annotated[
+        list[str] | None, typer.Option("--sample", metavar="NAME=DISTRIBUTION", help=f"{DISTRIBUTION}; repeatable.")
+    ] = None,
+    runs: Annotated[int, typer.Option("--runs", help="Runs of --sample.")] = 256,
+    method: Annotated[str, typer.Option("--method", help="sobol, halton, latin or random, of --sample.")] = "sobol",
+    seed: Annotated[int, typer.Option("--seed", help="Of --sample.")] = 0,
+    case: CaseName = None,
+    stepper: StepperName = "gauss-qp",
+    solver: SolverName = None,
+    dt: Dt = None,
+    dt_min: DtMin = None,
+    dt_max: DtMax = None,
+    rtol: Rtol = None,
+    atol: Atol = None,
+    settings: SchemeWords = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", help="Dataset to write (NetCDF, .nc); makes the sweep resumable.")
+    ] = None,
+    figure: Drawing = None,
+    as_json: AsJson = False,
+) -> int:
+    """Run a mechanism over parameters or arguments of its problem; an interrupted sweep goes on where it stopped."""
+    from nonsmooth.cli.inputs import Request
+    from nonsmooth.cli.sweep import carry_out_sweep, design_of
+
+    request = Request(
+        problem, case, tuple(settings or ()), stepper, solver, "auto", t_end, dt, dt_min, dt_max, rtol, atol
+    )
+    design = design_of(grids or (), lists or (), samples or (), runs, method, seed)
+    return carry_out_sweep(
+        request, design, metrics, workers=workers, scheduler=scheduler, output=output, figure=figure, as_json=as_json
+    )
+
+
+@studies.command("tolerance")
+def tolerance(
+    problem: ProblemName,
+    t_end: End,
+    metric: Annotated[
+        str, typer.Option("--metric", metavar="NAME", help="The output, such as amplitude:slider.angle.")
+    ],
+    limit: Annotated[float, typer.Option("--limit", help="Largest output that is accepted, in SI units.")],
+    clearances: Annotated[
+        list[str], typer.Option("--clearance", metavar="NAME=DISTRIBUTION", help=f"Scaled: {DISTRIBUTION}; repeatable.")
+    ],
+    others: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sample", metavar="NAME=DISTRIBUTION", help="Another uncertain parameter, not scaled; repeatable."
+        ),
+    ] = None,
+    coverage: Annotated[float, typer.Option("--coverage", help="Share of mechanisms that must keep the limit.")] = 0.95,
+    confidence: Annotated[float, typer.Option("--confidence", help="Confidence of that statement.")] = 0.95,
+    factors: Annotated[
+        str, typer.Option("--factors", metavar="LOW:HIGH:N", help="Scales of the clearances, from the smallest.")
+    ] = "0.1:1:10",
+    runs: Annotated[int, typer.Option("--runs", help="Runs per scale.")] = 400,
+    seed: Annotated[int, typer.Option("--seed", help="Of the sample.")] = 0,
+    sensitivity: Annotated[
+        bool, typer.Option("--sensitivity", help="Share of the output's variance that each input causes (SALib).")
+    ] = False,
+    case: CaseName = None,
+    stepper: StepperName = "gauss-qp",
+    solver: SolverName = None,
+    dt: Dt = None,
+    dt_min: DtMin = None,
+    dt_max: DtMax = None,
+    rtol: Rtol = None,
+    atol: Atol = None,
+    settings: SchemeWords = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    output: Output = None,
+    figure: Drawing = None,
+    as_json: AsJson = False,
+) -> int:
+    """From distributions of clearances to that of an output, and the largest clearance that keeps its limit."""
+    from nonsmooth.cli.inputs import Request
+    from nonsmooth.cli.sweep import ToleranceRequest, carry_out_tolerance
+
+    request = Request(
+        problem, case, tuple(settings or ()), stepper, solver, "auto", t_end, dt, dt_min, dt_max, rtol, atol
+    )
+    asked = ToleranceRequest(
+        metric, limit, tuple(clearances), tuple(others or ()), coverage, confidence, factors, runs, seed, sensitivity
+    )
+    return carry_out_tolerance(
+        request, asked, workers=workers, scheduler=scheduler, output=output, figure=figure, as_json=as_json
+    )

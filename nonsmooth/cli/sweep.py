@@ -1,0 +1,254 @@
+"""`nonsmooth study sweep` and `study tolerance`: from words to designs, and what is printed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.table import Table
+
+from nonsmooth.cli.inputs import Request
+from nonsmooth.cli.studies import _check_paths, _progress, _write
+from nonsmooth.exceptions import InputError
+
+if TYPE_CHECKING:
+    import xarray
+
+    from nonsmooth.studies.designs import Design
+    from nonsmooth.studies.tolerance import Tolerance
+
+__all__ = ["ToleranceRequest", "carry_out_sweep", "carry_out_tolerance", "design_of", "distribution_of"]
+
+#: where a normal distribution is cut, in standard deviations
+CUT = 3.0
+
+
+@dataclass(frozen=True)
+class ToleranceRequest:
+    """The options of a tolerance study, as given."""
+
+    metric: str
+    limit: float
+    clearances: tuple[str, ...]
+    others: tuple[str, ...]
+    coverage: float
+    confidence: float
+    factors: str
+    runs: int
+    seed: int
+    sensitivity: bool
+
+
+def design_of(
+    grids: Sequence[str], lists: Sequence[str], samples: Sequence[str], runs: int, method: str, seed: int
+) -> Design:
+    """The design that one kind of option asks for.
+
+    >>> design_of(["guide.clearance=1e-6:1e-4:3:log", "slider.mass=4,5"], [], [], 1, "sobol", 0)
+    Design(6 runs over guide.clearance, slider.mass; grid of 3 x 2)
+    """
+    from nonsmooth.studies.designs import grid, points, sample
+
+    kinds = {"--grid": grids, "--list": lists, "--sample": samples}
+    used = [option for option, words in kinds.items() if words]
+    if len(used) != 1:
+        raise InputError(f"A sweep takes one of --grid, --list and --sample, got {' and '.join(used) or 'none'}.")
+    words = [_named(used[0], word) for word in kinds[used[0]]]
+    if grids:
+        return grid({name: _values("--grid", name, text) for name, text in words})
+    if lists:
+        return points({name: _values("--list", name, text) for name, text in words})
+    return sample({name: distribution_of(f"--sample {name}", t) for name, t in words}, runs, method=method, seed=seed)
+
+
+def distribution_of(option: str, text: str) -> Any:
+    """``low:high``, ``low:high:log`` or ``normal:mean:sd``, which is cut at three standard deviations.
+
+    >>> distribution_of("--sample c", "1e-6:1e-4:log")
+    (1e-06, 0.0001, 'log')
+    """
+    parts = text.split(":")
+    if parts[0] == "normal" and len(parts) == 3:
+        from scipy.stats import truncnorm
+
+        mean, sd = (_number(option, part) for part in parts[1:])
+        if not sd > 0:
+            raise InputError(f"{option}: a standard deviation is positive, got {sd:g}.")
+        return truncnorm(-CUT, CUT, loc=mean, scale=sd)
+    if len(parts) == 3 and parts[2] == "log":
+        return _number(option, parts[0]), _number(option, parts[1]), "log"
+    if len(parts) == 2:
+        return _number(option, parts[0]), _number(option, parts[1])
+    raise InputError(f"{option}={text}: write LOW:HIGH, LOW:HIGH:log or normal:MEAN:SD.")
+
+
+def carry_out_sweep(
+    request: Request, design: Design, metrics: Sequence[str], *, workers: int | None, scheduler: str | None,
+    output: Path | None, figure: Path | None, as_json: bool,
+) -> int:  # fmt: skip
+    """Sweep, write what is asked for, and print a summary; 1 if every run failed."""
+    _check_paths(output, figure)
+    dt, stepper = request.step(), request.scheme()
+    mechanism, arguments, parameters, name = _mechanism(request, design.names)
+
+    from nonsmooth.cli import report
+    from nonsmooth.studies.sweep import sweep
+
+    with _progress() as progress:
+        found = sweep(
+            mechanism, stepper, design, t_end=request.t_end, dt=dt, metrics=list(metrics), parameters=parameters,
+            arguments=arguments, output=output, workers=workers, scheduler=scheduler, progress=progress,
+        )  # fmt: skip
+    _write(found, None, figure, lambda plots: plots.sweep(found))
+    failed = [str(message) for message in found["message"].values.ravel() if message]
+    if as_json:
+        report.print_object(_plain(found, name, failed))
+    else:
+        table = Table("metric", "unit", "least", "mean", "largest", box=None, pad_edge=False)
+        for metric in _metrics(found):
+            values = found[metric].values
+            known = values[np.isfinite(values)]
+            numbers = [f"{f(known):.6g}" for f in (np.min, np.mean, np.max)] if known.size else ["-"] * 3
+            table.add_row(metric, str(found[metric].attrs.get("units", "")), *numbers)
+        lost = f"{len(failed)} of {len(design)} runs failed, the first: {failed[0]}" if failed else "no run failed"
+        written = [f"written  {path}" for path in (output, figure) if path is not None]
+        report.show(f"{name}: {design!r}", "", table, "", lost, *written)
+    return 1 if len(failed) == len(design) else 0
+
+
+def carry_out_tolerance(
+    request: Request, asked: ToleranceRequest, *, workers: int | None, scheduler: str | None, output: Path | None,
+    figure: Path | None, as_json: bool,
+) -> int:  # fmt: skip
+    """Run the tolerance study, write what is asked for, and print the result."""
+    _check_paths(output, figure)
+    dt, stepper = request.step(), request.scheme()
+    clearances, others = (
+        {name: distribution_of(f"{option} {name}", text) for name, text in (_named(option, word) for word in words)}
+        for option, words in (("--clearance", asked.clearances), ("--sample", asked.others))
+    )
+    mechanism, arguments, parameters, name = _mechanism(request, (*clearances, *others))
+
+    from nonsmooth.cli import report
+    from nonsmooth.studies.sensitivity import sensitivity
+    from nonsmooth.studies.tolerance import tolerance
+
+    common: dict[str, Any] = {
+        "t_end": request.t_end, "dt": dt, "parameters": parameters, "arguments": arguments, "workers": workers,
+        "scheduler": scheduler, "seed": asked.seed,
+    }  # fmt: skip
+    with _progress() as progress:
+        found = tolerance(
+            mechanism, stepper, asked.metric, limit=asked.limit, clearances=clearances, others=others,
+            factors=_values("--factors", "factors", asked.factors), runs=asked.runs, coverage=asked.coverage,
+            confidence=asked.confidence, progress=progress, **common,
+        )  # fmt: skip
+        indices = None
+        if asked.sensitivity:
+            everything = clearances | others
+            indices = sensitivity(mechanism, stepper, asked.metric, everything, progress=progress, **common)
+    _write(found, output, figure, lambda plots: plots.tolerance(found, indices))
+    if as_json:
+        shares = {} if indices is None else {"sensitivity": _indices(indices)}
+        report.print_object(found.plain() | shares)
+        return 0
+    parts: list[Any] = [f"{name}: {found.how}", "", _tolerance_table(found), "", found.statement]
+    if indices is not None:
+        table = Table("input", "alone [-]", "with others [-]", box=None, pad_edge=False)
+        for key, (alone, together) in _indices(indices).items():
+            table.add_row(key, f"{alone:.3f}", f"{together:.3f}")
+        parts += ["", "share of the output's variance", table]
+    report.show(*parts, *[f"written  {path}" for path in (output, figure) if path is not None])
+    return 0
+
+
+def _mechanism(request: Request, varied: Sequence[str]) -> tuple[Any, dict[str, Any], dict[str, float], str]:
+    """What is swept: a problem with its arguments, so that these can vary as well, or the system of a file."""
+    known = request.mechanism()
+    parameters = {key: value for key, value in known.parameters.items() if key not in varied}
+    if known.problem is None:
+        return known.system, {}, parameters, known.name
+    return known.problem, dict(known.arguments), parameters, known.name
+
+
+def _named(option: str, word: str) -> tuple[str, str]:
+    name, equals, text = word.partition("=")
+    if not (name and equals and text):
+        raise InputError(f"{option} {word}: write NAME=VALUES, such as guide.clearance=1e-6:1e-4:20:log.")
+    return name, text
+
+
+def _values(option: str, name: str, text: str) -> list[float]:
+    """``low:high:n``, ``low:high:n:log`` or values with commas between."""
+    option = f"{option} {name}"
+    parts = text.split(":")
+    if len(parts) == 1:
+        return [_number(option, part) for part in text.split(",")]
+    if len(parts) not in (3, 4) or len(parts) == 4 and parts[3] != "log":
+        raise InputError(f"{option}={text}: write LOW:HIGH:N, LOW:HIGH:N:log or V1,V2,...")
+    low, high, count = _number(option, parts[0]), _number(option, parts[1]), _number(option, parts[2])
+    if not (count >= 1 and count == int(count)):
+        raise InputError(f"{option}={text}: N must be a whole number of values, at least 1.")
+    if len(parts) == 4:
+        if not (low > 0 and high > 0):
+            raise InputError(f"{option}={text}: log needs positive bounds.")
+        return [float(x) for x in np.geomspace(low, high, int(count))]
+    return [float(x) for x in np.linspace(low, high, int(count))]
+
+
+def _number(option: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(f"{option}: {text!r} is not a finite number.")
+    return value
+
+
+def _metrics(found: xarray.Dataset) -> list[str]:
+    return [str(name) for name in found.data_vars if name not in ("status", "message")]
+
+
+def _plain(found: xarray.Dataset, name: str, failed: list[str]) -> dict[str, Any]:
+    names = [str(key) for key in found.coords if key != "run"]
+    flat = found if "run" in found.dims else found.stack(run=names).reset_index("run")
+    return {
+        "problem": name,
+        "parameters": {key: flat[key].values.tolist() for key in names},
+        "metrics": {key: flat[key].values.tolist() for key in _metrics(found) if flat[key].ndim == 1},
+        "failed": len(failed),
+        "messages": sorted(set(failed)),
+    }
+
+
+def _tolerance_table(found: Tolerance) -> Table:
+    share = f"share bound, {100 * found.confidence:g} %"
+    quantile = f"bound of the {100 * found.coverage:g} % quantile [{found.unit or '-'}]"
+    ends = [f"{name} up to [m]" for name in found.scaled]
+    table = Table("scale", *ends, "median", quantile, "within", share, "", box=None, pad_edge=False)
+    for column in table.columns:
+        column.no_wrap = True
+    for i, factor in enumerate(found.factors):
+        table.add_row(
+            f"{factor:.3g}",
+            *(f"{x:.4g}" for x in found.widest[i]),
+            f"{np.median(found.outputs[i]):.4g}",
+            f"{found.bound[i]:.4g}",
+            f"{found.share[i]:.3f}",
+            f"{found.share_bound[i]:.3f}",
+            "passed" if i < found.passed else "",
+        )
+    return table
+
+
+def _indices(found: xarray.Dataset) -> dict[str, tuple[float, float]]:
+    names = [str(name) for name in found["input"].values]
+    return {
+        name: (float(first), float(total))
+        for name, first, total in zip(names, found["first"].values, found["total"].values, strict=True)
+    }

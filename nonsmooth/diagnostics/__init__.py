@@ -1,0 +1,64 @@
+"""What runs say: functions of a trajectory that give arrays and tables.
+
+======================  ==========================================================================
+`contact_intervals`     every stretch of contact: times, impulse, force, depth, speeds
+`impacts`               those that begin at speed, of rigid and of compliant runs alike
+`contact_share`         share of time in contact
+`agreement`             share of time in which two runs agree on open or closed
+`impulses`              normal impulse since the start, at any time
+`mean_forces`           mean force in windows of time
+`coordinates`           coordinates at any time
+`pieces`, `sampled`     coordinates, velocities and gaps between rows, with both limits at rows
+`dissipated`            energy lost by cause
+`momentum`              linear and angular, of each body and in all
+`poincare`              states where a quantity crosses a value
+`stroboscope`           states once per period
+`mode_timeline`         when a contact sticks or slips, how a slider stands in its guide
+`spectrum`              amplitudes over frequency
+`largest_exponent`      how fast neighbours part; of a mechanism, `nonsmooth.studies.lyapunov`
+======================  ==========================================================================
+"""
+
+from nonsmooth.diagnostics.contacts import (
+    agreement,
+    closed_time,
+    contact_intervals,
+    contact_share,
+    impacts,
+    impulses,
+    mean_forces,
+)
+from nonsmooth.diagnostics.energy import dissipated
+from nonsmooth.diagnostics.lyapunov import Exponent, largest_exponent
+from nonsmooth.diagnostics.modes import Timeline, mode_timeline
+from nonsmooth.diagnostics.momentum import Momentum, momentum
+from nonsmooth.diagnostics.motion import coordinates
+from nonsmooth.diagnostics.pieces import Pieces, pieces, sampled
+from nonsmooth.diagnostics.poincare import Section, poincare, stroboscope
+from nonsmooth.diagnostics.spectrum import Spectrum, spectrum
+
+__all__ = [
+    "Exponent",
+    "Momentum",
+    "Pieces",
+    "Section",
+    "Spectrum",
+    "Timeline",
+    "agreement",
+    "closed_time",
+    "contact_intervals",
+    "contact_share",
+    "coordinates",
+    "dissipated",
+    "impacts",
+    "impulses",
+    "largest_exponent",
+    "mean_forces",
+    "mode_timeline",
+    "momentum",
+    "pieces",
+    "poincare",
+    "sampled",
+    "spectrum",
+    "stroboscope",
+]

@@ -1,0 +1,175 @@
+"""When surfaces touch, how hard, and how they part: the same questions for rigid and for compliant runs.
+
+Surfaces touch in a step in which they push on each other, impacts aside. An impact of a rigid run is a contact of no
+length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import PchipInterpolator
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.trajectory import Trajectory
+
+__all__ = [
+    "INTERVALS", "agreement", "closed_time", "contact_intervals", "contact_share", "impacts", "impulses", "mean_forces",
+]  # fmt: skip
+
+#: columns of `contact_intervals` with their units
+INTERVALS = {
+    "contact": "", "start": "s", "end": "s", "impulse": "N s", "force": "N", "depth": "m", "approach": "m/s",
+    "separation": "m/s",
+}  # fmt: skip
+#: mean force, as a share of the run's largest, that counts as none
+NO_FORCE = 1e-12
+
+
+def contact_intervals(trajectory: Trajectory, contacts: Iterable[str] | None = None) -> NDArray[np.void]:
+    """Every stretch of contact, in order of time.
+
+    Returns
+    -------
+    structured array
+        ``contact``; ``start`` and ``end`` [s], equal for a rigid impact; ``impulse`` [N s]; ``force`` [N], the largest
+        mean of a step, not a number for an impact, whose force is not finite; ``depth`` [m], the deepest penetration at
+        a row, refined by a parabola through its neighbours; ``approach`` [m/s] at the start and ``separation`` [m/s] at
+        the end, opening > 0: not numbers where the run begins or ends in contact. A rest that follows an impact at once
+        begins with the speed that the impact has left.
+    """
+    names = _names(trajectory, contacts)
+    width = max(map(len, names), default=1)
+    kinds = [(name, f"U{width}" if name == "contact" else "f8") for name in INTERVALS]
+    rows = [row for name in names for row in _stretches(trajectory, name)]
+    hits = trajectory.impacts
+    for hit in hits[np.isin(hits["contact"], names)]:
+        rows.append(
+            (hit["contact"], hit["t"], hit["t"], hit["P_N"], np.nan, 0.0, -hit["gamma_minus"], hit["gamma_plus"])
+        )
+    table = np.array(rows, dtype=kinds)
+    return table[np.lexsort((table["end"], table["start"]))]
+
+
+def impacts(trajectory: Trajectory, slowest: float = 0.0, contacts: Iterable[str] | None = None) -> NDArray[np.void]:
+    """Contacts that begin with an approach faster than `slowest` [m/s]: impacts, rigid or compliant.
+
+    The columns are those of `contact_intervals`. A rest counts where surfaces meet at speed and stay together.
+    """
+    table = contact_intervals(trajectory, contacts)
+    return table[table["approach"] > slowest]
+
+
+def contact_share(trajectory: Trajectory) -> dict[str, float]:
+    """Share of the time [-] in which each contact touches."""
+    length = trajectory.t[-1] - trajectory.t[0]
+    return {
+        name: closed_time(trajectory, name) / length if length > 0 else 0.0 for name in trajectory.gap
+    }  # fmt: skip
+
+
+def closed_time(trajectory: Trajectory, contact: str) -> float:
+    """Time [s] in which a contact touches."""
+    return float(np.diff(trajectory.t)[_touching(trajectory, contact)].sum())
+
+
+def agreement(a: Trajectory, b: Trajectory) -> float:
+    """Share of the common time [-] in which two runs agree on a contact's being open or closed, mean of the contacts.
+
+    Raises
+    ------
+    InputError
+        If the runs have different contacts.
+    """
+    if a.gap.names != b.gap.names:
+        raise InputError(f"The runs have different contacts: {', '.join(a.gap.names)} and {', '.join(b.gap.names)}.")
+    start, end = max(a.t[0], b.t[0]), min(a.t[-1], b.t[-1])
+    t = np.union1d(a.t, b.t)
+    t = t[(t >= start) & (t <= end)]
+    if len(t) < 2 or not a.gap.names:
+        return 1.0
+    middle, dt = (t[:-1] + t[1:]) / 2, np.diff(t)
+    shares = []
+    for name in a.gap.names:
+        closed = [_touching(run, name)[np.searchsorted(run.t, middle) - 1] for run in (a, b)]
+        shares.append(float(dt[closed[0] == closed[1]].sum() / dt.sum()))
+    return float(np.mean(shares))
+
+
+def impulses(trajectory: Trajectory, t: Array) -> Array:
+    """Normal impulse (len(t), nc) [N s] of each contact since the start, impacts at t included.
+
+    Between rows the force is taken as constant, in a run without impacts, as of compliant contacts, as continuous: the
+    impulse is a monotone cubic through the rows.
+    """
+    rows, P_N = trajectory.t, trajectory.P_N.array
+    total = np.cumsum(P_N, axis=0)
+    t = np.clip(t, rows[0], rows[-1])
+    if not len(trajectory.impacts) and len(rows) > 2 and P_N.shape[1]:
+        return np.asarray(PchipInterpolator(rows, total)(t))
+    k = np.searchsorted(rows, t, side="right") - 1
+    force = np.vstack([trajectory.lam_N.array[1:], np.zeros((1, P_N.shape[1]))])
+    return np.asarray(total[k] + force[k] * (t - rows[k])[:, None])
+
+
+def mean_forces(trajectory: Trajectory, edges: Array) -> Array:
+    """Mean normal force (len(edges) - 1, nc) [N] in each window between two edges [s]: its impulse over its length.
+
+    A rigid impact, whose force is not finite, counts with its impulse, at the end of a window it belongs to that
+    window; so rigid and compliant runs compare.
+    """
+    total = impulses(trajectory, edges)
+    total[0] -= trajectory.P_N.array[0] if edges[0] <= trajectory.t[0] else 0.0
+    return np.asarray(np.diff(total, axis=0) / np.diff(edges)[:, None])
+
+
+def _names(trajectory: Trajectory, contacts: Iterable[str] | None) -> tuple[str, ...]:
+    names = trajectory.gap.names if contacts is None else tuple(contacts)
+    for name in names:
+        trajectory.gap[name]  # which knows what to say of an unknown one
+    return names
+
+
+def _touching(trajectory: Trajectory, contact: str) -> NDArray[np.bool_]:
+    """Whether the surfaces touch in each step (n - 1,)."""
+    force = trajectory.lam_N[contact]
+    return np.asarray(force[1:] > NO_FORCE * float(np.max(trajectory.lam_N.array, initial=0.0)))
+
+
+def _stretches(trajectory: Trajectory, contact: str) -> list[tuple[str | float, ...]]:
+    """Contacts that last, as rows of `contact_intervals`."""
+    touching = np.concatenate([[0], _touching(trajectory, contact).astype(int), [0]])
+    first, last = np.flatnonzero(np.diff(touching) == 1), np.flatnonzero(np.diff(touching) == -1)
+    t, force = trajectory.t, trajectory.lam_N[contact]
+    before, after = trajectory.gap_rate[contact], trajectory.left.gap_rate[contact]
+    dt = np.diff(t)
+    rows: list[tuple[str | float, ...]] = []
+    for i, j in zip(first.tolist(), last.tolist(), strict=True):
+        rows.append(
+            (
+                contact,
+                t[i],
+                t[j],
+                float(force[i + 1 : j + 1] @ dt[i:j]),
+                float(force[i + 1 : j + 1].max()),
+                _deepest(t, trajectory.gap[contact], i, j),
+                -before[i] if i > 0 else np.nan,
+                after[j] if j < len(t) - 1 else np.nan,
+            )
+        )
+    return rows
+
+
+def _deepest(t: Array, gap: Array, i: int, j: int) -> float:
+    """max(-gap) over rows i to j, with the vertex of the parabola through the deepest row and its neighbours."""
+    k = i + int(np.argmin(gap[i : j + 1]))
+    depth = -float(gap[k])
+    if i < k < j:
+        (a, b), (fa, fb) = (t[k - 1] - t[k], t[k + 1] - t[k]), (gap[k - 1] - gap[k], gap[k + 1] - gap[k])
+        curve, slope = (fb / b - fa / a) / (b - a), (fa * b / a - fb * a / b) / (b - a)
+        if curve > 0:
+            depth += float(slope**2 / (4 * curve))
+    return max(depth, 0.0)

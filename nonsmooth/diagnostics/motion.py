@@ -1,0 +1,69 @@
+"""Coordinates between the rows of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.trajectory import Trajectory
+
+__all__ = ["bow", "coordinates", "steps_without_impact_inside"]
+
+#: share of the rates by which the slope of a chord may miss their mean, and that counts as none
+ABOUT, LAST = 5e-3, 1e-9
+
+
+def coordinates(trajectory: Trajectory, t: Array) -> Array:
+    """Coordinates (len(t), nq) [m] or [rad] at any times of the run.
+
+    A coordinate whose velocity has the same name (q' = v) follows the cubic Hermite interpolant of its values and of
+    the velocity's right limit at the start and left limit at the end of each step; see `bow` for where it is straight.
+
+    Parameters
+    ----------
+    t
+        Times [s]; those outside the run count as its start or end.
+    """
+    rows = trajectory.t
+    if len(rows) < 2:
+        return np.repeat(trajectory.q.array[:1], len(t), axis=0)
+    dt = np.diff(rows)
+    t = np.clip(t, rows[0], rows[-1])
+    k = np.clip(np.searchsorted(rows, t, side="right") - 1, 0, len(dt) - 1)
+    s = (t - rows[k]) / dt[k]
+    whole = steps_without_impact_inside(trajectory)
+    columns = []
+    for name, values in trajectory.q.items():
+        column = values[k] + s * (values[k + 1] - values[k])
+        if name in trajectory.v:
+            column = column + bow(values, dt, trajectory.v[name][:-1], trajectory.left.v[name][1:], whole)(k, s)
+        columns.append(column)
+    return np.array(columns).reshape(len(trajectory.q), len(t)).T
+
+
+def steps_without_impact_inside(trajectory: Trajectory) -> NDArray[np.bool_]:
+    """Steps (n - 1,) with no impact between their rows; rows left out by `record` leave impacts inside."""
+    rows = trajectory.t
+    whole = np.ones(len(rows) - 1, bool)
+    inside = np.setdiff1d(trajectory.impacts["t"], rows)
+    whole[np.clip(np.searchsorted(rows, inside) - 1, 0, len(rows) - 2)] = False
+    return whole
+
+
+def bow(q: Array, dt: Array, v_start: Array, v_end: Array, whole: NDArray[np.bool_]) -> Callable[[Any, Array], Array]:
+    """What the cubic Hermite interpolant adds to the chord of step k at the share s of its length.
+
+    Nothing where q and v do not belong to one smooth motion: in steps that are not `whole`, and in those of implicit
+    Euler, which moves with its last velocity.
+    """
+    slope = np.diff(q) / dt
+    # of one smooth motion the chord's slope is about the mean of the rates; of implicit Euler it is the last one
+    off, size = np.abs(slope - (v_start + v_end) / 2), np.abs(v_start) + np.abs(v_end)
+    turning = (off <= ABOUT * size) & (np.abs(slope - v_end) > LAST * size)  # where the rate has an extremum
+    smooth = whole & ((off <= np.abs(v_end - v_start) / 4) | turning)
+    rise, fall = np.where(smooth, (v_start - slope) * dt, 0.0), np.where(smooth, (slope - v_end) * dt, 0.0)
+    return lambda k, s: s * (1 - s) * ((1 - s) * rise[k] + s * fall[k])

@@ -1,0 +1,281 @@
+"""Figures of comparisons between contact worlds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nonsmooth.diagnostics import coordinates, impulses
+from nonsmooth.evaluation import Array
+from nonsmooth.plots.curves import readable, scale
+from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+    from nonsmooth.studies.compare import Comparison
+    from nonsmooth.studies.rigid_limit import RigidLimit
+
+__all__ = ["comparison", "rigid_limit"]
+
+MARKERS = ("o", "s", "^", "D", "v", "P")
+REFERENCE: dict[str, Any] = {"color": "black", "lw": 0.9, "ls": (0, (4, 2.5))}
+#: depth [m] and distance [-] below which a dot stands at the edge: round-off
+LOWEST = {"penetration": 1e-15, "distance": 1e-9}
+POINTS = 3000
+#: share of its range below which differences of a coordinate are drawn instead of itself
+SMALL = 0.05
+
+
+def comparison(found: Comparison) -> Figure:
+    """Motion, impulse, mean force and depth over time, and what each case is worth: depth, distance, cost.
+
+    Drawn are the coordinate in which the cases differ most, over its range, and the contact with the largest impulse.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 7.4), dpi=200, layout="constrained")
+    grid = figure.add_gridspec(3, 6, height_ratios=(1.0, 1.0, 0.30 + 0.135 * len(found.cases)))
+    panels = [figure.add_subplot(grid[i // 2, 3 * (i % 2) : 3 * (i % 2) + 3]) for i in range(4)]
+    coordinate, contact = _most_telling(found)
+    _motion(panels[0], found, coordinate)
+    _impulse(panels[1], found, contact)
+    _force(panels[2], found, contact)
+    _depth(panels[3], found)
+    dots = [figure.add_subplot(grid[2, 2 * i : 2 * i + 2]) for i in range(3)]
+    _worth(dots, found)
+    handles = panels[0].get_legend_handles_labels()
+    figure.legend(
+        *handles, loc="outside upper center", ncols=min(len(handles[1]), 3), frameon=False, fontsize=SIZE,
+        labelcolor=INK, handlelength=2.2, columnspacing=1.6,
+    )  # fmt: skip
+    figure.align_ylabels(panels)
+    return figure
+
+
+def rigid_limit(found: RigidLimit) -> Figure:
+    """Error of the motion and of the first impulse, depth, and cost over the stiffness, with fitted powers."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 4.6), dpi=200, layout="constrained")
+    axes = figure.subplots(2, 2, sharex=True).ravel()
+    K = found.stiffness
+    panels: Sequence[tuple[str, str, Array, str]] = (
+        ("Distance to rigid contact", "[-]", found.distance, "distance"),
+        ("Error of the first impulse", "[-]", np.abs(found.impulse_error), "impulse"),
+        ("Deepest penetration", "[m]", found.penetration, "penetration"),
+        ("Evaluations of the equations of motion", "[-]", found.evaluations, ""),
+    )
+    for i, (axis, (title, unit, values, name)) in enumerate(zip(axes, panels, strict=True)):
+        axis.loglog(K, values, color=COLOURS[0], marker="o", ms=4, lw=1.2, zorder=3)
+        _dress(axis, title, unit)
+        axis.tick_params(which="minor", length=0)
+        if not name:
+            low, high = axis.get_ylim()
+            _ticks(axis.yaxis, low, high, plain=True)
+        if name:
+            _power(axis, K, values, found.orders[name])
+        if i >= 2:
+            axis.set_xlabel("stiffness K [N/m$^{1.5}$]", fontsize=SIZE, color=INK)
+    if found.needed:
+        depth, stiffness = found.needed["depth"], found.needed["stiffness"]
+        low = axes[2].get_ylim()[0]
+        axes[2].plot([K[0], stiffness, stiffness], [depth, depth, low], color=COLOURS[2], lw=0.9)
+        axes[2].set_ylim(bottom=low)
+        soft = stiffness**2 < K[0] * K[-1]  # where the curve leaves room: right of the drop, or above the level
+        axes[2].annotate(
+            f"{_number(depth)} m needs K = {_number(stiffness)}", (stiffness, low) if soft else (K[0], depth),
+            (4, 6) if soft else (2, 3), textcoords="offset points", fontsize=SIZE - 0.5, color=COLOURS[2],
+        )  # fmt: skip
+    figure.align_ylabels(list(axes))
+    return figure
+
+
+def _most_telling(found: Comparison) -> tuple[str, str]:
+    """The coordinate in which the cases differ most from the reference, and the contact with the largest impulse."""
+    extents = found.settings["scale of coordinates [m or rad]"]
+    worst = {
+        name: max(float(found.table[label]["deviation"][name]) / extent for label in found.labels)
+        for name, extent in extents.items()
+    }
+    impulse = found.table[found.reference]["impulse"]
+    return max(worst, key=lambda name: worst[name]), max(impulse, key=lambda name: impulse[name])
+
+
+def _times(found: Comparison) -> tuple[Array, str, float]:
+    t = np.unique(np.concatenate([np.linspace(found.edges[0], found.edges[-1], POINTS), found.truth.rows]))
+    t = t[(t >= found.edges[0]) & (t <= found.edges[-1])]
+    unit = readable("s", float(found.edges[-1] - found.edges[0]))
+    return t, unit, scale(unit)[1]
+
+
+def _motion(axis: Axes, found: Comparison, coordinate: str) -> None:
+    t, time_unit, second = _times(found)
+    i = found.truth.names.index(coordinate)
+    truth = found.truth.positions(t)[:, i]
+    curves = []
+    for label, run, style in _styled(found):
+        times = np.union1d(t, run.t[run.t <= t[-1]])
+        curves.append((label, times, coordinates(run, times)[:, i], style))
+    apart = max(float(np.max(np.abs(y - found.truth.positions(times)[:, i]))) for _, times, y, _ in curves)
+    small = apart < SMALL * float(np.ptp(truth))
+    unit = readable(found.truth.units[i], apart if small else float(np.max(np.abs(truth))))
+    factor = scale(unit)[1]
+    for label, times, y, style in curves:
+        shown = y - found.truth.positions(times)[:, i] if small else y
+        axis.plot(times / second, shown / factor, label=label, **style)
+    axis.plot(t / second, truth * (0 if small else 1) / factor, label=_reference_label(found), **REFERENCE, zorder=20)
+    title = f"{coordinate}, difference from the reference" if small else coordinate
+    _dress(axis, title, f"[{_unit(unit)}]", found, time_unit, second)
+
+
+def _impulse(axis: Axes, found: Comparison, contact: str) -> None:
+    t, time_unit, second = _times(found)
+    i = found.truth.contacts.index(contact)
+    truth = found.truth.impulses(t)[:, i]
+    unit = readable("N s", float(np.max(truth)))
+    factor = scale(unit)[1]
+    for _, run, style in _styled(found):
+        grid = np.union1d(t, run.t)
+        grid = grid[grid <= t[-1]]
+        axis.plot(grid / second, impulses(run, grid)[:, i] / factor, **style)
+    axis.plot(t / second, truth / factor, **REFERENCE, zorder=20)
+    _dress(axis, f"{contact}, impulse so far", f"[{_unit(unit)}]", found, time_unit, second)
+
+
+def _force(axis: Axes, found: Comparison, contact: str) -> None:
+    _, time_unit, second = _times(found)
+    i = found.truth.contacts.index(contact)
+    truth = np.diff(found.truth.impulses(found.edges)[:, i]) / np.diff(found.edges)
+    unit = readable("N", float(np.max(truth)))
+    factor = scale(unit)[1]
+    for k, (_, _, style) in enumerate(_styled(found)):
+        axis.stairs(found.forces[k, :, i] / factor, found.edges / second, baseline=None, **style)
+    axis.stairs(truth / factor, found.edges / second, baseline=None, **REFERENCE, zorder=20)
+    width = (found.edges[1] - found.edges[0]) / second
+    _dress(axis, f"{contact}, mean force over {width:.3g} {time_unit}", f"[{_unit(unit)}]", found, time_unit, second)
+
+
+def _depth(axis: Axes, found: Comparison) -> None:
+    _, time_unit, second = _times(found)
+    peak = max(float(found.table[label]["penetration"]) for label in found.labels)
+    unit = readable("m", peak)
+    factor = scale(unit)[1]
+    for _, run, style in _styled(found):
+        deepest = np.maximum(-run.gap.array.min(axis=1), 0.0)
+        axis.plot(run.t / second, deepest / factor, **style)
+    _dress(axis, "Overlap of surfaces", f"[{_unit(unit)}]", found, time_unit, second)
+
+
+def _worth(axes: Sequence[Axes], found: Comparison) -> None:
+    """One dot per case: deepest overlap, distance to the reference, time at equal error."""
+    target = found.settings["target of the own error [-]"]
+    table = [found.table[label] for label in found.labels]
+    walls = [1e3 * row["equal_error"]["wall"] for row in table]
+    columns = (
+        ("Deepest overlap", "[m]", [row["penetration"] for row in table], LOWEST["penetration"]),
+        ("Distance to the reference", "[-]", [row["distance"] for row in table], LOWEST["distance"]),
+        (f"Time at own error {_number(target)}", "[ms]", walls, 0.0),
+    )
+    places = np.arange(len(table))[::-1]
+    for axis, (title, unit, values, lowest) in zip(axes, columns, strict=True):
+        shown = np.array([max(float(value), lowest) for value in values])
+        known = shown[np.isfinite(shown)] if np.isfinite(shown).any() else np.ones(1)
+        axis.set_xscale("log")
+        low, high = float(known.min()) / 2.5, float(known.max()) * 2.5
+        axis.set_xlim(low, high)
+        for k, (_, _, style) in enumerate(_styled(found)):
+            if np.isfinite(shown[k]):
+                axis.plot(shown[k], places[k], marker=MARKERS[k % len(MARKERS)], ms=5, color=style["color"], ls="")
+            note = (
+                "not reached" if not np.isfinite(shown[k]) else f"below {_number(lowest)}" if shown[k] <= lowest else ""
+            )
+            start = 0.12 if np.isfinite(shown[k]) else 0.03
+            axis.text(
+                start, places[k], note, transform=axis.get_yaxis_transform(), fontsize=SIZE - 1.5, va="center",
+                color=FAINT, bbox={"fc": "white", "ec": "none", "pad": 1.0},
+            )  # fmt: skip
+        _ticks(axis.xaxis, low, high, plain=not lowest)
+        _dress(axis, title, "")
+        axis.set_xlabel(unit, fontsize=SIZE, color=INK)
+        axis.set_yticks(places, found.labels if axis is axes[0] else [""] * len(table))
+        axis.tick_params(axis="y", length=0)
+        axis.set_ylim(-0.6, len(table) - 0.4)
+
+
+def _ticks(axis: Axis, low: float, high: float, plain: bool) -> None:
+    """Four or so ticks on a logarithmic axis, as numbers or as powers of ten."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    decades = np.log10(high / low)
+    stride = max(1, int(np.ceil(decades / 4)))
+    powers = np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1, stride)
+    dense = {0.7: (1.0, 1.5, 2.0, 3.0, 5.0, 7.0), 1.5: (1.0, 2.0, 5.0), 2.0: (1.0, 3.0)}
+    digits = next((digits for most, digits in dense.items() if decades < most), (1.0,))
+    ticks = np.outer(10.0**powers, digits).ravel()
+    axis.set_major_locator(FixedLocator(ticks[(ticks >= low) & (ticks <= high)].tolist()))
+    axis.set_minor_locator(NullLocator())
+    if plain:
+        axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+
+
+def _styled(found: Comparison) -> list[tuple[str, Any, dict[str, Any]]]:
+    """Label, run and line style of each case: later ones thinner, so that coincident ones all show."""
+    entries = []
+    for k, case in enumerate(found.cases):
+        rigid = len(found.runs[case.label].impacts) > 0
+        width = (2.8 if k == 0 else 1.8) if rigid else 1.1
+        style = {"color": COLOURS[k % len(COLOURS)], "lw": width, "zorder": 3 + k}
+        entries.append((case.label, found.runs[case.label], style))
+    return entries
+
+
+def _reference_label(found: Comparison) -> str:
+    kind = found.settings["truth"][found.reference]
+    return "rigid, exact" if kind == "exact" else f"{found.reference}, converged"
+
+
+def _dress(
+    axis: Axes, title: str, ylabel: str, found: Comparison | None = None, time_unit: str = "", second: float = 1.0
+) -> None:
+    axis.set_title(title, loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK, pad=5)
+    axis.set_ylabel(ylabel, fontsize=SIZE, color=INK)
+    axis.tick_params(labelsize=SIZE - 0.5, colors=INK, width=0.6, length=3, which="both")
+    axis.grid(color="#E6E6E6", lw=0.6)
+    axis.set_axisbelow(True)
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axis.spines[side].set(linewidth=0.6, color=FAINT)
+    if found is not None:
+        axis.set_xlim(found.edges[0] / second, found.edges[-1] / second)
+        axis.set_xlabel(f"time [{_unit(time_unit)}]", fontsize=SIZE, color=INK)
+        axis.margins(y=0.08)
+
+
+def _power(axis: Axes, K: Array, values: Array, p: float) -> None:
+    """The fitted power, through the last point, with its exponent."""
+    if not np.isfinite(p):
+        return
+    known = np.isfinite(values)
+    line = values[known][-1] * (K[known] / K[known][-1]) ** -p
+    axis.loglog(K[known], line, color=COLOURS[1], lw=0.9, ls=(0, (4, 2.5)))
+    axis.text(
+        0.97, 0.93, rf"$\sim K^{{-{p:.2f}}}$", transform=axis.transAxes, ha="right", va="top", fontsize=SIZE + 1,
+        color=COLOURS[1],
+    )  # fmt: skip
+
+
+def _number(value: float) -> str:
+    """1e-4 as 10 to the power -4, in mathematical type."""
+    mantissa, _, exponent = f"{value:.2e}".partition("e")
+    lead = "" if float(mantissa) == 1.0 else rf"{float(mantissa):g} \times "
+    return rf"${lead}10^{{{int(exponent)}}}$"
+
+
+def _unit(unit: str) -> str:
+    return f"\N{MICRO SIGN}{unit[1:]}" if unit.startswith("u") else unit

@@ -1,0 +1,162 @@
+"""The card of a normal law: its force loop, what it returns, how deep it goes, and where it is meant to hold."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nonsmooth.plots.curves import readable, scale
+from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from nonsmooth.studies.law_card import LawCard
+
+__all__ = ["law_card"]
+
+DEPARTING, APPROACHING = COLOURS[1], COLOURS[0]
+
+
+def law_card(card: LawCard) -> Figure:
+    """Draw a law's card: figure and table.
+
+    Left, force over penetration of one free impact, whose area is the energy that is lost. For a law with a
+    restitution, delivered over requested restitution and the penetration number; for another, depth and force in time.
+
+    Parameters
+    ----------
+    card
+        From `nonsmooth.studies.law_card`.
+    """
+    from matplotlib.figure import Figure
+
+    columns = _columns(card)
+    height = 0.19 * (1 + max(map(len, columns.values())))
+    figure = Figure(figsize=(8.2, 2.7 + height), dpi=200, layout="constrained")
+    grid = figure.add_gridspec(2, 3, height_ratios=(2.6, height))
+    axes = [figure.add_subplot(grid[0, i]) for i in range(3)]
+    _loop(axes[0], card)
+    if card.requested.size:
+        _delivered(axes[1], card)
+        _penetration(axes[2], card)
+    else:
+        _course(axes[1], card, "depth", "Penetration", "m")
+        _course(axes[2], card, "force", "Force", "N")
+    for axis in axes:
+        _finish(axis)
+    _table(figure.add_subplot(grid[1, :]), columns)
+    figure.suptitle(_heading(card), x=0.01, ha="left", fontsize=SIZE + 2, fontweight="bold", color=INK)
+    return figure
+
+
+def _heading(card: LawCard) -> str:
+    law = card.law
+    inner = getattr(law, "stiffness", None)
+    over = f" over {type(inner).__name__}" if inner is not None and not isinstance(inner, (int, float)) else ""
+    return f"{type(law).__name__}{over}{', calibrated' if getattr(law, 'calibrated', False) else ''}"
+
+
+def _loop(axis: Axes, card: LawCard) -> None:
+    impact = card.impact
+    depth_unit, force_unit = readable("m", impact.peak_depth), readable("N", impact.peak_force)
+    x, y = impact.depth / scale(depth_unit)[1], impact.force / scale(force_unit)[1]
+    turn = int(np.argmax(impact.depth)) + 1
+    axis.fill(x, y, color=COLOURS[5], alpha=0.25, lw=0)
+    axis.plot(x[:turn], y[:turn], color=APPROACHING, lw=1.6, label="approaching")
+    axis.plot(x[turn - 1 :], y[turn - 1 :], color=DEPARTING, lw=1.6, label="departing")
+    axis.set_title("Force over penetration", loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK)
+    axis.set_xlabel(f"penetration [{_shown(depth_unit)}]", fontsize=SIZE, color=INK)
+    axis.set_ylabel(f"force [{_shown(force_unit)}]", fontsize=SIZE, color=INK)
+    axis.legend(frameon=False, fontsize=SIZE - 0.5, loc="best", labelcolor=INK, handlelength=1.4)
+
+
+def _delivered(axis: Axes, card: LawCard) -> None:
+    axis.plot((0, 1), (0, 1), color="black", lw=0.6, ls=(0, (4, 3)), label="as requested")
+    axis.plot(
+        card.requested, card.delivered, color=COLOURS[0], lw=1.4, marker="o", ms=3, clip_on=False, label="delivered"
+    )
+    axis.set(xlim=(0, 1), ylim=(0, 1.02), aspect="equal")
+    axis.set_title("Restitution", loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK)
+    axis.set_xlabel("requested [-]", fontsize=SIZE, color=INK)
+    axis.set_ylabel("delivered [-]", fontsize=SIZE, color=INK)
+    axis.legend(frameon=False, fontsize=SIZE - 0.5, loc="lower right", labelcolor=INK, handlelength=1.4)
+
+
+def _penetration(axis: Axes, card: LawCard) -> None:
+    axis.axhline(0.5, color="black", lw=0.6, ls=(0, (4, 3)))
+    axis.text(0.02, 0.495, "without loss", fontsize=SIZE - 0.5, color=INK, va="top")
+    axis.plot(card.requested, card.penetration_number, color=COLOURS[0], lw=1.4, marker="o", ms=3, clip_on=False)
+    axis.set(xlim=(0, 1), ylim=(0, 0.55))
+    axis.set_title("Peak penetration", loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK)
+    axis.set_xlabel("requested restitution [-]", fontsize=SIZE, color=INK)
+    axis.set_ylabel(r"elastic energy / $m v^2$ [-]", fontsize=SIZE, color=INK)
+
+
+def _course(axis: Axes, card: LawCard, name: str, title: str, unit: str) -> None:
+    impact = card.impact
+    time_unit = readable("s", impact.duration)
+    values = getattr(impact, name)
+    shown = readable(unit, float(np.max(values)))
+    axis.plot(impact.t / scale(time_unit)[1], values / scale(shown)[1], color=COLOURS[0], lw=1.6)
+    axis.set_title(title, loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK)
+    axis.set_xlabel(f"time [{_shown(time_unit)}]", fontsize=SIZE, color=INK)
+    axis.set_ylabel(f"{name} [{_shown(shown)}]", fontsize=SIZE, color=INK)
+
+
+def _finish(axis: Axes) -> None:
+    axis.tick_params(labelsize=SIZE - 0.5, colors=INK, width=0.6, length=3)
+    axis.grid(color="#E6E6E6", lw=0.6)
+    axis.set_axisbelow(True)
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axis.spines[side].set(linewidth=0.6, color=FAINT)
+
+
+def _columns(card: LawCard) -> dict[str, list[str]]:
+    """The table: the impact, the law's numbers, and its limits with the values that the impact has."""
+    law, impact = card.law, card.impact
+    units = {"approach": "m/s", "force": "N", "depth": "m", "clearance": "m"}
+    limits = []
+    for each in card.validity:
+        name = each.limit.quantity
+        unit = units[name] if name in units else law.quantity(name).unit
+        limits.append(f"{'within' if each.kept else 'OUTSIDE'}: {each.limit}{_unit(unit)}, here {each.value:.4g}")
+    return {
+        f"Impact of {card.mass:g} kg at {card.speed:g} m/s": [
+            f"returned restitution {impact.restitution:.4f}",
+            f"peak penetration {_number(impact.peak_depth, 'm')}",
+            f"peak force {_number(impact.peak_force, 'N')}",
+            f"duration {_number(impact.duration, 's')}",
+        ],
+        "Law": [f"{name} = {value:.6g}{_unit(law.quantity(name).unit)}" for name, value in law.numbers().items()],
+        "Range": limits or ["no limit declared"],
+    }
+
+
+def _table(axis: Axes, columns: dict[str, list[str]]) -> None:
+    axis.axis("off")
+    count = 1 + max(map(len, columns.values()))
+    for x, (heading, lines) in zip((0.0, 0.34, 0.64), columns.items(), strict=True):
+        for i, text in enumerate([heading, *lines]):
+            axis.text(
+                x, 1 - (i + 0.5) / count, text, fontsize=SIZE, va="center", transform=axis.transAxes,
+                color=DEPARTING if text.startswith("OUTSIDE") else INK, fontweight="normal" if i else "bold",
+            )  # fmt: skip
+
+
+def _unit(unit: str) -> str:
+    return "" if unit == "-" else f" {unit}"
+
+
+def _number(value: float, unit: str) -> str:
+    shown = readable(unit, abs(value)) if value and math.isfinite(value) else unit
+    return f"{value / scale(shown)[1]:.4g} {_shown(shown)}"
+
+
+def _shown(unit: str) -> str:
+    return f"\N{MICRO SIGN}{unit[1:]}" if unit.startswith("u") else unit

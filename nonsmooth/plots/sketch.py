@@ -1,0 +1,140 @@
+"""A drawing of a planar mechanism at a state: bodies, joints, surfaces, loads, with their names.
+
+Bodies have no outline in a model. What is drawn of one is what the model knows: the points at which joints hold it, the
+circles and walls that it offers to contacts, its centre of mass. A body with a single pin is taken for a bar as long on
+the other side. Clearances are too small to be seen and are drawn wider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.plots.labels import write_names
+from nonsmooth.plots.plan import Plan
+from nonsmooth.plots.symbols import PAD, symbol
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from nonsmooth.model.state import State
+    from nonsmooth.model.system import System
+
+__all__ = ["sketch"]
+
+WIDE, TALL, LEAST = 7.0, 5.5, 2.2  # largest and least size of the drawing [inch]
+ROD = 7.0  # width of a bar [pt]
+
+
+def sketch(system: System, state: State | None = None) -> Figure:
+    """Draw a planar mechanism.
+
+    Ideal pins are small open circles, loose bearings red rings with a journal in them; walls are lines with strokes on
+    their solid side, guides dash-dotted. Bars run between the pins of a body, a cross marks a centre of mass, an arc
+    with an arrow a motor or a torque.
+
+    Parameters
+    ----------
+    system
+        What ``Model.build()`` returned.
+    state
+        What is drawn; the start by default.
+
+    Raises
+    ------
+    InputError
+        For a spatial mechanism.
+    """
+    from matplotlib.figure import Figure
+
+    if system.dimension != 2:
+        raise InputError("Only planar mechanisms are drawn; this one is spatial.")
+    plan = Plan(system, system.start if state is None else state)
+    (x0, y0), (x1, y1) = plan.bounds()
+    room = PAD * plan.extent
+    scale = min(WIDE / (x1 - x0 + 2 * room), TALL / (y1 - y0 + 2 * room))
+    width, height = max((x1 - x0 + 2 * room) * scale, LEAST), max((y1 - y0 + 2 * room) * scale, LEAST)
+    figure = Figure(figsize=(width, height), dpi=200)
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    axes.set_xlim((x0 + x1 - width / scale) / 2, (x0 + x1 + width / scale) / 2)
+    axes.set_ylim((y0 + y1 - height / scale) / 2, (y0 + y1 + height / scale) / 2)
+    axes.set_aspect("equal")
+    axes.axis("off")
+    for body in plan.bodies:
+        _draw_body(axes, plan, body)
+    for element in system.elements:
+        symbol(element)(axes, plan, element)
+    for body in plan.bodies:
+        axes.plot(*plan.place(body), marker="+", ms=5, mew=0.8, color=plan.colours[body], zorder=7)
+    write_names(figure, axes, plan)
+    return figure
+
+
+def _draw_body(axes: Axes, plan: Plan, body: str) -> None:
+    """A bar through its pins, or a plate if they do not lie on a line; circles that are part of it."""
+    colour = plan.colours[body]
+    points = np.array([plan.place(body, pin) for pin in plan.pins[body]] or [plan.place(body)])
+    centre = plan.place(body)
+    spread = float(np.max(np.linalg.norm(points - centre, axis=1)))
+    if spread > 1e-9 * plan.extent:
+        outline = _hull(np.vstack([points, centre]))
+        if len(outline) > 2:
+            axes.fill(*outline.T, color=colour, alpha=0.2, lw=0, zorder=1)
+            axes.plot(*np.vstack([outline, outline[:1]]).T, color=colour, lw=1.2, zorder=2, solid_joinstyle="round")
+        else:
+            axes.plot(*outline.T, color=colour, lw=ROD, alpha=0.35, zorder=2, solid_capstyle="round")
+    elif not any(name == body for name, _, _ in plan.circles) and not _is_slider(plan, body):
+        axes.plot(*centre, marker="o", ms=2 * ROD, color=colour, alpha=0.35, mew=0, zorder=2)
+    for name, local, radius in plan.circles:
+        if name == body:
+            _circle(axes, plan.place(body, local), radius, colour)
+    plan.label(body, centre if spread <= 1e-9 * plan.extent else _middle(points, centre), colour, bold=True)
+
+
+def _middle(points: Array, centre: Array) -> Array:
+    """The centre of mass, moved a little off a pin that would share its label's place."""
+    if np.min(np.linalg.norm(points - centre, axis=1)) > 0.0:
+        return centre
+    return np.asarray(np.mean(points, axis=0))
+
+
+def _is_slider(plan: Plan, body: str) -> bool:
+    return any(
+        kind in ("Prismatic", "PrismaticClearance") and element.body_names()[1] == body
+        for element in plan.system.elements
+        for kind in [type(element).__name__]
+    )
+
+
+def _hull(points: Array) -> Array:
+    """Convex hull, counter-clockwise (Andrew's monotone chain); two points where all lie on a line."""
+    ordered = np.unique(np.round(points, 12), axis=0)
+    if len(ordered) < 3:
+        return ordered
+    size = float(np.max(np.ptp(ordered, axis=0)))
+
+    def half(sequence: Iterable[Array]) -> list[Array]:
+        kept: list[Array] = []
+        for point in sequence:
+            while len(kept) > 1 and _cross(kept[-1] - kept[-2], point - kept[-2]) <= 1e-9 * size**2:
+                kept.pop()
+            kept.append(point)
+        return kept[:-1]
+
+    return np.array(half(ordered) + half(ordered[::-1]))
+
+
+def _cross(a: Array, b: Array) -> float:
+    return float(a[0] * b[1] - a[1] * b[0])
+
+
+def _circle(axes: Axes, centre: Array, radius: float, colour: str) -> None:
+    from matplotlib.patches import Circle
+
+    axes.add_patch(Circle((centre[0], centre[1]), radius, fc=colour, ec="none", alpha=0.15, zorder=1))
+    axes.add_patch(Circle((centre[0], centre[1]), radius, fc="none", ec=colour, lw=1.4, zorder=3))

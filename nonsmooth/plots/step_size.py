@@ -1,0 +1,142 @@
+"""Figure of a step-size study: errors, overlap, energy over the step, cost over the error, landing over its bounds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
+from nonsmooth.plots.style import dress
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from nonsmooth.studies.step_size import Bounds, Series, StepSizes
+
+__all__ = ["step_size"]
+
+MARKERS = ("o", "s", "^", "D", "v", "P")
+#: values below which a measure is round-off and stands at the edge
+LOWEST = {"error": 1e-15, "impulse_error": 1e-12, "violation": 1e-18, "energy": 1e-16}
+#: overlap [m] that counts as none
+NONE = 1e-12
+
+
+def step_size(found: StepSizes) -> Figure:
+    """Errors of gaps and impulses, overlap and energy over the step; time over the error; landing over its bounds.
+
+    The legend gives the fitted order of the gaps' error. Steps chosen by an error control have no length of their own,
+    so that these cases stand in the diagram of time over error only.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 7.9), dpi=200, layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.06, h_pad=0.06)  # type: ignore[union-attr]
+    axes = figure.subplots(3, 2).ravel()
+    panels = (
+        ("error", "Mean error of the gaps", "[clearances]"),
+        ("impulse_error", "Mean error of the impulse", "[N s]"),
+        ("violation", "Worst overlap", rf"[m], none at $10^{{{round(np.log10(LOWEST['violation']))}}}$"),
+        ("energy", "Energy left by the balance", "[J]"),
+    )
+    for axis, (name, title, unit) in zip(axes, panels, strict=False):
+        _over_step(axis, found, name)
+        dress(axis, title, "step, longest step of landing [s]", unit)
+    _line(axes[2], NONE)
+    _work(axes[4], found)
+    if found.bounds is None:
+        axes[5].remove()
+    else:
+        _map(axes[5], found.bounds)
+    handles = [axes[4].plot([], [], label=_label(one), **_style(k))[0] for k, one in enumerate(found.series)]
+    figure.legend(
+        handles=handles, loc="outside upper center", ncols=min(len(handles), 2), frameon=False, fontsize=SIZE - 0.5,
+        labelcolor=INK, handlelength=2.0, columnspacing=1.2,
+    )  # fmt: skip
+    figure.align_ylabels(list(axes[:5:2]))
+    return figure
+
+
+def _style(k: int) -> dict[str, Any]:
+    return {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)], "ms": 3.8, "lw": 1.2}
+
+
+def _label(one: Series) -> str:
+    order = one.orders["error"]
+    if np.isnan(order):
+        said = "error at round-off" if np.nanmax(one.measures["error"]) < 1e-8 else "no order"
+    else:
+        said = f"order {order:.2f}" + (" in the tolerance" if one.kind == "tolerance" else "")
+    return f"{one.label} ({one.engine}): {said}"
+
+
+def _over_step(axis: Axes, found: StepSizes, name: str) -> None:
+    for k, one in enumerate(found.series):
+        if one.kind != "tolerance":
+            axis.loglog(one.dt, np.maximum(one.measures[name], LOWEST[name]), **_style(k), zorder=3 + k)
+    _decades(axis, "x", 1)
+    _decades(axis, "y", 5)
+
+
+def _work(axis: Axes, found: StepSizes) -> None:
+    for k, one in enumerate(found.series):
+        axis.loglog(np.maximum(one.measures["error"], LOWEST["error"]), one.seconds, **_style(k), zorder=3 + k)
+    _decades(axis, "x", 5)
+    _decades(axis, "y", 5)
+    dress(axis, "Work and precision", "mean error of the gaps [clearances]", "time of the run [s]")
+
+
+def _line(axis: Axes, height: float) -> None:
+    axis.axhline(height, color=FAINT, lw=0.8, ls=(0, (4, 2.5)))
+    low, high = axis.get_ylim()
+    axis.set_ylim(low, max(high, 30 * height))
+    axis.text(
+        0.99, height * 1.5, rf"$10^{{{round(np.log10(height))}}}$ m", transform=axis.get_yaxis_transform(), ha="right",
+        va="bottom", fontsize=SIZE - 1, color=FAINT,
+    )  # fmt: skip
+
+
+def _map(axis: Axes, bounds: Bounds) -> None:
+    """Numbers on colours: the error of landing, a row per dt_min and a column per dt_max."""
+    from matplotlib.colors import LogNorm
+
+    shown = np.maximum(bounds.error, LOWEST["error"])
+    low, high = float(np.nanmin(shown)), float(np.nanmax(shown))
+    mesh = axis.pcolormesh(shown, norm=LogNorm(low, max(high, 1.01 * low)), cmap="cividis", edgecolors="w", lw=0.8)
+    axis.grid(False)
+    for (i, j), value in np.ndenumerate(shown):
+        light = mesh.norm(value) > 0.55
+        axis.text(
+            j + 0.5, i + 0.5, "failed" if np.isnan(value) else _power(float(value)), ha="center", va="center",
+            fontsize=SIZE - 1, color=INK if light else "white",
+        )  # fmt: skip
+    dress(axis, f"Error of {bounds.label} [clearances]", "longest step dt_max [s]", "shortest flight dt_min [s]")
+    axis.grid(False)
+    axis.set_xticks(np.arange(len(bounds.dt_max)) + 0.5, [_power(value) for value in bounds.dt_max])
+    axis.set_yticks(np.arange(len(bounds.dt_min)) + 0.5, [_power(value) for value in bounds.dt_min])
+    axis.tick_params(length=0)
+
+
+def _power(value: float) -> str:
+    """2.5e-4 in mathematical type."""
+    mantissa, _, exponent = f"{value:.1e}".partition("e")
+    lead = "" if float(mantissa) == 1.0 else rf"{float(mantissa):g}{{\cdot}}"
+    return rf"${lead}10^{{{int(exponent)}}}$"
+
+
+def _decades(axis: Axes, which: str, most: int) -> None:
+    """Ticks at powers of ten, few enough not to touch; on short axes at 2 and 5 times these as well."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    low, high = axis.get_xlim() if which == "x" else axis.get_ylim()
+    decades = np.log10(high / low)
+    stride = max(1, int(np.ceil(decades / max(most, 5))))
+    powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1, stride)
+    ticks: Array = np.outer(powers, (1.0, 2.0, 5.0) if decades < 2.2 else (1.0,)).ravel()
+    part = axis.xaxis if which == "x" else axis.yaxis
+    part.set_major_locator(FixedLocator(ticks[(ticks >= low) & (ticks <= high)].tolist()))
+    part.set_minor_locator(NullLocator())
+    part.set_major_formatter(FuncFormatter(lambda x, _: _power(x)))

@@ -1,0 +1,214 @@
+"""Figures of sweeps and of tolerance studies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.plots.curves import readable, scale
+from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
+from nonsmooth.plots.style import dress, legend, quantity
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from nonsmooth.studies.tolerance import Tolerance
+
+__all__ = ["sweep", "tolerance"]
+
+#: ratio of the largest to the least value from which an axis is logarithmic
+WIDE = 20.0
+#: most panels of one figure
+MOST = 12
+
+
+def sweep(found: xarray.Dataset) -> Figure:
+    """Each metric of a sweep over its parameters; failed runs are ticks at the foot.
+
+    A grid of one parameter gives lines, one of two gives maps of colour; anything else a cloud of points per parameter,
+    with the mean of tenths of the runs.
+
+    Raises
+    ------
+    InputError
+        If every run failed.
+    """
+    from matplotlib.figure import Figure
+
+    names = [str(name) for name in found.coords if name != "run"]
+    metrics = [str(name) for name in found.data_vars if name not in ("status", "message")]
+    if not metrics:
+        raise InputError("Every run failed, so that there is nothing to draw; see the messages.")
+    plain = [name for name in metrics if len(found[name].dims) == len(found["status"].dims)]
+    metrics = plain or metrics
+    two = "run" not in found.dims and len(names) == 2 and bool(plain)
+    columns = 1 if two or len(names) == 1 else min(len(names), 3)
+    cells = [(metric, name) for metric in metrics for name in (names if columns > 1 else names[:1])][:MOST]
+    wide = min(2, len(cells)) if columns == 1 else columns
+    rows = -(-len(cells) // wide)
+    figure = Figure(figsize=(3.6 * wide if wide > 1 else 4.6, 2.7 * rows), dpi=200, layout="constrained")
+    axes = figure.subplots(rows, wide, squeeze=False).ravel()
+    for axis, (metric, name) in zip(axes, cells, strict=False):
+        if two:
+            _map(figure, axis, found, metric, names)
+        elif "run" not in found.dims and len(names) == 1:
+            _line(axis, found, metric, name)
+        else:
+            _cloud(axis, found, metric, name)
+    for axis in axes[len(cells) :]:
+        axis.remove()
+    return figure
+
+
+def tolerance(found: Tolerance, indices: xarray.Dataset | None = None) -> Figure:
+    """Distribution of the output at three scales, its quantiles over the clearance, and what the spread comes from."""
+    from matplotlib.figure import Figure
+
+    panels = 2 if indices is None else 3
+    figure = Figure(figsize=(3.6 * panels, 3.3), dpi=200, layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.08)  # type: ignore[union-attr]
+    axes = figure.subplots(1, panels)
+    known = found.outputs[np.isfinite(found.outputs)]
+    unit = readable(found.unit, float(max(np.max(known, initial=0.0), found.limit)))
+    factor = scale(unit)[1] if unit else 1.0
+    _distribution(axes[0], found, unit, factor)
+    _quantiles(axes[1], found, unit, factor)
+    if indices is not None:
+        _shares(axes[2], indices)
+    return figure
+
+
+def _distribution(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
+    """Share of the mechanisms whose output is at most x."""
+    chosen = sorted({0, max(found.passed - 1, 0), len(found.factors) - 1})
+    length, metre = _clearance(found)
+    for k, i in enumerate(chosen):
+        values = np.sort(found.outputs[i]) / factor
+        x, y = np.concatenate([[values[0]], values]), np.arange(len(values) + 1) / len(values)
+        name = f"{found.scaled[0].rpartition('.')[2]} up to {found.widest[i, 0] / metre:.3g} {length}"
+        axis.step(x, y, where="post", color=COLOURS[k], lw=1.3, label=name)
+    axis.axvline(found.limit / factor, color=INK, lw=0.9, ls=(0, (4, 2.5)), label="limit")
+    axis.axhline(found.coverage, color=FAINT, lw=0.7, ls=(0, (1, 1.5)), label=f"{100 * found.coverage:g} % of them")
+    axis.set_ylim(0.0, 1.5)
+    axis.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
+    left = axis.get_xlim()[0]
+    axis.set_xlim(left, max(axis.get_xlim()[1], 1.1 * found.limit / factor))
+    dress(axis, f"Distribution of {found.metric}", quantity(found.metric, unit or "-"), "share of mechanisms [-]")
+    legend(axis, loc="upper left", ncols=2, framealpha=1.0, frameon=True, facecolor="white", edgecolor="white")
+
+
+def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
+    length, metre = _clearance(found)
+    x = found.widest[:, 0] / metre
+    low, middle, high = (np.quantile(found.outputs, q, axis=1, method="higher") / factor for q in (0.05, 0.5, 0.95))
+    axis.fill_between(x, low, high, color=COLOURS[0], alpha=0.2, lw=0, label="90 % of the runs")
+    axis.plot(x, middle, color=COLOURS[0], lw=1.4, label="median")
+    said = f"{100 * found.coverage:g} % quantile, {100 * found.confidence:g} % bound"
+    axis.plot(x, found.bound / factor, color=COLOURS[1], marker="o", ms=3.5, lw=1.0, label=said)
+    axis.axhline(found.limit / factor, color=INK, lw=0.9, ls=(0, (4, 2.5)), label="limit")
+    top = float(np.max(np.concatenate([(found.bound / factor)[np.isfinite(found.bound)], [found.limit / factor]])))
+    axis.set_ylim(0.0, 1.5 * top)
+    if found.passed:
+        largest = x[found.passed - 1]
+        axis.plot([largest] * 2, [0.0, found.limit / factor], color=COLOURS[2], lw=1.6)
+        axis.text(
+            largest, 0.02 * top, f"  largest: {largest:.3g} {length}  ", va="bottom", fontsize=SIZE - 0.5,
+            color=COLOURS[2], ha="left" if largest < 0.6 * x[-1] else "right",
+        )  # fmt: skip
+    dress(axis, "Output over the clearance", f"{found.scaled[0]} up to [{length}]", quantity(found.metric, unit or "-"))
+    legend(axis, loc="upper left")
+
+
+def _clearance(found: Tolerance) -> tuple[str, float]:
+    unit = readable("m", float(found.widest[:, 0].max()))
+    return unit.replace("um", "\N{MICRO SIGN}m"), scale(unit)[1]
+
+
+def _shares(axis: Axes, indices: xarray.Dataset) -> None:
+    names = [str(name) for name in indices["input"].values]
+    y = np.arange(len(names))[::-1]
+    for k, (kind, label) in enumerate((("first", "alone"), ("total", "with others"))):
+        values, half = indices[kind].values, indices[f"{kind}_confidence"].values
+        axis.barh(
+            y + 0.18 - 0.36 * k, values, 0.32, color=COLOURS[k], label=label, xerr=half,
+            error_kw={"lw": 0.8, "ecolor": INK},
+        )  # fmt: skip
+    axis.set_yticks(y, names)
+    axis.set_ylim(-0.9, len(names) - 0.4)
+    dress(axis, "Where the spread comes from", "share of the variance [-], with 95 % intervals", "")
+    axis.tick_params(axis="y", length=0)
+    legend(axis, loc="lower right", ncols=2)
+
+
+def _line(axis: Axes, found: xarray.Dataset, metric: str, name: str) -> None:
+    x, y = found[name].values, found[metric].values
+    if y.ndim > 1:
+        axis.plot(np.repeat(x, y.shape[1]), y.ravel(), ls="", marker="o", ms=1.5, mew=0, color=COLOURS[0])
+    else:
+        few = len(x) < 60
+        axis.plot(x, y, color=COLOURS[0], lw=1.2, marker="o" if few else "", ms=3)
+    _finish(axis, found, metric, name, x)
+
+
+def _cloud(axis: Axes, found: xarray.Dataset, metric: str, name: str) -> None:
+    """Points, and the mean of each tenth of the runs in order of the parameter."""
+    flat = found if "run" in found.dims else found.stack(run=list(found["status"].dims))
+    x, y = flat[name].values, flat[metric].values
+    if y.ndim > 1:
+        x, y = np.repeat(x, y.shape[-1]), y.ravel()
+    known = np.isfinite(y)
+    size = 3.0 if known.sum() < 300 else 1.6
+    axis.plot(x[known], y[known], ls="", marker="o", ms=size, mew=0, color=COLOURS[0], alpha=0.45, rasterized=True)
+    if len(np.unique(x[known])) >= 20:
+        tenths = [part for part in np.array_split(np.argsort(x[known]), 10) if part.size]
+        means = np.array([(x[known][part].mean(), y[known][part].mean()) for part in tenths])
+        axis.plot(*means.T, color=COLOURS[1], lw=1.4)
+    _finish(axis, found, metric, name, flat[name].values, flat["status"].values)
+
+
+def _finish(axis: Axes, found: xarray.Dataset, metric: str, name: str, x: Array, status: Any = None) -> None:
+    failed = (found["status"].values if status is None else status) == "failed"
+    if failed.any():
+        axis.plot(
+            x[failed], np.zeros(failed.sum()), ls="", marker="|", ms=7, color=COLOURS[1], clip_on=False,
+            transform=axis.get_xaxis_transform(), label="failed",
+        )  # fmt: skip
+        legend(axis, loc="lower right", bbox_to_anchor=(1.0, 1.0))
+    _wide(axis, x)
+    axis.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
+    dress(axis, metric, _label(found, name), f"[{_unit(found, metric)}]")
+
+
+def _map(figure: Figure, axis: Axes, found: xarray.Dataset, metric: str, names: list[str]) -> None:
+    x, y = (found[name].values for name in names)
+    mesh = axis.pcolormesh(x, y, found[metric].transpose(*names[::-1]).values, cmap="cividis", shading="nearest")
+    _wide(axis, x)
+    _wide(axis, y, vertical=True)
+    bar = figure.colorbar(mesh, ax=axis, pad=0.02)
+    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.ax.tick_params(labelsize=SIZE - 1, width=0.6, length=3, colors=INK)
+    dress(axis, f"{metric} [{_unit(found, metric)}]", _label(found, names[0]), _label(found, names[1]))
+    axis.grid(False)
+
+
+def _wide(axis: Axes, x: Array, vertical: bool = False) -> None:
+    """A logarithmic axis for values over orders of magnitude."""
+    positive = bool(np.all(x > 0))
+    if positive and x.max() / x.min() >= WIDE:
+        (axis.set_yscale if vertical else axis.set_xscale)("log")
+    else:
+        axis.ticklabel_format(axis="y" if vertical else "x", style="sci", scilimits=(-3, 4), useMathText=True)
+
+
+def _unit(found: xarray.Dataset, name: str) -> str:
+    return str(found[name].attrs.get("units", "")) or "-"
+
+
+def _label(found: xarray.Dataset, name: str) -> str:
+    unit = str(found[name].attrs.get("units", ""))
+    return quantity(name, unit) if unit else name

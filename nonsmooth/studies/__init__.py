@@ -1,0 +1,43 @@
+"""Many runs for one question; each study returns its numbers, which `nonsmooth.plots` draws."""
+
+from __future__ import annotations
+
+from nonsmooth.studies.bifurcation import Bifurcation, bifurcation, periodic_section
+from nonsmooth.studies.compare import Case, Comparison, compare
+from nonsmooth.studies.designs import Design, grid, points, sample
+from nonsmooth.studies.law_card import LawCard, free_impact, law_card
+from nonsmooth.studies.lyapunov import lyapunov
+from nonsmooth.studies.published import PublishedRuns, published
+from nonsmooth.studies.rigid_limit import RigidLimit, rigid_limit
+from nonsmooth.studies.sensitivity import sensitivity
+from nonsmooth.studies.step_size import Series, StepSizes, step_size
+from nonsmooth.studies.sweep import sweep
+from nonsmooth.studies.tolerance import Tolerance, tolerance
+
+__all__ = [
+    "Bifurcation",
+    "Case",
+    "Comparison",
+    "Design",
+    "LawCard",
+    "PublishedRuns",
+    "RigidLimit",
+    "Series",
+    "StepSizes",
+    "Tolerance",
+    "bifurcation",
+    "compare",
+    "free_impact",
+    "grid",
+    "law_card",
+    "lyapunov",
+    "periodic_section",
+    "points",
+    "published",
+    "rigid_limit",
+    "sample",
+    "sensitivity",
+    "step_size",
+    "sweep",
+    "tolerance",
+]

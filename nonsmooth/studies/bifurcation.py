@@ -1,0 +1,236 @@
+"""How the long-run motion of a mechanism changes with a parameter."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nonsmooth.diagnostics.poincare import Section, stroboscope
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError, SimulationFailed, SolverFailed
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System
+from nonsmooth.simulate import simulate
+from nonsmooth.steppers.base import Stepper
+from nonsmooth.studies.files import save_dataset
+from nonsmooth.studies.workers import outcomes, packed, unpacked
+
+if TYPE_CHECKING:
+    import xarray
+
+__all__ = ["Bifurcation", "bifurcation", "periodic_section"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bifurcation:
+    """Points of a section of the long-run motion for each value of a parameter.
+
+    Parameters
+    ----------
+    parameter, unit
+        What was varied.
+    quantity, quantity_unit
+        What the points are of.
+    values
+        Of the parameter (n,).
+    points
+        For each value an array of points; empty where the run failed.
+    failures
+        Message of each value that failed.
+    seconds
+        What each value took (n,) [s]; `wall_seconds` what all did together.
+    """
+
+    parameter: str
+    unit: str
+    quantity: str
+    quantity_unit: str
+    values: Array
+    points: tuple[Array, ...]
+    seconds: Array
+    wall_seconds: float
+    failures: Mapping[float, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        return (
+            f"<Bifurcation of {self.quantity} over {self.parameter}: {len(self.values)} values{failed}, "
+            f"{sum(map(len, self.points))} points, {self.wall_seconds:.3g} s>"
+        )
+
+    def periods(self, tolerance: float, most: int | None = None) -> Array:
+        """After how many points each section repeats itself within `tolerance` (n,); 0 where it does not.
+
+        Parameters
+        ----------
+        tolerance : in `quantity_unit`
+        most
+            Longest period to look for; a quarter of the points where omitted.
+        """
+        found = np.zeros(len(self.values), int)
+        for i, points in enumerate(self.points):
+            longest = len(points) // 4 if most is None else min(most, len(points) - 1)
+            for k in range(1, longest + 1):
+                if np.all(np.abs(points[k:] - points[:-k]) <= tolerance):
+                    found[i] = k
+                    break
+        return found
+
+    def to_dataset(self) -> xarray.Dataset:
+        """Points as a table over values and order in time, not numbers where a value has fewer than others."""
+        import xarray
+
+        table = np.full((len(self.values), max(map(len, self.points), default=0)), np.nan)
+        for row, points in zip(table, self.points, strict=True):
+            row[: len(points)] = points
+        name = self.parameter
+        data = {
+            "points": (("value", "point"), table, {"units": self.quantity_unit, "long_name": self.quantity}),
+            "seconds": (("value",), self.seconds, {"units": "s", "long_name": "time of computing"}),
+            "failure": (("value",), np.array([self.failures.get(float(x), "") for x in self.values], dtype=object)),
+        }
+        coordinates = {"value": ("value", self.values, {"units": self.unit, "long_name": name})}
+        facts = {"Conventions": "nonsmooth-bifurcation-1", "wall_seconds": self.wall_seconds}
+        return xarray.Dataset(data, coordinates, facts)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a NetCDF file."""
+        save_dataset(self.to_dataset(), path)
+
+
+def bifurcation(
+    section: Callable[[float], Array],
+    values: Sequence[float] | Array,
+    *,
+    parameter: str,
+    unit: str,
+    quantity: str,
+    quantity_unit: str,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Bifurcation:
+    """Collect the points of `section` for each value of a parameter.
+
+    Parameters
+    ----------
+    section
+        Value -> points (k,) of one quantity, the transient left out: builds or changes the mechanism, runs it, and
+        takes a section, as by `periodic_section`.
+    values
+        Of the parameter.
+    parameter, unit, quantity, quantity_unit
+        What values and points are, for files and figures.
+    workers : int, optional
+        Number of processes; 1 for this one alone, one per core where omitted.
+    scheduler : str, optional
+        Address of a Dask scheduler in place of processes here.
+    progress : callable (share), optional
+
+    Returns
+    -------
+    Bifurcation
+        A value whose run fails has no points, and its message in `failures`.
+
+    Raises
+    ------
+    InputError
+        For values that are not finite, a section that cannot be sent to processes, or points that are not a list
+        of numbers.
+
+    >>> def orbit(r):
+    ...     x = [0.3]
+    ...     for _ in range(300):
+    ...         x.append(r * x[-1] * (1 - x[-1]))
+    ...     return np.array(x[-32:])
+    >>> labels = {"parameter": "r", "unit": "-", "quantity": "x", "quantity_unit": "-", "workers": 1}
+    >>> bifurcation(orbit, [2.8, 3.2, 3.5, 3.9], **labels).periods(1e-6)
+    array([1, 2, 4, 0])
+    """
+    numbers = np.asarray(values, float)
+    if numbers.ndim != 1 or not numbers.size or not np.all(np.isfinite(numbers)):
+        raise InputError(f"values must be a list of finite numbers, got {values!r}.")
+    clock = time.perf_counter()
+    results: dict[int, _Points] = {}
+    alone = workers == 1 and scheduler is None
+    tasks = [(section if alone else packed(section), value) for value in numbers.tolist()]
+    for i, result in outcomes(_one, tasks, workers=workers, scheduler=scheduler):
+        results[i] = result
+        if progress is not None:
+            progress(len(results) / len(numbers))
+    ordered = [results[i] for i in range(len(numbers))]
+    return Bifurcation(
+        parameter=parameter,
+        unit=unit,
+        quantity=quantity,
+        quantity_unit=quantity_unit,
+        values=numbers,
+        points=tuple(result.points for result in ordered),
+        seconds=np.array([result.seconds for result in ordered]),
+        wall_seconds=time.perf_counter() - clock,
+        failures={float(x): r.failure for x, r in zip(numbers, ordered, strict=True) if r.failure},
+    )
+
+
+def periodic_section(
+    system: System,
+    stepper: Stepper,
+    *,
+    period: float,
+    steps: int,
+    transient: int,
+    points: int,
+    state: State | None = None,
+    parameters: Mapping[str, float] | None = None,
+) -> Section:
+    """States once per period of the drive after a transient, at constant step.
+
+    Parameters
+    ----------
+    period : [s]
+        Of the drive.
+    steps : int
+        Per period: rows lie on whole periods, and only those are kept.
+    transient : int
+        Periods to leave out.
+    points : int
+        Periods to keep.
+    state, parameters
+        As of `nonsmooth.simulate`.
+    """
+    if not (steps >= 1 and transient >= 0 and points >= 1):
+        raise InputError(
+            f"steps and points must be at least 1 and transient 0, got {steps!r}, {points!r}, {transient!r}."
+        )
+    dt = period / steps
+    first = 0.0 if state is None else state.t
+    t_end = first + (transient + points) * period
+    run = simulate(system, stepper, t_end=t_end, dt=dt, state=state, parameters=parameters, record=steps)
+    return stroboscope(run, period, after=first + (transient + 0.5) * period)
+
+
+@dataclass(frozen=True, eq=False)
+class _Points:
+    """What one value gives."""
+
+    points: Array
+    seconds: float
+    failure: str = ""
+
+
+def _one(section: bytes | Callable[[float], Array], value: float) -> _Points:
+    """The points of one value; `section` comes packed from another process."""
+    clock = time.perf_counter()
+    try:
+        function = unpacked(section) if isinstance(section, bytes) else section
+        points = np.asarray(function(value), float)
+    except (SimulationFailed, SolverFailed) as error:
+        return _Points(np.zeros(0), time.perf_counter() - clock, str(error) or type(error).__name__)
+    if points.ndim != 1:
+        raise InputError(f"section must return a list of numbers, got an array of shape {points.shape} at {value:g}.")
+    return _Points(points, time.perf_counter() - clock)

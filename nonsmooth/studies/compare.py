@@ -1,0 +1,454 @@
+"""One mechanism in two contact worlds: the same questions to rigid and to compliant runs, on equal terms.
+
+- A compliant force is integrated over time, a rigid impulse taken as it is: `P_N` holds both.
+- Forces compare as means over stated windows of time; the impulse of a rigid impact is spread over its window.
+- A contact that lasts and an impact of no length are both stretches of contact, see `nonsmooth.diagnostics`.
+- Costs compare at equal error, each case against the truth of its own world.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nonsmooth.diagnostics import agreement, contact_intervals, contact_share, dissipated, impacts, mean_forces
+from nonsmooth.diagnostics.contacts import INTERVALS
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.laws.compliant import Compliant
+from nonsmooth.laws.rigid import Rigid
+from nonsmooth.simulate import simulate
+from nonsmooth.step_control import StepControl, step_control
+from nonsmooth.studies.equal_error import Cost, coarsest, converged, cost_of, own_error
+from nonsmooth.studies.files import save_dataset
+from nonsmooth.studies.motions import Motion, mean_deviation, scaled_distance, scales
+from nonsmooth.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    import xarray
+
+    from nonsmooth.model.model import Model
+    from nonsmooth.model.system import System
+    from nonsmooth.steppers.base import Stepper
+
+__all__ = ["GRID", "METRICS", "Case", "Comparison", "compare", "motion_times", "truth_of"]
+
+#: points of the grid in time on which motions are compared, besides their rows
+GRID = 2000
+#: metric -> unit and meaning
+METRICS = {
+    "distance": ("-", "worst coordinate's mean deviation from the reference, over its range"),
+    "deviation": ("m or rad", "mean deviation of each coordinate from the reference"),
+    "own_error": ("-", "distance to the truth of the case's own contact law"),
+    "penetration": ("m", "deepest overlap of two surfaces"),
+    "impulse": ("N s", "normal impulse of each contact"),
+    "peak_force": ("N", "largest mean force of a step, rigid impacts left out"),
+    "window_force": ("N", "largest mean force in a window, rigid impacts included"),
+    "impacts": ("-", "contacts that begin faster than the threshold"),
+    "first_impact": ("s", "when the first contact begins"),
+    "first_impulse": ("N s", "impulse of the first contact, if it ends"),
+    "first_approach": ("m/s", "speed at which it begins"),
+    "first_separation": ("m/s", "speed at which it ends"),
+    "contact_share": ("-", "share of the time in which each contact touches"),
+    "agreement": ("-", "share of the time in which the case and the reference case agree on open or closed"),
+    "loss": ("J", "energy dissipated by cause"),
+    "wall": ("s", "time of the run as given"),
+    "steps": ("-", "its steps"),
+    "evaluations": ("-", "its evaluations of the equations of motion and programs solved"),
+    "equal_error": ("-", "the coarsest run whose own error meets the target, and its cost"),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One way to run the mechanism.
+
+    Parameters
+    ----------
+    label
+        Its name in tables and figures.
+    contact : Rigid or Compliant
+    stepper : a stepper that takes this contact
+    dt : [s], Landing or ErrorControl
+    parameters : mapping, optional
+        Parameters to change, by name.
+    exact : optional
+        The exact solution of this case, an object with ``sample(t, side)`` and ``events``; it is the case's truth.
+    """
+
+    label: str
+    contact: Rigid | Compliant
+    stepper: Stepper
+    dt: float | StepControl
+    parameters: Mapping[str, float] | None = None
+    exact: Any = None
+
+    def __post_init__(self) -> None:
+        if not self.label:
+            raise InputError("A case needs a label, its name in tables and figures.")
+        if not isinstance(self.contact, Rigid | Compliant):
+            raise InputError(
+                f'Case "{self.label}": contact must be Rigid(...) or Compliant(...), got {self.contact!r}.'
+            )
+        step_control(self.dt)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What `compare` found.
+
+    Parameters
+    ----------
+    cases
+        As given.
+    table
+        ``table[label][metric]``: a number, or a mapping from contacts, coordinates or causes to numbers; see `METRICS`.
+    runs
+        The trajectories, by label.
+    reference, truth
+        Label of the reference case, and the motion that the cases are measured against: that case's truth.
+    between, modes
+        Distances of the runs to each other [-], and shares of time in which their contact modes agree [-]; both
+        (cases, cases).
+    edges, forces
+        Bounds of the windows [s], and mean normal forces in them [N] (cases, windows, contacts).
+    settings
+        What was stated: end, target, windows, thresholds, and how the truths were made.
+    """
+
+    cases: tuple[Case, ...]
+    table: Mapping[str, Mapping[str, Any]]
+    runs: Mapping[str, Trajectory]
+    reference: str
+    truth: Motion = field(repr=False)
+    between: Array = field(repr=False)
+    modes: Array = field(repr=False)
+    edges: Array = field(repr=False)
+    forces: Array = field(repr=False)
+    settings: Mapping[str, Any]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(case.label for case in self.cases)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat mapping per case: ``{"case": label, "distance": ..., "impulse.guide.left_lower": ...}``."""
+        return [{"case": label} | _flat(self.table[label]) for label in self.labels]
+
+    def to_dataset(self) -> xarray.Dataset:
+        """Everything as an `xarray.Dataset`: metrics by case, motions and impulses on a grid, all stretches of contact.
+
+        Units and meanings are attributes.
+        """
+        import xarray
+
+        first = self.runs[self.labels[0]]
+        t = np.linspace(self.edges[0], self.edges[-1], GRID // 2 + 1)
+        motions = {label: Motion.of_run(run) for label, run in self.runs.items()}
+        everyone = ["reference", *self.labels]
+        moving = [self.truth, *motions.values()]
+        widest = {name: _strings(names) for name, names in (
+            ("case", self.labels), ("other", self.labels), ("motion", everyone), ("coordinate", first.q.names),
+            ("contact", first.gap.names), ("cause", tuple(self.table[self.labels[0]]["loss"])),
+        )}  # fmt: skip
+        coordinates: dict[str, Any] = {name: (name, values) for name, values in widest.items()}
+        coordinates["unit"] = ("coordinate", _strings(first.q.unit_list))
+        coordinates["time"] = ("time", t, {"units": "s"})
+        coordinates["window_start"] = ("window", self.edges[:-1], {"units": "s"})
+        coordinates["window_end"] = ("window", self.edges[1:], {"units": "s"})
+        data: dict[str, Any] = {}
+        for metric, (unit, meaning) in METRICS.items():
+            values = [self.table[label][metric] for label in self.labels]
+            about = {"units": unit, "long_name": meaning}
+            if metric == "equal_error":
+                for name in ("error", "wall", "steps", "evaluations"):
+                    numbers = np.array([value[name] for value in values], float)
+                    data[f"equal_error_{name}"] = ("case", numbers, {"units": "s" if name == "wall" else "-"} | about)
+                data["equal_error_setting"] = ("case", _strings([value["setting"] for value in values]), about)
+            elif isinstance(values[0], Mapping):
+                over = {"deviation": "coordinate", "loss": "cause"}.get(metric, "contact")
+                data[metric] = (("case", over), np.array([list(value.values()) for value in values], float), about)
+            else:
+                data[metric] = ("case", np.array(values, float), about)
+        data["between"] = (("case", "other"), self.between, {"units": "-", "long_name": "distance of two cases"})
+        data["modes"] = (("case", "other"), self.modes, {"units": "-", "long_name": "agreement of contact modes"})
+        about = {"units": "N", "long_name": "mean normal force in each window"}
+        data["force"] = (("case", "window", "contact"), self.forces, about)
+        position = np.stack([motion.positions(t) for motion in moving])
+        data["position"] = (("motion", "time", "coordinate"), position, {"units": "m or rad"})
+        impulse = np.stack([motion.impulses(t) for motion in moving])
+        about = {"units": "N s", "long_name": "normal impulse since the start"}
+        data["impulse_so_far"] = (("motion", "time", "contact"), impulse, about)
+        touches = {label: contact_intervals(run) for label, run in self.runs.items()}
+        data["touch_case"] = ("touch", _strings([label for label, rows in touches.items() for _ in rows]))
+        for name, unit in INTERVALS.items():
+            column = np.concatenate([rows[name] for rows in touches.values()])
+            data[f"touch_{name}"] = ("touch", column if unit else _strings(column), {"units": unit or "-"})
+        facts = {"title": "rigid and compliant contact compared", "reference": self.reference}
+        return xarray.Dataset(data, coordinates, facts | {name: str(value) for name, value in self.settings.items()})
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the dataset as NetCDF.
+
+        Raises
+        ------
+        InputError
+            If the path cannot be written.
+        """
+        save_dataset(self.to_dataset(), path)
+
+
+def compare(
+    build: Callable[[Any], Model],
+    cases: Sequence[Case],
+    *,
+    t_end: float,
+    reference: str | None = None,
+    windows: int = 20,
+    target: float = 1e-4,
+    slowest: float = 0.01,
+    repeats: int = 3,
+    patience: float = 10.0,
+    progress: Callable[[str, float], None] | None = None,
+) -> Comparison:
+    """Run one mechanism with several contact laws and steppers, and measure all alike.
+
+    The distance of two motions is the mean over time of the absolute difference of a coordinate, over the range that
+    the reference covers, of the worst coordinate ::
+
+        max_i  1/(T s_i) int_0^T |q_i - r_i| dt,      s_i = max r_i - min r_i
+
+    Parameters
+    ----------
+    build
+        A function of the contact law that returns a model: ``lambda contact: slider_rod(case=2, contact=contact)``.
+    cases
+        What to run, at least one; labels differ.
+    t_end : [s]
+    reference : label, optional
+        The case whose truth all are measured against; the first where omitted. The truth is the exact solution where
+        the case has one, otherwise the same contact law with tolerances near round-off.
+    windows
+        Number of equal windows of time over which forces are averaged.
+    target : [-]
+        Error of a case against its own truth, by the same distance, at which costs are compared; 0 leaves this out.
+    slowest : [-]
+        Contacts count as impacts if they begin faster than this share of the fastest approach of the reference case.
+    repeats
+        Runs of which the quickest is the cost, as long as they are quick.
+    patience : [s]
+        A setting is not refined any further once a run takes longer.
+    progress : callable (what, share), optional
+        Called before each part of the work.
+
+    Raises
+    ------
+    InputError
+        For labels that repeat, an unknown reference, mechanisms with different contacts, or a number out of range.
+    SimulationFailed
+        If a run fails with the settings as given.
+
+    Examples
+    --------
+    >>> from nonsmooth import Compliant, CompliantDae, Dop853, ErrorControl, EventDriven, Rigid
+    >>> from nonsmooth.laws import Flores
+    >>> from nonsmooth_problems import slider_rod
+    >>> dt = ErrorControl(1e-7, 1e-9, 1e-6, 1e-3)
+    >>> law = Compliant(Flores(stiffness=1e12, restitution=0.5, calibrated=True))
+    >>> found = compare(
+    ...     lambda contact: slider_rod(case=1, contact=contact),
+    ...     [
+    ...         Case("rigid", Rigid(restitution=0.5, friction=0.0), EventDriven(), dt),
+    ...         Case("compliant", law, CompliantDae(solver=Dop853()), dt),
+    ...     ],
+    ...     t_end=0.005,
+    ...     target=0,
+    ... )
+    >>> for case in found.labels:
+    ...     numbers = found.table[case]
+    ...     print(f"{case}: {numbers['first_impulse']:.4f} N s, {1e9 * numbers['penetration']:.0f} nm deep")
+    rigid: 0.0525 N s, 0 nm deep
+    compliant: 0.0559 N s, 653 nm deep
+    """
+    cases = _checked(cases, reference, windows, target, slowest, repeats)
+    tell = progress or (lambda what, share: None)
+    reference = reference or cases[0].label
+    systems = {case.label: build(case.contact).build() for case in cases}
+    _check_systems(systems)
+    parts = 3 * len(cases)
+    runs: dict[str, Trajectory] = {}
+    for i, case in enumerate(cases):
+        tell(f"{case.label}: run", i / parts)
+        runs[case.label] = simulate(
+            systems[case.label], case.stepper, t_end=t_end, dt=case.dt, parameters=case.parameters
+        )
+    truths: dict[str, Motion] = {}
+    for i, case in enumerate(cases):
+        tell(f"{case.label}: truth", (len(cases) + i) / parts)
+        same = (truths[other.label] for other in cases[:i] if _same_world(other, case))
+        truths[case.label] = next(same, None) or truth_of(case, systems[case.label], runs[case.label], t_end)
+    edges = np.linspace(systems[reference].start.t, t_end, windows + 1)
+    grid = np.linspace(edges[0], edges[-1], GRID + 1)
+    truth = truths[reference]
+    scale = scales(truth, grid)
+    fastest = contact_intervals(runs[reference])["approach"]
+    threshold = slowest * float(np.nanmax(fastest, initial=0.0))
+    table = {}
+    for i, case in enumerate(cases):
+        run = runs[case.label]
+        tell(f"{case.label}: cost at equal error", (2 * len(cases) + i) / parts)
+        cost = Cost.none()
+        own = scales(truths[case.label], grid)
+        if target > 0:
+            cost = _equal_cost(case, systems[case.label], truths[case.label], own, t_end, target, repeats, patience)
+        known: dict[str, Any] = {
+            "own_error": own_error(run, truths[case.label], own),
+            "wall": _cost_as_given(case, systems[case.label], run, t_end, repeats),
+            "agreement": agreement(run, runs[reference]),
+            "equal_error": asdict(cost),
+        }
+        known |= _measured(run, truth, scale, grid, edges, threshold)
+        table[case.label] = {name: known[name] for name in METRICS}
+    tell("done", 1.0)
+    motions = [Motion.of_run(runs[case.label]) for case in cases]
+    return Comparison(
+        cases=cases,
+        table=table,
+        runs=runs,
+        reference=reference,
+        truth=truth,
+        between=np.array([[_apart(a, b, grid, scale) for b in motions] for a in motions]),
+        modes=np.array([[agreement(a, b) for b in runs.values()] for a in runs.values()]),
+        edges=edges,
+        forces=np.stack([mean_forces(run, edges) for run in runs.values()]),
+        settings={
+            "t_end [s]": float(t_end),
+            "target of the own error [-]": float(target),
+            "windows": int(windows),
+            "slowest impact [m/s]": threshold,
+            "scale of coordinates [m or rad]": dict(zip(truth.names, scale.tolist(), strict=True)),
+            "truth": {case.label: "exact" if case.exact is not None else "converged" for case in cases},
+        },
+    )
+
+
+def _checked(
+    cases: Sequence[Case], reference: str | None, windows: int, target: float, slowest: float, repeats: int
+) -> tuple[Case, ...]:
+    cases = tuple(cases)
+    labels = [case.label for case in cases]
+    if not cases:
+        raise InputError("compare needs at least one Case.")
+    if len(set(labels)) < len(labels):
+        raise InputError(f"Two cases have one label: {', '.join(labels)}; give each its own.")
+    if reference is not None and reference not in labels:
+        raise InputError(f"reference must be one of the cases, {', '.join(labels)}, got {reference!r}.")
+    for name, value, low in (("windows", windows, 1), ("target", target, 0.0), ("slowest", slowest, 0.0),
+                             ("repeats", repeats, 1)):  # fmt: skip
+        if not low <= value < float("inf"):
+            raise InputError(f"{name} must be a number >= {low:g}, got {value!r}.")
+    return cases
+
+
+def _check_systems(systems: Mapping[str, System]) -> None:
+    first, *others = systems.items()
+    for label, system in others:
+        if system.contact_names != first[1].contact_names or system.q_names != first[1].q_names:
+            raise InputError(
+                f'Cases "{first[0]}" and "{label}" are different mechanisms: their coordinates or contacts differ.'
+            )
+
+
+def _same_world(a: Case, b: Case) -> bool:
+    return (a.contact, a.parameters, a.exact) == (b.contact, b.parameters, b.exact)
+
+
+def truth_of(case: Case, system: System, run: Trajectory, t_end: float) -> Motion:
+    """The exact solution of a case, or its own contact law with tolerances near round-off."""
+    if case.exact is not None:
+        return Motion.of_exact(case.exact, run)
+    return Motion.of_run(converged(system, case.contact, case.dt, case.parameters, t_end))
+
+
+def _equal_cost(
+    case: Case, system: System, truth: Motion, scale: Array, t_end: float, target: float, repeats: int, patience: float
+) -> Cost:
+    def run(dt: StepControl) -> Trajectory:
+        return simulate(system, case.stepper, t_end=t_end, dt=dt, parameters=case.parameters)
+
+    def error(trajectory: Trajectory) -> float:
+        return own_error(trajectory, truth, scale)
+
+    found = coarsest(run, step_control(case.dt), t_end - system.start.t, error, target, patience)
+    return Cost.none() if found is None else cost_of(run, *found, error(found[1]), repeats)
+
+
+def _cost_as_given(case: Case, system: System, first: Trajectory, t_end: float, repeats: int) -> float:
+    def run(dt: StepControl) -> Trajectory:
+        return simulate(system, case.stepper, t_end=t_end, dt=dt, parameters=case.parameters)
+
+    return cost_of(run, step_control(case.dt), first, 0.0, repeats).wall
+
+
+def _measured(
+    run: Trajectory, truth: Motion, scale: Array, grid: Array, edges: Array, threshold: float
+) -> dict[str, Any]:
+    """The metrics that a run and the reference give."""
+    motion = Motion.of_run(run)
+    t = motion_times(grid, motion, truth)
+    deviation = mean_deviation(motion, truth, t)
+    contacts = run.gap.names
+    touches = contact_intervals(run)
+    first = touches[0] if len(touches) else None
+    ended = first is not None and first["end"] < run.t[-1]
+    forces = mean_forces(run, edges)
+    peaks = np.max(run.lam_N.array, axis=0, initial=0.0)
+    depth = max((float(row["depth"]) for row in touches), default=0.0)
+
+    def of_first(name: str, known: bool = True) -> float:
+        return float(first[name]) if first is not None and known else float("nan")
+
+    counts = run.counts
+    return {
+        "distance": float(np.max(deviation / scale, initial=0.0)),
+        "deviation": dict(zip(run.q.names, deviation.tolist(), strict=True)),
+        "penetration": max(depth, run.certificate.gap_violation),
+        "impulse": dict(zip(contacts, run.P_N.array.sum(axis=0).tolist(), strict=True)),
+        "peak_force": dict(zip(contacts, peaks.tolist(), strict=True)),
+        "window_force": dict(zip(contacts, forces.max(axis=0).tolist(), strict=True)),
+        "impacts": len(impacts(run, threshold)),
+        "first_impact": of_first("start"),
+        "first_impulse": of_first("impulse", bool(ended)),
+        "first_approach": of_first("approach"),
+        "first_separation": of_first("separation"),
+        "contact_share": contact_share(run),
+        "loss": dissipated(run),
+        "steps": len(run.t) - 1,
+        "evaluations": int(counts.get("evaluations", 0)) + int(counts.get("solves", 0)),
+    }
+
+
+def _apart(a: Motion, b: Motion, grid: Array, scale: Array) -> float:
+    return scaled_distance(a, b, motion_times(grid, a, b), scale)
+
+
+def motion_times(grid: Array, *motions: Motion) -> Array:
+    """The grid and the rows of all motions."""
+    t = np.unique(np.concatenate([grid, *(motion.rows for motion in motions)]))
+    return np.asarray(t[(t >= grid[0]) & (t <= grid[-1])])
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        key = f"{prefix}{name}"
+        flat |= _flat(value, f"{key}.") if isinstance(value, Mapping) else {key: value}
+    return flat
+
+
+def _strings(values: Any) -> Any:
+    return np.array([str(value) for value in values], dtype=object)

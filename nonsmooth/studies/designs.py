@@ -1,0 +1,199 @@
+"""Which values a study runs: grids, lists, and samples of distributions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+
+__all__ = ["METHODS", "Design", "Distribution", "grid", "points", "sample"]
+
+#: what `sample` draws with: classes of `scipy.stats.qmc`, and independent random numbers
+METHODS = {"sobol": "Sobol", "halton": "Halton", "latin": "LatinHypercube", "random": None}
+#: shares at which a distribution is not asked for its quantile, which may be infinite
+EDGE = 2.0**-53
+
+
+class Distribution(Protocol):
+    """Anything with a quantile function, as the frozen distributions of `scipy.stats`."""
+
+    def ppf(self, q: Any) -> Any: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Values of parameters, one row per run.
+
+    Parameters
+    ----------
+    names
+        ``element.parameter``, or an argument of the function that builds the model (k,).
+    values
+        In SI units (n, k).
+    axes
+        Of a grid, the values of each name; empty otherwise.
+    how
+        How the values were chosen, in words.
+    """
+
+    names: tuple[str, ...]
+    values: Array
+    axes: tuple[Array, ...] = ()
+    how: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.names:
+            raise InputError("A design needs at least one parameter.")
+        if len(set(self.names)) < len(self.names):
+            raise InputError(f"A parameter is named twice: {', '.join(self.names)}.")
+        if self.values.ndim != 2 or self.values.shape[1] != len(self.names) or not len(self.values):
+            raise InputError(f"{len(self.names)} parameters do not fit values of shape {self.values.shape}.")
+        for name, column in zip(self.names, self.values.T, strict=True):
+            if not np.all(np.isfinite(column)):
+                raise InputError(f'The values of "{name}" must be finite numbers.')
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        return f"Design({len(self)} runs over {', '.join(self.names)}; {self.how})"
+
+
+def grid(values: Mapping[str, Sequence[float] | Array]) -> Design:
+    """Every combination of the values of each parameter; the last varies fastest.
+
+    >>> grid({"guide.clearance": [1e-5, 2e-5], "guide.friction": [0.0, 0.1, 0.2]})
+    Design(6 runs over guide.clearance, guide.friction; grid of 2 x 3)
+    """
+    columns = {name: _numbers(name, column) for name, column in values.items()}
+    mesh = np.meshgrid(*columns.values(), indexing="ij")
+    table = np.array([axis.ravel() for axis in mesh]).reshape(len(columns), -1).T
+    shape = " x ".join(str(len(column)) for column in columns.values())
+    return Design(tuple(columns), table, tuple(columns.values()), f"grid of {shape}")
+
+
+def points(values: Mapping[str, Sequence[float] | Array]) -> Design:
+    """The first values of all parameters together, then the second ones, and so on.
+
+    >>> points({"slider.mass": [4.0, 5.0], "guide.clearance": [1e-5, 2e-5]}).values
+    array([[4.e+00, 1.e-05],
+           [5.e+00, 2.e-05]])
+    """
+    columns = {name: _numbers(name, column) for name, column in values.items()}
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        said = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise InputError(f"A list needs as many values of each parameter, got {said}; for all combinations use grid.")
+    return Design(tuple(columns), np.array(list(columns.values())).reshape(len(columns), -1).T, (), "list")
+
+
+def sample(
+    distributions: Mapping[str, Any], n: int, *, method: str = "sobol", seed: int = 0
+) -> Design:  # fmt: skip
+    """`n` draws of each parameter from its distribution, independent of each other.
+
+    Parameters
+    ----------
+    distributions
+        By parameter: ``(low, high)`` for all values between alike, ``(low, high, "log")`` for all orders of magnitude
+        alike, or an object with a quantile function ``ppf``, as the frozen distributions of `scipy.stats`.
+    n
+        Number of runs; a power of two keeps a Sobol sequence balanced.
+    method
+        "sobol", "halton" or "latin" fill the space evenly (`scipy.stats.qmc`): fewer runs for a mean or a sensitivity.
+        "random" draws independently, which is what confidence bounds assume.
+    seed
+        The same seed gives the same design.
+
+    >>> sample({"guide.clearance": (1e-6, 1e-4, "log")}, 4).values.ravel().round(7)
+    array([1.89e-05, 7.70e-06, 1.90e-06, 7.31e-05])
+    """
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise InputError(f"A sample needs a whole number of runs, at least 1, got {n!r}.")
+    if method not in METHODS:
+        raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}.")
+    if not distributions:
+        raise InputError("A design needs at least one parameter.")
+    shares = _shares(len(distributions), n, METHODS[method], seed)
+    columns = [
+        quantiles(name, distribution, column)
+        for (name, distribution), column in zip(distributions.items(), shares.T, strict=True)
+    ]
+    said = ", ".join(f"{name} {described(distribution)}" for name, distribution in distributions.items())
+    return Design(tuple(distributions), np.array(columns).T, (), f"{method}, seed {seed}: {said}")
+
+
+def quantiles(name: str, distribution: Any, share: Any) -> Array:
+    """Values of a distribution at shares between 0 and 1.
+
+    Raises
+    ------
+    InputError
+        For what is no distribution.
+    """
+    share = np.clip(np.asarray(share, float), EDGE, 1.0 - EDGE)
+    if hasattr(distribution, "ppf"):
+        return np.asarray(distribution.ppf(share), float)
+    match distribution:
+        case (low, high) if _rise(low, high):
+            return np.asarray(low + share * (high - low))
+        case (low, high, "log") if _rise(low, high) and low > 0:
+            return np.asarray(low * (high / low) ** share)
+    raise InputError(
+        f'"{name}": a distribution is (low, high), (low, high, "log") with low > 0, or an object with ppf such as '
+        f"scipy.stats.norm(mean, sd), got {distribution!r}."
+    )
+
+
+def described(distribution: Any) -> str:
+    """A distribution in words.
+
+    >>> from scipy import stats
+    >>> described(stats.norm(1e-5, 1e-6)), described((1e-6, 1e-4, "log"))
+    ('norm(1e-05, 1e-06)', 'loguniform(1e-06, 1e-04)')
+    """
+    if isinstance(distribution, tuple):
+        kind = "loguniform" if len(distribution) == 3 else "uniform"
+        return f"{kind}({', '.join(f'{value:.0e}' if _short(value) else f'{value:g}' for value in distribution[:2])})"
+    family = getattr(distribution, "dist", None)
+    if family is None:
+        return type(distribution).__name__
+    words = [f"{value:g}" for value in distribution.args]
+    words += [f"{name}={value:g}" for name, value in distribution.kwds.items()]
+    return f"{family.name}({', '.join(words)})"
+
+
+def _short(value: float) -> bool:
+    return 0 < abs(value) < 1e-3 and float(f"{value:.0e}") == value
+
+
+def _rise(low: Any, high: Any) -> bool:
+    return all(isinstance(x, int | float) and math.isfinite(x) for x in (low, high)) and low < high
+
+
+def _shares(k: int, n: int, method: str | None, seed: int) -> Array:
+    from scipy.stats import qmc
+
+    generator = np.random.default_rng(seed)
+    if method is None:
+        return generator.random((n, k))
+    made = getattr(qmc, method)(k, seed=generator)
+    if method == "Sobol":  # the first n of a balanced sequence, which does not warn
+        return np.asarray(made.random_base2(max(n - 1, 0).bit_length())[:n])
+    return np.asarray(made.random(n))
+
+
+def _numbers(name: str, column: Any) -> Array:
+    try:
+        values = np.atleast_1d(np.asarray(column, float))
+    except (TypeError, ValueError):
+        raise InputError(f'The values of "{name}" must be numbers, got {column!r}.') from None
+    if values.ndim != 1 or not len(values):
+        raise InputError(f'The values of "{name}" must be a list of one number at least.')
+    return values

@@ -1,0 +1,161 @@
+"""Cost at equal error: each run is made as coarse as a stated error against its own truth allows.
+
+The truth of a case is its exact solution, or the same contact law stepped by another route at tolerances near
+round-off: event-driven of order 8 where contact is rigid, an explicit method of order 8 where it is compliant.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import SimulationFailed
+from nonsmooth.laws.compliant import Compliant
+from nonsmooth.laws.rigid import Rigid
+from nonsmooth.model.system import System
+from nonsmooth.simulate import simulate
+from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl, step_control
+from nonsmooth.studies.motions import Motion, scaled_distance
+from nonsmooth.trajectory import Trajectory
+
+__all__ = ["Cost", "Run", "coarsest", "converged", "cost_of", "own_error", "refined"]
+
+#: tolerances of a converged run, and how many rows it has at least
+RTOL, ATOL, ROWS = 1e-11, 1e-13, 400
+#: simultaneity window and shortest flight [s] of a converged rigid run whose case states none
+DT_MIN = 1e-6
+#: factors of tolerances and of steps from one refinement to the next
+TENTH, HALF = 0.1, 0.5
+#: coarsest relative tolerance, shortest step as a share of the run, and how often a setting is changed
+COARSEST, SHORTEST, CHANGES = 1e-2, 1e-8, 24
+#: time [s] of runs beyond which none is repeated, and of the first beyond which it is not even repeated once
+REPEATED, COMPILING = 1.0, 10.0
+
+Run = Callable[[StepControl], Trajectory]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run took; `error` [-] is its own, `wall` [s] the least of its repetitions, `setting` its step control.
+
+    `evaluations` counts those of the equations of motion, and programs solved where the stepper poses programs.
+    """
+
+    setting: str
+    error: float
+    wall: float
+    steps: int
+    evaluations: int
+
+    @classmethod
+    def none(cls) -> Cost:
+        """Of a target that was not reached."""
+        return cls("not reached", math.nan, math.nan, 0, 0)
+
+
+def converged(
+    system: System, contact: Rigid | Compliant, dt: float | StepControl, parameters: Mapping[str, float] | None,
+    t_end: float,
+) -> Trajectory:  # fmt: skip
+    """The truth of a case that has no exact solution."""
+    from nonsmooth.solvers.initial_value import Dop853
+    from nonsmooth.steppers.compliant import CompliantDae
+    from nonsmooth.steppers.event_driven import EventDriven
+
+    control = step_control(dt)
+    dt_min = DT_MIN if isinstance(control, ConstantStep) else control.dt_min
+    longest = max((t_end - system.start.t) / ROWS, dt_min)
+    stepper = CompliantDae(solver=Dop853()) if isinstance(contact, Compliant) else EventDriven(order="dop853")
+    fine = ErrorControl(RTOL, ATOL, dt_min, longest)
+    return simulate(system, stepper, t_end=t_end, dt=fine, parameters=parameters)
+
+
+def refined(dt: StepControl, level: int, length: float) -> StepControl | None:
+    """A step control `level` times finer, coarser if negative; None beyond what is of use.
+
+    Tolerances go by tenths, steps by halves; ``dt_min`` of `Landing` goes with ``dt_max``. Where tolerances are made
+    coarser, the longest step is as well.
+
+    >>> refined(ErrorControl(1e-6, 1e-8, 1e-6, 1e-3), 1, 0.02)
+    ErrorControl(rtol=1e-07, atol=1e-09, dt_min=1e-06, dt_max=0.001)
+    """
+    if isinstance(dt, ErrorControl):
+        rtol = min(_round(dt.rtol * TENTH**level), COARSEST)
+        longest = min(_round(dt.dt_max * HALF ** min(level, 0)), max(length / 2, dt.dt_max))
+        finer = _round(dt.rtol * TENTH ** (level + 1)) < COARSEST or dt.dt_max * HALF ** (level + 1) < length / 2
+        if rtol < RTOL or level < 0 and not finer:
+            return None
+        return replace(dt, rtol=rtol, atol=_round(dt.atol * rtol / dt.rtol), dt_max=longest)
+    factor = HALF**level
+    longest = (dt.dt if isinstance(dt, ConstantStep) else dt.dt_max) * factor
+    if not SHORTEST * length <= longest <= length / 2:
+        return None
+    if isinstance(dt, ConstantStep):
+        return ConstantStep(longest)
+    return Landing(min(dt.dt_min * factor, longest), longest)
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+def coarsest(
+    run: Run, dt: StepControl, length: float, error: Callable[[Trajectory], float], target: float, patience: float
+) -> tuple[StepControl, Trajectory] | None:
+    """The coarsest setting, on the way from `dt`, that meets the target, and its run; None if there is none.
+
+    A setting that meets it is made coarser until one does not; one that does not, finer until one does, or until a run
+    takes longer than `patience` [s].
+    """
+
+    def attempt(level: int) -> tuple[StepControl, Trajectory | None] | None:
+        setting = refined(dt, level, length)
+        if setting is None:
+            return None
+        try:
+            return setting, run(setting)
+        except SimulationFailed:
+            return setting, None
+
+    def met(tried: tuple[StepControl, Trajectory | None] | None) -> tuple[StepControl, Trajectory] | None:
+        if tried is None or tried[1] is None or not error(tried[1]) <= target:
+            return None
+        return tried[0], tried[1]
+
+    found = met(attempt(0))
+    if found is not None:
+        for level in range(1, CHANGES):
+            coarser = met(attempt(-level))
+            if coarser is None:
+                return found
+            found = coarser
+        return found
+    for level in range(1, CHANGES):
+        tried = attempt(level)
+        if tried is None:
+            return None
+        found = met(tried)
+        if found is not None or tried[1] is not None and tried[1].wall_seconds > patience:
+            return found
+    return None
+
+
+def cost_of(run: Run, setting: StepControl, first: Trajectory, error: float, repeats: int) -> Cost:
+    """What a run takes: the least of some repetitions, the first of which has been made."""
+    wall = total = first.wall_seconds
+    for i in range(1, repeats):
+        # the first of all runs compiles; later ones are repeated as long as that is quick
+        if total > (COMPILING if i == 1 else REPEATED):
+            break
+        again = run(setting).wall_seconds
+        wall, total = min(wall, again), total + again
+    counts = first.counts
+    evaluations = int(counts.get("evaluations", 0)) + int(counts.get("solves", 0))
+    return Cost(repr(setting), error, wall, len(first.t) - 1, evaluations)
+
+
+def own_error(run: Trajectory, truth: Motion, scale: Array) -> float:
+    """Distance of a run to its truth at its own rows, where it claims to be right."""
+    return scaled_distance(Motion.of_run(run), truth, run.t, scale)

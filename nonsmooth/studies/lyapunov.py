@@ -1,0 +1,107 @@
+"""The largest Lyapunov exponent of a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from numbers import Real
+
+import numpy as np
+
+from nonsmooth.diagnostics.lyapunov import Exponent, largest_exponent
+from nonsmooth.exceptions import InputError
+from nonsmooth.model.checks import closed_start
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System
+from nonsmooth.simulate import simulate
+from nonsmooth.step_control import ConstantStep, StepControl
+from nonsmooth.steppers.base import Stepper
+
+__all__ = ["lyapunov"]
+
+
+def lyapunov(
+    system: System,
+    stepper: Stepper,
+    *,
+    interval: float,
+    intervals: int,
+    dt: StepControl,
+    size: float = 1e-7,
+    transient: int = 0,
+    state: State | None = None,
+    parameters: Mapping[str, float] | None = None,
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> Exponent:
+    """Largest Lyapunov exponent [1/s] from two neighbouring runs; see `nonsmooth.diagnostics.largest_exponent`.
+
+    The distance of two states is ``sqrt(dv' M dv + (2 pi / interval)^2 dq' M dq)`` over the same of unit velocities;
+    the exponent does not depend on it. A first neighbour lies in a random direction, with joints closed.
+
+    Two neighbours strike a wall at times that differ by about their distance over their speed. Steps must resolve that
+    difference, since it carries the growth: hence landing, events or compliant contact. With constant steps both
+    strike in the same step, and what is left of the growth has little to do with the mechanism's.
+
+    Parameters
+    ----------
+    system, stepper, state, parameters
+        As of `nonsmooth.simulate`.
+    interval : [s]
+        Between two renormalisations; a period of the drive, where there is one.
+    intervals : int
+        At least 32.
+    dt : Landing or ErrorControl
+    size : [-], > 0
+        Distance of the neighbours: m and rad and, with the mass's weight, m/s.
+    transient : int
+        Intervals that are left out before.
+    seed : int
+        Of the first direction.
+    progress : callable (share), optional
+
+    Raises
+    ------
+    InputError
+        For a constant step, a spatial system, or numbers that cannot be used.
+    SimulationFailed
+        Of a run.
+    """
+    if isinstance(dt, (Real, ConstantStep)):
+        raise InputError(
+            "A Lyapunov exponent needs impacts at their own times, which a constant step rounds to its grid; "
+            "give dt=Landing(...) or ErrorControl(...)."
+        )
+    if system.nq != system.nv:
+        raise InputError(f"lyapunov takes planar systems, got {system.nq} coordinates for {system.nv} velocities.")
+    p = system.parameter_vector(parameters)
+    M = system.numeric.M((system.start if state is None else state).q, p)[0]
+    M = M / np.trace(M) * system.nv
+    rate = 2 * np.pi / interval
+    random = np.random.default_rng(seed)
+    done = 0
+
+    def distance(a: State, b: State) -> float:
+        q, v = b.q - a.q, b.v - a.v
+        return float(np.sqrt(v @ M @ v + rate**2 * (q @ M @ q)))
+
+    def neighbour(a: State, b: State | None, wanted: float) -> State:
+        if b is None:
+            q, v = random.standard_normal((2, system.nq))
+            trial = replace(a, q=a.q + wanted / rate * q, v=a.v + wanted * v)
+            b = closed_start(system, trial, p)
+        share = wanted / distance(a, b)
+        return replace(b, q=a.q + share * (b.q - a.q), v=a.v + share * (b.v - a.v))
+
+    def flow(a: State) -> State:
+        nonlocal done
+        run = simulate(system, stepper, t_end=a.t + interval, dt=dt, state=a, parameters=parameters)
+        done += 1
+        if progress is not None:
+            progress(done / (2 * (transient + intervals)))
+        return run.end
+
+    start = system.start if state is None else state
+    return largest_exponent(
+        flow, start, neighbour, distance, interval=interval, intervals=intervals, size=size, transient=transient
+    )  # fmt: skip

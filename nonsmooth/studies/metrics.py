@@ -1,0 +1,233 @@
+"""What a study keeps of each run: a number or a few, by name or by a function of the trajectory."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.diagnostics import closed_time, contact_intervals, dissipated, impacts
+from nonsmooth.exceptions import InputError
+from nonsmooth.model.system import System
+from nonsmooth.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    import xarray
+
+__all__ = ["NAMED", "Batch", "Metric", "Metrics", "Named", "metrics_of"]
+
+Function = Callable[[Trajectory], Any]
+Metrics = str | Function | Sequence[str | Function] | Mapping[str, str | Function]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """How `simulate_batch` knows a metric: what it is to keep, and the metric of all runs from what it gives."""
+
+    keep: tuple[str, ...]
+    function: Callable[..., Any]
+    about: tuple[str, ...] = ()
+
+    def of(self, ends: xarray.Dataset) -> NDArray[np.float64]:
+        """The metric (runs,)."""
+        return np.asarray(self.function(ends, *self.about), float)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A function of a trajectory with a name, a unit and a meaning.
+
+    It gives a number, several numbers (n,), of which each run may have another many, or a mapping from names to these.
+    `batch` says how a native batch gives the same number.
+    """
+
+    name: str
+    unit: str
+    meaning: str
+    function: Function
+    batch: Batch | None = None
+
+    def of(self, run: Trajectory) -> dict[str, NDArray[np.float64]]:
+        """Its numbers, by name; entries of a mapping get the metric's name in front."""
+        value = self.function(run)
+        parts = {f"{self.name}.{key}": part for key, part in value.items()} if isinstance(value, Mapping) else None
+        numbers = {name: np.asarray(part, float) for name, part in (parts or {self.name: value}).items()}
+        for name, number in numbers.items():
+            if number.ndim > 1:
+                raise InputError(f'The metric "{name}" gives an array of shape {number.shape}; give numbers (n,).')
+        return numbers
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells two functions of one name apart as far as their source can be read."""
+        try:
+            source = inspect.getsource(self.function)
+        except (OSError, TypeError):
+            return self.name
+        return f"{self.name} {hashlib.sha256(source.encode()).hexdigest()[:12]}"
+
+
+@dataclass(frozen=True)
+class Named:
+    """A metric that is known by name.
+
+    Parameters
+    ----------
+    about
+        What stands after the colon: "coordinate" for a coordinate or velocity, "contact" for one contact, all of them
+        where it is left out, "" for nothing.
+    unit
+        Its unit, "" for that of the coordinate.
+    meaning
+        In words.
+    function
+        Of the trajectory and, one by one, the columns or contacts meant.
+    batch
+        Where a native batch gives it.
+    """
+
+    about: str
+    unit: str
+    meaning: str
+    function: Callable[..., float]
+    batch: Batch | None = None
+
+
+def _column(run: Trajectory, name: str) -> NDArray[np.float64]:
+    return run.q[name] if name in run.q else run.v[name]
+
+
+def _largest_force(run: Trajectory, *contacts: str) -> float:
+    return max((float(run.lam_N[name].max()) for name in contacts), default=0.0)
+
+
+def _ends(ends: xarray.Dataset, name: str) -> Any:
+    return ends["q"].sel(coordinate=name) if name in ends["coordinate"] else ends["v"].sel(velocity=name)
+
+
+def _impulses(ends: xarray.Dataset, *contacts: str) -> Any:
+    """Added up in the order in which the metric of a trajectory does."""
+    return sum(ends["impulse"].sel(contact=name).values for name in contacts)
+
+
+def _hits(run: Trajectory, contacts: tuple[str, ...]) -> NDArray[np.void]:
+    return run.impacts[np.isin(run.impacts["contact"], contacts)]
+
+
+#: metrics that can be asked for by name, ``"impulse"`` or ``"final:slider.x"``
+NAMED: dict[str, Named] = {
+    "final": Named(
+        "coordinate", "", "at the end", lambda run, name: float(_column(run, name)[-1]), Batch((), _ends)
+    ),
+    "largest": Named("coordinate", "", "largest", lambda run, name: float(_column(run, name).max())),
+    "smallest": Named("coordinate", "", "smallest", lambda run, name: float(_column(run, name).min())),
+    "amplitude": Named("coordinate", "", "largest magnitude", lambda run, name: float(abs(_column(run, name)).max())),
+    "range": Named("coordinate", "", "largest less smallest", lambda run, name: float(np.ptp(_column(run, name)))),
+    "impulse": Named(
+        "contact", "N s", "normal impulse, of all contacts together",
+        lambda run, *names: float(sum(run.P_N[name].sum() for name in names)), Batch(("impulse",), _impulses),
+    ),
+    "peak-force": Named("contact", "N", "largest mean force of a step, impacts left out", _largest_force),
+    "peak-impulse": Named(
+        "contact", "N s", "largest impulse of one contact at one impact",
+        lambda run, *names: float(np.max(_hits(run, names)["P_N"], initial=0.0)),
+    ),
+    "impacts": Named(
+        "contact", "-", "contacts that begin with an approach, rigid impacts and compliant ones alike",
+        lambda run, *names: float(len(impacts(run, 0.0, names))),
+    ),
+    "fastest-approach": Named(
+        "contact", "m/s", "largest speed at which a contact begins",
+        lambda run, *names: float(np.nanmax(contact_intervals(run, names)["approach"], initial=0.0)),
+    ),
+    "contact-share": Named(
+        "contact", "-", "share of time in contact, the largest of the contacts",
+        lambda run, *names: max((closed_time(run, name) for name in names), default=0.0) / float(run.t[-1] - run.t[0]),
+    ),
+    "penetration": Named(
+        "contact", "m", "deepest overlap",
+        lambda run, *names: float(np.max([-run.gap[name].min() for name in names], initial=0.0)),
+    ),
+    "loss": Named(
+        "", "J", "energy lost in contacts, friction and damping", lambda run: float(sum(dissipated(run).values())),
+    ),
+    "energy-remainder": Named(
+        "", "J", "what the balance of energy leaves", lambda run: run.certificate.energy.remainder
+    ),
+    "gap-violation": Named(
+        "", "m", "worst overlap of the certificate", lambda run: run.certificate.gap_violation,
+        Batch(("gap_violation",), lambda ends: ends["gap_violation"]),
+    ),
+    "complementarity": Named(
+        "", "-", "worst of the certificate", lambda run: run.certificate.complementarity,
+        Batch(("complementarity",), lambda ends: ends["complementarity"]),
+    ),
+    "steps": Named("", "-", "steps of the run", lambda run: float(len(run.t) - 1)),
+}  # fmt: skip
+
+
+def metrics_of(given: Metrics, system: System) -> tuple[Metric, ...]:
+    """The metrics asked for, checked against the names of the system.
+
+    Parameters
+    ----------
+    given
+        Names from `NAMED`, such as ``"peak-impulse"`` or ``"final:crank.angle"``, functions of a `Trajectory`, or a
+        mapping from own names to these. A function may carry a text ``unit``.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, with near matches.
+    """
+    if isinstance(given, str) or callable(given):
+        given = [given]
+    if not isinstance(given, Mapping):
+        given = {one if isinstance(one, str) else getattr(one, "__name__", type(one).__name__): one for one in given}
+    if not given:
+        raise InputError(f"A study needs a metric: a function of a trajectory, or one of {', '.join(NAMED)}.")
+    return tuple(_metric(name, one, system) for name, one in given.items())
+
+
+def _metric(name: str, one: str | Function, system: System) -> Metric:
+    if not isinstance(one, str):
+        if not callable(one):
+            raise InputError(f'The metric "{name}" must be a name or a function of a trajectory, got {one!r}.')
+        meaning = (inspect.getdoc(one) or "").partition("\n")[0] if inspect.isfunction(one) else ""
+        return Metric(name, str(getattr(one, "unit", "")), meaning, one)
+    word, _, about = one.partition(":")
+    if word not in NAMED:
+        raise InputError(f'There is no metric "{word}".{_hint(word, NAMED)} There are: {", ".join(NAMED)}.')
+    known = NAMED[word]
+    units: dict[str, str] = dict(zip(system.q_names, system.names.q_units, strict=True))
+    units |= {name: unit for name, unit in zip(system.v_names, system.names.v_units, strict=True) if name not in units}
+    meant: tuple[str, ...] = (about,)
+    if known.about == "coordinate":
+        if about not in units:
+            raise InputError(f'"{one}": write {word}:NAME with one of {", ".join(units)}.{_hint(about, units)}')
+    elif known.about == "contact":
+        meant = (about,) if about else system.contact_names
+        if about and about not in system.contact_names:
+            names = system.contact_names
+            raise InputError(
+                f'"{one}": there is no contact "{about}".{_hint(about, names)} There are: {", ".join(names)}.'
+            )
+    elif about:
+        raise InputError(f'"{one}": {word} takes nothing after a colon.')
+    else:
+        meant = ()
+    function = known.function
+    meaning = f"{about}, {known.meaning}" if about else known.meaning
+    batch = None if known.batch is None else replace(known.batch, about=meant)
+    return Metric(name, known.unit or units[about], meaning, lambda run: function(run, *meant), batch)
+
+
+def _hint(word: str, known: Any) -> str:
+    close = difflib.get_close_matches(word, list(known), n=3)
+    return f" Did you mean {' or '.join(close)}?" if close else ""

@@ -1,0 +1,105 @@
+"""A run and an exact solution, asked the same questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nonsmooth.diagnostics import coordinates, impulses
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.trajectory import Trajectory
+
+__all__ = ["Motion", "mean_deviation", "scales", "scaled_distance"]
+
+#: range of a coordinate, over the largest of the same unit, below which it counts as fixed
+FIXED = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Coordinates and impulses as functions of time.
+
+    Parameters
+    ----------
+    names, units
+        Of the coordinates (nq,).
+    contacts
+        Names of the contacts (nc,).
+    rows
+        Times [s] at which the motion is known best, or jumps.
+    positions
+        t -> (len(t), nq) [m] or [rad].
+    impulses
+        t -> (len(t), nc) [N s] since the start, impacts at t included.
+    """
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    contacts: tuple[str, ...]
+    rows: Array
+    positions: Callable[[Array], Array]
+    impulses: Callable[[Array], Array]
+
+    @classmethod
+    def of_run(cls, run: Trajectory) -> Motion:
+        """Between rows as `coordinates` and `impulses` of the diagnostics."""
+        return cls(
+            run.q.names, run.q.unit_list, run.gap.names, run.t,
+            lambda t: coordinates(run, t), lambda t: impulses(run, t),
+        )  # fmt: skip
+
+    @classmethod
+    def of_exact(cls, exact: Any, like: Trajectory) -> Motion:
+        """An exact solution with ``sample(t, side)`` and ``events``, in the order of a run's names.
+
+        Raises
+        ------
+        InputError
+            If it does not give all coordinates and impulses of the run.
+        """
+        start = np.array([like.t[0]])
+        if not (hasattr(exact, "sample") and hasattr(exact, "events")):
+            raise InputError(
+                f"An exact solution has sample(t, side) and events, got {type(exact).__name__}; "
+                "call the problem's `exact` with the problem's arguments."
+            )
+        sample = exact.sample(start)
+        missing = [name for name in like.q.names if name not in sample.q]
+        missing += [name for name in like.gap.names if name not in sample.impulse]
+        if missing:
+            raise InputError(f"The exact solution does not give {', '.join(missing)}; leave it out.")
+
+        def table(kind: str, names: tuple[str, ...], t: Array) -> Array:
+            values = getattr(exact.sample(np.asarray(t, float)), kind)
+            return np.array([values[name] for name in names]).reshape(len(names), len(t)).T
+
+        return cls(
+            like.q.names, like.q.unit_list, like.gap.names, np.asarray(exact.events, float),
+            lambda t: table("q", like.q.names, t), lambda t: table("impulse", like.gap.names, t),
+        )  # fmt: skip
+
+
+def mean_deviation(a: Motion, b: Motion, t: Array) -> Array:
+    """``1/T int |q_a - q_b| dt`` of each coordinate (nq,) [m] or [rad], by the trapezoid over the times t."""
+    apart = np.abs(a.positions(t) - b.positions(t))
+    return np.asarray(np.diff(t) @ (apart[1:] + apart[:-1]) / 2 / (t[-1] - t[0]))
+
+
+def scales(motion: Motion, t: Array) -> Array:
+    """Range of each coordinate (nq,) [m] or [rad]; infinite where it does not move, so that it does not count."""
+    positions = motion.positions(t)
+    extent = np.asarray(positions.max(axis=0) - positions.min(axis=0))
+    for unit in set(motion.units):
+        same = np.array([one == unit for one in motion.units])
+        largest = float(extent[same].max())
+        extent[same & ((extent <= FIXED * largest) | (largest < FIXED**2))] = np.inf
+    return extent
+
+
+def scaled_distance(a: Motion, b: Motion, t: Array, scale: Array) -> float:
+    """The largest mean deviation of a coordinate over its scale [-]."""
+    return float(np.max(mean_deviation(a, b, t) / scale, initial=0.0))

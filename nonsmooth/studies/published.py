@@ -1,0 +1,348 @@
+"""A problem beside its source: runs of the published cases in both contact worlds, and the printed numbers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from nonsmooth.diagnostics import contact_intervals, contact_share
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.simulate import simulate
+from nonsmooth.solvers.initial_value import Dop853
+from nonsmooth.step_control import ErrorControl, StepControl
+from nonsmooth.steppers.compliant import CompliantDae
+from nonsmooth.steppers.event_driven import EventDriven
+from nonsmooth.studies.files import save_dataset
+from nonsmooth.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    import xarray
+
+    from nonsmooth.registry import Problem, Published
+    from nonsmooth.steppers.base import Stepper
+
+__all__ = ["FACTS", "PublishedRuns", "View", "published"]
+
+Setting = tuple["Stepper", "float | StepControl"]
+
+#: stepper and step of each contact world
+WORLDS: dict[str, Setting] = {
+    "rigid": (EventDriven(), ErrorControl(rtol=1e-9, atol=1e-11, dt_min=1e-6, dt_max=1e-2)),
+    "compliant": (CompliantDae(solver=Dop853()), ErrorControl(rtol=1e-8, atol=1e-10, dt_min=1e-6, dt_max=1e-2)),
+}
+#: points of the ideal twin over the run
+POINTS = 600
+#: points at which the largest magnitude of the ideal twin is sought
+FINE = 20000
+#: compliant contacts shorter than this share of the run are impacts, whose impulses compare with rigid ones
+SHORT = 0.01
+#: what each run tells besides, with its unit
+FACTS = {"first contact": "s", "first impulse": "mN s", "largest impulse": "mN s", "contact share": "%"}
+SIZES = {"deg": np.pi / 180, "deg/s": np.pi / 180, "deg/s^2": np.pi / 180, "mN s": 1e-3, "%": 0.01, "mm": 1e-3}
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Series over time by name, at both ends of each step: what the function of a `Measure` receives.
+
+    `t` (n,) [s]; `q`, `v` coordinates and velocities; `a` mean accelerations of the steps, impacts left out;
+    `parameters` of the system, `contacts` the names of its contacts.
+    """
+
+    t: Array
+    q: Mapping[str, Array]
+    v: Mapping[str, Array]
+    a: Mapping[str, Array]
+    parameters: Mapping[str, float]
+    contacts: tuple[str, ...]
+
+    def series(self, entry: Any) -> Array:
+        """Of ``(kind, name)`` or a function, in SI units."""
+        if callable(entry):
+            return np.asarray(entry(self), float)
+        kind, name = entry
+        return np.asarray(getattr(self, kind)[name], float)
+
+    def less(self, other: View) -> View:
+        """The difference to another one at the same times."""
+        q, v, a = (
+            {name: values - theirs[name] for name, values in ours.items()}
+            for ours, theirs in ((self.q, other.q), (self.v, other.v), (self.a, other.a))
+        )
+        return View(self.t, q, v, a, self.parameters, self.contacts)
+
+
+class Twin:
+    """The motion without play, which is smooth, as a view at any times."""
+
+    def __init__(self, run: Trajectory, parameters: Mapping[str, float]) -> None:
+        self.run, self.parameters = run, parameters
+        self._q, self._v = CubicSpline(run.t, run.q.array), CubicSpline(run.t, run.v.array)
+
+    def _view(self, t: Array, means: Array) -> View:
+        names = self.run.v.names
+        q = dict(zip(self.run.q.names, self._q(t).T, strict=True))
+        v, a = dict(zip(names, self._v(t).T, strict=True)), dict(zip(names, means, strict=True))
+        return View(t, q, v, a, self.parameters, ())
+
+    def at(self, t: Array) -> View:
+        """With accelerations at the times."""
+        return self._view(t, self._v(t, 1).T)
+
+    def between(self, rows: Array) -> View:
+        """At both ends of each step, with mean accelerations."""
+        return self._view(ends(rows), np.repeat(np.diff(self._v(rows), axis=0) / np.diff(rows)[:, None], 2, axis=0).T)
+
+
+def ends(rows: Array) -> Array:
+    """Start and end of each step (2 (n - 1),)."""
+    return np.column_stack([rows[:-1], rows[1:]]).ravel()
+
+
+def view_of(run: Trajectory, parameters: Mapping[str, float]) -> View:
+    """A run at both ends of each step: right limits at its start, left limits at its end."""
+    dt = np.diff(run.t)
+
+    def paired(first: Array, last: Array) -> Array:
+        return np.column_stack([first[:-1], last[1:]]).ravel()
+
+    q = {name: paired(values, values) for name, values in run.q.items()}
+    v = {name: paired(values, run.left.v[name]) for name, values in run.v.items()}
+    a = {name: np.repeat((run.left.v[name][1:] - values[:-1]) / dt, 2) for name, values in run.v.items()}
+    return View(ends(run.t), q, v, a, parameters, run.gap.names)
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedRuns:
+    """What `published` found.
+
+    Parameters
+    ----------
+    problem
+        Name, with the arguments common to all cases.
+    table
+        Measured numbers ``table[case][world][measure]`` in the units of `units`; besides those of the source, `FACTS`.
+    printed
+        The source's numbers ``printed[case][measure]``.
+    units
+        Unit of each measure.
+    runs, twins
+        Trajectories by (case, world); ideal twins by case.
+    panels
+        What to draw, as in `nonsmooth.registry.Published`.
+    settings
+        Steppers, steps, and sampling rates of the measures.
+    """
+
+    problem: str
+    table: Mapping[str, Mapping[str, Mapping[str, float]]]
+    printed: Mapping[str, Mapping[str, float]]
+    units: Mapping[str, str]
+    runs: Mapping[tuple[str, str], Trajectory]
+    twins: Mapping[str, Twin]
+    panels: tuple[Any, ...]
+    settings: Mapping[str, Any]
+
+    @property
+    def worlds(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(world for _, world in self.runs))
+
+    def view(self, case: str, world: str, of: str = "run") -> View:
+        """Series of a run, of its ``"ideal"`` twin at the same times, or the ``"error"``."""
+        run, twin = self.runs[case, world], self.twins[case]
+        if of == "ideal":
+            return twin.between(run.t)
+        view = view_of(run, {name: entry["value"] for name, entry in run.manifest["parameters"].items()})
+        return view.less(twin.between(run.t)) if of == "error" else view
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One mapping per case and measure: ``case``, ``measure``, ``unit``, ``published``, and each world."""
+        for case, worlds in self.table.items():
+            for measure in next(iter(worlds.values())):
+                found = {world: numbers[measure] for world, numbers in worlds.items()}
+                yield {"case": case, "measure": measure, "unit": self.units[measure],
+                       "published": self.printed[case].get(measure), **found}  # fmt: skip
+
+    def __str__(self) -> str:
+        lines = [
+            f"| case | measure | unit | published | {' | '.join(self.worlds)} |",
+            "|---" * (4 + len(self.worlds)) + "|",
+        ]
+        for row in self.rows():
+            printed = "" if row["published"] is None else f"{row['published']:g}"
+            found = " | ".join("" if np.isnan(row[world]) else f"{row[world]:.4g}" for world in self.worlds)
+            lines.append(f"| {row['case']} | {row['measure']} | {row['unit']} | {printed} | {found} |")
+        return "\n".join(lines)
+
+    def to_dataset(self) -> xarray.Dataset:
+        """As an `xarray.Dataset` over case, world and measure; units are a coordinate, settings attributes."""
+        import xarray
+
+        cases, worlds, measures = list(self.table), list(self.worlds), list(self.units)
+        missing = float("nan")
+        found = [[[self.table[case][world].get(m, missing) for m in measures] for world in worlds] for case in cases]
+        printed = [[self.printed[case].get(m, missing) for m in measures] for case in cases]
+        data = {
+            "measured": (("case", "world", "measure"), found, {"long_name": "largest magnitude of a run"}),
+            "published": (("case", "measure"), printed, {"long_name": "printed in the source"}),
+        }
+        coordinates = {"case": cases, "world": worlds, "measure": measures,
+                       "unit": ("measure", [self.units[m] for m in measures])}  # fmt: skip
+        facts = {name: str(value) for name, value in self.settings.items()}
+        return xarray.Dataset(data, coordinates, {"title": self.problem} | facts)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the dataset as NetCDF.
+
+        Raises
+        ------
+        InputError
+            If the path cannot be written.
+        """
+        save_dataset(self.to_dataset(), path)
+
+
+def published(
+    problem: Problem,
+    cases: Iterable[str] | None = None,
+    *,
+    worlds: Mapping[str, Setting] = WORLDS,
+    progress: Callable[[str, float], None] | None = None,
+    **arguments: Any,
+) -> PublishedRuns:
+    """Run the cases that a problem's source publishes, and measure what it prints.
+
+    Errors are against the ideal twin, the same mechanism without play, at the same times. Where a measure has no rate,
+    its maximum is over all rows. Accelerations and forces are means between rows; of a run with rigid impacts, where
+    they are not finite, they are not numbers, and impulses compare instead.
+
+    Parameters
+    ----------
+    problem
+        With `published` data.
+    cases
+        Names of cases; all where omitted.
+    worlds
+        Stepper and step of each contact world, ``{"rigid": (MoreauJean(), 1e-3)}``; both worlds where omitted.
+    progress : callable (what, share), optional
+        Called before each run.
+    arguments
+        Of the problem, in place of those that the published data state.
+
+    Raises
+    ------
+    InputError
+        For a problem without published data, an unknown case or world.
+    SimulationFailed
+        If a run fails.
+
+    Examples
+    --------
+    >>> from nonsmooth import MoreauJean
+    >>> from nonsmooth_problems import dual_manipulator
+    >>> found = published(dual_manipulator, ["1"], worlds={"rigid": (MoreauJean(), 1e-3)})
+    >>> f"{found.table['1']['rigid']['angle error, arm2']:.1f} deg"
+    '0.5 deg'
+    """
+    data = problem.published
+    if data is None:
+        raise InputError(f"{problem.name} has no published figures.")
+    chosen = tuple(data.cases) if cases is None else tuple(cases)
+    for what, name, known in (
+        *(("case", case, data.cases) for case in chosen),
+        *(("contact world", world, data.worlds) for world in worlds),
+    ):
+        if name not in known:
+            raise InputError(f"The published {what}s of {problem.name} are {', '.join(known)}, got {name!r}.")
+    common = {**data.arguments, **arguments}
+    t_end = data.duration(**common)
+    runs: dict[tuple[str, str], Trajectory] = {}
+    twins: dict[str, Twin] = {}
+    made: dict[str, Twin] = {}
+    table: dict[str, dict[str, dict[str, float]]] = {}
+    for i, case in enumerate(chosen):
+        own = {**common, **data.cases[case]}
+        ideal = {**own, **data.ideal}
+        if repr(ideal) not in made:
+            made[repr(ideal)] = _twin(problem, ideal, t_end)
+        twins[case] = made[repr(ideal)]
+        table[case] = {}
+        for j, (world, (stepper, dt)) in enumerate(worlds.items()):
+            if progress is not None:
+                progress(f"case {case}, {world}", (i + j / len(worlds)) / len(chosen))
+            system = problem(**own, **data.worlds[world]).build()
+            run = runs[case, world] = simulate(system, stepper, t_end=t_end, dt=dt)
+            table[case][world] = _measured(data, case, run, twins[case], t_end)
+    if progress is not None:
+        progress("done", 1.0)
+    units = {measure.name: measure.unit for measure in data.measures} | FACTS
+    return PublishedRuns(
+        problem=" ".join([problem.name, *(f"{name}={value}" for name, value in common.items())]),
+        table=table,
+        printed={case: data.figures[case] for case in chosen},
+        units=units,
+        runs=runs,
+        twins=twins,
+        panels=data.panels,
+        settings={
+            "t_end [s]": t_end,
+            "steppers": {world: f"{stepper!r}, {dt!r}" for world, (stepper, dt) in worlds.items()},
+            "samples per second": {one.name: one.rate for one in data.measures if one.rate is not None},
+        },
+    )
+
+
+def _twin(problem: Problem, arguments: Mapping[str, Any], t_end: float) -> Twin:
+    system = problem(**arguments).build()
+    control = ErrorControl(rtol=1e-12, atol=1e-14, dt_min=1e-6, dt_max=t_end / POINTS)
+    run = simulate(system, EventDriven(order="dop853"), t_end=t_end, dt=control)
+    return Twin(run, dict(system.parameters))
+
+
+def _measured(data: Published, case: str, run: Trajectory, twin: Twin, t_end: float) -> dict[str, float]:
+    """The numbers that the source prints of the case, and `FACTS`."""
+    whole = view_of(run, {name: entry["value"] for name, entry in run.manifest["parameters"].items()})
+    fine = twin.at(np.linspace(0.0, t_end, FINE + 1))
+    views = {"run": whole, "error": whole.less(twin.between(run.t)), "ideal": fine}
+    found = {}
+    for measure in data.measures:
+        if measure.of == "ideal" and measure.name not in data.figures[case]:
+            continue
+        view = views[measure.of]
+        if len(run.impacts) and measure.of != "ideal" and not smooth(measure.series):
+            found[measure.name] = float("nan")
+            continue
+        values, t = view.series(measure.series), view.t
+        if measure.rate is not None:
+            values = np.interp(np.arange(0.0, t_end + 0.5 / measure.rate, 1.0 / measure.rate), t, values)
+        found[measure.name] = float(np.max(np.abs(values))) / SIZES.get(measure.unit, 1.0)
+    return found | _facts(run, t_end)
+
+
+def smooth(entry: Any) -> bool:
+    """Whether a series has finite values at impacts: coordinates and velocities; functions count as forces."""
+    return not callable(entry) and entry[0] in ("q", "v")
+
+
+def _facts(run: Trajectory, t_end: float) -> dict[str, float]:
+    touches = contact_intervals(run)
+    touches = touches[touches["approach"] > 0.0]
+    hits = (
+        run.impacts["P_N"]
+        if len(run.impacts)
+        else touches["impulse"][touches["end"] - touches["start"] < SHORT * t_end]
+    )
+    nothing = float("nan")
+    facts = {
+        "first contact": float(touches["start"][0]) if len(touches) else nothing,
+        "first impulse": float(touches["impulse"][0]) if len(touches) else nothing,
+        "largest impulse": float(np.max(hits)) if len(hits) else nothing,
+        "contact share": float(np.mean(list(contact_share(run).values()))) if run.gap.names else 0.0,
+    }
+    return {name: value / SIZES.get(FACTS[name], 1.0) for name, value in facts.items()}

@@ -1,0 +1,251 @@
+"""Compliant contact towards rigid contact: what a stiffness is worth, and what it costs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nonsmooth.diagnostics import contact_intervals
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.laws.compliant import Compliant
+from nonsmooth.simulate import simulate
+from nonsmooth.step_control import ErrorControl
+from nonsmooth.studies.compare import GRID, Case, motion_times, truth_of
+from nonsmooth.studies.files import save_dataset
+from nonsmooth.studies.motions import Motion, scaled_distance, scales
+from nonsmooth.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    import xarray
+
+    from nonsmooth.model.model import Model
+    from nonsmooth.steppers.base import Stepper
+
+__all__ = ["RigidLimit", "order", "rigid_limit"]
+
+#: tolerances of the compliant runs: errors far below the difference between the worlds
+CONTROL = ErrorControl(1e-9, 1e-11, 1e-6, 1e-3)
+#: points, from the stiffest down, through which orders are fitted
+FITTED = 3
+
+
+@dataclass(frozen=True, eq=False)
+class RigidLimit:
+    """What `rigid_limit` found, over the stiffness.
+
+    Parameters
+    ----------
+    stiffness
+        K [N/m^n] (k,).
+    distance
+        Of the compliant run to the rigid truth [-], the norm of `compare`.
+    first_impulse
+        Impulse of the first contact [N s]; not a number where the surfaces do not part again.
+    rigid_impulse
+        That of the rigid run [N s].
+    penetration
+        Deepest overlap [m].
+    wall, steps, evaluations
+        What each run took [s], [-], [-].
+    needed
+        ``depth`` [m] asked for, ``stiffness`` interpolated for it, ``found`` [m] in a run with this stiffness; empty
+        where no depth was asked for.
+    """
+
+    stiffness: Array
+    distance: Array
+    first_impulse: Array
+    rigid_impulse: float
+    penetration: Array
+    wall: Array
+    steps: Array
+    evaluations: Array
+    needed: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def impulse_error(self) -> Array:
+        """Relative error of the first impulse against the rigid one [-]."""
+        return np.asarray(self.first_impulse / self.rigid_impulse - 1.0)
+
+    @property
+    def orders(self) -> dict[str, float]:
+        """p of ``~ K^-p`` at the stiffest three points, of distance, impulse error and penetration."""
+        series = {"distance": self.distance, "impulse": np.abs(self.impulse_error), "penetration": self.penetration}
+        return {name: order(self.stiffness, values) for name, values in series.items()}
+
+    def rows(self) -> list[dict[str, float]]:
+        """One mapping per stiffness."""
+        return [
+            {
+                "stiffness": float(self.stiffness[i]),
+                "distance": float(self.distance[i]),
+                "impulse_error": float(self.impulse_error[i]),
+                "penetration": float(self.penetration[i]),
+                "wall": float(self.wall[i]),
+                "steps": int(self.steps[i]),
+                "evaluations": int(self.evaluations[i]),
+            }
+            for i in range(len(self.stiffness))
+        ]
+
+    def to_dataset(self) -> xarray.Dataset:
+        """As an `xarray.Dataset` over the stiffness; orders and the needed stiffness are attributes."""
+        import xarray
+
+        columns = {
+            "distance": (self.distance, "-", "worst coordinate's mean deviation from rigid contact, over its range"),
+            "first_impulse": (self.first_impulse, "N s", "impulse of the first contact, if it ends"),
+            "impulse_error": (self.impulse_error, "-", "relative, against the rigid impulse"),
+            "penetration": (self.penetration, "m", "deepest overlap"),
+            "wall": (self.wall, "s", "time of the run"),
+            "steps": (self.steps, "-", "steps of the run"),
+            "evaluations": (self.evaluations, "-", "evaluations of the equations of motion"),
+        }
+        data = {name: ("stiffness", values, {"units": unit, "long_name": meaning})
+                for name, (values, unit, meaning) in columns.items()}  # fmt: skip
+        facts: dict[str, Any] = {"title": "compliant contact towards the rigid limit"}
+        facts |= {f"order_{name}": value for name, value in self.orders.items()}
+        facts |= {f"needed_{name}": value for name, value in self.needed.items()}
+        facts["rigid_impulse"] = self.rigid_impulse
+        return xarray.Dataset(data, {"stiffness": ("stiffness", self.stiffness, {"units": "N/m^n"})}, facts)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the dataset as NetCDF.
+
+        Raises
+        ------
+        InputError
+            If the path cannot be written.
+        """
+        save_dataset(self.to_dataset(), path)
+
+
+def rigid_limit(
+    build: Callable[[Any], Model],
+    rigid: Case,
+    law: Callable[[float], Compliant],
+    stiffness: Sequence[float],
+    *,
+    t_end: float,
+    stepper: Stepper | None = None,
+    dt: ErrorControl = CONTROL,
+    depth: float | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> RigidLimit:
+    """Run a mechanism with ever stiffer contacts against the same mechanism with rigid ones.
+
+    Parameters
+    ----------
+    build
+        A function of the contact law that returns a model.
+    rigid
+        The rigid case; its truth, exact where it has one, is what the compliant runs are measured against.
+    law
+        A function of the stiffness: ``lambda K: Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True))``.
+    stiffness : [N/m^n]
+        Two values at least, rising; decades are of use.
+    t_end : [s]
+    stepper : optional
+        ``CompliantDae(solver=Dop853())`` by default.
+    dt
+        Tolerances of the compliant runs.
+    depth : [m], optional
+        Penetration for which the stiffness is wanted: interpolated between the runs, and checked by one more.
+    progress : callable (what, share), optional
+
+    Raises
+    ------
+    InputError
+        For stiffnesses that do not rise, or a depth outside what they give.
+
+    Examples
+    --------
+    >>> from nonsmooth import EventDriven, Rigid
+    >>> from nonsmooth.laws import Flores
+    >>> from nonsmooth_problems import slider_rod
+    >>> contact = Rigid(restitution=0.5, friction=0.0)
+    >>> exact = slider_rod.exact(case=1, contact=contact)
+    >>> found = rigid_limit(
+    ...     lambda contact: slider_rod(case=1, contact=contact),
+    ...     Case("rigid", contact, EventDriven(), CONTROL, exact=exact),
+    ...     lambda K: Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True)),
+    ...     [1e12, 1e13, 1e14],
+    ...     t_end=0.004,
+    ... )
+    >>> print(", ".join(f"{100 * error:.2f} %" for error in found.impulse_error))
+    6.39 %, 2.50 %, 0.99 %
+    """
+    from nonsmooth.solvers.initial_value import Dop853
+    from nonsmooth.steppers.compliant import CompliantDae
+
+    values = np.asarray(stiffness, float)
+    if len(values) < 2 or not np.all(np.diff(values) > 0) or not values[0] > 0:
+        raise InputError(f"stiffness must be two or more positive numbers that rise, got {list(stiffness)!r}.")
+    stepper = stepper or CompliantDae(solver=Dop853())
+    tell = progress or (lambda what, share: None)
+    tell("rigid: truth", 0.0)
+    system = build(rigid.contact).build()
+    hard = simulate(system, rigid.stepper, t_end=t_end, dt=rigid.dt, parameters=rigid.parameters)
+    truth = truth_of(rigid, system, hard, t_end)
+    grid = np.linspace(hard.t[0], t_end, GRID + 1)
+    scale = scales(truth, grid)
+
+    def soft(K: float) -> Trajectory:
+        return simulate(build(law(K)).build(), stepper, t_end=t_end, dt=dt, parameters=rigid.parameters)
+
+    rows = []
+    for i, K in enumerate(values.tolist()):
+        tell(f"K = {K:g}", (i + 1) / (len(values) + 2))
+        run = soft(K)
+        motion = Motion.of_run(run)
+        distance = scaled_distance(motion, truth, motion_times(grid, motion, truth), scale)
+        counts = run.counts.get("evaluations", 0)
+        rows.append((distance, _first_impulse(run), _deepest(run), run.wall_seconds, len(run.t) - 1, counts))
+    columns = [np.array(column, float) for column in zip(*rows, strict=True)]
+    needed: dict[str, float] = {}
+    if depth is not None:
+        tell(f"stiffness for {depth:g} m", 1 - 1 / (len(values) + 2))
+        K = _stiffness_for(depth, values, columns[2])
+        needed = {"depth": float(depth), "stiffness": K, "found": _deepest(soft(K))}
+    tell("done", 1.0)
+    distances, first, penetration, wall, steps, evaluations = columns
+    return RigidLimit(
+        values, distances, first, _first_impulse(hard), penetration, wall, steps, evaluations, needed=needed
+    )
+
+
+def order(K: Array, values: Array) -> float:
+    """p of ``values ~ K^-p``, by least squares through the last three points; not a number for fewer than two.
+
+    >>> order(np.array([1e10, 1e11, 1e12]), np.array([1e-1, 1e-2, 1e-3]))
+    1.0
+    """
+    known = np.isfinite(values) & (values > 0)
+    if np.count_nonzero(known) < 2:
+        return float("nan")
+    x, y = np.log(K[known])[-FITTED:], np.log(values[known])[-FITTED:]
+    return round(float(-np.polyfit(x, y, 1)[0]), 12)
+
+
+def _first_impulse(run: Trajectory) -> float:
+    touches = contact_intervals(run)
+    ended = len(touches) > 0 and touches[0]["end"] < run.t[-1]
+    return float(touches[0]["impulse"]) if ended else float("nan")
+
+
+def _deepest(run: Trajectory) -> float:
+    return float(np.max(contact_intervals(run)["depth"], initial=0.0))
+
+
+def _stiffness_for(depth: float, K: Array, penetration: Array) -> float:
+    if not penetration.min() <= depth <= penetration.max():
+        low, high = penetration.min(), penetration.max()
+        raise InputError(
+            f"A penetration of {depth:g} m is none that these stiffnesses give, {low:.3g} to {high:.3g} m; add others."
+        )
+    return float(np.exp(np.interp(np.log(depth), np.log(penetration[::-1]), np.log(K[::-1]))))

@@ -1,0 +1,106 @@
+"""Which inputs the spread of an output comes from: indices of Sobol', by SALib."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nonsmooth.exceptions import InputError
+from nonsmooth.step_control import StepControl
+from nonsmooth.studies.designs import Design, described, quantiles
+from nonsmooth.studies.sweep import Mechanism, sweep
+
+if TYPE_CHECKING:
+    import xarray
+
+    from nonsmooth.steppers.base import Stepper
+
+__all__ = ["sensitivity"]
+
+
+def sensitivity(
+    mechanism: Mechanism,
+    stepper: Stepper,
+    metric: str | Callable[[Any], float],
+    distributions: Mapping[str, Any],
+    *,
+    t_end: float,
+    dt: float | StepControl,
+    base: int = 64,
+    seed: int = 0,
+    parameters: Mapping[str, float] | None = None,
+    arguments: Mapping[str, Any] | None = None,
+    output: str | os.PathLike[str] | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> xarray.Dataset:
+    """Share of an output's variance that each input causes, alone and with all others.
+
+    Parameters
+    ----------
+    mechanism, stepper, t_end, dt, parameters, arguments, output, workers, scheduler, progress
+        As for `sweep`.
+    metric
+        A name or a function of a trajectory that gives one number.
+    distributions
+        Of two independent inputs at least, as for `sample`.
+    base
+        A power of two; ``base (k + 2)`` runs for k inputs.
+    seed
+        The same seed gives the same runs.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``first`` and ``total`` [-] over ``input``, and half the widths of their 95 % confidence intervals.
+
+    Raises
+    ------
+    InputError
+        Without SALib (extra ``sensitivity``), for a single input, or where a run fails.
+    """
+    import xarray
+
+    try:
+        from SALib.analyze import sobol as analysis
+        from SALib.sample import sobol as sampling
+    except ImportError as error:
+        raise InputError(f'Sensitivity needs the extra "sensitivity", pip install "nonsmooth[sensitivity]" ({error}).') from error  # noqa: E501  # fmt: skip
+    if len(distributions) < 2:
+        raise InputError("Sensitivity needs the distributions of two inputs at least.")
+    if isinstance(base, bool) or not isinstance(base, int) or base < 2 or base & (base - 1):
+        raise InputError(f"base must be a power of two, at least 2, got {base!r}.")
+    names = list(distributions)
+    problem = {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
+    shares = sampling.sample(problem, base, calc_second_order=False, seed=seed)
+    columns = [quantiles(name, distributions[name], shares[:, i]) for i, name in enumerate(names)]
+    how = ", ".join(f"{name} {described(one)}" for name, one in distributions.items())
+    design = Design(tuple(names), np.array(columns).T, (), f"Saltelli, base {base}, seed {seed}: {how}")
+    found = sweep(
+        mechanism, stepper, design, t_end=t_end, dt=dt, metrics={"output": metric}, parameters=parameters,
+        arguments=arguments, output=output, workers=workers, scheduler=scheduler, progress=progress,
+    )  # fmt: skip
+    failed = [message for message in found["message"].values if message]
+    if failed:
+        raise InputError(f"{len(failed)} of {len(design)} runs failed, so that variances cannot be told: {failed[0]}")
+    indices = analysis.analyze(problem, found["output"].values, calc_second_order=False, seed=seed)
+    about = {"units": "-"}
+    return xarray.Dataset(
+        {
+            "first": ("input", indices["S1"], about | {"long_name": "share of the variance by this input alone"}),
+            "first_confidence": ("input", indices["S1_conf"], about),
+            "total": ("input", indices["ST"], about | {"long_name": "share of the variance in which it takes part"}),
+            "total_confidence": ("input", indices["ST_conf"], about),
+        },
+        {"input": ("input", np.array(names, dtype=object))},
+        {
+            "title": "indices of Sobol'",
+            "output": metric if isinstance(metric, str) else getattr(metric, "__name__", "output"),
+            "runs": len(design),
+            "distributions": how,
+        },
+    )

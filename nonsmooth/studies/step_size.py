@@ -1,0 +1,504 @@
+"""What a step size buys: error, gap violation, energy and cost of steppers over their steps, and their orders.
+
+With impacts the error of one step size scatters, as it depends on where the grid meets the impacts. What has an order
+is the envelope: the largest error over several jittered step sizes per level. Errors are means over time; the largest
+error of a velocity that jumps does not converge at all.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError, SimulationFailed
+from nonsmooth.model.system import System
+from nonsmooth.simulate import simulate
+from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl, step_control
+from nonsmooth.studies.compare import Case, motion_times, truth_of
+from nonsmooth.studies.equal_error import RTOL, cost_of
+from nonsmooth.studies.files import save_dataset
+from nonsmooth.studies.motions import Motion, mean_deviation, scales
+from nonsmooth.studies.workers import outcomes, packed, unpacked
+from nonsmooth.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    import xarray
+
+    from nonsmooth.model.model import Model
+
+__all__ = ["MEASURES", "REFERENCES", "Bounds", "Series", "StepSizes", "step_size"]
+
+#: measure -> unit and meaning; of each level the largest of its jittered runs
+MEASURES = {
+    "error": ("-", "mean error over time of a gap, over the contact's clearance, of the worst contact"),
+    "motion_error": ("-", "mean error over time of a coordinate, over its range, of the worst coordinate"),
+    "impulse_error": ("N s", "mean error over time of the normal impulse since the start, of the worst contact"),
+    "violation": ("m", "worst overlap of a gap"),
+    "complementarity": ("-", "worst natural map of gaps and impulses"),
+    "energy": ("J", "magnitude of what the balance of energy leaves"),
+}
+REFERENCES = ("best", "exact", "event-driven", "self")
+#: points in time, besides the rows, of which errors are means
+GRID = 1000
+#: the longest step of a level over its shortest, less than the factor 2 between levels
+SPREAD = 2.0**0.9
+#: error below which nothing has an order: round-off, and the error of the reference
+FLOOR = 1e-9
+#: time [s] of a run from which it is not repeated for its cost
+SLOW = 0.1
+#: how much finer the last level is run, for a reference of its own
+FINER = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """One stepper over its levels.
+
+    Parameters
+    ----------
+    label
+        Of the case.
+    kind
+        "constant", "landing" or "tolerance".
+    dt
+        Shortest step of each level [s]: the constant one, ``dt_max`` of landing; of an error control the mean step.
+    setting
+        The fixed bound ``dt_min`` [s] of landing, or the relative tolerance of each level; empty otherwise.
+    measures
+        Each (levels,), see `MEASURES`.
+    seconds, steps
+        Of the run with the shortest step of each level [s]; of a quick one the least of some repetitions.
+    failed
+        Jittered runs that failed, per level; they do not count in the measures.
+    reference
+        What the errors are measured against.
+    engine
+        "native" or "python", which the cost depends on.
+    """
+
+    label: str
+    kind: str
+    dt: Array
+    setting: Array
+    measures: Mapping[str, Array]
+    seconds: Array
+    steps: Array
+    failed: Array
+    reference: str
+    engine: str
+
+    @property
+    def orders(self) -> dict[str, float]:
+        """p of ``error ~ dt^p``, by least squares over the levels; of an error control p of ``error ~ rtol^p``."""
+        x = self.setting if self.kind == "tolerance" else self.dt
+        return {name: order(x, self.measures[name]) for name in ("error", "motion_error", "impulse_error")}
+
+    def plain(self) -> dict[str, Any]:
+        """As `nonsmooth study step-size --json` prints it."""
+        named = {"landing": "dt_min", "tolerance": "rtol"}.get(self.kind)
+        facts = {name: values.tolist() for name, values in self.measures.items()}
+        orders = self.orders
+        return (
+            {"dt": self.dt.tolist()}
+            | ({named: self.setting.tolist()} if named else {})
+            | facts
+            | {"seconds": self.seconds.tolist(), "steps": self.steps.tolist(), "failed": self.failed.tolist()}
+            | {
+                "order": orders["error"],
+                "motion_order": orders["motion_error"],
+                "reference": self.reference,
+                "engine": self.engine,
+            }
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Landing over both its bounds: ``error``, ``violation``, ``steps``, each (dt_min, dt_max)."""
+
+    label: str
+    dt_min: Array
+    dt_max: Array
+    error: Array
+    violation: Array
+    steps: Array
+
+
+@dataclass(frozen=True, eq=False)
+class StepSizes:
+    """What `step_size` found: a `Series` per case and, with landing, the `Bounds`."""
+
+    series: tuple[Series, ...]
+    bounds: Bounds | None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __getitem__(self, label: str) -> Series:
+        return next(one for one in self.series if one.label == label)
+
+    def plain(self) -> dict[str, Any]:
+        """``{label: {dt, error, violation, seconds, order, ...}}``; landing over both bounds under its own label."""
+        facts = {one.label: one.plain() for one in self.series}
+        if self.bounds is not None:
+            b = self.bounds
+            facts.setdefault(b.label, {})["bounds"] = {
+                name: getattr(b, name).tolist() for name in ("dt_min", "dt_max", "error", "violation", "steps")
+            }
+        return facts
+
+    def to_dataset(self) -> xarray.Dataset:
+        """As an `xarray.Dataset` over case and level, and over the bounds of landing."""
+        import xarray
+
+        first = self.series[0]
+        columns: dict[str, tuple[str, str, Sequence[Array]]] = {
+            "dt": ("s", "shortest step of the level, mean step of an error control", [one.dt for one in self.series]),
+            "seconds": ("s", "time of the run with this step", [one.seconds for one in self.series]),
+            "steps": ("-", "its steps", [one.steps for one in self.series]),
+            "failed": ("-", "jittered runs that failed", [one.failed for one in self.series]),
+        }
+        columns |= {
+            name: (unit, meaning, [one.measures[name] for one in self.series])
+            for name, (unit, meaning) in MEASURES.items()
+        }
+        data: dict[str, Any] = {
+            name: (("case", "level"), np.array(values, float), {"units": unit, "long_name": meaning})
+            for name, (unit, meaning, values) in columns.items()
+        }
+        empty = np.full(len(first.dt), np.nan)
+        for kind, name, unit in (("landing", "dt_min", "s"), ("tolerance", "rtol", "-")):
+            values = [one.setting if one.kind == kind else empty for one in self.series]
+            data[name] = (("case", "level"), np.array(values), {"units": unit})
+        for name in ("error", "motion_error", "impulse_error"):
+            orders = np.array([one.orders[name] for one in self.series])
+            data[f"{name}_order"] = ("case", orders, {"units": "-", "long_name": f"fitted order of {name}"})
+        if self.bounds is not None:
+            b = self.bounds
+            over = ("bound_dt_min", "bound_dt_max")
+            data |= {
+                "bounds_error": (over, b.error, {"units": "-", "long_name": MEASURES["error"][1]}),
+                "bounds_violation": (over, b.violation, {"units": "m", "long_name": MEASURES["violation"][1]}),
+                "bounds_steps": (over, b.steps, {"units": "-"}),
+                over[0]: (over[0], b.dt_min, {"units": "s"}),
+                over[1]: (over[1], b.dt_max, {"units": "s"}),
+            }
+        coordinates = {
+            "case": ("case", np.array([one.label for one in self.series], dtype=object)),
+            "kind": ("case", np.array([one.kind for one in self.series], dtype=object)),
+            "reference": ("case", np.array([one.reference for one in self.series], dtype=object)),
+            "engine": ("case", np.array([one.engine for one in self.series], dtype=object)),
+        }
+        facts = {name: str(value) for name, value in self.settings.items()}
+        return xarray.Dataset(data, coordinates, {"title": "errors and cost over the step size"} | facts)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the dataset as NetCDF.
+
+        Raises
+        ------
+        InputError
+            If the path cannot be written.
+        """
+        save_dataset(self.to_dataset(), path)
+
+
+def step_size(
+    build: Callable[[Any], Model],
+    cases: Sequence[Case],
+    *,
+    t_end: float,
+    levels: int = 5,
+    jitter: int = 8,
+    reference: str = "best",
+    bounds: tuple[Sequence[float], Sequence[float]] | None = None,
+    repeats: int = 3,
+    workers: int | None = 1,
+    progress: Callable[[str, float], None] | None = None,
+) -> StepSizes:
+    """Run steppers over ever shorter steps and measure errors, violations and cost.
+
+    Parameters
+    ----------
+    build
+        A function of the contact law that returns a model: ``lambda contact: slider_rod(case=2, contact=contact)``.
+    cases
+        What to run; labels differ. The ``dt`` of a case is its coarsest level: a constant step or ``dt_max`` of
+        `Landing`, which levels halve, or tolerances of `ErrorControl`, which they divide by ten.
+    t_end : [s]
+    levels
+        Number of levels; 5 are four halvings.
+    jitter
+        Runs per level of a constant step, with steps between one and nearly two times the shortest; the largest measure
+        of them counts. Steps that find the impacts need none.
+    reference
+        What errors are measured against: "exact" for the exact solution of a case; "event-driven" for its contact law
+        stepped at tolerances near round-off; "self" for the same stepper, 16 times finer than its last level, which
+        shows an order but not a truth; "best" for the exact solution where there is one, else event-driven.
+    bounds
+        Values of ``dt_min`` and of ``dt_max`` [s], each rising, that the first case with `Landing` is run over, all
+        combinations.
+    repeats
+        Runs of which the quickest is the cost, as long as they are quick.
+    workers
+        Processes that share the runs, None for one per core. Quick runs are timed afterwards, one by one.
+    progress : callable (what, share), optional
+
+    Raises
+    ------
+    InputError
+        For labels that repeat, numbers out of range, or a reference that a case does not have.
+
+    Examples
+    --------
+    >>> from nonsmooth import GaussQP, Landing, Rigid
+    >>> from nonsmooth_problems import slider_rod
+    >>> plastic = Rigid(restitution=0.0, friction=0.0)
+    >>> exact = slider_rod.exact(case=2)
+    >>> found = step_size(
+    ...     lambda contact: slider_rod(case=2, contact=contact),
+    ...     [
+    ...         Case("implicit Euler", plastic, GaussQP(), 2e-4, exact=exact),
+    ...         Case("landing", plastic, GaussQP(), Landing(1e-6, 1e-3), exact=exact),
+    ...     ],
+    ...     t_end=4e-3,
+    ... )
+    >>> print(f"order {found['implicit Euler'].orders['error']:.1f}")
+    order 1.0
+    >>> bool(found["landing"].measures["error"].max() < 1e-8)  # in clearances
+    True
+    """
+    study = _Study(build, _checked(cases, levels, jitter, reference, repeats, t_end), float(t_end), levels, reference)
+    tell = progress or (lambda what, share: None)
+    tasks: list[tuple[int, StepControl]] = []
+    parts: list[list[list[int]]] = []  # tasks of each level of each case
+    for i, case in enumerate(study.cases):
+        dt = step_control(case.dt)
+        count = jitter if isinstance(dt, ConstantStep) else 1
+        parts.append([])
+        for level in range(levels):
+            parts[i].append(list(range(len(tasks), len(tasks) + count)))
+            tasks += [(i, _setting(dt, level, SPREAD ** (j / max(count - 1, 1)))) for j in range(count)]
+    landed = next((i for i, case in enumerate(study.cases) if isinstance(case.dt, Landing)), None)
+    pairs = [] if bounds is None else [(low, high) for low in bounds[0] for high in bounds[1]]
+    if pairs and landed is None:
+        raise InputError("bounds need a case with Landing.")
+    tasks += [(cast(int, landed), Landing(min(low, high), high)) for low, high in pairs]
+    rows: dict[int, dict[str, float]] = {}
+    # the longest first, so that processes finish together
+    turns = sorted(range(len(tasks)), key=lambda k: _finest(tasks[k][1]))
+    parcel = packed(study) if workers != 1 else b""
+    jobs = [(parcel, *tasks[k]) for k in turns]
+    found = (
+        ((n, study.measured(*tasks[k])) for n, k in enumerate(turns))
+        if workers == 1
+        else outcomes(_measured, jobs, workers=workers, scheduler=None)
+    )
+    for count, (n, row) in enumerate(found):
+        rows[turns[n]] = row
+        tell(cases[tasks[turns[n]][0]].label, 0.85 * (count + 1) / len(tasks))
+    series = []
+    for i, case in enumerate(cases):
+        tell(f"{case.label}: cost", 0.85 + 0.15 * i / len(cases))
+        series.append(_series(study, i, [[rows[k] for k in level] for level in parts[i]], repeats))
+    tell("done", 1.0)
+    return StepSizes(
+        tuple(series),
+        _bounds(cases[cast(int, landed)].label, bounds, [rows[k] for k in range(len(tasks) - len(pairs), len(tasks))])
+        if bounds is not None
+        else None,
+        {"t_end [s]": float(t_end), "levels": levels, "jittered runs per level": jitter, "reference": reference},
+    )
+
+
+def order(x: Array, errors: Array) -> float:
+    """p of ``error ~ x^p`` by least squares over errors above round-off; not a number for fewer than three.
+
+    >>> order(np.array([1e-2, 1e-3, 1e-4]), np.array([1e-3, 1e-5, 1e-7]))
+    2.0
+    """
+    known = np.isfinite(errors) & (errors > FLOOR)
+    if np.count_nonzero(known) < 3:
+        return float("nan")
+    return round(float(np.polyfit(np.log(x[known]), np.log(errors[known]), 1)[0]), 12)
+
+
+@dataclass(frozen=True, eq=False)
+class _Study:
+    """The cases with their systems and references, which each process makes for itself."""
+
+    build: Callable[[Any], Model]
+    cases: tuple[Case, ...]
+    t_end: float
+    levels: int
+    reference: str
+    made: dict[int, tuple[System, Motion, Array, str]] = field(default_factory=dict)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"made": {}}
+
+    def prepared(self, i: int) -> tuple[System, Motion, Array, str]:
+        """System, reference, scales of coordinates, and what the reference is."""
+        if i not in self.made:
+            case = self.cases[i]
+            twin = next((k for k in self.made if self._alike(self.cases[k], case)), None)
+            if twin is not None:
+                self.made[i] = self.made[twin]
+                return self.made[i]
+            system = self.build(case.contact).build()
+            kind = self.reference
+            if kind == "best":
+                kind = "event-driven" if case.exact is None else "exact"
+            coarse = self.run(i, step_control(case.dt), system)
+            if kind == "self":
+                fine = _setting(step_control(case.dt), self.levels - 1, 1.0 / FINER)
+                truth = Motion.of_run(self.run(i, fine, system))
+                said = f"the same stepper, {fine}"
+            elif kind == "exact":
+                truth, said = Motion.of_exact(case.exact, coarse), "exact"
+            else:
+                truth, said = (
+                    truth_of(replace(case, exact=None), system, coarse, self.t_end),
+                    f"event-driven, rtol {RTOL:g}",
+                )
+            scale = scales(truth, np.linspace(system.start.t, self.t_end, GRID + 1))
+            self.made[i] = (system, truth, scale, said)
+        return self.made[i]
+
+    def _alike(self, a: Case, b: Case) -> bool:
+        return self.reference != "self" and (a.contact, a.parameters, a.exact) == (b.contact, b.parameters, b.exact)
+
+    def run(self, i: int, setting: StepControl, system: System | None = None) -> Trajectory:
+        """A case with other steps."""
+        case = self.cases[i]
+        system = self.prepared(i)[0] if system is None else system
+        return simulate(system, case.stepper, t_end=self.t_end, dt=setting, parameters=case.parameters)
+
+    def measured(self, i: int, setting: StepControl) -> dict[str, float]:
+        """All measures of one run; not numbers where it fails."""
+        system, truth, scale, _ = self.prepared(i)
+        try:
+            run = self.run(i, setting)
+        except SimulationFailed:
+            return dict.fromkeys((*MEASURES, "steps", "seconds"), math.nan) | {"native": 0.0}
+        motion = Motion.of_run(run)
+        t = motion_times(np.linspace(run.t[0], self.t_end, GRID + 1), motion, truth)
+        deviation = mean_deviation(motion, truth, t)
+        moved = float(np.max(deviation / scale, initial=0.0))
+        apart = np.abs(motion.impulses(t) - truth.impulses(t))
+        c = run.certificate
+        return {
+            "error": self._gap_error(system, i, motion, truth, t) if system.nc else moved,
+            "motion_error": moved,
+            "impulse_error": float(np.max(_mean(apart, t), initial=0.0)),
+            "violation": c.gap_violation,
+            "complementarity": c.complementarity,
+            "energy": abs(c.energy.remainder),
+            "steps": float(len(run.t) - 1),
+            "seconds": run.wall_seconds,
+            "native": float(run.manifest["engine"] == "native"),
+        }
+
+    def _gap_error(self, system: System, i: int, motion: Motion, truth: Motion, t: Array) -> float:
+        values = system.parameter_vector(self.cases[i].parameters)
+        gaps = [system.true_gaps(one.positions(t), values) for one in (motion, truth)]
+        clearance = system.numeric.contact_law(values)[3]
+        return float(np.max(_mean(np.abs(gaps[0] - gaps[1]), t) / clearance))
+
+
+def _mean(values: Array, t: Array) -> Array:
+    """Over time, of each column."""
+    return np.asarray(np.diff(t) @ (values[1:] + values[:-1]) / 2 / (t[-1] - t[0]))
+
+
+def _measured(parcel: bytes, i: int, setting: StepControl) -> dict[str, float]:
+    """What a worker does."""
+    return _unpacked(parcel).measured(i, setting)
+
+
+@functools.lru_cache(maxsize=1)
+def _unpacked(parcel: bytes) -> _Study:
+    return cast(_Study, unpacked(parcel))
+
+
+def _setting(dt: StepControl, level: int, factor: float) -> StepControl:
+    """Step control of a level, its steps longer by a factor."""
+    longer = factor * 0.5**level
+    if isinstance(dt, ConstantStep):
+        return ConstantStep(dt.dt * longer)
+    if isinstance(dt, Landing):
+        return Landing(min(dt.dt_min, dt.dt_max * longer), dt.dt_max * longer)
+    looser = float(f"{factor * 0.1**level:.6g}")
+    return replace(dt, rtol=float(f"{dt.rtol * looser:.6g}"), atol=float(f"{dt.atol * looser:.6g}"))
+
+
+def _finest(dt: StepControl) -> float:
+    """What runs are put in order by, the costly ones first."""
+    return dt.dt if isinstance(dt, ConstantStep) else dt.dt_max if isinstance(dt, Landing) else math.sqrt(dt.rtol)
+
+
+def _series(study: _Study, i: int, rows: Sequence[Sequence[Mapping[str, float]]], repeats: int) -> Series:
+    """One case: envelopes of its levels, and the cost of the shortest step of each."""
+    case = study.cases[i]
+    dt = step_control(case.dt)
+    settings = [_setting(dt, level, 1.0) for level in range(len(rows))]
+    seconds, steps = [], []
+    for setting, (first, *_) in zip(settings, rows, strict=True):
+        steps.append(first["steps"])
+        seconds.append(first["seconds"])
+        if first["seconds"] < SLOW:
+            run = study.run(i, setting)
+            seconds[-1] = cost_of(functools.partial(study.run, i), setting, run, 0.0, repeats).wall
+    measures = {name: np.array([_largest([row[name] for row in level]) for level in rows]) for name in MEASURES}
+    failed = np.array([sum(math.isnan(row["steps"]) for row in level) for level in rows])
+    kind = {ConstantStep: "constant", Landing: "landing", ErrorControl: "tolerance"}[type(dt)]
+    fixed: list[float] = []
+    if isinstance(dt, Landing):
+        fixed = [one.dt_min for one in settings if isinstance(one, Landing)]
+    elif isinstance(dt, ErrorControl):
+        fixed = [one.rtol for one in settings if isinstance(one, ErrorControl)]
+    length = study.t_end - study.prepared(i)[0].start.t
+    lengths = [length / n if isinstance(dt, ErrorControl) else _finest(s) for n, s in zip(steps, settings, strict=True)]
+    return Series(
+        case.label, kind, np.array(lengths), np.array(fixed), measures, np.array(seconds), np.array(steps), failed,
+        study.prepared(i)[3], "native" if rows[-1][0]["native"] else "python",
+    )  # fmt: skip
+
+
+def _largest(values: Sequence[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return max(known, default=math.nan)
+
+
+def _bounds(
+    label: str, bounds: tuple[Sequence[float], Sequence[float]], rows: Sequence[Mapping[str, float]]
+) -> Bounds:  # fmt: skip
+    shape = len(bounds[0]), len(bounds[1])
+    tables = [np.array([row[name] for row in rows]).reshape(shape) for name in ("error", "violation", "steps")]
+    return Bounds(label, np.array(bounds[0], float), np.array(bounds[1], float), *tables)
+
+
+def _checked(
+    cases: Sequence[Case], levels: int, jitter: int, reference: str, repeats: int, t_end: float
+) -> tuple[Case, ...]:
+    cases = tuple(cases)
+    labels = [case.label for case in cases]
+    if not cases:
+        raise InputError("step_size needs at least one Case.")
+    if len(set(labels)) < len(labels):
+        raise InputError(f"Two cases have one label: {', '.join(labels)}; give each its own.")
+    for name, value, low in (("levels", levels, 2), ("jitter", jitter, 1), ("repeats", repeats, 1)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < low:
+            raise InputError(f"{name} must be a whole number, at least {low}, got {value!r}.")
+    if reference not in REFERENCES:
+        raise InputError(f"reference must be one of {', '.join(REFERENCES)}, got {reference!r}.")
+    if reference == "exact":
+        for case in cases:
+            if case.exact is None:
+                raise InputError(f'Case "{case.label}" has no exact solution; give it one, or another reference.')
+    return cases

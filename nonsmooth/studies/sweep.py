@@ -1,0 +1,473 @@
+"""One mechanism with many values of its parameters: runs kept as they finish, and a dataset of their metrics."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.metadata
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.batch import simulate_batch
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError, NonsmoothError
+from nonsmooth.model.model import Model
+from nonsmooth.model.system import System
+from nonsmooth.simulate import simulate
+from nonsmooth.step_control import StepControl
+from nonsmooth.studies.designs import Design
+from nonsmooth.studies.files import save_dataset
+from nonsmooth.studies.metrics import Metric, Metrics, metrics_of
+from nonsmooth.studies.workers import cores, outcomes, packed, unpacked
+
+if TYPE_CHECKING:
+    import xarray
+
+    from nonsmooth.steppers.base import Stepper
+
+__all__ = ["Mechanism", "Outcome", "Runs", "sweep"]
+
+#: pieces per worker that runs are handed out in, and the most runs of one
+PIECES, LONGEST = 25, 200
+FINISHED, FAILED = "finished", "failed"
+
+Mechanism = System | Model | Callable[..., Model]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is kept of one run: `message` is empty unless it failed."""
+
+    values: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    message: str = ""
+
+
+@dataclass(eq=False)
+class Runs:
+    """How each row of a design is run.
+
+    Parameters
+    ----------
+    mechanism
+        A system, a model, or a function that returns a model: a ready problem, or one of your own.
+    names
+        Parameters and arguments of that function, that vary.
+    stepper, dt, t_end, parameters
+        As for `simulate`; `parameters` are those that do not vary.
+    arguments
+        Of the function, those that do not vary.
+    metrics
+        See `metrics_of`.
+    """
+
+    mechanism: Mechanism
+    names: tuple[str, ...]
+    stepper: Stepper
+    dt: float | StepControl
+    t_end: float
+    metrics: Metrics
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._built: tuple[tuple[float, ...], System, tuple[Metric, ...]] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_built": None}
+
+    def built(self, row: Array) -> tuple[System, tuple[Metric, ...]]:
+        """The system of a row and its metrics; built anew where an argument differs from the last row's.
+
+        Raises
+        ------
+        InputError
+            For a parameter, an argument or a metric that does not exist.
+        """
+        varied = {name: float(x) for name, x in zip(self.names, row, strict=True) if "." not in name}
+        key = tuple(varied.values())
+        if self._built is None or self._built[0] != key:
+            system = _system(self.mechanism, {**self.arguments, **varied})
+            self._built = key, system, metrics_of(self.metrics, system)
+        return self._built[1:]
+
+    def changed(self, row: Array) -> dict[str, float]:
+        """Parameters of a row, by name."""
+        varied = {name: float(x) for name, x in zip(self.names, row, strict=True) if "." in name}
+        return {**self.parameters, **varied}
+
+    def outcome(self, row: Array) -> Outcome:
+        """Run a row; whatever goes wrong is its message."""
+        try:
+            system, metrics = self.built(row)
+            run = simulate(system, self.stepper, t_end=self.t_end, dt=self.dt, parameters=self.changed(row))
+            values: dict[str, NDArray[np.float64]] = {}
+            for metric in metrics:
+                values |= metric.of(run)
+        except Exception as error:
+            return Outcome(message=f"{type(error).__name__}: {error}")
+        return Outcome(values)
+
+    def outcomes(self, rows: Array, threads: int = 1) -> list[Outcome]:
+        """Run rows: as a native batch where there is one for them, else one after the other."""
+        batch = self.batch(rows, threads)
+        return [self.outcome(row) for row in rows] if batch is None else batch
+
+    def batch(self, rows: Array, threads: int) -> list[Outcome] | None:
+        """The same outcomes from `simulate_batch`; None where it does not have these runs, or one of them fails."""
+        if not isinstance(self.dt, float | int) or not all("." in name for name in self.names):
+            return None
+        try:
+            system, metrics = self.built(rows[0])
+            known = [metric.batch for metric in metrics if metric.batch is not None]
+            if len(known) < len(metrics):
+                return None
+            columns: dict[str, Array] = {name: np.full(len(rows), value) for name, value in self.parameters.items()}
+            columns |= dict(zip(self.names, rows.T, strict=True))
+            keep = sorted({name for batch in known for name in batch.keep})
+            ends = simulate_batch(
+                system, self.stepper, columns, t_end=self.t_end, dt=self.dt, metrics=keep, threads=threads
+            )
+        except NonsmoothError:
+            return None
+        values = {metric.name: batch.of(ends) for metric, batch in zip(metrics, known, strict=True)}
+        return [Outcome({name: np.asarray(column[i]) for name, column in values.items()}) for i in range(len(rows))]
+
+    def plan(self, design: Design) -> dict[str, Any]:
+        """All that the results depend on, as plain data."""
+        system, metrics = self.built(design.values[0])
+        model = json.dumps([system.description, dict(system.parameters)], sort_keys=True, default=str)
+        return {
+            "mechanism": system.name,
+            "model": hashlib.sha256(model.encode()).hexdigest(),
+            "design": design.how,
+            "names": list(self.names),
+            "values": hashlib.sha256(np.ascontiguousarray(design.values).tobytes()).hexdigest(),
+            "runs": len(design),
+            "stepper": repr(self.stepper),
+            "dt": repr(self.dt),
+            "t_end": float(self.t_end),
+            "parameters": {name: float(value) for name, value in self.parameters.items()},
+            "arguments": {name: repr(value) for name, value in self.arguments.items()},
+            "metrics": [metric.fingerprint for metric in metrics],
+            "version": importlib.metadata.version("nonsmooth"),
+        }
+
+
+def sweep(
+    mechanism: Mechanism,
+    stepper: Stepper,
+    design: Design,
+    *,
+    t_end: float,
+    dt: float | StepControl,
+    metrics: Metrics,
+    parameters: Mapping[str, float] | None = None,
+    arguments: Mapping[str, Any] | None = None,
+    output: str | os.PathLike[str] | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    piece: int | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> xarray.Dataset:
+    """Run a mechanism once for each row of a design and keep the metrics of every run.
+
+    Parameters
+    ----------
+    mechanism
+        A ready problem or your own function that returns a model; a model; or a system. A design may vary parameters,
+        ``"guide.clearance"``, for which nothing is rebuilt, and arguments of the function, ``"crank_speed"``.
+    stepper, t_end, dt
+        As for `simulate`.
+    design
+        From `grid`, `points` or `sample`.
+    metrics
+        Names such as ``"peak-impulse"`` or ``"final:crank.angle"``, see `nonsmooth.studies.metrics.NAMED`; functions of
+        a `Trajectory` that give a number, some numbers or a mapping from names to these; or a mapping from own names to
+        both.
+    parameters, arguments
+        What does not vary: of the system, of the function.
+    output : path, optional
+        NetCDF file to write. Runs are kept beside it, in a folder with ``.runs`` added, in pieces as they finish: the
+        same call goes on after an interruption, even SIGKILL, and repeats only pieces that were not finished. The
+        folder goes when the file is complete.
+    workers : int, optional
+        Processes; one per core by default, 1 for none besides this one. Where `simulate_batch` has the stepper, the
+        step and all metrics (``final:...``, ``impulse``, ``gap-violation``, ``complementarity``), as many threads of it
+        take their place, with the same results to the bit.
+    scheduler : address, optional
+        Of a Dask cluster whose workers have this package, ``"tcp://host:8786"``, in place of processes here.
+    piece : int, optional
+        Runs that are handed to a worker, and kept, together.
+    progress : callable (what, share), optional
+
+    Returns
+    -------
+    xarray.Dataset
+        Metrics, ``status`` and ``message`` of each run; over the parameters of a grid, else over
+        ``run`` with the parameters as coordinates. A run that failed has its reason as message, and metrics that are
+        not numbers. Nothing in it depends on the machine or on the order of the runs.
+
+    Raises
+    ------
+    InputError
+        For names that do not exist, and for an output that holds another sweep.
+
+    Examples
+    --------
+    >>> from nonsmooth import GaussQP, Landing
+    >>> from nonsmooth.studies import grid, sweep
+    >>> from nonsmooth_problems import slider_rod
+    >>> found = sweep(
+    ...     slider_rod,
+    ...     GaussQP(),
+    ...     grid({"guide.clearance": [1e-5, 4e-5]}),
+    ...     t_end=4e-3,
+    ...     dt=Landing(1e-6, 1e-3),
+    ...     metrics=["impacts", "fastest-approach"],
+    ...     workers=1,
+    ... )
+    >>> found["fastest-approach"].values.round(6)
+    array([0.014007, 0.028014])
+    """
+    runs = Runs(mechanism, design.names, stepper, dt, t_end, metrics, dict(parameters or {}), dict(arguments or {}))
+    system, found = runs.built(design.values[0])
+    for name, value in runs.changed(design.values[0]).items():
+        if name not in system.parameters:
+            system.parameter_vector({name: value})  # which knows what to say
+    plan = runs.plan(design)
+    kept = _Kept(None if output is None else Path(output), plan)
+    if kept.whole is not None:
+        return kept.whole
+    done: dict[int, Outcome] = kept.read()
+    tell = progress or (lambda what, share: None)
+
+    def report() -> None:
+        lost = sum(bool(outcome.message) for outcome in done.values())
+        tell(f"{len(done)} of {len(design)} runs" + (f", {lost} failed" if lost else ""), len(done) / len(design))
+
+    report()
+    for numbers, outcomes_ in _answers(runs, design, done, workers, scheduler, piece):
+        kept.write(numbers, outcomes_)
+        done |= dict(zip(numbers, outcomes_, strict=True))
+        report()
+    dataset = _dataset(design, found, done, system, plan)
+    kept.finish(dataset)
+    return dataset
+
+
+def _answers(
+    runs: Runs, design: Design, done: Mapping[int, Outcome], workers: int | None, scheduler: str | None,
+    piece: int | None,
+) -> Iterator[tuple[list[int], list[Outcome]]]:  # fmt: skip
+    """Runs that are not done yet, in pieces as they finish."""
+    left = [i for i in range(len(design)) if i not in done]
+    count = cores() if workers is None else workers
+    batches = scheduler is None and bool(left) and runs.batch(design.values[left[:1]], 1) is not None
+    share = math.ceil(len(design) / (PIECES * max(count, 1)))
+    length = piece or (max(share, LONGEST) if batches else max(1, min(share, LONGEST)))
+    pieces = [left[i : i + length] for i in range(0, len(left), length)]
+    if scheduler is None and (batches or count == 1):
+        for numbers in pieces:
+            yield numbers, runs.outcomes(design.values[numbers], count)
+        return
+    parcel = packed(runs)
+    tasks = [(parcel, design.values[numbers]) for numbers in pieces]
+    for k, answers in outcomes(_piece, tasks, workers=workers, scheduler=scheduler):
+        yield pieces[k], answers
+
+
+def _piece(parcel: bytes, rows: Array) -> list[Outcome]:
+    """What a worker does."""
+    return _unpacked(parcel).outcomes(rows)
+
+
+@functools.lru_cache(maxsize=2)
+def _unpacked(parcel: bytes) -> Runs:
+    """Once per worker, so that the system is built once."""
+    return cast(Runs, unpacked(parcel))
+
+
+def _system(mechanism: Any, arguments: Mapping[str, Any]) -> System:
+    made = mechanism
+    if not isinstance(made, System | Model):
+        if not callable(made):
+            raise InputError(f"A study takes a System, a Model or a function that returns one, got {mechanism!r}.")
+        made = made(**arguments)
+    elif arguments:
+        name = next(iter(arguments))
+        raise InputError(
+            f'"{name}" is no parameter ("element.parameter"), and a {type(made).__name__} has no arguments; give the '
+            "function that builds it."
+        )
+    system = made.build() if hasattr(made, "build") else made
+    if not isinstance(system, System):
+        raise InputError(f"The function must return a Model, got {type(made).__name__}.")
+    return system
+
+
+class _Kept:
+    """Runs that are on disk: a folder beside the output, one file per piece, each complete by being renamed."""
+
+    def __init__(self, output: Path | None, plan: Mapping[str, Any]) -> None:
+        self.output, self.plan = output, plan
+        self.whole: xarray.Dataset | None = None
+        if output is None:
+            return
+        self.folder = output.with_name(f"{output.name}.runs")
+        if output.exists():
+            self.whole = _load(output)
+            self._check(json.loads(self.whole.attrs.get("plan", "{}")), output)
+            self.clear()
+            return
+        try:
+            self.folder.mkdir(exist_ok=True)
+            stated = self.folder / "plan.json"
+            if stated.exists():
+                self._check(json.loads(stated.read_text(encoding="utf-8")), self.folder)
+            else:
+                unfinished = self.folder / f"plan.json.{os.getpid()}"
+                unfinished.write_text(json.dumps(plan, indent=1), encoding="utf-8")
+                os.replace(unfinished, stated)
+        except OSError as error:
+            raise InputError(f"Runs cannot be kept in {self.folder} ({error.strerror}).") from error
+
+    def _check(self, known: Mapping[str, Any], where: Path) -> None:
+        for name, value in self.plan.items():
+            if known.get(name) != value:
+                there = f"{known[name]!r} there, {value!r} here" if name in known else "it has none"
+                raise InputError(
+                    f"{where} holds another sweep: its {name} differs ({there}). Give another name, or remove it."
+                )
+
+    def read(self) -> dict[int, Outcome]:
+        """Runs that are done."""
+        done: dict[int, Outcome] = {}
+        if self.output is not None:
+            for path in sorted(self.folder.glob("runs-*.nc")):
+                done |= _outcomes_of(_load(path))
+        return done
+
+    def write(self, numbers: Sequence[int], outcomes: Sequence[Outcome]) -> None:
+        """One piece."""
+        if self.output is not None:
+            save_dataset(_table(numbers, outcomes), self.folder / f"runs-{numbers[0]:08d}.nc")
+
+    def finish(self, dataset: xarray.Dataset) -> None:
+        """The whole, in place of the pieces."""
+        if self.output is not None:
+            save_dataset(dataset, self.output)
+            self.clear()
+
+    def clear(self) -> None:
+        """Remove what this class has written, and the folder if nothing else is in it."""
+        if not self.folder.is_dir():
+            return
+        for path in [*self.folder.glob("runs-*.nc"), *self.folder.glob("plan.json*")]:
+            path.unlink(missing_ok=True)
+        if not any(self.folder.iterdir()):
+            self.folder.rmdir()
+
+
+def _load(path: Path) -> xarray.Dataset:
+    import xarray
+
+    try:
+        with xarray.open_dataset(path, engine="h5netcdf") as opened:
+            return opened.load()
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is no dataset of a sweep ({error}); remove it, or give another name.") from error
+
+
+def _table(numbers: Iterable[int], outcomes: Sequence[Outcome]) -> xarray.Dataset:
+    """Outcomes over the runs; lists of different lengths are filled with what is not a number."""
+    import xarray
+
+    data: dict[str, Any] = {
+        "status": ("run", _texts(FAILED if one.message else FINISHED for one in outcomes)),
+        "message": ("run", _texts(one.message for one in outcomes)),
+    }
+    for name in dict.fromkeys(name for one in outcomes for name in one.values):
+        entries = [one.values.get(name, np.array(np.nan)) for one in outcomes]
+        if all(entry.ndim == 0 for entry in entries):
+            data[name] = ("run", np.array(entries, float))
+        else:
+            longest = max(entry.size for entry in entries)
+            filled = np.full((len(entries), longest), np.nan)
+            for i, entry in enumerate(entries):
+                filled[i, : entry.size] = entry
+            data[name] = (("run", f"{name}_item"), filled)
+    return xarray.Dataset(data, {"run": ("run", np.fromiter(numbers, int))})
+
+
+def _outcomes_of(table: xarray.Dataset) -> dict[int, Outcome]:
+    """The inverse of `_table`, filled places aside."""
+    names = [str(name) for name in table.data_vars if name not in ("status", "message")]
+    columns = {name: table[name].values for name in names}
+    messages = table["message"].values
+    return {
+        int(number): Outcome(
+            {} if messages[i] else {name: np.asarray(column[i]) for name, column in columns.items()},
+            str(messages[i]),
+        )
+        for i, number in enumerate(table["run"].values)
+    }
+
+
+def _dataset(
+    design: Design, metrics: Sequence[Metric], done: Mapping[int, Outcome], system: System, plan: Mapping[str, Any]
+) -> xarray.Dataset:
+    """All runs in the order of the design, over the parameters of a grid."""
+    table = _table(range(len(design)), [done[i] for i in range(len(design))])
+    known = {metric.name: metric for metric in metrics}
+    for name in table.data_vars:
+        metric = known.get(str(name)) or next((m for m in metrics if str(name).startswith(f"{m.name}.")), None)
+        if metric is not None:
+            table[name].attrs |= {"units": metric.unit, "long_name": metric.meaning}
+    table["status"].attrs["long_name"] = f"{FINISHED} or {FAILED}"
+    table["message"].attrs["long_name"] = "why the run failed"
+    for name in list(table.data_vars):  # lists as short as the longest of all runs allows
+        if table[name].ndim == 2:
+            filled = np.flatnonzero(np.isfinite(table[name].values).any(axis=0))
+            table = table.isel({f"{name}_item": slice(0, int(filled[-1]) + 1 if filled.size else 0)})
+    units = {name: _unit(system, name) for name in design.names}
+    if design.axes:
+        whole = _over_grid(table, design)
+    else:
+        columns = {name: ("run", column) for name, column in zip(design.names, design.values.T, strict=True)}
+        whole = table.assign_coords(columns)
+    for name, unit in units.items():
+        whole[name].attrs["units"] = unit
+    whole.attrs = {"title": f"sweep of {system.name}", "plan": json.dumps(plan)}
+    return whole
+
+
+def _over_grid(table: xarray.Dataset, design: Design) -> xarray.Dataset:
+    import xarray
+
+    shape = tuple(len(axis) for axis in design.axes)
+    data = {
+        name: ((*design.names, *one.dims[1:]), one.values.reshape(*shape, *one.shape[1:]), one.attrs)
+        for name, one in table.data_vars.items()
+    }
+    return xarray.Dataset(data, dict(zip(design.names, design.axes, strict=True)))
+
+
+def _unit(system: System, name: str) -> str:
+    """Of a parameter; none is known of an argument."""
+    element, _, label = name.partition(".")
+    for one in system.elements:
+        if one.name == element:
+            return one.quantity(label).unit
+    return ""
+
+
+def _texts(values: Iterable[str]) -> NDArray[Any]:
+    return np.array(list(values), dtype=object)

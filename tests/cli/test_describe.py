@@ -1,0 +1,82 @@
+"""`nonsmooth describe`: what it says of a ready problem and of a file, and what it refuses."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from nonsmooth.cli import main
+
+FILE = """
+from nonsmooth import *
+
+def build(clearance=1e-3, stiffness=100.0):
+    model = Model(name="ball in a hole", provenance={"ball.mass": {"kind": "given", "source": "scales"}})
+    model.add(Ground("hole"))
+    model.add(PlanarBody("ball", mass=0.25, inertia=1e-3, velocity=(0.5, 0.0)))
+    contact = Rigid(restitution=0.5, friction=0.0)
+    model.add(RevoluteClearance("rim", "hole", "ball", clearance=clearance, contact=contact))
+    model.add(Spring("spring", "hole", "ball", stiffness=stiffness))
+    model.add(PointForce("push", "ball", force=lambda t: (t, 0.0)))
+    return model
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def described(capsys, *words):
+    assert main(["describe", *words]) == 0
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_a_problem(capsys):
+    shown = described(capsys, "slider-crank-translational")
+    assert "degrees of freedom 3 = 9 velocities - 6 constraints" in shown
+    assert re.search(r"rod 0\.038 0\.00059 x 0\.306 y 11\.475, angle -75", shown.replace("0.306,", "0.306"))
+    assert "rod-slider Revolute rod, slider x [m], y [m]" in shown
+    assert "guide PrismaticClearance ground," in shown and "0.001 m" in shown
+    assert re.search(r"guide\.clearance 0\.001 m given SCConst\.h", shown)
+
+
+def test_arguments_and_parameters_change_what_is_shown(capsys):
+    assert "degrees of freedom 1 = 9 velocities - 8 constraints" in described(
+        capsys, "slider-crank-translational", "--set", "clearance=false"
+    )
+    assert "chain of 7" in described(capsys, "chain", "--set", "n=7", "--set", "link3.mass=0.75")
+    shown = described(capsys, "chain", "--set", "link3.mass=0.75")
+    assert "link3 0.75" in shown and "link4 0.1" in shown
+
+
+def test_a_file_with_every_parameter(folder, capsys):
+    (folder / "ball.py").write_text(FILE, encoding="utf-8")
+    shown = described(capsys, "ball.py", "--set", "stiffness=250", "--figure", "ball.svg")
+    assert "mechanism: ball in a hole" in shown and "3 = 3 velocities - 0 constraints" in shown
+    assert "ball 0.25 0.001 0 x 0.5" in shown
+    assert "rim RevoluteClearance hole, ball" in shown and "Rigid," in shown
+    assert "spring Spring hole, ball stiffness 250 N/m" in shown
+    assert "push PointForce ball force: function of time" in shown
+    assert "ball.mass 0.25 kg given, scales" in shown and "rim.restitution 0.5 -" in shown
+    assert "<svg" in (folder / "ball.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["chian"], "Did you mean chain?"),
+        (["chain", "--set", "solver.eps=1"], "a description has no solver"),
+        (["chain", "--set", "link9.mass=1"], 'Unknown parameter "link9.mass"'),
+        (["chain", "--set", "links=4"], "chain has no argument 'links'"),
+        (["chain", "--figure", "sketch.gif"], "the name must end in .png or .pdf or .svg"),
+        (["nowhere.py"], "nowhere.py is not a file"),
+    ],
+)
+def test_what_is_refused(words, sentence, folder, capsys):
+    assert main(["describe", *words]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and sentence in err
+    assert list(folder.iterdir()) == []

@@ -1,0 +1,180 @@
+"""Pictures of a film are checked by the places of what they show."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+from matplotlib.animation import FFMpegWriter
+from matplotlib.patches import Circle, Polygon
+from matplotlib.quiver import Quiver
+from PIL import Image
+
+from nonsmooth import (
+    ErrorControl,
+    EventDriven,
+    GaussQP,
+    Gravity,
+    Landing,
+    Model,
+    SpatialBody,
+    Trajectory,
+    plots,
+    simulate,
+)
+from nonsmooth.cli import main
+from nonsmooth.diagnostics import coordinates, mean_forces
+from nonsmooth.exceptions import InputError
+from nonsmooth_problems import bouncing_ball, newtons_cradle, slider_crank_revolute, slider_rod, stick_slip_oscillator
+
+C = 0.5e-3
+CONTROL = ErrorControl(rtol=1e-7, atol=1e-9, dt_min=1e-6, dt_max=1e-3)
+
+
+@pytest.fixture(scope="module")
+def crank():
+    return simulate(slider_crank_revolute().build(), EventDriven(), t_end=3e-3, dt=CONTROL)
+
+
+def circles(film):
+    return [patch for patch in film.axes.patches if isinstance(patch, Circle)]
+
+
+def pieces_of_text(film):
+    return " ".join(text.get_text() for text in film.figure.texts)
+
+
+def in_the_rod(run, t):
+    """From the rod's end to the slider (n, 2), global frame, and the rod's end."""
+    q = dict(zip(run.q.names, coordinates(run, t).T, strict=True))
+    end = np.column_stack([q["rod.x"] + 0.06 * np.cos(q["rod.angle"]), q["rod.y"] + 0.06 * np.sin(q["rod.angle"])])
+    return np.column_stack([q["slider.x"], q["slider.y"]]) - end, end
+
+
+def test_the_journal_is_magnified_in_its_bearing(crank):
+    film = plots.animation(crank, frames=13)
+    e, end = in_the_rod(crank, film.t)
+    factor = film.magnification
+    assert factor == 5 and "clearance drawn 5 times its size" in pieces_of_text(film)
+    for k in (0, 5, 12):
+        film.draw(k)
+        bearing, journal = circles(film)[-2:]
+        np.testing.assert_allclose(bearing.get_center(), end[k], atol=1e-12)
+        np.testing.assert_allclose(np.subtract(journal.get_center(), bearing.get_center()), factor * e[k], atol=1e-12)
+        assert bearing.get_radius() - journal.get_radius() == pytest.approx(factor * C)
+    text = pieces_of_text(film)
+    assert "t = 3.0 ms" in text and "times slower than life" in text and "arrows: mean contact forces" in text
+
+
+def test_bars_end_in_their_joints(crank):
+    film = plots.animation(crank, frames=5)
+    film.draw(3)
+    lines = {one.get_label(): np.column_stack(one.get_data()) for one in film.axes.lines}
+    angle = float(np.interp(film.t[3], crank.t, crank.q["crank.angle"]))
+    knee = 0.05 * np.array([np.cos(angle), np.sin(angle)])
+    ends = lines["crank"][np.argsort(np.hypot(*lines["crank"].T))]
+    np.testing.assert_allclose(ends, [[0.0, 0.0], knee], atol=1e-6)
+    assert np.min(np.hypot(*(lines["rod"] - knee).T)) < 1e-6
+    np.testing.assert_allclose(np.hypot(*np.diff(lines["rod"], axis=0)[0]), 0.12, atol=1e-9)
+
+
+def test_arrows_are_the_mean_forces_of_the_time_before(crank):
+    film = plots.animation(crank, frames=13)
+    (arrows,) = [one for one in film.axes.collections if isinstance(one, Quiver)]
+    force = mean_forces(crank, film.t)[:, 0]
+    e, _ = in_the_rod(crank, film.t)
+    longest = 0.0
+
+    def arrow():
+        return np.where(np.ma.getmaskarray(np.ma.masked_array(arrows.U, arrows.Umask)), 0.0, [arrows.U, arrows.V])[:, 0]
+
+    for k in range(1, 13):
+        film.draw(k)
+        u, v = arrow()
+        longest = max(longest, float(np.hypot(u, v)))
+        if force[k - 1] > 0:
+            np.testing.assert_allclose([u, v], -np.hypot(u, v) * e[k] / np.hypot(*e[k]), atol=1e-12)
+    k = 1 + int(np.argmax(force))
+    film.draw(k)
+    assert np.hypot(*arrow()) == pytest.approx(longest) and longest > 0.02
+    assert f"{force.max() / 1e3:.3g} kN" in pieces_of_text(film)
+    assert not [one for one in plots.animation(crank, frames=3, forces=False).axes.collections]
+
+
+def test_gaps_of_a_slider_read_as_multiples():
+    run = simulate(slider_rod(case=2).build(), GaussQP(), t_end=4e-3, dt=Landing(1e-6, 1e-4))
+    film = plots.animation(run, frames=9, magnify=15.0)
+    walls = sorted(float(np.mean(one.get_ydata())) for one in film.axes.lines if len(one.get_xdata()) == 2)
+    assert film.magnification == 15.0
+    gaps = {name: np.interp(film.t, run.t, run.gap[f"guide.{name}"]) for name in ("left_lower", "right_upper")}
+    for k in (0, 4, 8):
+        film.draw(k)
+        (block,) = [one for one in film.axes.patches if isinstance(one, Polygon)]
+        left_lower, _, right_upper = block.get_xy()[:3]
+        assert left_lower[1] - walls[0] == pytest.approx(15 * gaps["left_lower"][k], abs=2e-7)
+        assert walls[-1] - right_upper[1] == pytest.approx(15 * gaps["right_upper"][k], abs=2e-7)
+
+
+@pytest.mark.parametrize(
+    "problem, bodies", [(bouncing_ball, 1), (newtons_cradle, 5), (stick_slip_oscillator, 2)],
+    ids=lambda x: getattr(x, "name", ""),
+)  # fmt: skip
+def test_other_mechanisms_are_drawn(problem, bodies):
+    control = ErrorControl(rtol=1e-6, atol=1e-8, dt_min=1e-5, dt_max=2e-2)
+    run = simulate(problem().build(), EventDriven(), t_end=0.3, dt=control)
+    film = plots.animation(run, frames=4)
+    film.draw(3)
+    low, high = (np.array(film.axes.get_xlim()), np.array(film.axes.get_ylim()))
+    assert "clearance" not in pieces_of_text(film)
+    names = [name.removesuffix(".x") for name in run.q.names if name.endswith(".x")]
+    assert len(names) == bodies
+    for name in names:
+        assert low[0] <= run.q[f"{name}.x"][-1] <= low[1] and high[0] <= run.q[f"{name}.y"][-1] <= high[1]
+
+
+def test_a_gif_is_written_and_pyplot_is_untouched(crank, tmp_path):
+    before = "matplotlib.pyplot" in sys.modules
+    crank.save(tmp_path / "run.nc")
+    film = plots.animation(Trajectory.load(tmp_path / "run.nc"), frames=3, fps=5)
+    film.save(tmp_path / "film.gif")
+    with Image.open(tmp_path / "film.gif") as image:
+        assert image.n_frames == 3 and image.info["duration"] == 200
+    assert ("matplotlib.pyplot" in sys.modules) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["film.gif", "run.nc"]
+
+
+def test_what_cannot_be_written_or_drawn_is_named(crank, tmp_path, monkeypatch):
+    film = plots.animation(crank, frames=2)
+    with pytest.raises(InputError, match="An animation is a file .gif or .mp4, got 'film.png'"):
+        film.save(tmp_path / "film.png")
+    monkeypatch.setattr(FFMpegWriter, "isAvailable", classmethod(lambda cls: False))
+    with pytest.raises(InputError, match="An MP4 needs the program ffmpeg, which is not found"):
+        film.save(tmp_path / "film.mp4")
+    with pytest.raises(InputError, match="cannot be written"):
+        film.save(tmp_path / "nowhere" / "film.gif")
+    with pytest.raises(InputError, match="frames must be an integer >= 2, got 1"):
+        plots.animation(crank, frames=1)
+    with pytest.raises(InputError, match="within the run, 0 to 0.003 s, got 0 to 1 s"):
+        plots.animation(crank, span=(0.0, 1.0))
+    with pytest.raises(InputError, match="magnify positive, got 20 and -1"):
+        plots.animation(crank, magnify=-1)
+    box = SpatialBody("box", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    model = Model([box, Gravity(acceleration=(0.0, 0.0, -9.81))])
+    falling = simulate(model.build(), GaussQP(), t_end=0.1, dt=0.05)
+    with pytest.raises(InputError, match="Planar mechanisms only are drawn, and this one is spatial"):
+        plots.animation(falling)
+
+
+def test_the_command_line_writes_a_film(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(plots, "animation", partial(plots.animation, frames=3))
+    words = ["run", "slider-rod", "--case", "2", "--t-end", "1e-3", "--stepper", "gauss-qp", "--dt", "1e-4"]
+    assert main([*words, "--animation", str(tmp_path / "film.png")]) == 2
+    assert "An animation is a file .gif or .mp4" in capsys.readouterr().err
+    assert main([*words, "--animation", str(tmp_path / "no" / "film.gif")]) == 2
+    assert "--animation" in capsys.readouterr().err
+    monkeypatch.chdir(tmp_path)
+    assert main([*words, "--animation", "film.gif"]) == 0
+    assert (tmp_path / "film.gif").stat().st_size > 1000
+    assert "film.gif" in capsys.readouterr().out

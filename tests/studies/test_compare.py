@@ -1,0 +1,192 @@
+"""Comparison of contact worlds: metrics, cost at equal error, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import xarray
+
+from nonsmooth import (
+    Compliant,
+    CompliantDae,
+    Dop853,
+    ErrorControl,
+    EventDriven,
+    GaussQP,
+    InputError,
+    Landing,
+    Rigid,
+    plots,
+)
+from nonsmooth.laws import Flores
+from nonsmooth.registry import find_problems
+from nonsmooth.step_control import ConstantStep
+from nonsmooth.studies import Case, compare
+from nonsmooth.studies.compare import METRICS
+from nonsmooth.studies.equal_error import refined
+from nonsmooth.studies.motions import Motion, mean_deviation, scales
+from nonsmooth_problems import slider_rod
+
+RIGID = Rigid(restitution=0.5, friction=0.0)
+CONTROL = ErrorControl(1e-7, 1e-9, 1e-6, 1e-3)
+
+
+def build(contact):
+    return slider_rod(case=1, contact=contact)
+
+
+def law(K: float) -> Compliant:
+    return Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True))
+
+
+@pytest.fixture(scope="module")
+def found():
+    exact = slider_rod.exact(case=1, contact=RIGID)
+    return compare(
+        build,
+        [
+            Case("event-driven", RIGID, EventDriven(), CONTROL, exact=exact),
+            Case("landing", RIGID, GaussQP(), Landing(1e-6, 1e-3), exact=exact),
+            Case("1e12", law(1e12), CompliantDae(solver=Dop853()), CONTROL),
+            Case("1e14", law(1e14), CompliantDae(solver=Dop853()), CONTROL),
+        ],
+        t_end=6e-3,
+    )
+
+
+def test_every_case_has_every_metric(found) -> None:
+    assert all(tuple(found.table[label]) == tuple(METRICS) for label in found.labels)
+
+
+def test_rigid_cases_are_the_reference(found) -> None:
+    for label in ("event-driven", "landing"):
+        numbers = found.table[label]
+        assert numbers["distance"] < 1e-9 and numbers["own_error"] < 1e-8 and numbers["penetration"] < 1e-15
+        assert numbers["first_impulse"] == pytest.approx(0.0525267788846794, rel=1e-12)
+
+
+def test_compliant_cases_approach_it(found) -> None:
+    soft, stiff = found.table["1e12"], found.table["1e14"]
+    # K^-0.4 of the first impulse: a factor of 10^0.8 in two decades
+    errors = [numbers["first_impulse"] / 0.0525267788846794 - 1 for numbers in (soft, stiff)]
+    assert errors[0] / errors[1] == pytest.approx(10**0.8, rel=0.05)
+    assert soft["distance"] > 6 * stiff["distance"] > 0
+    # their own errors are far below what they differ by
+    assert max(soft["own_error"], stiff["own_error"]) < 1e-6
+    assert soft["agreement"] < stiff["agreement"] < 1
+
+
+def test_impulse_balances_the_weight_in_both_worlds(found) -> None:
+    for label in found.labels:
+        total = sum(found.table[label]["impulse"].values())
+        momentum = 5.0 * found.runs[label].v["slider.y"][-1]
+        assert total == pytest.approx(5.0 * 9.81 * 6e-3 + momentum, rel=1e-6)
+
+
+def test_windows_hold_the_whole_impulse(found) -> None:
+    width = np.diff(found.edges)
+    for k, label in enumerate(found.labels):
+        assert found.forces[k].T @ width == pytest.approx(list(found.table[label]["impulse"].values()), abs=1e-12)
+
+
+def test_cost_is_at_equal_error(found) -> None:
+    for label in found.labels:
+        cost = found.table[label]["equal_error"]
+        assert cost["error"] <= found.settings["target of the own error [-]"]
+        assert cost["wall"] > 0 and cost["steps"] > 0 and cost["evaluations"] > 0
+        assert cost["steps"] <= found.table[label]["steps"]
+
+
+def test_distances_between_cases(found) -> None:
+    assert np.all(np.diag(found.between) == 0) and np.all(np.diag(found.modes) == 1)
+    assert found.between == pytest.approx(found.between.T)
+    assert found.between[0, 2:] == pytest.approx(
+        [found.table[label]["distance"] for label in ("1e12", "1e14")], rel=1e-3
+    )
+
+
+def test_dataset_and_file(found, tmp_path) -> None:
+    found.save(tmp_path / "comparison.nc")
+    data = xarray.load_dataset(tmp_path / "comparison.nc")
+    assert data["penetration"].attrs["units"] == "m"
+    assert list(data["case"].values) == list(found.labels)
+    assert float(data["first_impulse"].sel(case="1e14")) == found.table["1e14"]["first_impulse"]
+    assert set(data["motion"].values) == {"reference", *found.labels}
+    first = data.isel(touch=0)
+    assert float(first["touch_start"]) == pytest.approx(0.001427843123)
+
+
+def test_rows_are_plain(found) -> None:
+    rows = found.rows()
+    assert [row["case"] for row in rows] == list(found.labels)
+    assert "impulse.guide.left_lower" in rows[0] and "loss.contact" in rows[0]
+    json.dumps(rows)
+
+
+def test_figure(found, tmp_path) -> None:
+    figure = plots.comparison(found)
+    titles = [axis.get_title(loc="left") for axis in figure.axes]
+    assert titles[0] == "slider.y" and "mean force over 0.3 ms" in titles[2]
+    assert all("[" in axis.get_ylabel() + axis.get_xlabel() for axis in figure.axes)
+    figure.savefig(tmp_path / "comparison.png")
+
+
+def test_converged_run_stands_in_for_an_exact_solution(found) -> None:
+    without = compare(build, [Case("rigid", RIGID, EventDriven(), CONTROL)], t_end=6e-3, target=0)
+    assert without.table["rigid"]["distance"] < 1e-12
+    assert np.isnan(without.table["rigid"]["equal_error"]["wall"])
+
+
+def test_coordinates_that_do_not_move_do_not_count() -> None:
+    exact = slider_rod.exact(case=1, contact=RIGID)
+    grid = np.linspace(0.0, 6e-3, 201)
+    like = compare(build, [Case("rigid", RIGID, EventDriven(), CONTROL)], t_end=6e-3, target=0).runs["rigid"]
+    scale = scales(Motion.of_exact(exact, like), grid)
+    assert scale == pytest.approx([10.0 * 6e-3**2 / 2, 1e-5, np.inf])
+    assert mean_deviation(Motion.of_exact(exact, like), Motion.of_run(like), grid) == pytest.approx(0, abs=1e-17)
+
+
+@pytest.mark.parametrize(
+    ("dt", "level", "expected"),
+    [
+        (ConstantStep(1e-4), 2, ConstantStep(2.5e-5)),
+        (Landing(1e-6, 1e-3), -1, Landing(2e-6, 2e-3)),
+        (ErrorControl(1e-6, 1e-8, 1e-6, 1e-3), -3, ErrorControl(1e-3, 1e-5, 1e-6, 8e-3)),
+        (ErrorControl(1e-6, 1e-8, 1e-6, 1e-3), -4, ErrorControl(1e-2, 1e-4, 1e-6, 1e-2)),
+        (ErrorControl(1e-6, 1e-8, 1e-6, 1e-3), -5, None),
+        (ErrorControl(1e-6, 1e-8, 1e-6, 1e-3), 6, None),
+        (ConstantStep(1e-4), -12, None),
+    ],
+)
+def test_refinement(dt, level, expected) -> None:
+    assert refined(dt, level, 0.02) == expected
+
+
+@pytest.mark.parametrize(
+    "problem", [one for one in find_problems().values() if one.comparison], ids=lambda one: one.name
+)
+def test_problems_state_what_can_be_run(problem) -> None:
+    stated = problem.comparison
+    assert 0 < stated.restitution < 1 and stated.t_end > stated.dt_max > 0 and stated.target > 0
+    for K in stated.stiffness:
+        assert problem(**stated.arguments, contact=law(K)).build().compliance is not None
+
+
+def test_what_is_refused() -> None:
+    one = Case("one", RIGID, EventDriven(), CONTROL)
+    with pytest.raises(InputError, match="at least one Case"):
+        compare(build, [], t_end=1e-3)
+    with pytest.raises(InputError, match="one label"):
+        compare(build, [one, one], t_end=1e-3)
+    with pytest.raises(InputError, match="reference must be one of the cases, one"):
+        compare(build, [one], t_end=1e-3, reference="two")
+    with pytest.raises(InputError, match="windows"):
+        compare(build, [one], t_end=1e-3, windows=0)
+    with pytest.raises(InputError, match="contact must be"):
+        Case("law", Flores(stiffness=1e10, restitution=0.5), CompliantDae(), CONTROL)
+    with pytest.raises(InputError, match="CompliantDae needs compliant contact"):
+        compare(build, [Case("mixed up", RIGID, CompliantDae(), CONTROL)], t_end=1e-3)
+    with pytest.raises(InputError, match="sample"):
+        compare(build, [Case("one", RIGID, EventDriven(), CONTROL, exact=3)], t_end=1e-3, target=0)

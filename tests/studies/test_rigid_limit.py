@@ -1,0 +1,106 @@
+"""Compliant contact towards rigid contact: orders, the first impulse, forces at rest, stiffness for a depth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray
+from scipy.optimize import brentq
+
+from nonsmooth import Compliant, CompliantDae, ErrorControl, EventDriven, InputError, Rigid, plots, simulate
+from nonsmooth.laws import Flores, HuntCrossley
+from nonsmooth.studies import Case, rigid_limit
+from nonsmooth.studies.rigid_limit import order
+from nonsmooth_problems import slider_rod
+
+CONTROL = ErrorControl(1e-9, 1e-11, 1e-6, 1e-3)
+
+
+def build(contact):
+    return slider_rod(case=1, contact=contact)
+
+
+def limit(e, stiffness, t_end, **options):
+    contact = Rigid(restitution=e, friction=0.0)
+    rigid = Case("rigid", contact, EventDriven(), CONTROL, exact=slider_rod.exact(case=1, contact=contact))
+    return rigid_limit(
+        build, rigid, lambda K: Compliant(Flores(stiffness=K, restitution=e, calibrated=True)), stiffness, t_end=t_end,
+        **options,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def found():
+    return limit(0.5, [10.0**k for k in range(10, 17)], 6e-3, depth=1e-7)
+
+
+def test_orders_towards_the_exact_rigid_motion(found) -> None:
+    # Hertz: depth, duration and with them every error scale with K^(-2/5)
+    assert np.all(np.diff(found.distance) < 0)
+    assert found.distance[-1] < 1e-3
+    for what, value in found.orders.items():
+        assert value == pytest.approx(0.4, abs=0.01), what
+
+
+def test_stiffness_that_a_depth_needs(found) -> None:
+    assert found.needed["found"] == pytest.approx(1e-7, rel=0.01)
+    assert 1e14 < found.needed["stiffness"] < 2e14
+
+
+def test_soft_contacts_do_not_part(found) -> None:
+    assert np.isnan(found.first_impulse[0]) and np.isfinite(found.first_impulse[1])
+
+
+def test_dataset_and_figure(found, tmp_path) -> None:
+    found.save(tmp_path / "limit.nc")
+    data = xarray.load_dataset(tmp_path / "limit.nc")
+    assert data.attrs["order_penetration"] == found.orders["penetration"]
+    assert data["penetration"].attrs["units"] == "m" and len(data["stiffness"]) == 7
+    plots.rigid_limit(found).savefig(tmp_path / "limit.png")
+
+
+@pytest.mark.parametrize("e", [0.3, 0.5, 0.8])
+def test_first_impulse_at_equal_delivered_restitution(e) -> None:
+    found = limit(e, [1e14, 1e15, 1e16], 3e-3 if e < 0.8 else 4e-3)
+    error = np.abs(found.impulse_error)
+    assert error[0] < 0.015 and error[2] < 0.0025
+    assert found.orders["impulse"] == pytest.approx(0.4, abs=0.01)
+
+
+def test_ten_to_the_ten_is_forty_percent_off() -> None:
+    found = limit(0.8, [1e10, 1e14], 4e-3)
+    assert found.impulse_error[0] == pytest.approx(0.40, abs=0.01)
+
+
+def test_requested_is_not_delivered() -> None:
+    """Without calibration the limit of the first impulse is that of the restitution that the law delivers."""
+    contact = Rigid(restitution=0.5, friction=0.0)
+    rigid = Case("rigid", contact, EventDriven(), CONTROL, exact=slider_rod.exact(case=1, contact=contact))
+    with pytest.warns(match="restitution"):
+        found = rigid_limit(
+            build, rigid, lambda K: Compliant(HuntCrossley(stiffness=K, restitution=0.5)), [1e15, 1e16], t_end=3e-3
+        )
+    chi = 0.75
+    delivered = brentq(lambda r: chi * (1 + r) - np.log((1 + chi) / (1 - chi * r)), 0.1, 0.9)
+    assert delivered == pytest.approx(0.663, abs=1e-3)
+    # the impulse of a free impact is m v (1 + e); at K = 1e16 the compliant one is within 0.2 % of that
+    assert found.impulse_error[-1] == pytest.approx((1 + delivered) / 1.5 - 1, abs=0.0025)
+
+
+@pytest.mark.parametrize("K", [1e12, 1e13, 1e14])
+def test_forces_at_rest(K) -> None:
+    law = Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True))
+    run = simulate(build(law).build(), CompliantDae(), t_end=0.02, dt=ErrorControl(1e-7, 1e-9, 1e-6, 1e-3))
+    for contact in ("guide.left_lower", "guide.right_lower"):
+        assert run.lam_N[contact][-1] == pytest.approx(5.0 * 9.81 / 2, abs=1e-6)
+
+
+def test_fitted_order_needs_two_points() -> None:
+    assert np.isnan(order(np.array([1.0, 10.0]), np.array([np.nan, 1.0])))
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(InputError, match="that rise"):
+        limit(0.5, [1e12, 1e11], 3e-3)
+    with pytest.raises(InputError, match="add others"):
+        limit(0.5, [1e12, 1e13], 3e-3, depth=1.0)

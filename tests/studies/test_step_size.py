@@ -1,0 +1,138 @@
+"""Orders, violations and cost over the step size."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import xarray
+
+from nonsmooth import ErrorControl, EventDriven, GaussQP, Landing, MoreauJean, Rigid, plots
+from nonsmooth.cli import main
+from nonsmooth.exceptions import InputError
+from nonsmooth.studies import Case, step_size
+from nonsmooth.studies.step_size import order
+from nonsmooth_problems import slider_rod
+
+PLASTIC = Rigid(restitution=0.0, friction=0.0)
+EXACT = slider_rod.exact(case=2)
+BOUNDS = ([1e-7, 1e-6, 1e-5, 1e-4], [2.5e-4, 1e-3])
+
+
+def build(contact):
+    return slider_rod(case=2, contact=contact)
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Case 2 with quick steppers."""
+    cases = [
+        Case("implicit Euler", PLASTIC, GaussQP(), 2e-4, exact=EXACT),
+        Case("projected", PLASTIC, MoreauJean(projection="combined"), 2e-4, exact=EXACT),
+        Case("landing", PLASTIC, GaussQP(), Landing(1e-6, 1e-3), exact=EXACT),
+        Case("events", PLASTIC, EventDriven(), ErrorControl(1e-4, 1e-6, 1e-6, 1e-3), exact=EXACT),
+    ]
+    return step_size(build, cases, t_end=4e-3, bounds=BOUNDS, repeats=1)
+
+
+def test_orders_and_violations_of_case_2(found):
+    euler, landing = found["implicit Euler"], found["landing"]
+    assert 0.85 <= euler.orders["error"] <= 1.15
+    assert landing.measures["error"].max() <= 1e-8  # in clearances
+    assert found["events"].measures["error"].max() <= 1e-8
+    for one in (euler, landing, found["projected"]):
+        assert one.measures["violation"].max() <= 1e-12
+        assert one.measures["complementarity"].max() <= 1e-10
+    assert np.isnan(landing.orders["error"])  # round-off has no order
+    assert euler.measures["impulse_error"][-1] < euler.measures["impulse_error"][0] / 4
+    assert [one.reference for one in found.series] == ["exact"] * 4
+
+
+def test_landing_over_both_bounds(found):
+    """The shortest flight that is resolved bounds the error; the longest step does not matter for parabolas."""
+    error = found.bounds.error
+    assert error.shape == (4, 2) and np.all(np.diff(error[1:], axis=0) > 0)
+    assert error[1] == pytest.approx(found["landing"].measures["error"][[2, 0]])
+    assert found.bounds.violation.max() <= 1e-12
+
+
+def test_dataset_and_figure(found, tmp_path):
+    found.save(tmp_path / "steps.nc")
+    with xarray.open_dataset(tmp_path / "steps.nc", engine="h5netcdf") as data:
+        assert data.error.dims == ("case", "level") and data.violation.units == "m"
+        assert float(data.error_order[0]) == found["implicit Euler"].orders["error"]
+        assert data.bounds_error.shape == (4, 2)
+    figure = plots.step_size(found)
+    figure.canvas.draw()
+    titles = [axis.get_title(loc="left") for axis in figure.axes]
+    assert titles[:3] == ["Mean error of the gaps", "Mean error of the impulse", "Worst overlap"]
+    assert "order 0.89" in figure.legends[0].get_texts()[0].get_text()
+
+
+def test_a_reference_of_its_own_shows_the_order():
+    cases = [Case("implicit Euler", PLASTIC, GaussQP(), 2e-4)]
+    found = step_size(build, cases, t_end=4e-3, reference="self", repeats=1)
+    assert 0.8 <= found["implicit Euler"].orders["error"] <= 1.2
+    assert found["implicit Euler"].reference.startswith("the same stepper, ConstantStep(dt=7.8125e-07")
+
+
+@pytest.mark.slow
+def test_processes_give_the_same():
+    cases = [Case("implicit Euler", PLASTIC, GaussQP(), 2e-4), Case("landing", PLASTIC, GaussQP(), Landing(1e-6, 1e-3))]
+    make = lambda contact: slider_rod(case=2, contact=contact)  # noqa: E731  # goes to the processes by value
+    here, there = (step_size(make, cases, t_end=4e-3, repeats=1, workers=n) for n in (1, 2))
+    for a, b in zip(here.series, there.series, strict=True):
+        assert all(np.array_equal(a.measures[name], b.measures[name]) for name in a.measures)
+        assert a.reference == "event-driven, rtol 1e-11"
+
+
+def test_order_is_fitted_above_round_off():
+    dt = np.array([1e-2, 1e-3, 1e-4, 1e-5])
+    assert order(dt, np.array([1e-2, 1e-4, 1e-6, 3e-10])) == pytest.approx(2.0)
+    assert np.isnan(order(dt, np.array([1e-2, 1e-4, np.nan, 1e-12])))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"reference": "truth"}, "reference must be one of best, exact"),
+        ({"reference": "exact"}, 'Case "a" has no exact solution'),
+        ({"levels": 1}, "levels must be a whole number, at least 2"),
+        ({"bounds": BOUNDS}, "bounds need a case with Landing"),
+    ],
+)
+def test_mistakes(options, message):
+    with pytest.raises(InputError, match=message):
+        step_size(build, [Case("a", PLASTIC, GaussQP(), 2e-4)], t_end=4e-3, **options)
+
+
+def test_command_line(tmp_path, capsys):
+    options = ["--stepper", "gauss-qp", "--stepper", "gauss-qp:landing", "--workers", "1", "--json"]
+    files = ["--figure", str(tmp_path / "steps.png"), "--output", str(tmp_path / "steps.nc")]
+    assert main(["study", "step-size", "slider-rod", *options, *files]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    euler, landing = facts["gauss-qp"], facts["gauss-qp, landing"]
+    assert 0.85 <= euler["order"] <= 1.15 and len(euler["dt"]) == len(euler["seconds"]) == 5
+    assert max(landing["error"]) <= 1e-8 and max(euler["violation"] + landing["violation"]) <= 1e-12
+    assert landing["order"] is None and landing["dt_min"] == [1e-6] * 5 and len(landing["bounds"]["error"]) == 5
+    assert (tmp_path / "steps.png").stat().st_size > 0 and (tmp_path / "steps.nc").is_file()
+
+
+def test_command_line_refuses(capsys):
+    assert main(["study", "step-size", "bouncing-ball"]) == 2
+    assert "bouncing-ball states no steps to study: give --t-end, --dt, --dt-max" in capsys.readouterr().err
+    assert main(["study", "step-size", "slider-rod", "--stepper", "gauss-qp:lands"]) == 2
+    assert "after the colon stands landing" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_slider_crank(capsys):
+    """The default study of the slider-crank: first order, second order with landing."""
+    assert main(["study", "step-size", "slider-crank-translational", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    for name in ("gauss-qp, plastic", "moreau-jean", "generalized-alpha"):
+        assert 0.8 <= facts[name]["order"] <= 1.2, name
+    assert facts["gauss-qp, landing"]["order"] == pytest.approx(2.0, abs=0.1)
+    for name in ("gauss-qp, plastic", "generalized-alpha", "gauss-qp, landing", "event-driven"):
+        assert max(facts[name]["violation"]) <= 1e-12

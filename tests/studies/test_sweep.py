@@ -1,0 +1,332 @@
+"""Sweeps: what they give, what happens to failed runs, and that they go on where they stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import xarray
+
+from nonsmooth import ErrorControl, EventDriven, GaussQP, Landing, MoreauJean, Rigid, plots, simulate
+from nonsmooth.cli import main
+from nonsmooth.exceptions import InputError
+from nonsmooth.studies import grid, points, sample, sweep
+from nonsmooth.studies.designs import quantiles
+from nonsmooth.studies.sweep import Runs
+from nonsmooth.studies.workers import WorkersLost, outcomes
+from nonsmooth_problems import bouncing_ball, slider_crank_revolute, slider_rod
+
+#: case 2, thousand sets; each run is logged by the one number that tells it from the others
+SCRIPT = '''
+import os, sys
+from nonsmooth import GaussQP
+from nonsmooth.studies import sample, sweep
+from nonsmooth_problems import slider_rod
+
+LOG = {log!r}
+
+def resting(run):
+    """Height at the end."""
+    with open(LOG, "a") as log:
+        log.write(run.manifest["parameters"]["guide.clearance"]["value"].hex() + "\\n")
+    return run.q["slider.y"][-1]
+
+if __name__ == "__main__":
+    design = sample({{"guide.clearance": (5e-6, 5e-5), "slider.mass": (4.0, 6.0)}}, 1000, method="random", seed=3)
+    settings = dict(t_end=4e-3, dt=5e-5, metrics=[resting, "peak-impulse"], piece=10, output={output!r})
+    sweep(slider_rod, GaussQP(), design, **settings, **{options})
+'''
+
+
+def small(**options):
+    """Two clearances, one of them impossible, with two masses."""
+    design = grid({"guide.clearance": [1e-5, -1.0, 2e-5], "slider.mass": [4.0, 5.0]})
+    return sweep(
+        slider_rod, GaussQP(), design, t_end=2e-3, dt=1e-4, metrics=["peak-impulse", "final:slider.y"], **options
+    )  # fmt: skip
+
+
+def test_a_grid_is_a_dataset_over_its_parameters():
+    found = small(workers=1)
+    assert found["final:slider.y"].dims == ("guide.clearance", "slider.mass")
+    assert found["guide.clearance"].units == "m" and found["slider.mass"].units == "kg"
+    assert found["peak-impulse"].units == "N s" and "largest impulse" in found["peak-impulse"].long_name
+    run = simulate(slider_rod().build(), GaussQP(), t_end=2e-3, dt=1e-4, parameters={"guide.clearance": 2e-5})
+    assert found["final:slider.y"].sel({"guide.clearance": 2e-5, "slider.mass": 5.0}) == run.q["slider.y"][-1]
+
+
+def test_failed_runs_are_recorded_with_their_message():
+    found = small(workers=1)
+    lost = found.sel({"guide.clearance": -1.0})
+    assert set(lost.status.values) == {"failed"} and np.isnan(lost["peak-impulse"]).all()
+    assert all("clearance must be a positive number" in message for message in lost.message.values)
+    assert (found.status == "finished").sum() == 4
+
+
+def test_a_list_and_a_sample_are_datasets_over_the_runs():
+    design = points({"slider.mass": [4.0, 5.0, 6.0], "guide.clearance": [1e-5, 2e-5, 3e-5]})
+    found = sweep(slider_rod, GaussQP(), design, t_end=1e-3, dt=1e-4, metrics="steps", workers=1)
+    assert found["steps"].dims == ("run",) and list(found["slider.mass"].values) == [4.0, 5.0, 6.0]
+    design = sample({"slider.mass": (4.0, 6.0)}, 5, method="halton", seed=1)
+    assert np.array_equal(design.values, sample({"slider.mass": (4.0, 6.0)}, 5, method="halton", seed=1).values)
+
+
+def test_arguments_of_the_problem_are_varied_too():
+    """The speed of a driven crank: velocities at the start follow, so that the model is built anew."""
+    found = sweep(
+        slider_crank_revolute, EventDriven(), grid({"crank_speed": [100.0, 200.0]}), t_end=2e-3,
+        dt=ErrorControl(1e-6, 1e-8, 1e-6, 1e-3), metrics=["final:crank.angle"], workers=1,
+    )  # fmt: skip
+    assert found["final:crank.angle"].values == pytest.approx([0.2, 0.4])
+
+
+def test_own_metrics_and_those_with_several_numbers():
+    def bounces(run):
+        """Times of impacts."""
+        return run.impacts["t"]
+
+    bounces.unit = "s"
+    found = sweep(
+        bouncing_ball, GaussQP(), points({"height": [0.05, 0.2]}), t_end=0.35, dt=Landing(1e-4, 1e-2), workers=1,
+        metrics={"bounces": bounces, "both": lambda run: {"first": run.t[0], "last": run.t[-1]}},
+    )  # fmt: skip
+    assert found["bounces"].dims == ("run", "bounces_item") and found["bounces"].units == "s"
+    count = np.isfinite(found["bounces"].values).sum(axis=1)
+    assert count[0] > count[1] and found.sizes["bounces_item"] == count[0]
+    assert list(found["both.last"].values) == [0.35, 0.35]
+
+
+def test_a_sweep_that_stopped_goes_on(tmp_path):
+    """An error between two pieces stands for whatever ends the process."""
+    path = tmp_path / "sweep.nc"
+
+    def stop(what, share):
+        if share >= 0.5:
+            raise RuntimeError("no more current")
+
+    with pytest.raises(RuntimeError):
+        small(workers=1, piece=1, output=path, progress=stop)
+    kept = sorted((tmp_path / "sweep.nc.runs").glob("runs-*.nc"))
+    assert not path.exists() and len(kept) == 3
+    stamps = {file: file.stat().st_mtime_ns for file in kept}
+    shares = []
+
+    def watch(what, share):
+        shares.append(share)
+        assert all(not file.exists() or file.stat().st_mtime_ns == stamp for file, stamp in stamps.items())
+
+    found = small(workers=1, piece=1, output=path, progress=watch)
+    assert shares[0] == 0.5 and shares[-1] == 1.0
+    assert found.identical(small(workers=1))
+    with xarray.open_dataset(path, engine="h5netcdf") as written:
+        assert written.load().equals(found)
+    assert [file.name for file in tmp_path.iterdir()] == ["sweep.nc"]
+    assert small(workers=1, output=path).equals(found)  # which runs nothing
+
+
+def test_another_sweep_is_not_overwritten(tmp_path):
+    path = tmp_path / "sweep.nc"
+    small(workers=1, output=path)
+    with pytest.raises(InputError, match="holds another sweep: its dt differs"):
+        sweep(
+            slider_rod, GaussQP(), grid({"guide.clearance": [1e-5, -1.0, 2e-5], "slider.mass": [4.0, 5.0]}),
+            t_end=2e-3, dt=2e-4, metrics=["peak-impulse", "final:slider.y"], output=path, workers=1,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"design": {"guide.clearanc": [1.0]}}, "guide.clearance"),
+        ({"design": {"mas": [1.0]}}, "has no argument 'mas'"),
+        ({"metrics": "peak-impulses"}, "Did you mean peak-impulse"),
+        ({"metrics": "final:slider.z"}, "slider.y"),
+        ({"metrics": "impulse:guide"}, "guide.left_lower"),
+        ({"metrics": []}, "needs a metric"),
+        ({"workers": 0}, "workers must be"),
+    ],
+)
+def test_mistakes_are_found_before_the_first_run(options, message):
+    settings = {"design": {"guide.clearance": [1e-5]}, "metrics": "steps", "workers": 1} | options
+    design = grid(settings.pop("design"))
+    with pytest.raises(InputError, match=message):
+        sweep(slider_rod, GaussQP(), design, t_end=1e-3, dt=1e-4, **settings)
+
+
+def test_distributions():
+    assert quantiles("c", (1.0, 3.0), 0.5) == 2.0
+    assert quantiles("c", (1e-6, 1e-4, "log"), 0.5) == pytest.approx(1e-5)
+    for wrong in ((3.0, 1.0), (0.0, 1.0, "log"), 5.0, "normal"):
+        with pytest.raises(InputError, match="a distribution is"):
+            quantiles("c", wrong, 0.5)
+
+
+@pytest.mark.slow
+def test_processes_that_die_are_replaced(tmp_path):
+    def die_once(path):
+        if not os.path.exists(path):
+            open(path, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return "survived"
+
+    flag = str(tmp_path / "dead")
+    assert dict(outcomes(die_once, [(flag,), (flag,)], workers=2, scheduler=None)) == {0: "survived", 1: "survived"}
+
+
+@pytest.mark.slow
+def test_processes_that_always_die():
+    def die(number):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with pytest.raises(WorkersLost, match="died 3 times in a row, 2 tasks were left"):
+        list(outcomes(die, [(1,), (2,)], workers=2, scheduler=None))
+
+
+def thousand(folder, name, **options):
+    """The script of the sweep of 1000 sets, its output and its log."""
+    output, log = folder / f"{name}.nc", folder / f"{name}.log"
+    script = folder / f"{name}.py"
+    script.write_text(SCRIPT.format(output=str(output), log=str(log), options=options), encoding="utf-8")
+    return script, output, log
+
+
+def loaded(path):
+    with xarray.open_dataset(path, engine="h5netcdf") as dataset:
+        return dataset.load()
+
+
+def logged(path):
+    return [float.fromhex(line) for line in path.read_text().split()]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
+def test_a_thousand_sets_killed_half_way(tmp_path):
+    script, output, log = thousand(tmp_path, "killed", workers=2)
+    folder = output.with_name("killed.nc.runs")
+    process = subprocess.Popen([sys.executable, str(script)])
+    deadline = time.monotonic() + 300
+    while len(list(folder.glob("runs-*.nc"))) < 50:
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    time.sleep(3.0)  # the workers see that their parent is gone
+    before = logged(log)
+    finished = {
+        number for path in folder.glob("runs-*.nc") for number in loaded(path).run.values.tolist()
+    }  # fmt: skip
+    assert 500 <= len(finished) < 1000
+    log.unlink()
+    subprocess.run([sys.executable, str(script)], check=True)
+    design = sample({"guide.clearance": (5e-6, 5e-5), "slider.mass": (4.0, 6.0)}, 1000, method="random", seed=3)
+    again = logged(log)
+    values = design.values[:, 0]
+    assert sorted(again) == sorted(np.delete(values, sorted(finished)))  # nothing finished is run again
+    assert set(before) | set(again) == set(values)
+    script, undisturbed, _ = thousand(tmp_path, "undisturbed", workers=1)
+    subprocess.run([sys.executable, str(script)], check=True)
+    assert loaded(output).identical(loaded(undisturbed))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_thousand_sets_on_a_dask_cluster_that_loses_a_worker(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    script, undisturbed, _ = thousand(tmp_path, "undisturbed", workers=1)
+    subprocess.run([sys.executable, str(script)], check=True)
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+    ) as cluster:
+        script, output, _ = thousand(tmp_path, "cluster", scheduler=cluster.scheduler_address)
+        process = subprocess.Popen([sys.executable, str(script)])
+        folder = output.with_name("cluster.nc.runs")
+        deadline = time.monotonic() + 300
+        while len(list(folder.glob("runs-*.nc"))) < 30:
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.02)
+        os.kill(cluster.workers[0].pid, signal.SIGKILL)
+        assert process.wait(timeout=300) == 0
+    assert loaded(output).identical(loaded(undisturbed))
+
+
+def test_a_native_batch_gives_the_same_to_the_bit():
+    design = grid({"guide.clearance": [1e-5, -1.0, 2e-5], "guide.friction": [0.0, 0.1], "slider.mass": [4.0, 5.0]})
+    metrics = ["final:slider.y", "final:slider.angle", "impulse", "impulse:guide.left_lower", "gap-violation"]
+    runs = Runs(lambda: slider_rod(case=2), design.names, MoreauJean(), 5e-5, 4e-3, [*metrics, "complementarity"])
+    good = design.values[design.values[:, 0] > 0]
+    batch = runs.batch(good, 2)
+    assert batch is not None and runs.batch(design.values, 1) is None
+    for row, outcome in zip(good, batch, strict=True):
+        alone = runs.outcome(row)
+        assert not alone.message and alone.values == outcome.values
+    assert [bool(outcome.message) for outcome in runs.outcomes(design.values)] == list(design.values[:, 0] < 0)
+
+
+def test_restitution_and_friction_are_swept(tmp_path):
+    contact = Rigid(restitution=0.4, friction=0.0)
+    design = grid({"guide.restitution": [0.0, 0.5]})
+    found = sweep(
+        lambda: slider_rod(case=1, contact=contact), MoreauJean(), design, t_end=4e-3, dt=1e-4,
+        metrics=["loss"], workers=1,
+    )  # fmt: skip
+    assert found.loss.values[0] > 0 and found["guide.restitution"].units == "-"
+
+
+def test_command_line(tmp_path, capsys):
+    path, picture = tmp_path / "sweep.nc", tmp_path / "sweep.png"
+    words = ["study", "sweep", "slider-rod", "--case", "2", "--t-end", "4e-3", "--dt-min", "1e-6", "--dt-max", "1e-3"]
+    words += ["--grid", "guide.clearance=1e-6:1e-4:5:log", "--metric", "peak-impulse", "--metric", "final:slider.y"]
+    words += ["--workers", "1", "--output", str(path), "--figure", str(picture)]
+    assert main([*words, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["parameters"]["guide.clearance"] == pytest.approx(list(np.geomspace(1e-6, 1e-4, 5)))
+    assert loaded(path)["final:slider.y"].values.tolist() == facts["metrics"]["final:slider.y"]
+    assert picture.stat().st_size > 0
+    assert main(words) == 0  # the finished sweep is read again
+    assert "no run failed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "A sweep takes one of --grid, --list and --sample, got none"),
+        (["--grid", "a=1,2", "--list", "b=1,2"], "got --grid and --list"),
+        (["--grid", "guide.clearance"], "write NAME=VALUES"),
+        (["--grid", "guide.clearance=1:2"], "write LOW:HIGH:N"),
+        (["--grid", "guide.clearance=-1:1:3:log"], "log needs positive bounds"),
+        (["--grid", "guide.clearance=a,b"], "'a' is not a finite number"),
+        (["--sample", "guide.clearance=2:1"], "a distribution is"),
+        (["--sample", "guide.clearance=normal:1:-1"], "a standard deviation is positive"),
+        (["--list", "slider.mass=4,5", "--list", "guide.clearance=1e-5"], "as many values of each parameter"),
+    ],
+)
+def test_command_line_refuses(words, message, capsys):
+    fixed = ["study", "sweep", "slider-rod", "--t-end", "1e-3", "--dt", "1e-4", "--metric", "steps"]
+    assert main([*fixed, *words]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_figures():
+    """Lines of one parameter, maps of two, clouds of a sample; failed runs are marked."""
+    settings = {"t_end": 2e-3, "dt": 1e-4, "metrics": ["peak-impulse"], "workers": 1}
+    line = sweep(slider_rod, GaussQP(), grid({"guide.clearance": [-1.0, 1e-5, 2e-5]}), **settings)
+    figure = plots.sweep(line)
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["failed"]
+    assert figure.axes[0].get_xlabel() == "guide.clearance [m]" and figure.axes[0].get_ylabel() == "[N s]"
+    two = {"guide.clearance": [1e-5, 2e-5], "slider.mass": [4.0, 5.0]}
+    figure = plots.sweep(sweep(slider_rod, GaussQP(), grid(two), **settings))
+    assert figure.axes[0].get_title(loc="left") == "peak-impulse [N s]"
+    cloud = sample({"guide.clearance": (1e-5, 2e-5), "slider.mass": (4.0, 5.0)}, 30)
+    figure = plots.sweep(sweep(slider_rod, GaussQP(), cloud, **settings))
+    figure.canvas.draw()
+    assert len(figure.axes) == 2
+    lost = sweep(slider_rod, GaussQP(), grid({"guide.clearance": [-1.0, -2.0]}), **settings)
+    with pytest.raises(InputError, match="Every run failed"):
+        plots.sweep(lost)

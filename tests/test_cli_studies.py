@@ -1,0 +1,143 @@
+"""Comparisons and studies from the command line, and compliant contact in `run`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import xarray
+
+from nonsmooth.cli import main
+from nonsmooth.studies.compare import METRICS
+
+QUICK = ["--t-end", "0.003", "--stiffness", "1e12", "--stiffness", "1e14"]
+ERROR_CONTROL = ["--rtol", "1e-7", "--atol", "1e-9", "--dt-min", "1e-6", "--dt-max", "1e-3"]
+SOFT = ["run", "slider-rod", "--case", "1", "--contact", "compliant", "--t-end", "0.004", *ERROR_CONTROL]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Each test works in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_compare_writes_table_figure_and_dataset(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "slider-rod", *QUICK, "--output", "found.nc", "--figure", "found.png"]) == 0
+    shown = capsys.readouterr().out
+    lines = shown.splitlines()
+    assert "slider-rod case=1" in lines[0] and "event-driven" in lines[1]
+    row = next(line for line in lines if line.startswith("  impulse"))
+    assert row.split()[-4:] == ["0.05253", "0.05253", "0.05588", "0.05305"]
+    assert "found.nc" in shown and "found.png" in shown
+    assert sorted(path.name for path in folder.iterdir()) == ["found.nc", "found.png"]
+    data = xarray.load_dataset("found.nc")
+    assert list(data["case"].values) == ["rigid, event-driven", "rigid, landing", "compliant, K = 1e12",
+                                         "compliant, K = 1e14"]  # fmt: skip
+    assert (folder / "found.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_compare_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["compare", "slider-rod", "--case", "2", "--t-end", "0.002", "--stiffness", "1e13", "--restitution", "0.3"]
+    assert main([*words, "--set", "guide.clearance=2e-5", "--target", "0", "--json"]) == 0
+    seen = capsys.readouterr()
+    table = json.loads(seen.out)
+    assert seen.err == ""
+    assert list(table) == ["rigid, event-driven", "rigid, landing", "compliant, K = 1e13"]
+    assert all(list(numbers) == list(METRICS) for numbers in table.values())
+    assert table["rigid, event-driven"]["equal_error"]["wall"] is None
+    # the first impact of twice the clearance is later by more than a tenth
+    assert table["compliant, K = 1e13"]["first_impact"] > 1.1 * 0.0014
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("problem", ["slider-rod", "slider-crank-revolute"])
+def test_defaults(problem: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", problem, "--output", "found.nc", "--figure", "found.png", "--json"]) == 0
+    table = json.loads(capsys.readouterr().out)
+    assert len(table) == 5
+    for label, numbers in table.items():
+        assert numbers["equal_error"]["wall"] > 0, label
+    stiffest = list(table)[-1]
+    assert table[stiffest]["first_impulse"] == pytest.approx(table["rigid, event-driven"]["first_impulse"], rel=0.015)
+    assert sorted(path.name for path in folder.iterdir()) == ["found.nc", "found.png"]
+
+
+def test_rigid_limit(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["study", "rigid-limit", "slider-rod", "--restitution", "0.8", "--t-end", "0.004"]
+    words += ["--stiffness", "1e10", "--stiffness", "1e13", "--stiffness", "1e14", "--depth", "2e-7"]
+    assert main([*words, "--figure", "limit.png", "--output", "limit.nc", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["stiffness"]["10000000000.0"]["impulse_error"] == pytest.approx(0.40, abs=0.01)
+    assert found["needed"]["found"] == pytest.approx(2e-7, rel=0.02)
+    assert sorted(path.name for path in folder.iterdir()) == ["limit.nc", "limit.png"]
+    assert main([*words]) == 0
+    assert "penetration ~ K^-0.4" in capsys.readouterr().out
+
+
+def test_run_with_a_compliant_law(capsys: pytest.CaptureFixture[str]) -> None:
+    numbers = ["--set", "stiffness=1e12", "--set", "restitution=0.5", "--set", "calibrated=true"]
+    assert main([*SOFT, "--law", "flores", *numbers, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["stepper"], report["solver"]) == ("compliant-dae", "radau")
+    assert report["energy"]["loss_contact"] > 0 and report["counts"]["evaluations"] > 0
+    assert report["certificate"]["gap_violation"] == pytest.approx(6.53e-7, rel=0.01)
+    assert main([*SOFT, "--law", "flores", *numbers, "--stepper", "compliant-dae", "--solver", "dop853"]) == 0
+    assert "guide.stiffness = 1e+12" in capsys.readouterr().out
+
+
+def test_run_with_compliant_friction(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [*SOFT, "--law", "hertz", "--friction-law", "ambrosio", "--set", "stiffness=1e11", "--set", "friction=0.1"]
+    assert main([*words, "--set", "dead_speed=1e-4", "--set", "slip_speed=1e-3", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["energy"]["loss_friction"] > 0
+
+
+def test_run_with_rigid_contact_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "run slider-rod --case 1 --contact rigid --set restitution=0.5 --dt-min 1e-6 --dt-max 1e-3 --t-end 0.002"
+    assert main([*words.split(), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["impulse"]["guide.left_lower"] == pytest.approx(0.0525267788846794)
+
+
+BAD = {
+    "no comparison stated": (["compare", "bouncing-ball"], ["--t-end", "--restitution", "--stiffness"]),
+    "unknown problem": (["compare", "slider-rood"], ["slider-rood", "slider-rod"]),
+    "unknown law": (["compare", "slider-rod", "--law", "floras"], ["floras", "flores"]),
+    "law without restitution": (["compare", "slider-rod", "--law", "kelvin-voigt"], ["kelvin-voigt", "flores"]),
+    "restitution out of range": (["compare", "slider-rod", "--restitution", "1"], ["--restitution", "1"]),
+    "negative stiffness": (["compare", "slider-rod", "--stiffness", "-1"], ["stiffness", "-1"]),
+    "unknown parameter": (["compare", "slider-rod", "--set", "guide.clerance=1"], ["guide.clearance"]),
+    "unknown argument": (["compare", "slider-rod", "--set", "colour=3"], ["colour", "case"]),
+    "solver of a study": (["compare", "slider-rod", "--set", "solver.eps=1"], ["solvers itself"]),
+    "figure of another kind": (["compare", "slider-rod", "--figure", "a.gif"], ["a.gif", ".png"]),
+    "output in no folder": (["compare", "slider-rod", "--output", "nowhere/a.nc"], ["nowhere/a.nc"]),
+    "depth out of range": (
+        ["study", "rigid-limit", "slider-rod", *QUICK, "--depth", "1"], ["penetration of 1 m", "add others"]
+    ),
+    "one stiffness": (["study", "rigid-limit", "slider-rod", "--stiffness", "1e12"], ["stiffness", "rise"]),
+    "unknown study": (["study", "rigid-limits", "slider-rod"], ["rigid-limits", "nonsmooth study --help"]),
+    "unknown kind of contact": (["run", "slider-rod", "--contact", "soft", "--dt", "1e-4", "--t-end", "1"], ["soft"]),
+    "compliant without law": (SOFT, ["--law", "flores"]),
+    "law without its numbers": ([*SOFT, "--law", "flores"], ["stiffness", "restitution", "--set"]),
+    "law with rigid contact": (
+        ["run", "slider-rod", "--contact", "rigid", "--law", "flores", "--dt", "1e-4", "--t-end", "1e-3"], ["--law"]
+    ),
+    "rigid stepper with compliant contact": (
+        [*SOFT, "--law", "hertz", "--set", "stiffness=1e10", "--stepper", "event-driven"], ["EventDriven needs rigid"]
+    ),
+    "constant step with compliant contact": (
+        ["run", "slider-rod", "--law", "hertz", "--set", "stiffness=1e10", "--dt", "1e-4", "--t-end", "1e-3"],
+        ["ErrorControl"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_sentence(case: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words, named = BAD[case]
+    assert main(words) == 2
+    seen = capsys.readouterr()
+    assert seen.out == ""
+    assert seen.err.startswith("nonsmooth: ") and seen.err.count("\n") == 1
+    assert [word for word in named if word not in seen.err] == [], seen.err
+    assert list(folder.iterdir()) == []
