@@ -111,7 +111,7 @@ def newtons_cradle(
         For arguments out of range.
 
     >>> newtons_cradle(balls=2).build()
-    System("Newton's cradle of 2": 6 velocities, 4 constraints, 1 contacts, 32 parameters)
+    System("Newton's cradle of 2": 6 velocities, 4 constraints, 1 contacts, 24 parameters)
     """
     if isinstance(balls, bool) or not isinstance(balls, int) or balls < 2:
         raise InputError(f"balls must be an integer >= 2, got {balls!r}.")

@@ -231,7 +231,7 @@ def pendulum_with_stop(angle: float = 1.2, stop: float = 0.2, contact: Rigid = B
         For angles out of range.
 
     >>> pendulum_with_stop(stop=0.0).build()
-    System('pendulum with stop': 3 velocities, 2 constraints, 1 contacts, 16 parameters)
+    System('pendulum with stop': 3 velocities, 2 constraints, 1 contacts, 17 parameters)
     """
     _check(angle, stop)
     model = Model(

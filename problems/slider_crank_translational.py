@@ -11,7 +11,7 @@ from nonsmooth.model.clearances import PrismaticClearance
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.joints import Prismatic, Revolute
 from nonsmooth.model.model import Model
-from nonsmooth.registry import Provenance, problem
+from nonsmooth.registry import Provenance, StepSizeDefaults, problem
 
 __all__ = ["slider_crank_translational"]
 
@@ -68,6 +68,9 @@ PANELS = (
     source=SOURCE,
     parameters=ORIGINS,
     panels=PANELS,
+    step_size=StepSizeDefaults(
+        t_end=6e-3, dt=2e-4, dt_max=2e-4, bounds=((1e-7, 1e-6, 1e-5, 1e-4), (2.5e-5, 5e-5, 1e-4, 2e-4))
+    ),
 )
 def slider_crank_translational(contact: Rigid = CONTACT, clearance: bool = True, tilt: float = 0.0) -> Model:
     """Slider-crank with translational clearance of Flores, Leine and Glocker: frictional impacts at four corners.
@@ -92,7 +95,7 @@ def slider_crank_translational(contact: Rigid = CONTACT, clearance: bool = True,
         For an ideal guide with a tilted slider.
 
     >>> slider_crank_translational().build()
-    System('slider-crank, translational clearance': 9 velocities, 6 constraints, 4 contacts, 26 parameters)
+    System('slider-crank, translational clearance': 9 velocities, 6 constraints, 4 contacts, 31 parameters)
     """
     if tilt and not clearance:
         raise InputError(f"slider-crank-translational: an ideal guide admits no tilt, got tilt = {tilt!r}.")

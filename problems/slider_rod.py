@@ -10,12 +10,13 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, PlanarBody
 from nonsmooth.model.clearances import PrismaticClearance
 from nonsmooth.model.forces import Gravity, PointForce
 from nonsmooth.model.model import Model
-from nonsmooth.registry import Provenance, problem
+from nonsmooth.registry import ComparisonDefaults, Provenance, StepSizeDefaults, problem
 
 if TYPE_CHECKING:
     from nonsmooth_problems.slider_rod_exact import SliderRod
@@ -79,9 +80,11 @@ PANELS = (
 )
 
 
-def _exact(case: int = 1, contact: Rigid = PLASTIC) -> SliderRod:
+def _exact(case: int = 1, contact: Rigid | Compliant = PLASTIC) -> SliderRod:
     from nonsmooth_problems.slider_rod_exact import case as exact
 
+    if not isinstance(contact, Rigid):
+        raise InputError(f"The exact solution of the slider-rod is rigid, got {contact!r}.")
     if contact.friction > 0:
         raise InputError(f"The exact solution of the slider-rod is frictionless, got friction = {contact.friction:g}.")
     return exact(case, restitution=contact.restitution)
@@ -93,8 +96,16 @@ def _exact(case: int = 1, contact: Rigid = PLASTIC) -> SliderRod:
     parameters=ORIGINS,
     panels=PANELS,
     exact=_exact,
+    comparison=ComparisonDefaults(t_end=6e-3, restitution=0.5, stiffness=(1e10, 1e12, 1e14), arguments={"case": 1}),
+    step_size=StepSizeDefaults(
+        t_end=4e-3,
+        dt=2e-4,
+        dt_max=1e-3,
+        bounds=((1e-8, 1e-7, 1e-6, 1e-5, 1e-4), (1.25e-4, 2.5e-4, 5e-4, 1e-3)),
+        arguments={"case": 2},
+    ),
 )
-def slider_rod(case: int = 1, contact: Rigid = PLASTIC) -> Model:
+def slider_rod(case: int = 1, contact: Rigid | Compliant = PLASTIC) -> Model:
     """Slider with clearance on a fixed rod, pulled along it: cases 1 to 3 of the prismatic-joint paper.
 
     The slider starts centred, aligned and at rest. Case 1: the force acts at the centre of mass, the slider drops flat.
@@ -105,8 +116,8 @@ def slider_rod(case: int = 1, contact: Rigid = PLASTIC) -> Model:
     Parameters
     ----------
     case : 1, 2 or 3
-    contact : Rigid
-        Frictionless and plastic, as in the paper, by default.
+    contact : Rigid or Compliant
+        Rigid, frictionless and plastic, as in the paper, by default.
 
     Raises
     ------

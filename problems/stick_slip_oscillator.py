@@ -248,7 +248,7 @@ def stick_slip_oscillator(belt_speed: float = 0.1, stretch: float = 0.0, contact
         For another speed or stretch.
 
     >>> stick_slip_oscillator().build()
-    System('stick-slip oscillator': 6 velocities, 3 constraints, 2 contacts, 34 parameters)
+    System('stick-slip oscillator': 6 velocities, 3 constraints, 2 contacts, 37 parameters)
     """
     _check(belt_speed, stretch)
     model = Model(
