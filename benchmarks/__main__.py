@@ -1,42 +1,128 @@
-"""All benchmarks in one run: ``python -m benchmarks [--json]``."""
+"""All benchmarks in one run: ``python -m benchmarks [--json] [--only P1,P2,...] [--write docs/benchmarks.md]``."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import sys
+from pathlib import Path
+from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
+from benchmarks import mujoco_models, others
+from benchmarks.batches import batches
+from benchmarks.measure import CLOCKS, Row, measured, measured_apart
+from benchmarks.mechanisms import CHAINS, problems
+from benchmarks.report import print_tables, summary, tables, write_tables
+from benchmarks.start import memory, start
 from benchmarks.steps import Timing, solver_timings, step_timings
+
+PARTS = ("P1", "P2", "P3", "P4", "start", "memory", "batch", "others", "steps")
+#: links from which a chain has a process of its own
+LONG = 1000
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output instead of tables")
-    as_json = parser.parse_args().json
-    groups = {"one program of the slider-rod, warm": solver_timings(), "one whole step of simulate()": step_timings()}
-    if as_json:
-        json.dump({timing.key: timing.microseconds for timings in groups.values() for timing in timings}, sys.stdout)
+    asked = _arguments()
+    console = Console(stderr=asked.json, width=None if sys.stdout.isatty() else 160, highlight=False)
+    rows, missing, notes = _problem_rows(asked, console)
+    report: dict[str, Any] = {"machine": _machine() | {"clock": asked.clock}, "notes": notes} | summary(rows, missing)
+    if report["machine"]["mujoco"] is None:
+        notes.append("MuJoCo is not installed, so its columns are empty: pip install .[bench]")
+    if "start" in asked.only:
+        report["start"] = start()
+    if "memory" in asked.only:
+        report["memory"] = memory()
+    if "batch" in asked.only:
+        report["batch"] = batches()
+    if "others" in asked.only:
+        report["others"] = others.timings()
+        notes += report["others"]["notes"]
+    timings: dict[str, list[Timing]] = {}
+    if "steps" in asked.only:
+        timings = {
+            "One program of the slider-rod, warm": solver_timings(),
+            "One whole step of simulate(), Python engine": step_timings(),
+        }
+        report["steps_us"] = {timing.key: timing.microseconds for group in timings.values() for timing in group}
+    found, machine = tables(rows, report, timings), ", ".join(f"{k} {v}" for k, v in report["machine"].items())
+    if asked.write is not None:
+        write_tables(asked.write, found, [machine, *notes])
+    if asked.json:
+        json.dump(report, sys.stdout, indent=1)
         print()
         return
-    console = Console()
-    console.print(f"Python {platform.python_version()}, {platform.machine()}; medians of repeated runs")
-    for title, timings in groups.items():
-        console.print(_table(title, timings))
+    for line in (machine, *notes):
+        console.print(line)
+    print_tables(console, found)
 
 
-def _table(title: str, timings: list[Timing]) -> Table:
-    table = Table(title=title)
-    for heading in ("what", "us", "of the first", "target us"):
-        table.add_column(heading, justify="left" if heading == "what" else "right")
-    for timing in timings:
-        target = f"{timing.target:g}" if timing.target else ""
-        ratio = timing.microseconds / timings[0].microseconds
-        table.add_row(timing.what, f"{timing.microseconds:.0f}", f"{ratio:.2f}", target)
-    return table
+def _problem_rows(asked: argparse.Namespace, console: Console) -> tuple[list[Row], list[str], list[str]]:
+    """P1 to P4; long chains in processes of their own, since a model may take more memory than there is."""
+    rows: list[Row] = []
+    missing: list[str] = []
+    notes: list[str] = []
+    here = tuple(n for n in asked.chains if asked.inside or n < LONG)
+    for problem in problems(asked.only, here):
+        console.print(f"[dim]timing {problem.title}[/dim]")
+        rows.append(measured(problem, asked.rounds, asked.clock))
+    for n in asked.chains if "P4" in asked.only else ():
+        if n not in here:
+            console.print(f"[dim]timing chain, N = {n}, in a process of its own[/dim]")
+            found, note = measured_apart(n, asked.rounds, asked.clock)
+            rows += found
+            if note is not None:
+                missing.append(f"P4_{n}")
+                notes.append(note)
+    for row in rows:
+        if row.differs is not None and row.differs > row.may_differ:
+            notes.append(
+                f"{row.title}: ours and the limit end {row.differs:.1e} apart, {row.may_differ:.0e} is expected"
+            )
+    return rows, missing, notes
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output instead of tables")
+    parser.add_argument("--only", type=_words, default=PARTS, metavar="P1,P2,...", help=f"some of {', '.join(PARTS)}")
+    parser.add_argument("--rounds", type=int, default=7, help="how often each is timed; medians are shown (7)")
+    parser.add_argument("--chains", type=_sizes, default=CHAINS, metavar="1,4,...", help="numbers of links in P4")
+    parser.add_argument(
+        "--clock", choices=tuple(CLOCKS), default="cpu", help="CPU time of the thread (default) or wall"
+    )
+    parser.add_argument("--write", type=Path, metavar="FILE", help="put the tables between the marks of a document")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.rounds < 1:
+        parser.error("--rounds must be 1 or more")
+    return asked
+
+
+def _machine() -> dict[str, Any]:
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    return {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "cores": os.cpu_count(),
+        "load": None if load is None else round(load, 1),
+        "mujoco": mujoco_models.installed(),
+    }
+
+
+def _words(text: str) -> tuple[str, ...]:
+    words = tuple(word.strip() for word in text.split(",") if word.strip())
+    for word in words:
+        if word not in PARTS:
+            raise argparse.ArgumentTypeError(f"{word!r} is none of {', '.join(PARTS)}")
+    return words
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    return tuple(int(word) for word in text.split(","))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nonsmooth.batch import simulate_batch
     from nonsmooth.exceptions import (
         InputError,
         Interrupted,
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
         SimulationFailed,
         SolverFailed,
         SolverMissing,
+        ValidityWarning,
     )
+    from nonsmooth.laws.compliant import Compliant
     from nonsmooth.laws.rigid import Rigid
     from nonsmooth.model.bodies import Ground, PlanarBody, SpatialBody
     from nonsmooth.model.clearances import PrismaticClearance, RevoluteClearance
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from nonsmooth.solvers.admm import Admm
     from nonsmooth.solvers.casadi_qp import CasadiQP
     from nonsmooth.solvers.conic import Conic
+    from nonsmooth.solvers.initial_value import Bdf, Cvodes, Dop853, Idas, Lsoda, Radau
     from nonsmooth.solvers.ipopt import IpoptMPCC
     from nonsmooth.solvers.lemke import Lemke
     from nonsmooth.solvers.mode_enumeration import ModeEnumeration
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
     from nonsmooth.solvers.projected_gauss_seidel import ProjectedGaussSeidel
     from nonsmooth.solvers.semismooth_newton import SemismoothNewton
     from nonsmooth.step_control import ErrorControl, Landing
+    from nonsmooth.steppers.compliant import CompliantDae
     from nonsmooth.steppers.event_driven import EventDriven
     from nonsmooth.steppers.gauss_mpcc import GaussMPCC
     from nonsmooth.steppers.gauss_qp import GaussQP
@@ -58,11 +63,16 @@ __version__ = "0.1.0"
 __all__ = [
     "ActiveSet",
     "Admm",
+    "Bdf",
     "CasadiQP",
     "CircleCircle",
     "CirclePlane",
+    "Compliant",
+    "CompliantDae",
     "Conic",
+    "Cvodes",
     "Damper",
+    "Dop853",
     "ErrorControl",
     "EventDriven",
     "Fixed",
@@ -71,11 +81,13 @@ __all__ = [
     "GeneralizedAlpha",
     "Gravity",
     "Ground",
+    "Idas",
     "InputError",
     "Interrupted",
     "IpoptMPCC",
     "Landing",
     "Lemke",
+    "Lsoda",
     "ModeEnumeration",
     "Model",
     "ModelError",
@@ -89,6 +101,7 @@ __all__ = [
     "Prismatic",
     "PrismaticClearance",
     "ProjectedGaussSeidel",
+    "Radau",
     "Revolute",
     "RevoluteClearance",
     "Rigid",
@@ -102,7 +115,9 @@ __all__ = [
     "Table",
     "Torque",
     "Trajectory",
+    "ValidityWarning",
     "simulate",
+    "simulate_batch",
 ]
 
 _NAMES_OF = {
@@ -114,7 +129,9 @@ _NAMES_OF = {
         "SimulationFailed",
         "SolverFailed",
         "SolverMissing",
+        "ValidityWarning",
     ),
+    "laws.compliant": ("Compliant",),
     "laws.rigid": ("Rigid",),
     "model.bodies": ("Ground", "PlanarBody", "SpatialBody"),
     "model.clearances": ("PrismaticClearance", "RevoluteClearance"),
@@ -125,10 +142,12 @@ _NAMES_OF = {
     "model.model": ("Model",),
     "model.signals": ("Table",),
     "model.state": ("State",),
+    "batch": ("simulate_batch",),
     "simulate": ("simulate",),
     "solvers.active_set": ("ActiveSet",),
     "solvers.casadi_qp": ("CasadiQP",),
     "solvers.conic": ("Conic",),
+    "solvers.initial_value": ("Bdf", "Cvodes", "Dop853", "Idas", "Lsoda", "Radau"),
     "solvers.ipopt": ("IpoptMPCC",),
     "solvers.admm": ("Admm",),
     "solvers.lemke": ("Lemke",),
@@ -137,6 +156,7 @@ _NAMES_OF = {
     "solvers.semismooth_newton": ("SemismoothNewton",),
     "solvers.osqp": ("Osqp",),
     "step_control": ("ErrorControl", "Landing"),
+    "steppers.compliant": ("CompliantDae",),
     "steppers.event_driven": ("EventDriven",),
     "steppers.gauss_mpcc": ("GaussMPCC",),
     "steppers.gauss_qp": ("GaussQP",),

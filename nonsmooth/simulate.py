@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import platform
 import time
@@ -13,14 +14,17 @@ from typing import Any
 import numpy as np
 
 from nonsmooth import solvers
+from nonsmooth.engine import NativeRun, native_rules, why_not_native
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, Interrupted, SimulationFailed, SolverFailed
+from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.checks import check_start
+from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import Solution
 from nonsmooth.solvers.chain import CERTIFIED, Chain
-from nonsmooth.step_control import StepControl, step_control
+from nonsmooth.step_control import ConstantStep, StepControl, step_control
 from nonsmooth.steppers.base import Ask, Formulation, Step, Stepper
 from nonsmooth.trajectory import Recorder, Trajectory
 
@@ -60,11 +64,13 @@ def simulate(
         Another start than the system's: ``system.state({...})``, or ``trajectory.end`` to go on with a run.
     parameters : mapping, optional
         Parameters to change, by name: ``{"guide.clearance": 2e-5}``. Nothing is rebuilt.
-    engine : "auto" or "python"
+    engine : "auto", "native" or "python"
+        "native" steps in compiled code and refuses where that does not exist; "auto" takes it where it does, and
+        the manifest says which engine ran and why. Both solve the same equations.
     record : int
         Keep every so-many-th step, with the impulses of those between added up. The certificate covers all steps.
     progress : callable (t, t_end, steps), optional
-        Called after each step.
+        Called after each step; by the native engine several times per second.
 
     Returns
     -------
@@ -88,17 +94,35 @@ def simulate(
     -1e-05
     """
     _check_objects(system, stepper, state)
+    _check_contacts(system, stepper)
     control = step_control(dt)
     values = system.parameter_vector(parameters)
     first = _start(system, values, state, t_start)
     _check_arguments(first.t, t_end, engine, record)
     solver = stepper.solver if stepper.solver is not None else getattr(solvers, stepper.default_solver)()
-    formulation = stepper.formulate(system, values, control, solver)
-    chain = Chain(solver, stepper.fallback, stepper.programs)
     scheme = replace(stepper, solver=solver)  # type: ignore[type-var]
     settings = {"stepper": repr(scheme), "dt": repr(control), "t_start": first.t, "t_end": t_end}
-    recorder = Recorder(system, _manifest(system, values, settings, formulation), values, record=record)
-    return _Run(formulation, chain, control, recorder, system, values, t_end, progress).trajectory(first)
+    reason = None if engine == "python" else why_not_native(system, stepper, control, values)
+    if engine == "native" and reason is not None:
+        raise InputError(f'engine="native" does not have this run: {reason}; take engine="auto" or "python".')
+
+    def python(manifest: dict[str, Any] | None = None) -> _Run:
+        formulation = stepper.formulate(system, values, control, solver)
+        chain = Chain(solver, stepper.fallback, stepper.programs)
+        facts = {} if reason is None else {"engine_reason": reason}
+        if manifest is None:
+            manifest = _manifest(system, values, settings, "python", formulation.rules()) | facts
+        recorder = Recorder(system, manifest, values, record=record)
+        return _Run(formulation, chain, control, recorder, system, values, t_end, progress)
+
+    if engine == "python" or reason is not None:
+        return python().trajectory(first)
+    assert isinstance(control, ConstantStep)
+    manifest = _manifest(system, values, settings, "native", native_rules(stepper, control))
+    return NativeRun(
+        system, stepper, control, values, manifest, t_end=t_end, record=record, progress=progress,
+        python=lambda: python(manifest),
+    ).trajectory(first)  # fmt: skip
 
 
 class _Run:
@@ -119,13 +143,13 @@ class _Run:
         state = first
         try:
             state, impact = self._answered(self.formulation.start(first))
+            state = _remembering(state, origin)
             self.recorder.start(state, impact)
             self.started = True
             while state.t < self.t_end:
                 step = self._step(state, self.control.next_time(state.t, origin, self.t_end))
                 if not step.state.t > state.t:
                     raise SolverFailed("the step has no length; the times of its impacts cannot be told apart.")
-                step = replace(step, state=_remembering(step.state, origin))
                 self.recorder.append(step)
                 state = step.state
                 self.steps += 1
@@ -170,7 +194,7 @@ class _Run:
     def _finished(self, state: State, status: str) -> Trajectory:
         if not self.started:
             self.recorder.start(state, None)
-        counts = {"steps": self.steps, "shortened": self.shortened} | self.chain.counts
+        counts = {"steps": self.steps, "shortened": self.shortened} | self.chain.counts | self.formulation.counts()
         return self.recorder.finish(counts, time.perf_counter() - self.clock, status)
 
     def _hint(self, state: State) -> str:
@@ -185,7 +209,7 @@ class _Run:
 
 
 def _remembering(state: State, origin: float) -> State:
-    """Constant steps lie on one grid, also after a restart."""
+    """Constant steps lie on one grid, also after a restart; steps hand on memories that are not theirs."""
     return replace(state, stepper_memory={**state.stepper_memory, "grid_start": np.array([origin])})
 
 
@@ -222,16 +246,33 @@ def _check_objects(system: Any, stepper: Any, state: Any) -> None:
         )
 
 
+def _check_contacts(system: System, stepper: Stepper) -> None:
+    """Raise InputError unless the stepper takes the law of each contact."""
+    for element in system.elements:
+        if isinstance(element, Contact) and not isinstance(element.contact, stepper.contact):
+            name, law = type(stepper).__name__, element.contact
+            if isinstance(law, Compliant):
+                parts = [type(part).__name__ for part in (law.normal, law.friction) if part is not None]
+                needed, remedy = "rigid", "Step it with CompliantDae(), or give it a Rigid(...) law"
+                given = f"Compliant({', '.join(parts)})"
+            else:
+                needed, remedy = "compliant", "Step it with EventDriven() or another, or give it a Compliant(...) law"
+                given = "Rigid(...)"
+            raise InputError(f'{name} needs {needed} contact, but contact "{element.name}" has {given}. {remedy}.')
+
+
 def _check_arguments(t_start: float, t_end: float, engine: str, record: int) -> None:
     if not (isinstance(t_end, Real) and np.isfinite(t_end) and t_end > t_start):
         raise InputError(f"t_end must lie after the start at t = {t_start:g} s, got {t_end!r}.")
-    if engine not in ("auto", "python"):
-        raise InputError(f'engine must be "auto" or "python", got {engine!r}.')
+    if engine not in ("auto", "native", "python"):
+        raise InputError(f'engine must be "auto", "native" or "python", got {engine!r}.')
     if isinstance(record, bool) or not isinstance(record, int) or record < 1:
         raise InputError(f"record must be an integer >= 1, got {record!r}.")
 
 
-def _manifest(system: System, values: Array, settings: dict[str, Any], formulation: Formulation) -> dict[str, Any]:
+def _manifest(
+    system: System, values: Array, settings: dict[str, Any], engine: str, rules: dict[str, Any]
+) -> dict[str, Any]:
     """What it takes to repeat the run."""
     packages = ("nonsmooth", "casadi", "numpy", "scipy", "numba", "osqp", "cvxpy", "clarabel")
     return {
@@ -242,11 +283,12 @@ def _manifest(system: System, values: Array, settings: dict[str, Any], formulati
             for name, value in zip(system.parameters, values, strict=True)
         },
         "settings": settings,
-        "engine": "python",
-        "rules": {"certified residual": CERTIFIED} | formulation.rules(),
+        "engine": engine,
+        "rules": {"certified residual": CERTIFIED} | rules,
     }
 
 
+@functools.cache
 def _version(package: str) -> str | None:
     try:
         return importlib.metadata.version(package)

@@ -1,5 +1,10 @@
 """Mechanisms that several test files use."""
 
+import os
+
+# small matrices gain nothing by threads, and lose much where the cores are busy
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pytest
 
 from nonsmooth import Gravity, Ground, Model, PlanarBody, RevoluteClearance, Rigid

@@ -1,0 +1,179 @@
+"""Timing of a problem: ours, the limit and MuJoCo in turn, several times; medians, and medians of ratios.
+
+All three are timed by one clock: the CPU time of the thread, system calls included, so that what other processes take
+from a shared core is left out; by the wall clock where the system counts CPU time too coarsely.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from statistics import median
+from typing import Any
+from unittest import mock
+
+from benchmarks import mujoco_models
+from benchmarks.mechanisms import Problem
+from nonsmooth import simulate
+
+__all__ = ["CLOCKS", "Row", "measured", "measured_apart"]
+
+#: seconds that a timed piece lasts at least
+LEAST = 2e-3
+#: steps of a run where only the Python engine has it
+SLOW_STEPS = 200
+#: MuJoCo steps one by one when its penetration is read; enough of them to meet every kind of contact
+READ_STEPS = 20_000
+CLOCKS: dict[str, Callable[[], float]] = {"cpu": time.thread_time, "wall": time.perf_counter}
+if time.get_clock_info("thread_time").resolution > 1e-6:
+    CLOCKS["cpu"] = time.perf_counter
+#: of the memory that is free at the start, what a process with a long chain may take; and seconds that it may last
+SHARE, PATIENCE = 0.5, 900
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one problem costs and how well it is solved; None where there is nothing.
+
+    `ns_per_step` is the stepping with every step recorded and certified; `ns_per_step_call` the whole call of
+    `simulate`, checks and tables included. Ratios are medians of those of each round. `differs` is the distance of
+    our number at the end from the limit's, `may_differ` what it may be.
+    """
+
+    key: str
+    part: str
+    title: str
+    engine: str
+    steps: int
+    size: int
+    dt: str
+    judged_by: str
+    ns_per_step: float
+    ns_per_step_call: float
+    limit_ns: float | None
+    mujoco_ns: float | None
+    limit_ratio: float | None
+    mujoco_ratio: float | None
+    violation: float
+    joint_violation: float
+    mujoco_violation: float | None
+    error: float | None
+    limit_error: float | None
+    mujoco_error: float | None
+    differs: float | None
+    may_differ: float
+    fallbacks: int
+
+    @property
+    def ns_per_link(self) -> float:
+        """Per step and link."""
+        return self.ns_per_step / self.size
+
+
+def measured(problem: Problem, rounds: int, clock: str = "cpu") -> Row:
+    """Time a problem in `rounds` rounds."""
+    system, dt, now = problem.system(), problem.dt, CLOCKS[clock]
+
+    def run(seconds: float) -> Any:
+        with mock.patch.object(time, "perf_counter", now):  # the clock of Trajectory.wall_seconds
+            return simulate(system, problem.stepper, t_end=seconds, dt=dt, engine="auto")
+
+    seconds = problem.seconds
+    engine = run(seconds / problem.steps * 2).manifest["engine"]
+    if engine == "python":
+        seconds *= min(1.0, SLOW_STEPS / problem.steps)
+    mujoco = None
+    if problem.mujoco is not None and mujoco_models.installed():
+        mujoco = mujoco_models.mujoco_run(problem.part, dt, **problem.mujoco)
+    run(seconds)
+    ours, calls, floors, theirs = [], [], [], []
+    for _ in range(rounds):
+        gc.collect()
+        begin = now()
+        trajectory = run(seconds)
+        calls.append((now() - begin) / trajectory.counts["steps"])
+        ours.append(trajectory.wall_seconds / trajectory.counts["steps"])
+        if problem.limit is not None:
+            floors.append(_timed(lambda: problem.limit(dt, problem.steps), now) / problem.steps)  # type: ignore[misc]
+        if mujoco is not None:
+            data = mujoco.data()
+            begin = now()
+            mujoco.steps(data, problem.steps)
+            theirs.append((now() - begin) / problem.steps)
+
+    judged = problem.judged or problem.steps
+    end = run(judged * dt) if problem.judged else trajectory
+    whole = problem.judged is not None or trajectory.t[-1] >= problem.seconds * (1 - 1e-9)
+    value = problem.result(end) if whole else None
+    floor = problem.limit(dt, judged)[0] if problem.limit is not None else None
+    truth = problem.reference() if problem.reference is not None and whole else None
+
+    def error(number: float | None) -> float | None:
+        return None if truth is None or number is None else abs(number - truth)
+
+    return Row(
+        key=problem.key,
+        part=problem.part,
+        title=problem.title,
+        engine=engine,
+        steps=trajectory.counts["steps"],
+        size=problem.size,
+        dt=f"{dt:.3g}" if isinstance(dt, float) else str(dt),
+        judged_by=problem.judged_by,
+        ns_per_step=1e9 * median(ours),
+        ns_per_step_call=1e9 * median(calls),
+        limit_ns=1e9 * median(floors) if floors else None,
+        mujoco_ns=1e9 * median(theirs) if theirs else None,
+        limit_ratio=median(a / b for a, b in zip(ours, floors, strict=True)) if floors else None,
+        mujoco_ratio=median(b / a for a, b in zip(ours, theirs, strict=True)) if theirs else None,
+        violation=float(trajectory.certificate.gap_violation),
+        joint_violation=float(trajectory.certificate.joint_violation),
+        mujoco_violation=mujoco.violation(min(problem.steps, READ_STEPS)) if mujoco else None,
+        error=error(value),
+        limit_error=error(floor),
+        mujoco_error=error(mujoco.end(judged) if mujoco and problem.same_model else None),
+        differs=None if value is None or floor is None else abs(value - floor),
+        may_differ=problem.agrees,
+        fallbacks=trajectory.counts["fallbacks"],
+    )
+
+
+def _timed(call: Callable[[], Any], now: Callable[[], float]) -> float:
+    """Seconds of one call, over as many as last `LEAST`."""
+    begin = now()
+    call()
+    count = max(1, int(LEAST / max(now() - begin, 1e-7)))
+    begin = now()
+    for _ in range(count):
+        call()
+    return (now() - begin) / count
+
+
+def measured_apart(size: int, rounds: int, clock: str) -> tuple[list[Row], str | None]:
+    """Chains of `size` links in a process of their own, whose memory is limited; the rows, or why there are none."""
+    command = [sys.executable, "-m", "benchmarks", "--json", "--only", "P4", "--inside", "--chains", str(size)]
+    command += ["--rounds", str(rounds), "--clock", clock]
+    limits = {"preexec_fn": _limited} if sys.platform == "linux" else {}
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, **limits)  # type: ignore[call-overload]
+    except subprocess.TimeoutExpired:
+        return [], f"chain, N = {size}: no row, it did not end within {PATIENCE} s"
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["killed"])[-1]
+        return [], f"chain, N = {size}: no row, its process failed: {reason}"
+    names = {field.name for field in fields(Row)}
+    found = [entry for entry in json.loads(done.stdout).values() if isinstance(entry, dict) and "key" in entry]
+    return [Row(**{name: value for name, value in entry.items() if name in names}) for entry in found], None
+
+
+def _limited() -> None:
+    import resource
+
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    resource.setrlimit(resource.RLIMIT_AS, (int(SHARE * free), int(SHARE * free)))

@@ -1,0 +1,253 @@
+"""Thousands of runs of one mechanism with different parameters."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nonsmooth.engine import layout_of, native_rules, scheme_of, why_not_native
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError, NonsmoothError
+from nonsmooth.model.checks import check_start
+from nonsmooth.model.elements import Element
+from nonsmooth.model.system import System
+from nonsmooth.simulate import simulate
+from nonsmooth.step_control import ConstantStep, step_control
+from nonsmooth.steppers.base import Stepper
+
+if TYPE_CHECKING:
+    import xarray
+
+__all__ = ["METRICS", "simulate_batch"]
+
+#: what may be kept of a run besides its end: dimension, unit, meaning
+METRICS: dict[str, tuple[str | None, str, str]] = {
+    "impulse": ("contact", "N s", "sum of normal impulses"),
+    "friction_impulse": ("contact", "N s", "sum of tangential impulses"),
+    "gap_violation": (None, "m", "largest overlap of true gaps"),
+    "joint_violation": (None, "m or rad", "largest misfit of joints"),
+    "complementarity": (None, "1", "worst natural map"),
+    "motion_residual": (None, "1", "worst scaled residual"),
+}
+#: those for which each step's end is looked at
+OBSERVED = {"gap_violation", "joint_violation"}
+
+
+def simulate_batch(
+    system: System,
+    stepper: Stepper,
+    parameters: Mapping[str, Sequence[float] | Array],
+    *,
+    t_end: float,
+    dt: float,
+    record: str = "end",
+    metrics: Sequence[str] = (),
+    threads: int | None = None,
+) -> xarray.Dataset:
+    """Run a mechanism once for each set of parameters, natively, over threads, and keep the ends.
+
+    Each run equals, bit for bit, the single run ``simulate(system, stepper, parameters=..., t_end=..., dt=...)``. A run
+    with a step that compiled code cannot certify is done again by `simulate`, and counted in ``python_runs``.
+
+    Parameters
+    ----------
+    parameters : name -> one value per run
+        All of one length; the other parameters stay as built. Nothing is rebuilt or compiled for them.
+    t_end, dt : [s]
+        Constant steps from t = 0 and the system's start.
+    record : "end"
+        What is kept of the motion.
+    metrics : of "impulse", "friction_impulse", "gap_violation", "joint_violation", "complementarity",
+        "motion_residual"
+        What else is kept of each run.
+    threads : int, optional
+        One per processor by default.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dimension ``run``; ``q`` (run, coordinate), ``v`` (run, velocity), the metrics, and the parameters that vary.
+
+    Raises
+    ------
+    InputError
+        For arguments that cannot be used, or a run that the native engine does not have.
+    ModelError
+        If a set of parameters is out of range, or opens joints or overlaps contacts at the start.
+
+    Examples
+    --------
+    >>> from nonsmooth import GaussQP
+    >>> from nonsmooth_problems import slider_rod
+    >>> runs = simulate_batch(
+    ...     slider_rod(case=1).build(), GaussQP(), {"guide.clearance": [1e-5, 2e-5]}, t_end=0.01, dt=1e-4
+    ... )
+    >>> runs["q"].sel(coordinate="slider.y").round(12).values
+    array([-1.e-05, -2.e-05])
+    """
+    begin = time.perf_counter()
+    control = _checked(system, record, metrics, step_control(dt), t_end)
+    values = _values(system, parameters)
+    # rows of friction exist if any run has friction, as in the single run of each
+    rough = np.array([bool(np.any(_friction(system, values)[k] > 0)) for k in range(len(values))])
+    ends, python_runs = _empty(system, len(values)), 0
+    for kind in (False, True):
+        runs = np.flatnonzero(rough == kind)
+        if runs.size:
+            reason = why_not_native(system, stepper, control, values[runs[0]])
+            if reason is None and _any_restitution(system, stepper, values[runs]):
+                reason = "GaussQP with a constant step has no restitution"
+            if reason is not None:
+                raise InputError(f"simulate_batch runs natively, and the native engine does not have this: {reason}.")
+            python_runs += _run(system, stepper, values, runs, ends, t_end, control, metrics)
+    return _dataset(system, stepper, parameters, values, ends, metrics, control, t_end, python_runs, begin)
+
+
+def _run(
+    system: System, stepper: Stepper, values: Array, runs: Any, ends: dict[str, Array], t_end: float, control: Any,
+    metrics: Sequence[str],
+) -> int:  # fmt: skip
+    """Fill in the ends of these runs; how many of them took Python."""
+    from nonsmooth.native import loops as n
+    from nonsmooth.native.batch import run_batch
+
+    layout, scheme = layout_of(system, stepper, values[runs[0]]), scheme_of(stepper, control.dt)
+    nv, nc = 3 * len(layout.bodies) + 3, system.nc
+    keep = [(n.Q, nv), (n.V, nv), (n.SUM_PN, nc), (n.SUM_PT, nc), (n.WORST, n.N_WORST)]
+    found, status = run_batch(
+        layout,
+        values[runs],
+        scheme,
+        system.start,
+        keep,
+        dt=control.dt,
+        t_end=t_end,
+        observe=bool(OBSERVED & {*metrics}),
+    )
+    cuts = np.split(found, np.cumsum([size for _, size in keep])[:-1], axis=1)
+    parts = (cuts[0][:, 3:], cuts[1][:, 3:], cuts[2], cuts[3], *cuts[4].T)
+    for name, part in zip(ends, parts, strict=True):
+        ends[name][runs] = part
+    again = np.flatnonzero(status != n.DONE)
+    for i in again:
+        k = int(runs[i])
+        try:
+            check_start(system, system.start, values[k])
+            _again(system, stepper, values[k], ends, k, t_end, control.dt)
+        except NonsmoothError as error:
+            error.args = (f"Run {k} of the batch: {error.args[0]}", *error.args[1:])
+            raise
+    return len(again)
+
+
+def _again(
+    system: System, stepper: Stepper, values: Array, ends: dict[str, Array], k: int, t_end: float, dt: float
+) -> None:
+    """A run by `simulate`, where a step may go to Python."""
+    changes = {name: float(value) for name, value in zip(system.parameters, values, strict=True)}
+    run = simulate(system, stepper, t_end=t_end, dt=dt, parameters=changes, record=10**9)
+    ends["q"][k], ends["v"][k] = run.q.array[-1], run.v.array[-1]
+    ends["impulse"][k], ends["friction_impulse"][k] = run.P_N.array.sum(axis=0), run.P_T.array.sum(axis=0)
+    for name in ("gap_violation", "joint_violation", "complementarity", "motion_residual"):
+        ends[name][k] = getattr(run.certificate, name)
+
+
+def _checked(system: Any, record: str, metrics: Sequence[str], control: Any, t_end: float) -> ConstantStep:
+    if not isinstance(system, System):
+        raise InputError(f"simulate_batch takes a System, got {type(system).__name__}; make one with Model.build().")
+    if record != "end":
+        raise InputError(f'record must be "end", got {record!r}; for whole motions call simulate().')
+    if not isinstance(control, ConstantStep):
+        raise InputError(f"simulate_batch takes a constant step, got {control}; give dt as a number of seconds.")
+    if isinstance(metrics, str) or not set(metrics) <= set(METRICS):
+        raise InputError(f"metrics must be a list of {', '.join(METRICS)}, got {metrics!r}.")
+    if not (np.isfinite(t_end) and t_end > system.start.t):
+        raise InputError(f"t_end must lie after the start at t = {system.start.t:g} s, got {t_end!r}.")
+    return control
+
+
+def _values(system: System, parameters: Mapping[str, Sequence[float] | Array]) -> Array:
+    """Checked parameters (runs, parameters)."""
+    if not parameters:
+        raise InputError("simulate_batch takes at least one parameter with one value per run, got none.")
+    columns = {name: np.asarray(values, dtype=float) for name, values in parameters.items()}
+    sizes = {name: column.size for name, column in columns.items() if column.ndim == 1}
+    if len(sizes) < len(columns) or len(set(sizes.values())) != 1 or 0 in sizes.values():
+        shapes = ", ".join(f"{name}: {column.shape}" for name, column in columns.items())
+        raise InputError(f"Each parameter takes a sequence of values, all of one length > 0; got {shapes}.")
+    names, count = list(system.parameters), next(iter(sizes.values()))
+    values = np.tile(system.parameter_values, (count, 1))
+    elements = {element.name: element for element in system.elements}
+    for name, column in columns.items():
+        # ranges are intervals: the ends and what is not finite decide
+        bad = column[~np.isfinite(column)][:1]
+        for value in (*bad, column.min(), column.max()):
+            system.parameter_vector({name: float(value)}) if _alone(elements[name.partition(".")[0]]) else None
+        if name not in names:
+            system.parameter_vector({name: 1.0})
+        elements[name.partition(".")[0]].check(name.partition(".")[2], float(bad[0] if bad.size else column[0]))
+        values[:, names.index(name)] = column
+    for owner in {name.partition(".")[0] for name in columns}:
+        if not _alone(elements[owner]):
+            changed = [name for name in columns if name.startswith(f"{owner}.")]
+            for k in range(count):
+                system.parameter_vector({name: float(columns[name][k]) for name in changed})
+    return values
+
+
+def _alone(element: Element) -> bool:
+    """Whether the element's parameters are checked one by one."""
+    return type(element).check_together is Element.check_together
+
+
+def _friction(system: System, values: Array) -> Array:
+    labels = [i for i, name in enumerate(system.parameters) if name.endswith(".friction")]
+    return values[:, labels]
+
+
+def _any_restitution(system: System, stepper: Stepper, values: Array) -> bool:
+    labels = [i for i, name in enumerate(system.parameters) if name.endswith(".restitution")]
+    return type(stepper).__name__ == "GaussQP" and bool(np.any(values[:, labels] > 0))
+
+
+def _empty(system: System, count: int) -> dict[str, Array]:
+    widths = {"q": system.nq, "v": system.nv, "impulse": system.nc, "friction_impulse": system.nc}
+    ends = {name: np.zeros((count, width)) for name, width in widths.items()}
+    return ends | {name: np.zeros(count) for name in METRICS if name not in ends}
+
+
+def _dataset(
+    system: System, stepper: Stepper, parameters: Mapping[str, Any], values: Array, ends: dict[str, Array],
+    metrics: Sequence[str], control: ConstantStep, t_end: float, python_runs: int, begin: float,
+) -> xarray.Dataset:  # fmt: skip
+    import xarray
+
+    data: dict[str, Any] = {
+        "q": (("run", "coordinate"), ends["q"], {"long_name": "coordinates at the end"}),
+        "v": (("run", "velocity"), ends["v"], {"long_name": "velocities at the end"}),
+    }
+    for name in metrics:
+        dimension, unit, meaning = METRICS[name]
+        dimensions = ("run",) if dimension is None else ("run", dimension)
+        data[name] = (dimensions, ends[name], {"units": unit, "long_name": meaning})
+    names = list(system.parameters)
+    coordinates: dict[str, Any] = {
+        "coordinate": list(system.q_names),
+        "velocity": list(system.v_names),
+        "q_units": ("coordinate", list(system.names.q_units)),
+        "v_units": ("velocity", list(system.names.v_units)),
+    }
+    if any(METRICS[name][0] for name in metrics):
+        coordinates["contact"] = list(system.contact_names)
+    for name in parameters:
+        coordinates[name] = ("run", values[:, names.index(name)])
+    facts = {
+        "stepper": repr(stepper), "dt": control.dt, "t_end": t_end, "engine": "native", "python_runs": python_runs,
+        "model": json.dumps(system.description), "rules": json.dumps(native_rules(stepper, control)),
+        "wall_seconds": time.perf_counter() - begin,
+    }  # fmt: skip
+    return xarray.Dataset(data, coordinates, facts)

@@ -1,0 +1,282 @@
+"""Which engine runs a simulation, and a run of the native one.
+
+The native engine steps in compiled code. Each of its steps is certified there; one that is not goes to the Python
+formulation, which answers for it as in a run of its own.
+"""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any, Protocol
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import Interrupted, SimulationFailed, SolverFailed
+from nonsmooth.model.contacts import Contact
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System
+from nonsmooth.solvers.active_set import ActiveSet
+from nonsmooth.solvers.chain import CERTIFIED
+from nonsmooth.solvers.semismooth_newton import SemismoothNewton
+from nonsmooth.step_control import ConstantStep, StepControl
+from nonsmooth.steppers.base import Step, Stepper
+from nonsmooth.steppers.equations import FLOOR
+from nonsmooth.steppers.gauss import TURN, GaussFormulation
+from nonsmooth.steppers.gauss_qp import GaussQP
+from nonsmooth.steppers.mechanism import CLOSED_GAP, CLOSED_RATE, EDGE
+from nonsmooth.steppers.moreau_jean import PROJECTED, MoreauJean, MoreauJeanFormulation
+from nonsmooth.trajectory import Trajectory
+from nonsmooth.trajectory.rows import Rows, trajectory_of_rows
+
+__all__ = ["NativeRun", "layout_of", "native_rules", "scheme_of", "why_not_native"]
+
+#: seconds of compiled stepping between two looks at Ctrl-C, the progress and the memory
+CHUNK = 0.1
+#: rows that memory is made for at first, at most
+ROWS = 1_000_000
+
+_layouts: weakref.WeakKeyDictionary[System, dict[tuple[bool, int], Any]] = weakref.WeakKeyDictionary()
+
+
+class PythonRun(Protocol):
+    """The Python engine, made when a step needs it."""
+
+    formulation: Any
+    chain: Any
+    shortened: int
+
+    def _step(self, state: State, t: float) -> Step: ...
+
+    def _answered(self, stepping: Any) -> Any: ...
+
+    def _hint(self, state: State) -> str: ...
+
+
+def why_not_native(system: System, stepper: Stepper, control: StepControl, values: Array) -> str | None:
+    """Why the native engine does not have this run, as a clause; None if it does."""
+    name = type(stepper).__name__
+    if type(stepper) not in (GaussQP, MoreauJean):
+        return f"{name} has no compiled loop"
+    if not isinstance(control, ConstantStep):
+        return f"{name} has no compiled loop with {type(control).__name__}"
+    default = ActiveSet() if isinstance(stepper, GaussQP) else SemismoothNewton()
+    if stepper.solver is not None and stepper.solver != default:
+        return f"the solver {stepper.solver} was asked for"
+    if isinstance(stepper, GaussQP):
+        if stepper.cone != "coulomb":
+            return f'cone="{stepper.cone}" has no compiled loop'
+        if any(_coefficients(system, values, "restitution")):
+            return "GaussQP with a constant step has no restitution"
+    from nonsmooth.native.layout import NotNative
+
+    try:
+        layout_of(system, stepper, values)
+    except NotNative as error:
+        return str(error)
+    return None
+
+
+def layout_of(system: System, stepper: Stepper, values: Array) -> Any:
+    """The compiled form of a mechanism, made once for all runs."""
+    from nonsmooth.native.layout import Layout
+
+    rough = any(_coefficients(system, values, "friction"))
+    key = rough, scheme_of(stepper, 1.0).kind
+    layouts = _layouts.setdefault(system, {})
+    if key not in layouts:
+        layouts[key] = Layout(system.elements, system.parameters, rough=rough, scheme=key[1])
+    return layouts[key]
+
+
+def scheme_of(stepper: Any, dt: float) -> Any:
+    """What the compiled loop is told of a stepper."""
+    from nonsmooth.native import loops as n
+    from nonsmooth.native.session import Scheme
+
+    options = {
+        n.O_THETA: getattr(stepper, "theta", 1.0), n.O_LONGEST: dt, n.O_CLOSED_GAP: CLOSED_GAP, n.O_TURN: TURN,
+        n.O_CLOSED_RATE: CLOSED_RATE, n.O_EDGE: EDGE, n.O_FLOOR: FLOOR, n.O_CERTIFIED: CERTIFIED,
+        n.O_PROJECTED: PROJECTED,
+    }  # fmt: skip
+    kind = n.GAUSS if isinstance(stepper, GaussQP) else n.MOREAU_JEAN
+    return Scheme(kind, options, getattr(stepper, "projection", None) is not None)
+
+
+def native_rules(stepper: Stepper, control: StepControl) -> dict[str, Any]:
+    """The stated rules of the scheme, those of its Python twin, and what the native engine does besides."""
+    of = GaussFormulation if isinstance(stepper, GaussQP) else MoreauJeanFormulation
+    rules: dict[str, Any] = of.rules(SimpleNamespace(control=control))  # type: ignore[arg-type]
+    return rules | {
+        "active set": "semismooth Newton from the last step's modes; a reproducible half of the rows from round 13",
+        "step that is not certified": "solved by the Python formulation, and counted as a fallback",
+    }
+
+
+def _coefficients(system: System, values: Array, label: str) -> list[float]:
+    names = {f"{e.name}.{label}" for e in system.elements if isinstance(e, Contact)}
+    return [value for name, value in zip(system.parameters, values, strict=True) if name in names]
+
+
+class NativeRun:
+    """One run of the compiled loop, in chunks between which Python looks at Ctrl-C and at failures.
+
+    Parameters
+    ----------
+    python : () -> the Python engine of the same run, for steps that are not certified
+    """
+
+    def __init__(
+        self, system: System, stepper: Stepper, control: ConstantStep, values: Array, manifest: Mapping[str, Any], *,
+        t_end: float, record: int, progress: Callable[[float, float, int], None] | None,
+        python: Callable[[], PythonRun],
+    ) -> None:  # fmt: skip
+        self.system, self.stepper, self.control, self.values = system, stepper, control, values
+        self.manifest, self.t_end, self.record, self.progress, self._make_python = (
+            manifest, t_end, record, progress, python,
+        )  # fmt: skip
+        self.python: PythonRun | None = None
+        self.python_steps = 0
+        self.clock = time.perf_counter()
+
+    def trajectory(self, first: State) -> Trajectory:
+        """Run from the start to the end."""
+        from nonsmooth.native.session import Session
+
+        layout = layout_of(self.system, self.stepper, self.values)
+        dt = self.control.dt
+        rows = int(min(max((self.t_end - first.t) / (dt * self.record), 1.0) + 10, ROWS))
+        self.session = Session(layout, self.values, scheme_of(self.stepper, dt), record=self.record, capacity=rows)
+        self.first, self.origin = first, float(first.stepper_memory.get("grid_start", np.array([first.t]))[0])
+        try:
+            self.session.start(first)
+            self.clock = time.perf_counter()
+            self._loop()
+        except SolverFailed as error:
+            state = self.state()
+            hint = self.python._hint(state) if self.python else ""
+            message = f"Step {self.steps + 1}, from t = {state.t:.9g} s, failed: {error}{hint}"
+            raise SimulationFailed(message, trajectory=self._finished(f"failed: {message}"), cause=error) from error
+        except KeyboardInterrupt:
+            t = self.state().t
+            message = f"Interrupted at t = {t:.9g} s of {self.t_end:g} s, after {self.steps} steps."
+            raise Interrupted(message, trajectory=self._finished("interrupted")) from None
+        return self._finished("finished")
+
+    @property
+    def steps(self) -> int:
+        from nonsmooth.native.loops import K_STEPS
+
+        return int(self.session.counter(K_STEPS))
+
+    def state(self) -> State:
+        """Where the run stands."""
+        state: State = self.session.state()
+        memory = {**state.stepper_memory, "grid_start": np.array([self.origin])}
+        return State(state.t, state.q, state.v, self.first.law_memory, memory)
+
+    def _loop(self) -> None:
+        from nonsmooth.native import loops as n
+
+        session, chunk = self.session, 64
+        while self.time() < self.t_end:
+            begin, before = time.perf_counter(), self.steps
+            status = session.advance(self.origin, self.control.dt, self.t_end, chunk)
+            if status == n.FULL:
+                session.columns.grow()
+            elif status == n.UNCERTAIN:
+                self._python_step()
+            seconds, done = time.perf_counter() - begin, self.steps - before
+            if seconds < CHUNK / 2 and status == n.DONE:
+                chunk *= 2
+            elif seconds > CHUNK:
+                chunk = max(1, int(done * CHUNK / seconds))
+            if self.progress is not None:
+                self.progress(self.time(), self.t_end, self.steps)
+
+    def time(self) -> float:
+        from nonsmooth.native.loops import TIME
+
+        return float(self.session.layout.block(self.session.memory, TIME, 2)[1])
+
+    def _python_step(self) -> None:
+        """The next step by the Python formulation, which raises where it cannot certify it either."""
+        from nonsmooth.native import loops as n
+
+        if self.python is None:
+            self.python = self._make_python()
+            fresh = State(self.first.t, self.first.q, self.first.v, self.first.law_memory)
+            self.prepared, _ = self.python._answered(self.python.formulation.start(fresh))
+        state = self.state()
+        memory = {**self.prepared.stepper_memory, **state.stepper_memory}
+        state = State(state.t, state.q, state.v, state.law_memory, memory)
+        step = self.python._step(state, self.control.next_time(state.t, self.origin, self.t_end))
+        remembered = step.state.stepper_memory
+        scalars = [step.dt, step.residual, step.complementarity, step.work_drivers, step.work_drivers_impact]
+        parts = {
+            n.P_N: remembered["P_N"], n.P_T: remembered["P_T"],
+            n.P_A: np.zeros(self.system.ng), n.P_B: np.zeros(self.system.ng),
+            n.S_PN: step.P_N, n.S_PNI: step.P_N_impact, n.S_PT: step.P_T, n.S_MODE: step.mode.astype(float),
+            n.S_MINUS: step.gamma_minus, n.S_PLUS: step.gamma_plus, n.S_REACTION: step.reaction,
+            n.S_REACTION_I: step.reaction_impact, n.S_SCALARS: np.array([*scalars, step.loss_friction]),
+            n.S_LEFT: np.concatenate([np.zeros(3), step.v_left]),
+        }  # fmt: skip
+        parts |= {
+            where: remembered[name]
+            for where, name in ((n.CLOSED, "closed"), (n.LEFT_AT, "left_at"))
+            if name in remembered
+        }
+        self.session.accept(step.state, parts)
+        self.python_steps += 1
+
+    def _finished(self, status: str) -> Trajectory:
+        from nonsmooth.native import loops as n
+
+        session, seconds = self.session, time.perf_counter() - self.clock
+        session.finish()  # gaps and energies of rows, which the Python engine does not count as stepping either
+        counts: dict[str, int] = {"steps": self.steps, "shortened": self.python.shortened if self.python else 0}
+        counts |= {"solves": session.counter(n.K_SOLVES), "iterations": session.counter(n.K_ROUNDS), "fallbacks": 0}
+        if self.python is not None:
+            for name, count in self.python.chain.counts.items():
+                counts[name] = counts.get(name, 0) + count
+        counts["fallbacks"] += self.python_steps
+        counts["python_steps"] = self.python_steps
+        return trajectory_of_rows(
+            self.system, self._rows(), manifest=self.manifest, counts=counts, status=status, end=self.state(),
+            wall_seconds=seconds,
+        )  # fmt: skip
+
+    def _rows(self) -> Rows:
+        """The recorded tables, cut to what is written."""
+        from nonsmooth.native import loops as n
+
+        session, columns = self.session, self.session.columns
+        count, nc, nr = session.counter(n.K_ROWS), self.system.nc, len(self.system.reaction_names)
+        scalars = columns.part(n.S_SCALARS, n.N_SCALARS)[:count]
+        dt = scalars[:, n.DT].copy()
+        P_N, P_NI, P_T, mode, minus, plus = (
+            columns.part(where, nc)[:count] for where in (n.S_PN, n.S_PNI, n.S_PT, n.S_MODE, n.S_MINUS, n.S_PLUS)
+        )
+        t = columns.part(n.TIME, 2)[:count, 1].copy()
+        reaction, reaction_impact = (columns.part(where, nr)[:count] for where in (n.S_REACTION, n.S_REACTION_I))
+        if self.record > 1:
+            reaction = np.divide(reaction, dt[:, None], out=np.zeros_like(reaction), where=dt[:, None] > 0.0)
+            impacts = columns.impacts[: columns.table[n.REC_IMPACT_COUNT]]
+        else:
+            row, contact = np.nonzero(P_NI > 0.0)
+            at = row, contact
+            impacts = np.column_stack([t[row], contact, P_NI[at], P_T[at], minus[at], plus[at]])
+        names = ("kinetic", "potential", "work_loads", "work_drivers", "loss_impacts", "loss_friction", "loss_damping")
+        energy = dict(zip(names, columns.energies[:count].T, strict=True))
+        order = (*names[:5], "loss_contact", *names[5:])
+        energy["loss_contact"] = np.zeros(count)
+        worst = session.worst()
+        return Rows(
+            t, dt, columns.motion(n.Q)[:count], columns.motion(n.V)[:count], columns.motion(n.S_LEFT)[:count],
+            columns.gaps[:count], columns.rates[:count], columns.rates_left[:count], P_N, P_NI, P_T,
+            mode.astype(np.int8), reaction, reaction_impact, {name: energy[name] for name in order}, impacts,
+            (float(worst[0]), float(worst[1]), float(worst[2]), float(worst[3])),
+        )  # fmt: skip

@@ -1,0 +1,156 @@
+"""Machine code of element kinds: compiled by LLVM, which numba brings, and kept on disk.
+
+Object code is filed under a hash of its LLVM text, of the versions of the emitter and of LLVM, and of the processor. A
+folder that cannot be written costs the compilation of each process, nothing else.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import platform
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+
+from nonsmooth.native.emit import EMITTER, Code, emit
+
+__all__ = ["Kernel", "cache_folder", "compilations", "kernel"]
+
+_lock = threading.RLock()
+_kernels: dict[str, Kernel] = {}
+_counts = {"compiled": 0, "loaded": 0}
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Addresses of the two functions of a kind, see `emit`, and the sizes of its arrays per element."""
+
+    prepare: int
+    evaluate: int
+    parameters: int
+    slots: int
+    outputs: int
+
+
+def compilations() -> dict[str, int]:
+    """How many kinds this process has compiled, and how many it has loaded from disk."""
+    return dict(_counts)
+
+
+def kernel(function: ca.Function) -> Kernel:
+    """The compiled form of ``(t, z_a, z_b, v_a, v_b, p) -> out``; the same code is compiled once.
+
+    Raises
+    ------
+    Unsupported
+        If the function holds an operation that has no compiled form.
+    """
+    code = emit(function)
+    with _lock:
+        key = hashlib.sha256(f"{_processor()}\n{code.text}".encode()).hexdigest()
+        if key not in _kernels:
+            _kernels[key] = _loaded(key, code)
+        return _kernels[key]
+
+
+def cache_folder() -> Path:
+    """Where object code is kept: below NUMBA_CACHE_DIR if that is set, else in the user's cache folder."""
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    if given:
+        return Path(given) / "nonsmooth-kinds"
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "nonsmooth" / "kinds"
+
+
+def _target() -> Any:
+    """A target machine of LLVM for this processor."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=_features(), opt=3, codemodel="jitdefault", jit=True
+    )
+
+
+@functools.cache
+def _features() -> str:
+    import llvmlite.binding as llvm
+
+    try:
+        return llvm.get_host_cpu_features().flatten()
+    except RuntimeError:  # unknown to LLVM
+        return ""
+
+
+@functools.cache
+def _processor() -> str:
+    """All that machine code depends on besides the LLVM text."""
+    import llvmlite.binding as llvm
+
+    parts = (EMITTER, llvm.llvm_version_info, llvm.get_process_triple(), llvm.get_host_cpu_name(), _features())
+    return "\n".join(map(str, (*parts, platform.machine())))
+
+
+@functools.cache
+def _engine() -> Any:
+    """One just-in-time engine, kept for the life of the process, since the machine code lives in it."""
+    import llvmlite.binding as llvm
+
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
+
+
+def _loaded(key: str, code: Code) -> Kernel:
+    import llvmlite.binding as llvm
+
+    engine = _engine()
+    name, path = f"kind_{key[:32]}", cache_folder() / f"{key}.o"
+    data = _read(path)
+    if data is None:
+        target = _target()
+        module = llvm.parse_assembly(code.text.replace("@NAME@", f"@{name}"))
+        module.triple, module.data_layout = target.triple, str(target.target_data)
+        module.verify()
+        data = bytes(target.emit_object(module))
+        _counts["compiled"] += 1
+        _write(path, data)
+    else:
+        _counts["loaded"] += 1
+    engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+    engine.finalize_object()
+    prepare, evaluate = (int(engine.get_function_address(f"{name}_{part}")) for part in ("prepare", "evaluate"))
+    return Kernel(prepare, evaluate, code.parameters, code.slots, code.outputs)
+
+
+def _read(path: Path) -> bytes | None:
+    """Object code, if the file is whole: it begins with the hash of the rest."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    return data[32:] if hashlib.sha256(data[32:]).digest() == data[:32] else None
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Written beside and renamed, so that a file of that name is whole; a folder that cannot be written is no error."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(hashlib.sha256(data).digest() + data)
+        os.replace(temporary, path)
+    except OSError:
+        return

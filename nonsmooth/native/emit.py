@@ -1,0 +1,247 @@
+"""LLVM code of element kinds, written from CasADi's instruction lists.
+
+A kind is a function ``(t, z_a, z_b, v_a, v_b, p) -> out`` of the placements and twists of two bodies and of the
+element's parameters. What depends on parameters alone is computed once per run, by the first of two functions; the
+second is evaluated every step, over all elements of the kind ::
+
+    prepare(n, p, w)                           p (n, parameters) -> w (n, slots)
+    evaluate(n, ia, ib, t, z, v, w, out)       ia, ib (n,) bodies; z (bodies, 4), v (bodies, 3); out (n, outputs)
+
+Arithmetic is emitted in CasADi's order, without contraction and without fast mathematics: the bits are those of
+CasADi's own evaluation.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+import casadi as ca
+
+from nonsmooth.exceptions import NonsmoothError
+
+__all__ = ["EMITTER", "Code", "Unsupported", "emit"]
+
+#: raised with every change of what is emitted: cached machine code of another version is not used
+EMITTER = 3
+
+CONSTANT, PARAMETRIC, VARYING = 0, 1, 2
+
+BINARY = {"OP_ADD": "fadd", "OP_SUB": "fsub", "OP_MUL": "fmul", "OP_DIV": "fdiv"}
+COMPARE = {"OP_LT": "olt", "OP_LE": "ole", "OP_EQ": "oeq", "OP_NE": "une"}
+INTRINSICS = {
+    "OP_SQRT": "llvm.sqrt.f64",
+    "OP_FABS": "llvm.fabs.f64",
+    "OP_FLOOR": "llvm.floor.f64",
+    "OP_CEIL": "llvm.ceil.f64",
+    "OP_FMIN": "llvm.minnum.f64",
+    "OP_FMAX": "llvm.maxnum.f64",
+    "OP_COPYSIGN": "llvm.copysign.f64",
+}
+#: functions of the C library, found in the running process
+LIBRARY = {
+    **{f"OP_{name.upper()}": name for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh")},
+    **{f"OP_{name.upper()}": name for name in ("asinh", "acosh", "atanh", "exp", "log", "expm1", "log1p", "hypot")},
+    **{f"OP_{name.upper()}": name for name in ("atan2", "pow", "fmod", "erf")},
+    "OP_CONSTPOW": "pow",
+}
+NAME_OF = {getattr(ca, name): name for name in dir(ca) if name.startswith("OP_")}
+
+
+class Unsupported(NonsmoothError):
+    """An operation that is not emitted; whoever meets it evaluates the element in Python."""
+
+
+@dataclass(frozen=True)
+class Code:
+    """LLVM code of a kind with the placeholder ``@NAME@`` for its name, and the sizes of its arrays."""
+
+    text: str
+    parameters: int
+    slots: int
+    outputs: int
+
+
+@dataclass(frozen=True)
+class _Value:
+    """One instruction: what it does, with which values, and whether it varies within a run."""
+
+    operation: str
+    arguments: tuple[int, ...]
+    level: int
+    #: of inputs (argument, component); of constants their bits
+    source: tuple[int, int] = (0, 0)
+
+
+def emit(function: ca.Function) -> Code:
+    """Write the code of a kind ``(t, z_a, z_b, v_a, v_b, p) -> out``.
+
+    Raises
+    ------
+    Unsupported
+        If the function holds an operation that is not emitted.
+    """
+    values, outputs = _values(function)
+    used = {i for value in values if value.level == VARYING for i in value.arguments} | set(outputs.values())
+    slots = {i: k for k, i in enumerate(sorted(i for i in used if values[i].level == PARAMETRIC))}
+    body = [f"declare double @{name}({arguments})" for name, arguments in sorted(_declared(values))]
+    body += _prepare(values, slots, function.numel_in(5))
+    body += _evaluate(values, slots, outputs, function)
+    return Code("\n".join(body) + "\n", function.numel_in(5), len(slots), function.numel_out(0))
+
+
+def _values(function: ca.Function) -> tuple[list[_Value], dict[int, int]]:
+    """The instructions as values that are assigned once, and the value of each output component."""
+    values: list[_Value] = []
+    outputs: dict[int, int] = {}
+    register: dict[int, int] = {}
+    for k in range(function.n_instructions()):
+        name = NAME_OF[function.instruction_id(k)]
+        inputs, target = function.instruction_input(k), function.instruction_output(k)
+        if name == "OP_OUTPUT":
+            outputs[target[1]] = register[inputs[0]]
+            continue
+        if name == "OP_INPUT":
+            level = PARAMETRIC if inputs[0] == 5 else VARYING
+            value = _Value(name, (), level, (inputs[0], inputs[1]))
+        elif name == "OP_CONST":
+            bits = struct.unpack("<Q", struct.pack("<d", function.instruction_constant(k)))[0]
+            value = _Value(name, (), CONSTANT, (bits, 0))
+        else:
+            arguments = tuple(register[i] for i in inputs)
+            value = _Value(name, arguments, max(values[i].level for i in arguments))
+        register[target[0]] = len(values)
+        values.append(value)
+    return values, outputs
+
+
+def _declared(values: list[_Value]) -> set[tuple[str, str]]:
+    found = set()
+    for value in values:
+        name = INTRINSICS.get(value.operation) or LIBRARY.get(value.operation)
+        if name:
+            found.add((name, ", ".join(["double"] * len(value.arguments))))
+    return found
+
+
+def _prepare(values: list[_Value], slots: dict[int, int], parameters: int) -> list[str]:
+    lines = ["define void @NAME@_prepare(i64 %n, ptr noalias %p, ptr noalias %w) {", *_loop_head()]
+    lines += [f"  %po = mul i64 %i, {parameters}", f"  %wo = mul i64 %i, {len(slots)}"]
+    lines += ["  %pi = getelementptr double, ptr %p, i64 %po", "  %wi = getelementptr double, ptr %w, i64 %wo"]
+    for i, value in enumerate(values):
+        if value.level == CONSTANT and value.operation != "OP_CONST" or value.level == PARAMETRIC:
+            if value.operation == "OP_INPUT":
+                lines += _load(f"x{i}", "pi", value.source[1])
+            else:
+                lines += _operation(i, value, values)
+    for i, k in slots.items():
+        lines += _store(f"s{k}", "wi", k, _name(i, values))
+    return lines + _loop_tail()
+
+
+def _evaluate(values: list[_Value], slots: dict[int, int], outputs: dict[int, int], function: ca.Function) -> list[str]:
+    """Loads come first: nothing that the loop stores can change what it reads."""
+    strides = function.numel_in(1), function.numel_in(3)
+    lines = [
+        "define void @NAME@_evaluate(i64 %n, ptr noalias %ia, ptr noalias %ib, ptr noalias %t, ptr noalias %z, "
+        "ptr noalias %v, ptr noalias %w, ptr noalias %out) {",
+        *_loop_head(),
+    ]
+    for side in "ab":
+        lines += [
+            f"  %g{side} = getelementptr i64, ptr %i{side}, i64 %i",
+            f"  %{side} = load i64, ptr %g{side}",
+            f"  %z{side}o = mul i64 %{side}, {strides[0]}",
+            f"  %v{side}o = mul i64 %{side}, {strides[1]}",
+            f"  %z{side} = getelementptr double, ptr %z, i64 %z{side}o",
+            f"  %v{side} = getelementptr double, ptr %v, i64 %v{side}o",
+        ]
+    lines += [f"  %wo = mul i64 %i, {len(slots)}", f"  %oo = mul i64 %i, {function.numel_out(0)}"]
+    lines += ["  %wi = getelementptr double, ptr %w, i64 %wo", "  %oi = getelementptr double, ptr %out, i64 %oo"]
+    pointers = ("t", "za", "zb", "va", "vb")
+    for i, k in slots.items():
+        lines += _load(f"x{i}", "wi", k)
+    for i, value in enumerate(values):
+        if value.operation == "OP_INPUT" and value.level == VARYING:
+            lines += _load(f"x{i}", pointers[value.source[0]], value.source[1])
+    for i, value in enumerate(values):
+        constant = value.level == CONSTANT and value.operation != "OP_CONST"
+        if constant or value.level == VARYING and value.operation != "OP_INPUT":
+            lines += _operation(i, value, values)
+    for k in range(function.numel_out(0)):
+        lines += _store(f"o{k}", "oi", k, _name(outputs[k], values) if k in outputs else "0.0")
+    return lines + _loop_tail()
+
+
+def _loop_head() -> list[str]:
+    return [
+        "entry:",
+        "  %some = icmp sgt i64 %n, 0",
+        "  br i1 %some, label %loop, label %done",
+        "loop:",
+        "  %i = phi i64 [ 0, %entry ], [ %next, %loop ]",
+    ]
+
+
+def _loop_tail() -> list[str]:
+    return [
+        "  %next = add nuw nsw i64 %i, 1",
+        "  %more = icmp slt i64 %next, %n",
+        "  br i1 %more, label %loop, label %done",
+        "done:",
+        "  ret void",
+        "}",
+    ]
+
+
+def _load(name: str, pointer: str, index: int) -> list[str]:
+    return [f"  %{name}p = getelementptr double, ptr %{pointer}, i64 {index}", f"  %{name} = load double, ptr %{name}p"]
+
+
+def _store(name: str, pointer: str, index: int, value: str) -> list[str]:
+    return [f"  %{name}p = getelementptr double, ptr %{pointer}, i64 {index}", f"  store double {value}, ptr %{name}p"]
+
+
+def _name(i: int, values: list[_Value]) -> str:
+    return f"0x{values[i].source[0]:016X}" if values[i].operation == "OP_CONST" else f"%x{i}"
+
+
+def _operation(i: int, value: _Value, values: list[_Value]) -> list[str]:
+    """The lines that compute one value."""
+    name, arguments = value.operation, [_name(j, values) for j in value.arguments]
+    first, last = arguments[0], arguments[-1]
+    if name in BINARY:
+        return [f"  %x{i} = {BINARY[name]} double {first}, {last}"]
+    if name in INTRINSICS or name in LIBRARY:
+        called = INTRINSICS.get(name) or LIBRARY[name]
+        return [f"  %x{i} = call double @{called}({', '.join(f'double {a}' for a in arguments)})"]
+    if name in COMPARE:
+        return [
+            f"  %c{i} = fcmp {COMPARE[name]} double {first}, {last}",
+            f"  %x{i} = uitofp i1 %c{i} to double",
+        ]
+    simple = {
+        "OP_NEG": f"fneg double {first}",
+        "OP_SQ": f"fmul double {first}, {first}",
+        "OP_TWICE": f"fmul double {first}, 2.0",
+        "OP_INV": f"fdiv double 1.0, {first}",
+        "OP_ASSIGN": f"fadd double {first}, -0.0",
+    }
+    if name in simple:
+        return [f"  %x{i} = {simple[name]}"]
+    truth = [f"  %t{i} = fcmp une double {first}, 0.0", f"  %u{i} = fcmp une double {last}, 0.0"]
+    if name == "OP_IF_ELSE_ZERO":
+        return [truth[0], f"  %x{i} = select i1 %t{i}, double {last}, double 0.0"]
+    if name == "OP_NOT":
+        return [f"  %t{i} = fcmp oeq double {first}, 0.0", f"  %x{i} = uitofp i1 %t{i} to double"]
+    if name in ("OP_AND", "OP_OR"):
+        word = name.removeprefix("OP_").lower()
+        return [*truth, f"  %b{i} = {word} i1 %t{i}, %u{i}", f"  %x{i} = uitofp i1 %b{i} to double"]
+    if name == "OP_SIGN":
+        return [
+            f"  %t{i} = fcmp olt double {first}, 0.0",
+            f"  %u{i} = fcmp ogt double {first}, 0.0",
+            f"  %s{i} = select i1 %u{i}, double 1.0, double {first}",
+            f"  %x{i} = select i1 %t{i}, double -1.0, double %s{i}",
+        ]
+    raise Unsupported(f"the operation {name.removeprefix('OP_').lower()} has no compiled form")

@@ -1,0 +1,154 @@
+"""The native engine against the Python one: every problem and every stepper that both run, found by discovery."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nonsmooth import (
+    Damper,
+    GaussQP,
+    Gravity,
+    Ground,
+    InputError,
+    Model,
+    MoreauJean,
+    PlanarBody,
+    PointForce,
+    PrescribedMotion,
+    Prismatic,
+    Revolute,
+    RevoluteClearance,
+    Rigid,
+    Spring,
+    Torque,
+    simulate,
+)
+from nonsmooth.registry import find_problems
+
+STEPS = 100
+STEPPERS = {
+    "gauss": GaussQP(),
+    "moreau": MoreauJean(),
+    "moreau-theta": MoreauJean(theta=0.7),
+    "moreau-projected": MoreauJean(projection="combined"),
+}
+
+
+def four_bar() -> Model:
+    """A closed loop of ideal joints with a driver, spring, damper, torque and a load in time, and one clearance."""
+    model = Model(name="loop")
+    ground = model.add(Ground())
+    crank = model.add(PlanarBody("crank", mass=0.3, inertia=1e-4, position=(0.025, 0.0), velocity=(0.0, 2.5),
+                                 angular_velocity=100.0))  # fmt: skip
+    rod = model.add(PlanarBody("rod", mass=0.21, inertia=2.5e-4, position=(0.11, 0.0), velocity=(0.0, 2.5),
+                               angular_velocity=-5.0 / 0.12))  # fmt: skip
+    slider = model.add(PlanarBody("slider", mass=0.14, inertia=1e-5, position=(0.17, 0.0)))
+    model.add(Revolute("bearing", ground, crank, at_b=(-0.025, 0.0)))
+    model.add(PrescribedMotion("motor", ground, crank, coordinate="angle", motion=lambda t: 100.0 * t))
+    model.add(Revolute("big-end", crank, rod, at_a=(0.025, 0.0), at_b=(-0.06, 0.0)))
+    model.add(Prismatic("guide", ground, slider))
+    contact = Rigid(restitution=0.0, friction=0.05)
+    model.add(RevoluteClearance("pin", rod, slider, at_a=(0.06, 0.0), clearance=5e-4, radius=1e-2, contact=contact))
+    model.add(Spring("spring", ground, slider, at_a=(0.3, 0.01), stiffness=200.0, free_length=0.1))
+    model.add(Damper("damper", ground, slider, at_a=(0.3, 0.0), damping=1.0))
+    model.add(PointForce("push", slider, force=lambda t: (3.0 + 100.0 * t, 0.0), at=(0.0, 0.001), frame="body"))
+    model.add(Torque("turn", rod, torque=1e-3))
+    model.add(Gravity(acceleration=(0.0, -9.81)))
+    return model
+
+
+def chain(links: int = 6, friction: float = 0.1, restitution: float = 0.0) -> Model:
+    """Links that hang in clearance joints and turn."""
+    model, length, play = Model(name="chain"), 0.1, 5e-4
+    before = model.add(Ground())
+    for i in range(1, links + 1):
+        y = -(i - 0.5) * length - i * play
+        link = model.add(PlanarBody(f"link{i}", mass=0.1, inertia=0.1 * length**2 / 12, position=(0.0, y),
+                                    velocity=(-y, 0.0), angular_velocity=1.0))  # fmt: skip
+        contact = Rigid(restitution=restitution, friction=friction)
+        model.add(RevoluteClearance(f"joint{i}", before, link, at_a=(0.0, 0.0 if i == 1 else -length / 2),
+                                    at_b=(0.0, length / 2), clearance=play, radius=5e-3, contact=contact))  # fmt: skip
+        before = link
+    model.add(Gravity(acceleration=(0.0, -9.81)))
+    return model
+
+
+def models() -> dict[str, Model]:
+    found = {name: problem() for name, problem in find_problems().items()}
+    found |= {"four-bar": four_bar(), "chain": chain(), "chain-elastic": chain(3, 0.3, 0.5)}
+    return found
+
+
+MODELS = models()
+
+
+def close(native: np.ndarray, python: np.ndarray, tolerance: float, floor: float) -> bool:
+    """Columns agree to `tolerance` of their scale; columns of round-off are measured by the largest of their kind."""
+    scale = np.maximum(np.max(np.abs(python), axis=0, initial=0.0), floor)
+    return bool(np.all(np.abs(native - python) <= tolerance * np.maximum(scale, 1e-300)))
+
+
+def difference(one, other) -> np.ndarray:
+    """The largest difference of velocities so far, row by row."""
+    return np.maximum.accumulate(np.max(np.abs(one.v.array - other.v.array), axis=1))[:, None]
+
+
+def agree(native, python, noise: float, growth: np.ndarray | float = 0.0) -> bool:
+    q, v = (np.max(np.abs(getattr(python, table).array)) for table in "qv")
+    excess = np.maximum(np.abs(native.v.array - python.v.array) - noise - growth, 0.0)
+    if np.any(growth):
+        return bool(np.all(excess <= 1e-12 * v))
+    return close(native.q.array, python.q.array, 1e-12, 1e-2 * q) and bool(
+        np.all(excess <= 1e-12 * np.maximum(np.max(np.abs(python.v.array), axis=0), 1e-2 * v))
+    )
+
+
+@pytest.mark.parametrize("dt", [1e-5, 2e-4])
+@pytest.mark.parametrize("stepper", STEPPERS.values(), ids=STEPPERS)
+@pytest.mark.parametrize("name", MODELS)
+def test_both_engines_give_the_same_motion(name, stepper, dt):
+    system = MODELS[name].build()
+    run = {"t_end": STEPS * dt, "dt": dt}
+    try:
+        native = simulate(system, stepper, **run, engine="native")
+    except InputError as error:
+        pytest.skip(str(error))
+    python = simulate(system, stepper, **run, engine="python")
+    assert native.manifest["engine"] == "native" and python.manifest["engine"] == "python"
+    assert native.counts["python_steps"] == 0
+    assert np.array_equal(native.t, python.t)
+    # gaps know positions to round-off, hence velocities to round-off over dt
+    reach = np.max(np.abs(python.q.array))
+    noise = 100 * np.finfo(float).eps * reach / dt if isinstance(stepper, GaussQP) else 0.0
+    if not agree(native, python, noise):  # round-off grows: as much as that of a start that is moved by it
+        names, start = system.q_names, system.start.q
+        moved = system.state({name: value * (1 + 4e-16) for name, value in zip(names, start, strict=True)})
+        assert agree(native, python, noise, 100 * difference(simulate(system, stepper, **run, state=moved), python))
+    assert np.array_equal(native.mode.array, python.mode.array)
+    ours, theirs = native.certificate, python.certificate
+    assert ours.gap_violation == pytest.approx(theirs.gap_violation, rel=1e-6, abs=1e-12)
+    assert ours.joint_violation <= max(10 * theirs.joint_violation, 1e-14)
+    assert ours.complementarity <= max(10 * theirs.complementarity, 1e-11)
+    assert ours.motion_residual <= max(10 * theirs.motion_residual, 1e-11)
+
+
+@pytest.mark.parametrize("name", ["slider-rod", "slider-crank-translational", "four-bar"])
+def test_all_columns_agree(name):
+    """Also with every third step recorded; impulses are unique here."""
+    system = MODELS[name].build()
+    for record in (1, 3):
+        run = {"t_end": 2e-3, "dt": 1e-5, "record": record}
+        native, python = (simulate(system, MoreauJean(), **run, engine=engine) for engine in ("native", "python"))
+        assert len(native.impacts) == len(python.impacts)
+        assert list(native.impacts["contact"]) == list(python.impacts["contact"])
+        for table in ("gap", "gap_rate", "P_N", "P_T", "lam_N", "reaction", "reaction_impact", "energy"):
+            ours, theirs = (getattr(run, table).array for run in (native, python))
+            assert ours.shape == theirs.shape
+            tolerance = 1e-8 if table == "reaction" else 1e-10  # joints know velocities to round-off over dt
+            assert close(ours, theirs, tolerance, 1e-3 * np.max(np.abs(theirs), initial=0.0)), table
+        assert close(native.left.v.array, python.left.v.array, 1e-12, 1e-2 * np.max(np.abs(python.v.array)))
+        ours, theirs = native.certificate.energy, python.certificate.energy
+        assert ours.kinetic == pytest.approx(theirs.kinetic, rel=1e-11)
+        assert ours.loss_impacts == pytest.approx(theirs.loss_impacts, rel=1e-9, abs=1e-12)
+        assert ours.remainder == pytest.approx(theirs.remainder, rel=1e-6, abs=1e-9)

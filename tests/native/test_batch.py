@@ -1,0 +1,65 @@
+"""Many runs at once: equal to single runs bit for bit, and refused like them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nonsmooth import EventDriven, GaussQP, InputError, ModelError, MoreauJean, simulate, simulate_batch
+from nonsmooth.native.compiler import compilations
+from nonsmooth_problems import slider_crank_translational, slider_rod
+
+
+@pytest.mark.parametrize("stepper", [GaussQP(), MoreauJean()], ids=repr)
+def test_each_run_equals_the_single_run_bit_for_bit(stepper):
+    system = slider_rod(case=2).build()
+    values = {"guide.clearance": np.linspace(5e-6, 2e-5, 150), "slider.mass": np.linspace(4.0, 6.0, 150)}
+    if isinstance(stepper, MoreauJean):
+        values["guide.friction"] = np.where(np.arange(150) % 2, 0.1, 0.0)
+    runs = simulate_batch(system, stepper, values, t_end=0.01, dt=1e-5, metrics=["impulse", "gap_violation"])
+    assert runs.attrs["python_runs"] == 0
+    for k in (0, 1, 77, 149):
+        changes = {name: float(column[k]) for name, column in values.items()}
+        single = simulate(system, stepper, t_end=0.01, dt=1e-5, parameters=changes, engine="native")
+        assert np.array_equal(runs["q"].values[k], single.q.array[-1])
+        assert np.array_equal(runs["v"].values[k], single.v.array[-1])
+        assert runs["impulse"].values[k] == pytest.approx(single.P_N.array.sum(axis=0), rel=1e-12)
+        assert float(runs["gap_violation"][k]) == single.certificate.gap_violation
+
+
+def test_threads_and_parameters_change_nothing_and_compile_nothing():
+    system = slider_crank_translational().build()
+    run = {"t_end": 2e-3, "dt": 1e-5, "metrics": ["motion_residual"]}
+    values = {"guide.restitution": np.linspace(0.0, 1.0, 200)}
+    one = simulate_batch(system, MoreauJean(), values, **run, threads=1)
+    before = compilations()
+    two = simulate_batch(system, MoreauJean(), values, **run, threads=2)
+    assert compilations() == before
+    assert np.array_equal(one["q"].values, two["q"].values)
+    assert float(two["motion_residual"].max()) < 1e-11
+    assert list(two["coordinate"].values) == list(system.q_names)
+
+
+def test_what_cannot_be_run_is_refused():
+    system = slider_rod(case=1).build()
+    run = {"t_end": 1e-3, "dt": 1e-4}
+    with pytest.raises(InputError, match="EventDriven has no compiled loop"):
+        simulate_batch(system, EventDriven(), {"slider.mass": [1.0]}, **run)
+    with pytest.raises(InputError, match="restitution"):
+        simulate_batch(system, GaussQP(), {"guide.restitution": [0.0, 0.5]}, **run)
+    with pytest.raises(ModelError, match="clearance must be a positive number"):
+        simulate_batch(system, GaussQP(), {"guide.clearance": [1e-5, -1e-5]}, **run)
+    with pytest.raises(InputError, match="Unknown parameter"):
+        simulate_batch(system, GaussQP(), {"guide.clearence": [1e-5]}, **run)
+    with pytest.raises(InputError, match="one length"):
+        simulate_batch(system, GaussQP(), {"guide.clearance": [1e-5], "slider.mass": [1.0, 2.0]}, **run)
+    with pytest.raises(InputError, match="metrics"):
+        simulate_batch(system, GaussQP(), {"slider.mass": [1.0]}, **run, metrics=["beauty"])
+    with pytest.raises(InputError, match='record must be "end"'):
+        simulate_batch(system, GaussQP(), {"slider.mass": [1.0]}, **run, record=3)
+
+
+def test_a_run_with_open_joints_is_named():
+    system = slider_crank_translational().build()
+    with pytest.raises(ModelError, match='Run 1 of the batch.*"ground-crank.x" is open'):
+        simulate_batch(system, MoreauJean(), {"ground-crank.at_b_x": [-0.0765, -0.07]}, t_end=1e-4, dt=1e-5)

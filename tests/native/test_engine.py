@@ -1,0 +1,189 @@
+"""The native engine as a user meets it: which engine runs, refusals, restarts, Ctrl-C, failures, recompilation."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from nonsmooth import (
+    ActiveSet,
+    GaussQP,
+    Ground,
+    InputError,
+    Interrupted,
+    Landing,
+    Model,
+    MoreauJean,
+    Osqp,
+    PlanarBody,
+    PointForce,
+    SimulationFailed,
+    SpatialBody,
+    Trajectory,
+    simulate,
+)
+from nonsmooth.native import loops
+from nonsmooth.native.compiler import compilations
+from nonsmooth_problems import slider_crank_translational, slider_rod
+
+RUN = {"t_end": 0.004, "dt": 1e-4}
+
+
+def test_auto_takes_native_and_says_so():
+    run = simulate(slider_rod(case=2).build(), GaussQP(), **RUN)
+    assert run.manifest["engine"] == "native"
+    assert "fallback" in run.manifest["rules"]["step that is not certified"]
+    asked = simulate(slider_rod(case=2).build(), GaussQP(solver=ActiveSet()), **RUN)
+    assert np.array_equal(asked.q.array, run.q.array)
+
+
+def spatial() -> Model:
+    return Model([Ground(), SpatialBody("top", mass=1.0, inertia=(1.0, 2.0, 3.0))])
+
+
+@pytest.mark.parametrize(
+    ("model", "stepper", "dt", "reason"),
+    [
+        (slider_rod(case=1), GaussQP(solver=Osqp()), 1e-4, "Osqp"),
+        (slider_rod(case=1), GaussQP(), Landing(1e-6, 1e-4), "Landing"),
+        (slider_rod(case=1), GaussQP(cone="convex"), 1e-4, "convex"),
+        (slider_crank_translational(), GaussQP(), 1e-4, "restitution"),
+        (spatial(), MoreauJean(), 1e-4, "planar bodies only"),
+    ],
+    ids=["solver", "landing", "cone", "restitution", "spatial"],
+)
+def test_what_is_not_native_is_refused_in_one_sentence(model, stepper, dt, reason):
+    with pytest.raises(InputError, match=f'engine="native" does not have this run.*{reason}.*engine="auto"'):
+        simulate(model.build(), stepper, t_end=0.01, dt=dt, engine="native")
+
+
+def test_auto_says_why_it_took_python():
+    run = simulate(slider_rod(case=1).build(), GaussQP(), t_end=0.002, dt=Landing(1e-6, 1e-3))
+    assert run.manifest["engine"] == "python"
+    assert "Landing" in run.manifest["engine_reason"]
+    asked = simulate(slider_rod(case=1).build(), GaussQP(), **RUN, engine="python")
+    assert "engine_reason" not in asked.manifest
+
+
+@pytest.mark.parametrize("stepper", [GaussQP(), MoreauJean(), MoreauJean(projection="combined")], ids=repr)
+def test_a_run_goes_on_to_the_same_bits(stepper, tmp_path):
+    rigid = {} if isinstance(stepper, MoreauJean) else {"guide.restitution": 0.0}
+    system, run = slider_crank_translational().build(), {"dt": 1e-5, "parameters": rigid, "engine": "native"}
+    whole = simulate(system, stepper, t_end=0.02, **run)
+    first = simulate(system, stepper, t_end=0.01, **run)
+    first.save(tmp_path / "run.nc")
+    second = simulate(system, stepper, t_end=0.02, **run, state=Trajectory.load(tmp_path / "run.nc").end)
+    half = len(first.t) - 1
+    for table in ("q", "v", "P_N", "P_T", "mode"):
+        ours, theirs = getattr(second, table).array, getattr(whole, table).array
+        assert np.array_equal(ours[1:], theirs[half + 1 :]), table
+
+
+def test_ctrl_c_loses_nothing():
+    system = slider_rod(case=2).build()
+
+    def stop(t, t_end, steps):
+        if steps > 1000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted, match="after [0-9]+ steps") as stopped:
+        simulate(system, GaussQP(), t_end=1.0, dt=1e-6, progress=stop)
+    run = stopped.value.trajectory
+    assert run.status == "interrupted"
+    assert len(run.t) - 1 == run.counts["steps"] > 1000
+    whole = simulate(system, GaussQP(), t_end=float(run.t[-1]), dt=1e-6)
+    assert np.array_equal(run.q.array[:-1], whole.q.array[:-1])
+
+
+def test_python_is_asked_several_times_per_second():
+    times = [time.perf_counter()]
+    simulate(slider_rod(case=2).build(), GaussQP(), t_end=0.5, dt=1e-6, record=100,
+             progress=lambda *_: times.append(time.perf_counter()))  # fmt: skip
+    assert max(np.diff(times)) < 1.0
+
+
+def test_a_load_that_turns_nan_fails_with_its_name():
+    elements = [
+        Ground(),
+        PlanarBody("body", mass=1.0, inertia=1.0),
+        PointForce("pull", "body", force=lambda t: (ca.sqrt(0.5 - t), 0.0)),
+    ]
+    with pytest.raises(SimulationFailed, match=r'force along "body.x" is nan') as failed:
+        simulate(Model(elements).build(), MoreauJean(), t_end=1.0, dt=0.1, engine="native")
+    trajectory = failed.value.trajectory
+    assert len(trajectory.t) - 1 == trajectory.counts["steps"] > 0
+    assert np.all(np.isfinite(trajectory.q.array))
+
+
+def test_a_step_that_is_not_certified_goes_to_python(monkeypatch):
+    """Each seventh chunk of steps is refused; the motion stays the same, and the count says so."""
+    from nonsmooth.native.session import Session
+
+    system = slider_crank_translational().build()
+    run = {"t_end": 0.004, "dt": 1e-5}
+    certain = simulate(system, MoreauJean(), **run)
+    advance, calls = Session.advance, []
+
+    def doubting(self, origin, dt, t_end, steps):
+        calls.append(steps)
+        return loops.UNCERTAIN if len(calls) % 2 else advance(self, origin, dt, t_end, 7)
+
+    monkeypatch.setattr(Session, "advance", doubting)
+    doubted = simulate(system, MoreauJean(), **run)
+    assert doubted.counts["python_steps"] > 20
+    assert doubted.counts["fallbacks"] >= doubted.counts["python_steps"]
+    assert np.allclose(doubted.q.array, certain.q.array, rtol=0, atol=1e-12)
+    assert np.allclose(doubted.v.array, certain.v.array, rtol=0, atol=1e-9)
+    assert np.allclose(doubted.energy.array, certain.energy.array, rtol=0, atol=1e-9)
+    assert doubted.certificate.motion_residual < 1e-12
+
+
+def test_nothing_is_compiled_for_other_numbers_or_mechanisms():
+    system = slider_crank_translational().build()
+    simulate(system, MoreauJean(), t_end=1e-3, dt=1e-5)
+    before = compilations()
+    changes = {"guide.clearance": 5e-4, "slider.mass": 0.1, "guide.friction": 0.2, "guide.restitution": 0.9}
+    simulate(system, MoreauJean(), t_end=1e-3, dt=1e-5, parameters=changes)
+    again = slider_crank_translational().build()
+    begin = time.perf_counter()
+    simulate(again, MoreauJean(), t_end=2e-5, dt=1e-5)
+    seconds = time.perf_counter() - begin
+    assert compilations() == before
+    assert seconds < 0.5  # 0.05 on an idle machine
+
+
+def test_object_code_is_kept_and_a_folder_that_cannot_be_written_is_no_error(tmp_path):
+    script = (
+        "from nonsmooth import MoreauJean, Model, Ground, PlanarBody, Gravity, simulate;"
+        "from nonsmooth.native import compiler;"
+        "from nonsmooth.native.layout import Layout;"
+        "m = Model([Ground(), PlanarBody('b', mass=1.0, inertia=1.0), Gravity(acceleration=(0.0, -9.81))]).build();"
+        "Layout(m.elements, m.parameters, rough=False);"
+        "print(compiler.compilations())"
+    )
+
+    def run(folder) -> str:
+        environment = {**os.environ, "XDG_CACHE_HOME": str(folder)}
+        environment.pop("NUMBA_CACHE_DIR", None)
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    assert run(tmp_path) == "{'compiled': 1, 'loaded': 0}"
+    assert run(tmp_path) == "{'compiled': 0, 'loaded': 1}"
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder")
+    assert run(blocked) == "{'compiled': 1, 'loaded': 0}"
+
+
+def test_import_loads_no_compiler():
+    script = "import sys, nonsmooth, nonsmooth.simulate; print('nonsmooth.native.loops' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

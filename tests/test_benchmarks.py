@@ -1,0 +1,116 @@
+"""The benchmarks run and report what they promise; their hand-written loops move as the library does."""
+
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nonsmooth import GaussQP, MoreauJean, simulate
+from nonsmooth_problems import chain, slider_crank_revolute, slider_crank_translational, slider_rod
+
+ROOT = Path(__file__).resolve().parents[1]
+KEYS = {"ns_per_step", "limit_ratio", "mujoco_ratio", "violation"}
+
+pytestmark = pytest.mark.skipif(not (ROOT / "benchmarks").is_dir(), reason="the benchmarks are part of the checkout")
+
+
+@pytest.fixture
+def benchmarks(monkeypatch):
+    """The package, which takes its own folder off the path when it is imported."""
+    monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
+    import benchmarks.limits
+    import benchmarks.mechanisms
+
+    return benchmarks
+
+
+def end(run):
+    """Coordinates and velocities of the last row."""
+    return np.concatenate([run.end.q, run.end.v])
+
+
+@pytest.mark.parametrize(("case", "offset", "g"), [(1, 0.0, 9.81), (2, 0.5e-3, 9.81), (3, 10e-3, 0.0)])
+@pytest.mark.parametrize("scheme", ["euler", "moreau"])
+def test_slider_rod_loops_move_as_the_library(benchmarks, scheme, case, offset, g):
+    # 300 steps meet both ends' impacts and rest; all is round-off, of the numbers that the motion is made of
+    loop, stepper = {
+        "euler": (benchmarks.limits.slider_rod_euler, GaussQP()),
+        "moreau": (benchmarks.limits.slider_rod_moreau, MoreauJean()),
+    }[scheme]
+    x, y, angle, *speeds = loop(*benchmarks.mechanisms.SLIDER_ROD, offset, g, 1e-5, 300)
+    run = simulate(slider_rod(case=case).build(), stepper, t_end=3e-3, dt=1e-5)
+    scale = [1e-4, 1e-5, 1e-3, 1e-2, 1e-2, 1.0]
+    assert np.abs(([x, y, angle, *speeds] - end(run)) / scale).max() < 1e-11
+
+
+@pytest.mark.parametrize("n", [1, 2, 16])
+def test_chain_loop_moves_as_the_library(benchmarks, n):
+    q, v = benchmarks.mechanisms._hanging(n)
+    benchmarks.limits.chain(q, v, *benchmarks.mechanisms.LINK, 1e-4, 100)
+    run = simulate(chain(n).build(), MoreauJean(), t_end=1e-2, dt=1e-4)
+    assert np.abs(q.ravel() - run.end.q).max() < 1e-12
+    assert np.abs(v.ravel() - run.end.v).max() < 1e-9
+
+
+def test_slider_crank_loops_tend_to_the_library(benchmarks):
+    # other coordinates, so that the discrete equations differ by terms of the order of dt: through the first impacts
+    distances = []
+    system = slider_crank_translational().build()
+    for dt in (4e-5, 1e-5):
+        (angle, _, tilt, *_), lost = benchmarks.limits.slider_crank_translational(
+            benchmarks.mechanisms.SLIDER_CRANK, dt, round(0.01 / dt)
+        )
+        run = simulate(system, MoreauJean(), t_end=0.01, dt=dt)
+        distances.append(abs(angle - run.q["crank.angle"][-1]))
+        assert lost == 0
+        assert abs(tilt - run.q["slider.angle"][-1]) < 1e-12  # it stays aligned
+    assert distances[1] < 3e-5
+    assert distances[1] < distances[0]
+
+
+def test_loop_of_the_loose_pin_tends_to_the_library(benchmarks):
+    # past the first impact; later ones amplify any difference
+    distances = []
+    system = slider_crank_revolute().build()
+    for dt in (1e-5, 1e-6):
+        _, x, *_ = benchmarks.limits.slider_crank_revolute(*benchmarks.mechanisms.PLAY_IN_PIN, dt, round(5e-4 / dt))
+        run = simulate(system, MoreauJean(), t_end=5e-4, dt=dt)
+        distances.append(abs(x - run.q["slider.x"][-1]))
+    assert distances[0] < 4e-6
+    assert distances[1] < distances[0] / 4
+
+
+@pytest.mark.slow
+def test_command_prints_the_promised_keys():
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks",
+        "--json",
+        "--only",
+        "P1,P2,P3,P4",
+        "--chains",
+        "1,4",
+        "--rounds",
+        "1",
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    report = json.loads(done.stdout)
+    for key in ("P1", "P2", "P3", "P4_1", "P4_4"):
+        assert set(report[key]) >= KEYS, key
+        assert report[key]["ns_per_step"] > 0, key
+        assert report[key]["limit_ratio"] > 1, key
+        assert (report[key]["mujoco_ratio"] is None) == (find_spec("mujoco") is None), key
+        assert 0 <= report[key]["violation"] < 1e-3, key
+    assert report["P1"]["ns_per_step"] == max(report[key]["ns_per_step"] for key in report if key.startswith("P1_"))
+
+
+def test_unknown_part_is_refused():
+    command = [sys.executable, "-m", "benchmarks", "--only", "P5"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "'P5' is none of P1, P2, P3, P4" in done.stderr
