@@ -1,20 +1,29 @@
-"""Write every figure of the README and the documents beside this file: ``python docs/figures/make.py``."""
+"""Write the figures of the README and the documents beside this file: ``python docs/figures/make.py [NAME ...]``.
+
+Those of the problem gallery are drawn by ``python docs/gallery.py``, which also writes its page.
+"""
 
 from __future__ import annotations
 
+import runpy
+import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Circle, Rectangle
+from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 from numpy.typing import ArrayLike
 
-from nonsmooth import GaussMPCC, Landing, plots, simulate
-from nonsmooth_problems import slider_rod
+from nonsmooth import ErrorControl, EventDriven, GaussMPCC, Landing, MoreauJean, plots, simulate
+from nonsmooth.diagnostics import mode_timeline, spectrum
+from nonsmooth.evaluation import Array
+from nonsmooth.studies import bifurcation, periodic_section
+from nonsmooth_problems import slider_crank_revolute, slider_crank_translational, slider_rod
 
 HERE = Path(__file__).resolve().parent
-INK, WALL, BODY, OTHER, GAP = "#222222", "#D9D9D9", "#CFE3F2", "#F6DFCB", "#D55E00"
+INK, FAINT, WALL, BODY, OTHER, GAP = "#222222", "#777777", "#D9D9D9", "#CFE3F2", "#F6DFCB", "#D55E00"
 
 
 def slider_rod_case2() -> Figure:
@@ -97,6 +106,95 @@ def revolute_clearance() -> Figure:
     return figure
 
 
+def concepts() -> Figure:
+    """From a model to its plots: what is what, and what leads from one to the next."""
+    figure, axis = _canvas(7.6, 3.3, (0.0, 15.2), (0.0, 6.6))
+    axis.add_patch(
+        FancyBboxPatch((8.15, 0.3), 6.7, 4.25, boxstyle="round,pad=0,rounding_size=0.2", fc="#F7F7F7", ec=FAINT, lw=0.7)
+    )
+    axis.text(11.5, 0.5, "once per step, in simulate()", fontsize=8, ha="center", va="bottom", color=FAINT)
+    boxes = {
+        "model": (1.5, 5.6, "symbols: bodies, joints,\nclearances, laws, loads", BODY),
+        "system": (5.5, 5.6, "frozen: M, h, g, g_N, ...\nof (t, q, v, p)", BODY),
+        "formulation": (9.5, 5.6, "what this stepper\nmakes of the system", BODY),
+        "step problem": (13.2, 3.6, "QP, LCP, MPCC, friction,\nor initial value", OTHER),
+        "solver": (13.2, 1.6, "answers; judged by the\nprogram's own residual", OTHER),
+        "step": (9.8, 1.6, "state, impulses, the\nlength really taken", OTHER),
+        "trajectory": (5.5, 1.6, "labelled columns and\ncertificate", BODY),
+        "studies": (1.5, 3.05, "many trajectories,\none table", BODY),
+        "plots": (1.5, 0.75, "axes", BODY),
+    }
+    half = (1.42, 0.62)
+    for name, (x, y, text, colour) in boxes.items():
+        corner = (x - half[0], y - half[1])
+        axis.add_patch(
+            FancyBboxPatch(
+                corner, 2 * half[0], 2 * half[1], boxstyle="round,pad=0,rounding_size=0.15", fc=colour, ec=INK, lw=0.8
+            )
+        )
+        axis.text(x, y + 0.32, name, fontsize=9, fontweight="bold", ha="center", va="center")
+        axis.text(x, y - 0.2, text, fontsize=6.8, ha="center", va="center", linespacing=1.25)
+    arrows = (
+        ((2.92, 5.6), (4.08, 5.6), "build()", (3.5, 5.72)),
+        ((6.92, 5.6), (8.08, 5.6), "stepper", (7.5, 5.72)),
+        ((10.92, 5.6), (13.2, 4.22), "step(state)", (12.75, 5.15)),
+        ((13.2, 2.98), (13.2, 2.22), "solve", (13.62, 2.52)),
+        ((11.78, 1.6), (11.22, 1.6), "", (0.0, 0.0)),
+        ((9.8, 2.22), (9.8, 4.98), "next state", (10.55, 3.05)),
+        ((8.38, 1.6), (6.92, 1.6), "append", (7.55, 1.72)),
+        ((4.08, 1.85), (2.92, 2.75), "", (0.0, 0.0)),
+        ((4.08, 1.35), (2.92, 0.85), "", (0.0, 0.0)),
+        ((1.5, 2.43), (1.5, 1.37), "", (0.0, 0.0)),
+    )
+    for start, end, text, place in arrows:
+        axis.annotate("", end, start, arrowprops=_arrow(INK, "-|>"))
+        axis.text(*place, text, fontsize=7.5, ha="center", va="bottom", family="monospace" if "(" in text else None)
+    return figure
+
+
+def analyses() -> Figure:
+    """Four looks at the slider in its guide: phase portrait, modes, spectrum, and the largest impacts."""
+    control = ErrorControl(rtol=1e-7, atol=1e-9, dt_min=1e-5, dt_max=1e-3)
+    run = simulate(slider_crank_translational().build(), EventDriven(), t_end=0.25, dt=control)
+    figure = Figure(figsize=(8.4, 5.4), dpi=130, layout="constrained")
+    axes = figure.subplots(2, 2)
+    plots.phase_portrait(run, "slider.y", ax=axes[0, 0])
+    plots.impact_table(run, rows=10, ax=axes[0, 1])
+    plots.mode_bars([mode_timeline(run, name) for name in run.gap], ax=axes[1, 0])
+    found = spectrum(run, "slider.y", kind="v", samples=2048)
+    plots.amplitudes(found, highest=1000.0, ax=axes[1, 1])
+    return figure
+
+
+def bifurcation_speed() -> Figure:
+    """Slider-crank with play in its pin: the slider's place once per turn over the speed of the crank."""
+    found = bifurcation(
+        _slider_place, np.linspace(2.0, 22.0, 120), parameter="speed of the crank", unit="rad/s",
+        quantity="slider beyond its ideal place / clearance", quantity_unit="-",
+    )  # fmt: skip
+    print(found)
+    figure: Figure = plots.bifurcation_diagram(found).figure
+    return figure
+
+
+def _slider_place(speed: float) -> Array:
+    """At the turns' ends, where the ideal slider stands at 0.17 m."""
+    system = slider_crank_revolute(crank_speed=speed, gravity=9.81).build()
+    stepper = MoreauJean(projection="combined")
+    found = periodic_section(system, stepper, period=2 * np.pi / speed, steps=4000, transient=16, points=16)
+    return (found.q["slider.x"] - 0.17) / 0.5e-3
+
+
+def animation_frame() -> Figure:
+    """One picture of the slider-crank's film."""
+    control = ErrorControl(rtol=1e-7, atol=1e-9, dt_min=1e-6, dt_max=1e-4)
+    run = simulate(slider_crank_revolute().build(), EventDriven(), t_end=0.012, dt=control)
+    film = plots.animation(run)
+    film.draw(30)
+    film.figure.set_dpi(160)
+    return film.figure
+
+
 def _canvas(width: float, height: float, x: tuple[float, float], y: tuple[float, float]) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(width, height), dpi=200)
     axis = figure.add_axes((0.0, 0.0, 1.0, 1.0), xlim=x, ylim=y, aspect="equal")
@@ -121,8 +219,16 @@ def _measure(axis: Axes, start: ArrayLike, end: ArrayLike, colour: str, style: s
     axis.annotate("", tuple(end), tuple(start), arrowprops=arrow)
 
 
+FIGURES = (
+    slider_rod_case2, prismatic_clearance, revolute_clearance, concepts, analyses, bifurcation_speed, animation_frame,
+)  # fmt: skip
+
 if __name__ == "__main__":
-    for draw in (slider_rod_case2, prismatic_clearance, revolute_clearance):
-        path = HERE / f"{draw.__name__}.png"
-        draw().savefig(path, metadata={"Software": None})
+    compress = runpy.run_path(str(HERE.parent / "gallery.py"))["compress"]
+    for draw in FIGURES:
+        if sys.argv[1:] and draw.__name__ not in sys.argv[1:]:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            draw().savefig(Path(folder) / "figure.png")
+            path = compress(Path(folder) / "figure.png", HERE / f"{draw.__name__}.png")
         print(path.name, path.stat().st_size, "bytes")

@@ -1,0 +1,132 @@
+"""Writes docs/command_line.md from the commands themselves: ``python docs/command_line.py``.
+
+The examples are run by tests/test_docs.py, each in a folder of its own in which the earlier ones of its command wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from typer.main import get_command
+
+from nonsmooth.cli.app import app
+
+HEAD = """\
+# Command line
+
+`nonsmooth COMMAND --help` says what stands here. Numbers are in SI units. Steppers, solvers and laws have their class
+names in kebab case: `GaussMPCC` is `gauss-mpcc`, `LankaraniNikravesh` is `lankarani-nikravesh`. A figure is a `.png`,
+`.pdf` or `.svg`, data are NetCDF (`.nc`). Results go to standard output, progress and messages to standard error; with
+`--json` standard output holds one JSON object and nothing else.
+
+| exit code | |
+|---|---|
+| 0 | done |
+| 1 | a run failed; its trajectory so far is saved, and its path named |
+| 2 | input that cannot be used: one sentence says what is wrong and what is accepted; nothing is written |
+| 130 | Ctrl-C; the trajectory so far is saved likewise |
+
+A step is given by `--dt` (constant), by `--dt-min` and `--dt-max` (landing on impacts), or by these two with `--rtol`
+and `--atol` (error control); [choosing.md](choosing.md) says which stepper takes which, and what is worth taking.
+
+Each example below is run by [test_docs.py](../tests/test_docs.py).
+"""
+
+EXAMPLES = {
+    "list": ["nonsmooth list"],
+    "describe": ["nonsmooth describe slider-rod"],
+    "new": ["nonsmooth new mechanism.py"],
+    "run": [
+        "nonsmooth run slider-rod --case 2 --dt-min 1e-6 --dt-max 1e-3 --t-end 0.02 --figure run.png --output run.nc",
+        "nonsmooth run slider-rod --stepper gauss-qp --solver osqp --dt 1e-4 --t-end 0.01 --set guide.clearance=2e-5 "
+        "--json",
+        "nonsmooth run slider-crank-translational --stepper event-driven --rtol 1e-7 --atol 1e-9 --dt-min 1e-5 "
+        "--dt-max 5e-3 --t-end 0.05",
+        "nonsmooth run slider-rod --contact compliant --law flores --set stiffness=1e10 --set restitution=0.5 "
+        "--rtol 1e-7 --atol 1e-9 --dt-min 1e-6 --dt-max 1e-3 --t-end 0.004",
+    ],
+    "compare": ["nonsmooth compare slider-rod --t-end 0.003 --stiffness 1e12 --target 0 --figure compare.png"],
+    "study rigid-limit": ["nonsmooth study rigid-limit slider-rod --t-end 0.003 --stiffness 1e10 --stiffness 1e11"],
+    "study step-size": [
+        "nonsmooth study step-size slider-rod --case 2 --t-end 0.003 --stepper gauss-qp --levels 4 --jitter 2 "
+        "--workers 1",
+    ],
+    "study sweep": [
+        "nonsmooth study sweep slider-rod --case 2 --t-end 0.004 --dt 1e-4 --metric peak-impulse "
+        "--grid guide.clearance=5e-6:2e-5:4 --workers 1 --output sweep.nc",
+    ],
+    "study tolerance": [
+        "nonsmooth study tolerance slider-rod --case 2 --t-end 0.004 --dt 1e-4 --metric amplitude:slider.angle "
+        "--limit 3e-5 --clearance guide.clearance=5e-6:1.5e-5 --runs 100 --factors 0.2:1:3 --workers 1",
+    ],
+    "cite": [
+        "nonsmooth run slider-rod --case 1 --dt-min 1e-6 --dt-max 1e-3 --t-end 0.004 --output run.nc",
+        "nonsmooth cite run.nc",
+    ],
+    "doctor": ["nonsmooth doctor"],
+}
+#: commands whose runs are too long for an example that is run each time, with where they are shown
+ELSEWHERE = {"study published": "dual_manipulator.md"}
+#: what the documents say of a command beyond its own help
+MORE = {
+    "new": "The file runs as it is: `nonsmooth run mechanism.py --dt-min 1e-6 --dt-max 1e-3 --t-end 0.1`.\n",
+    "run": "In place of a problem, a file `mechanism.py` that defines `model`, or a function `build()` that returns a\n"
+    "`Model`; the arguments of `build` are set like those of a problem. The figure has the exact solution where the\n"
+    "problem has one.\n",
+    "compare": "See [compare.md](compare.md).\n",
+    "study rigid-limit": "See [compare.md](compare.md).\n",
+    "cite": "The solvers are those that answered. The entries are listed in [references.md](references.md).\n",
+}
+
+
+def commands(group: Any = None, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Name and command, the groups resolved."""
+    for name, command in (group or get_command(app)).commands.items():
+        if getattr(command, "commands", None):
+            yield from commands(command, f"{prefix}{name} ")
+        else:
+            yield f"{prefix}{name}", command
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [HEAD]
+    for name, command in commands():
+        lines = [f"## nonsmooth {name}\n", f"{' '.join((command.help or '').split())}\n"]
+        if name in MORE:
+            lines.append(MORE[name])
+        if name in EXAMPLES:
+            lines.append("\n".join(["```sh", *EXAMPLES[name], "```\n"]))
+        elif name in ELSEWHERE:
+            lines.append(f"An example stands in [{ELSEWHERE[name]}]({ELSEWHERE[name]}).\n")
+        else:
+            raise SystemExit(f"docs/command_line.py: give `nonsmooth {name}` an example in EXAMPLES.")
+        if rows := [row(parameter) for parameter in command.params if parameter.name != "help"]:
+            lines.append("\n".join(["| | |", "|---|---|", *rows]) + "\n")
+        parts.append("\n".join(lines))
+    return "\n".join(parts)
+
+
+def row(parameter: Any) -> str:
+    """One argument or option: how it is written, and its help."""
+    if parameter.param_type_name == "argument":
+        written = parameter.metavar or parameter.name.upper()
+    else:
+        word = parameter.opts[-1]
+        value = "" if getattr(parameter, "is_flag", False) else f" {parameter.metavar or word.lstrip('-').upper()}"
+        written = f"{word}{value}"
+    stated = getattr(parameter, "show_default", None)
+    if isinstance(stated, str):
+        default = f" Default: {stated}."
+    elif isinstance(parameter.default, str | int | float) and not isinstance(parameter.default, bool):
+        default = f" Default: {parameter.default}."
+    else:
+        default = " Required." if parameter.required and parameter.param_type_name == "option" else ""
+    text = " ".join((parameter.help or "").split())
+    return f"| `{written}` | {text}{default} |".replace("PROBLEM|FILE", r"PROBLEM\|FILE")
+
+
+if __name__ == "__main__":
+    Path(__file__).with_suffix(".md").write_text(page(), encoding="utf-8")

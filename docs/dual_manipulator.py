@@ -1,0 +1,56 @@
+"""The dual manipulator beside its paper, as tables and a figure: ``python docs/dual_manipulator.py [FIGURE]``."""
+
+from __future__ import annotations
+
+import sys
+
+from nonsmooth import MoreauJean, plots
+from nonsmooth.studies import published
+from nonsmooth_problems import dual_manipulator
+
+ARMS = ("arm1", "arm2", "arm3", "arm4")
+WORLDS = (("compliant", "compliant"), ("rigid", "rigid, by events"))
+
+
+def words(numbers: dict[str, float], names: list[str]) -> str:
+    """The numbers that there are, to three or four digits."""
+    return " ".join(f"{numbers[name]:.4g}" for name in names if name in numbers)
+
+
+def table(title: str, sets: dict, columns: tuple[tuple[str, list[str]], ...], worlds=WORLDS) -> None:
+    """One row per case and source."""
+    print(f"\n| {title} | " + " | ".join(name for name, _ in columns) + " |")
+    print("|---|" + "---|" * len(columns))
+    for case in sets["S2"].table:
+        sources = [("published", sets["S2"].printed[case])]
+        sources += [
+            (f"{name} {label}", found.table[case][world]) for name, found in sets.items() for world, label in worlds
+        ]
+        for source, numbers in sources:
+            entries = [words(numbers, names) for _, names in columns]
+            if any(entries):
+                print(f"| case {case}, {source} | " + " | ".join(entries) + " |")
+
+
+def main() -> None:
+    sets = {name: published(dual_manipulator, parameters=name) for name in ("S1", "S2")}
+    kinds = ("angle", "velocity", "acceleration")
+    angle, velocity, acceleration = ([f"{kind} error, {arm}" for arm in ARMS] for kind in kinds)
+    table("", sets, (("angle error, arms 1-4 [deg]", angle), ("velocity error [deg/s]", velocity)))
+    peaks = (("acceleration error, arms 1-4 [deg/s²]", acceleration), ("force x, y [N]", ["force x", "force y"]))
+    table("", sets, peaks, WORLDS[:1])
+    facts = ("first contact", "first impulse", "largest impulse", "contact share")
+    table("", sets, tuple((name, [name]) for name in facts))
+    print(
+        "\n| step of MoreauJean [s] | largest impulse, S1 case 1 [mN s] | angle error of arm 2 [deg] |\n|---|---|---|"
+    )
+    for dt in (1e-3, 5e-4, 2e-4, 1e-4, 5e-5):
+        found = published(dual_manipulator, ["1"], parameters="S1", worlds={"rigid": (MoreauJean(), dt)}).table["1"]
+        row = (found["rigid"][name] for name in ("largest impulse", "angle error, arm2"))
+        print(f"| {dt:g} | " + " | ".join(f"{value:.4f}" for value in row) + " |")
+    if len(sys.argv) > 1:
+        plots.published(sets["S2"]).savefig(sys.argv[1], dpi=100)
+
+
+if __name__ == "__main__":
+    main()

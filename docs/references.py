@@ -1,0 +1,60 @@
+"""Writes docs/references.md, the list of `nonsmooth.citations` as text: ``python docs/references.py``."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from nonsmooth.citations import CITED, ENTRIES, PROBLEMS
+
+HEAD = """\
+# References
+
+`nonsmooth cite run.nc` prints BibTeX for what was run: this package, the scheme, the solvers that answered, the laws,
+the problem and the libraries. From Python:
+
+```python
+>>> from nonsmooth import GaussQP, simulate
+>>> from nonsmooth.citations import bibtex
+>>> from nonsmooth_problems import slider_rod
+>>> run = simulate(slider_rod(case=1).build(), GaussQP(), t_end=2e-3, dt=1e-3)
+>>> print(bibtex(run).splitlines()[1])
+@misc{nonsmooth,
+
+```
+
+Below, in alphabetical order, is everything that can be cited so, with what stands on it. An identifier is given only
+where it is certain.
+"""
+ACCENTS = {
+    r"{\"a}": "ä", r"{\"o}": "ö", r"{\"u}": "ü", r"{\"U}": "Ü", r"{\'e}": "é", r"{\'o}": "ó", r"{\'i}": "í",
+    r"{\^a}": "â", r"{\^o}": "ô", r"{\o}": "ø", r"{\AA}": "Å", r"{\c c}": "ç", r"{\ss}": "ß",
+}  # fmt: skip
+
+
+def plain(text: str) -> str:
+    """Without TeX."""
+    for written, letter in ACCENTS.items():
+        text = text.replace(written, letter)
+    return re.sub(r"[{}$]", "", text).replace("--", "-").replace("``", '"').replace("''", '"').replace("^T", "ᵀ")
+
+
+def line(key: str) -> str:
+    """One reference, and what stands on it."""
+    fields = {name: plain(text) for name, text in ENTRIES[key][1].items()}
+    authors = fields.get("author", "").replace(" and ", "; ")
+    place = " ".join(filter(None, (fields.get("journal"), fields.get("volume"))))
+    parts = [authors, f"*{fields['title']}*", place, fields.get("pages"), fields.get("publisher"), fields.get("note")]
+    text = ", ".join(filter(None, [*parts, fields.get("year")]))
+    doi = f", [doi:{fields['doi']}](https://doi.org/{fields['doi']})" if "doi" in fields else ""
+    users = sorted(name for table in (CITED, PROBLEMS) for name, keys in table.items() if key in keys)
+    return f"- {text}{doi}." + (f" {', '.join(f'`{user}`' for user in users)}" if users else "")
+
+
+def page() -> str:
+    """The whole page."""
+    return HEAD + "\n" + "\n".join(sorted(map(line, ENTRIES), key=str.casefold)) + "\n"
+
+
+if __name__ == "__main__":
+    Path(__file__).with_suffix(".md").write_text(page(), encoding="utf-8")
