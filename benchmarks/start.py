@@ -25,14 +25,14 @@ STARTS = {
     "slider-crank, guide, MoreauJean": {"model": "slider_crank_translational()", "stepper": "MoreauJean()"},
 }
 KEPT = """
-import json, resource
+import json
 from nonsmooth import GaussQP, MoreauJean, simulate
 from nonsmooth_problems import slider_crank_translational, slider_rod
 system, peaks = {model}.build(), []
 simulate(system, {stepper}, t_end=1e-4, dt=1e-5)
 for steps in (5_000, 25_000):
     run = simulate(system, {stepper}, t_end=steps * 1e-5, dt=1e-5)
-    peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * {unit})
+    peaks.append(next(1024 * int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")))
 kept = sum(array.nbytes for array in run.to_dataset().variables.values())
 print(json.dumps([kept / steps, (peaks[1] - peaks[0]) / 20_000]))
 """
@@ -52,14 +52,11 @@ def start(repeats: int = 3) -> list[dict[str, Any]]:
 
 def memory() -> list[dict[str, Any]]:
     """Bytes per recorded step: what a trajectory keeps, and by how much the process grew at its peak."""
-    rows = []
-    try:
-        import resource  # noqa: F401
-    except ImportError:  # no such count on this system
+    if sys.platform != "linux":  # the peak is read in /proc
         return []
-    unit = 1 if sys.platform == "darwin" else 1024
+    rows = []
     for what, arguments in STARTS.items():
-        kept, peak = json.loads(_run(KEPT.format(unit=unit, **arguments)))
+        kept, peak = json.loads(_run(KEPT.format(**arguments)))
         rows.append({"what": what, "kept_bytes": kept, "peak_bytes": peak})
     return rows
 

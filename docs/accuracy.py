@@ -87,7 +87,7 @@ def slider_rod_case_2() -> None:
 
 
 def compliant_integrators() -> None:
-    """Compliant slider-rod, K = 1e12, e = 0.5: case 2 until 4 ms, bouncing; case 1 with K = 1e10 at rest from the start."""
+    """Compliant slider-rod, e = 0.5: case 2 with K = 1e12 until 4 ms, bouncing; case 1 with K = 1e10 from rest."""
     control = ErrorControl(rtol=1e-7, atol=1e-9, dt_min=1e-6, dt_max=1e-3)
     tight = ErrorControl(rtol=1e-11, atol=1e-13, dt_min=1e-6, dt_max=1e-3)
     system = slider_rod(case=2, contact=Compliant(Flores(stiffness=1e12, restitution=0.5))).build()

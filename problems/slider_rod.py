@@ -99,7 +99,7 @@ def _exact(case: int = 1, contact: Rigid | Compliant = PLASTIC) -> SliderRod:
     comparison=ComparisonDefaults(t_end=6e-3, restitution=0.5, stiffness=(1e10, 1e12, 1e14), arguments={"case": 1}),
     step_size=StepSizeDefaults(
         t_end=4e-3,
-        dt=2e-4,
+        dt=1e-4,
         dt_max=1e-3,
         bounds=((1e-8, 1e-7, 1e-6, 1e-5, 1e-4), (1.25e-4, 2.5e-4, 5e-4, 1e-3)),
         arguments={"case": 2},

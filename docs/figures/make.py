@@ -16,10 +16,21 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 from numpy.typing import ArrayLike
 
-from nonsmooth import ErrorControl, EventDriven, GaussMPCC, Landing, MoreauJean, plots, simulate
+from nonsmooth import (
+    ErrorControl,
+    EventDriven,
+    GaussMPCC,
+    GaussQP,
+    GeneralizedAlpha,
+    Landing,
+    MoreauJean,
+    Rigid,
+    plots,
+    simulate,
+)
 from nonsmooth.diagnostics import mode_timeline, spectrum
 from nonsmooth.evaluation import Array
-from nonsmooth.studies import bifurcation, periodic_section
+from nonsmooth.studies import Case, bifurcation, periodic_section, sensitivity, step_size, tolerance
 from nonsmooth_problems import slider_crank_revolute, slider_crank_translational, slider_rod
 
 HERE = Path(__file__).resolve().parent
@@ -195,6 +206,35 @@ def animation_frame() -> Figure:
     return film.figure
 
 
+def step_size_slider_rod() -> Figure:
+    """Case 2 as `nonsmooth study step-size slider-rod` runs it."""
+    plastic, exact = Rigid(restitution=0.0, friction=0.0), slider_rod.exact(case=2)
+    stated = slider_rod.step_size
+    schemes = (
+        ("gauss-qp", GaussQP(), stated.dt),
+        ("moreau-jean", MoreauJean(), stated.dt),
+        ("generalized-alpha", GeneralizedAlpha(), stated.dt),
+        ("gauss-qp, landing", GaussQP(), Landing(1e-6, stated.dt_max)),
+        ("event-driven", EventDriven(), ErrorControl(1e-4, 1e-6, 1e-6, stated.dt_max)),
+    )
+    cases = [Case(label, plastic, stepper, dt, exact=exact) for label, stepper, dt in schemes]
+    build = lambda contact: slider_rod(case=2, contact=contact)  # noqa: E731
+    return plots.step_size(step_size(build, cases, t_end=stated.t_end, bounds=stated.bounds))
+
+
+def tolerance_slider_crank() -> Figure:
+    """Worst impulse of the slider-crank until 20 ms, over play, friction and restitution of its guide."""
+    clearances = {"guide.clearance": (2e-4, 1e-3)}
+    others = {"guide.friction": (0.0, 0.05), "guide.restitution": (0.2, 0.6)}
+    settings = {"t_end": 0.02, "dt": 2e-5}
+    problem = slider_crank_translational
+    found = tolerance(
+        problem, MoreauJean(), "peak-impulse", limit=0.05, clearances=clearances, others=others, runs=400, **settings
+    )
+    shares = sensitivity(problem, MoreauJean(), "peak-impulse", clearances | others, **settings)
+    return plots.tolerance(found, shares)
+
+
 def _canvas(width: float, height: float, x: tuple[float, float], y: tuple[float, float]) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(width, height), dpi=200)
     axis = figure.add_axes((0.0, 0.0, 1.0, 1.0), xlim=x, ylim=y, aspect="equal")
@@ -221,6 +261,7 @@ def _measure(axis: Axes, start: ArrayLike, end: ArrayLike, colour: str, style: s
 
 FIGURES = (
     slider_rod_case2, prismatic_clearance, revolute_clearance, concepts, analyses, bifurcation_speed, animation_frame,
+    step_size_slider_rod, tolerance_slider_crank,
 )  # fmt: skip
 
 if __name__ == "__main__":

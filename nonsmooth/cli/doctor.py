@@ -24,6 +24,8 @@ COST = {
     "h5netcdf": "trajectories can be neither saved nor loaded",
     "h5py": "trajectories can be neither saved nor loaded",
     "matplotlib": "no figures",
+    "loky": "studies run in one process, --workers 1",
+    "cloudpickle": "studies run in one process, --workers 1",
     "typer": "no command line",
     "rich": "no command line",
 }

@@ -16,7 +16,7 @@ from nonsmooth.exceptions import InputError
 if TYPE_CHECKING:
     from nonsmooth.registry import Problem
     from nonsmooth.studies.compare import Case
-    from nonsmooth.studies.step_size import StepSizes
+    from nonsmooth.studies.orders import StepSizes
 
 __all__ = ["StepSizeRequest", "carry_out_step_size"]
 

@@ -10,6 +10,7 @@ import functools
 import hashlib
 import os
 import platform
+import re
 import sys
 import tempfile
 import threading
@@ -121,7 +122,7 @@ def _loaded(key: str, code: Code) -> Kernel:
     data = _read(path)
     if data is None:
         target = _target()
-        module = llvm.parse_assembly(code.text.replace("@NAME@", f"@{name}"))
+        module = llvm.parse_assembly(_dialect(code.text.replace("@NAME@", f"@{name}"), llvm.llvm_version_info[0]))
         module.triple, module.data_layout = target.triple, str(target.target_data)
         module.verify()
         data = bytes(target.emit_object(module))
@@ -133,6 +134,19 @@ def _loaded(key: str, code: Code) -> Kernel:
     engine.finalize_object()
     prepare, evaluate = (int(engine.get_function_address(f"{name}_{part}")) for part in ("prepare", "evaluate"))
     return Kernel(prepare, evaluate, code.parameters, code.slots, code.outputs)
+
+
+def _dialect(text: str, version: int) -> str:
+    """The text as this version of LLVM reads it: before 16, pointers say what they point to.
+
+    >>> _dialect("load double, ptr %x", 15)
+    'load double, double* %x'
+    """
+    if version >= 16:
+        return text
+    text = re.sub(r"ptr noalias %(i[ab])\b", r"i64* noalias %\1", text).replace("ptr noalias", "double* noalias")
+    text = re.sub(r"(getelementptr|load) (i64|double), ptr ", r"\1 \2, \2* ", text)
+    return re.sub(r"store double ([^,]+), ptr ", r"store double \1, double* ", text)
 
 
 def _read(path: Path) -> bytes | None:

@@ -420,6 +420,16 @@ class _Scene:
             arrows.set_UVC(*np.ma.masked_invalid(vectors[k].T))
 
         self._add(move)
+        self._show(places + np.nan_to_num(vectors))
+
+    def _show(self, points: Array) -> None:
+        """Widen the view so that these points are in it."""
+        for axis, set_limits, values in (
+            (self.axes.get_xlim(), self.axes.set_xlim, points[..., 0]),
+            (self.axes.get_ylim(), self.axes.set_ylim, points[..., 1]),
+        ):
+            room = 0.02 * self.size
+            set_limits(min(axis[0], float(values.min()) - room), max(axis[1], float(values.max()) + room))
 
 
 def _hull(points: Array) -> Array:

@@ -172,14 +172,15 @@ def _depth(axis: Axes, found: Comparison) -> None:
 
 
 def _worth(axes: Sequence[Axes], found: Comparison) -> None:
-    """One dot per case: deepest overlap, distance to the reference, time at equal error."""
+    """One dot per case: deepest overlap, distance to the reference, time at equal error or, without a target, as run."""
     target = found.settings["target of the own error [-]"]
     table = [found.table[label] for label in found.labels]
-    walls = [1e3 * row["equal_error"]["wall"] for row in table]
+    walls = [1e3 * (row["equal_error"]["wall"] if target > 0 else row["wall"]) for row in table]
+    cost = f"Time at own error {_number(target)}" if target > 0 else "Time of the run"
     columns = (
         ("Deepest overlap", "[m]", [row["penetration"] for row in table], LOWEST["penetration"]),
         ("Distance to the reference", "[-]", [row["distance"] for row in table], LOWEST["distance"]),
-        (f"Time at own error {_number(target)}", "[ms]", walls, 0.0),
+        (cost, "[ms]", walls, 0.0),
     )
     places = np.arange(len(table))[::-1]
     for axis, (title, unit, values, lowest) in zip(axes, columns, strict=True):

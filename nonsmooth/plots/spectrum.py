@@ -56,7 +56,12 @@ def amplitudes(
     axis.set_ylim(LOWEST * A.max(), 2.5 * A.max())
     shown = A[f <= end]
     axis.set_ylim(bottom=max(LOWEST * A.max(), float(shown.min()) / 2))
-    dress(axis, f"Spectrum, {WORDS.get(found.kind, '')}{found.name}", quantity("frequency", "Hz"), quantity("amplitude", found.unit))
+    dress(
+        axis,
+        f"Spectrum, {WORDS.get(found.kind, '')}{found.name}",
+        quantity("frequency", "Hz"),
+        quantity("amplitude", found.unit),
+    )
     window = "no window" if found.window == "boxcar" else f"{found.window} window"
     note = f"{window}, lines {1 / found.duration:.3g} Hz apart"
     if base is not None:

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from nonsmooth.studies.step_size import Bounds, Series, StepSizes
+    from nonsmooth.studies.orders import Bounds, Series, StepSizes
 
 __all__ = ["step_size"]
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
+#: of the colours, so that neighbours in the legend differ most
+ORDER = (0, 1, 2, 3, 5, 4)
 #: values below which a measure is round-off and stands at the edge
 LOWEST = {"error": 1e-15, "impulse_error": 1e-12, "violation": 1e-18, "energy": 1e-16}
 #: overlap [m] that counts as none
@@ -34,7 +36,8 @@ def step_size(found: StepSizes) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.2, 7.9), dpi=200, layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.06, h_pad=0.06)  # type: ignore[union-attr]
+    layout: Any = figure.get_layout_engine()
+    layout.set(w_pad=0.06, h_pad=0.06)
     axes = figure.subplots(3, 2).ravel()
     panels = (
         ("error", "Mean error of the gaps", "[clearances]"),
@@ -61,7 +64,7 @@ def step_size(found: StepSizes) -> Figure:
 
 
 def _style(k: int) -> dict[str, Any]:
-    return {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)], "ms": 3.8, "lw": 1.2}
+    return {"color": COLOURS[ORDER[k % len(ORDER)]], "marker": MARKERS[k % len(MARKERS)], "ms": 3.8, "lw": 1.2}
 
 
 def _label(one: Series) -> str:
@@ -108,7 +111,7 @@ def _map(axis: Axes, bounds: Bounds) -> None:
     mesh = axis.pcolormesh(shown, norm=LogNorm(low, max(high, 1.01 * low)), cmap="cividis", edgecolors="w", lw=0.8)
     axis.grid(False)
     for (i, j), value in np.ndenumerate(shown):
-        light = mesh.norm(value) > 0.55
+        light = float(np.asarray(mesh.norm(value), float)) > 0.55
         axis.text(
             j + 0.5, i + 0.5, "failed" if np.isnan(value) else _power(float(value)), ha="center", va="center",
             fontsize=SIZE - 1, color=INK if light else "white",

@@ -71,7 +71,8 @@ def tolerance(found: Tolerance, indices: xarray.Dataset | None = None) -> Figure
 
     panels = 2 if indices is None else 3
     figure = Figure(figsize=(3.6 * panels, 3.3), dpi=200, layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.08)  # type: ignore[union-attr]
+    layout: Any = figure.get_layout_engine()
+    layout.set(w_pad=0.08)
     axes = figure.subplots(1, panels)
     known = found.outputs[np.isfinite(found.outputs)]
     unit = readable(found.unit, float(max(np.max(known, initial=0.0), found.limit)))
@@ -190,7 +191,7 @@ def _map(figure: Figure, axis: Axes, found: xarray.Dataset, metric: str, names: 
     _wide(axis, x)
     _wide(axis, y, vertical=True)
     bar = figure.colorbar(mesh, ax=axis, pad=0.02)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=SIZE - 1, width=0.6, length=3, colors=INK)
     dress(axis, f"{metric} [{_unit(found, metric)}]", _label(found, names[0]), _label(found, names[1]))
     axis.grid(False)

@@ -7,10 +7,11 @@ from nonsmooth.studies.compare import Case, Comparison, compare
 from nonsmooth.studies.designs import Design, grid, points, sample
 from nonsmooth.studies.law_card import LawCard, free_impact, law_card
 from nonsmooth.studies.lyapunov import lyapunov
+from nonsmooth.studies.orders import Series, StepSizes
 from nonsmooth.studies.published import PublishedRuns, published
 from nonsmooth.studies.rigid_limit import RigidLimit, rigid_limit
 from nonsmooth.studies.sensitivity import sensitivity
-from nonsmooth.studies.step_size import Series, StepSizes, step_size
+from nonsmooth.studies.step_size import step_size
 from nonsmooth.studies.sweep import sweep
 from nonsmooth.studies.tolerance import Tolerance, tolerance
 

@@ -111,8 +111,9 @@ def sample(
     seed
         The same seed gives the same design.
 
-    >>> sample({"guide.clearance": (1e-6, 1e-4, "log")}, 4).values.ravel().round(7)
-    array([1.89e-05, 7.70e-06, 1.90e-06, 7.31e-05])
+    >>> design = sample({"slider.mass": (4.0, 6.0), "guide.clearance": (1e-6, 1e-4, "log")}, 1024)
+    >>> design.values.shape, design.values[:, 0].mean().round(2)
+    ((1024, 2), np.float64(5.0))
     """
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise InputError(f"A sample needs a whole number of runs, at least 1, got {n!r}.")

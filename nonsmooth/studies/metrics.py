@@ -112,7 +112,7 @@ def _ends(ends: xarray.Dataset, name: str) -> Any:
 
 
 def _impulses(ends: xarray.Dataset, *contacts: str) -> Any:
-    """Added up in the order in which the metric of a trajectory does."""
+    """Added up in the order in which the metric of a trajectory does, step by step, so that bits agree."""
     return sum(ends["impulse"].sel(contact=name).values for name in contacts)
 
 
@@ -131,7 +131,7 @@ NAMED: dict[str, Named] = {
     "range": Named("coordinate", "", "largest less smallest", lambda run, name: float(np.ptp(_column(run, name)))),
     "impulse": Named(
         "contact", "N s", "normal impulse, of all contacts together",
-        lambda run, *names: float(sum(run.P_N[name].sum() for name in names)), Batch(("impulse",), _impulses),
+        lambda run, *names: float(sum(np.cumsum(run.P_N[name])[-1] for name in names)), Batch(("impulse",), _impulses),
     ),
     "peak-force": Named("contact", "N", "largest mean force of a step, impacts left out", _largest_force),
     "peak-impulse": Named(

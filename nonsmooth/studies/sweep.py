@@ -8,7 +8,7 @@ import importlib.metadata
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -24,7 +24,7 @@ from nonsmooth.model.system import System
 from nonsmooth.simulate import simulate
 from nonsmooth.step_control import StepControl
 from nonsmooth.studies.designs import Design
-from nonsmooth.studies.files import save_dataset
+from nonsmooth.studies.kept import FAILED, FINISHED, Kept, Outcome, table
 from nonsmooth.studies.metrics import Metric, Metrics, metrics_of
 from nonsmooth.studies.workers import cores, outcomes, packed, unpacked
 
@@ -37,17 +37,8 @@ __all__ = ["Mechanism", "Outcome", "Runs", "sweep"]
 
 #: pieces per worker that runs are handed out in, and the most runs of one
 PIECES, LONGEST = 25, 200
-FINISHED, FAILED = "finished", "failed"
 
 Mechanism = System | Model | Callable[..., Model]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What is kept of one run: `message` is empty unless it failed."""
-
-    values: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
-    message: str = ""
 
 
 @dataclass(eq=False)
@@ -243,7 +234,7 @@ def sweep(
         if name not in system.parameters:
             system.parameter_vector({name: value})  # which knows what to say
     plan = runs.plan(design)
-    kept = _Kept(None if output is None else Path(output), plan)
+    kept = Kept(None if output is None else Path(output), plan)
     if kept.whole is not None:
         return kept.whole
     done: dict[int, Outcome] = kept.read()
@@ -313,149 +304,41 @@ def _system(mechanism: Any, arguments: Mapping[str, Any]) -> System:
     return system
 
 
-class _Kept:
-    """Runs that are on disk: a folder beside the output, one file per piece, each complete by being renamed."""
-
-    def __init__(self, output: Path | None, plan: Mapping[str, Any]) -> None:
-        self.output, self.plan = output, plan
-        self.whole: xarray.Dataset | None = None
-        if output is None:
-            return
-        self.folder = output.with_name(f"{output.name}.runs")
-        if output.exists():
-            self.whole = _load(output)
-            self._check(json.loads(self.whole.attrs.get("plan", "{}")), output)
-            self.clear()
-            return
-        try:
-            self.folder.mkdir(exist_ok=True)
-            stated = self.folder / "plan.json"
-            if stated.exists():
-                self._check(json.loads(stated.read_text(encoding="utf-8")), self.folder)
-            else:
-                unfinished = self.folder / f"plan.json.{os.getpid()}"
-                unfinished.write_text(json.dumps(plan, indent=1), encoding="utf-8")
-                os.replace(unfinished, stated)
-        except OSError as error:
-            raise InputError(f"Runs cannot be kept in {self.folder} ({error.strerror}).") from error
-
-    def _check(self, known: Mapping[str, Any], where: Path) -> None:
-        for name, value in self.plan.items():
-            if known.get(name) != value:
-                there = f"{known[name]!r} there, {value!r} here" if name in known else "it has none"
-                raise InputError(
-                    f"{where} holds another sweep: its {name} differs ({there}). Give another name, or remove it."
-                )
-
-    def read(self) -> dict[int, Outcome]:
-        """Runs that are done."""
-        done: dict[int, Outcome] = {}
-        if self.output is not None:
-            for path in sorted(self.folder.glob("runs-*.nc")):
-                done |= _outcomes_of(_load(path))
-        return done
-
-    def write(self, numbers: Sequence[int], outcomes: Sequence[Outcome]) -> None:
-        """One piece."""
-        if self.output is not None:
-            save_dataset(_table(numbers, outcomes), self.folder / f"runs-{numbers[0]:08d}.nc")
-
-    def finish(self, dataset: xarray.Dataset) -> None:
-        """The whole, in place of the pieces."""
-        if self.output is not None:
-            save_dataset(dataset, self.output)
-            self.clear()
-
-    def clear(self) -> None:
-        """Remove what this class has written, and the folder if nothing else is in it."""
-        if not self.folder.is_dir():
-            return
-        for path in [*self.folder.glob("runs-*.nc"), *self.folder.glob("plan.json*")]:
-            path.unlink(missing_ok=True)
-        if not any(self.folder.iterdir()):
-            self.folder.rmdir()
-
-
-def _load(path: Path) -> xarray.Dataset:
-    import xarray
-
-    try:
-        with xarray.open_dataset(path, engine="h5netcdf") as opened:
-            return opened.load()
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} is no dataset of a sweep ({error}); remove it, or give another name.") from error
-
-
-def _table(numbers: Iterable[int], outcomes: Sequence[Outcome]) -> xarray.Dataset:
-    """Outcomes over the runs; lists of different lengths are filled with what is not a number."""
-    import xarray
-
-    data: dict[str, Any] = {
-        "status": ("run", _texts(FAILED if one.message else FINISHED for one in outcomes)),
-        "message": ("run", _texts(one.message for one in outcomes)),
-    }
-    for name in dict.fromkeys(name for one in outcomes for name in one.values):
-        entries = [one.values.get(name, np.array(np.nan)) for one in outcomes]
-        if all(entry.ndim == 0 for entry in entries):
-            data[name] = ("run", np.array(entries, float))
-        else:
-            longest = max(entry.size for entry in entries)
-            filled = np.full((len(entries), longest), np.nan)
-            for i, entry in enumerate(entries):
-                filled[i, : entry.size] = entry
-            data[name] = (("run", f"{name}_item"), filled)
-    return xarray.Dataset(data, {"run": ("run", np.fromiter(numbers, int))})
-
-
-def _outcomes_of(table: xarray.Dataset) -> dict[int, Outcome]:
-    """The inverse of `_table`, filled places aside."""
-    names = [str(name) for name in table.data_vars if name not in ("status", "message")]
-    columns = {name: table[name].values for name in names}
-    messages = table["message"].values
-    return {
-        int(number): Outcome(
-            {} if messages[i] else {name: np.asarray(column[i]) for name, column in columns.items()},
-            str(messages[i]),
-        )
-        for i, number in enumerate(table["run"].values)
-    }
-
-
 def _dataset(
     design: Design, metrics: Sequence[Metric], done: Mapping[int, Outcome], system: System, plan: Mapping[str, Any]
 ) -> xarray.Dataset:
     """All runs in the order of the design, over the parameters of a grid."""
-    table = _table(range(len(design)), [done[i] for i in range(len(design))])
+    flat = table(range(len(design)), [done[i] for i in range(len(design))])
     known = {metric.name: metric for metric in metrics}
-    for name in table.data_vars:
+    for name in flat.data_vars:
         metric = known.get(str(name)) or next((m for m in metrics if str(name).startswith(f"{m.name}.")), None)
         if metric is not None:
-            table[name].attrs |= {"units": metric.unit, "long_name": metric.meaning}
-    table["status"].attrs["long_name"] = f"{FINISHED} or {FAILED}"
-    table["message"].attrs["long_name"] = "why the run failed"
-    for name in list(table.data_vars):  # lists as short as the longest of all runs allows
-        if table[name].ndim == 2:
-            filled = np.flatnonzero(np.isfinite(table[name].values).any(axis=0))
-            table = table.isel({f"{name}_item": slice(0, int(filled[-1]) + 1 if filled.size else 0)})
+            flat[name].attrs |= {"units": metric.unit, "long_name": metric.meaning}
+    flat["status"].attrs["long_name"] = f"{FINISHED} or {FAILED}"
+    flat["message"].attrs["long_name"] = "why the run failed"
+    for name in list(flat.data_vars):  # lists as short as the longest of all runs allows
+        if flat[name].ndim == 2:
+            filled = np.flatnonzero(np.isfinite(flat[name].values).any(axis=0))
+            flat = flat.isel({f"{name}_item": slice(0, int(filled[-1]) + 1 if filled.size else 0)})
     units = {name: _unit(system, name) for name in design.names}
     if design.axes:
-        whole = _over_grid(table, design)
+        whole = _over_grid(flat, design)
     else:
         columns = {name: ("run", column) for name, column in zip(design.names, design.values.T, strict=True)}
-        whole = table.assign_coords(columns)
+        whole = flat.assign_coords(columns)
     for name, unit in units.items():
         whole[name].attrs["units"] = unit
     whole.attrs = {"title": f"sweep of {system.name}", "plan": json.dumps(plan)}
     return whole
 
 
-def _over_grid(table: xarray.Dataset, design: Design) -> xarray.Dataset:
+def _over_grid(flat: xarray.Dataset, design: Design) -> xarray.Dataset:
     import xarray
 
     shape = tuple(len(axis) for axis in design.axes)
     data = {
         name: ((*design.names, *one.dims[1:]), one.values.reshape(*shape, *one.shape[1:]), one.attrs)
-        for name, one in table.data_vars.items()
+        for name, one in flat.data_vars.items()
     }
     return xarray.Dataset(data, dict(zip(design.names, design.axes, strict=True)))
 
@@ -467,7 +350,3 @@ def _unit(system: System, name: str) -> str:
         if one.name == element:
             return one.quantity(label).unit
     return ""
-
-
-def _texts(values: Iterable[str]) -> NDArray[Any]:
-    return np.array(list(values), dtype=object)

@@ -25,6 +25,7 @@ def l1_error(case, dt):
     return np.trapezoid(height + tilt, trajectory.t) / T / C
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [1, 2, 3])
 def test_first_order_through_impacts(case):
     envelope = [max(l1_error(case, float(dt)) for dt in level * JITTER) for level in LEVELS]

@@ -23,6 +23,7 @@ from nonsmooth import (
 INERTIA = np.array([1.0, 2.0, 3.0])
 
 
+@pytest.mark.slow
 def test_torque_free_asymmetric_body():
     """Energy is a quadratic invariant of the midpoint rule, momentum of second order, the norm by construction."""
     system = Model(
@@ -54,6 +55,7 @@ def slider_crank(driven=False):
     return Model([*elements, Gravity(acceleration=(0.0, -9.81))]).build(assemble=True)
 
 
+@pytest.mark.slow
 def test_ideal_joints_keep_energy_and_stay_closed():
     """Joints as in RATTLE: no drift, energy error of second order."""
     drift = []
@@ -99,6 +101,7 @@ def test_a_driven_cart_strikes_a_ball():
     assert trajectory.reaction_impact["motor.x"].sum() == pytest.approx(1.0, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_landing_without_contacts_is_second_order():
     """Position error of the free slider-crank, measured against the finest step."""
     system = slider_crank()

@@ -91,6 +91,7 @@ def assert_closed(system, trajectory):
     assert approach(system, trajectory) <= 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", RADII)
 def test_free_mechanism_is_of_second_order(rho):
     system = slider_crank(150.0, Prismatic("slide", "ground", "slider"))
@@ -102,6 +103,7 @@ def test_free_mechanism_is_of_second_order(rho):
         assert_closed(system, run)
 
 
+@pytest.mark.slow
 def test_energy_of_a_free_mechanism():
     """No contact, three turns: an error of second order that does not grow without bound."""
     system = slider_crank(150.0, Prismatic("slide", "ground", "slider"))
@@ -115,6 +117,7 @@ def test_energy_of_a_free_mechanism():
     assert errors[0] / errors[1] >= 3.5
 
 
+@pytest.mark.slow
 def test_torque_free_body_in_space():
     system = Model(
         [Ground(), SpatialBody("body", mass=1.0, inertia=(1.0, 2.0, 3.0), angular_velocity=(0.6, 0.7, 0.4))]
@@ -144,6 +147,7 @@ def test_force_of_a_persistent_contact(held):
     assert errors[1] <= errors[0] / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", RADII)
 def test_mechanism_held_by_contact_is_of_second_order(rho, held):
     """Against event-driven integration to 1e-11; both feet press all the time."""
@@ -185,6 +189,7 @@ def test_slider_rod_bounces_to_rest(case, restitution):
         assert trajectory.lam_N[name][-1] == pytest.approx(force, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_bouncing_ball_is_of_first_order():
     """Envelope over jittered steps of the mean height error; four impacts of e = 0.5."""
     contact = Rigid(restitution=0.5, friction=0.0)
@@ -219,6 +224,7 @@ def test_bouncing_ends_at_rest():
     assert trajectory.P_N["floor"][-1] == pytest.approx(weight * 1e-3, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_pendulum_strikes_a_stop():
     """Impacts beside ideal joints: the joints stay closed and do no work; first order in the impulse."""
     system, exact = pendulum_with_stop().build(), pendulum_with_stop.exact()
@@ -268,6 +274,7 @@ def test_slider_crank_with_clearance_against_the_truth():
     assert trajectory.q["crank.angle"][-1] == pytest.approx(4.793554299730095, abs=5e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dt", [1e-3, 1e-4])
 def test_sliding_with_exact_coulomb_friction(dt):
     """Two opposite corners press with 25 N each and brake with 0.1 of it: a constant acceleration of 9 m/s^2."""

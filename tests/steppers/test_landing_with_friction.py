@@ -21,6 +21,7 @@ def error(stepper, dt_max):
 STEPPERS = [pytest.param(GaussQP(), id="QP"), pytest.param(GaussMPCC(), id="MPCC", marks=pytest.mark.slow)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stepper", STEPPERS)
 def test_second_order_through_impacts_and_sliding(stepper):
     errors = [error(stepper, dt_max)[0] for dt_max in (4e-4, 2e-4, 1e-4)]
@@ -28,6 +29,7 @@ def test_second_order_through_impacts_and_sliding(stepper):
     assert np.all((orders >= 1.8) & (orders <= 2.2)), errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stepper", STEPPERS)
 def test_accuracy_for_its_steps(stepper):
     angle, trajectory = error(stepper, 1e-4)

@@ -30,6 +30,7 @@ def bouncing(case, restitution, dt, projection=None, t_end=0.004):
     return trajectory, slider_rod.exact(case=case, contact=contact)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("projection", [None, "combined"])
 @pytest.mark.parametrize("case", [1, 3])
 def test_first_order_through_bounces(case, projection):

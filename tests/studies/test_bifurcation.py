@@ -15,11 +15,16 @@ from nonsmooth_problems import slider_crank_revolute
 LABELS = {"parameter": "r", "unit": "-", "quantity": "x", "quantity_unit": "-"}
 
 
-def logistic(r):
-    x = [0.3]
-    for _ in range(2000):
-        x.append(r * x[-1] * (1 - x[-1]))
-    return np.array(x[-64:])
+def logistic_map():
+    """The map as a closure, which goes to workers by value: they cannot import a test."""
+
+    def logistic(r):
+        x = [0.3]
+        for _ in range(2000):
+            x.append(r * x[-1] * (1 - x[-1]))
+        return np.array(x[-64:])
+
+    return logistic
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -27,7 +32,7 @@ def test_the_cascade_of_the_logistic_map(workers, tmp_path):
     # period doubling at 3, 1 + sqrt(6) = 3.449, 3.544, 3.564; a window of period three from 1 + sqrt(8) = 3.828
     shares = []
     values = [2.9, 3.2, 3.5, 3.555, 3.7, 3.84]
-    found = bifurcation(logistic, values, **LABELS, workers=workers, progress=shares.append)
+    found = bifurcation(logistic_map(), values, **LABELS, workers=workers, progress=shares.append)
     assert found.periods(1e-6).tolist() == [1, 2, 4, 8, 0, 3]
     assert shares == [pytest.approx((i + 1) / 6) for i in range(6)]
     np.testing.assert_allclose(found.points[0], 1 - 1 / 2.9, atol=1e-12)
@@ -83,7 +88,7 @@ def test_without_weight_nothing_depends_on_the_speed_but_the_pace():
 def test_bad_arguments_are_named():
     for bad in ([], [np.nan], [[1.0]]):
         with pytest.raises(InputError, match="values must be a list of finite numbers"):
-            bifurcation(logistic, bad, **LABELS)
+            bifurcation(logistic_map(), bad, **LABELS)
     with pytest.raises(InputError, match="section must return a list of numbers, got an array of shape"):
         bifurcation(lambda value: np.eye(2), [1.0], **LABELS, workers=1)
     with pytest.raises(InputError, match="steps and points must be at least 1"):

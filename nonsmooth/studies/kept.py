@@ -1,0 +1,143 @@
+"""Runs of a sweep on disk: pieces as they finish, and the whole."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.exceptions import InputError
+from nonsmooth.studies.files import save_dataset
+
+if TYPE_CHECKING:
+    import xarray
+
+__all__ = ["FAILED", "FINISHED", "Kept", "Outcome", "outcomes_of", "table"]
+
+FINISHED, FAILED = "finished", "failed"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is kept of one run: `message` is empty unless it failed."""
+
+    values: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    message: str = ""
+
+
+class Kept:
+    """Runs that are on disk: a folder beside the output, one file per piece, each complete by being renamed."""
+
+    def __init__(self, output: Path | None, plan: Mapping[str, Any]) -> None:
+        self.output, self.plan = output, plan
+        self.whole: xarray.Dataset | None = None
+        if output is None:
+            return
+        self.folder = output.with_name(f"{output.name}.runs")
+        if output.exists():
+            self.whole = load(output)
+            self._check(json.loads(self.whole.attrs.get("plan", "{}")), output)
+            self.clear()
+            return
+        try:
+            self.folder.mkdir(exist_ok=True)
+            stated = self.folder / "plan.json"
+            if stated.exists():
+                self._check(json.loads(stated.read_text(encoding="utf-8")), self.folder)
+            else:
+                unfinished = self.folder / f"plan.json.{os.getpid()}"
+                unfinished.write_text(json.dumps(plan, indent=1), encoding="utf-8")
+                os.replace(unfinished, stated)
+        except OSError as error:
+            raise InputError(f"Runs cannot be kept in {self.folder} ({error.strerror}).") from error
+
+    def _check(self, known: Mapping[str, Any], where: Path) -> None:
+        for name, value in self.plan.items():
+            if known.get(name) != value:
+                there = f"{known[name]!r} there, {value!r} here" if name in known else "it has none"
+                raise InputError(
+                    f"{where} holds another sweep: its {name} differs ({there}). Give another name, or remove it."
+                )
+
+    def read(self) -> dict[int, Outcome]:
+        """Runs that are done."""
+        done: dict[int, Outcome] = {}
+        if self.output is not None:
+            for path in sorted(self.folder.glob("runs-*.nc")):
+                done |= outcomes_of(load(path))
+        return done
+
+    def write(self, numbers: Sequence[int], outcomes: Sequence[Outcome]) -> None:
+        """One piece."""
+        if self.output is not None:
+            save_dataset(table(numbers, outcomes), self.folder / f"runs-{numbers[0]:08d}.nc")
+
+    def finish(self, dataset: xarray.Dataset) -> None:
+        """The whole, in place of the pieces."""
+        if self.output is not None:
+            save_dataset(dataset, self.output)
+            self.clear()
+
+    def clear(self) -> None:
+        """Remove what this class has written, and the folder if nothing else is in it."""
+        if not self.folder.is_dir():
+            return
+        for path in [*self.folder.glob("runs-*.nc"), *self.folder.glob("plan.json*")]:
+            path.unlink(missing_ok=True)
+        if not any(self.folder.iterdir()):
+            self.folder.rmdir()
+
+
+def load(path: Path) -> xarray.Dataset:
+    import xarray
+
+    try:
+        with xarray.open_dataset(path, engine="h5netcdf") as opened:
+            return opened.load()
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is no dataset of a sweep ({error}); remove it, or give another name.") from error
+
+
+def table(numbers: Iterable[int], outcomes: Sequence[Outcome]) -> xarray.Dataset:
+    """Outcomes over the runs; lists of different lengths are filled with what is not a number."""
+    import xarray
+
+    data: dict[str, Any] = {
+        "status": ("run", _texts(FAILED if one.message else FINISHED for one in outcomes)),
+        "message": ("run", _texts(one.message for one in outcomes)),
+    }
+    for name in dict.fromkeys(name for one in outcomes for name in one.values):
+        entries = [one.values.get(name, np.array(np.nan)) for one in outcomes]
+        if all(entry.ndim == 0 for entry in entries):
+            data[name] = ("run", np.array(entries, float))
+        else:
+            longest = max(entry.size for entry in entries)
+            filled = np.full((len(entries), longest), np.nan)
+            for i, entry in enumerate(entries):
+                filled[i, : entry.size] = entry
+            data[name] = (("run", f"{name}_item"), filled)
+    return xarray.Dataset(data, {"run": ("run", np.fromiter(numbers, int))})
+
+
+def outcomes_of(table: xarray.Dataset) -> dict[int, Outcome]:
+    """The inverse of `_table`, filled places aside."""
+    names = [str(name) for name in table.data_vars if name not in ("status", "message")]
+    columns = {name: table[name].values for name in names}
+    messages = table["message"].values
+    return {
+        int(number): Outcome(
+            {} if messages[i] else {name: np.asarray(column[i]) for name, column in columns.items()},
+            str(messages[i]),
+        )
+        for i, number in enumerate(table["run"].values)
+    }
+
+
+def _texts(values: Iterable[str]) -> NDArray[Any]:
+    return np.array(list(values), dtype=object)
