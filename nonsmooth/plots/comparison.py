@@ -172,7 +172,7 @@ def _depth(axis: Axes, found: Comparison) -> None:
 
 
 def _worth(axes: Sequence[Axes], found: Comparison) -> None:
-    """One dot per case: deepest overlap, distance to the reference, time at equal error or, without a target, as run."""
+    """One dot per case: deepest overlap, distance to the reference, time at equal error (without a target, as run)."""
     target = found.settings["target of the own error [-]"]
     table = [found.table[label] for label in found.labels]
     walls = [1e3 * (row["equal_error"]["wall"] if target > 0 else row["wall"]) for row in table]

@@ -61,9 +61,7 @@ def test_solvers_have_names(name: str, solver: object) -> None:
 
 
 def test_a_misspelt_name_lists_all_and_the_nearest() -> None:
-    with pytest.raises(
-        InputError, match="no solver 'osqq'. Did you mean 'osqp'.*active-set, admm, bdf, casadi-qp"
-    ):
+    with pytest.raises(InputError, match="no solver 'osqq'. Did you mean 'osqp'.*active-set, admm, bdf, casadi-qp"):
         by_name("osqq")
 
 
