@@ -186,7 +186,7 @@ class NativeRun:
             begin, before = time.perf_counter(), self.steps
             status = session.advance(self.origin, self.control.dt, self.t_end, chunk)
             if status == n.FULL:
-                session.columns.grow()
+                session.columns.grow(session.counter(n.K_ROWS))
             elif status == n.UNCERTAIN:
                 self._python_step()
             seconds, done = time.perf_counter() - begin, self.steps - before

@@ -16,7 +16,12 @@ from nonsmooth.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-PAGES = [*sorted(DOCS.glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.md"))
+PAGES = [
+    *sorted(DOCS.glob("*.md")),
+    *NOTEBOOKS,
+    *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")),
+]
 WRITTEN = ["api", "command_line", "gallery", "references"]
 LARGEST = 60_000  # bytes of a figure
 

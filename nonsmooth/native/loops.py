@@ -76,6 +76,8 @@ K_STEPS, K_ROWS, K_SINCE, K_SOLVES, K_ROUNDS, K_HASHED, K_SINGLE, K_PASSES, N_CO
 GAUSS, MOREAU_JEAN = 0, 1
 OPEN, STICK, FORWARD, BACKWARD = 0, 1, 2, 3
 DONE, FULL, UNCERTAIN, OPEN_START = 0, 1, 2, 3
+#: as in `nonsmooth.steppers.moreau_jean`
+LASTING = 2.0
 TINY = 2.2250738585072014e-308
 #: raises a diagonal that elimination has emptied, relative to what it was
 RIDGE, EMPTIED = 1e-10, 1e-9
@@ -1130,6 +1132,12 @@ def gauss_record(A, f, t1, error):  # type: ignore[no-untyped-def]
         touching = gap <= ld(f + lc(A, OPTIONS), O_CLOSED_GAP) * scale
         natural = max(natural, abs(min(gap / scale, p / ld(f + lc(A, Y_SCALE), i))))
         striking = li(f + lc(A, STRUCK), i)
+        if striking and ld(f + lc(A, BEFORE), i) > 0.0 and (
+            ld(out_c0 + lc(lc(A, GAP_G), i), 0) <= ld(f + lc(A, OPTIONS), O_CLOSED_GAP) * scale
+        ):  # a contact that lasts, and whose direction turns
+            rate, J = ld(f + lc(A, S_MINUS), i), lc(lc(A, GAP_N), i)
+            if -rate <= abs(along(out_c + J, a, b, v) - rate):
+                striking = 0
         st(f + lc(A, S_PN), i, p)
         st(f + lc(A, S_PT), i, ld(T, i))
         st(f + lc(A, S_PNI), i, p if striking else 0.0)
@@ -1465,7 +1473,8 @@ def moreau_record(A, f, t0, t1, some):  # type: ignore[no-untyped-def]
     for i in range(gaps):
         if some and li(f + lc(A, ACTIVE), i):
             rate = ld(f + lc(A, S_MINUS), i)
-            if rate < 0.0 and rate < -zero_rate(A, f, i, out + lc(lc(A, GAP_N), i), v):
+            lasting = 0.0 < ld(N, i) <= LASTING * ld(f + lc(A, BEFORE), i)
+            if rate < 0.0 and not lasting and rate < -zero_rate(A, f, i, out + lc(lc(A, GAP_N), i), v):
                 striking = True
                 break
     natural = loss = work = 0.0

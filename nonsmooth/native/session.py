@@ -56,9 +56,12 @@ class Columns:
         """Coordinates or velocities of the bodies in all rows."""
         return self.part(where, 3 * len(self.layout.bodies) + 3)[:, 3:]
 
-    def grow(self) -> None:
-        """Twice the room."""
-        for name in ("rows", "gaps", "rates", "rates_left", "energies", "impacts"):
+    def grow(self, rows: int) -> None:
+        """Twice the room for rows, of which so many are in use, and for impacts, where the next step has none."""
+        names = ["rows", "gaps", "rates", "rates_left", "energies"] if rows >= len(self.rows) else []
+        if self.table[n.REC_IMPACT_COUNT] + self.layout.nc > len(self.impacts):
+            names.append("impacts")
+        for name in names:
             array = getattr(self, name)
             setattr(self, name, np.concatenate([array, np.empty_like(array)]))
         self._register()
@@ -132,7 +135,7 @@ class Session:
         """Write what is left of a row, and look at the rows that were not looked at."""
         if self.counter(n.K_SINCE):
             if self.counter(n.K_ROWS) >= self.columns.table[n.REC_CAPACITY]:
-                self.columns.grow()
+                self.columns.grow(self.counter(n.K_ROWS))
             n.last_row(self.A, self.f, self.rec)
         self.look()
 
@@ -144,7 +147,7 @@ class Session:
             start = int(layout.table[where]) // 8
             self.memory[start : start + values.size] = values
         if self.counter(n.K_ROWS) >= self.columns.table[n.REC_CAPACITY]:
-            self.columns.grow()
+            self.columns.grow(self.counter(n.K_ROWS))
         self.units[2].ctypes(self.A, self.f, self.rec)
 
     def look(self) -> None:

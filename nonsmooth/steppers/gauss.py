@@ -186,8 +186,11 @@ class GaussFormulation(ABC):
         m = self.mechanism
         done = yield from self.advance(state, t_end - state.t, np.ones(self.system.nc, dtype=bool))
         before, after = m.at(state.t, state.q), m.at(t_end, done.q)
-        # an impulse that stops an approach is an impact, spread over the step that closes the gap and the next
-        striking = ~m.touching(before.g_N) | m.approaching(before.W_N, state.v, np.abs(state.v))
+        # an impulse that stops an approach is an impact, spread over the step that closes the gap and the next; but not
+        # in a contact that lasts, whose direction turns by as much
+        turning = np.abs((after.W_N - before.W_N).T @ state.v)
+        lasting = (state.stepper_memory["P_N"] > 0) & (-(before.W_N.T @ state.v) <= turning)
+        striking = ~m.touching(before.g_N) | (m.approaching(before.W_N, state.v, np.abs(state.v)) & ~lasting)
         touching = m.touching(after.g_N)
         end = self._remembering(state, State(t_end, done.q, done.u, state.law_memory), touching, done.P_N, done.P_T)
         none, idle = np.zeros(self.system.nc), np.zeros(self.system.ng)

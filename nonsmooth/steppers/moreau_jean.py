@@ -31,6 +31,8 @@ CONVERGED = 1e-14
 ACCEPTABLE = 1e-11
 #: penetration, in clearances, that projection leaves
 PROJECTED = 1e-12
+#: an impulse of at most so many times that of the last step is that of a contact that lasts, not of an impact
+LASTING = 2.0
 
 
 @dataclass(frozen=True)
@@ -281,8 +283,11 @@ class MoreauJeanFormulation:
         P_N[active], P_T[active] = (P[0::2], P[1::2]) if self.rough else (P, 0.0)
         gamma_minus, gamma_plus = contact.W_N.T @ start.v, contact.W_N.T @ end.v
         closed = np.isin(np.arange(nc), active)
+        # one that has pressed as hard before lasts, and approaches because its direction turns
+        lasting = (P_N > 0) & (P_N <= LASTING * start.stepper_memory["P_N"])
         # where one contact strikes, the others pass its impulse on
-        struck = closed & bool(np.any(closed & m.approaching(contact.W_N, start.v, np.abs(start.v))))
+        approaching = closed & ~lasting & m.approaching(contact.W_N, start.v, np.abs(start.v))
+        struck = closed & bool(np.any(approaching))
         P_N_impact, P_T_impact = np.where(struck, P_N, 0.0), np.where(struck, P_T, 0.0)
         jump = m.metric.change(contact.W_N @ P_N_impact + contact.W_T @ P_T_impact)
         answer: Array = np.zeros(self.system.ng)

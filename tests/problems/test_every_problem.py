@@ -36,26 +36,14 @@ RUNS = {
 }
 
 
-#: pairs that fail today, and why
-KNOWN = {
-    (
-        "dual-manipulator",
-        "generalized-alpha",
-    ): "starts at rest under a torque that starts at 0: its motion is less than "
-    "the round-off of its places, and the passes wait for a change that is small beside it",
-}
-
-
 def takes_contact(name):
     return "contact" in inspect.signature(PROBLEMS[name]).parameters
 
 
 @pytest.mark.parametrize("word", steppers.names())
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_ten_steps_with_each_stepper_that_fits(name, word, request):
+def test_ten_steps_with_each_stepper_that_fits(name, word):
     """Rigid steppers with the problem's own contact, compliant ones with a law in its place; drawn with its panels."""
-    if (name, word) in KNOWN:
-        request.applymarker(pytest.mark.xfail(reason=KNOWN[name, word], strict=False))
     one, stepper = PROBLEMS[name], steppers.by_name(word)()
     if stepper.contact is not Rigid and not takes_contact(name):
         pytest.skip("its contact is its own")
