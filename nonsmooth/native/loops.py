@@ -1132,8 +1132,10 @@ def gauss_record(A, f, t1, error):  # type: ignore[no-untyped-def]
         touching = gap <= ld(f + lc(A, OPTIONS), O_CLOSED_GAP) * scale
         natural = max(natural, abs(min(gap / scale, p / ld(f + lc(A, Y_SCALE), i))))
         striking = li(f + lc(A, STRUCK), i)
-        if striking and ld(f + lc(A, BEFORE), i) > 0.0 and (
-            ld(out_c0 + lc(lc(A, GAP_G), i), 0) <= ld(f + lc(A, OPTIONS), O_CLOSED_GAP) * scale
+        if (
+            striking
+            and ld(f + lc(A, BEFORE), i) > 0.0
+            and (ld(out_c0 + lc(lc(A, GAP_G), i), 0) <= ld(f + lc(A, OPTIONS), O_CLOSED_GAP) * scale)
         ):  # a contact that lasts, and whose direction turns
             rate, J = ld(f + lc(A, S_MINUS), i), lc(lc(A, GAP_N), i)
             if -rate <= abs(along(out_c + J, a, b, v) - rate):

@@ -223,7 +223,7 @@ class Transitions:
         return ZERO * self._terms(x, x.W_N, x.a if a is None else a, x.drift[ng : ng + nc])
 
     def _terms(self, x: Point, W: Array, a: Array, drift: Array) -> Array:
-        """Sizes of what W' a + drift is the sum of."""
+        """Sizes of what W' a + drift is the sum of; if all vanish, of what moves a gap by its size in dt_max."""
         metric = self.m.metric
-        whole = metric.rows(W)[1] * (metric.length(x.free) + metric.length(a))
+        whole = metric.rows(W)[1] * (metric.length(x.free) + metric.length(a)) + self.m.scale / self.m.longest**2
         return np.abs(W).T @ (np.abs(x.free) + np.abs(a)) + np.abs(drift) + FLOOR * whole + np.finfo(float).tiny

@@ -271,14 +271,14 @@ def _series(study: _Study, i: int, rows: Sequence[Sequence[Mapping[str, float]]]
     dt = step_control(case.dt)
     settings = [_setting(dt, level, 1.0) for level in range(len(rows))]
     seconds, steps = [], []
-    for setting, (first, *_) in zip(settings, rows, strict=True):
-        steps.append(first["steps"])
-        seconds.append(first["seconds"])
-        if first["seconds"] < SLOW:
+    for setting, level in zip(settings, rows, strict=True):
+        steps.append(level[0]["steps"])
+        seconds.append(min(row["seconds"] for row in level))  # the first of all runs compiles
+        if seconds[-1] < SLOW:
             run = study.run(i, setting)
             seconds[-1] = cost_of(functools.partial(study.run, i), setting, run, 0.0, repeats).wall
-    measures = {name: np.array([_largest([row[name] for row in level]) for level in rows]) for name in MEASURES}
-    failed = np.array([sum(math.isnan(row["steps"]) for row in level) for level in rows])
+    measures = {name: np.array([_largest([row[name] for row in each]) for each in rows]) for name in MEASURES}
+    failed = np.array([sum(math.isnan(row["steps"]) for row in each) for each in rows])
     kind = {ConstantStep: "constant", Landing: "landing", ErrorControl: "tolerance"}[type(dt)]
     fixed: list[float] = []
     if isinstance(dt, Landing):

@@ -20,6 +20,7 @@ from nonsmooth import (
     Model,
     PlanarBody,
     PointForce,
+    PointPlane,
     PrescribedMotion,
     Prismatic,
     Revolute,
@@ -305,3 +306,20 @@ def test_a_run_that_does_not_get_on_is_stopped(monkeypatch):
     system = slider_rod(case=2, contact=Rigid(restitution=0.8, friction=0.0)).build()
     with pytest.raises(SimulationFailed, match="does not get on: 1 events, or 50 steps, within dt_min = 0.0001 s"):
         simulate(system, EventDriven(simultaneity=0.0), t_end=0.1, dt=ErrorControl(1e-8, 1e-12, 1e-4, 1e-3))
+
+
+@pytest.mark.parametrize("dt_max", [1e-3, 3e-4])
+def test_a_release_where_every_acceleration_vanishes(dt_max):
+    """A plate under a ball, without weight, driven up and slowed down again: it lets go where its motion turns, at
+    cos = 0; nothing tells then what acceleration is small but the size of the contact."""
+    model = Model(name="plate")
+    ground = model.add(Ground("frame"))
+    plate = model.add(PlanarBody("plate", mass=1.0, inertia=1e-3))
+    ball = model.add(PlanarBody("ball", mass=0.5, inertia=1e-3))
+    model.add(Prismatic("guide", ground, plate, direction=np.pi / 2))
+    model.add(PrescribedMotion("drive", ground, plate, coordinate="y", motion=lambda t: 0.05 * (1 - ca.cos(30 * t))))
+    model.add(PointPlane("top", plate, ball, contact=Rigid(restitution=0.3, friction=0.0)))
+    run = simulate(model.build(), EventDriven(), t_end=0.1, dt=ErrorControl(1e-7, 1e-9, 1e-6, dt_max))
+    assert run.v["ball.y"][-1] == pytest.approx(0.05 * 30, rel=1e-9)  # thrown at the plate's greatest speed
+    released = run.t[1:][np.diff(run.mode["top"]) < 0]
+    assert released[-1] == pytest.approx(np.pi / 60, abs=1e-6)
