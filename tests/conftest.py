@@ -1,7 +1,10 @@
 """Mechanisms that several test files use."""
 
 import os
+import signal
 
+# where tests are started in the background Ctrl-C is ignored, here and in every process that they start
+signal.signal(signal.SIGINT, signal.default_int_handler)
 # small matrices gain nothing by threads, and lose much where the cores are busy
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 

@@ -262,7 +262,7 @@ def test_control_c_before_the_first_step(
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals and SIGINT are POSIX")
 @pytest.mark.parametrize("stepper", ["gauss-mpcc", "gauss-qp"])
 def test_control_c_saves_the_trajectory(stepper: str, folder: Path) -> None:
-    words = f"run slider-rod --case 2 --stepper {stepper} --dt 1e-7 --t-end 0.02 --output run.nc"
+    words = f"run slider-rod --case 2 --stepper {stepper} --dt 1e-8 --t-end 0.02 --output run.nc"
     steps, code, shown = interrupted([*COMMAND, *words.split()])
     assert code == 130, shown
     assert "run.nc" in shown and "Traceback" not in shown
