@@ -3,8 +3,6 @@
 import os
 import signal
 
-# where tests are started in the background Ctrl-C is ignored, here and in every process that they start
-signal.signal(signal.SIGINT, signal.default_int_handler)
 # small matrices gain nothing by threads, and lose much where the cores are busy
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -13,6 +11,11 @@ import pytest
 from nonsmooth import Gravity, Ground, Model, PlanarBody, RevoluteClearance, Rigid
 
 LENGTH = 0.1
+
+
+def pytest_configure() -> None:
+    """Where tests are started in the background Ctrl-C is ignored, here and in every process that they start."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
