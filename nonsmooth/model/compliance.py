@@ -31,8 +31,6 @@ class Compliance:
         Of each gap (nc,).
     bristles
         Name of each bristle state (nz,), ``"contact.state"``.
-    bristle_units
-        Unit of each.
     owner
         Index of the gap that each bristle state belongs to (nz,).
     constants
@@ -43,7 +41,6 @@ class Compliance:
     forces: ca.Function
     laws: tuple[Compliant, ...]
     bristles: tuple[str, ...]
-    bristle_units: tuple[str, ...]
     owner: NDArray[np.intp]
     constants: tuple[Mapping[str, int], ...]
 
@@ -64,8 +61,8 @@ def compliance(
     depth, rate, approach, slip, holding = (
         ca.SX.sym(name, len(gaps)) for name in ("depth", "rate", "approach", "slip", "holding")
     )
-    states = [(i, f"{name}.{state}", unit) for i, ((_, name), law) in enumerate(zip(gaps, laws, strict=True))
-              for state, unit in law.bristles]  # fmt: skip
+    states = [(i, f"{name}.{state}") for i, ((_, name), law) in enumerate(zip(gaps, laws, strict=True))
+              for state, _ in law.bristles]  # fmt: skip
     bristles = ca.SX.sym("bristles", len(states))
     values, starts, constants = [], {}, []
     size = 0
@@ -100,8 +97,7 @@ def compliance(
         coefficients=ca.Function("coefficients", [p], [ca.vertcat(*values)], ["p"], ["k"]),
         forces=ca.Function("forces", inputs, [ca.vertcat(*column) for column in columns], names, outputs),
         laws=tuple(laws),
-        bristles=tuple(name for _, name, _ in states),
-        bristle_units=tuple(unit for _, _, unit in states),
-        owner=np.array([i for i, _, _ in states], dtype=np.intp),
+        bristles=tuple(name for _, name in states),
+        owner=np.array([i for i, _ in states], dtype=np.intp),
         constants=tuple(constants),
     )

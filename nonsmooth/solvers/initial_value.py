@@ -73,7 +73,7 @@ class Integrator:
 
     def integrate(self, problem: InitialValue) -> Session:
         """A session on a problem."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} integrates nothing.")
 
 
 @dataclass(frozen=True)

@@ -127,8 +127,7 @@ class CompliantFormulation:
         self.layout = self.equations.layout
         self.size = system.numeric.contact_law(parameters)[3]
         self.touched = TOUCHED * self.size
-        nc = system.nc
-        self.k = self.equations.data(parameters, np.zeros(nc), np.zeros(nc))[parameters.size :][: -2 * nc or None]
+        self.k = self.equations.constants(parameters)
         self.validity = Validity(system, parameters, self.k)
         laws = () if system.compliance is None else system.compliance.laws
         self.closed = np.array([CLOSED if law.friction is None else SLIPPING for law in laws], dtype=np.int8)

@@ -92,11 +92,10 @@ class CompliantEquations:
         self.d = ca.vertcat(self.p, self.k, self.touching, self.approach)
         self._assemble()
 
-    def data(self, p: Array, touching: Array, approach: Array) -> Array:
-        """d as numbers."""
+    def constants(self, p: Array) -> Array:
+        """k, the constants of the laws at given parameters."""
         compliance = self.system.compliance
-        k = np.zeros(0) if compliance is None else compliance.coefficients(p).full().ravel()
-        return np.concatenate([p, k, touching, approach])
+        return np.zeros(0) if compliance is None else np.asarray(compliance.coefficients(p).full().ravel())
 
     # --------------------------------------------------------------------------------------------------- expressions
 
