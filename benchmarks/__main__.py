@@ -14,13 +14,14 @@ from rich.console import Console
 
 from benchmarks import mujoco_models, others
 from benchmarks.batches import batches
+from benchmarks.build import build
 from benchmarks.measure import CLOCKS, Row, measured, measured_apart
 from benchmarks.mechanisms import CHAINS, problems
 from benchmarks.report import print_tables, summary, tables, write_tables
 from benchmarks.start import memory, start
 from benchmarks.steps import Timing, solver_timings, step_timings
 
-PARTS = ("P1", "P2", "P3", "P4", "start", "memory", "batch", "others", "steps")
+PARTS = ("P1", "P2", "P3", "P4", "start", "build", "memory", "batch", "others", "steps")
 #: links from which a chain has a process of its own
 LONG = 1000
 
@@ -34,6 +35,8 @@ def main() -> None:
         notes.append("MuJoCo is not installed, so its columns are empty: pip install .[bench]")
     if "start" in asked.only:
         report["start"] = start()
+    if "build" in asked.only:
+        report["build"] = build()
     if "memory" in asked.only:
         report["memory"] = memory()
     if "batch" in asked.only:

@@ -40,13 +40,20 @@ print(json.dumps([kept / steps, (peaks[1] - peaks[0]) / 20_000]))
 
 def start(repeats: int = 3) -> list[dict[str, Any]]:
     """Seconds from the start of a process to the end of its first step; `cold` with no compiled code in any cache."""
-    rows = [{"what": "import nonsmooth", "engine": "", "cold_s": None, "warm_s": _imported(repeats)}]
+    bare, imported = (_median(script, repeats) for script in ("print()", "import nonsmooth; print()"))
+    rows: list[dict[str, Any]] = [
+        {"what": "import nonsmooth", "engine": "", "cold_s": None, "cold_cpu_s": None,
+         "warm_s": imported[0] - bare[0], "warm_cpu_s": imported[1] - bare[1]}
+    ]  # fmt: skip
     for what, arguments in STARTS.items():
         script = FIRST_STEP.format(**arguments)
         with tempfile.TemporaryDirectory() as folder:
-            cold, engine = _seconds(script, folder)
-            warm = median(_seconds(script, folder)[0] for _ in range(repeats))
-        rows.append({"what": what, "engine": engine, "cold_s": cold, "warm_s": warm})
+            cold, cold_cpu, engine = _seconds(script, folder)
+            warm, warm_cpu = _median(script, repeats, folder)
+        rows.append(
+            {"what": what, "engine": engine, "cold_s": cold, "cold_cpu_s": cold_cpu, "warm_s": warm,
+             "warm_cpu_s": warm_cpu}
+        )  # fmt: skip
     return rows
 
 
@@ -61,15 +68,18 @@ def memory() -> list[dict[str, Any]]:
     return rows
 
 
-def _imported(repeats: int) -> float:
-    bare = median(_seconds("print()")[0] for _ in range(repeats))
-    return median(_seconds("import nonsmooth; print()")[0] for _ in range(repeats)) - bare
+def _median(script: str, repeats: int, caches: str | None = None) -> tuple[float, float]:
+    """Wall and CPU time."""
+    found = [_seconds(script, caches) for _ in range(repeats)]
+    return median(wall for wall, _, _ in found), median(cpu for _, cpu, _ in found)
 
 
-def _seconds(script: str, caches: str | None = None) -> tuple[float, str]:
-    begin = time.perf_counter()
-    said = _run(script, caches)
-    return time.perf_counter() - begin, said.strip()
+def _seconds(script: str, caches: str | None = None) -> tuple[float, float, str]:
+    """Wall and CPU time of a new process, and what it prints."""
+    begin, before = time.perf_counter(), os.times()
+    said, after = _run(script, caches), os.times()
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return time.perf_counter() - begin, cpu, said.strip()
 
 
 def _run(script: str, caches: str | None = None) -> str:

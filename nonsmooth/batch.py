@@ -12,7 +12,9 @@ import numpy as np
 from nonsmooth.engine import layout_of, native_rules, scheme_of, why_not_native
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, NonsmoothError
+from nonsmooth.laws.base import Law
 from nonsmooth.model.checks import check_start
+from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.system import System
 from nonsmooth.simulate import simulate
@@ -93,7 +95,7 @@ def simulate_batch(
     control = _checked(system, record, metrics, step_control(dt), t_end)
     values = _values(system, parameters)
     # rows of friction exist if any run has friction, as in the single run of each
-    rough = np.array([bool(np.any(_friction(system, values)[k] > 0)) for k in range(len(values))])
+    rough = np.any(_friction(system, values) > 0, axis=1)
     ends, python_runs = _empty(system, len(values)), 0
     for kind in (False, True):
         runs = np.flatnonzero(rough == kind)
@@ -112,7 +114,7 @@ def _run(
     metrics: Sequence[str],
 ) -> int:  # fmt: skip
     """Fill in the ends of these runs; how many of them took Python."""
-    from nonsmooth.native import loops as n
+    from nonsmooth.native import table as n
     from nonsmooth.native.batch import run_batch
 
     layout, scheme = layout_of(system, stepper, values[runs[0]]), scheme_of(stepper, control.dt)
@@ -193,15 +195,36 @@ def _values(system: System, parameters: Mapping[str, Sequence[float] | Array]) -
         values[:, names.index(name)] = column
     for owner in {name.partition(".")[0] for name in columns}:
         if not _alone(elements[owner]):
-            changed = [name for name in columns if name.startswith(f"{owner}.")]
-            for k in range(count):
-                system.parameter_vector({name: float(columns[name][k]) for name in changed})
+            changed = {name: columns[name] for name in columns if name.startswith(f"{owner}.")}
+            _check_together(system, elements[owner], changed, values[0])
     return values
 
 
 def _alone(element: Element) -> bool:
     """Whether the element's parameters are checked one by one."""
+    if isinstance(element, Contact) and type(element).check_together is Contact.check_together:
+        return type(element.contact).check_together is Law.check_together and not any(
+            part.ordered for part in element.contact.parts()
+        )
     return type(element).check_together is Element.check_together
+
+
+def _check_together(system: System, element: Element, columns: Mapping[str, Array], first: Array) -> None:
+    """Raise ModelError for the first run whose values of this element do not go together, or are out of range."""
+    count = len(next(iter(columns.values())))
+    labels = {name: name.partition(".")[2] for name in columns}
+    ranges = [(element.quantity(labels[name]), column) for name, column in columns.items()]
+    inside = all(accepted.accepts(x) for accepted, column in ranges for x in (float(column.min()), float(column.max())))
+    names = {f"{element.name}.{label}": label for label in element.numbers()}
+    order = {name: i for i, name in enumerate(system.parameters) if name in names}
+    numbers = {label: float(first[order[name]]) for name, label in names.items()}
+    for k in range(count):
+        if not inside:
+            system.parameter_vector({name: float(column[k]) for name, column in columns.items()})
+        else:
+            for name, column in columns.items():
+                numbers[labels[name]] = float(column[k])
+            element.check_together(numbers)
 
 
 def _friction(system: System, values: Array) -> Array:

@@ -6,6 +6,7 @@ memory that CasADi reads directly and costs well under 1 us besides the function
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -33,17 +34,25 @@ class Evaluator:
     """
 
     def __init__(self, function: ca.Function, matrices: Iterable[str] = ()) -> None:
-        outputs = [ca.densify(output) for output in function.call(function.sx_in())]
-        self.function = ca.Function(function.name(), function.sx_in(), outputs, function.name_in(), function.name_out())
+        self.function = function
         self._buffer, self._run = self.function.buffer()
-        self._inputs = [np.zeros(self.function.numel_in(i)) for i in range(self.function.n_in())]
-        self._outputs = [np.zeros(self.function.numel_out(i)) for i in range(self.function.n_out())]
-        flat = [name not in set(matrices) for name in self.function.name_out()]
-        self._shapes = [(-1,) if flat[i] else self.function.size_out(i) for i in range(self.function.n_out())]
+        self._inputs = [np.zeros(function.numel_in(i)) for i in range(function.n_in())]
         for i, array in enumerate(self._inputs):
+            if not function.sparsity_in(i).is_dense():
+                raise TypeError(f"{function.name()} takes a sparse argument, {function.name_in(i)}.")
             self._buffer.set_arg(i, array.data)
-        for i, array in enumerate(self._outputs):
-            self._buffer.set_res(i, array.data)
+        # what CasADi writes, and dense arrays to copy from: views of it, or where it is scattered to
+        self._results, self._scattered, named = [], [], {*matrices}
+        for i, name in enumerate(function.name_out()):
+            sparsity, entries = function.sparsity_out(i), np.zeros(function.nnz_out(i))
+            self._buffer.set_res(i, entries.data)
+            shape = sparsity.shape if name in named else (math.prod(sparsity.shape),)
+            if sparsity.is_dense():
+                self._results.append(entries.reshape(shape, order="F"))
+            else:
+                self._results.append(np.zeros(shape, order="F"))
+                flat = self._results[-1].reshape(-1, order="F")
+                self._scattered.append((flat, np.array(sparsity.find(), dtype=np.intp), entries))
 
     def __call__(self, *arguments: Any) -> tuple[Array, ...]:
         if len(arguments) != len(self._inputs):
@@ -54,5 +63,6 @@ class Evaluator:
         for array, value in zip(self._inputs, arguments, strict=True):
             array[:] = value.ravel(order="F") if isinstance(value, np.ndarray) and value.ndim == 2 else value
         self._run()
-        outputs = zip(self._outputs, self._shapes, strict=True)
-        return tuple([a.copy() if len(shape) == 1 else a.reshape(shape, order="F").copy() for a, shape in outputs])
+        for flat, places, entries in self._scattered:
+            flat[places] = entries
+        return tuple([result.copy() for result in self._results])

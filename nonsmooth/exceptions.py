@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from nonsmooth.trajectory import Trajectory
 
 __all__ = [
+    "DeclarationError",
     "InputError",
     "Interrupted",
     "ModelError",
@@ -31,6 +32,20 @@ class InputError(NonsmoothError, ValueError):
 
 class ModelError(InputError):
     """A mechanism that cannot be built: names, missing bodies, open joints, overlaps, redundant constraints."""
+
+
+class DeclarationError(ModelError):
+    """A TOML file that states no mechanism: each error on a line of its own, as ``file:line: key: what to do``.
+
+    `faults` holds (line, key, sentence) of each, in the order of the lines.
+    """
+
+    def __init__(self, message: str, *, faults: tuple[tuple[int, str, str], ...] = ()) -> None:
+        super().__init__(message)
+        self.faults = faults
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), faults=self.faults), (str(self),)
 
 
 class ValidityWarning(UserWarning):

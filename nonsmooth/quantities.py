@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
-__all__ = ["AXES", "Declared", "Length", "Point", "PositiveLength", "Quantity", "declarations"]
+__all__ = ["AXES", "Declared", "Length", "Point", "PositiveLength", "Quantity", "Unit", "declarations"]
 
 AXES = ("x", "y", "z")
 
@@ -40,6 +40,16 @@ class Quantity:
         if not math.isfinite(value) or value > self.at_most:
             return False
         return value > 0 if self.positive else value >= 0 if self.nonnegative else True
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The unit of a field that becomes no parameter, such as a body's start.
+
+    >>> Angle = Annotated[float, Unit("rad")]
+    """
+
+    unit: str
 
 
 Length = Annotated[float, Quantity("m")]

@@ -84,6 +84,17 @@ def test_loop_of_the_loose_pin_tends_to_the_library(benchmarks):
     assert distances[1] < distances[0] / 4
 
 
+def test_what_happens_before_the_first_step_is_timed_and_compiles_nothing(benchmarks, monkeypatch):
+    import benchmarks.build
+
+    monkeypatch.setattr(benchmarks.build, "SIZES", (4,))
+    *known, long = benchmarks.build.build()
+    assert [row["compiled"] for row in known] == [0] * 4
+    assert all(row["wall_ms"] > 0 for row in known)
+    assert long["what"].startswith("chain, N = 4")
+    assert long["peak_mib"] is None or long["peak_mib"] > 10
+
+
 @pytest.mark.slow
 def test_command_prints_the_promised_keys():
     command = [

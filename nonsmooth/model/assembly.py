@@ -19,7 +19,7 @@ from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
-from nonsmooth.model.forces import Force
+from nonsmooth.model.forces import Force, Gravity, gravity_force
 from nonsmooth.model.frames import Placement, placement_like
 from nonsmooth.model.joints import Joint
 
@@ -32,6 +32,39 @@ class ElementFunctions:
     def __init__(self, dimension: int) -> None:
         self.dimension = dimension
         self._cache: dict[Any, ca.Function] = {}
+        self._kinds: dict[int, tuple[Element, tuple[Any, ...]]] = {}
+
+    def body(self, element: Body) -> ca.Function:
+        """(q, v, p) -> z, twist, gyroscopic forces, M."""
+
+        def make() -> ca.Function:
+            local, p = self._parameters(element)
+            q, v = ca.SX.sym("q", len(element.q_columns)), ca.SX.sym("v", len(element.v_columns))
+            placement = element.placement(q, v)
+            outputs = [placement.z, placement.twist, element.gyroscopic(v, p), element.mass_matrix(p)]
+            return ca.Function("body", [q, v, local], outputs)
+
+        return self._cached("body", element, make)
+
+    def advance(self, element: Body) -> ca.Function:
+        """(q, u, dt) -> coordinates after dt at the constant velocity u."""
+
+        def make() -> ca.Function:
+            q, u = ca.SX.sym("q", len(element.q_columns)), ca.SX.sym("u", len(element.v_columns))
+            dt = ca.SX.sym("dt")
+            return ca.Function("advance", [q, u, dt], [element.advance(q, u, dt)])
+
+        return self._cached("advance", element, make)
+
+    def weight(self, element: Gravity) -> ca.Function:
+        """(z, mass, p) -> force vector on a body."""
+
+        def make() -> ca.Function:
+            body, mass = placement_like(self.dimension, "a"), ca.SX.sym("mass")
+            local, p = self._parameters(element)
+            return ca.Function("weight", [body.z, mass, local], [gravity_force(body, mass, p)])
+
+        return self._cached("weight", element, make)
 
     def gaps(self, element: Contact) -> ca.Function:
         """(z_a, z_b, p) -> g_N, true gaps, J_a, J_b, T_a, T_b; gap rates J_a v_a + J_b v_b, slips T_a v_a + T_b v_b."""
@@ -108,6 +141,17 @@ class ElementFunctions:
 
         return self._cached("constraint", element, make)
 
+    def closure(self, element: Joint) -> ca.Function:
+        """(t, z_a, z_b, p) -> closure, J_a, J_b: unlike those of g they serve also where an angle is far off."""
+
+        def make() -> ca.Function:
+            a, b, local, p = self._arguments(element)
+            t = ca.SX.sym("t")
+            closure = element.closure(t, a, b, p)
+            return ca.Function("closure", [t, a.z, b.z, local], [closure, _jacobian(closure, a), _jacobian(closure, b)])
+
+        return self._cached("closure", element, make)
+
     def forces(self, element: Force) -> ca.Function:
         """(t, z.., v.., p) -> potential, force vector on each body."""
 
@@ -133,10 +177,20 @@ class ElementFunctions:
         return local, element.symbols({f"{element.name}.{label}": local[i] for i, label in enumerate(labels)})
 
     def _cached(self, what: str, element: Element, make: Any) -> ca.Function:
-        key = (what, type(element), tuple(element.numbers()), _structure(element))
+        key = what, self._kind(element)
         if key not in self._cache:
             self._cache[key] = make()
         return self._cache[key]
+
+    def labels(self, element: Element) -> tuple[str, ...]:
+        """Local names of the element's parameters."""
+        labels: tuple[str, ...] = self._kind(element)[1]
+        return labels
+
+    def _kind(self, element: Element) -> tuple[Any, ...]:
+        if id(element) not in self._kinds:  # the element is kept, so that its id stays its own
+            self._kinds[id(element)] = element, (type(element), tuple(element.numbers()), _structure(element))
+        return self._kinds[id(element)][1]
 
 
 def _jacobian(g: ca.SX, placement: Placement) -> ca.SX:

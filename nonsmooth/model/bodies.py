@@ -15,7 +15,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.model.elements import Element
 from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement
-from nonsmooth.quantities import Quantity
+from nonsmooth.quantities import Quantity, Unit
 
 __all__ = ["Body", "Ground", "PlanarBody", "SpatialBody"]
 
@@ -91,10 +91,10 @@ class PlanarBody(Body):
 
     mass: Annotated[float, Quantity("kg", positive=True)]
     inertia: Annotated[float, Quantity("kg m^2", positive=True)]
-    position: tuple[float, float] = (0.0, 0.0)
-    angle: float = 0.0
-    velocity: tuple[float, float] = (0.0, 0.0)
-    angular_velocity: float = 0.0
+    position: Annotated[tuple[float, float], Unit("m")] = (0.0, 0.0)
+    angle: Annotated[float, Unit("rad")] = 0.0
+    velocity: Annotated[tuple[float, float], Unit("m/s")] = (0.0, 0.0)
+    angular_velocity: Annotated[float, Unit("rad/s")] = 0.0
 
     dimensions = (2,)
     q_columns = (("x", "m"), ("y", "m"), ("angle", "rad"))
@@ -160,10 +160,10 @@ class SpatialBody(Body):
 
     mass: Annotated[float, Quantity("kg", positive=True)]
     inertia: Annotated[tuple[float, ...], Quantity("kg m^2", labels=("xx", "yy", "zz", "xy", "xz", "yz"))]
-    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    position: Annotated[tuple[float, float, float], Unit("m")] = (0.0, 0.0, 0.0)
     quaternion: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
-    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    angular_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    velocity: Annotated[tuple[float, float, float], Unit("m/s")] = (0.0, 0.0, 0.0)
+    angular_velocity: Annotated[tuple[float, float, float], Unit("rad/s")] = (0.0, 0.0, 0.0)
 
     dimensions = (3,)
     q_columns = (("x", "m"), ("y", "m"), ("z", "m"), ("qw", "1"), ("qx", "1"), ("qy", "1"), ("qz", "1"))

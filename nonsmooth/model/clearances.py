@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import casadi as ca
 
@@ -27,6 +27,8 @@ class Clearance(Contact):
     clearance: PositiveLength = field(kw_only=True)
 
     size_label = "clearance"
+    #: field of the joint's own size, which a clearance is less than wherever it is meant
+    bearing: ClassVar[str] = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +60,7 @@ class RevoluteClearance(Clearance):
     length: PositiveLength | None = field(default=None, kw_only=True)
 
     body_fields = ("a", "b")
+    bearing = "radius"
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
         """Raise ModelError if there is friction but no radius, or numbers of the law do not go together."""
@@ -153,6 +156,7 @@ class PrismaticClearance(Clearance):
     direction: Annotated[float, Quantity("rad")] = field(default=0.0, kw_only=True)
 
     body_fields = ("guide", "slider")
+    bearing = "length"
     gap_labels = ("left_lower", "left_upper", "right_lower", "right_upper")
 
     def gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Annotated
+from typing import Annotated, Literal
 
 import casadi as ca
 
@@ -36,7 +36,7 @@ class PrescribedMotion(Joint):
     (('angle', 'rad'),)
     """
 
-    coordinate: str = field(kw_only=True)
+    coordinate: Literal["angle", "x", "y"] = field(kw_only=True)
     motion: Annotated[Signal, Quantity("rad or m")] = field(kw_only=True)
     at_a: Point = (0.0, 0.0)
     at_b: Point = (0.0, 0.0)
@@ -45,6 +45,9 @@ class PrescribedMotion(Joint):
         super().__post_init__()
         if self.coordinate not in ("angle", "x", "y"):
             raise self.error(f'coordinate must be "angle", "x" or "y", got {self.coordinate!r}.')
+
+    def quantity(self, label: str) -> Quantity:
+        return Quantity(self.rows[0][1]) if label == "motion" else super().quantity(label)
 
     @property
     def rows(self) -> tuple[tuple[str, str], ...]:  # type: ignore[override]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import casadi as ca
 
@@ -83,7 +83,7 @@ class PointForce(Force):
     body: BodyRef
     force: Annotated[Components, Quantity("N")] = field(kw_only=True)
     at: Point = field(default=(), kw_only=True)
-    frame: str = field(default="global", kw_only=True)
+    frame: Literal["global", "body"] = field(default="global", kw_only=True)
 
     body_fields = ("body",)
 

@@ -5,19 +5,100 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from numbers import Real
+from typing import Annotated, Any
 
 import casadi as ca
 import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ModelError
+from nonsmooth.quantities import Unit
 
-__all__ = ["Signal", "Table", "evaluate_signal", "signal_values"]
+__all__ = ["Harmonic", "Ramp", "Signal", "Table", "TimeFunction", "evaluate_signal", "signal_values"]
 
 
 @dataclass(frozen=True)
-class Table:
+class TimeFunction:
+    """Base of functions of time that are data: they can be compared, printed, and written to a file.
+
+    In the units of their fields ``value`` stands for that of the load or motion.
+    """
+
+    def __call__(self, t: Any) -> Any:
+        """The value at time t: an expression of a symbol, a number of a number."""
+        raise TypeError(f"{type(self).__name__} has no values.")
+
+    def _check_finite(self, *fields: str) -> None:
+        for name in fields:
+            value = getattr(self, name)
+            if not isinstance(value, Real) or isinstance(value, bool) or not np.isfinite(float(value)):
+                raise ModelError(f"{type(self).__name__}: {name} must be a finite number, got {value!r}.")
+
+
+@dataclass(frozen=True)
+class Ramp(TimeFunction):
+    """Constant rate: ``start + rate t``, as of a motor that turns evenly.
+
+    Parameters
+    ----------
+    rate : per second
+    start : at t = 0
+
+    Raises
+    ------
+    ModelError
+        If a number is not finite.
+
+    >>> Ramp(rate=150.0)(0.02)
+    3.0
+    """
+
+    rate: Annotated[float, Unit("value/s")]
+    start: Annotated[float, Unit("value")] = 0.0
+
+    def __post_init__(self) -> None:
+        self._check_finite("rate", "start")
+
+    def __call__(self, t: Any) -> Any:
+        return self.start + self.rate * t
+
+
+@dataclass(frozen=True)
+class Harmonic(TimeFunction):
+    """``offset + amplitude sin(2 pi t / period + phase)``.
+
+    Parameters
+    ----------
+    amplitude, offset : in the unit of the load or motion
+    period : [s], > 0
+    phase : [rad]
+
+    Raises
+    ------
+    ModelError
+        If a number is not finite, or the period not positive.
+
+    >>> Harmonic(amplitude=2.0, period=0.4)(0.1)
+    2.0
+    """
+
+    amplitude: Annotated[float, Unit("value")]
+    period: Annotated[float, Unit("s")]
+    phase: Annotated[float, Unit("rad")] = 0.0
+    offset: Annotated[float, Unit("value")] = 0.0
+
+    def __post_init__(self) -> None:
+        self._check_finite("amplitude", "period", "phase", "offset")
+        if not self.period > 0:
+            raise ModelError(f"Harmonic: period must be a positive time in s, got {self.period!r}.")
+
+    def __call__(self, t: Any) -> Any:
+        return self.offset + self.amplitude * ca.sin(2 * np.pi / self.period * t + self.phase)
+
+
+@dataclass(frozen=True)
+class Table(TimeFunction):
     """Piecewise linear function of time through given points, level before the first and after the last.
 
     Parameters
@@ -34,8 +115,8 @@ class Table:
     25.0
     """
 
-    times: tuple[float, ...]
-    values: tuple[float, ...]
+    times: Annotated[tuple[float, ...], Unit("s")]
+    values: Annotated[tuple[float, ...], Unit("value")]
 
     def __post_init__(self) -> None:
         try:
@@ -61,7 +142,6 @@ class Table:
         object.__setattr__(self, "values", tuple(map(float, values)))
 
     def __call__(self, t: Any) -> Any:
-        """The value at time t: an expression of a symbol, a number of a number."""
         if isinstance(t, ca.SX | ca.MX):
             return ca.pw_lin(ca.fmin(ca.fmax(t, self.times[0]), self.times[-1]), list(self.times), list(self.values))
         return float(np.interp(t, self.times, self.values))

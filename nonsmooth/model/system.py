@@ -18,7 +18,14 @@ import numpy as np
 
 from nonsmooth.evaluation import Array, Evaluator
 from nonsmooth.exceptions import InputError, ModelError
+from nonsmooth.laws.compliant import Compliant
+from nonsmooth.model.assembly import ElementFunctions
+from nonsmooth.model.bodies import Body
+from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
+from nonsmooth.model.elementwise import Elementwise
+from nonsmooth.model.equations import Equations
+from nonsmooth.model.joints import Joint
 from nonsmooth.model.state import State
 
 if TYPE_CHECKING:
@@ -62,34 +69,119 @@ class System:
     name: str
     dimension: int
     elements: tuple[Element, ...]
-    names: Names
-    parameters: Mapping[str, float]
     start: State
-    M: ca.Function
-    inverse_factor: ca.Function
-    h: ca.Function
-    B: ca.Function
-    advance: ca.Function
-    g: ca.Function
-    W_g: ca.Function
-    g_t: ca.Function
-    closure: ca.Function
-    g_N: ca.Function
-    W_N: ca.Function
-    W_T: ca.Function
-    drift: ca.Function
-    distance: ca.Function
-    surface: ca.Function
-    contact_law: ca.Function
-    energy: ca.Function
-    reaction: ca.Function
-    compliance: Compliance | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     origin: Mapping[str, str] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
-        """To other processes go the functions; their evaluators are made there."""
+        """To other processes go the elements; functions and their evaluators are made there."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    @cached_property
+    def names(self) -> Names:
+        """Labels and units of all columns."""
+        return names_of(self.elements)
+
+    @cached_property
+    def parameters(self) -> Mapping[str, float]:
+        """The parameters as built, by name, in order."""
+        return {f"{e.name}.{label}": value for e in self.elements for label, value in e.numbers().items()}
+
+    @cached_property
+    def functions(self) -> ElementFunctions:
+        """Of the kinds of elements."""
+        return ElementFunctions(self.dimension)
+
+    @cached_property
+    def elementwise(self) -> Elementwise:
+        """Evaluation element by element, in time and memory that grow with their number."""
+        return Elementwise(self.elements, self.functions, self.parameters)
+
+    @cached_property
+    def equations(self) -> Equations:
+        """The symbols that the functions below are made of, each when first asked for."""
+        return Equations(self.elements, self.dimension, self.functions, self.parameters)
+
+    @cached_property
+    def _compliant(self) -> bool:
+        contacts = [element for element in self.elements if isinstance(element, Contact)]
+        return bool(contacts) and all(isinstance(contact.contact, Compliant) for contact in contacts)
+
+    @property
+    def M(self) -> ca.Function:
+        return self.equations.M
+
+    @property
+    def inverse_factor(self) -> ca.Function:
+        return self.equations.inverse_factor
+
+    @property
+    def h(self) -> ca.Function:
+        return self.equations.h
+
+    @property
+    def B(self) -> ca.Function:
+        return self.equations.B
+
+    @property
+    def advance(self) -> ca.Function:
+        return self.equations.advance
+
+    @property
+    def g(self) -> ca.Function:
+        return self.equations.g
+
+    @property
+    def W_g(self) -> ca.Function:
+        return self.equations.W_g
+
+    @property
+    def g_t(self) -> ca.Function:
+        return self.equations.g_t
+
+    @property
+    def closure(self) -> ca.Function:
+        return self.equations.closure
+
+    @property
+    def g_N(self) -> ca.Function:
+        return self.equations.g_N
+
+    @property
+    def W_N(self) -> ca.Function:
+        return self.equations.W_N
+
+    @property
+    def W_T(self) -> ca.Function:
+        return self.equations.W_T
+
+    @property
+    def drift(self) -> ca.Function:
+        return self.equations.drift
+
+    @property
+    def distance(self) -> ca.Function:
+        return self.equations.distance
+
+    @property
+    def surface(self) -> ca.Function:
+        return self.equations.surface
+
+    @property
+    def contact_law(self) -> ca.Function:
+        return self.equations.contact_law
+
+    @property
+    def energy(self) -> ca.Function:
+        return self.equations.energy
+
+    @property
+    def reaction(self) -> ca.Function:
+        return self.equations.reaction
+
+    @property
+    def compliance(self) -> Compliance | None:
+        return self.equations.compliance if self._compliant else None
 
     @property
     def nq(self) -> int:
@@ -224,30 +316,109 @@ class System:
 
 
 class Numeric:
-    """Buffered evaluators of a system's functions; matrices keep two dimensions."""
+    """Buffered evaluators of a system's functions, each made when first asked for; matrices keep two dimensions."""
 
     def __init__(self, system: System) -> None:
-        self.M = Evaluator(system.M, matrices=["M"])
-        self.h = Evaluator(system.h)
-        self.B = Evaluator(system.B, matrices=["B"])
-        self.advance = Evaluator(system.advance)
-        self.g = Evaluator(system.g)
-        self.g_t = Evaluator(system.g_t)
-        self.W_g = Evaluator(system.W_g, matrices=["W_g"])
-        self.g_N = Evaluator(system.g_N)
-        self.W_N = Evaluator(system.W_N, matrices=["W_N"])
-        self.W_T = Evaluator(system.W_T, matrices=["W_T"])
-        self.drift = Evaluator(system.drift)
-        self.distance = Evaluator(system.distance)
-        self.closure = Evaluator(system.closure)
+        self.system = system
+
+    @cached_property
+    def M(self) -> Evaluator:
+        return Evaluator(self.system.M, matrices=["M"])
+
+    @cached_property
+    def h(self) -> Evaluator:
+        return Evaluator(self.system.h)
+
+    @cached_property
+    def B(self) -> Evaluator:
+        return Evaluator(self.system.B, matrices=["B"])
+
+    @cached_property
+    def advance(self) -> Evaluator:
+        return Evaluator(self.system.advance)
+
+    @cached_property
+    def g(self) -> Evaluator:
+        return Evaluator(self.system.g)
+
+    @cached_property
+    def g_t(self) -> Evaluator:
+        return Evaluator(self.system.g_t)
+
+    @cached_property
+    def W_g(self) -> Evaluator:
+        return Evaluator(self.system.W_g, matrices=["W_g"])
+
+    @cached_property
+    def g_N(self) -> Evaluator:
+        return Evaluator(self.system.g_N)
+
+    @cached_property
+    def W_N(self) -> Evaluator:
+        return Evaluator(self.system.W_N, matrices=["W_N"])
+
+    @cached_property
+    def W_T(self) -> Evaluator:
+        return Evaluator(self.system.W_T, matrices=["W_T"])
+
+    @cached_property
+    def drift(self) -> Evaluator:
+        return Evaluator(self.system.drift)
+
+    @cached_property
+    def distance(self) -> Evaluator:
+        return Evaluator(self.system.distance)
+
+    @cached_property
+    def closure(self) -> Evaluator:
+        return Evaluator(self.system.closure)
+
+    @cached_property
+    def contact_law(self) -> Evaluator:
+        return Evaluator(self.system.contact_law)
+
+    @cached_property
+    def reaction(self) -> Evaluator:
+        return Evaluator(self.system.reaction)
+
+    @cached_property
+    def configuration(self) -> Evaluator:
+        """(t, q, p) -> g_N, W_N, W_T, W_g, g_t."""
+        system = self.system
         t, q, p = ca.SX.sym("t"), ca.SX.sym("q", system.nq), ca.SX.sym("p", len(system.parameters))
         outputs = [system.g_N(q, p), system.W_N(q, p), system.W_T(q, p), system.W_g(t, q, p), system.g_t(t, q, p)]
         names = ["g_N", "W_N", "W_T", "W_g", "g_t"]
         function = ca.Function("configuration", [t, q, p], outputs, ["t", "q", "p"], names)
-        #: (t, q, p) -> g_N, W_N, W_T, W_g, g_t
-        self.configuration = Evaluator(function, matrices=["W_N", "W_T", "W_g"])
-        self.contact_law = Evaluator(system.contact_law)
-        self.reaction = Evaluator(system.reaction)
+        return Evaluator(function, matrices=["W_N", "W_T", "W_g"])
+
+
+def names_of(elements: tuple[Element, ...]) -> Names:
+    """Labels and units of the columns of these elements."""
+    bodies = [element for element in elements if isinstance(element, Body)]
+    joints = [element for element in elements if isinstance(element, Joint)]
+    contacts = [element for element in elements if isinstance(element, Contact)]
+    q = [(f"{body.name}.{label}", unit) for body in bodies for label, unit in body.q_columns]
+    v = [(f"{body.name}.{label}", unit) for body in bodies for label, unit in body.v_columns]
+    rows = [(f"{joint.name}.{label}", unit) for joint in joints for label, unit in joint.rows]
+    parts = (("x", "N"), ("y", "N"), ("torque", "N m"))
+    reactions = [(f"{joint.name}.{label}", unit) for joint in joints for label, unit in parts]
+    return Names(
+        q=tuple(name for name, _ in q),
+        v=tuple(name for name, _ in v),
+        constraints=tuple(name for name, _ in rows),
+        reactions=tuple(name for name, _ in reactions),
+        contacts=tuple(name for contact in contacts for name in contact.gap_names()),
+        q_units=tuple(unit for _, unit in q),
+        v_units=tuple(unit for _, unit in v),
+        constraint_units=tuple(unit for _, unit in rows),
+        reaction_units=tuple(unit for _, unit in reactions),
+    )
+
+
+def start_of(elements: tuple[Element, ...]) -> State:
+    """The start that the bodies declare."""
+    starts = [body.start() for body in elements if isinstance(body, Body)]
+    return State(0.0, np.concatenate([q for q, _ in starts]), np.concatenate([v for _, v in starts]))
 
 
 def _rows(function: ca.Function, columns: int, *arguments: Array) -> Array:

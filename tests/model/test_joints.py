@@ -185,7 +185,7 @@ def test_a_driver_has_one_of_three_coordinates() -> None:
 @pytest.mark.parametrize(
     ("motion", "message"),
     [
-        (np.nan, r'PrescribedMotion "motor": motion must be a finite number \[rad or m\], got nan'),
+        (np.nan, r'PrescribedMotion "motor": motion must be a finite number \[rad\], got nan'),
         (
             None,
             r'PrescribedMotion "motor": motion must be a finite number \[rad or m\], or a function of time, got None',

@@ -1,0 +1,230 @@
+"""Directions of constraints in the mass metric: whether they are independent, and least motions along them.
+
+Rows that share no body that can move, directly or through others, are looked at apart. A joint at a body that no other
+joint holds cannot follow from others; such joints are taken away one after the other, and what remains are loops. So
+trees cost linear time, and mechanisms of small loops too.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.model.elementwise import Rows
+
+__all__ = ["Directions", "weighted"]
+
+#: share of a direction, besides what the others span, below which it counts as redundant
+RANK = 1e-9
+#: smallest singular value of a joint's unit rows at a body, from which on they cannot follow from others
+HOLDS = 1e-3
+#: rows from which on a sparse factor is tried first
+MANY = 300
+#: smallest distance of a row from the span of all others that the sparse factor shows safely
+SAFE = 1e-5
+#: steps of the iteration for that
+ITERATIONS = 12
+
+Integers = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """L^-1 W with M = L L', its columns, one per row of a joint, scaled to norm 1.
+
+    Parameters
+    ----------
+    D_a, D_b : (rows, width) their parts at the two bodies
+    a, b : (rows,) numbers of the bodies, 0 the ground
+    norms : (rows,) norms before the scaling, 1 for a zero column
+    factors : (bodies + 1, width, width) L^-1 of each body, of the ground zero
+    first : (joints,) first row of each joint
+    """
+
+    D_a: Array
+    D_b: Array
+    a: Integers
+    b: Integers
+    norms: Array
+    factors: Array
+    first: Integers
+
+    def redundant(self) -> dict[int, list[int]]:
+        """Rows that earlier ones span, each with those that it follows from."""
+        ends = np.append(self.first[1:], self.a.size)
+        found: dict[int, list[int]] = {}
+        for joints in self._parts(self._loops()):
+            rows = np.concatenate([np.arange(self.first[j], ends[j]) for j in sorted(joints)])
+            if rows.size <= MANY or not self._surely_independent(rows):
+                found |= _dependent(self._dense(rows), rows)
+        return dict(sorted(found.items()))
+
+    def least_change(self, wanted: Array) -> Array:
+        """Velocities (nv,) of least kinetic energy at which the rows have the rates `wanted`, or nearly so."""
+        changed = np.zeros((len(self.factors), self.factors.shape[1]))
+        ends = np.append(self.first[1:], self.a.size)
+        for joints in self._parts(range(self.first.size)):
+            rows = np.concatenate([np.arange(self.first[j], ends[j]) for j in sorted(joints)])
+            asked = wanted[rows] / self.norms[rows]
+            x = self._sparse_least(rows, asked) if rows.size > MANY else None
+            if x is None:
+                x = np.linalg.lstsq(self._dense(rows).T, asked, rcond=1e-12)[0]
+            bodies = self._bodies(rows)
+            changed[bodies] = x.reshape(bodies.size, -1)
+        result: Array = np.einsum("bji,bj->bi", self.factors, changed)[1:].ravel()
+        return result
+
+    # ----------------------------------------------------------------------------------------------------- the graph
+
+    def _loops(self) -> list[int]:
+        """Joints that are left when those at bodies that no other joint holds are taken away, one after the other."""
+        ends = np.append(self.first[1:], self.a.size)
+        sides = self._holding(ends)
+        held: dict[int, set[int]] = {}
+        for joint, row in enumerate(self.first):
+            for body in (self.a[row], self.b[row]):
+                held.setdefault(int(body), set()).add(joint)
+        held.pop(0, None)
+        pending, left = deque(body for body, joints in held.items() if len(joints) == 1), set(range(self.first.size))
+        while pending:
+            body = pending.popleft()
+            if len(held[body]) != 1:
+                continue
+            (joint,) = held[body]
+            row = self.first[joint]
+            if not sides[joint, 0 if self.a[row] == body else 1]:
+                continue
+            left.discard(joint)
+            for other in (int(self.a[row]), int(self.b[row])):
+                if other:
+                    held[other].discard(joint)
+                    if len(held[other]) == 1:
+                        pending.append(other)
+        return sorted(left)
+
+    def _holding(self, ends: Integers) -> NDArray[np.bool_]:
+        """By joint and side, whether its rows are independent at that body alone."""
+        sizes = ends - self.first
+        found = np.zeros((self.first.size, 2), dtype=bool)
+        for size in np.unique(sizes):
+            joints = np.flatnonzero(sizes == size)
+            rows = self.first[joints][:, None] + np.arange(size)
+            if 0 < size <= self.D_a.shape[1]:
+                for side, D in enumerate((self.D_a, self.D_b)):
+                    found[joints, side] = np.linalg.svd(D[rows], compute_uv=False)[:, -1] > HOLDS
+        return found
+
+    def _parts(self, joints: Sequence[int]) -> Iterator[list[int]]:
+        """The joints in parts that share no body that can move."""
+        of_body: dict[int, list[int]] = {}
+        for joint in joints:
+            for body in (self.a[self.first[joint]], self.b[self.first[joint]]):
+                if body:
+                    of_body.setdefault(int(body), []).append(joint)
+        seen: set[int] = set()
+        for joint in joints:
+            part, pending = [], [joint]
+            while pending:
+                k = pending.pop()
+                if k in seen:
+                    continue
+                seen.add(k)
+                part.append(k)
+                for body in (self.a[self.first[k]], self.b[self.first[k]]):
+                    pending += of_body.pop(int(body), [])
+            if part:
+                yield part
+
+    # --------------------------------------------------------------------------------------------------- the matrices
+
+    def _bodies(self, rows: Integers) -> Integers:
+        """Bodies that these rows move, in order."""
+        bodies = np.union1d(self.a[rows], self.b[rows])
+        return bodies[bodies > 0]
+
+    def _entries(self, rows: Integers) -> tuple[Array, Integers, Integers, tuple[int, int]]:
+        """The directions of these rows as columns: entries, their rows and columns, and the shape of it all."""
+        bodies, width = self._bodies(rows), self.D_a.shape[1]
+        values, i, j = [], [], []
+        for D, body in ((self.D_a[rows], self.a[rows]), (self.D_b[rows], self.b[rows])):
+            moving = np.flatnonzero(body)
+            values.append(D[moving].ravel())
+            start = width * np.searchsorted(bodies, body[moving])
+            i.append((start[:, None] + np.arange(width)).ravel())
+            j.append(np.repeat(moving, width))
+        return np.concatenate(values), np.concatenate(i), np.concatenate(j), (width * bodies.size, rows.size)
+
+    def _dense(self, rows: Integers) -> Array:
+        values, i, j, shape = self._entries(rows)
+        matrix = np.zeros(shape)
+        matrix[i, j] = values
+        return matrix
+
+    def _surely_independent(self, rows: Integers) -> bool:
+        """Whether each row is far from what the others span; False if in doubt."""
+        solve = self._products(rows)[1]
+        if solve is None:
+            return False
+        # a row's squared distance is 1 / (S^-1)_ii, which no eigenvalue of S^-1 exceeds: inverse iteration
+        x, size = np.random.default_rng(0).normal(size=rows.size), 0.0
+        for _ in range(ITERATIONS):
+            x = solve(x / np.linalg.norm(x))
+            size = max(size, float(np.linalg.norm(x)))
+            if not size < 0.1 / SAFE**2:  # or not finite
+                return False
+        return True
+
+    def _sparse_least(self, rows: Integers, wanted: Array) -> Array | None:
+        """x of least norm with D' x = wanted; None where the directions are or may be dependent."""
+        if not self._surely_independent(rows):
+            return None
+        D, solve = self._products(rows)
+        assert solve is not None
+        x: Array = D @ solve(wanted)
+        return x + D @ solve(wanted - D.T @ x)
+
+    def _products(self, rows: Integers):  # type: ignore[no-untyped-def]
+        """The sparse matrix D of these directions, and the solution of D' D y = r; None where that is singular."""
+        from scipy.sparse import csc_matrix
+        from scipy.sparse.linalg import splu
+
+        values, i, j, shape = self._entries(rows)
+        D = csc_matrix((values, (i, j)), shape=shape)
+        try:
+            return D, splu((D.T @ D).tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve
+        except RuntimeError:  # exactly singular
+            return D, None
+
+
+def _dependent(directions: Array, rows: Integers) -> dict[int, list[int]]:
+    """Columns that earlier ones span, under the names `rows`."""
+    kept: list[int] = []
+    basis = np.zeros(directions.shape)
+    found: dict[int, list[int]] = {}
+    for i, direction in enumerate(directions.T):
+        span = basis[:, : len(kept)]
+        rest = direction - span @ (span.T @ direction)
+        rest -= span @ (span.T @ rest)  # once more: the first pass leaves round-off of the direction's own size
+        size = np.linalg.norm(rest)
+        if size > RANK:
+            basis[:, len(kept)] = rest / size
+            kept.append(i)
+        else:
+            shares = np.linalg.lstsq(directions[:, kept], direction)[0]
+            found[int(rows[i])] = [int(rows[kept[k]]) for k in np.flatnonzero(np.abs(shares) > 1e-6)]
+    return found
+
+
+def weighted(rows: Rows, masses: Array, first: Integers) -> Directions:
+    """The directions of the rows of joints, whose bodies have these mass matrices (bodies, width, width)."""
+    factors = np.zeros((len(masses) + 1, *masses.shape[1:]))
+    factors[1:] = np.linalg.inv(np.linalg.cholesky(masses))
+    D_a, D_b = (np.einsum("rij,rj->ri", factors[x], J) for x, J in ((rows.a, rows.J_a), (rows.b, rows.J_b)))
+    norms = np.sqrt(np.sum(D_a**2, axis=1) + np.sum(D_b**2, axis=1))
+    norms[norms == 0.0] = 1.0
+    return Directions(D_a / norms[:, None], D_b / norms[:, None], rows.a, rows.b, norms, factors, first)

@@ -1,0 +1,72 @@
+"""The kinds of elements that a model can hold, by name in kebab case; subclasses defined elsewhere count as well."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+import nonsmooth.model
+from nonsmooth.model.bodies import Body
+from nonsmooth.model.contacts import Contact
+from nonsmooth.model.elements import Element
+from nonsmooth.model.forces import Force
+from nonsmooth.model.joints import Joint
+from nonsmooth.model.signals import TimeFunction
+
+__all__ = ["element_kinds", "time_functions"]
+
+T = TypeVar("T")
+
+#: a class below one of these is a kind of its own once it has the method; the others are bases
+METHODS: tuple[tuple[type, str], ...] = (
+    (Body, "mass_matrix"), (Joint, "constraint"), (Contact, "gaps"), (Force, "forces"),
+)  # fmt: skip
+
+
+def element_kinds() -> dict[str, type[Element]]:
+    """Every kind of element.
+
+    >>> sorted(name for name in element_kinds() if name.startswith("p"))
+    ['planar-body', 'point-force', 'point-plane', 'prescribed-motion', 'prismatic', 'prismatic-clearance']
+    """
+    modules = (module.name for module in pkgutil.iter_modules(nonsmooth.model.__path__))
+    places: dict[int, int] = {}
+    for module in modules:
+        for value in vars(importlib.import_module(f"{nonsmooth.model.__name__}.{module}")).values():
+            places.setdefault(id(value), len(places))
+    bases = {Element, *(base for base, _ in METHODS)}
+    kinds = [cls for cls in _below(Element) if cls not in bases and _complete(cls)]
+    # in the order of the source, whatever was imported first
+    return _by_name(sorted(kinds, key=lambda cls: places.get(id(cls), len(places))))
+
+
+def time_functions() -> dict[str, type[TimeFunction]]:
+    """Every function of time that is data.
+
+    >>> sorted(time_functions())
+    ['harmonic', 'ramp', 'table']
+    """
+    return _by_name(_below(TimeFunction))
+
+
+def _complete(cls: type) -> bool:
+    return all(getattr(cls, name) is not getattr(base, name) for base, name in METHODS if issubclass(cls, base))
+
+
+def _below(cls: type[T]) -> Iterator[type[T]]:
+    for child in cls.__subclasses__():
+        yield child
+        yield from _below(child)
+
+
+def _by_name(classes: Iterable[type[T]]) -> dict[str, type[T]]:
+    """Of two with one name that of the package, else the last that was defined, as in a notebook's cell run again."""
+    found: dict[str, type[T]] = {}
+    for cls in classes:
+        name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
+        if name not in found or not found[name].__module__.startswith("nonsmooth."):
+            found[name] = cls
+    return found
