@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nonsmooth.batch import simulate_batch
+    from nonsmooth.declarative import read_model, write_model
     from nonsmooth.exceptions import (
+        DeclarationError,
         InputError,
         Interrupted,
         ModelError,
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from nonsmooth.model.forces import Damper, Gravity, PointForce, Spring, Torque
     from nonsmooth.model.joints import Fixed, Prismatic, Revolute
     from nonsmooth.model.model import Model
-    from nonsmooth.model.signals import Table
+    from nonsmooth.model.signals import Harmonic, Ramp, Table
     from nonsmooth.model.state import State
     from nonsmooth.simulate import simulate
     from nonsmooth.solvers.active_set import ActiveSet
@@ -72,6 +74,7 @@ __all__ = [
     "Conic",
     "Cvodes",
     "Damper",
+    "DeclarationError",
     "Dop853",
     "ErrorControl",
     "EventDriven",
@@ -81,6 +84,7 @@ __all__ = [
     "GeneralizedAlpha",
     "Gravity",
     "Ground",
+    "Harmonic",
     "Idas",
     "InputError",
     "Interrupted",
@@ -102,6 +106,7 @@ __all__ = [
     "PrismaticClearance",
     "ProjectedGaussSeidel",
     "Radau",
+    "Ramp",
     "Revolute",
     "RevoluteClearance",
     "Rigid",
@@ -116,12 +121,16 @@ __all__ = [
     "Torque",
     "Trajectory",
     "ValidityWarning",
+    "read_model",
     "simulate",
     "simulate_batch",
+    "write_model",
 ]
 
 _NAMES_OF = {
+    "declarative": ("read_model", "write_model"),
     "exceptions": (
+        "DeclarationError",
         "InputError",
         "Interrupted",
         "ModelError",
@@ -140,7 +149,7 @@ _NAMES_OF = {
     "model.forces": ("Damper", "Gravity", "PointForce", "Spring", "Torque"),
     "model.joints": ("Fixed", "Prismatic", "Revolute"),
     "model.model": ("Model",),
-    "model.signals": ("Table",),
+    "model.signals": ("Harmonic", "Ramp", "Table"),
     "model.state": ("State",),
     "batch": ("simulate_batch",),
     "simulate": ("simulate",),

@@ -20,6 +20,7 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Gravity, Spring
 from nonsmooth.model.joints import Prismatic, Revolute
 from nonsmooth.model.model import Model
+from nonsmooth.model.signals import Ramp
 from nonsmooth.registry import Provenance, problem
 
 __all__ = ["COMPLIANT", "RIGID", "cam_follower", "lift_off_angle", "lift_off_speed"]
@@ -151,7 +152,7 @@ def cam_follower(contact: Rigid | Compliant = RIGID, follower: str = "flat", spe
     model.add(cam)
     model.add(PlanarBody("follower", VALUE["follower.mass"], VALUE["follower.inertia"], (0.0, lowest)))
     model.add(Revolute("shaft", "ground", "cam", at_b=(-e, 0.0)))
-    model.add(PrescribedMotion("motor", "ground", "cam", coordinate="angle", motion=lambda t: speed * t - pi / 2))
+    model.add(PrescribedMotion("motor", "ground", "cam", coordinate="angle", motion=Ramp(speed, -pi / 2)))
     model.add(Prismatic("guide", "ground", "follower", direction=pi / 2))
     if follower == "flat":
         face = CirclePlane("face", "follower", "cam", radius=RADIUS, direction=pi, contact=contact)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from math import cos, pi, sin
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from nonsmooth.evaluation import Array
@@ -21,6 +20,7 @@ from nonsmooth.model.clearances import RevoluteClearance
 from nonsmooth.model.forces import Torque
 from nonsmooth.model.joints import Revolute
 from nonsmooth.model.model import Model
+from nonsmooth.model.signals import Harmonic
 from nonsmooth.registry import Measure, Provenance, Published, problem
 
 __all__ = ["COMPLIANT", "RIGID", "dual_manipulator"]
@@ -258,6 +258,7 @@ def dual_manipulator(
     joints: str | Iterable[str] | None = None,
     clearance: float | None = None,
     offset: float = 0.0,
+    impact: str = "newton",
 ) -> Model:
     """Dual manipulator on a free-floating spacecraft, five bodies, with clearance in one or two of its joints.
 
@@ -281,6 +282,9 @@ def dual_manipulator(
     offset : [-], -1 to 1
         Place of the journals in their bearings at the start along x, in clearances, mirrored on the second side: 0
         concentric, 1 at rest on the bearing, where the first load lifts them off, -1 where it presses them on.
+    impact : str
+        Impact law of ``contact="rigid"``, as in `Rigid`. In case 2 slip turns within impacts, which ``"stronge"``
+        follows as the compliant law does.
 
     Raises
     ------
@@ -297,7 +301,7 @@ def dual_manipulator(
     if isinstance(contact, str):
         if contact not in ("rigid", "compliant"):
             raise InputError(f'contact must be "rigid", "compliant" or a law, got {contact!r}.')
-        contact = (RIGID if contact == "rigid" else COMPLIANT)[parameters]
+        contact = replace(RIGID[parameters], impact=impact) if contact == "rigid" else COMPLIANT[parameters]
     loose, play = CASES[case]
     if joints is not None:
         loose = tuple(word.strip() for word in joints.split(",")) if isinstance(joints, str) else tuple(joints)
@@ -334,13 +338,9 @@ def dual_manipulator(
         else:
             model.add(Revolute(joint, inner, arm, at_a=at_a, at_b=at_b))
         torque = -side * own(joint, "torque")
-        model.add(Torque(f"{joint}-motor", arm, torque=_sine(torque, value["duration"])))
-        model.add(Torque(f"{joint}-motor-back", inner, torque=_sine(-torque, value["duration"])))
+        model.add(Torque(f"{joint}-motor", arm, torque=Harmonic(torque, value["duration"])))
+        model.add(Torque(f"{joint}-motor-back", inner, torque=Harmonic(-torque, value["duration"])))
     return model
-
-
-def _sine(amplitude: float, period: float) -> Callable[[Any], Any]:
-    return lambda t: amplitude * ca.sin(2 * pi / period * t)
 
 
 def _provenance(parameters: str, loose: Iterable[str]) -> dict[str, dict[str, Any]]:

@@ -19,6 +19,7 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.joints import Revolute
 from nonsmooth.model.model import Model
+from nonsmooth.model.signals import Ramp
 from nonsmooth.registry import Provenance, problem
 
 __all__ = ["distance", "force", "four_bar", "linkage", "loop"]
@@ -179,9 +180,7 @@ def linkage(
         else:
             model.add(Revolute(joint, a, b, at_a=at_a, at_b=at_b))
     if driven:
-        motion = PrescribedMotion(
-            "motor", "ground", "crank", coordinate="angle", motion=lambda t: crank_angle + crank_speed * t
-        )
+        motion = PrescribedMotion("motor", "ground", "crank", coordinate="angle", motion=Ramp(crank_speed, crank_angle))
         model.add(motion)
     model.add(Gravity(acceleration=(0.0, value["gravity.acceleration_y"])))
     return model

@@ -21,6 +21,7 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.joints import Prismatic, Revolute
 from nonsmooth.model.model import Model
+from nonsmooth.model.signals import Ramp
 from nonsmooth.registry import ComparisonDefaults, Provenance, problem
 
 __all__ = ["COMPLIANT", "RIGID", "slider_crank_revolute"]
@@ -198,6 +199,6 @@ def slider_crank_revolute(
             )
         )
     model.add(Prismatic("guide", "ground", "slider"))
-    model.add(PrescribedMotion("motor", "ground", "crank", coordinate="angle", motion=lambda t: crank_speed * t))
+    model.add(PrescribedMotion("motor", "ground", "crank", coordinate="angle", motion=Ramp(crank_speed)))
     model.add(Gravity(acceleration=(0.0, 0.0 - gravity)))
     return model

@@ -16,6 +16,7 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Gravity, Spring
 from nonsmooth.model.joints import Prismatic
 from nonsmooth.model.model import Model
+from nonsmooth.model.signals import Ramp
 from nonsmooth.registry import Provenance, problem
 from nonsmooth_problems.samples import Array, Sample, Side, times
 
@@ -267,7 +268,7 @@ def stick_slip_oscillator(belt_speed: float = 0.1, stretch: float = 0.0, contact
         )
     )
     model.add(Prismatic("rollers", ground, belt))
-    model.add(PrescribedMotion("motor", ground, belt, coordinate="x", motion=lambda t: belt_speed * t))
+    model.add(PrescribedMotion("motor", ground, belt, coordinate="x", motion=Ramp(belt_speed)))
     # without a length of its own the spring pulls along x only, as long as the block stays on the belt
     model.add(Spring("spring", ground, block, stiffness=STIFFNESS, at_a=(0.0, HALF_HEIGHT)))
     for name, place in (("left", -HALF_LENGTH), ("right", HALF_LENGTH)):

@@ -59,7 +59,7 @@ def list_problems() -> None:
 @app.command()
 def describe(
     problem: Annotated[
-        str, typer.Argument(metavar="PROBLEM|FILE.py", help="A ready problem, or a file as `nonsmooth run` takes it.")
+        str, typer.Argument(metavar="PROBLEM|FILE", help="A ready problem, or a file as `nonsmooth run` takes it.")
     ],
     case: Annotated[str | None, typer.Option("--case", help="Case of the problem.")] = None,
     settings: Annotated[
@@ -78,15 +78,16 @@ def describe(
 
 @app.command()
 def new(
-    path: Annotated[Path, typer.Argument(metavar="FILE.py", help="File to write; it must not exist.")],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="File to write, .py or .toml; it must not exist.")],
 ) -> None:
     """Write a commented file to start a mechanism of your own from."""
     from nonsmooth.cli.new import write_template
 
     write_template(path)
+    options = "" if path.suffix == ".toml" else " --dt-min 1e-6 --dt-max 1e-3 --t-end 0.1"
     typer.echo(
         f"{path} is a mechanism that runs. See it with `nonsmooth describe {path} --figure sketch.png`, run it with "
-        f"`nonsmooth run {path} --dt-min 1e-6 --dt-max 1e-3 --t-end 0.1`."
+        f"`nonsmooth run {path}{options}`."
     )
 
 
@@ -95,10 +96,16 @@ def run(
     problem: Annotated[
         str,
         typer.Argument(
-            metavar="PROBLEM|FILE.py", help="A ready problem, or a file that defines `model` or a function `build()`."
+            metavar="PROBLEM|FILE",
+            help="A ready problem, a TOML file, or a Python file that defines `model` or a function `build()`.",
         ),
     ],
-    t_end: Annotated[float, typer.Option("--t-end", parser=_seconds, metavar="S", help="End of the run, in seconds.")],
+    t_end: Annotated[
+        float | None,
+        typer.Option(
+            "--t-end", parser=_seconds, metavar="S", help="End of the run, in seconds; needed unless a file states it."
+        ),
+    ] = None,
     case: Annotated[str | None, typer.Option("--case", help="Case of the problem.")] = None,
     stepper: Annotated[
         str | None,
@@ -148,7 +155,7 @@ def run(
         str | None,
         typer.Option("--friction-law", help="Compliant friction law, such as ambrosio; none if omitted."),
     ] = None,
-    engine: Annotated[str, typer.Option("--engine", help="auto, native or python.")] = "auto",
+    engine: Annotated[str | None, typer.Option("--engine", help="auto, native or python.", show_default="auto")] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -161,7 +168,7 @@ def run(
     figure: Annotated[Path | None, typer.Option("--figure", help="Figure to write (.png, .pdf, .svg).")] = None,
     animation: Annotated[
         Path | None,
-        typer.Option("--animation", help="Film of a planar mechanism to write (.gif, or .mp4 with ffmpeg)."),
+        typer.Option("--animation", help="Film of a planar mechanism to write (.gif, or .mp4 where ffmpeg is found)."),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Standard output holds one JSON object and nothing else.")
@@ -202,7 +209,8 @@ Output = Annotated[Path | None, typer.Option("--output", help="Dataset to write 
 Drawing = Annotated[Path | None, typer.Option("--figure", help="Figure to write (.png, .pdf, .svg).")]
 AsJson = Annotated[bool, typer.Option("--json", help="Standard output holds one JSON object and nothing else.")]
 CaseName = Annotated[str | None, typer.Option("--case", help="Case of the problem.")]
-ProblemName = Annotated[str, typer.Argument(metavar="PROBLEM", help="Name of a ready problem, as in `nonsmooth list`.")]
+ProblemName = Annotated[str, typer.Argument(metavar="PROBLEM|FILE.toml", help="A ready problem, or a TOML file.")]
+Ready = Annotated[str, typer.Argument(metavar="PROBLEM", help="Name of a ready problem, as in `nonsmooth list`.")]
 
 
 @app.command()
@@ -264,7 +272,7 @@ def rigid_limit(
 
 @study.command("published")
 def published(
-    problem: ProblemName,
+    problem: Ready,
     cases: Annotated[
         list[str] | None, typer.Option("--case", help="Published case; repeatable. All where omitted.")
     ] = None,

@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.table import Table
 
+from nonsmooth.cli.files import is_file
 from nonsmooth.cli.inputs import FIGURE_FORMATS, Mechanism, Request, check_writable, settings_from
 from nonsmooth.cli.report import _grid, _table, problem_description, show
 from nonsmooth.exceptions import InputError
@@ -34,8 +35,7 @@ def carry_out(problem: str, case: str | None, settings: Sequence[str], figure: P
             raise InputError(f"--set {owner}.{next(iter(entries))}: a description has no {owner}; leave that out.")
     if figure is not None:
         check_writable("--figure", figure, FIGURE_FORMATS)
-    is_file = problem.endswith(".py") or os.sep in problem
-    ready = None if is_file else get_problem(problem)
+    ready = None if is_file(problem) else get_problem(problem)
     if ready is not None:
         given = {**words.arguments, **({} if case is None else {"case": case})}
         missing = _missing(inspect.signature(ready), given)

@@ -25,6 +25,7 @@ COST = {
     "h5py": "trajectories can be neither saved nor loaded",
     "matplotlib": "no figures",
     "loky": "studies run in one process, --workers 1",
+    "pydantic": "TOML files cannot be read; mechanisms in Python can",
     "cloudpickle": "studies run in one process, --workers 1",
     "typer": "no command line",
     "rich": "no command line",

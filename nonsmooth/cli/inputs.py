@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import inspect
 import math
 import os
 import re
 import tempfile
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from nonsmooth.exceptions import InputError, NonsmoothError
+from nonsmooth.cli.files import is_file, stated_problem, system_of
+from nonsmooth.exceptions import InputError
 
 if TYPE_CHECKING:
+    from nonsmooth.declarative import Declaration
     from nonsmooth.model.system import System
     from nonsmooth.registry import Problem
     from nonsmooth.step_control import StepControl
     from nonsmooth.steppers.base import Stepper
 
-__all__ = ["FIGURE_FORMATS", "Mechanism", "Request", "Settings", "check_writable", "kebab", "settings_from"]
+__all__ = [
+    "FIGURE_FORMATS",
+    "Mechanism",
+    "Request",
+    "Settings",
+    "check_writable",
+    "kebab",
+    "settings_from",
+]
 
 FIGURE_FORMATS = (".png", ".pdf", ".svg")
 Value = int | float | bool | str
@@ -50,8 +57,8 @@ class Request:
     settings: tuple[str, ...]
     stepper: str | None
     solver: str | None
-    engine: str
-    t_end: float
+    engine: str | None
+    t_end: float | None
     dt: float | None
     dt_min: float | None
     dt_max: float | None
@@ -60,6 +67,63 @@ class Request:
     contact: str | None = None
     law: str | None = None
     friction_law: str | None = None
+    #: stepper where neither an option nor the file names one
+    usual: str = "gauss-mpcc"
+    #: what a TOML file states
+    declaration: Declaration | None = field(default=None, compare=False)
+
+    def completed(self) -> Request:
+        """With what a TOML file states in [run] where the options say nothing.
+
+        Options that make a step by themselves replace the file's step; else each replaces the file's of its name.
+        """
+        request = self
+        if self.problem.endswith(".toml"):
+            from nonsmooth.declarative import read
+
+            request = dataclasses.replace(self, declaration=read(self.problem))._stated()
+        if request.t_end is None:
+            raise InputError(
+                "No end of the run was given: give --t-end, or t_end in the [run] of a TOML file; "
+                "`nonsmooth run --help` shows what is accepted."
+            )
+        return request
+
+    def _stated(self) -> Request:
+        assert self.declaration is not None
+        run = self.declaration.run
+        changes: dict[str, Any] = {}
+        if self.t_end is None:
+            changes["t_end"] = run.t_end
+        if self.engine is None:
+            changes["engine"] = run.engine
+        if self.stepper is None and self.contact != "compliant" and not self.law:
+            if run.stepper is not None:
+                changes["stepper"] = run.stepper.name
+                changes["solver"] = self.solver or (None if run.solver is None else run.solver.name)
+            elif self.contact is None and any(type(law).__name__ == "Compliant" for law in self.declaration.contacts):
+                changes["stepper"] = "compliant-dae"
+        names = ("dt", "dt_min", "dt_max", "rtol", "atol")
+        given = {name for name in names if getattr(self, name) is not None}
+        if given not in ({"dt"}, {"dt_min", "dt_max"}, set(names[1:])):
+            changes |= {name: getattr(run, name) for name in names[bool(given) :] if name not in given}
+        return dataclasses.replace(self, **changes)
+
+    @property
+    def end(self) -> float:
+        """End of the run [s], which `completed` has made sure of."""
+        assert self.t_end is not None
+        return self.t_end
+
+    def written(self, what: str) -> Path | None:
+        """The output, figure or animation that a TOML file names."""
+        name = getattr(self.declaration.run, what) if self.declaration is not None else None
+        return None if name is None else Path(name)
+
+    def _settings(self, what: str, name: str | None) -> dict[str, Any]:
+        """Settings of the stepper or solver in a TOML file, if it is the one that runs."""
+        choice = getattr(self.declaration.run, what) if self.declaration is not None else None
+        return dict(choice.settings) if choice is not None and choice.name == name else {}
 
     def step(self) -> StepControl:
         """The constant step, `Landing` between the bounds, or with tolerances `ErrorControl`."""
@@ -93,13 +157,14 @@ class Request:
         from nonsmooth import solvers, steppers
 
         words = settings_from(self.settings)
-        scheme = self.stepper or ("compliant-dae" if self.contact == "compliant" or self.law else "gauss-mpcc")
+        scheme = self.stepper or ("compliant-dae" if self.contact == "compliant" or self.law else self.usual)
         stepper = steppers.by_name(scheme)
+        settings = self._settings("stepper", scheme) | words.stepper
         if self.solver is None and not words.solver:
-            return _configured(stepper, scheme, words.stepper)
+            return _configured(stepper, scheme, settings)
         name = self.solver or kebab(stepper.default_solver)
-        solver = _configured(solvers.by_name(name), name, words.solver)
-        return _configured(stepper, scheme, {"solver": solver, **words.stepper})
+        solver = _configured(solvers.by_name(name), name, self._settings("solver", name) | words.solver)
+        return _configured(stepper, scheme, {"solver": solver, **settings})
 
     def mechanism(self) -> Mechanism:
         """Build the problem or the file's model, with arguments and parameters from `--case` and `--set`."""
@@ -107,16 +172,34 @@ class Request:
         arguments, parameters = words.arguments, words.parameters
         if self.case is not None:
             arguments["case"] = _value(self.case)
-        if self.problem.endswith(".py") or os.sep in self.problem:
+        if self.problem.endswith(".toml"):
+            return self._from_toml(Path(self.problem), arguments, parameters)
+        if is_file(self.problem):
             if self.contact or self.law or self.friction_law:
                 raise InputError("--contact and --law are for ready problems; a file states its contact law itself.")
-            return _from_file(Path(self.problem), arguments, parameters)
+            path = Path(self.problem)
+            return Mechanism(path.stem, system_of(path, arguments), parameters, None, arguments)
         from nonsmooth.registry import get_problem
 
         problem = get_problem(self.problem)
         arguments = _with_contact(problem, arguments, self.contact, self.law, self.friction_law)
         system = problem(**arguments).build()
         return Mechanism(problem.name, system, parameters, problem, arguments)
+
+    def _from_toml(self, path: Path, arguments: dict[str, Any], parameters: dict[str, float]) -> Mechanism:
+        """Build what a TOML file states, with another contact law where one is asked for."""
+        from nonsmooth.declarative import read
+
+        declaration = self.declaration or read(path)
+        problem = stated_problem(declaration, path)
+        arguments = _with_contact(problem, arguments, self.contact, self.law, self.friction_law)
+        unknown = [name for name in arguments if name != "contact"]
+        if unknown:
+            raise InputError(
+                f"{path} takes no argument {unknown[0]!r}: set a number of an element by both names, as "
+                "--set pin.clearance=1e-4."
+            )
+        return Mechanism(path.stem, declaration.build(contact=arguments.get("contact")), parameters, None, arguments)
 
 
 @dataclass(frozen=True)
@@ -215,20 +298,21 @@ def _with_contact(
         raise InputError("--law and --friction-law are for compliant contact; rigid has restitution and friction.")
     if kind == "compliant" or law or friction_law:
         return _compliant(problem, arguments, law, friction_law)
-    coefficients = [name for name in ("restitution", "friction") if name in arguments and name not in accepted]
+    fields = ("restitution", "friction", "impact")
+    coefficients = [name for name in fields if name in arguments and name not in accepted]
     if not coefficients or "contact" not in accepted:
         return arguments
     from nonsmooth.laws.rigid import Rigid
 
     own = accepted["contact"].default
-    carried = {"restitution": own.restitution, "friction": own.friction} if isinstance(own, Rigid) else {}
+    carried = {name: getattr(own, name) for name in fields} if isinstance(own, Rigid) else {}
     given = carried | {name: arguments[name] for name in coefficients}
-    if len(given) < 2:
+    if not {"restitution", "friction"} <= given.keys():
         raise InputError(
             f"{problem.name} has no contact law of its own: give --set restitution=E and --set friction=MU."
         )
     for name, value in given.items():
-        if isinstance(value, (bool, str)):
+        if name != "impact" and isinstance(value, (bool, str)):
             raise InputError(f"--set {name}={value}: {name} is a number, got {value!r}.")
     return {name: value for name, value in arguments.items() if name not in coefficients} | {"contact": Rigid(**given)}
 
@@ -262,44 +346,3 @@ def _compliant(
         parts[part] = made(**given)
         used |= set(given)
     return {key: value for key, value in arguments.items() if key not in used} | {"contact": Compliant(**parts)}
-
-
-def _from_file(path: Path, arguments: dict[str, Any], parameters: dict[str, float]) -> Mechanism:
-    """Run a user's file and build what it defines."""
-    if not path.is_file():
-        raise InputError(f"{path} is not a file: give a Python file that defines `model` or a function `build()`.")
-    specification = importlib.util.spec_from_file_location(path.stem, path)
-    if specification is None or specification.loader is None:
-        raise InputError(f"{path} is not a Python file: give one that defines `model` or a function `build()`.")
-    module = importlib.util.module_from_spec(specification)
-    try:
-        specification.loader.exec_module(module)
-        model = _model_of(module, path, arguments)
-        system = model.build() if hasattr(model, "build") else model
-    except NonsmoothError:
-        raise
-    except Exception as error:
-        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path]
-        line = getattr(error, "lineno", None) or (frames[-1].lineno if frames else "?")
-        raise InputError(f"{path}, line {line}: {type(error).__name__}: {error}") from error
-    if not hasattr(system, "q_names"):
-        raise InputError(
-            f"{path}: expected a Model, got {type(model).__name__}; `model` or `build()` must give a Model."
-        )
-    return Mechanism(path.stem, system, parameters, None, arguments)
-
-
-def _model_of(module: ModuleType, path: Path, arguments: dict[str, Any]) -> Any:
-    if not hasattr(module, "model") and not hasattr(module, "build"):
-        raise InputError(f"{path} defines neither `model` nor `build()`: add one of them.")
-    if hasattr(module, "build"):
-        accepted = inspect.signature(module.build).parameters
-        unknown = [name for name in arguments if name not in accepted]
-        if not unknown or any(one.kind is one.VAR_KEYWORD for one in accepted.values()):
-            return module.build(**arguments)
-        offer = ", ".join(accepted) or "no arguments"
-        raise InputError(f"{path}: build() does not take {unknown[0]!r}; it takes {offer}.")
-    if arguments:
-        name = next(iter(arguments))
-        raise InputError(f"{path} defines `model`, which takes no argument {name!r}: define a function build({name}).")
-    return module.model

@@ -5,12 +5,13 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
+from nonsmooth.cli.template_toml import TEXT
 from nonsmooth.exceptions import InputError
 
 __all__ = ["write_template"]
 
-#: the name under which the template speaks of itself
-OWN_NAME = "my_mechanism.py"
+#: the name under which the templates speak of themselves
+OWN_NAME = "my_mechanism"
 
 
 def write_template(path: Path) -> None:
@@ -19,14 +20,17 @@ def write_template(path: Path) -> None:
     Raises
     ------
     InputError
-        For a name that does not end in .py, a file that exists, or a folder that cannot be written to.
+        For a name that does not end in .py or .toml, a file that exists, or a folder that cannot be written to.
     """
-    if path.suffix != ".py":
-        raise InputError(f"{path}: a mechanism is a Python file; give it a name that ends in .py.")
-    text = resources.files("nonsmooth.cli").joinpath("template.py").read_text(encoding="utf-8")
+    if path.suffix == ".toml":
+        text = TEXT
+    elif path.suffix == ".py":
+        text = resources.files("nonsmooth.cli").joinpath("template.py").read_text(encoding="utf-8")
+    else:
+        raise InputError(f"{path}: a mechanism is a TOML or a Python file; give it a name that ends in .toml or .py.")
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(text.replace(OWN_NAME, str(path)))
+            file.write(text.replace(OWN_NAME + path.suffix, str(path)))
     except FileExistsError:
         raise InputError(f"{path} exists and is left as it is: give another name.") from None
     except OSError as error:

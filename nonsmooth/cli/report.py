@@ -117,40 +117,10 @@ def result(
 
 def comparison(found: Comparison, name: str, written: Sequence[Path]) -> list[RenderableType]:
     """One column per case; of contacts the one with the largest impulse in the reference case."""
-    from nonsmooth.studies.compare import METRICS
-
     table = _table(f"{name}\nto t = {found.edges[-1]:g} s", *(label.replace(", ", ",\n") for label in found.labels))
     for column in table.columns:
         column.no_wrap = True
-    rows = [found.table[label] for label in found.labels]
-    contact = max(rows[0]["impulse"], key=lambda key: found.table[found.reference]["impulse"][key])
-    window = found.edges[1] - found.edges[0]
-    target = found.settings["target of the own error [-]"]
-    lines: list[tuple[str, list[Any]]] = [
-        (f"{label} [{METRICS[metric][0]}]", [row[metric] for row in rows])
-        for metric, label in (
-            ("distance", "distance to the reference"), ("own_error", "own error"), ("penetration", "deepest overlap"),
-            ("impacts", "impacts"), ("first_impact", "first impact"), ("first_approach", "  speed of approach"),
-            ("first_separation", "  speed of separation"), ("first_impulse", "  impulse"),
-        )
-    ]  # fmt: skip
-    lines += [
-        (f"{contact}: impulse [N s]", [row["impulse"][contact] for row in rows]),
-        (f"  largest mean force over {window:.3g} s [N]", [row["window_force"][contact] for row in rows]),
-        ("  share of time in contact [-]", [row["contact_share"][contact] for row in rows]),
-        ("open or closed as the reference [-]", [row["agreement"] for row in rows]),
-    ]
-    lines += [(f"energy lost, {cause} [J]", [row["loss"][cause] for row in rows]) for cause in rows[0]["loss"]]
-    lines += [("time of the run [s]", [row["wall"] for row in rows]), ("  steps", [row["steps"] for row in rows])]
-    if target > 0:
-        lines += [
-            (f"at own error {target:g}: time [s]", [row["equal_error"]["wall"] for row in rows]),
-            ("  steps", [row["equal_error"]["steps"] for row in rows]),
-            ("  evaluations", [row["equal_error"]["evaluations"] for row in rows]),
-        ]
-    for title, values in lines:
-        if title.startswith("energy lost") and not any(values):
-            continue
+    for title, values in found.lines():
         table.add_row(title, *(_short(value) for value in values))
     return [table, *[f"written  {path}" for path in written]]
 

@@ -26,6 +26,9 @@ def carry_out(
     request: Request, *, output: Path | None, figure: Path | None, as_json: bool, animation: Path | None = None
 ) -> int:
     """Run what is asked for and return the exit code."""
+    request = request.completed()
+    output, figure = output or request.written("output"), figure or request.written("figure")
+    animation = animation or request.written("animation")
     for option, path, suffixes in (("--output", output, (".nc",)), ("--figure", figure, FIGURE_FORMATS)):
         if path is not None:
             check_writable(option, path, suffixes)
@@ -43,10 +46,10 @@ def carry_out(
             trajectory = simulate(
                 mechanism.system,
                 stepper,
-                t_end=request.t_end,
+                t_end=request.end,
                 dt=dt,
                 parameters=mechanism.parameters or None,
-                engine=request.engine,
+                engine=request.engine or "auto",
                 progress=progress,
             )
     except SimulationFailed as failure:

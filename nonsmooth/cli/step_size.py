@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
+from nonsmooth.cli.files import problem_of
 from nonsmooth.cli.inputs import settings_from
 from nonsmooth.cli.studies import _check_paths, _progress, _write
 from nonsmooth.exceptions import InputError
@@ -52,9 +53,7 @@ def carry_out_step_size(
 ) -> int:
     """Run the steps, write what is asked for, and print the table."""
     _check_paths(output, figure)
-    from nonsmooth.registry import get_problem
-
-    problem = get_problem(request.problem)
+    problem = problem_of(request.problem)
     stated = problem.step_size
     given = {
         "--t-end": request.t_end if request.t_end is not None else stated and stated.t_end,

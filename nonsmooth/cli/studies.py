@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nonsmooth.cli.files import problem_of
 from nonsmooth.cli.inputs import FIGURE_FORMATS, check_writable, settings_from
 from nonsmooth.exceptions import InputError
 
@@ -51,11 +52,10 @@ class StudyRequest:
         """Checked and completed by what the problem states."""
         from nonsmooth import laws, solvers
         from nonsmooth.laws.normal.hysteresis import HysteresisLaw
-        from nonsmooth.registry import get_problem
         from nonsmooth.solvers.initial_value import Integrator
         from nonsmooth.steppers.compliant import CompliantDae
 
-        problem = get_problem(self.problem)
+        problem = problem_of(self.problem)
         words = settings_from(self.settings)
         if words.solver or words.stepper:
             raise InputError("A study chooses its steppers and solvers itself; --set takes arguments and parameters.")

@@ -1,4 +1,4 @@
-"""`nonsmooth study step-size | sweep | tolerance`: commands and options."""
+"""`nonsmooth study step-size | sweep | tolerance | bifurcation`: commands and options."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def _seconds(text: str) -> float:
 
 
 ProblemName = Annotated[
-    str, typer.Argument(metavar="PROBLEM|FILE.py", help="A ready problem, or a file that defines `model` or `build()`.")
+    str, typer.Argument(metavar="PROBLEM|FILE", help="A ready problem, or a file as `nonsmooth run` takes it.")
 ]
-Ready = Annotated[str, typer.Argument(metavar="PROBLEM", help="Name of a ready problem, as in `nonsmooth list`.")]
+Ready = Annotated[str, typer.Argument(metavar="PROBLEM|FILE.toml", help="A ready problem, or a TOML file.")]
 CaseName = Annotated[str | None, typer.Option("--case", help="Case of the problem.")]
 Words = Annotated[
     list[str] | None,
@@ -36,9 +36,16 @@ SchemeWords = Annotated[
         help="Argument of the problem, element.parameter, solver.field or stepper.field; repeatable.",
     ),
 ]
-End = Annotated[float, typer.Option("--t-end", parser=_seconds, metavar="S", help="End of the runs, in seconds.")]
+End = Annotated[
+    float | None,
+    typer.Option(
+        "--t-end", parser=_seconds, metavar="S", help="End of the runs, in seconds; needed unless a file states it."
+    ),
+]
 MaybeEnd = Annotated[float | None, typer.Option("--t-end", parser=_seconds, metavar="S", help="End of the runs [s].")]
-StepperName = Annotated[str, typer.Option("--stepper", help="Scheme, as in `nonsmooth run`.")]
+StepperName = Annotated[
+    str | None, typer.Option("--stepper", help="Scheme, as in `nonsmooth run`.", show_default="gauss-qp")
+]
 SolverName = Annotated[str | None, typer.Option("--solver", help="Solver in place of the stepper's default.")]
 Dt = Annotated[float | None, typer.Option("--dt", parser=_seconds, metavar="S", help="Constant step [s].")]
 DtMin = Annotated[
@@ -104,11 +111,11 @@ def step_size(
 @studies.command("sweep")
 def sweep(
     problem: ProblemName,
-    t_end: End,
     metrics: Annotated[
         list[str],
         typer.Option("--metric", metavar="NAME", help="Such as peak-impulse or final:crank.angle; repeatable."),
     ],
+    t_end: End = None,
     grids: Annotated[
         list[str] | None,
         typer.Option(
@@ -128,7 +135,7 @@ def sweep(
     method: Annotated[str, typer.Option("--method", help="sobol, halton, latin or random, of --sample.")] = "sobol",
     seed: Annotated[int, typer.Option("--seed", help="Of --sample.")] = 0,
     case: CaseName = None,
-    stepper: StepperName = "gauss-qp",
+    stepper: StepperName = None,
     solver: SolverName = None,
     dt: Dt = None,
     dt_min: DtMin = None,
@@ -149,8 +156,9 @@ def sweep(
     from nonsmooth.cli.sweep import carry_out_sweep, design_of
 
     request = Request(
-        problem, case, tuple(settings or ()), stepper, solver, "auto", t_end, dt, dt_min, dt_max, rtol, atol
-    )
+        problem, case, tuple(settings or ()), stepper, solver, None, t_end, dt, dt_min, dt_max, rtol, atol,
+        usual="gauss-qp",
+    )  # fmt: skip
     design = design_of(grids or (), lists or (), samples or (), runs, method, seed)
     return carry_out_sweep(
         request, design, metrics, workers=workers, scheduler=scheduler, output=output, figure=figure, as_json=as_json
@@ -160,7 +168,6 @@ def sweep(
 @studies.command("tolerance")
 def tolerance(
     problem: ProblemName,
-    t_end: End,
     metric: Annotated[
         str, typer.Option("--metric", metavar="NAME", help="The output, such as amplitude:slider.angle.")
     ],
@@ -168,6 +175,7 @@ def tolerance(
     clearances: Annotated[
         list[str], typer.Option("--clearance", metavar="NAME=DISTRIBUTION", help=f"Scaled: {DISTRIBUTION}; repeatable.")
     ],
+    t_end: End = None,
     others: Annotated[
         list[str] | None,
         typer.Option(
@@ -185,7 +193,7 @@ def tolerance(
         bool, typer.Option("--sensitivity", help="Share of the output's variance that each input causes (SALib).")
     ] = False,
     case: CaseName = None,
-    stepper: StepperName = "gauss-qp",
+    stepper: StepperName = None,
     solver: SolverName = None,
     dt: Dt = None,
     dt_min: DtMin = None,
@@ -204,11 +212,106 @@ def tolerance(
     from nonsmooth.cli.sweep import ToleranceRequest, carry_out_tolerance
 
     request = Request(
-        problem, case, tuple(settings or ()), stepper, solver, "auto", t_end, dt, dt_min, dt_max, rtol, atol
-    )
+        problem, case, tuple(settings or ()), stepper, solver, None, t_end, dt, dt_min, dt_max, rtol, atol,
+        usual="gauss-qp",
+    )  # fmt: skip
     asked = ToleranceRequest(
         metric, limit, tuple(clearances), tuple(others or ()), coverage, confidence, factors, runs, seed, sensitivity
     )
     return carry_out_tolerance(
+        request, asked, workers=workers, scheduler=scheduler, output=output, figure=figure, as_json=as_json
+    )
+
+
+@studies.command("bifurcation")
+def bifurcation(
+    problem: ProblemName,
+    over: Annotated[
+        str,
+        typer.Option(
+            "--over",
+            metavar="NAME=LOW:HIGH:N[:log]",
+            help="Values of a parameter, such as pin.clearance, or of an argument, such as crank_speed; or NAME=V1,V2.",
+        ),
+    ],
+    of: Annotated[
+        str, typer.Option("--of", metavar="NAME", help="What the points are of: slider.x, or its velocity v:slider.x.")
+    ],
+    drive: Annotated[
+        str | None,
+        typer.Option(
+            "--drive",
+            metavar="NAME",
+            help="One point per turn of a drive, whose speed [rad/s] is this argument or parameter.",
+        ),
+    ] = None,
+    period: Annotated[
+        float | None, typer.Option("--period", parser=_seconds, metavar="S", help="One point per period [s].")
+    ] = None,
+    steps: Annotated[int | None, typer.Option("--steps", help="Constant steps per period.")] = None,
+    transient: Annotated[int, typer.Option("--transient", help="Periods before the first point.")] = 84,
+    points: Annotated[int, typer.Option("--points", help="Points of each value.")] = 16,
+    crossing: Annotated[
+        str | None,
+        typer.Option(
+            "--crossing",
+            metavar="NAME=VALUE",
+            help="One point wherever a coordinate has this value, or v:NAME, gap:NAME, gap_rate:NAME.",
+        ),
+    ] = None,
+    direction: Annotated[str, typer.Option("--direction", help="Of --crossing: rising, falling or both.")] = "rising",
+    turn: Annotated[
+        float | None,
+        typer.Option("--turn", help="Of --crossing: cross the value plus any multiple of this, as 6.283185307179586."),
+    ] = None,
+    t_end: Annotated[
+        float | None, typer.Option("--t-end", parser=_seconds, metavar="S", help="End of the runs of --crossing [s].")
+    ] = None,
+    after: Annotated[
+        float | None,
+        typer.Option("--after", parser=_seconds, metavar="S", help="Earlier crossings are left out [s]."),
+    ] = None,
+    same: Annotated[
+        float | None,
+        typer.Option(
+            "--same",
+            help="Distance within which places count as the same, where motions are counted that repeat themselves.",
+            show_default="a thousandth of the range of all points",
+        ),
+    ] = None,
+    case: CaseName = None,
+    stepper: Annotated[
+        str | None,
+        typer.Option(
+            "--stepper",
+            help="Scheme, as in `nonsmooth run`.",
+            show_default="moreau-jean with --set stepper.projection=combined",
+        ),
+    ] = None,
+    solver: SolverName = None,
+    dt: Dt = None,
+    dt_min: DtMin = None,
+    dt_max: DtMax = None,
+    rtol: Rtol = None,
+    atol: Atol = None,
+    settings: SchemeWords = None,
+    workers: Annotated[int | None, typer.Option("--workers", help="Processes.", show_default="one per core")] = None,
+    scheduler: Scheduler = None,
+    output: Output = None,
+    figure: Drawing = None,
+    as_json: AsJson = False,
+) -> int:
+    """How the long-run motion changes with a parameter: points of a section for each value of it."""
+    from nonsmooth.cli.bifurcation import BifurcationRequest, carry_out_bifurcation
+    from nonsmooth.cli.inputs import Request
+
+    request = Request(
+        problem, case, tuple(settings or ()), stepper, solver, None, t_end, dt, dt_min, dt_max, rtol, atol,
+        usual="moreau-jean",
+    )  # fmt: skip
+    asked = BifurcationRequest(
+        over, of, period, drive, steps, transient, points, crossing, direction, turn, after, same
+    )
+    return carry_out_bifurcation(
         request, asked, workers=workers, scheduler=scheduler, output=output, figure=figure, as_json=as_json
     )

@@ -92,6 +92,7 @@ def carry_out_sweep(
 ) -> int:  # fmt: skip
     """Sweep, write what is asked for, and print a summary; 1 if every run failed."""
     _check_paths(output, figure)
+    request = request.completed()
     dt, stepper = request.step(), request.scheme()
     mechanism, arguments, parameters, name = _mechanism(request, design.names)
 
@@ -100,7 +101,7 @@ def carry_out_sweep(
 
     with _progress() as progress:
         found = sweep(
-            mechanism, stepper, design, t_end=request.t_end, dt=dt, metrics=list(metrics), parameters=parameters,
+            mechanism, stepper, design, t_end=request.end, dt=dt, metrics=list(metrics), parameters=parameters,
             arguments=arguments, output=output, workers=workers, scheduler=scheduler, progress=progress,
         )  # fmt: skip
     _write(found, None, figure, lambda plots: plots.sweep(found))
@@ -126,6 +127,7 @@ def carry_out_tolerance(
 ) -> int:  # fmt: skip
     """Run the tolerance study, write what is asked for, and print the result."""
     _check_paths(output, figure)
+    request = request.completed()
     dt, stepper = request.step(), request.scheme()
     clearances, others = (
         {name: distribution_of(f"{option} {name}", text) for name, text in (_named(option, word) for word in words)}
@@ -138,7 +140,7 @@ def carry_out_tolerance(
     from nonsmooth.studies.tolerance import tolerance
 
     common: dict[str, Any] = {
-        "t_end": request.t_end, "dt": dt, "parameters": parameters, "arguments": arguments, "workers": workers,
+        "t_end": request.end, "dt": dt, "parameters": parameters, "arguments": arguments, "workers": workers,
         "scheduler": scheduler, "seed": asked.seed,
     }  # fmt: skip
     with _progress() as progress:

@@ -64,7 +64,11 @@ def test_it_leaves_other_files_alone(folder, capsys):
 
 @pytest.mark.parametrize(
     ("name", "sentence"),
-    [("mine.txt", "ends in .py"), ("mine", "ends in .py"), ("nowhere/mine.py", "cannot be written (No such file")],
+    [
+        ("mine.txt", "ends in .toml or .py"),
+        ("mine", "ends in .toml or .py"),
+        ("nowhere/mine.py", "cannot be written (No such file"),
+    ],
 )
 def test_what_is_refused(name, sentence, folder, capsys):
     assert main(["new", name]) == 2

@@ -1,0 +1,217 @@
+"""Writes docs/declarative.md, with tables made from the classes themselves: ``python docs/declarative.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from nonsmooth import steppers
+from nonsmooth.declarative.reading import Document
+from nonsmooth.declarative.run import Run
+from nonsmooth.declarative.schema import Entry, Table, entries, schema, table_of
+from nonsmooth.declarative.units import NAMES
+from nonsmooth.model.contacts import Contact
+
+HEAD = '''\
+# Mechanisms without Python
+
+A mechanism can be written as a TOML file. `nonsmooth new my_mechanism.toml` writes one to start from, with comments,
+which runs. Another one:
+
+```toml
+name = "ball on a spring"
+
+[elements.wall]
+kind = "ground"
+
+[elements.ball]
+kind = "planar-body"
+mass = "200 g"
+inertia = "50 kg mm^2"
+position = ["0.1 m", 0]
+
+[elements.spring]
+kind = "spring"
+a = "wall"
+b = "ball"
+stiffness = "1 N/mm"
+
+[elements.stop]
+kind = "point-plane"
+a = "wall"
+b = "ball"
+direction = "-90 deg"
+contact = { kind = "rigid", restitution = 0.5, friction = 0 }
+
+[run]
+t_end = "50 ms"
+stepper = "gauss-qp"
+dt_min = "1 us"
+dt_max = "1 ms"
+```
+
+`nonsmooth run`, `describe`, `compare` and the studies take such a file where they take a ready problem, `study
+published` aside. Options of the command line go before what `[run]` says: `nonsmooth run my_mechanism.toml --t-end 1
+--set pin.clearance=1e-4`. Options that make a step by themselves (`--dt`; `--dt-min` and `--dt-max`; these with
+`--rtol` and `--atol`) replace the step of the file, others one number of it. `--contact rigid`, or `--contact compliant
+--law flores`, with the law's numbers by `--set`, puts a law in the place of that of every contact.
+
+- **Elements** have names, `[elements.NAME]`, and a `kind`, the name of their class in kebab case. Their order is that
+  of the model. [Writing a mechanism](modelling.md) says what they are; other elements name bodies by these names.
+- **Numbers** are in SI units, or strings with a unit of the same dimension: `"0.5 mm"`, `"30 deg"`, `"120 rpm"`,
+  `"1e-4 kg m^2"`.
+- **Contact laws** are tables with a `kind`. `[contact]` at the top is the law of every contact that has none itself.
+- **Functions of time**, of loads and motions, are tables with a `kind` as well; other functions need Python.
+- `assemble = true` at the top moves the bodies until joints and motors are closed, as `build(assemble=True)` does.
+- `[provenance]` and `[origin]` say where numbers come from; no equation uses them.
+
+## Errors
+
+All errors of a file are told at once, each with file, line, key, and what to do:
+
+```python
+>>> from nonsmooth.declarative import read_text
+>>> read_text("""
+... [elements.frame]
+... kind = "ground"
+... [elements.rod]
+... kind = "planar-body"
+... mass = "0.2 m"
+... inertia = 1.5e-3
+... [elements.pin]
+... kind = "revolute-clearance"
+... a = "frame"
+... b = "rodd"
+... clearence = "0.5 mm"
+... """, "pendulum.toml")
+Traceback (most recent call last):
+    ...
+nonsmooth.exceptions.DeclarationError: 3 errors in pendulum.toml:
+pendulum.toml:6: elements.rod.mass: "0.2 m" is of another dimension than kg; write a number [kg], or a string such \
+as "2 g".
+pendulum.toml:11: elements.pin.b: the body "rodd" is not in the file. Did you mean rod? Bodies: frame, rod.
+pendulum.toml:12: elements.pin.clearence: a revolute-clearance has no key clearence. Did you mean clearance? It takes \
+kind, contact, clearance, a, b, at_a, at_b, radius, length.
+
+```
+
+What a model itself finds wrong, such as an open joint or an overlap at the start, has the line of the element
+concerned. A clearance that is not less than the journal's radius or the slider's length is an error here, since it is
+one of the unit; in Python it is not.
+
+## From Python, and to a file
+
+`read_model(path)` gives the model, `write_model(model, path)` writes one, so that it reads back to the same numbers and
+runs to the same bits. A Python function of time cannot be written: `Ramp`, `Harmonic` and `Table` can.
+
+```python
+>>> from tempfile import TemporaryDirectory
+>>> from nonsmooth import GaussQP, Landing, read_model, simulate, write_model
+>>> from nonsmooth_problems import slider_rod
+>>> with TemporaryDirectory() as folder:
+...     write_model(slider_rod(case=2), f"{folder}/slider_rod.toml")
+...     model = read_model(f"{folder}/slider_rod.toml")
+>>> models = model, slider_rod(case=2)
+>>> runs = [simulate(one.build(), GaussQP(), t_end=4e-3, dt=Landing(1e-6, 1e-3)) for one in models]
+>>> bool((runs[0].q.array == runs[1].q.array).all())
+True
+
+```
+
+`nonsmooth.declarative.read(path)` gives model and run: `.build()`, `.run.scheme()`, `.run.step()`, `.run.t_end`.
+
+The tables below are made from the classes. A law of your own in `nonsmooth/laws/`, or a subclass of an element that has
+been imported, is known here by itself.
+'''
+
+
+def page() -> str:
+    """The whole page."""
+    known = schema()
+    elements = {kind: table for kind, table in known.elements.items() if table.made.__module__.startswith("nonsmooth.")}
+    compliant = known.contacts["compliant"].tables
+    motion = known.elements["prescribed-motion"].tables["motion"]
+    parts = [
+        HEAD,
+        "## The top of the file\n",
+        keys(table_of(Document)),
+        "## Elements\n",
+        *(f"### {kind}\n\n{first_line(table)}\n\n{keys(table)}" for kind, table in elements.items()),
+        "## Contact laws\n",
+        *(f"### {kind}\n\n{first_line(table)}\n\n{keys(table)}" for kind, table in known.contacts.items()),
+        "[Contact laws](laws.md) says what the laws below are. Keys in brackets may be left out.\n",
+        "### Normal laws\n\n`stiffness` is a number, or one of the laws without loss as a table with `kind`.\n",
+        kinds(compliant["normal"]),
+        f"A material is a table: {line(compliant['normal']['johnson'].tables['a'][''])}.\n",
+        "### Friction laws\n",
+        kinds(compliant["friction"]),
+        "## Functions of time\n\nUnits of a motion; those of loads likewise.\n",
+        kinds(motion),
+        "## The run\n\nA stepper or solver is a name, or a table with `kind` and the settings that are changed, as\n"
+        '`stepper = { kind = "moreau-jean", theta = 0.6 }`. Files are written to the working folder.\n',
+        keys(table_of(Run)),
+        kinds({name: table_of(steppers.by_name(name), name) for name in steppers.names()}),
+        "## Units\n\nPowers are `m^2` or `m²`, products have a blank or `*`, `/` divides by the next unit only.\n",
+        units(),
+    ]
+    return "\n".join(parts)
+
+
+def keys(table: type[Table]) -> str:
+    """The keys of a table, one per row."""
+    found = entries(table)
+    if not found:
+        return "It has no keys but `kind`.\n"
+    rows = [f"| `{one.key}` | {accepted(one)} | {default(one, issubclass(table.made, Contact))} |" for one in found]
+    return "\n".join(["| key | accepts | where omitted |", "|---|---|---|", *rows]) + "\n"
+
+
+def kinds(tables: Any) -> str:
+    """Kinds with their keys, one kind per row."""
+    rows = [f"| `{kind}` | {line(table)} |" for kind, table in tables.items()]
+    return "\n".join(["| kind | keys |", "|---|---|", *rows]) + "\n"
+
+
+def line(table: type[Table]) -> str:
+    """The keys of a table in one line."""
+    return ", ".join(_key(one) for one in entries(table)) or "none"
+
+
+def _key(one: Entry) -> str:
+    unit = f" [{one.unit}]" if one.unit not in ("", "-") else ""
+    return f"`{one.key}`{unit}" if one.required else f"(`{one.key}`{unit})"
+
+
+def accepted(one: Entry) -> str:
+    return one.accepted.replace(" [-]", "").replace("{ kind", "`{ kind").replace("... }", "... }`").replace("|", r"\|")
+
+
+def default(one: Entry, of_contact: bool) -> str:
+    """What holds where a key is left out."""
+    if one.required:
+        return "needed"
+    if one.key == "contact":
+        return "that of `[contact]`" if of_contact else "each contact has its own"
+    if one.default is None or one.default == ():
+        return "none"
+    value = list(one.default) if isinstance(one.default, tuple) else one.default
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def first_line(table: type[Table]) -> str:
+    return (table.made.__doc__ or "").partition("\n")[0].replace("``", "`")
+
+
+def units() -> str:
+    """Names of units, with the prefixes that they take."""
+    rows: Iterable[str] = (
+        f"| `{name}` | {', '.join(f'`{prefix}{name}`' for prefix in prefixes if prefix not in 'µμ')} |"
+        for name, (_, _, prefixes) in NAMES.items()
+        if name not in "1-"
+    )
+    return "\n".join(["| unit | with prefix |", "|---|---|", *rows]) + "\n"
+
+
+if __name__ == "__main__":
+    Path(__file__).with_suffix(".md").write_text(page(), encoding="utf-8")

@@ -1,0 +1,183 @@
+"""`nonsmooth study bifurcation`: from words to a section of each value's motion, and what is printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.table import Table
+
+from nonsmooth.cli.inputs import Request
+from nonsmooth.cli.studies import _check_paths, _progress, _write
+from nonsmooth.cli.sweep import _mechanism, _named, _number, _values
+from nonsmooth.exceptions import InputError
+
+if TYPE_CHECKING:
+    from nonsmooth.steppers.base import Stepper
+    from nonsmooth.studies.bifurcation import Bifurcation
+    from nonsmooth.studies.sections import Crossings, PerPeriod
+
+__all__ = ["BifurcationRequest", "carry_out_bifurcation"]
+
+#: of the range of all points: what counts as the same place
+SAME = 1e-3
+
+
+@dataclass(frozen=True)
+class BifurcationRequest:
+    """The options of a bifurcation diagram, as given."""
+
+    over: str
+    of: str
+    period: float | None
+    drive: str | None
+    steps: int | None
+    transient: int
+    points: int
+    crossing: str | None
+    direction: str
+    turn: float | None
+    after: float | None
+    same: float | None
+
+    def section(self, request: Request) -> PerPeriod | Crossings:
+        """The section that one kind of option asks for."""
+        from nonsmooth.studies.sections import Crossings, PerPeriod
+
+        kinds = {"--period": self.period, "--drive": self.drive, "--crossing": self.crossing}
+        used = [option for option, value in kinds.items() if value is not None]
+        if len(used) != 1:
+            raise InputError(
+                f"A section takes one of --period, --drive and --crossing, got {' and '.join(used) or 'none'}."
+            )
+        if self.crossing is None:
+            return PerPeriod(self.drive or self.period or 0.0, self._steps(request), self.transient, self.points)
+        if self.steps is not None:
+            raise InputError("--steps is per period of a drive; with --crossing give --dt, or --dt-min and --dt-max.")
+        if request.t_end is None or self.after is None:
+            raise InputError("--crossing needs --t-end, and --after, before which crossings are left out.")
+        name, value = _named("--crossing", self.crossing)
+        kind, colon, rest = name.partition(":")
+        return Crossings(
+            rest if colon else kind, _number("--crossing", value), request.t_end, request.step(), self.after,
+            kind if colon else "q", self.direction, self.turn,
+        )  # fmt: skip
+
+    def _steps(self, request: Request) -> Any:
+        if request.t_end is not None or self.after is not None:
+            raise InputError("--t-end and --after are for --crossing; --transient and --points count periods.")
+        if self.steps is None:
+            if request.dt is not None:
+                raise InputError("--dt is for --crossing: give --steps, the constant steps per period.")
+            return request.step()
+        if any(value is not None for value in (request.dt, request.dt_min, request.dt_max, request.rtol, request.atol)):
+            raise InputError("--steps per period excludes other steps: give one of them.")
+        return self.steps
+
+
+def carry_out_bifurcation(
+    request: Request, asked: BifurcationRequest, *, workers: int | None, scheduler: str | None, output: Path | None,
+    figure: Path | None, as_json: bool,
+) -> int:  # fmt: skip
+    """Run all values, write what is asked for, and print a summary; 1 if every run failed."""
+    _check_paths(output, figure)
+    request = _completed(request, asked)
+    varied, text = _named("--over", asked.over)
+    values = _values("--over", varied, text)
+    section, stepper = asked.section(request), _stepper(request)
+    mechanism, arguments, parameters, name = _mechanism(request, [varied])
+    if varied in arguments:
+        raise InputError(f"{varied} is given by --over and by --set: give it once.")
+
+    from nonsmooth.cli import report
+    from nonsmooth.studies.bifurcation import bifurcation
+    from nonsmooth.studies.sections import LongRun
+
+    runs = LongRun(mechanism, varied, asked.of, stepper, section, parameters, arguments)
+    labels = runs.labels(values[0])
+    with _progress() as bar:
+
+        def progress(share: float) -> None:
+            if bar is not None:
+                bar(f"{round(share * len(values))} of {len(values)} values", share)
+
+        found = bifurcation(runs, values, workers=workers, scheduler=scheduler, progress=progress, **labels)
+    failed = len(found.failures) == len(values)
+    _write(found, output, None if failed else figure, lambda plots: plots.bifurcation_diagram(found).figure)
+    same = asked.same if asked.same is not None else SAME * _range(found)
+    if as_json:
+        report.print_object(_plain(found, name, same))
+    else:
+        written = [f"written  {path}" for path in (output, None if failed else figure) if path is not None]
+        report.show(*_report(found, name, same), *written)
+    return 1 if failed else 0
+
+
+def _completed(request: Request, asked: BifurcationRequest) -> Request:
+    """With what a TOML file states: its scheme, and for crossings its end and step as well."""
+    if not request.problem.endswith(".toml"):
+        return request
+    from nonsmooth.declarative import read
+
+    stated = replace(request, declaration=read(request.problem))._stated()
+    if asked.crossing is not None:
+        return stated
+    return replace(request, declaration=stated.declaration, stepper=stated.stepper, solver=stated.solver)
+
+
+def _stepper(request: Request) -> Stepper:
+    """As asked for; else Moreau and Jean's with both projections, which long runs need."""
+    from nonsmooth.steppers.moreau_jean import MoreauJean
+
+    stepper = request.scheme()
+    plain = request.stepper is None and not any(word.startswith("stepper.projection") for word in request.settings)
+    if plain and isinstance(stepper, MoreauJean):
+        return replace(stepper, projection="combined")
+    return stepper
+
+
+def _range(found: Bifurcation) -> float:
+    points = np.concatenate(found.points)
+    return float(np.ptp(points)) if points.size else 0.0
+
+
+def _plain(found: Bifurcation, name: str, same: float) -> dict[str, Any]:
+    return {
+        "problem": name,
+        "parameter": found.parameter,
+        "unit": found.unit,
+        "quantity": found.quantity,
+        "quantity_unit": found.quantity_unit,
+        "values": found.values.tolist(),
+        "points": [points.tolist() for points in found.points],
+        "periods": found.periods(same).tolist(),
+        "same": same,
+        "failures": {f"{value:g}": message for value, message in found.failures.items()},
+        "wall_seconds": found.wall_seconds,
+    }
+
+
+def _report(found: Bifurcation, name: str, same: float) -> list[Any]:
+    periods = found.periods(same)
+    ran = np.array([len(points) > 0 for points in found.points])
+    table = Table("motion", "values", f"{found.parameter} [{found.unit or '-'}]", box=None, pad_edge=False)
+    table.columns[-1].no_wrap = True
+    for period in [*sorted({int(k) for k in periods if k}), 0]:
+        chosen = found.values[ran & (periods == period)]
+        if chosen.size:
+            what = f"repeats itself after {period}" if period else "does not repeat itself"
+            span = f"{chosen.min():.6g} to {chosen.max():.6g}" if chosen.size > 1 else f"{chosen[0]:.6g}"
+            table.add_row(what, str(chosen.size), span)
+    points = sum(map(len, found.points))
+    head = f"{name}: {found.quantity} over {found.parameter}, {len(found.values)} values, {points} points"
+    lost = "no run failed"
+    if found.failures:
+        first = next(iter(found.failures.items()))
+        lost = f"{len(found.failures)} of {len(found.values)} runs failed, the first at {first[0]:g}: {first[1]}"
+    unit = found.quantity_unit or "-"
+    return [
+        head, "", table, "", f"places within {same:.3g} {unit} count as the same", lost,
+        f"{found.wall_seconds:.3g} s",
+    ]  # fmt: skip

@@ -1,0 +1,168 @@
+"""Where each key of a TOML text stands; Python's own reader does not say.
+
+The text is known to be valid TOML: `tomllib` has read it. What is left is to follow keys, tables, arrays of tables,
+inline tables and the ends of values.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import NamedTuple
+
+__all__ = ["Path", "Place", "Positions", "positions"]
+
+Path = tuple[str | int, ...]
+
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+#: whitespace, line ends and comments between the parts of a text
+BETWEEN = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
+BLANKS = re.compile(r"[ \t]*")
+#: strings, the longer quotes first
+STRINGS = re.compile(r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'', re.S)
+#: a value that is no string, array or inline table
+PLAIN = re.compile(r"[^,\]}#\r\n]+")
+
+
+class Place(NamedTuple):
+    """Line and column of a key, both from 1."""
+
+    line: int
+    column: int
+
+
+class Positions(dict[Path, Place]):
+    """Places of keys and of entries of arrays, by their path from the top."""
+
+    def nearest(self, path: Path) -> Place:
+        """Of the path, or of the innermost table above it that stands in the text."""
+        for size in range(len(path), 0, -1):
+            if path[:size] in self:
+                return self[path[:size]]
+        return Place(1, 1)
+
+
+def positions(text: str) -> Positions:
+    """The places of all keys of a valid TOML text.
+
+    >>> positions("[a]\\nb = [1,\\n  2]\\n")[("a", "b", 1)]
+    Place(line=3, column=3)
+    """
+    return _Reader(text.replace("\r\n", "\n")).read()
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.found = Positions()
+        self.tables: dict[Path, int] = {}  # arrays of tables: how many so far
+        self.starts = [0, *(match.end() for match in re.finditer("\n", text))]
+
+    def read(self) -> Positions:
+        table: Path = ()
+        self._skip(BETWEEN)
+        while self.at < len(self.text):
+            if self.text.startswith("[", self.at):
+                table = self._header()
+            else:
+                self._pair(table)
+            self._skip(BETWEEN)
+        return self.found
+
+    def _header(self) -> Path:
+        start, array = self.at, self.text.startswith("[[", self.at)
+        self.at += 2 if array else 1
+        names = self._key()
+        self.at += 2 if array else 1
+        path: Path = ()
+        for i, name in enumerate(names):
+            path = (*path, name)
+            last = i == len(names) - 1
+            if last and array:
+                self.tables[path] = self.tables.get(path, 0) + 1
+                self._note(path, start)
+            if path in self.tables:
+                path = (*path, self.tables[path] - 1)
+            if last:
+                self.found[path] = self._place(start)  # a table may have been opened by one below it
+            else:
+                self._note(path, start)
+        return path
+
+    def _pair(self, table: Path) -> None:
+        path = table
+        start = self.at
+        for name in self._key():
+            path = (*path, name)
+            self._note(path, start)
+        self.at += 1  # "="
+        self._skip(BLANKS)
+        self._value(path)
+
+    def _key(self) -> list[str]:
+        """The parts of a dotted key; ends before ``=`` or ``]``."""
+        parts = []
+        while True:
+            self._skip(BLANKS)
+            quoted = STRINGS.match(self.text, self.at) if self.text[self.at] in "\"'" else None
+            found = quoted or BARE.match(self.text, self.at)
+            assert found is not None, "tomllib accepts only such keys"
+            parts.append(tomllib.loads(f"x = {found[0]}")["x"] if quoted else found[0])
+            self.at = found.end()
+            self._skip(BLANKS)
+            if not self.text.startswith(".", self.at):
+                return parts
+            self.at += 1
+
+    def _value(self, path: Path) -> None:
+        character = self.text[self.at]
+        if character == "[":
+            self._array(path)
+        elif character == "{":
+            self._inline(path)
+        else:
+            found = (STRINGS if character in "\"'" else PLAIN).match(self.text, self.at)
+            assert found is not None, "tomllib accepts only such values"
+            self.at = found.end()
+
+    def _array(self, path: Path) -> None:
+        self.at += 1
+        index = 0
+        self._skip(BETWEEN)
+        while not self.text.startswith("]", self.at):
+            self._note((*path, index), self.at)
+            self._value((*path, index))
+            index += 1
+            self._comma()
+        self.at += 1
+
+    def _inline(self, path: Path) -> None:
+        self.at += 1
+        self._skip(BETWEEN)
+        while not self.text.startswith("}", self.at):
+            self._pair(path)
+            self._comma()
+        self.at += 1
+
+    def _comma(self) -> None:
+        self._skip(BETWEEN)
+        if self.text.startswith(",", self.at):
+            self.at += 1
+            self._skip(BETWEEN)
+
+    def _skip(self, what: re.Pattern[str]) -> None:
+        found = what.match(self.text, self.at)
+        assert found is not None
+        self.at = found.end()
+
+    def _note(self, path: Path, at: int) -> None:
+        if path not in self.found:
+            self.found[path] = self._place(at)
+
+    def _place(self, at: int) -> Place:
+        low, high = 0, len(self.starts)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.starts[middle] <= at else (low, middle)
+        return Place(low + 1, at - self.starts[low] + 1)

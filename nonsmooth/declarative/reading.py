@@ -1,0 +1,298 @@
+"""From a TOML text to a model: every element is made by its own class, and what is wrong is said with its line."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from nonsmooth.declarative.faults import Source, kebab, parse
+from nonsmooth.declarative.run import Run, read_run
+from nonsmooth.declarative.schema import Given, Table, entries, schema, table_of
+from nonsmooth.declarative.units import Wrong, in_unit, open_unit
+from nonsmooth.declarative.values import hint, shown
+from nonsmooth.exceptions import DeclarationError, InputError, ModelError
+from nonsmooth.laws.compliant import Compliant
+from nonsmooth.laws.rigid import Rigid
+from nonsmooth.model.bodies import Body, Ground
+from nonsmooth.model.clearances import Clearance
+from nonsmooth.model.contacts import Contact
+from nonsmooth.model.elements import Element
+from nonsmooth.model.model import Model
+from nonsmooth.model.system import System
+
+__all__ = ["Declaration", "Document", "read", "read_model", "read_text"]
+
+#: remedy of an open joint, in Python and in a file
+ASSEMBLE = ("let build(assemble=True) do so", "let assemble = true, at the top of the file, do so")
+
+
+@dataclass(frozen=True)
+class Document:
+    """The keys at the top of a file."""
+
+    called: ClassVar[str] = "the top of the file"
+
+    name: str = "model"
+    assemble: bool = False
+    contact: Rigid | Compliant | None = None
+    elements: Annotated[Any, Given("tables of elements, [elements.NAME]")] = field(default_factory=dict)
+    run: Annotated[Any, Given("a table, see below")] = field(default_factory=dict)
+    provenance: Annotated[Any, Given("tables of words, one per parameter")] = field(default_factory=dict)
+    origin: Annotated[Any, Given("a table of the words problem and source")] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Declaration:
+    """What a file states: a model, whether its start is assembled, and its run.
+
+    >>> from nonsmooth.declarative import read_text
+    >>> stated = read_text('''
+    ... [elements.ball]
+    ... kind = "planar-body"
+    ... mass = "200 g"
+    ... inertia = "50 kg mm^2"
+    ... [run]
+    ... t_end = "20 ms"
+    ... ''')
+    >>> stated.build().parameters, stated.run.t_end
+    ({'ball.mass': 0.2, 'ball.inertia': 5e-05}, 0.02)
+    """
+
+    model: Model
+    run: Run
+    assemble: bool
+    source: Source
+
+    def build(self, *, contact: Rigid | Compliant | None = None) -> System:
+        """Check the mechanism and freeze it, with `contact` in place of the law of every contact where given.
+
+        Raises
+        ------
+        DeclarationError
+            What `Model.build` finds, with the line of the element concerned.
+        """
+        try:
+            return self.replaced(contact).build(assemble=self.assemble)
+        except ModelError as error:
+            self.source.fault(_concerned(str(error), self.model), self.source.bare(error).replace(*ASSEMBLE))
+            self.source.check()
+            raise
+
+    def replaced(self, contact: Rigid | Compliant | None) -> Model:
+        """The model, with `contact` as the law of every contact where given."""
+        if contact is None:
+            return self.model
+        model = Model(name=self.model.name, provenance=self.model.provenance)
+        model.origin = dict(self.model.origin)
+        for element in self.model.elements:
+            model.add(dataclasses.replace(element, contact=contact) if isinstance(element, Contact) else element)
+        return model
+
+    @property
+    def contacts(self) -> list[Rigid | Compliant]:
+        """The law of each contact."""
+        return [element.contact for element in self.model.elements if isinstance(element, Contact)]
+
+
+def read_model(path: str | Path) -> Model:
+    """The model that a TOML file states.
+
+    Parameters
+    ----------
+    path
+        Of the file; its keys stand in the document on the TOML form.
+
+    Raises
+    ------
+    DeclarationError
+        If the file states no mechanism; every error stands on a line of its own, with file, line, key and remedy.
+    InputError
+        If the file cannot be read.
+    """
+    return read(path).model
+
+
+def read(path: str | Path) -> Declaration:
+    """All that a TOML file states: model, run, and whether the start is assembled."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(f"{path} cannot be read ({reason}): give a TOML file that states a mechanism.") from error
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        sentence = "this is no UTF-8 text; save the file as UTF-8."
+        raise DeclarationError(f"{path}:{line}: {sentence}", faults=((line, "", sentence),)) from None
+    return read_text(text, str(path))
+
+
+def read_text(text: str, name: str = "text") -> Declaration:
+    """All that a TOML text states; `name` stands for the file in messages."""
+    source = parse(text, name)
+    reader = _Reader(source)
+    declaration = reader.read()
+    source.check()
+    return declaration
+
+
+class _Failed(Exception):
+    """A part that could not be made; its error is noted."""
+
+
+class _Reader:
+    """One text: collects errors, so that all are told at once."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.schema = schema()
+
+    def read(self) -> Declaration:
+        raw = self.source.data
+        top = self.source.validated(table_of(Document), raw, ())
+        contact = self._default(top, raw)
+        model = Model(name=getattr(top, "name", "model"))
+        elements = raw.get("elements", {})
+        if not isinstance(elements, Mapping):
+            self.source.fault(("elements",), f"must be tables, as [elements.crank], got {shown(elements)}.")
+            elements = {}
+        self._check_bodies(elements)
+        for name, data in elements.items():
+            element = self._element(name, data, contact)
+            if element is not None:
+                model.add(element)
+        model.provenance |= self._words(raw, "provenance", nested=True)
+        model.origin |= self._words(raw, "origin", nested=False)
+        run = read_run(self.source, raw["run"], ("run",)) if "run" in raw else Run()
+        return Declaration(model, run, bool(getattr(top, "assemble", False)), self.source)
+
+    def _default(self, top: Table | None, raw: Mapping[str, Any]) -> Any:
+        """The law at the top, None where there is none or it is wrong."""
+        if top is None or "contact" not in top.model_fields_set:
+            return None
+        try:
+            return self._make(top.contact, raw["contact"], ("contact",))  # type: ignore[attr-defined]
+        except _Failed:
+            return None
+
+    def _element(self, name: str, data: Any, contact: Any) -> Element | None:
+        path = ("elements", name)
+        kinds = self.schema.elements
+        if not isinstance(data, Mapping):
+            self.source.fault(path, f"must be a table, as [elements.{name}], got {shown(data)}.")
+            return None
+        kind = str(data.get("kind"))
+        if kind not in kinds:
+            every = ", ".join(kinds)
+            if "kind" not in data:
+                self.source.fault(path, f'needs kind; add kind = "...", one of {every}.')
+            else:
+                sentence = f"there is no kind {shown(data['kind'])}.{hint(kebab(kind), kinds)} There are {every}."
+                self.source.fault((*path, "kind"), sentence)
+            return None
+        table = self.source.validated(kinds[kind], data, path)
+        if table is None:
+            return None
+        given: dict[str, Any] = {"name": name}
+        if issubclass(kinds[kind].made, Contact) and "contact" not in data:
+            if contact is None and "contact" not in self.source.data:
+                self.source.fault(path, 'needs a law of contact: add contact = { kind = "rigid", restitution = ..., '
+                                  "friction = ... } here, or [contact] at the top for all contacts.")  # fmt: skip
+            if contact is None:
+                return None
+            given["contact"] = contact
+        try:
+            element: Element = self._make(table, data, path, given)
+        except _Failed:
+            return None
+        self._check_size(element, data, path)
+        return element
+
+    def _make(self, table: Table, data: Mapping[str, Any], path: tuple[str, ...], given: Any = None) -> Any:
+        """The object of a table, its parts first."""
+        values = dict(given or {})
+        for key in sorted(table.model_fields_set - {"kind"}):
+            value = getattr(table, key)
+            values[key] = self._make(value, data[key], (*path, key)) if isinstance(value, Table) else value
+        try:
+            made = type(table).made(**values)
+        except InputError as error:
+            self.source.fault((*path, *self.source.named(error, type(table))), self.source.bare(error))
+            raise _Failed from None
+        self._check_units(made, table, data, path)
+        return made
+
+    def _check_units(self, made: Any, table: Table, data: Mapping[str, Any], path: tuple[str, ...]) -> None:
+        """Units that only the finished object knows: of a motion, of a stiffness with an exponent."""
+        for entry in entries(type(table)):
+            if not open_unit(entry.unit) or entry.key not in data or not hasattr(made, "quantity"):
+                continue
+            unit = made.quantity(entry.key).unit
+            place = entry.unit.split(" or ").index(unit) if unit in entry.unit.split(" or ") else 0
+            self._check_unit(data[entry.key], unit, (*path, entry.key))
+            part = getattr(table, entry.key)
+            if isinstance(part, Table):
+                for inner in entries(type(part)):
+                    if open_unit(inner.unit) and inner.key in data[entry.key]:
+                        own = inner.unit.split(" or ")[place]
+                        self._check_unit(data[entry.key][inner.key], own, (*path, entry.key, inner.key))
+
+    def _check_unit(self, value: Any, unit: str, path: tuple[str, ...]) -> None:
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str):
+                try:
+                    in_unit(text, unit)
+                except Wrong as error:
+                    self.source.fault(path, str(error))
+
+    def _check_bodies(self, elements: Mapping[str, Any]) -> None:
+        """Bodies that elements name, whatever else is wrong with these."""
+        known = self.schema.elements
+        kinds = {name: str(data.get("kind")) for name, data in elements.items() if isinstance(data, Mapping)}
+        classes: dict[str, Any] = {name: known[kind].made for name, kind in kinds.items() if kind in known}
+        bodies = [name for name, cls in classes.items() if issubclass(cls, Body | Ground)]
+        there = f"Bodies: {', '.join(bodies) or 'none'}."
+        for name, cls in classes.items():
+            for key in cls.body_fields:
+                body = elements[name].get(key)
+                if not isinstance(body, str) or body in bodies or body in kinds and body not in classes:
+                    continue
+                if body in kinds:
+                    sentence = f'"{body}" is a {kinds[body]}, not a body. {there}'
+                elif body == "ground" and not any(classes[one] is Ground for one in bodies):
+                    sentence = 'there is no ground in the file; add [elements.ground] with kind = "ground".'
+                else:
+                    sentence = f'the body "{body}" is not in the file.{hint(body, bodies)} {there}'
+                self.source.fault(("elements", name, key), sentence)
+
+    def _check_size(self, element: Element, data: Mapping[str, Any], path: tuple[str, ...]) -> None:
+        """A clearance as large as its bearing is an error of the unit."""
+        size = getattr(element, element.bearing, None) if isinstance(element, Clearance) and element.bearing else None
+        if isinstance(element, Clearance) and size is not None and element.clearance >= size:
+            self.source.fault(
+                (*path, "clearance"),
+                f"{shown(data['clearance'])} is not less than the {element.bearing} {shown(data[element.bearing])} of "
+                'the joint; plain numbers are in m, so write, for example, "0.5 mm", or correct one of the two.',
+            )
+
+    def _words(self, raw: Mapping[str, Any], key: str, *, nested: bool) -> dict[str, Any]:
+        """A table of words and numbers that no equation uses."""
+        data = raw.get(key, {})
+        good = isinstance(data, Mapping) and all(isinstance(one, Mapping) == nested for one in data.values())
+        if not good:
+            example = '[provenance."crank.mass"] with source = "..."' if nested else 'source = "..."'
+            self.source.fault((key,), f"must be a table, as {example}, got {shown(data)}.")
+            return {}
+        return {name: dict(one) if nested else one for name, one in data.items()}
+
+
+def _concerned(sentence: str, model: Model) -> tuple[str, ...]:
+    """The element that an error of `Model.build` names first, as itself or as one of its rows, gaps or columns."""
+    names = {element.name for element in model.elements}
+    quoted = (found.partition(".")[0] for found in re.findall(r'"([^"]+)"', sentence))
+    return ("elements", *[name for name in quoted if name in names][:1])

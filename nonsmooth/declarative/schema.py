@@ -1,0 +1,268 @@
+"""Tables of the TOML form, made as pydantic models from what elements, laws and functions of time declare.
+
+Nothing is listed here: a table has the fields of its class, with their units and ranges; a table with a choice of
+classes says by ``kind`` which, in kebab case. `Table.made` is the class that a table makes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from types import NoneType, UnionType
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, create_model
+
+from nonsmooth import laws
+from nonsmooth.declarative.values import components, number, shown, word, wrong
+from nonsmooth.laws.base import Law
+from nonsmooth.laws.compliant import Compliant, FrictionLaw, NormalLaw
+from nonsmooth.laws.rigid import Rigid
+from nonsmooth.model.contacts import Contact
+from nonsmooth.model.elements import Element
+from nonsmooth.model.kinds import element_kinds, time_functions
+from nonsmooth.quantities import Quantity, Unit
+
+__all__ = ["Entry", "Given", "Schema", "Table", "entries", "schema", "table_of"]
+
+#: the unit of a function of time that stands for that of its field
+VALUE = "value"
+
+
+class Table(BaseModel):
+    """Base of the tables: no unknown keys, no silent conversions."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    made: ClassVar[Any]
+    #: tables that a key takes, by kind; one without a kind has the key ""
+    tables: ClassVar[Mapping[str, Mapping[str, type[Table]]]]
+
+
+class Entry(NamedTuple):
+    """One key of a table: what it accepts in words, its unit if it has one, whether it must be there, its default."""
+
+    key: str
+    accepted: str
+    unit: str
+    required: bool
+    default: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Given:
+    """A field whose value is checked elsewhere, with what it accepts in words."""
+
+    accepted: str
+
+
+class Schema(NamedTuple):
+    """The tables of elements and of contact laws, by kind."""
+
+    elements: Mapping[str, type[Table]]
+    contacts: Mapping[str, type[Table]]
+
+
+def schema() -> Schema:
+    """The tables of everything that is known now; a class that is defined later is in the next schema."""
+    kinds = tuple(element_kinds().items())
+    functions = tuple(time_functions().items())
+    return _schema(kinds, functions)
+
+
+@functools.lru_cache(maxsize=4)
+def _schema(kinds: tuple[tuple[str, type], ...], functions: tuple[tuple[str, type], ...]) -> Schema:
+    maker = _Maker(dict(functions))
+    contacts = maker.choice(maker.laws(Rigid) + maker.laws(Compliant))
+    return Schema({kind: maker.table(cls, kind) for kind, cls in kinds}, contacts)
+
+
+def table_of(cls: Callable[..., Any], kind: str = "") -> type[Table]:
+    """The table of a class of settings, as a stepper; fields that hold other objects are left out."""
+    return _Maker({}).table(cls, kind)
+
+
+def entries(table: type[Table]) -> list[Entry]:
+    """The keys of a table, `kind` aside."""
+    found = []
+    defaults = {one.name: one.default for one in dataclasses.fields(table.made)}
+    for key, field in table.model_fields.items():
+        if key != "kind":
+            unit = next((str(data.unit) for data in field.metadata if isinstance(data, Unit)), "")
+            default = None if defaults[key] is dataclasses.MISSING else defaults[key]
+            found.append(Entry(key, field.description or "", unit, field.is_required(), default))
+    return found
+
+
+class _Shape(NamedTuple):
+    """One form in which a value may be given: its tag, what pydantic checks, and that in words."""
+
+    tag: str
+    annotation: Any
+    accepted: str
+
+
+class _Maker:
+    """Tables of one schema; those of a class are made once."""
+
+    def __init__(self, functions: Mapping[str, type]) -> None:
+        self.functions = functions
+        self.made: dict[tuple[Any, str, str], type[Table]] = {}
+
+    def table(self, cls: Callable[..., Any], kind: str = "", unit: str = "") -> type[Table]:
+        """The table of a class; `unit` is that of the field that a function of time is for."""
+        if (cls, kind, unit) not in self.made:
+            self.made[cls, kind, unit] = self._table(cls, kind, unit)
+        return self.made[cls, kind, unit]
+
+    def _table(self, cls: Any, kind: str, unit: str) -> type[Table]:
+        hints = get_type_hints(cls, include_extras=True)
+        fields: dict[str, Any] = {"kind": (Literal[kind], ...)} if kind else {}
+        tables: dict[str, Mapping[str, type[Table]]] = {}
+        for one in dataclasses.fields(cls):
+            if not one.init or one.name == "name" and issubclass(cls, Element):
+                continue
+            shapes, own = self._shapes(cls, one.name, hints[one.name], unit)
+            optional = one.default is not dataclasses.MISSING or one.default_factory is not dataclasses.MISSING
+            optional = optional or one.name == "contact" and issubclass(cls, Contact)
+            if not shapes:
+                if not optional:
+                    raise TypeError(f"{cls.__name__}.{one.name}: {hints[one.name]} has no TOML form.")
+                continue
+            accepted = ", or ".join(dict.fromkeys(shape.accepted for shape in shapes))
+            annotation = _union(shapes)
+            fields[one.name] = (
+                Annotated[annotation, Unit(own)] if own else annotation,
+                Field(default=None if optional else ..., description=accepted),
+            )
+            tables[one.name] = own_tables(shapes)
+        made: type[Table] = create_model(cls.__name__, __base__=Table, **fields)
+        made.made, made.tables = cls, tables
+        return made
+
+    def laws(self, base: type) -> list[tuple[str, type]]:
+        """Kind and class of each law of a base, as of `NormalLaw`; a class that is no base is the one of its kind."""
+        kind: Literal["normal", "friction"] | None = (
+            "normal" if issubclass(base, NormalLaw) else "friction" if issubclass(base, FrictionLaw) else None
+        )
+        if kind is None:
+            return [(base.__name__.lower(), base)]
+        every = [(name, laws.by_name(name, kind)) for name in laws.names(kind)]
+        return [(name, cls) for name, cls in every if issubclass(cls, base)]
+
+    def choice(self, kinds: list[tuple[str, type]]) -> dict[str, type[Table]]:
+        return {kind: self.table(cls, kind) for kind, cls in kinds}
+
+    def _shapes(self, cls: type, field: str, hint: Any, unit: str) -> tuple[list[_Shape], str]:
+        """The forms of a field, and its unit."""
+        data: list[Any] = []
+        parts = list(_parts(hint, data))
+        given = next((one.accepted for one in data if isinstance(one, Given)), None)
+        if given is not None:
+            return [_Shape("<any>", Any, given)], ""
+        declared = next((one for one in data if isinstance(one, Quantity | Unit)), None)
+        own = own_unit(declared.unit, unit) if declared is not None else ""
+        quantity = declared if isinstance(declared, Quantity) else Quantity(own or "-")
+        shapes = []
+        if field in getattr(cls, "body_fields", ()):
+            return [_shape("word", str, word, "the name of a body")], ""
+        if bool in parts:
+            shapes.append(_Shape("<bool>", bool, "true or false"))
+        if int in parts and float not in parts:
+            shapes.append(_Shape("<int>", int, "a whole number"))
+        if float in parts:
+            one = functools.partial(number, quantity=quantity, unit=own)
+            shapes.append(_shape("number", float, one, quantity.accepted if declared else "a number"))
+        for part in parts:
+            if get_origin(part) is tuple:
+                every = functools.partial(components, quantity=quantity, unit=own, size=_size(part))
+                count = f"{_size(part)} numbers" if _size(part) else "numbers"
+                text = f"a list of {count}, each {quantity.accepted}" if declared else f"a list of {count}"
+                shapes.append(_shape("components", tuple[float, ...], every, text))
+            elif get_origin(part) is Literal:
+                among = functools.partial(word, choices=get_args(part))
+                shapes.append(_shape("word", str, among, " or ".join(f'"{one}"' for one in get_args(part))))
+        if str in parts:
+            shapes.append(_shape("word", str, word, "a word"))
+        shapes.extend(self._tables(parts, own))
+        return shapes, own
+
+    def _tables(self, parts: list[Any], unit: str) -> Iterator[_Shape]:
+        kinds: dict[str, type[Table]] = {}
+        for part in parts:
+            if isinstance(part, type) and issubclass(part, Law):
+                kinds |= self.choice(self.laws(part))
+            elif isinstance(part, type) and dataclasses.is_dataclass(part) and not issubclass(part, Element):
+                yield _Shape("{}", self.table(part), f"a table of a {part.__name__}")
+        if Callable in (get_origin(part) or part for part in parts):
+            kinds |= {kind: self.table(cls, kind, unit) for kind, cls in self.functions.items()}
+            words = 'a function of time, as { kind = "ramp", ... }'
+        else:
+            words = "a law, as { kind = ..., ... }"
+        for kind, table in kinds.items():
+            yield _Shape(f"{{{kind}}}", table, words)
+
+
+def own_tables(shapes: list[_Shape]) -> dict[str, type[Table]]:
+    """Tables among the forms, by kind."""
+    return {shape.tag[1:-1]: shape.annotation for shape in shapes if shape.tag.startswith("{")}
+
+
+def _shape(form: str, annotation: Any, check: Callable[[Any], Any], accepted: str) -> _Shape:
+    return _Shape(f"<{form}>", Annotated[annotation, BeforeValidator(check)], accepted)
+
+
+def _union(shapes: list[_Shape]) -> Any:
+    """What pydantic checks: the one form, or a union whose form is told by the value alone."""
+    if len(shapes) == 1:
+        shape = shapes[0]
+        return shape.annotation if shape.tag != "{}" else Annotated[shape.annotation, BeforeValidator(_only_tables)]
+    tags = tuple(shape.tag for shape in shapes)
+    tagged = tuple(Annotated[shape.annotation, Tag(shape.tag)] for shape in shapes)
+    return Annotated[Union[tagged], Discriminator(lambda value: _tag(value, tags))]  # noqa: UP007
+
+
+def _only_tables(value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise wrong(f"must be a table, got {shown(value)}")
+    return value
+
+
+def _tag(value: Any, tags: tuple[str, ...]) -> str | None:
+    """The form that a value is meant to have."""
+    if isinstance(value, dict):
+        return f"{{{value.get('kind', '')}}}"
+    if isinstance(value, bool):
+        return "<bool>"
+    if isinstance(value, list):
+        return "<components>"
+    if isinstance(value, (int, float, str)):
+        return next((tag for tag in ("<number>", "<int>", "<word>") if tag in tags), None)
+    return None
+
+
+def _parts(hint: Any, data: list[Any]) -> Iterator[Any]:
+    """The alternatives of a type hint, None aside; what it is annotated with goes to `data`."""
+    if get_origin(hint) is Annotated:
+        inner, *more = get_args(hint)
+        data.extend(more)
+        yield from _parts(inner, data)
+    elif get_origin(hint) in (Union, UnionType):
+        for part in get_args(hint):
+            yield from _parts(part, data)
+    elif hint is not NoneType and hint is not Any:
+        yield hint
+
+
+def _size(hint: Any) -> int | None:
+    """How many components a tuple has, None where that is open."""
+    arguments = get_args(hint)
+    return None if Ellipsis in arguments else len(arguments)
+
+
+def own_unit(declared: str, unit: str) -> str:
+    """The unit of a field of a function of time that is for a field in `unit`, which may be ``rad or m``."""
+    if VALUE not in declared:
+        return declared
+    return " or ".join(declared.replace(VALUE, one) for one in unit.split(" or "))

@@ -1,0 +1,91 @@
+"""Values of the TOML form: numbers in SI units or strings with a unit, lists of them, words."""
+
+from __future__ import annotations
+
+import datetime
+import difflib
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic_core import PydanticCustomError
+
+from nonsmooth.declarative.units import Wrong, in_unit, open_unit, such_as
+from nonsmooth.quantities import Quantity
+
+__all__ = ["components", "hint", "number", "shown", "word", "wrong"]
+
+#: characters of a value that a message shows
+SHOWN = 60
+
+
+def number(value: Any, quantity: Quantity, unit: str) -> float:
+    """A number in SI units, or a string in the dimension of `unit`; "" for a number that has none."""
+    example = such_as(unit) if unit else ""
+    if isinstance(value, str):
+        try:
+            found = in_unit(value, unit or "-")
+        except Wrong as error:
+            raise wrong(str(error)) from None
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        found = float(value)
+    else:
+        raise wrong(f"must be {_accepted(quantity, unit, example)}; got {shown(value)}")
+    if not quantity.accepts(found):
+        raise wrong(f"must be {_accepted(quantity, unit, example)}; got {shown(value)}")
+    return found
+
+
+def components(value: Any, quantity: Quantity, unit: str, size: int | None) -> tuple[float, ...]:
+    """A list of numbers; a wrong one is named by its place, from 1."""
+    if not isinstance(value, list):
+        count = f"{size} numbers" if size else "numbers"
+        raise wrong(f"must be a list of {count}{f' [{unit}]' if unit else ''}, as [0, 0]; got {shown(value)}")
+    if size is not None and len(value) != size:
+        raise wrong(f"takes {size} components, got {len(value)}: {shown(value)}")
+    found = []
+    for i, one in enumerate(value):
+        try:
+            found.append(number(one, quantity, unit))
+        except PydanticCustomError as error:
+            raise wrong(f"component {i + 1} {error.message()}") from None
+    return tuple(found)
+
+
+def word(value: Any, choices: tuple[str, ...] = ()) -> str:
+    """A string, one of the choices if there are any."""
+    if not isinstance(value, str):
+        raise wrong(f"must be a word in quotes, got {shown(value)}")
+    if choices and value not in choices:
+        names = " or ".join(f'"{one}"' for one in choices)
+        raise wrong(f'must be {names}, got "{value}"{hint(value, choices, "; did you mean")}')
+    return value
+
+
+def wrong(sentence: str) -> PydanticCustomError:
+    """An error whose message is the rest of a sentence that begins with the key."""
+    return PydanticCustomError("nonsmooth", "{sentence}", {"sentence": sentence})
+
+
+def hint(name: str, known: Iterable[str], words: str = " Did you mean") -> str:
+    """The nearest known names as a question, or nothing."""
+    close = difflib.get_close_matches(str(name).lower(), list(known), n=2, cutoff=0.55)
+    return f"{words} {' or '.join(close)}?" if close else ""
+
+
+def shown(value: Any) -> str:
+    """A value as TOML writes it, cut where it is long."""
+    if isinstance(value, datetime.date | datetime.time):
+        text = str(value)
+    elif isinstance(value, dict):
+        text = f"{{ {', '.join(f'{key} = {shown(one)}' for key, one in value.items())} }}" if value else "{}"
+    elif isinstance(value, list):
+        text = f"[{', '.join(map(shown, value))}]"
+    else:
+        text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 4]} ..."
+
+
+def _accepted(quantity: Quantity, unit: str, example: str) -> str:
+    words = quantity.accepted.removesuffix(" [-]")
+    return f"{words}, or {example}" if unit not in ("", "-") and not open_unit(unit) else words

@@ -1,0 +1,182 @@
+"""From a model to its TOML text, which reads back to the same numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nonsmooth.declarative.schema import schema
+from nonsmooth.exceptions import InputError, ModelError
+from nonsmooth.laws import by_name, names
+from nonsmooth.laws.base import Law
+from nonsmooth.model.contacts import Contact
+from nonsmooth.model.elements import Element
+from nonsmooth.model.kinds import time_functions
+from nonsmooth.model.model import Model
+from nonsmooth.model.signals import TimeFunction
+
+__all__ = ["model_text", "write_model"]
+
+#: longest table on one line
+WIDE = 100
+
+
+def write_model(model: Model, path: str | Path) -> None:
+    """Write a model as a TOML file, from which `read_model` makes it again with the same numbers.
+
+    Raises
+    ------
+    ModelError
+        If a load or motion is a function of Python, or an element or law is of a class that has no name here.
+    InputError
+        If the file cannot be written.
+    """
+    text = model_text(model)
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(f"{path} cannot be written ({reason}): give a file in a writable folder.") from error
+
+
+def model_text(model: Model) -> str:
+    """The TOML text of a model.
+
+    Raises
+    ------
+    ModelError
+        As `write_model`.
+
+    >>> from nonsmooth import Ground, Model, PlanarBody, Spring
+    >>> model = Model([Ground(), PlanarBody("ball", mass=0.2, inertia=5e-5)], name="ball on a spring")
+    >>> spring = model.add(Spring("spring", "ground", "ball", stiffness=100.0))
+    >>> print(model_text(model))
+    name = "ball on a spring"
+    <BLANKLINE>
+    [elements.ground]
+    kind = "ground"
+    <BLANKLINE>
+    [elements.ball]
+    kind = "planar-body"
+    mass = 0.2
+    inertia = 5e-05
+    <BLANKLINE>
+    [elements.spring]
+    kind = "spring"
+    a = "ground"
+    b = "ball"
+    stiffness = 100.0
+    <BLANKLINE>
+    """
+    return _Writer(model).text()
+
+
+class _Writer:
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        known = schema()
+        #: name of each class
+        self.kinds: dict[Any, str] = {table.made: kind for kind, table in {**known.elements, **known.contacts}.items()}
+        self.kinds |= {cls: kind for kind, cls in time_functions().items()}
+        self.kinds |= {by_name(kind, "normal"): kind for kind in names("normal")}
+        self.kinds |= {by_name(kind, "friction"): kind for kind in names("friction")}
+        laws = [element.contact for element in model.elements if isinstance(element, Contact)]
+        #: the law of all contacts, which then stands at the top
+        self.common = laws[0] if len(laws) > 1 and all(law == laws[0] for law in laws) else None
+
+    def text(self) -> str:
+        parts = [f"name = {_plain(self.model.name)}\n"]
+        if self.model.origin:
+            parts.append(_table(("origin",), dict(self.model.origin)))
+        if self.common is not None:
+            parts.append(_table(("contact",), self._object(self.common, self.common)))
+        for element in self.model.elements:
+            parts.append(_table(("elements", element.name), self._element(element)))
+        if self.model.provenance:
+            lines = (f"{_key(name)} = {_plain(dict(one))}\n" for name, one in self.model.provenance.items())
+            parts.append("[provenance]\n" + "".join(lines))
+        return "\n".join(parts)
+
+    def _element(self, element: Element) -> dict[str, Any]:
+        found = self._object(element, element)
+        found.pop("name", None)
+        if self.common is not None and isinstance(element, Contact):
+            found.pop("contact")
+        return found
+
+    def _object(self, thing: Any, owner: Any) -> dict[str, Any]:
+        """Kind and keys of an element, a law or a function of time; what is as by default is left out."""
+        data: dict[str, Any] = {}
+        if isinstance(thing, (Element, Law, TimeFunction)):
+            if type(thing) not in self.kinds:
+                raise _error(owner, f"{type(thing).__name__} has no name in TOML files: another class has its name, "
+                             "or it stands in no module of laws; keep the model in Python.")  # fmt: skip
+            data["kind"] = self.kinds[type(thing)]
+        for one in dataclasses.fields(thing):
+            value = getattr(thing, one.name)
+            if not one.init or value is None or (one.default is not dataclasses.MISSING and _same(value, one.default)):
+                continue
+            data[one.name] = self._value(value, one.name, owner)
+        return data
+
+    def _value(self, value: Any, field: str, owner: Any) -> Any:
+        if isinstance(value, Element):
+            return value.name
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return self._object(value, owner)
+        if isinstance(value, (bool, str)):
+            return value
+        if isinstance(value, (np.ndarray, np.generic)):
+            value = value.tolist()
+        if isinstance(value, (int, float)):
+            return float(value) if isinstance(value, float) else value
+        if isinstance(value, (tuple, list)):
+            return [self._value(one, field, owner) for one in value]
+        name = getattr(value, "__name__", type(value).__name__)
+        raise _error(owner, f"{field} is the Python function {name}, which a TOML file cannot hold; give a Ramp, a "
+                     "Harmonic or a Table, or keep the model in Python.")  # fmt: skip
+
+
+def _error(owner: Any, sentence: str) -> ModelError:
+    return owner.error(sentence) if isinstance(owner, Element) else ModelError(sentence)
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Equal also in the sign of zeros."""
+    return bool(value == default) and repr(value) == repr(default)
+
+
+def _table(path: tuple[str, ...], data: Mapping[str, Any]) -> str:
+    """A table with a header; tables in it that are long come below, with headers of their own."""
+    lines, below = [f"[{'.'.join(map(_key, path))}]"], []
+    for key, value in data.items():
+        if isinstance(value, dict):
+            line = f"{_key(key)} = {_plain(value)}"
+            if len(line) > WIDE or any(isinstance(one, dict) for one in value.values()):
+                below.append(_table((*path, key), value))
+                continue
+        lines.append(f"{_key(key)} = {_plain(value)}")
+    return "\n".join(["\n".join(lines) + "\n", *below])
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _plain(key)
+
+
+def _plain(value: Any) -> str:
+    """A value as TOML writes it; numbers with all their digits."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(key)} = {_plain(one)}" for key, one in value.items()) + " }"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_plain, value))}]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value)
