@@ -71,6 +71,8 @@ def why_not_native(system: System, stepper: Stepper, control: StepControl, value
             return f'cone="{stepper.cone}" has no compiled loop'
         if any(_coefficients(system, values, "restitution")):
             return "GaussQP with a constant step has no restitution"
+    elif stepper.levers != "predicted":
+        return f'levers="{stepper.levers}" has no compiled loop'
     from nonsmooth.native.layout import NotNative
 
     try:
@@ -88,13 +90,15 @@ def layout_of(system: System, stepper: Stepper, values: Array) -> Any:
     key = rough, scheme_of(stepper, 1.0).kind
     layouts = _layouts.setdefault(system, {})
     if key not in layouts:
-        layouts[key] = Layout(system.elements, system.parameters, rough=rough, scheme=key[1])
+        layouts[key] = Layout(
+            system.elements, system.parameters, rough=rough, scheme=key[1], functions=system.functions
+        )
     return layouts[key]
 
 
 def scheme_of(stepper: Any, dt: float) -> Any:
     """What the compiled loop is told of a stepper."""
-    from nonsmooth.native import loops as n
+    from nonsmooth.native import table as n
     from nonsmooth.native.session import Scheme
 
     options = {
@@ -168,7 +172,7 @@ class NativeRun:
 
     @property
     def steps(self) -> int:
-        from nonsmooth.native.loops import K_STEPS
+        from nonsmooth.native.table import K_STEPS
 
         return int(self.session.counter(K_STEPS))
 
@@ -179,7 +183,7 @@ class NativeRun:
         return State(state.t, state.q, state.v, self.first.law_memory, memory)
 
     def _loop(self) -> None:
-        from nonsmooth.native import loops as n
+        from nonsmooth.native import table as n
 
         session, chunk = self.session, 64
         while self.time() < self.t_end:
@@ -198,13 +202,13 @@ class NativeRun:
                 self.progress(self.time(), self.t_end, self.steps)
 
     def time(self) -> float:
-        from nonsmooth.native.loops import TIME
+        from nonsmooth.native.table import TIME
 
         return float(self.session.layout.block(self.session.memory, TIME, 2)[1])
 
     def _python_step(self) -> None:
         """The next step by the Python formulation, which raises where it cannot certify it either."""
-        from nonsmooth.native import loops as n
+        from nonsmooth.native import table as n
 
         if self.python is None:
             self.python = self._make_python()
@@ -216,10 +220,13 @@ class NativeRun:
         step = self.python._step(state, self.control.next_time(state.t, self.origin, self.t_end))
         remembered = step.state.stepper_memory
         scalars = [step.dt, step.residual, step.complementarity, step.work_drivers, step.work_drivers_impact]
+        modes = np.zeros(8 * -(-self.system.nc // 8), dtype=np.int8)
+        modes[: self.system.nc] = step.mode
+        hit = bool(np.any(step.P_N_impact > 0.0) or np.any(step.v_left != step.state.v))
         parts = {
-            n.P_N: remembered["P_N"], n.P_T: remembered["P_T"],
-            n.P_A: np.zeros(self.system.ng), n.P_B: np.zeros(self.system.ng),
-            n.S_PN: step.P_N, n.S_PNI: step.P_N_impact, n.S_PT: step.P_T, n.S_MODE: step.mode.astype(float),
+            n.P_N: step.P_N, n.P_T: step.P_T,
+            **{where: np.zeros(self.system.ng) for where in (n.P_A, n.P_B)},
+            n.S_PNI: step.P_N_impact, n.S_MODE: modes.view(np.float64),
             n.S_MINUS: step.gamma_minus, n.S_PLUS: step.gamma_plus, n.S_REACTION: step.reaction,
             n.S_REACTION_I: step.reaction_impact, n.S_SCALARS: np.array([*scalars, step.loss_friction]),
             n.S_LEFT: np.concatenate([np.zeros(3), step.v_left]),
@@ -229,11 +236,13 @@ class NativeRun:
             for where, name in ((n.CLOSED, "closed"), (n.LEFT_AT, "left_at"))
             if name in remembered
         }
-        self.session.accept(step.state, parts)
+        self.session.accept(step.state, parts, hit=hit)
+        for where, name in ((n.P_N, "P_N"), (n.P_T, "P_T")):
+            self.session.layout.block(self.session.memory, where, self.system.nc)[:] = remembered[name]
         self.python_steps += 1
 
     def _finished(self, status: str) -> Trajectory:
-        from nonsmooth.native import loops as n
+        from nonsmooth.native import table as n
 
         session, seconds = self.session, time.perf_counter() - self.clock
         session.finish()  # gaps and energies of rows, which the Python engine does not count as stepping either
@@ -251,32 +260,29 @@ class NativeRun:
 
     def _rows(self) -> Rows:
         """The recorded tables, cut to what is written."""
-        from nonsmooth.native import loops as n
+        from nonsmooth.native import table as n
 
         session, columns = self.session, self.session.columns
-        count, nc, nr = session.counter(n.K_ROWS), self.system.nc, len(self.system.reaction_names)
-        scalars = columns.part(n.S_SCALARS, n.N_SCALARS)[:count]
-        dt = scalars[:, n.DT].copy()
-        P_N, P_NI, P_T, mode, minus, plus = (
-            columns.part(where, nc)[:count] for where in (n.S_PN, n.S_PNI, n.S_PT, n.S_MODE, n.S_MINUS, n.S_PLUS)
-        )
-        t = columns.part(n.TIME, 2)[:count, 1].copy()
-        reaction, reaction_impact = (columns.part(where, nr)[:count] for where in (n.S_REACTION, n.S_REACTION_I))
+        count, nc, at = session.counter(n.K_ROWS), self.system.nc, columns.hit_rows
+        t = columns.part(n.TIME, count)[:, 0].copy()
+        dt = np.diff(t, prepend=t[:1])
+        v, P_N = columns.part(n.V, count), columns.part(n.P_N, count)
+        P_T = columns.part(n.P_T, count) if session.layout.rough else np.zeros((count, nc))
+        reaction = columns.part(n.S_REACTION, count)
+        v_left, P_NI, reaction_impact = v.copy(), np.zeros((count, nc)), np.zeros_like(reaction)
+        for table, where in ((v_left, n.S_LEFT), (P_NI, n.S_PNI), (reaction_impact, n.S_REACTION_I)):
+            table[at] = columns.hit(where)
         if self.record > 1:
             reaction = np.divide(reaction, dt[:, None], out=np.zeros_like(reaction), where=dt[:, None] > 0.0)
-            impacts = columns.impacts[: columns.table[n.REC_IMPACT_COUNT]]
-        else:
-            row, contact = np.nonzero(P_NI > 0.0)
-            at = row, contact
-            impacts = np.column_stack([t[row], contact, P_NI[at], P_T[at], minus[at], plus[at]])
+        impacts = columns.impacts[: columns.table[n.REC_IMPACT_COUNT]]
         names = ("kinetic", "potential", "work_loads", "work_drivers", "loss_impacts", "loss_friction", "loss_damping")
         energy = dict(zip(names, columns.energies[:count].T, strict=True))
         order = (*names[:5], "loss_contact", *names[5:])
         energy["loss_contact"] = np.zeros(count)
         worst = session.worst()
         return Rows(
-            t, dt, columns.motion(n.Q)[:count], columns.motion(n.V)[:count], columns.motion(n.S_LEFT)[:count],
+            t, dt, columns.part(n.Q, count), v, v_left,
             columns.gaps[:count], columns.rates[:count], columns.rates_left[:count], P_N, P_NI, P_T,
-            mode.astype(np.int8), reaction, reaction_impact, {name: energy[name] for name in order}, impacts,
+            columns.modes(count), reaction, reaction_impact, {name: energy[name] for name in order}, impacts,
             (float(worst[0]), float(worst[1]), float(worst[2]), float(worst[3])),
         )  # fmt: skip

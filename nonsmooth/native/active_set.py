@@ -1,7 +1,7 @@
-"""The active-set kernel: mixed linear complementarity problems of joint size, compiled by numba.
+"""The kernels of the active set, compiled by numba: mixed linear complementarity problems, and what is reduced to them.
 
-The same function serves `nonsmooth.solvers.ActiveSet` and the compiled time loop. The systems have a handful of rows,
-so the factorisation is written out: a LAPACK call costs more than the elimination itself.
+The systems have a handful of rows, so the factorisations are written out: a LAPACK call costs more than the elimination
+itself. Inner loops run along rows, which the compiler turns into vector instructions, so that large ones do as well.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.programs.base import TINY
 from nonsmooth.programs.lcp import CAP
 
-__all__ = ["mixed_lcp"]
+__all__ = ["mixed_lcp", "newton_step", "quadratic_program"]
 
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]
@@ -24,6 +24,7 @@ ROUND_OFF = 1e-15
 ALL_AT_ONCE = 12  # rounds without progress in which all wrong rows switch together
 REGULARISATIONS = (1e-10, 1e-7, 1e-4)
 REFINEMENTS = 40
+LOST = 1e-13  # a row of A x - b that differs by this share of its terms from the LCP's w has lost digits
 
 
 @njit(cache=True)
@@ -209,3 +210,189 @@ def mixed_lcp(
         if error <= SIGN:
             break
     return z, w, binding, iterations, error
+
+
+@njit(cache=True)
+def quadratic_program(
+    H: Array, f: Array, A: Array, b: Array, equalities: int, active: Mask, max_iterations: int
+) -> tuple[Array, Array, Mask, int, float, bool]:
+    """Solve a QP by the LCP of its multipliers, the reduction of `nonsmooth.programs.lcp_from_qp` in one call.
+
+    Parameters
+    ----------
+    H, f, A, b, equalities
+        As in `nonsmooth.programs.QP`; float64, C-contiguous.
+    active, max_iterations
+        As in `mixed_lcp`.
+
+    Returns
+    -------
+    x, y, active, iterations, error
+        Of the LCP, and x = H^-1 (A'y - f); iterations = -1 and x not a number where H is not positive definite.
+    lost : bool
+        Whether the reduction has lost digits, as it does where H is badly conditioned.
+    """
+    n, m = f.size, b.size
+    x = np.empty(n)
+    U, scales = H.copy(), np.empty(n)  # H = U'U, and 1 / diagonal of U
+    Y, free = np.empty((n, m)), f.copy()  # U'^-1 A' and U'^-1 f
+    for i in range(n):
+        x[i] = np.nan
+        for j in range(m):
+            Y[i, j] = A[j, i]
+    for c in range(n):
+        if not U[c, c] > 0.0:
+            return x, np.zeros(m), active, -1, np.inf, False
+        scales[c] = 1.0 / np.sqrt(U[c, c])
+        for j in range(c, n):
+            U[c, j] *= scales[c]
+        for j in range(m):
+            Y[c, j] *= scales[c]
+        free[c] *= scales[c]
+        for i in range(c + 1, n):
+            factor = U[c, i]
+            for j in range(i, n):
+                U[i, j] -= factor * U[c, j]
+            for j in range(m):
+                Y[i, j] -= factor * Y[c, j]
+            free[i] -= factor * free[c]
+    delassus, rates = np.zeros((m, m)), np.empty(m)
+    for i in range(m):
+        rates[i] = -b[i]
+    for c in range(n):
+        for i in range(m):
+            factor = Y[c, i]
+            rates[i] -= factor * free[c]
+            for j in range(m):
+                delassus[i, j] += factor * Y[c, j]
+    y, w, binding, iterations, error = mixed_lcp(delassus, rates, equalities, active, max_iterations)
+    for i in range(n - 1, -1, -1):
+        value = -free[i]
+        for j in range(m):
+            value += Y[i, j] * y[j]
+        for j in range(i + 1, n):
+            value -= U[i, j] * x[j]
+        x[i] = value * scales[i]
+    lost = False
+    for i in range(m):
+        slack = -b[i]
+        for j in range(n):
+            slack += A[i, j] * x[j]
+        lost = lost or abs(slack - w[i]) > LOST * (abs(rates[i]) + abs(b[i]))
+    return x, y, binding, iterations, error, lost
+
+
+@njit(cache=True)
+def _places(mask: Mask) -> tuple[Rows, int]:
+    """Where the mask is true, and how often."""
+    places, count = np.empty(mask.size, np.int64), 0
+    for i in range(mask.size):
+        if mask[i]:
+            places[count] = i
+            count += 1
+    return places, count
+
+
+@njit(cache=True)
+def _eliminate(M: Array, R: Array) -> bool:
+    """R becomes M^-1 R, and M is used up; False where M has no inverse."""
+    n = R.shape[0]
+    for c in range(n):
+        p = c
+        for i in range(c + 1, n):
+            if abs(M[i, c]) > abs(M[p, c]):
+                p = i
+        if M[p, c] == 0.0:
+            return False
+        if p != c:
+            for j in range(c, n):
+                M[c, j], M[p, j] = M[p, j], M[c, j]
+            for j in range(R.shape[1]):
+                R[c, j], R[p, j] = R[p, j], R[c, j]
+        for i in range(c + 1, n):
+            factor = M[i, c] / M[c, c]
+            for j in range(c + 1, n):
+                M[i, j] -= factor * M[c, j]
+            for j in range(R.shape[1]):
+                R[i, j] -= factor * R[c, j]
+    for c in range(n - 1, -1, -1):
+        for j in range(R.shape[1]):
+            R[c, j] /= M[c, c]
+        for i in range(c):
+            factor = M[i, c]
+            for j in range(R.shape[1]):
+                R[i, j] -= factor * R[c, j]
+    return True
+
+
+@njit(cache=True)
+def newton_step(
+    c: Array, G: Array, c_x: Array, c_y: Array, G_x: Array, G_y: Array, x: Array, y: Array,
+    free: Mask, pairs: Mask, G_scale: Array, y_scale: Array, active: Mask, max_iterations: int,
+) -> tuple[Array, Array, Mask, bool]:  # fmt: skip
+    """Solve c + c_x dx + c_y dy = 0 and 0 <= G + G_x dx + G_y dy ⟂ y + dy >= 0; exact if both are linear.
+
+    Parameters
+    ----------
+    c, G, c_x, c_y, G_x, G_y
+        Equations and gaps at (x, y) with their Jacobians; float64, C-contiguous.
+    x, y : float64 (n,), (m,)
+        The iterate, not changed.
+    free, pairs : bool (n,), (m,)
+        The x that move, as many as equations, and the pairs that bind; another y is zero.
+    G_scale, y_scale : float64 (m,)
+        Typical sizes.
+    active : bool (m,)
+        Pairs believed to be closed.
+    max_iterations : int
+        Most pivots.
+
+    Returns
+    -------
+    x, y, active : arrays
+        The new iterate.
+    solved : bool
+        False where c_x is not square or has no inverse.
+    """
+    (moving, n), (binding, m) = _places(free), _places(pairs)
+    new_x, new_y, new_active = x.copy(), np.zeros(y.size), np.zeros(y.size, np.bool_)
+    if c.size != n:
+        return new_x, new_y, new_active, False
+    # dx = -(offset + slope Y) with Y the new multipliers of the pairs: c_y dy = c_y Y - c_y y
+    M, R = np.empty((n, n)), np.empty((n, 1 + m))
+    for i in range(n):
+        for j in range(n):
+            M[i, j] = c_x[i, moving[j]]
+        R[i, 0] = c[i]
+        for j in range(y.size):
+            R[i, 0] -= c_y[i, j] * y[j]
+        for j in range(m):
+            R[i, 1 + j] = c_y[i, binding[j]]
+    if not _eliminate(M, R):
+        return new_x, new_y, new_active, False
+    A, b, start = np.empty((m, m)), np.empty(m), np.empty(m, np.bool_)
+    row = np.empty(1 + m)
+    for k in range(m):
+        pair = binding[k]
+        row[0] = G[pair]
+        for j in range(y.size):
+            row[0] -= G_y[pair, j] * y[j]
+        for j in range(m):
+            row[1 + j] = G_y[pair, binding[j]]
+        for i in range(n):
+            factor = G_x[pair, moving[i]]
+            for j in range(1 + m):
+                row[j] -= factor * R[i, j]
+        b[k] = row[0] / G_scale[pair]
+        for j in range(m):
+            A[k, j] = row[1 + j] * y_scale[binding[j]] / G_scale[pair]
+        start[k] = active[pair]
+    z, _, closed, _, _ = mixed_lcp(A, b, 0, start, max_iterations)
+    for k in range(m):
+        new_y[binding[k]] = z[k] * y_scale[binding[k]]
+        new_active[binding[k]] = closed[k]
+    for i in range(n):
+        new_x[moving[i]] -= R[i, 0]
+        for k in range(m):
+            new_x[moving[i]] -= R[i, 1 + k] * new_y[binding[k]]
+    return new_x, new_y, new_active, True

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.model.state import State
-from nonsmooth.native import loops as n
+from nonsmooth.native import entries
+from nonsmooth.native import table as n
 from nonsmooth.native.layout import Layout
 from nonsmooth.native.session import Scheme, Session
 
@@ -49,12 +50,12 @@ def run_batch(
 
     def share(first: int) -> None:
         mine = _session(layout, values[0], scheme, state, observe)
-        n.run_many(
+        entries.run_many(
             mine.A, mine.f, mine.rec, template.ctypes.data, places.ctypes.data, values.ctypes.data, ends.ctypes.data,
             status.ctypes.data, first, min(first + SHARE, count), float(dt), float(t_end), kept.ctypes.data,
         )  # fmt: skip
 
-    n.run_many(session.A, session.f, session.rec, template.ctypes.data, places.ctypes.data, values.ctypes.data,
+    entries.run_many(session.A, session.f, session.rec, template.ctypes.data, places.ctypes.data, values.ctypes.data,
                ends.ctypes.data, status.ctypes.data, 0, 0, float(dt), float(t_end), kept.ctypes.data)  # fmt: skip
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         jobs = [pool.submit(share, first) for first in range(0, count, SHARE)]
@@ -69,7 +70,7 @@ def run_batch(
 
 def _session(layout: Layout, values: Array, scheme: Scheme, state: State, observe: bool) -> Session:
     session = Session(layout, values, scheme, record=np.iinfo(np.int64).max, capacity=1)
-    session.table[n.OBSERVE] = 2 if observe else 0
+    session.table[n.OBSERVE], session.table[n.BRIEF] = observe, True
     session.place(state)
     layout.block(session.memory, n.LEFT_AT, layout.nc)[:] = -np.inf
     return session

@@ -1,4 +1,4 @@
-"""Machine code of element kinds: compiled by LLVM, which numba brings, and kept on disk.
+"""Machine code of element kinds and of loops: compiled by LLVM, which numba brings, and kept on disk.
 
 Object code is filed under a hash of its LLVM text, of the versions of the emitter and of LLVM, and of the processor. A
 folder that cannot be written costs the compilation of each process, nothing else.
@@ -14,6 +14,7 @@ import re
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ import casadi as ca
 
 from nonsmooth.native.emit import EMITTER, Code, emit
 
-__all__ = ["Kernel", "cache_folder", "compilations", "kernel"]
+__all__ = ["Kernel", "cache_folder", "compilations", "functions", "kernel"]
 
 _lock = threading.RLock()
 _kernels: dict[str, Kernel] = {}
@@ -117,23 +118,49 @@ def _engine() -> Any:
 def _loaded(key: str, code: Code) -> Kernel:
     import llvmlite.binding as llvm
 
-    engine = _engine()
-    name, path = f"kind_{key[:32]}", cache_folder() / f"{key}.o"
+    def text() -> str:
+        _counts["compiled"] += 1
+        return _dialect(code.text.replace("@NAME@", f"@{name}"), llvm.llvm_version_info[0])
+
+    name, before = f"kind_{key[:32]}", _counts["compiled"]
+    prepare, evaluate = _linked(key, text, [f"{name}_prepare", f"{name}_evaluate"])
+    _counts["loaded"] += _counts["compiled"] == before
+    return Kernel(prepare, evaluate, code.parameters, code.slots, code.outputs)
+
+
+def functions(key: str, text: Callable[[], str], names: list[str]) -> list[int]:
+    """Addresses of functions whose LLVM code `text` writes where their object code is not on disk under `key`."""
+    with _lock:
+        return _linked(hashlib.sha256(f"{_processor()}\n{key}".encode()).hexdigest(), text, names, optimised=True)
+
+
+def _linked(key: str, text: Callable[[], str], names: list[str], *, optimised: bool = False) -> list[int]:
+    import llvmlite.binding as llvm
+
+    engine, path = _engine(), cache_folder() / f"{key}.o"
     data = _read(path)
     if data is None:
         target = _target()
-        module = llvm.parse_assembly(_dialect(code.text.replace("@NAME@", f"@{name}"), llvm.llvm_version_info[0]))
+        module = llvm.parse_assembly(text())
         module.triple, module.data_layout = target.triple, str(target.target_data)
         module.verify()
+        if optimised:
+            _optimise(module, target)
         data = bytes(target.emit_object(module))
-        _counts["compiled"] += 1
         _write(path, data)
-    else:
-        _counts["loaded"] += 1
     engine.add_object_file(llvm.ObjectFileRef.from_data(data))
     engine.finalize_object()
-    prepare, evaluate = (int(engine.get_function_address(f"{name}_{part}")) for part in ("prepare", "evaluate"))
-    return Kernel(prepare, evaluate, code.parameters, code.slots, code.outputs)
+    return [int(engine.get_function_address(name)) for name in names]
+
+
+def _optimise(module: Any, target: Any) -> None:
+    """LLVM's passes, without copies of loops: those of a mechanism are short, and code that fits a cache is faster."""
+    import llvmlite.binding as llvm
+
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_unrolling = options.loop_vectorization = options.slp_vectorization = False
+    builder = llvm.create_pass_builder(target, options)
+    builder.getModulePassManager().run(module, builder)
 
 
 def _dialect(text: str, version: int) -> str:

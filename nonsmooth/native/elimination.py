@@ -15,7 +15,9 @@ __all__ = ["Plan", "eliminate"]
 
 @dataclass(frozen=True)
 class Plan:
-    """Blocks in their order; doubles that their matrix takes; the arrays of the table, by their names in `loops`.
+    """Blocks in their order; doubles that their matrix takes, in all and for joints; the arrays of `loops` by name.
+
+    Couplings are pairs of different blocks that share a body.
 
     >>> eliminate([(2, 0, 1), (1, 1, 0)], joints=1).order
     [0, 1]
@@ -23,6 +25,7 @@ class Plan:
 
     order: list[int]
     size: int
+    joint_size: int
     couplings: int
     joint_couplings: int
     arrays: dict[str, list[int]]
@@ -43,7 +46,7 @@ def eliminate(blocks: Sequence[tuple[int, int, int]], joints: int) -> Plan:
     position = {block: k for k, block in enumerate(order)}
     later_at = [sorted(position[j] for j in later[i]) for i in order]
     sizes = [blocks[i][0] for i in order]
-    place, size = _places(sizes, later_at, joints)
+    place, size, joint_size = _places(sizes, later_at, joints)
     couplings = _couplings(by_body, position)
     arrays: dict[str, list[int]] = {"B_DIAGONAL": [place[k, k] for k in range(len(order))]}
     arrays |= {
@@ -51,6 +54,7 @@ def eliminate(blocks: Sequence[tuple[int, int, int]], joints: int) -> Plan:
         "C_COLUMN": [c[1] for c in couplings],
         "C_ROW_SIDE": [c[2] for c in couplings],
         "C_COLUMN_SIDE": [c[3] for c in couplings],
+        "C_BODY": [c[4] for c in couplings],
         "C_LOWER": [place[c[0], c[1]] for c in couplings],
         "C_UPPER": [place[c[1], c[0]] for c in couplings],
     }
@@ -65,7 +69,7 @@ def eliminate(blocks: Sequence[tuple[int, int, int]], joints: int) -> Plan:
         upper += [place[k, j] for j in after]
         target += [place[i, j] for i in after for j in after]
     first.append(len(block))
-    return Plan(order, size, len(couplings), sum(c[0] < joints for c in couplings), arrays)
+    return Plan(order, size, joint_size, len(couplings), sum(c[0] < joints for c in couplings), arrays)
 
 
 def _least_degree(neighbours: list[set[int]], joints: int) -> tuple[list[int], list[set[int]]]:
@@ -92,7 +96,7 @@ def _least_degree(neighbours: list[set[int]], joints: int) -> tuple[list[int], l
     return order, graph
 
 
-def _places(sizes: list[int], later: list[list[int]], joints: int) -> tuple[dict[tuple[int, int], int], int]:
+def _places(sizes: list[int], later: list[list[int]], joints: int) -> tuple[dict[tuple[int, int], int], int, int]:
     """Offsets of the blocks (row, column) of the matrix: those between joints first, then diagonals."""
     place: dict[tuple[int, int], int] = {}
     size = 0
@@ -112,17 +116,20 @@ def _places(sizes: list[int], later: list[list[int]], joints: int) -> tuple[dict
     for k in range(joints):
         take(k, k)
     pairs(0, joints, range(joints))
+    joint_size = size
     for k in range(joints, len(sizes)):
         take(k, k)
     pairs(0, len(sizes), range(joints, len(sizes)))
-    return place, size
+    return place, size, joint_size
 
 
-def _couplings(by_body: dict[int, list[tuple[int, int]]], position: dict[int, int]) -> list[tuple[int, int, int, int]]:
-    """(row, column, side of the row's block, side of the column's) with row >= column, joints' first."""
+def _couplings(
+    by_body: dict[int, list[tuple[int, int]]], position: dict[int, int]
+) -> list[tuple[int, int, int, int, int]]:
+    """(row, column, side of the row's block, side of the column's, body) with row > column, joints' first."""
     found = []
-    for members in by_body.values():
+    for body, members in by_body.items():
         placed = sorted((position[i], side) for i, side in members)
         for x, (j, side_j) in enumerate(placed):
-            found += [(i, j, side_i, side_j) for i, side_i in placed[x:]]
+            found += [(i, j, side_i, side_j, body) for i, side_i in placed[x + 1 :]]
     return sorted(found)

@@ -22,8 +22,8 @@ __all__ = ["Kinds"]
 class Kinds:
     """Kinds of one build of a mechanism; elements of one kind get one and the same function."""
 
-    def __init__(self, dimension: int) -> None:
-        self.functions = ElementFunctions(dimension)
+    def __init__(self, dimension: int, functions: ElementFunctions | None = None) -> None:
+        self.functions = ElementFunctions(dimension) if functions is None else functions
         self.a, self.b = placement_like(dimension, "a"), placement_like(dimension, "b")
         self.t = ca.SX.sym("t")
         self._made: dict[tuple[str, int], tuple[ca.Function, ca.Function]] = {}

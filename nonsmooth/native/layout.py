@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.laws.rigid import Rigid
+from nonsmooth.model.assembly import ElementFunctions
 from nonsmooth.model.bodies import Body, Ground, PlanarBody
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.model.joints import Joint
-from nonsmooth.native import loops as n
+from nonsmooth.native import table as n
 from nonsmooth.native.compiler import Kernel, kernel
 from nonsmooth.native.elimination import eliminate
 from nonsmooth.native.emit import Unsupported
@@ -61,6 +62,7 @@ class Layout:
     parameters : names of the parameters in order, for the index of each
     rough : whether tangential rows exist
     scheme : `loops.GAUSS` or `loops.MOREAU_JEAN`
+    functions : of the kinds of elements, where they have been made already
 
     Raises
     ------
@@ -69,8 +71,9 @@ class Layout:
     """
 
     def __init__(
-        self, elements: Sequence[Element], parameters: Iterable[str], *, rough: bool, scheme: int = n.GAUSS
-    ) -> None:
+        self, elements: Sequence[Element], parameters: Iterable[str], *, rough: bool, scheme: int = n.GAUSS,
+        functions: ElementFunctions | None = None,
+    ) -> None:  # fmt: skip
         self.rough, self.scheme = rough, scheme
         self.index = {name: i for i, name in enumerate(parameters)}
         self.bodies = [e for e in elements if isinstance(e, Body)]
@@ -84,7 +87,8 @@ class Layout:
         self._size = 0
         self._gather: list[tuple[int, Integers]] = []
         self._groups: list[_Group] = []
-        self._kinds = Kinds(2)
+        self.parts: dict[int, tuple[int, int]] = {}
+        self._kinds = Kinds(2, functions)
         try:
             self._collect(elements)
         except Unsupported as error:
@@ -115,7 +119,9 @@ class Layout:
         if not isinstance(law, Rigid):
             raise NotNative(f'the contact "{contact.name}" is compliant; the native engine has rigid contact only')
         if law.impact != "newton":
-            raise NotNative(f"the contact \"{contact.name}\" has Poisson's impact law; the native engine has Newton's")
+            raise NotNative(
+                f'the contact "{contact.name}" has the impact law "{law.impact}"; the native engine has "newton"'
+            )
         return law
 
     def _collect(self, elements: Sequence[Element]) -> None:
@@ -198,6 +204,7 @@ class Layout:
         sizes = {n.TIME: 2, n.OPTIONS: n.N_OPTIONS, n.COUNTERS: n.N_COUNTERS, n.WORST: n.N_WORST}
         sizes |= {n.TOTALS: n.N_TOTALS, n.LAST_POWER: 2, n.S_ENERGY: 7, n.S_SCALARS: n.N_SCALARS}
         sizes |= {n.SUM_SCALARS: n.N_SCALARS, n.BEFORE: 2 * (self.nc + self.ng)}
+        sizes |= {n.HISTORY: 3 * (self.ng + 2 * self.nc)}
         for where in (
             n.Q, n.V, n.U, n.VP, n.Q1, n.QM, n.MASS, n.ROOT_MASS, n.INVERSE, n.CONSTANT_FORCE, n.FORCE, n.KICK, n.PUSH,
             n.BASE, n.WORK, n.S_LEFT,
@@ -206,17 +213,16 @@ class Layout:
         sizes |= {where: 4 * bodies + 4 for where in (n.Z0, n.Z1, n.ZM)}
         for where in (
             n.RESTITUTION, n.FRICTION, n.TANGENTIAL, n.SCALE, n.THRESHOLD, n.Y_SCALE, n.P_N, n.P_T, n.CLOSED, n.LEFT_AT,
-            n.SHIFT_N, n.SHIFT_T, n.GAMMA_MINUS, n.ACTIVE, n.MODE, n.WANTED, n.OLD_N, n.OLD_T, n.OLD_FRICTION, n.STRUCK,
-            n.S_PN, n.S_PNI, n.S_PT, n.S_MODE, n.S_MINUS, n.S_PLUS, n.SUM_PN, n.SUM_PNI, n.SUM_PT,
+            n.SHIFT_N, n.SHIFT_T, n.ACTIVE, n.MODE, n.WANTED, n.OLD_N, n.OLD_T, n.OLD_FRICTION, n.STRUCK,
+            n.S_PNI, n.S_MODE, n.S_MINUS, n.S_PLUS, n.SUM_PN, n.SUM_PNI, n.SUM_PT,
         ):  # fmt: skip
             sizes[where] = self.nc
         sizes |= {where: self.ng for where in (n.P_A, n.P_B, n.SHIFT_J)}
         sizes |= {where: 3 * nj for where in (n.S_REACTION, n.S_REACTION_I, n.SUM_REACTION, n.SUM_REACTION_I)}
-        row = [n.TIME, n.Q, n.V, n.S_LEFT, n.S_PN, n.S_PNI, n.S_PT, n.S_MODE, n.S_MINUS, n.S_PLUS]
-        row += [n.S_REACTION, n.S_REACTION_I, n.S_SCALARS]
-        for where in (*row, *(where for where in sizes if where not in row)):
-            table[where] = self._floats(sizes[where])
-        table[n.ROW_WIDTH] = (table[n.S_SCALARS] - table[n.TIME]) // 8 + n.N_SCALARS
+        sizes[n.HIT] = 1
+        for where, count in sizes.items():
+            table[where] = self._floats(count)
+        self._row()
         joint_out, contact_out = self._outputs(n.JOINT_0), self._outputs(n.CONTACT_0)
         # one after the other: the end of a step is copied to its start as a whole
         for where, count in (
@@ -228,6 +234,17 @@ class Layout:
             table[where] = self._floats(count)
         self._own_outputs()
         self._gathered()
+
+    def _row(self) -> None:
+        """Where things stand in a recorded row, and in what rows with impacts hold besides: (first, doubles)."""
+        size, modes = 3 * len(self.bodies), -(-self.nc // 8)
+        parts = {n.TIME: 1, n.Q: size, n.V: size, n.P_N: self.nc, n.P_T: self.nc * self.rough, n.S_MODE: modes}
+        parts |= {n.S_REACTION: 3 * len(self.joints), n.S_SCALARS: 2}
+        struck = {n.STRUCK_WIDTH: 2, n.S_LEFT: size, n.S_PNI: self.nc, n.S_REACTION_I: 3 * len(self.joints)}
+        for where, found in ((n.ROW_WIDTH, parts), (n.STRUCK_WIDTH, struck)):
+            ends = np.cumsum([0, *found.values()])
+            self.parts |= {name: (int(first), found[name]) for name, first in zip(found, ends, strict=False)}
+            self.table[where] = ends[-1]
 
     def _outputs(self, section: int) -> int:
         """Offsets of the groups of a section within the buffers that the loops give them; how long those are."""
@@ -309,33 +326,29 @@ class Layout:
 
     def _blocks(self) -> None:
         """Blocks in order of elimination, and the memory of their matrix."""
-        blocks: list[tuple[int, int, int, int, int]] = []
-        first = 0
-        for joint in self.joints:
-            size, (a, b) = len(joint.rows), (self.number[name] for name in joint.body_names())
-            blocks.append((first, size, size, a, b))
-            first += size
-        first = 0
-        for contact in self.contacts:
-            size, (a, b) = len(contact.gap_labels), (self.number[name] for name in contact.body_names())
-            blocks.append((first, size, size * (1 + self.rough), a, b))
-            first += size
-        plan = eliminate([block[2:] for block in blocks], len(self.joints))
+        blocks: list[tuple[int, int, int, int, int, int]] = []
+        for section, elements, rows in ((n.JOINT_0, self.joints, 1), (n.CONTACT_0, self.contacts, 1 + self.rough)):
+            places, first = self._places(section), 0
+            for e in elements:
+                size, (offset, a, b) = len(e.rows if isinstance(e, Joint) else e.gap_labels), places[e.name]
+                blocks.append((first, size, size * rows, offset, a, b))
+                first += size
+        plan = eliminate([(size, a, b) for _, _, size, _, a, b in blocks], len(self.joints))
         ordered = [blocks[i] for i in plan.order]
         table = self.table
-        table[n.N_BLOCKS], table[n.N_JOINT_BLOCKS], table[n.N_LU] = len(blocks), len(self.joints), plan.size
-        self._integers(n.B_FIRST, (block[0] for block in ordered))
-        self._integers(n.B_COUNT, (block[1] for block in ordered))
-        self._integers(n.B_SIZE, (block[2] for block in ordered))
+        table[n.N_BLOCKS], table[n.N_JOINT_BLOCKS] = len(blocks), len(self.joints)
+        table[n.N_LU], table[n.N_JOINT_LU] = plan.size, plan.joint_size
+        columns = n.B_FIRST, n.B_COUNT, n.B_SIZE, n.B_OUT, n.B_A, n.B_B
+        for i, where in enumerate(columns):
+            self._integers(where, (block[i] for block in ordered))
         self._integers(n.B_SLOT, np.cumsum([0] + [block[2] for block in ordered])[:-1])
-        for name, values in plan.arrays.items():
-            self._integers(getattr(n, name), values)
+        for name, numbers in plan.arrays.items():
+            self._integers(getattr(n, name), numbers)
         table[n.N_COUPLINGS], table[n.N_JOINT_COUPLINGS] = plan.couplings, plan.joint_couplings
-        slots = sum(block[2] for block in blocks)
+        slots = sum(block[2] for block in ordered)
         for where, count in (
             (n.COUNT, len(blocks)), (n.IDENTITY, slots), (n.DIAGONAL, slots), (n.R, 6 * slots), (n.C, 6 * slots),
-            (n.X, slots), (n.RHS, slots),
-            (n.RHS_A, slots), (n.LU, plan.size), (n.LU_A, plan.size),
+            (n.X, slots), (n.RHS, slots), (n.RHS_A, slots), (n.LU, plan.size), (n.RAISED, 1),
         ):  # fmt: skip
             table[where] = self._floats(count)
 
@@ -349,6 +362,11 @@ class Layout:
     def integers(self, memory: Array, where: int, count: int) -> Integers:
         """The same memory read as integers."""
         return self.block(memory, where, count).view(np.int64)
+
+    def remembered(self, where: int) -> int:
+        """Doubles of an array that the next step needs."""
+        sizes = {n.P_A: self.ng, n.P_B: self.ng, n.HISTORY: 3 * (self.ng + 2 * self.nc)}
+        return sizes.get(where, self.nc)
 
     def motion(self, memory: Array, where: int) -> Array:
         """Coordinates or velocities of the bodies, without the ground."""

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.model.state import State
-from nonsmooth.native import loops as n
+from nonsmooth.native import entries
+from nonsmooth.native import table as n
 from nonsmooth.native.layout import Layout
 
 __all__ = ["Columns", "Scheme", "Session"]
+
+#: bytes of a table up to which its memory is made at once
+POPULATED = 2**25
 
 
 @dataclass(frozen=True)
@@ -28,43 +34,68 @@ class Scheme:
 
 
 class Columns:
-    """Recorded rows: one table of the memory of each, gaps, energies, and the table of impacts."""
+    """Recorded rows, gaps and energies of each, what rows with impacts hold besides, and the table of impacts."""
 
     def __init__(self, layout: Layout, capacity: int, impacts: int) -> None:
         self.layout = layout
-        self.rows = np.empty((capacity, int(layout.table[n.ROW_WIDTH])))
+        self.rows = _room(capacity, int(layout.table[n.ROW_WIDTH]))
         self.gaps, self.rates, self.rates_left = (np.empty((capacity, layout.nc)) for _ in range(3))
         self.energies = np.empty((capacity, 7))
-        self.impacts = np.empty((impacts, 6))
+        self.struck = np.empty((impacts, int(layout.table[n.STRUCK_WIDTH])))
+        self.impacts = np.empty((impacts + layout.nc, 6))
         self.table = np.zeros(n.N_REC, dtype=np.int64)
         self._register()
 
     def _register(self) -> None:
         for where, array in (
             (n.REC_ROWS, self.rows), (n.REC_GAP, self.gaps), (n.REC_RATE, self.rates),
-            (n.REC_RATE_LEFT, self.rates_left), (n.REC_ENERGY, self.energies), (n.REC_IMPACTS, self.impacts),
+            (n.REC_RATE_LEFT, self.rates_left), (n.REC_ENERGY, self.energies), (n.REC_STRUCK, self.struck),
+            (n.REC_IMPACTS, self.impacts),
         ):  # fmt: skip
             self.table[where] = array.ctypes.data
         self.table[n.REC_CAPACITY], self.table[n.REC_IMPACT_CAPACITY] = len(self.rows), len(self.impacts)
+        self.table[n.REC_STRUCK_CAPACITY] = len(self.struck)
 
     def part(self, where: int, count: int) -> Array:
-        """What stood at `where` in the memory, in all rows, as a view."""
-        first = int(self.layout.table[where] - self.layout.table[n.TIME]) // 8
-        return self.rows[:, first : first + count]
+        """What stood at `where` in the memory, in so many rows, as a view."""
+        first, size = self.layout.parts[where]
+        return self.rows[:count, first : first + size]
 
-    def motion(self, where: int) -> Array:
-        """Coordinates or velocities of the bodies in all rows."""
-        return self.part(where, 3 * len(self.layout.bodies) + 3)[:, 3:]
+    def modes(self, count: int) -> NDArray[np.int8]:
+        """Contact modes of so many rows."""
+        packed = np.ascontiguousarray(self.part(n.S_MODE, count)).view(np.int8)
+        return packed.reshape(count, -1)[:, : self.layout.nc]
+
+    def hit(self, where: int) -> Array:
+        """The same of the rows with impacts; their numbers are in `hit_rows`."""
+        first, size = self.layout.parts[where]
+        return self.struck[: self.table[n.REC_STRUCK_COUNT], first : first + size]
+
+    @property
+    def hit_rows(self) -> NDArray[np.int64]:
+        """Numbers of the rows with impacts."""
+        return self.struck[: self.table[n.REC_STRUCK_COUNT], 0].astype(np.int64)
 
     def grow(self, rows: int) -> None:
         """Twice the room for rows, of which so many are in use, and for impacts, where the next step has none."""
         names = ["rows", "gaps", "rates", "rates_left", "energies"] if rows >= len(self.rows) else []
         if self.table[n.REC_IMPACT_COUNT] + self.layout.nc > len(self.impacts):
             names.append("impacts")
+        if self.table[n.REC_STRUCK_COUNT] >= len(self.struck):
+            names.append("struck")
         for name in names:
             array = getattr(self, name)
             setattr(self, name, np.concatenate([array, np.empty_like(array)]))
         self._register()
+
+
+def _room(rows: int, width: int) -> Array:
+    """Memory of a table; the system makes its pages at once where that is little, instead of one by one later."""
+    size = 8 * rows * width
+    if not (hasattr(mmap, "MAP_POPULATE") and 0 < size <= POPULATED):
+        return np.empty((rows, width))
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE
+    return np.frombuffer(mmap.mmap(-1, size, flags=flags)).reshape(rows, width)
 
 
 class Session:
@@ -84,30 +115,30 @@ class Session:
         self.table = layout.table.copy()
         self.table[n.SCHEME], self.table[n.PROJECTED], self.table[n.RECORD] = scheme.kind, scheme.projected, record
         self.table[n.OBSERVE] = record > 1
-        self.units = n.unit("solve"), n.unit(SCHEMES[scheme.kind]), n.unit("finish")
+        self.units = entries.unit("solve"), entries.unit(SCHEMES[scheme.kind]), entries.unit("finish")
         self.table[[n.SOLVE, n.STEP, n.FINISH]] = [unit.address for unit in self.units]
         self.memory = np.zeros(layout.size)
         layout.fill(self.memory, values, scheme.options)
-        self.columns = Columns(layout, capacity + 2, (100 if record > 1 else 1) + layout.nc)
+        self.columns = Columns(layout, capacity + 2, 100)
         self.A, self.f, self.rec = (array.ctypes.data for array in (self.table, self.memory, self.columns.table))
-        self.seen = 0
+        self.seen = self.seen_struck = 0
 
     def start(self, state: State) -> None:
         """Begin at a state: its motion, what it remembers of an earlier run, and row 0."""
         layout, memory = self.layout, state.stepper_memory
-        n.prepare(self.A, self.f)
+        entries.prepare(self.A, self.f)
         self.place(state)
         layout.block(self.memory, n.LEFT_AT, layout.nc)[:] = -np.inf
-        n.at_state(self.A, self.f)
-        n.contact_sizes(self.A, self.f)
+        entries.at_state(self.A, self.f)
+        entries.contact_sizes(self.A, self.f)
         for where, name in REMEMBERED.items():
-            target = layout.block(self.memory, where, layout.ng if where in (n.P_A, n.P_B) else layout.nc)
+            target = layout.block(self.memory, where, layout.remembered(where))
             if name in memory and np.shape(memory[name]) == target.shape:
                 target[:] = memory[name]
-        layout.motion(self.memory, n.S_LEFT)[:] = state.v
-        n.first_row(self.A, self.f, self.rec)
-        n.run(self.A, self.f, self.rec, state.t, 1.0, state.t, 0)  # compiled before the clock runs
-        n.observe_rows(self.A, self.f, self.rec, 0, 0)
+        entries.first_row(self.A, self.f, self.rec)
+        t = float(state.t)
+        entries.run(self.A, self.f, self.rec, t, 1.0, t, 0)  # compiled before the clock runs
+        entries.observe_rows(self.A, self.f, self.rec, 0, 0, 0)
 
     def place(self, state: State) -> None:
         """Put the motion of a state into the memory."""
@@ -120,7 +151,7 @@ class Session:
         """The motion, and what the next step remembers."""
         layout, memory = self.layout, self.memory
         remembered = {
-            name: layout.block(memory, where, layout.ng if where in (n.P_A, n.P_B) else layout.nc).copy()
+            name: layout.block(memory, where, layout.remembered(where)).copy()
             for where, name in REMEMBERED.items()
         }
         t = float(layout.block(memory, n.TIME, 2)[1])
@@ -129,32 +160,35 @@ class Session:
 
     def advance(self, origin: float, dt: float, t_end: float, steps: int) -> int:
         """Run up to so many steps on the grid; DONE, FULL or UNCERTAIN as in `loops`."""
-        return int(n.run(self.A, self.f, self.rec, float(origin), float(dt), float(t_end), steps))
+        return int(entries.run(self.A, self.f, self.rec, float(origin), float(dt), float(t_end), steps))
 
     def finish(self) -> None:
         """Write what is left of a row, and look at the rows that were not looked at."""
         if self.counter(n.K_SINCE):
             if self.counter(n.K_ROWS) >= self.columns.table[n.REC_CAPACITY]:
                 self.columns.grow(self.counter(n.K_ROWS))
-            n.last_row(self.A, self.f, self.rec)
+            entries.last_row(self.A, self.f, self.rec)
         self.look()
 
-    def accept(self, state: State, parts: Mapping[int, Array]) -> None:
+    def accept(self, state: State, parts: Mapping[int, Array], *, hit: bool) -> None:
         """Take over a step that somebody else made: its end, and by offset what it leaves for its row."""
         layout = self.layout
         self.place(state)
+        layout.integers(self.memory, n.HIT, 1)[0] = hit
+        if self.columns.table[n.REC_STRUCK_COUNT] >= len(self.columns.struck):
+            self.columns.grow(self.counter(n.K_ROWS))
         for where, values in parts.items():
             start = int(layout.table[where]) // 8
             self.memory[start : start + values.size] = values
         if self.counter(n.K_ROWS) >= self.columns.table[n.REC_CAPACITY]:
             self.columns.grow(self.counter(n.K_ROWS))
-        self.units[2].ctypes(self.A, self.f, self.rec)
+        self.units[2](self.A, self.f, self.rec)
 
     def look(self) -> None:
         """Gaps and energies of new rows, where each step has one."""
         rows = self.counter(n.K_ROWS)
         if self.table[n.RECORD] == 1 and self.seen < rows:
-            n.observe_rows(self.A, self.f, self.rec, self.seen, rows)
+            self.seen_struck = entries.observe_rows(self.A, self.f, self.rec, self.seen, rows, self.seen_struck)
         self.seen = rows
 
     def counter(self, which: int) -> int:
@@ -172,5 +206,5 @@ SCHEMES = {n.GAUSS: "gauss", n.MOREAU_JEAN: "moreau-jean"}
 #: arrays that the next step needs, under their names in a state's memory
 REMEMBERED = {
     n.P_N: "P_N", n.P_T: "P_T", n.Y_SCALE: "y_scale", n.CLOSED: "closed", n.LEFT_AT: "left_at",
-    n.P_A: "P_g_start", n.P_B: "P_g_end",
+    n.P_A: "P_g_start", n.P_B: "P_g_end", n.HISTORY: "P_history",
 }  # fmt: skip

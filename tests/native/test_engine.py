@@ -14,6 +14,7 @@ import pytest
 from nonsmooth import (
     ActiveSet,
     GaussQP,
+    Gravity,
     Ground,
     InputError,
     Interrupted,
@@ -23,14 +24,18 @@ from nonsmooth import (
     Osqp,
     PlanarBody,
     PointForce,
+    Revolute,
+    RevoluteClearance,
+    Rigid,
     SimulationFailed,
     SpatialBody,
     Trajectory,
     simulate,
 )
-from nonsmooth.native import loops
+from nonsmooth.native import entries
 from nonsmooth.native.compiler import compilations
-from nonsmooth_problems import slider_crank_translational, slider_rod
+from nonsmooth.native.table import UNCERTAIN
+from nonsmooth_problems import four_bar, slider_crank_revolute, slider_crank_translational, slider_rod
 
 RUN = {"t_end": 0.004, "dt": 1e-4}
 
@@ -55,8 +60,9 @@ def spatial() -> Model:
         (slider_rod(case=1), GaussQP(cone="convex"), 1e-4, "convex"),
         (slider_crank_translational(), GaussQP(), 1e-4, "restitution"),
         (spatial(), MoreauJean(), 1e-4, "planar bodies only"),
+        (slider_rod(case=1), MoreauJean(levers="balanced"), 1e-4, "balanced"),
     ],
-    ids=["solver", "landing", "cone", "restitution", "spatial"],
+    ids=["solver", "landing", "cone", "restitution", "spatial", "levers"],
 )
 def test_what_is_not_native_is_refused_in_one_sentence(model, stepper, dt, reason):
     with pytest.raises(InputError, match=f'engine="native" does not have this run.*{reason}.*engine="auto"'):
@@ -132,7 +138,7 @@ def test_a_step_that_is_not_certified_goes_to_python(monkeypatch):
 
     def doubting(self, origin, dt, t_end, steps):
         calls.append(steps)
-        return loops.UNCERTAIN if len(calls) % 2 else advance(self, origin, dt, t_end, 7)
+        return UNCERTAIN if len(calls) % 2 else advance(self, origin, dt, t_end, 7)
 
     monkeypatch.setattr(Session, "advance", doubting)
     doubted = simulate(system, MoreauJean(), **run)
@@ -156,6 +162,39 @@ def test_nothing_is_compiled_for_other_numbers_or_mechanisms():
     seconds = time.perf_counter() - begin
     assert compilations() == before
     assert seconds < 0.5  # 0.05 on an idle machine
+
+
+def test_a_new_mechanism_of_known_kinds_compiles_nothing():
+    for problem in (slider_crank_translational, slider_crank_revolute, four_bar):
+        simulate(problem().build(), MoreauJean(), t_end=1e-4, dt=1e-5, record=3, engine="native")
+    kinds, functions = compilations(), entries.functions_met()
+    bodies = [PlanarBody(f"body{i}", 1.0, 0.1, (i - 0.5, 0.0)) for i in (1, 2, 3)]
+    fixed = [Ground(), *bodies, Gravity(acceleration=(0.0, -9.81))]
+    pins = [Revolute(f"pin{i}", a, f"body{i}", at_a=(0.5 * (i > 1), 0.0), at_b=(-0.5, 0.0))
+            for i, a in ((1, "ground"), (2, "body1"))]  # fmt: skip
+    loose = RevoluteClearance(
+        "loose", "body2", "body3", at_a=(0.5, 0.0), at_b=(-0.5, 0.0), clearance=1e-3, radius=0.01,
+        contact=Rigid(restitution=0.5, friction=0.1),
+    )  # fmt: skip
+    trajectory = simulate(
+        Model([*fixed, *pins, loose]).build(), MoreauJean(), t_end=1e-2, dt=1e-4, engine="native", record=3
+    )
+    assert trajectory.counts["steps"] == 100
+    assert compilations() == kinds
+    assert entries.functions_met() == functions
+
+
+def test_a_process_with_filled_caches_does_without_numba():
+    script = (
+        "import sys;"
+        "from nonsmooth import GaussQP, simulate;"
+        "from nonsmooth_problems import slider_rod;"
+        "run = simulate(slider_rod().build(), GaussQP(), t_end=1e-5, dt=1e-5, engine='native');"
+        "print(run.manifest['engine'], sorted({'numba', 'scipy', 'xarray'} & set(sys.modules)))"
+    )
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "native []"
 
 
 def test_object_code_is_kept_and_a_folder_that_cannot_be_written_is_no_error(tmp_path):
