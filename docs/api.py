@@ -11,7 +11,7 @@ from nonsmooth import diagnostics, laws, plots, studies
 
 #: heading, what stands below it, module of the names, names
 PARTS = {
-    "Models": ("What the mechanism is.", "model"),
+    "Models": ("What the mechanism is.", "model declarative"),
     "Laws": ("How contact answers.", "laws"),
     "Steppers": ("How time is cut.", "steppers"),
     "Step control": ("How long a step is.", "step_control"),

@@ -5,6 +5,7 @@ The examples are run by tests/test_docs.py, each in a folder of its own in which
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ Each example below is run by [test_docs.py](../tests/test_docs.py).
 EXAMPLES = {
     "list": ["nonsmooth list"],
     "describe": ["nonsmooth describe slider-rod"],
-    "new": ["nonsmooth new mechanism.py"],
+    "new": ["nonsmooth new mechanism.py", "nonsmooth new mechanism.toml"],
     "run": [
         "nonsmooth run slider-rod --case 2 --dt-min 1e-6 --dt-max 1e-3 --t-end 0.02 --figure run.png --output run.nc",
         "nonsmooth run slider-rod --stepper gauss-qp --solver osqp --dt 1e-4 --t-end 0.01 --set guide.clearance=2e-5 "
@@ -46,6 +47,8 @@ EXAMPLES = {
         "--dt-max 5e-3 --t-end 0.05",
         "nonsmooth run slider-rod --contact compliant --law flores --set stiffness=1e10 --set restitution=0.5 "
         "--rtol 1e-7 --atol 1e-9 --dt-min 1e-6 --dt-max 1e-3 --t-end 0.004",
+        "nonsmooth new mechanism.toml",
+        "nonsmooth run mechanism.toml --t-end 0.05 --set pin.clearance=1e-4",
     ],
     "compare": ["nonsmooth compare slider-rod --t-end 0.003 --stiffness 1e12 --target 0 --figure compare.png"],
     "study rigid-limit": ["nonsmooth study rigid-limit slider-rod --t-end 0.003 --stiffness 1e10 --stiffness 1e11"],
@@ -61,6 +64,10 @@ EXAMPLES = {
         "nonsmooth study tolerance slider-rod --case 2 --t-end 0.004 --dt 1e-4 --metric amplitude:slider.angle "
         "--limit 3e-5 --clearance guide.clearance=5e-6:1.5e-5 --runs 100 --factors 0.2:1:3 --workers 1",
     ],
+    "study bifurcation": [
+        "nonsmooth study bifurcation slider-crank-revolute --over crank_speed=2:6:3 --of slider.x --drive crank_speed "
+        "--steps 400 --transient 4 --points 4 --set gravity=9.81 --workers 1 --figure speed.png",
+    ],
     "cite": [
         "nonsmooth run slider-rod --case 1 --dt-min 1e-6 --dt-max 1e-3 --t-end 0.004 --output run.nc",
         "nonsmooth cite run.nc",
@@ -71,12 +78,15 @@ EXAMPLES = {
 ELSEWHERE = {"study published": "dual_manipulator.md"}
 #: what the documents say of a command beyond its own help
 MORE = {
-    "new": "The file runs as it is: `nonsmooth run mechanism.py --dt-min 1e-6 --dt-max 1e-3 --t-end 0.1`.\n",
-    "run": "In place of a problem, a file `mechanism.py` that defines `model`, or a function `build()` that returns a\n"
+    "new": "The files run as they are: `nonsmooth run mechanism.py --dt-min 1e-6 --dt-max 1e-3 --t-end 0.1`,\n"
+    "`nonsmooth run mechanism.toml`.\n",
+    "run": "In place of a problem, a TOML file ([declarative.md](declarative.md)), whose `[run]` states what options\n"
+    "leave out, or a file `mechanism.py` that defines `model`, or a function `build()` that returns a\n"
     "`Model`; the arguments of `build` are set like those of a problem. The figure has the exact solution where the\n"
     "problem has one.\n",
     "compare": "See [compare.md](compare.md).\n",
     "study rigid-limit": "See [compare.md](compare.md).\n",
+    "study bifurcation": "See [analyses.md](analyses.md#bifurcation-diagrams).\n",
     "cite": "The solvers are those that answered. The entries are listed in [references.md](references.md).\n",
 }
 
@@ -90,6 +100,16 @@ def commands(group: Any = None, prefix: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{prefix}{name}", command
 
 
+def folded(command: str, width: int = 110) -> str:
+    """A long command over several lines, broken before options."""
+    lines = [""]
+    for word in re.split(r" (?=--)", command):
+        if lines[-1] and len(lines[-1]) + len(word) > width:
+            lines.append("   ")
+        lines[-1] += f" {word}" if lines[-1] else word
+    return " \\\n".join(lines)
+
+
 def page() -> str:
     """The whole page."""
     parts = [HEAD]
@@ -98,7 +118,7 @@ def page() -> str:
         if name in MORE:
             lines.append(MORE[name])
         if name in EXAMPLES:
-            lines.append("\n".join(["```sh", *EXAMPLES[name], "```\n"]))
+            lines.append("\n".join(["```sh", *map(folded, EXAMPLES[name]), "```\n"]))
         elif name in ELSEWHERE:
             lines.append(f"An example stands in [{ELSEWHERE[name]}]({ELSEWHERE[name]}).\n")
         else:

@@ -18,6 +18,7 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
+smartquotes_action = "qe"  # two hyphens are the start of an option, no dash
 nb_execution_mode = "force"
 nb_execution_timeout = 300
 nb_execution_raise_on_error = True
@@ -30,6 +31,8 @@ napoleon_use_rtype = False
 
 html_theme = "furo"
 html_title = f"nonsmooth {version}"
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
 
 
 def escape_magnitudes(app, what, name, obj, options, lines):
@@ -39,5 +42,11 @@ def escape_magnitudes(app, what, name, obj, options, lines):
         lines[i] = "".join(part if part.startswith("`") else part.replace("|", r"\|") for part in parts)
 
 
+def end_examples(app, name, source):
+    """A doctest ends with an empty line, which a page need not show."""
+    source[0] = re.sub(r"\n\n```(?=\n)", "\n```", source[0])
+
+
 def setup(app):
+    app.connect("source-read", end_examples)
     app.connect("autodoc-process-docstring", escape_magnitudes)

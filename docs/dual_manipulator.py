@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from nonsmooth import MoreauJean, plots
+from nonsmooth import ErrorControl, EventDriven, MoreauJean, plots
 from nonsmooth.studies import published
 from nonsmooth_problems import dual_manipulator
 
 ARMS = ("arm1", "arm2", "arm3", "arm4")
-WORLDS = (("compliant", "compliant"), ("rigid", "rigid, by events"))
+WORLDS = (("compliant", "compliant"), ("rigid", "rigid, by events"), ("stronge", "rigid, by events, Stronge's law"))
+#: as `published` steps the rigid runs
+RIGID = (EventDriven(), ErrorControl(rtol=1e-9, atol=1e-11, dt_min=1e-6, dt_max=1e-2))
 
 
 def words(numbers: dict[str, float], names: list[str]) -> str:
@@ -19,7 +21,7 @@ def words(numbers: dict[str, float], names: list[str]) -> str:
 
 def table(title: str, sets: dict, columns: tuple[tuple[str, list[str]], ...], worlds=WORLDS) -> None:
     """One row per case and source."""
-    print(f"\n| {title} | " + " | ".join(name for name, _ in columns) + " |")
+    print(f"\n| {title}{' ' if title else ''}| " + " | ".join(name for name, _ in columns) + " |")
     print("|---|" + "---|" * len(columns))
     for case in sets["S2"].table:
         sources = [("published", sets["S2"].printed[case])]
@@ -34,6 +36,10 @@ def table(title: str, sets: dict, columns: tuple[tuple[str, list[str]], ...], wo
 
 def main() -> None:
     sets = {name: published(dual_manipulator, parameters=name) for name in ("S1", "S2")}
+    for name, found in sets.items():
+        followed = published(dual_manipulator, parameters=name, impact="stronge", worlds={"rigid": RIGID})
+        for case, numbers in followed.table.items():
+            found.table[case]["stronge"] = numbers["rigid"]
     kinds = ("angle", "velocity", "acceleration")
     angle, velocity, acceleration = ([f"{kind} error, {arm}" for arm in ARMS] for kind in kinds)
     table("", sets, (("angle error, arms 1-4 [deg]", angle), ("velocity error [deg/s]", velocity)))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import runpy
 import sys
 import tempfile
 from pathlib import Path
@@ -54,6 +55,7 @@ def builtin() -> dict[str, Problem]:
 
 def page() -> str:
     """The whole page."""
+    folded = runpy.run_path(str(HERE / "command_line.py"))["folded"]
     parts = [
         "# Problem gallery\n\n"
         "Every ready problem with a short run. `nonsmooth describe NAME` shows where each number of a problem comes\n"
@@ -64,7 +66,7 @@ def page() -> str:
     for name, one in builtin().items():
         source = "" if one.source.startswith(("Textbook", "A benchmark")) else f"\nSource: {one.source}.\n"
         parts.append(
-            f"## {name}\n\n{one.summary}\n{source}\n```sh\n{command(name)} --figure {name}.png\n```\n\n"
+            f"## {name}\n\n{one.summary}\n{source}\n```sh\n{folded(f'{command(name)} --figure {name}.png')}\n```\n\n"
             f"![{', '.join(panel[0].lower() for panel in one.panels)} over time](figures/gallery/{name}.png)\n"
         )
     return "\n".join(parts)
@@ -82,8 +84,8 @@ def draw(name: str) -> Path:
         return compress(figure, FIGURES / f"{name}.png", scale=0.6)
 
 
-def compress(figure: Path, target: Path, scale: float = 1.0) -> Path:
-    """Write a picture in 256 colours, scaled, and scaled further where it is too large."""
+def compress(figure: Path, target: Path, scale: float = 1.0, largest: int = LARGEST) -> Path:
+    """Write a picture in 256 colours, scaled, and scaled further where it has more bytes than the largest."""
     from PIL import Image
 
     with Image.open(figure) as image:
@@ -91,7 +93,7 @@ def compress(figure: Path, target: Path, scale: float = 1.0) -> Path:
             size = (round(image.width * scale), round(image.height * scale))
             small = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
             small.quantize(256, dither=Image.Dither.NONE).save(target, optimize=True)
-            if target.stat().st_size <= LARGEST:
+            if target.stat().st_size <= largest:
                 return target
             scale *= 0.9
 

@@ -1,5 +1,6 @@
 """Write the figures of the README and the documents beside this file: ``python docs/figures/make.py [NAME ...]``.
 
+With ``--quick`` behind, the costly ones are drawn with fewer rounds, which the build of a change has time for.
 Those of the problem gallery are drawn by ``python docs/gallery.py``, which also writes its page.
 """
 
@@ -34,6 +35,9 @@ from nonsmooth.studies import Case, bifurcation, periodic_section, sensitivity, 
 from nonsmooth_problems import slider_crank_revolute, slider_crank_translational, slider_rod
 
 HERE = Path(__file__).resolve().parent
+QUICK, NAMES = "--quick" in sys.argv, [word for word in sys.argv[1:] if word != "--quick"]
+#: bytes of a figure
+LARGEST = 120_000
 INK, FAINT, WALL, BODY, OTHER, GAP = "#222222", "#777777", "#D9D9D9", "#CFE3F2", "#F6DFCB", "#D55E00"
 
 
@@ -167,7 +171,7 @@ def analyses() -> Figure:
     """Four looks at the slider in its guide: phase portrait, modes, spectrum, and the largest impacts."""
     control = ErrorControl(rtol=1e-7, atol=1e-9, dt_min=1e-5, dt_max=1e-3)
     run = simulate(slider_crank_translational().build(), EventDriven(), t_end=0.25, dt=control)
-    figure = Figure(figsize=(8.4, 5.4), dpi=130, layout="constrained")
+    figure = Figure(figsize=(9.6, 6.2), dpi=130, layout="constrained")
     axes = figure.subplots(2, 2)
     plots.phase_portrait(run, "slider.y", ax=axes[0, 0])
     plots.impact_table(run, rows=10, ax=axes[0, 1])
@@ -180,7 +184,7 @@ def analyses() -> Figure:
 def bifurcation_speed() -> Figure:
     """Slider-crank with play in its pin: the slider's place once per turn over the speed of the crank."""
     found = bifurcation(
-        _slider_place, np.linspace(2.0, 22.0, 120), parameter="speed of the crank", unit="rad/s",
+        _slider_place, np.linspace(2.0, 22.0, 24 if QUICK else 120), parameter="speed of the crank", unit="rad/s",
         quantity="slider beyond its ideal place / clearance", quantity_unit="-",
     )  # fmt: skip
     print(found)
@@ -192,7 +196,9 @@ def _slider_place(speed: float) -> Array:
     """At the turns' ends, where the ideal slider stands at 0.17 m."""
     system = slider_crank_revolute(crank_speed=speed, gravity=9.81).build()
     stepper = MoreauJean(projection="combined")
-    found = periodic_section(system, stepper, period=2 * np.pi / speed, steps=4000, transient=16, points=16)
+    found = periodic_section(
+        system, stepper, period=2 * np.pi / speed, steps=2000 if QUICK else 4000, transient=16, points=16
+    )
     return (found.q["slider.x"] - 0.17) / 0.5e-3
 
 
@@ -219,7 +225,7 @@ def step_size_slider_rod() -> Figure:
     )
     cases = [Case(label, plastic, stepper, dt, exact=exact) for label, stepper, dt in schemes]
     build = lambda contact: slider_rod(case=2, contact=contact)  # noqa: E731
-    return plots.step_size(step_size(build, cases, t_end=stated.t_end, bounds=stated.bounds))
+    return plots.step_size(step_size(build, cases, t_end=stated.t_end, bounds=stated.bounds, jitter=2 if QUICK else 8))
 
 
 def tolerance_slider_crank() -> Figure:
@@ -229,9 +235,18 @@ def tolerance_slider_crank() -> Figure:
     settings = {"t_end": 0.02, "dt": 2e-5}
     problem = slider_crank_translational
     found = tolerance(
-        problem, MoreauJean(), "peak-impulse", limit=0.05, clearances=clearances, others=others, runs=400, **settings
+        problem,
+        MoreauJean(),
+        "peak-impulse",
+        limit=0.05,
+        clearances=clearances,
+        others=others,
+        runs=100 if QUICK else 400,
+        **settings,
     )
-    shares = sensitivity(problem, MoreauJean(), "peak-impulse", clearances | others, **settings)
+    shares = sensitivity(
+        problem, MoreauJean(), "peak-impulse", clearances | others, base=16 if QUICK else 64, **settings
+    )
     return plots.tolerance(found, shares)
 
 
@@ -267,9 +282,9 @@ FIGURES = (
 if __name__ == "__main__":
     compress = runpy.run_path(str(HERE.parent / "gallery.py"))["compress"]
     for draw in FIGURES:
-        if sys.argv[1:] and draw.__name__ not in sys.argv[1:]:
+        if NAMES and draw.__name__ not in NAMES:
             continue
         with tempfile.TemporaryDirectory() as folder:
             draw().savefig(Path(folder) / "figure.png")
-            path = compress(Path(folder) / "figure.png", HERE / f"{draw.__name__}.png")
+            path = compress(Path(folder) / "figure.png", HERE / f"{draw.__name__}.png", largest=LARGEST)
         print(path.name, path.stat().st_size, "bytes")

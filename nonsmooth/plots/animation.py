@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -68,26 +71,38 @@ class Animation:
             move(k)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a GIF, or an MP4 where ffmpeg is installed; under a temporary name first.
+        """Write a GIF, or an MP4 where ffmpeg is found; under a temporary name first.
 
         Raises
         ------
         InputError
-            For another format, ffmpeg that is missing, or a path that cannot be written.
+            For another format, ffmpeg that is missing or fails, or a path that cannot be written.
         """
+        import matplotlib
         from matplotlib.animation import FFMpegWriter, PillowWriter
 
         path = Path(path)
         check_format(path)
-        film = PillowWriter(fps=self.fps) if path.suffix.lower() == ".gif" else FFMpegWriter(fps=self.fps)
+        video = path.suffix.lower() == ".mp4"
+        film = FFMpegWriter(fps=self.fps) if video else PillowWriter(fps=self.fps)
+        program: dict[Any, Any] = {"animation.ffmpeg_path": ffmpeg()} if video else {}
         try:
-            with tempfile.TemporaryDirectory(dir=path.parent, prefix=".animation-") as folder:
+            with (
+                tempfile.TemporaryDirectory(dir=path.parent, prefix=".animation-") as folder,
+                matplotlib.rc_context(program),
+            ):
                 unfinished = Path(folder) / path.name
                 with film.saving(self.figure, str(unfinished), dpi=self.figure.dpi):
                     for k in range(len(self.t)):
                         self.draw(k)
                         film.grab_frame()
                 os.replace(unfinished, path)
+        except subprocess.CalledProcessError as error:
+            tool = program["animation.ffmpeg_path"]
+            raise InputError(
+                f"{path} cannot be written ({tool} ended with {error.returncode}); install another ffmpeg, or write a "
+                ".gif."
+            ) from error
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise InputError(f"{path} cannot be written ({reason}); give a file in a writable folder.") from error
@@ -95,13 +110,27 @@ class Animation:
 
 def check_format(path: Path) -> None:
     """Raise InputError unless a film of this name can be written."""
-    from matplotlib.animation import FFMpegWriter
-
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
         raise InputError(f"An animation is a file {' or '.join(FORMATS)}, got {path.name!r}.")
-    if suffix == ".mp4" and not FFMpegWriter.isAvailable():
-        raise InputError("An MP4 needs the program ffmpeg, which is not found; install it, or write a .gif.")
+    if suffix == ".mp4" and ffmpeg() is None:
+        raise InputError(
+            "An MP4 needs the program ffmpeg, which is neither on PATH nor in the package imageio-ffmpeg: "
+            'pip install "nonsmooth[video]", or write a .gif.'
+        )
+
+
+def ffmpeg() -> str | None:
+    """The program that writes an MP4: matplotlib's setting or PATH, else the one in the package imageio-ffmpeg."""
+    import matplotlib
+
+    found = shutil.which(matplotlib.rcParams["animation.ffmpeg_path"])
+    if found is None:
+        with contextlib.suppress(ImportError, RuntimeError):  # the package may come without a program
+            from imageio_ffmpeg import get_ffmpeg_exe
+
+            found = str(get_ffmpeg_exe())
+    return found
 
 
 def animation(

@@ -27,7 +27,7 @@ COLUMNS = (
     ("separation", "separation", "m/s"),
     ("impulse", "impulse", "N s"),
 )
-WIDTHS = (0.17, 0.28, 0.19, 0.19, 0.17)
+WIDTHS = (0.12, 0.31, 0.17, 0.22, 0.18)
 
 
 def impact_table(

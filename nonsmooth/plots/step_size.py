@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
 from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
-from nonsmooth.plots.style import dress
+from nonsmooth.plots.style import decades, dress, power
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,15 +79,15 @@ def _over_step(axis: Axes, found: StepSizes, name: str) -> None:
     for k, one in enumerate(found.series):
         if one.kind != "tolerance":
             axis.loglog(one.dt, np.maximum(one.measures[name], LOWEST[name]), **_style(k), zorder=3 + k)
-    _decades(axis, "x", 1)
-    _decades(axis, "y", 5)
+    decades(axis, "x", 1)
+    decades(axis, "y", 5)
 
 
 def _work(axis: Axes, found: StepSizes) -> None:
     for k, one in enumerate(found.series):
         axis.loglog(np.maximum(one.measures["error"], LOWEST["error"]), one.seconds, **_style(k), zorder=3 + k)
-    _decades(axis, "x", 5)
-    _decades(axis, "y", 5)
+    decades(axis, "x", 5)
+    decades(axis, "y", 5)
     dress(axis, "Work and precision", "mean error of the gaps [clearances]", "time of the run [s]")
 
 
@@ -113,33 +112,11 @@ def _map(axis: Axes, bounds: Bounds) -> None:
     for (i, j), value in np.ndenumerate(shown):
         light = float(np.asarray(mesh.norm(value), float)) > 0.55
         axis.text(
-            j + 0.5, i + 0.5, "failed" if np.isnan(value) else _power(float(value)), ha="center", va="center",
+            j + 0.5, i + 0.5, "failed" if np.isnan(value) else power(float(value)), ha="center", va="center",
             fontsize=SIZE - 1, color=INK if light else "white",
         )  # fmt: skip
     dress(axis, f"Error of {bounds.label} [clearances]", "longest step dt_max [s]", "shortest flight dt_min [s]")
     axis.grid(False)
-    axis.set_xticks(np.arange(len(bounds.dt_max)) + 0.5, [_power(value) for value in bounds.dt_max])
-    axis.set_yticks(np.arange(len(bounds.dt_min)) + 0.5, [_power(value) for value in bounds.dt_min])
+    axis.set_xticks(np.arange(len(bounds.dt_max)) + 0.5, [power(value) for value in bounds.dt_max])
+    axis.set_yticks(np.arange(len(bounds.dt_min)) + 0.5, [power(value) for value in bounds.dt_min])
     axis.tick_params(length=0)
-
-
-def _power(value: float) -> str:
-    """2.5e-4 in mathematical type."""
-    mantissa, _, exponent = f"{value:.1e}".partition("e")
-    lead = "" if float(mantissa) == 1.0 else rf"{float(mantissa):g}{{\cdot}}"
-    return rf"${lead}10^{{{int(exponent)}}}$"
-
-
-def _decades(axis: Axes, which: str, most: int) -> None:
-    """Ticks at powers of ten, few enough not to touch; on short axes at 2 and 5 times these as well."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
-    low, high = axis.get_xlim() if which == "x" else axis.get_ylim()
-    decades = np.log10(high / low)
-    stride = max(1, int(np.ceil(decades / max(most, 5))))
-    powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1, stride)
-    ticks: Array = np.outer(powers, (1.0, 2.0, 5.0) if decades < 2.2 else (1.0,)).ravel()
-    part = axis.xaxis if which == "x" else axis.yaxis
-    part.set_major_locator(FixedLocator(ticks[(ticks >= low) & (ticks <= high)].tolist()))
-    part.set_minor_locator(NullLocator())
-    part.set_major_formatter(FuncFormatter(lambda x, _: _power(x)))

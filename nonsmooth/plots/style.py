@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from nonsmooth.evaluation import Array
 from nonsmooth.plots.motion import FAINT, INK, SIZE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["dress", "legend", "own_axes", "quantity", "shown_unit"]
+__all__ = ["decades", "dress", "legend", "own_axes", "power", "quantity", "shown_unit"]
 
 
 def own_axes(ax: Axes | None, width: float = 5.0, height: float = 3.2) -> Axes:
@@ -60,3 +63,25 @@ def quantity(name: str, unit: str) -> str:
     'slider.x [mm]'
     """
     return f"{name} [{shown_unit(unit)}]"
+
+
+def power(value: float) -> str:
+    """2.5e-4 in mathematical type."""
+    mantissa, _, exponent = f"{value:.1e}".partition("e")
+    lead = "" if float(mantissa) == 1.0 else rf"{float(mantissa):g}{{\cdot}}"
+    return rf"${lead}10^{{{int(exponent)}}}$"
+
+
+def decades(axis: Axes, which: str, most: int) -> None:
+    """Ticks at powers of ten, few enough not to touch; on short axes at multiples of these as well."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    low, high = axis.get_xlim() if which == "x" else axis.get_ylim()
+    span = np.log10(high / low)
+    stride = max(1, int(np.ceil(span / max(most, 5))))
+    powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1, stride)
+    ticks: Array = np.outer(powers, (1.0, 2.0, 5.0) if span < 1.2 else (1.0, 3.0) if span < 2.2 else (1.0,)).ravel()
+    part = axis.xaxis if which == "x" else axis.yaxis
+    part.set_major_locator(FixedLocator(ticks[(ticks >= low) & (ticks <= high)].tolist()))
+    part.set_minor_locator(NullLocator())
+    part.set_major_formatter(FuncFormatter(lambda x, _: power(x)))

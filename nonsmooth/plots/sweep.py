@@ -10,7 +10,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.curves import readable, scale
 from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
-from nonsmooth.plots.style import dress, legend, quantity
+from nonsmooth.plots.style import decades, dress, legend, quantity
 
 if TYPE_CHECKING:
     import xarray
@@ -198,12 +198,14 @@ def _map(figure: Figure, axis: Axes, found: xarray.Dataset, metric: str, names: 
 
 
 def _wide(axis: Axes, x: Array, vertical: bool = False) -> None:
-    """A logarithmic axis for values over orders of magnitude."""
-    positive = bool(np.all(x > 0))
-    if positive and x.max() / x.min() >= WIDE:
-        (axis.set_yscale if vertical else axis.set_xscale)("log")
-    else:
-        axis.ticklabel_format(axis="y" if vertical else "x", style="sci", scilimits=(-3, 4), useMathText=True)
+    """A logarithmic axis for values that are spread so over orders of magnitude."""
+    if np.all(x > 0) and x.max() / x.min() >= WIDE:
+        middle, even, log = np.median(x), (x.min() + x.max()) / 2, np.sqrt(x.min() * x.max())
+        if abs(np.log(middle / log)) < abs(np.log(middle / even)):
+            (axis.set_yscale if vertical else axis.set_xscale)("log")
+            decades(axis, "y" if vertical else "x", 4)
+            return
+    axis.ticklabel_format(axis="y" if vertical else "x", style="sci", scilimits=(-3, 4), useMathText=True)
 
 
 def _unit(found: xarray.Dataset, name: str) -> str:

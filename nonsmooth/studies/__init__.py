@@ -10,6 +10,7 @@ from nonsmooth.studies.lyapunov import lyapunov
 from nonsmooth.studies.orders import Series, StepSizes
 from nonsmooth.studies.published import PublishedRuns, published
 from nonsmooth.studies.rigid_limit import RigidLimit, rigid_limit
+from nonsmooth.studies.sections import Crossings, LongRun, PerPeriod
 from nonsmooth.studies.sensitivity import sensitivity
 from nonsmooth.studies.step_size import step_size
 from nonsmooth.studies.sweep import sweep
@@ -19,8 +20,11 @@ __all__ = [
     "Bifurcation",
     "Case",
     "Comparison",
+    "Crossings",
     "Design",
     "LawCard",
+    "LongRun",
+    "PerPeriod",
     "PublishedRuns",
     "RigidLimit",
     "Series",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +13,7 @@ import numpy as np
 
 from nonsmooth.diagnostics.poincare import Section, stroboscope
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError, SimulationFailed, SolverFailed
+from nonsmooth.exceptions import InputError, ModelError, SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.simulate import simulate
@@ -158,7 +159,8 @@ def bifurcation(
     clock = time.perf_counter()
     results: dict[int, _Points] = {}
     alone = workers == 1 and scheduler is None
-    tasks = [(section if alone else packed(section), value) for value in numbers.tolist()]
+    sent = section if alone else packed(section)
+    tasks = [(sent, value) for value in numbers.tolist()]
     for i, result in outcomes(_one, tasks, workers=workers, scheduler=scheduler):
         results[i] = result
         if progress is not None:
@@ -227,10 +229,17 @@ def _one(section: bytes | Callable[[float], Array], value: float) -> _Points:
     """The points of one value; `section` comes packed from another process."""
     clock = time.perf_counter()
     try:
-        function = unpacked(section) if isinstance(section, bytes) else section
+        function = _unpacked(section) if isinstance(section, bytes) else section
         points = np.asarray(function(value), float)
-    except (SimulationFailed, SolverFailed) as error:
+    except (ModelError, SimulationFailed, SolverFailed) as error:
         return _Points(np.zeros(0), time.perf_counter() - clock, str(error) or type(error).__name__)
     if points.ndim != 1:
         raise InputError(f"section must return a list of numbers, got an array of shape {points.shape} at {value:g}.")
     return _Points(points, time.perf_counter() - clock)
+
+
+@functools.lru_cache(maxsize=2)
+def _unpacked(section: bytes) -> Callable[[float], Array]:
+    """Once per worker, so that what one value builds serves the next."""
+    function: Callable[[float], Array] = unpacked(section)
+    return function

@@ -135,6 +135,47 @@ class Comparison:
     def labels(self) -> tuple[str, ...]:
         return tuple(case.label for case in self.cases)
 
+    def __repr__(self) -> str:
+        return f"<Comparison of {', '.join(self.labels)}; against {self.reference}; print it for its table>"
+
+    def __str__(self) -> str:
+        """The table that `nonsmooth compare` prints."""
+        cells = [["", *self.labels], *([title, *map(_short, values)] for title, values in self.lines())]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)
+
+    def lines(self) -> list[tuple[str, list[Any]]]:
+        """What matters of the table, a number per case; of contacts that with the largest impulse in the reference."""
+        rows = [self.table[label] for label in self.labels]
+        contact = max(rows[0]["impulse"], key=lambda key: self.table[self.reference]["impulse"][key])
+        window = self.edges[1] - self.edges[0]
+        target = self.settings["target of the own error [-]"]
+        lines: list[tuple[str, list[Any]]] = [
+            (f"{label} [{METRICS[metric][0]}]", [row[metric] for row in rows])
+            for metric, label in (
+                ("distance", "distance to the reference"), ("own_error", "own error"),
+                ("penetration", "deepest overlap"), ("impacts", "impacts"), ("first_impact", "first impact"),
+                ("first_approach", "  speed of approach"), ("first_separation", "  speed of separation"),
+                ("first_impulse", "  impulse"),
+            )
+        ]  # fmt: skip
+        lines += [
+            (f"{contact}: impulse [N s]", [row["impulse"][contact] for row in rows]),
+            (f"  largest mean force over {window:.3g} s [N]", [row["window_force"][contact] for row in rows]),
+            ("  share of time in contact [-]", [row["contact_share"][contact] for row in rows]),
+            ("open or closed as the reference [-]", [row["agreement"] for row in rows]),
+        ]
+        lost = [(f"energy lost, {cause} [J]", [row["loss"][cause] for row in rows]) for cause in rows[0]["loss"]]
+        lines += [(title, values) for title, values in lost if any(values)]
+        lines += [("time of the run [s]", [row["wall"] for row in rows]), ("  steps", [row["steps"] for row in rows])]
+        if target > 0:
+            lines += [
+                (f"at own error {target:g}: time [s]", [row["equal_error"]["wall"] for row in rows]),
+                ("  steps", [row["equal_error"]["steps"] for row in rows]),
+                ("  evaluations", [row["equal_error"]["evaluations"] for row in rows]),
+            ]
+        return lines
+
     def rows(self) -> list[dict[str, Any]]:
         """One flat mapping per case: ``{"case": label, "distance": ..., "impulse.guide.left_lower": ...}``."""
         return [{"case": label} | _flat(self.table[label]) for label in self.labels]
@@ -200,6 +241,12 @@ class Comparison:
             If the path cannot be written.
         """
         save_dataset(self.to_dataset(), path)
+
+
+def _short(value: float) -> str:
+    if isinstance(value, int):
+        return str(value)
+    return f"{value:.4g}" if np.isfinite(value) else "-"
 
 
 def compare(
