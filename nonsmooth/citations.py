@@ -229,6 +229,15 @@ ENTRIES: dict[str, Entry] = {
         "Glocker, Christoph and Pfeiffer, Friedrich", "Multiple impacts with friction in rigid multibody systems",
         NONLINEAR, 1995, "7", "471--497",
     ),
+    "stronge1990": _article(
+        "Stronge, W. J.", "Rigid body collisions with friction", "Proceedings of the Royal Society of London A", 1990,
+        "431", "169--181", "10.1098/rspa.1990.0125",
+    ),
+    "keller1986": _article(
+        "Keller, J. B.", "Impact with friction", "Journal of Applied Mechanics", 1986, "53", "1--4",
+        "10.1115/1.3171712",
+    ),
+    "routh1905": _book("Routh, E. J.", "Dynamics of a system of rigid bodies", "Macmillan", 1905),
     "hertz1881": _article(
         "Hertz, Heinrich", "Ueber die Ber{\\\"u}hrung fester elastischer K{\\\"o}rper",
         "Journal f{\\\"u}r die reine und angewandte Mathematik", 1882, "92", "156--171", "10.1515/crll.1882.92.156",
@@ -501,7 +510,12 @@ VARIANTS: dict[str, tuple[str, ...]] = {
 }
 ALWAYS = ("andersson2019", "harris2020")
 NATIVE = ("lam2015",)
-POISSON = ("glocker1995", "pfeiffer1996")
+#: impact laws beside Newton's, as the manifest names them
+IMPACTS: dict[str, tuple[str, ...]] = {
+    "poisson": ("glocker1995", "pfeiffer1996"),
+    "routh": ("routh1905", "keller1986"),
+    "stronge": ("stronge1990", "keller1986"),
+}
 
 
 def cited(run: Run) -> dict[str, tuple[str, ...]]:
@@ -529,7 +543,7 @@ def cited(run: Run) -> dict[str, tuple[str, ...]]:
             found[f"setting {text.rstrip('(')}"] = keys
     for element in manifest["model"]["elements"]:
         for law in _kinds(element.get("contact")):
-            found[f"law {law}"] = CITED.get(law, POISSON if law == "Poisson's impact law" else ())
+            found[f"law {law}"] = CITED.get(law, IMPACTS.get(law.partition("'")[0].lower(), ()))
     problem = manifest["model"].get("problem")
     if problem is not None:
         found[f"problem {problem}"] = PROBLEMS.get(problem, ())
@@ -575,8 +589,8 @@ def _kinds(contact: Any) -> Iterator[str]:
     kind = str(contact.get("kind", ""))
     if kind not in ("", "Compliant", "Material"):
         yield kind
-    if contact.get("impact") == "poisson":
-        yield "Poisson's impact law"
+    if contact.get("impact") in IMPACTS:
+        yield f"{str(contact['impact']).capitalize()}'s impact law"
     for value in contact.values():
         yield from _kinds(value)
 

@@ -71,7 +71,7 @@ def why_not_native(system: System, stepper: Stepper, control: StepControl, value
             return f'cone="{stepper.cone}" has no compiled loop'
         if any(_coefficients(system, values, "restitution")):
             return "GaussQP with a constant step has no restitution"
-    elif stepper.levers != "predicted":
+    elif isinstance(stepper, MoreauJean) and stepper.levers != "predicted":
         return f'levers="{stepper.levers}" has no compiled loop'
     from nonsmooth.native.layout import NotNative
 

@@ -64,10 +64,10 @@ def test_the_source_of_a_problem_is_the_one_that_is_cited(name: str) -> None:
 
 
 def test_every_entry_is_used_and_every_key_is_there() -> None:
-    from nonsmooth.citations import ALWAYS, NATIVE, POISSON
+    from nonsmooth.citations import ALWAYS, IMPACTS, NATIVE
 
-    used = {key for table in (CITED, PROBLEMS, VARIANTS) for keys in table.values() for key in keys}
-    assert used | {*ALWAYS, *NATIVE, *POISSON} == set(ENTRIES)
+    used = {key for table in (CITED, IMPACTS, PROBLEMS, VARIANTS) for keys in table.values() for key in keys}
+    assert used | {*ALWAYS, *NATIVE} == set(ENTRIES)
     names = set(NAMES)
     assert set(CITED) <= names, "CITED names a class that is gone"
 
@@ -130,6 +130,8 @@ def test_the_laws_are_cited_with_what_they_are_made_of() -> None:
 
     found = cited(Saved())
     assert found["law Johnson"] == ("johnson1985",) and found["law Poisson's impact law"][0] == "glocker1995"
+    poisson["contact"]["impact"] = "stronge"
+    assert cited(Saved())["law Stronge's impact law"] == ("stronge1990", "keller1986")
     assert "solver Lemke" in found and not [what for what in found if what.startswith("problem")]
 
 

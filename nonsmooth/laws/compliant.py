@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import casadi as ca
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import Expression, Law, Limit
+from nonsmooth.quantities import Unit
 
 __all__ = ["Compliant", "FrictionLaw", "NormalLaw"]
 
@@ -94,7 +95,7 @@ class Compliant(Law):
 
     normal: NormalLaw
     friction: FrictionLaw | None = None
-    slowest: float = 1e-6
+    slowest: Annotated[float, Unit("m/s")] = 1e-6
 
     def __post_init__(self) -> None:
         for name, base, law in (("normal", NormalLaw, self.normal), ("friction", FrictionLaw, self.friction)):

@@ -108,6 +108,7 @@ class StepEquations:
             y_names=tuple(name + part for part in PARTS[: 4 if rough else 1] for name in system.contact_names),
             equality_names=(*(f"motion of {name}" for name in system.v_names), *system.constraint_names),
         )
+        self._errors = ca.fabs(self.structure.equalities) / ca.fmax(self.structure.equality_terms, TINY)
 
     def _objective(self, M: ca.SX, impulse: ca.SX, share: ca.SX) -> ca.SX:
         if self.scheme == HALF_KICK:
@@ -116,7 +117,7 @@ class StepEquations:
 
     @cached_property
     def linearised(self) -> Evaluator:
-        """The convex program of one pass, (x, y, p) -> errors, G, slip, H, f, A, b, norms, deviation, q⁺.
+        """The convex program of one pass, (x, y, p) -> errors, G, slip, H, f, A, b, norms, deviation.
 
         In the mass metric, x_qp = L' du with M = L L': H the symmetric part of the derivative of the momentum rows, f
         the rows with the impulses taken out, A and b the joints' and all gaps' rows divided by dt and by their
@@ -142,13 +143,20 @@ class StepEquations:
         scaled = directions @ inverse.T
         norms = ca.sqrt(ca.sum2(scaled**2))
         norms = ca.if_else(norms > 0, norms, 1)
-        errors = ca.fabs(s.equalities) / ca.fmax(s.equality_terms, TINY)
         deviation = ca.norm_fro(H - ca.SX.eye(nv))
         A = scaled / ca.repmat(norms, 1, nv)
-        outputs = [errors, gaps, self._slip, H, f, A, -rows / norms, norms, deviation, self._q_end]
-        names = ["errors", "G", "slip", "H", "f", "A", "b", "norms", "deviation", "q"]
+        outputs = [self._errors, gaps, self._slip, H, f, A, -rows / norms, norms, deviation]
+        names = ["errors", "G", "slip", "H", "f", "A", "b", "norms", "deviation"]
         function = ca.Function("linearised", [s.x, s.y, s.p], outputs, ["x", "y", "p"], names)
         return Evaluator(function, matrices=["H", "A"])
+
+    @cached_property
+    def outcome(self) -> Evaluator:
+        """Where an iterate leads and how well it solves the step, (x, y, p) -> errors, G, slip, q⁺."""
+        s = self.structure
+        outputs = [self._errors, s.complements[: self.system.nc], self._slip, self._q_end]
+        function = ca.Function("outcome", [s.x, s.y, s.p], outputs, ["x", "y", "p"], ["errors", "G", "slip", "q"])
+        return Evaluator(function)
 
     def parameters(self, t: float, q: Array, v: Array, p: Array, longest: float) -> Array:
         """The program's parameter vector; `longest` [s] is the length that the objective counts as 1."""

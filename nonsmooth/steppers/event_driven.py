@@ -6,7 +6,7 @@ One step from (t, q, v) in a phase, the modes of all contacts:
 2. The first event within it, by cubics of gaps and slips and by the forces at the stages; the step is taken anew,
    guarded Newton on its length, until it ends there.
 3. At a landing an impact of all contacts that are closed, or land within the simultaneity window: one program by
-   Newton's law, two by Poisson's.
+   Newton's law, two by Poisson's, none by those that follow it along its impulse.
 4. A rebound shorter than dt_min ends a sequence of bounces: the impact is repeated with e = 0 for it.
 5. The new phase: one program in accelerations and forces on the closed contacts.
 
@@ -41,6 +41,7 @@ from nonsmooth.steppers.events import (
     losing,
     scales,
 )
+from nonsmooth.steppers.incremental import SHARING
 from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.steppers.phases import Motion, Phase, Point, Trial
 from nonsmooth.steppers.runge_kutta import TABLEAUS
@@ -66,9 +67,8 @@ STALLED, SMOOTH = 2000, 0.02
 class EventDriven:
     """Smooth motion at high order between events that are located to round-off: the reference among the steppers.
 
-    Persistent contacts are joints with known slip, landings end a step exactly, impacts obey Newton's or Poisson's law
-    and Coulomb's on all closed contacts together. Takes ``dt=ErrorControl(rtol, atol, dt_min, dt_max)``; each step is a
-    row.
+    Persistent contacts are joints with known slip, landings end a step exactly, impacts obey their law and Coulomb's on
+    all closed contacts together. Takes ``dt=ErrorControl(rtol, atol, dt_min, dt_max)``; each step is a row.
 
     Parameters
     ----------
@@ -156,7 +156,8 @@ class EventDrivenFormulation:
 
     def rules(self) -> dict[str, Any]:
         """Stated rules and tolerances."""
-        return {
+        rules = {"contacts of one impact": SHARING} if self.mechanism.incremental else {}
+        return rules | {
             "simultaneity window [s]": self.window,
             "contacts that strike together": (
                 "closed ones, and open ones with g_N < window |gamma_N| that approach"

@@ -5,8 +5,8 @@ A landing step from (t, q, v), where the contacts `closed` press (gap and rate z
 1. *Half kick* of the largest length, up to the limit, for which every open gap stays >= 0; complementarity binds only
    closed contacts. It ends at the limit or exactly where a gap closes.
 2. *Second half*: M (v_left - u) = dt/2 h + W(q⁺) P with W_N' v_left >= 0 on the contacts still closed.
-3. *Impact*, if a closed contact approaches: Newton's law gamma⁺ >= -e gamma⁻, or Poisson's in its two phases, on all
-   struck contacts together.
+3. *Impact*, if a closed contact approaches: Newton's law gamma⁺ >= -e gamma⁻, Poisson's in its two phases, or one
+   that follows the impact along its impulse, on all struck contacts together.
 
 A contact that comes back less than dt_min after it left, as at the end of ever faster bounces, is not landed on: the
 step is then a half kick of dt_min in which all contacts bind, with plastic impact, and carries the run over the
@@ -29,12 +29,14 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.laws.rigid import LAWS
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import MPCC, Program, Solution
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.base import Ask, Step, Stepping
 from nonsmooth.steppers.equations import HALF_KICK, IMPLICIT_EULER, Advance, StepEquations
+from nonsmooth.steppers.incremental import SHARING
 from nonsmooth.steppers.landing import LANDED, locate_landing
 from nonsmooth.steppers.mechanism import CLOSED_GAP, CLOSED_RATE, Mechanism, contact_modes
 from nonsmooth.steppers.velocity import change_velocity, expand, strike
@@ -75,7 +77,8 @@ class GaussFormulation(ABC):
         self.mechanism = Mechanism(
             system, parameters, control.dt if isinstance(control, ConstantStep) else control.dt_max
         )
-        self.rough = bool(np.any(self.mechanism.friction > 0))
+        self.rough, self.everywhere = self.mechanism.rough, np.ones(system.nc, dtype=bool)
+        self.unbounded = np.full(system.ng, np.inf)
         self.reach = np.where(self.mechanism.angular, TURN / self.mechanism.longest, np.inf)
         self.equations = StepEquations(system, IMPLICIT_EULER if constant else HALF_KICK, rough=self.rough)
         self._refuse(type(self).__name__.removesuffix("Formulation"))
@@ -91,6 +94,11 @@ class GaussFormulation(ABC):
                 "set it to 0, or use dt=Landing(dt_min, dt_max)."
             )
         m.refuse_mixed_impacts(name)
+        if m.incremental and isinstance(self.control, ConstantStep):
+            raise InputError(
+                f"{name} with a constant step spreads impacts over steps, so that {LAWS[m.impact]}'s law cannot follow "
+                "their slip; use dt=Landing(dt_min, dt_max), or impact='newton'."
+            )
         if not self.solver.fits(self.typical_program()):
             raise InputError(f"{name} poses programs that {self.solver} does not solve; {self.accepted_solvers}.")
 
@@ -108,7 +116,7 @@ class GaussFormulation(ABC):
             push, reach = P_T / y_scale, m.friction * P_N / y_scale
             law = np.abs(push - np.clip(push - slip * m.longest / m.scale, -reach, reach))
             natural = np.maximum(natural, law)
-        return float(np.max(natural[binding], initial=0.0))
+        return float(natural[binding].max(initial=0.0))
 
     @abstractmethod
     def typical_program(self) -> Program:
@@ -138,6 +146,9 @@ class GaussFormulation(ABC):
             rules["landing located to gap / clearance"] = LANDED
             rules["contacts that strike together"] = "closed, or gap < dt_min times the speed of approach"
             rules["contact that returns within dt_min"] = "one step of dt_min, all contacts bind, plastic impact"
+            if self.mechanism.incremental:
+                rules["contacts of one impact"] = SHARING
+                rules["impact within the step of dt_min"] = "expands by Poisson's law"
         return rules
 
     # ---------------------------------------------------------------------------------------------------------- start
@@ -184,19 +195,29 @@ class GaussFormulation(ABC):
 
     def _euler_step(self, state: State, t_end: float) -> Stepping:
         m = self.mechanism
-        done = yield from self.advance(state, t_end - state.t, np.ones(self.system.nc, dtype=bool))
-        before, after = m.at(state.t, state.q), m.at(t_end, done.q)
-        # an impulse that stops an approach is an impact, spread over the step that closes the gap and the next; but not
-        # in a contact that lasts, whose direction turns by as much
-        turning = np.abs((after.W_N - before.W_N).T @ state.v)
-        lasting = (state.stepper_memory["P_N"] > 0) & (-(before.W_N.T @ state.v) <= turning)
-        striking = ~m.touching(before.g_N) | (m.approaching(before.W_N, state.v, np.abs(state.v)) & ~lasting)
-        touching = m.touching(after.g_N)
-        end = self._remembering(state, State(t_end, done.q, done.u, state.law_memory), touching, done.P_N, done.P_T)
+        done = yield from self.advance(state, t_end - state.t, self.everywhere)
+        touching = m.touching(m.at(t_end, done.q).g_N)
+        end = State(t_end, done.q, done.u, state.law_memory)
+        end = self._remembering(state, end, touching, done.P_N, done.P_T, touching)
         none, idle = np.zeros(self.system.nc), np.zeros(self.system.ng)
-        P_N = Impulses(none, np.where(striking, 0.0, done.P_N), np.where(striking, done.P_N, 0.0))
-        P_T = Impulses(none, np.where(striking, 0.0, done.P_T), np.where(striking, done.P_T, 0.0))
-        return self._record(state, end, done.u, P_N, P_T, Impulses(idle, done.P_g, idle), touching, done.residual)
+        P_N, P_T, P_g = Impulses(none, done.P_N, none), Impulses(none, done.P_T, none), Impulses(idle, done.P_g, idle)
+        if done.P_N.any():
+            striking = self._striking(state, end)
+            P_N = Impulses(none, np.where(striking, 0.0, done.P_N), np.where(striking, done.P_N, 0.0))
+            if self.rough:
+                P_T = Impulses(none, np.where(striking, 0.0, done.P_T), np.where(striking, done.P_T, 0.0))
+        return self._record(state, end, done.u, P_N, P_T, P_g, touching, done.residual)
+
+    def _striking(self, start: State, end: State) -> Mask:
+        """Contacts whose impulse is an impact, spread over the step that closes the gap and the next.
+
+        It stops an approach; but not in a contact that lasts, whose direction turns by as much.
+        """
+        m, v = self.mechanism, start.v
+        before, after = m.at(start.t, start.q), m.at(end.t, end.q)
+        closing = -v.dot(before.W_N)
+        lasting = (start.stepper_memory["P_N"] > 0) & (closing <= np.abs(v.dot(after.W_N - before.W_N)))
+        return ~m.touching(before.g_N) | ((closing > m.zero_rate(before.W_N, np.abs(v))) & ~lasting)
 
     def _landing_step(self, state: State, t_limit: float, dt_min: float) -> Stepping:
         m, closed = self.mechanism, state.stepper_memory["closed"] > 0
@@ -217,9 +238,9 @@ class GaussFormulation(ABC):
         if crossing:  # short bounces end, an impact that falls into the same dt_min rebounds
             held, rebound = touching, m.rebound(after.W_N.T @ state.v)
             rebounds = ~closed & resolved & touching & (rebound < 0)
-            bound = np.where(rebounds & ~m.poisson, -rebound, 0.0)
+            bound = np.where(rebounds & (m.impact == "newton"), -rebound, 0.0)
         second = yield from change_velocity(m, t, q, kicked, held, bound)
-        if np.any(rebounds & m.poisson):
+        if np.any(rebounds) and m.impact != "newton":
             stopping = np.where(rebounds, first.P_N + second.P_N, 0.0)
             second = second.then((yield from expand(m, t, q, second.v, held, m.restitution * stopping)))
         # at rest velocities are differences of kicks: these, not what is left, tell what is zero
@@ -257,15 +278,15 @@ class GaussFormulation(ABC):
     def mpcc(self, state: State, shortest: float, longest: float, binding: Mask) -> MPCC:
         """The step as an MPCC with dt between the bounds; a trial of given length ignores gaps that do not bind."""
         m, memory = self.mechanism, state.stepper_memory
-        watched, copies = binding | (shortest < longest), 3 if self.rough else 0
-        speed = m.scale / m.longest
-        y_scale, G_scale = memory["y_scale"], np.where(watched, m.scale, np.inf)
+        watched = binding if shortest == longest else self.everywhere
+        y_scale, G_scale, pairs = memory["y_scale"], np.where(watched, m.scale, np.inf), binding
         if self.rough:
-            idle = np.where(binding, 1.0, np.inf)
+            speed, idle = m.scale / m.longest, np.where(binding, 1.0, np.inf)
             y_scale = np.concatenate([y_scale, y_scale, y_scale, speed])
             G_scale = np.concatenate([G_scale, speed * idle, speed * idle, memory["y_scale"] * idle])
+            pairs = np.concatenate([binding] * 4)
         slowest, fastest = self.turn_limits(state)
-        free = np.full(self.system.ng, np.inf)
+        free = self.unbounded
         return MPCC(
             self.equations.structure,
             self.equations.parameters(state.t, state.q, state.v, m.p, m.longest),
@@ -274,7 +295,7 @@ class GaussFormulation(ABC):
             memory["x_scale"],
             y_scale,
             G_scale,
-            np.concatenate([binding] * (1 + copies)),
+            pairs,
         )
 
     def turn_limits(self, state: State) -> tuple[Array, Array]:
@@ -303,24 +324,25 @@ class GaussFormulation(ABC):
         m, dt = self.mechanism, end.t - start.t
         before, after = m.at(start.t, start.q), m.at(end.t, end.q)
         constant = isinstance(self.control, ConstantStep)
+        pushed, rubbed = P_N.total, P_T.total
         # a contact that leaves has pressed before it did; one struck within the window obeys its law in velocities
-        pressed = P_N.total if constant else np.where(touching, P_N.total, P_N.end)
+        pressed = pushed if constant else np.where(touching, pushed, P_N.end)
         natural = np.abs(np.minimum(after.g_N / m.scale, pressed / end.stepper_memory["y_scale"]))
         reaction, reaction_impact, works = self._reactions(start, end, P_g)
         return Step(
             state=end,
             v_left=v_left,
             dt=dt,
-            P_N=P_N.total,
+            P_N=pushed,
             P_N_impact=P_N.impact,
-            P_T=P_T.total,
-            mode=contact_modes(m, touching, P_N.total, P_T.total),
-            gamma_minus=before.W_N.T @ start.v if constant else after.W_N.T @ v_left,
-            gamma_plus=after.W_N.T @ end.v,
+            P_T=rubbed,
+            mode=contact_modes(m, touching, pushed, rubbed),
+            gamma_minus=start.v.dot(before.W_N) if constant else v_left.dot(after.W_N),
+            gamma_plus=end.v.dot(after.W_N),
             reaction=reaction / dt if dt > 0 else reaction,
             reaction_impact=reaction_impact,
             residual=residual,
-            complementarity=float(np.max(natural, initial=law)),
+            complementarity=float(natural.max(initial=law)),
             work_drivers=sum(works),
             work_drivers_impact=works[1],
             loss_friction=self._friction_loss(start, end, v_left, P_T),

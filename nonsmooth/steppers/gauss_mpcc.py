@@ -15,13 +15,16 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import MPCC, Program, Solution
-from nonsmooth.step_control import StepControl
-from nonsmooth.steppers.base import Ask
+from nonsmooth.step_control import Landing, StepControl
+from nonsmooth.steppers.base import Ask, Stepping
 from nonsmooth.steppers.equations import HALF_KICK, Advance
 from nonsmooth.steppers.gauss import GaussFormulation
 from nonsmooth.steppers.landing import AT_THE_END, closing_within
 
 __all__ = ["GaussMPCC"]
+
+#: times its typical size that a velocity may reach before sizes are taken anew
+OUTGROWN = 10.0
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,9 @@ class GaussMPCC:
     -----
     Planar friction. Restitution needs landing.
 
+    A journal that is pressed on its bearing could reach the opposite side as well, by a greater impulse. Of the two
+    roots of a landing step that one is refused.
+
     References
     ----------
     Chaturvedi, E., Sandu, C., Sandu, A., Non-smooth dynamics formulation for planar prismatic joints with clearances,
@@ -69,12 +75,45 @@ class GaussMPCCFormulation(GaussFormulation):
 
     accepted_solvers = "give GaussMPCC an IpoptMPCC(...) or ActiveSet()"
 
+    def __init__(self, system: System, parameters: Array, control: StepControl, solver: Any) -> None:
+        super().__init__(system, parameters, control, solver)
+        self.never = np.zeros(system.nc)
+
     def typical_program(self) -> Program:
         """A step of the longest length from the built start."""
         m, start = self.mechanism, self.system.start
         x_scale, y_scale = m.typical_sizes(start.t, start.q, start.v)
         start = replace(start, stepper_memory={"x_scale": x_scale, "y_scale": y_scale})
         return self.mpcc(start, m.longest, m.longest, np.ones(self.system.nc, dtype=bool))
+
+    def rules(self) -> dict[str, Any]:
+        """Which root of the equations is taken, and what the programs are scaled by."""
+        rules = super().rules()
+        rules["typical sizes of unknowns"] = (
+            f"from the start; anew where a velocity exceeds {OUTGROWN:g} times its own, or a contact first closes"
+        )
+        if isinstance(self.control, Landing):
+            rules["root of a step"] = "the gap of a contact that presses grows with its impulse; else a shorter step"
+        return rules
+
+    def step(self, state: State, t_end: float) -> Stepping:
+        """Advance to `t_end` at most."""
+        return (yield from super().step(self._sized(state), t_end))
+
+    def _sized(self, state: State) -> State:
+        """The state with typical sizes that it has not outgrown.
+
+        A start at rest without load has no sizes, and a concentric journal no normal that tells what it weighs.
+        """
+        memory = state.stepper_memory
+        x_scale, closed, sized = memory["x_scale"], memory["closed"], memory.get("sized", self.never)
+        outgrown = np.abs(state.v) > OUTGROWN * x_scale[1 : state.v.size + 1]
+        if not (outgrown.any() or (closed > sized).any()):
+            return state
+        x, y = self.mechanism.typical_sizes(state.t, state.q, state.v)
+        y_scale = np.where(closed > sized, y, memory["y_scale"])
+        sizes = {"x_scale": np.maximum(x, x_scale), "y_scale": y_scale, "sized": np.maximum(closed, sized)}
+        return replace(state, stepper_memory={**memory, **sizes})
 
     def advance(
         self, state: State, dt: float, binding: NDArray[np.bool_], guess: Advance | None = None
@@ -87,7 +126,10 @@ class GaussMPCCFormulation(GaussFormulation):
             x = np.concatenate(([dt], guess.u, guess.P_g))
             start = replace(guess.solution, x=x, y=self.pairs(guess.P_N, guess.P_T))
         solution = yield program, start
-        return self._advance(state, program, solution)
+        done = self._advance(program, solution)
+        if self._on_the_far_side(state, done):
+            raise SolverFailed(f"a contact is pressed through its play to the opposite side in dt = {done.dt:.6g} s.")
+        return done
 
     def land(self, state: State, longest: float, closed: NDArray[np.bool_]) -> Generator[Ask, Solution, Advance]:
         """One MPCC whose objective is the length; by roots where the solver does not optimise."""
@@ -95,28 +137,39 @@ class GaussMPCCFormulation(GaussFormulation):
         if not self.solver.fits(program):
             return (yield from super().land(state, longest, closed))
         guess = self._free_motion(state, longest, closed)
-        predicted = closing_within(m, state, self._advance(state, program, guess), closed)
+        predicted = closing_within(m, state, self._advance(program, guess), closed)
         if predicted is not None:
             guess = self._free_motion(state, predicted[0], closed)
         try:
             solution = yield program, guess
         except SolverFailed:
             return (yield from super().land(state, longest, closed))
-        done = self._advance(state, program, solution)
+        done = self._advance(program, solution)
         earlier = closing_within(m, state, done, closed)
         landed = np.any(m.touching(m.at(state.t + done.dt, done.q).g_N) & ~closed)
-        if (landed or done.dt == longest) and (earlier is None or earlier[0] >= done.dt * AT_THE_END):
+        near = not self._on_the_far_side(state, done)
+        if near and (landed or done.dt == longest) and (earlier is None or earlier[0] >= done.dt * AT_THE_END):
             return done
-        # the program has stopped short of the longest step, or skipped an excursion through a wall
+        # the program has stopped short of the longest step, skipped an excursion through a wall, or crossed the play
         return (yield from super().land(state, longest, closed))
 
-    def _advance(self, state: State, program: MPCC, solution: Solution) -> Advance:
+    def _advance(self, program: MPCC, solution: Solution) -> Advance:
         dt, u, P_g = self.equations.split(solution.x)
-        _, c, terms, _ = self.equations.structure.values(solution.x, solution.y, program.p)
-        residual = float(np.max(np.abs(c) / np.maximum(terms, np.finfo(float).tiny), initial=0.0))
-        parts = solution.y.reshape(-1, self.system.nc) if self.system.nc else np.zeros((1, 0))
-        P_T = parts[1] - parts[2] if self.rough else np.zeros(self.system.nc)
-        return Advance(dt, u, self.mechanism.moved(state.q, u, dt), P_g, parts[0], P_T, residual, solution)
+        errors, _, _, q = self.equations.outcome(solution.x, solution.y, program.p)
+        P_N, P_T = solution.y, np.zeros(self.system.nc)
+        if self.rough:
+            P_N, forwards, backwards, _ = solution.y.reshape(4, -1)
+            P_T = forwards - backwards
+        return Advance(dt, u, q, P_g, P_N, P_T, float(errors.max(initial=0.0)), solution)
+
+    def _on_the_far_side(self, state: State, done: Advance) -> bool:
+        """Whether a contact of a half kick presses where a smaller impulse along its normal would close it as well."""
+        if self.equations.scheme != HALF_KICK or not done.P_N.any():
+            return False
+        m = self.mechanism
+        pushed, there = m.at(state.t, state.q).W_N, m.at(state.t + done.dt, done.q).W_N
+        growth = np.sum((m.metric.inverse @ there) * (m.metric.inverse @ pushed), axis=0)
+        return bool(np.any(growth[done.P_N > 0.0] < 0.0))
 
     def _active(self, state: State, binding: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Pairs that bind at the start of the step: closed contacts, their friction on the edge it was on."""
@@ -128,8 +181,9 @@ class GaussMPCCFormulation(GaussFormulation):
         m = self.mechanism
         kick = dt / 2 if self.equations.scheme == HALF_KICK else dt
         P_N, P_T = (np.where(binding, state.stepper_memory[name], 0.0) for name in ("P_N", "P_T"))
-        here = m.at(state.t, state.q)
-        impulse = here.W_N @ P_N + here.W_T @ P_T if self.rough else here.W_N @ P_N
-        u = state.v + kick * m.free_acceleration(state) + m.metric.change(impulse)
+        u = state.v + kick * m.free_acceleration(state)
+        if P_N.any():
+            here = m.at(state.t, state.q)
+            u = u + m.metric.change(here.W_N.dot(P_N) + here.W_T.dot(P_T) if self.rough else here.W_N.dot(P_N))
         x = np.concatenate(([dt], u, np.zeros(self.system.ng)))
         return Solution(x, self.pairs(P_N, P_T), "guess", 0, "guess", self._active(state, binding))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -97,6 +98,10 @@ class GaussQPFormulation(GaussFormulation):
 
     accepted_solvers = 'give GaussQP ActiveSet(), Osqp(), Conic() or CasadiQP("daqp")'
 
+    def __init__(self, system: System, parameters: Array, control: StepControl, solver: Any) -> None:
+        super().__init__(system, parameters, control, solver)
+        self._selected: dict[bytes, tuple[NDArray[np.intp] | slice, tuple[str, ...]]] = {}
+
     def typical_program(self) -> Program:
         """A QP with one row."""
         return QP(np.eye(1), np.zeros(1), np.ones((1, 1)), np.zeros(1))
@@ -109,29 +114,28 @@ class GaussQPFormulation(GaussFormulation):
         parameters = self.equations.parameters(state.t, state.q, state.v, m.p, m.longest)
         if guess is None:
             u, P_g = state.v, np.zeros(ng)
-            P_N, P_T = (np.where(binding, memory[name], 0.0) for name in ("P_N", "P_T"))
+            P_N, P_T = np.where(binding, memory["P_N"], 0.0), np.where(binding, memory["P_T"], 0.0)
         else:
             u, P_g, P_N, P_T = guess.u, guess.P_g, guess.P_N, guess.P_T
         edges = 2 if self.rough else 1
-        index = np.concatenate([np.arange(ng), *(ng + k * nc + np.flatnonzero(binding) for k in range(edges))])
-        names = self._names(index)
+        rows, names = self._rows(binding)
         pressing = memory["closed"] > 0 if guess is None else P_N > 0
-        active = np.concatenate([np.ones(ng, dtype=bool), *[pressing] * edges])[index]
+        active = np.concatenate((np.ones(ng, dtype=bool), *(pressing,) * edges))[rows]
         solution = Solution(np.zeros(nv), np.zeros(active.size), "guess", 0, "guess", active)
         best: Advance | None = None
         for k in range(PASSES + 1):
             x, y = np.concatenate(([dt], u, P_g)), self.pairs(P_N, P_T)
-            errors, G, slip, H, f, A, b, norms, deviation, q = self.equations.linearised(x, y, parameters)
-            error = float(errors.max())
-            if not np.isfinite(error):
-                raise SolverFailed(f"the equations of motion are not finite at dt = {dt:.6g} s.")
             if k > 0:
-                residual = max(error, self.contact_error(G, slip, P_N, P_T, memory["y_scale"], binding))
+                errors, G, slip, q = self.equations.outcome(x, y, parameters)
+                contact_error = self.contact_error(G, slip, P_N, P_T, memory["y_scale"], binding)
+                residual = max(_finite(errors, dt), contact_error)
                 stalled = best is not None and residual >= best.residual
                 if best is None or residual < best.residual:
                     best = Advance(dt, u, q, P_g, P_N, P_T, residual, solution)
                 if best.residual <= CONVERGED or (stalled and best.residual <= ACCEPTABLE):
                     return self._plausible(state, best)
+            errors, G, slip, H, f, A, b, norms, deviation = self.equations.linearised(x, y, parameters)
+            _finite(errors, dt)
             # the mass alone where the curvature takes away definiteness
             if deviation[0] > 0.5 and np.linalg.eigvalsh(H)[0] < 1e-3:
                 H = np.eye(nv)
@@ -143,13 +147,14 @@ class GaussQPFormulation(GaussFormulation):
                 continue
             if self.rough and not self.convex:
                 b[ng:] -= np.tile(m.friction * np.abs(slip), 2) / norms[ng:]
-            solution = yield QP(H, f, A[index], b[index], ng, names), solution
+            solution = yield QP(H, f, A[rows], b[rows], ng, names), solution
             u = u + m.metric.velocity(solution.x)
             impulses = np.zeros(norms.size)
-            impulses[index] = solution.y / norms[index]
-            P_g, shares = impulses[:ng], np.maximum(impulses[ng:], 0.0).reshape(edges, nc)
-            P_N = shares.sum(axis=0)
-            P_T = m.friction * (shares[0] - shares[1]) if self.rough else np.zeros(nc)
+            impulses[rows] = solution.y / norms[rows]
+            P_g, P_N, P_T = impulses[:ng], np.maximum(impulses[ng:], 0.0), np.zeros(nc)
+            if self.rough:
+                forwards, backwards = P_N[:nc], P_N[nc:]
+                P_N, P_T = forwards + backwards, m.friction * (forwards - backwards)
         assert best is not None
         raise SolverFailed(
             f"the linearised gaps did not close in {PASSES} passes at dt = {dt:.6g} s "
@@ -192,15 +197,30 @@ class GaussQPFormulation(GaussFormulation):
         P_N[index], P_T[index] = z[ng::2], z[ng + 1 :: 2]
         return response[:, :-1] @ z - response[:, -1], z[:ng], P_N, P_T
 
-    def _names(self, index: NDArray[np.intp]) -> tuple[str, ...]:
-        """Names of the rows of a pass: joints, then contacts once per edge of their cone."""
-        ng, every = self.system.ng, self.mechanism.names
-        if self.rough:
-            every = every + every[ng:]
-        return every if index.size == len(every) else tuple(every[i] for i in index)
+    def _rows(self, binding: NDArray[np.bool_]) -> tuple[NDArray[np.intp] | slice, tuple[str, ...]]:
+        """Rows of a pass among those of all contacts, and their names: joints, then contacts once per edge."""
+        key = binding.tobytes()
+        if key not in self._selected:
+            ng, every = self.system.ng, self.mechanism.names
+            selected = np.concatenate([np.ones(ng, dtype=bool), *[binding] * (2 if self.rough else 1)])
+            if self.rough:
+                every = every + every[ng:]
+            names = tuple(name for name, taken in zip(every, selected, strict=True) if taken)
+            self._selected[key] = slice(None) if selected.all() else np.flatnonzero(selected), names
+        return self._selected[key]
 
     def _plausible(self, state: State, done: Advance) -> Advance:
+        if (np.abs(done.u - state.v) <= self.reach).all():
+            return done  # whatever the free motion is
         slowest, fastest = self.turn_limits(state)
         if np.all((slowest <= done.u) & (done.u <= fastest)):
             return done
         raise SolverFailed(f"a body turns by more than {TURN:g} rad against its free motion in dt = {done.dt:.6g} s.")
+
+
+def _finite(errors: Array, dt: float) -> float:
+    """The largest error; raises SolverFailed where one is not finite."""
+    error = float(errors.max())
+    if math.isfinite(error):
+        return error
+    raise SolverFailed(f"the equations of motion are not finite at dt = {dt:.6g} s.")

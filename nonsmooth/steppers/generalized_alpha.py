@@ -167,7 +167,7 @@ class GeneralizedAlphaFormulation:
             raise InputError(f"GeneralizedAlpha takes a constant step, got {control}; give dt as a number of seconds.")
         self.stepper, self.system = stepper, system
         self.mechanism = Mechanism(system, parameters, control.dt)
-        self.mechanism.refuse_poisson("GeneralizedAlpha")
+        self.mechanism.refuse_all_but_newton("GeneralizedAlpha")
         self.smooth, self.displacement = SmoothEquations(system, parameters), Displacement(self.mechanism)
         self.weights = Weights.of(stepper.spectral_radius)
         self.rough = bool(np.any(self.mechanism.friction > 0))

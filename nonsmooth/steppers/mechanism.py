@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.laws.rigid import Rigid
+from nonsmooth.laws.rigid import INCREMENTAL, LAWS, Rigid
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.steppers.base import CLOSED, OPEN, SLIPPING, STICKING
+from nonsmooth.steppers.base import SLIPPING, STICKING
 
 __all__ = ["CLOSED_GAP", "CLOSED_RATE", "Configuration", "MassMetric", "Mechanism", "contact_modes"]
 
@@ -45,11 +45,11 @@ class MassMetric:
 
     def velocity(self, x: Array) -> Array:
         """v of x."""
-        return self.inverse.T @ x
+        return self.inverse.T.dot(x)
 
     def change(self, impulse: Array) -> Array:
         """M^-1 times an impulse."""
-        return self.inverse.T @ (self.inverse @ impulse)
+        return self.inverse.T.dot(self.inverse.dot(impulse))
 
     def length(self, v: Array) -> float:
         """|v|_M."""
@@ -80,7 +80,9 @@ class Mechanism:
         contacts = [e for e in system.elements if isinstance(e, Contact) for _ in e.gap_labels]
         laws = [e.contact for e in contacts if isinstance(e.contact, Rigid)]
         self.threshold = np.array([law.threshold for law in laws], dtype=float)
-        self.poisson = np.array([law.impact == "poisson" for law in laws], dtype=bool)
+        self.impacts = tuple(law.impact for law in laws)
+        self.impact = self.impacts[0] if laws else "newton"
+        self.rough = bool(np.any(self.friction > 0))
         self.metric = MassMetric(self.numeric.M(system.start.q, p)[0])
         self.angular = np.array([unit == "rad/s" for unit in system.names.v_units])
         self.names = system.constraint_names + system.contact_names
@@ -116,40 +118,44 @@ class Mechanism:
 
     def approaching(self, W_N: Array, v: Array, terms: Array) -> NDArray[np.bool_]:
         """Which gap rates are negative beyond round-off, where v is a sum of velocities of the sizes `terms`."""
-        return W_N.T @ v < -self._zero_rate(W_N, terms)
+        return W_N.T @ v < -self.zero_rate(W_N, terms)
 
     def leaving(self, W_N: Array, v: Array, terms: Array) -> NDArray[np.bool_]:
         """Which gap rates are positive beyond round-off."""
-        return W_N.T @ v > self._zero_rate(W_N, terms)
+        return W_N.T @ v > self.zero_rate(W_N, terms)
 
-    def _zero_rate(self, W_N: Array, terms: Array) -> Array:
-        return CLOSED_RATE * (np.abs(W_N).T @ terms + self.scale / self.longest)
+    def zero_rate(self, W_N: Array, terms: Array) -> Array:
+        """Gap rates that are round-off, where the velocity is a sum of velocities of the sizes `terms`."""
+        return CLOSED_RATE * (terms.dot(np.abs(W_N)) + self.scale / self.longest)
 
     def rebound(self, gamma: Array) -> Array:
         """e gamma of each contact that approaches faster than its threshold, else 0 (nc,) [m/s]."""
         return np.where(-gamma > self.threshold, self.restitution * np.minimum(gamma, 0.0), 0.0)
 
-    def refuse_poisson(self, stepper: str) -> None:
-        """Raise InputError if a contact has Poisson's law."""
-        if np.any(self.poisson):
-            name = self.system.contact_names[int(np.argmax(self.poisson))]
-            raise InputError(
-                f"{stepper} has Newton's impact law, but contact '{name}' has Rigid(impact='poisson'); "
-                "give it impact='newton', or step it with EventDriven(), or with GaussQP() and dt=Landing(...)."
-            )
+    @property
+    def incremental(self) -> bool:
+        """Whether impacts are followed along their impulse."""
+        return self.impact in INCREMENTAL
+
+    def refuse_all_but_newton(self, stepper: str) -> None:
+        """Raise InputError if a contact has another impact law than Newton's."""
+        for name, impact in zip(self.system.contact_names, self.impacts, strict=True):
+            if impact != "newton":
+                raise InputError(
+                    f"{stepper} has Newton's impact law, but contact '{name}' has Rigid(impact='{impact}'); "
+                    "give it impact='newton', or step it with EventDriven(), MoreauJean(), or GaussQP() with "
+                    "dt=Landing(...)."
+                )
 
     def refuse_mixed_impacts(self, stepper: str) -> None:
-        """Raise InputError unless all contacts have one impact law, and Poisson's no tangential restitution."""
-        if not np.any(self.poisson):
-            return
-        if not np.all(self.poisson):
-            raise InputError(
-                f"{stepper}: Poisson's and Newton's impact laws cannot be mixed; give all contacts one of them."
-            )
-        if np.any(self.tangential > 0):
+        """Raise InputError unless all contacts have one impact law, and Newton's alone tangential restitution."""
+        if len(set(self.impacts)) > 1:
+            mixed = " and ".join(f"{LAWS[impact]}'s" for impact in sorted(set(self.impacts), reverse=True))
+            raise InputError(f"{stepper}: {mixed} impact laws cannot be mixed; give all contacts one of them.")
+        if self.impact != "newton" and np.any(self.tangential > 0):
             i = int(np.argmax(self.tangential > 0))
             raise InputError(
-                f"{stepper}: Poisson's impact law has no tangential restitution here, but contact "
+                f"{stepper}: {LAWS[self.impact]}'s impact law has no tangential restitution here, but contact "
                 f"'{self.system.contact_names[i]}' has tangential = {self.tangential[i]:g}; set it to 0."
             )
 
@@ -172,7 +178,9 @@ class Mechanism:
 
 def contact_modes(m: Mechanism, closed: NDArray[np.bool_], P_N: Array, P_T: Array) -> NDArray[np.int8]:
     """Open, closed (frictionless or unloaded), sticking inside the friction cone, slipping on its edge."""
-    modes = np.where(closed, CLOSED, OPEN).astype(np.int8)
+    modes = closed.astype(np.int8)  # OPEN = 0, CLOSED = 1
+    if not m.rough:
+        return modes
     loaded = closed & (m.friction > 0) & (P_N > 0)
     sticks = np.abs(P_T) < m.friction * P_N * (1 - EDGE)
     modes[loaded & sticks], modes[loaded & ~sticks] = STICKING, SLIPPING

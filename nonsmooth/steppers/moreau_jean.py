@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverFailed
 from nonsmooth.laws.rigid import Rigid
+from nonsmooth.model.bodies import PlanarBody
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import LCP, QP, FrictionContact, Program, Solution
 from nonsmooth.step_control import ConstantStep, StepControl
 from nonsmooth.steppers.base import Ask, Step, Stepping
 from nonsmooth.steppers.equations import FLOOR
+from nonsmooth.steppers.incremental import SHARING
 from nonsmooth.steppers.mechanism import CLOSED_GAP, Configuration, Mechanism, contact_modes
+from nonsmooth.steppers.velocity import VelocityChange, strike
 
 __all__ = ["MoreauJean"]
 
@@ -58,6 +61,10 @@ class MoreauJean:
     projection : None or "combined"
         "combined" moves the bodies, by the least change in the mass metric, until no gap is negative and joints are
         closed. Zero penetration is not accuracy: the order stays one.
+    levers : "predicted" or "balanced"
+        "predicted": of contact forces as they are where the gaps were found closed. "balanced": to the centres of the
+        bodies as u moves them in (1 - theta) dt, where the discrete balance of angular momentum has them; see the
+        notes.
     solver : settings of a solver of LCPs or planar friction, optional
         None for ``SemismoothNewton()``.
     fallback : bool
@@ -68,8 +75,16 @@ class MoreauJean:
     Forces that depend on the velocity are iterated; stiff springs need dt below the period over 2 pi. Constant steps
     only.
 
-    Newton's impact law only. The impulse of a step is that of impacts and of forces together, and Poisson's law would
-    return the share e of both: a body at rest would leave its support with e times what its weight gives it in a step.
+    The impulse of a step is that of impacts and of forces together, of which only Newton's law makes one program; with
+    another, a body at rest would leave its support with e times what its weight gives it in a step. With the other laws
+    of `Rigid` steps are therefore plastic, e = 0 above, and impacts stand between them: at the end of a step, on the
+    contacts whose gap would close within dt/2, in the directions there. A contact that lasts does not strike because
+    its direction has turned in the step.
+
+    Linear momentum is kept to round-off, angular momentum with ``levers="balanced"`` only: else levers are off by
+    dt/2 (u - v), which moves it by a share of dt through impacts of Newton's law, and of the square of dt where
+    contacts last, for theta = 1/2. Balanced levers are renewed with u in each pass, of which a step without joints
+    takes one otherwise, and the compiled loops do not have them.
 
     References
     ----------
@@ -78,6 +93,7 @@ class MoreauJean:
 
     theta: float = 0.5
     projection: str | None = None
+    levers: str = "predicted"
     solver: Any = None
     fallback: bool = True
 
@@ -90,6 +106,8 @@ class MoreauJean:
             raise InputError(f"MoreauJean: theta must lie in [1/2, 1], got {self.theta!r}.")
         if self.projection not in (None, "combined"):
             raise InputError(f'MoreauJean: projection must be None or "combined", got {self.projection!r}.')
+        if self.levers not in ("predicted", "balanced"):
+            raise InputError(f'MoreauJean: levers must be "predicted" or "balanced", got {self.levers!r}.')
 
     def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> MoreauJeanFormulation:
         """The scheme on one system."""
@@ -125,8 +143,12 @@ class MoreauJeanFormulation:
             raise InputError(f"MoreauJean takes a constant step, got {control}; give dt as a number of seconds.")
         self.stepper, self.system = stepper, system
         self.mechanism = Mechanism(system, parameters, control.dt)
-        self.mechanism.refuse_poisson("MoreauJean")
+        self.mechanism.refuse_mixed_impacts("MoreauJean")
+        self.between = self.mechanism.impact != "newton"
         self.rough = bool(np.any(self.mechanism.friction > 0))
+        self.balanced = stepper.levers == "balanced"
+        planar = [e.name for e in system.elements if isinstance(e, PlanarBody)]
+        self.planar = [[system.v_names.index(f"{b}.{c}") for b in planar] for c in ("x", "y", "angle")]
         probe: Program = LCP(np.eye(1), np.zeros(1))
         if self.rough:
             probe = FrictionContact(np.eye(2), np.zeros(2), np.ones(1), 2)
@@ -142,10 +164,18 @@ class MoreauJeanFormulation:
 
     def rules(self) -> dict[str, Any]:
         """When a contact is active."""
-        return {
+        rules: dict[str, Any] = {
             "active contacts": "gap closed at q moved by v for dt/2",
             "gap that counts as closed / clearance": CLOSED_GAP,
         }
+        # the compiled loops have Newton's law and predicted levers only, and no formulation to ask
+        if getattr(self, "balanced", False):
+            rules["levers of contacts"] = "to centres of bodies moved by the velocity of the step for (1 - theta) dt"
+        if getattr(self, "between", False):
+            rules["impacts"] = "at the end of a step, of contacts whose gap would close within dt/2; steps are plastic"
+            if self.mechanism.incremental:
+                rules["contacts of one impact"] = SHARING
+        return rules
 
     def start(self, state: State) -> Generator[Ask, Solution, tuple[State, Step | None]]:
         """Nothing to prepare but warm starts."""
@@ -161,12 +191,54 @@ class MoreauJeanFormulation:
         m, dt = self.mechanism, t_end - state.t
         contact = m.at(state.t, m.moved(state.q, state.v, dt / 2))
         active = np.flatnonzero(m.touching(contact.g_N))
-        W = self._directions(contact, active)
-        trial = yield from self._passes(state, dt, active, W)
+        trial, at_levers, W = yield from self._passes(state, dt, active, contact)
         q, t = trial.q, t_end
         if self.stepper.projection == "combined":
             q = yield from self._projected(t, q)
-        return self._record(state, State(t, q, trial.v, state.law_memory), trial, active, contact, W)
+        end = State(t, q, trial.v, state.law_memory)
+        if self.between:
+            impact = yield from self._impact(state, end, contact, active, trial.impulses.contact)
+            return self._with_impact(self._record(state, end, trial, active, contact, at_levers, W), impact)
+        return self._record(state, end, trial, active, contact, at_levers, W)
+
+    def _impact(
+        self, start: State, end: State, contact: Configuration, active: NDArray[np.intp], P: Array
+    ) -> Generator[Ask, Solution, VelocityChange | None]:
+        """The impact at the end of a step, None if nothing strikes."""
+        m, v = self.mechanism, end.v
+        here, terms = m.at(end.t, end.q), np.abs(start.v) + np.abs(v)
+        touching = m.touching(m.at(end.t, m.moved(end.q, v, (end.t - start.t) / 2)).g_N)
+        lasting = np.zeros_like(touching)
+        lasting[active] = (P[0::2] if self.rough else P) > 0
+        # at rest in the directions of the step, at twice this rate in those of the next one
+        lasting &= -(here.W_N.T @ v) <= LASTING * np.abs((here.W_N - contact.W_N).T @ v)
+        if not np.any(touching & ~lasting & m.approaching(here.W_N, v, terms)):
+            return None
+        return (yield from strike(m, end.t, end.q, v, touching, terms))
+
+    def _with_impact(self, step: Step, impact: VelocityChange | None) -> Step:
+        """The record of a step that ends with an impact."""
+        if impact is None:
+            return step
+        m, end = self.mechanism, step.state
+        here = m.at(end.t, end.q)
+        mode = contact_modes(m, (step.mode > 0) | (impact.P_N > 0), step.P_N + impact.P_N, step.P_T + impact.P_T)
+        work = -float(impact.P_g @ here.g_t)
+        return replace(
+            step,
+            state=replace(end, v=impact.v),
+            P_N=step.P_N + impact.P_N,
+            P_N_impact=impact.P_N,
+            P_T=step.P_T + impact.P_T,
+            mode=mode,
+            gamma_minus=here.W_N.T @ end.v,
+            gamma_plus=here.W_N.T @ impact.v,
+            reaction_impact=m.numeric.reaction(end.t, end.q, m.p, impact.P_g)[0],
+            residual=max(step.residual, impact.residual),
+            complementarity=max(step.complementarity, impact.law),
+            work_drivers=step.work_drivers + work,
+            work_drivers_impact=work,
+        )
 
     def _directions(self, at: Configuration, active: NDArray[np.intp]) -> Array:
         """(W_N, W_T) of the active contacts, contact by contact; W_N alone where nothing has friction."""
@@ -174,11 +246,23 @@ class MoreauJeanFormulation:
             return at.W_N[:, active]
         return np.stack([at.W_N[:, active], at.W_T[:, active]], axis=2).reshape(self.system.nv, -1)
 
-    def _passes(self, state: State, dt: float, active: NDArray[np.intp], W: Array) -> Generator[Ask, Solution, Trial]:
-        """Joints linearised at the iterate, contacts as one program, until the velocity no longer changes."""
+    def _balanced(self, contact: Configuration, state: State, u: Array, dt: float) -> Configuration:
+        """Directions with levers to the centres of planar bodies moved by u for (1 - theta) dt, not by v for dt/2."""
+        x, y, angle = self.planar
+        shift = (1 - self.stepper.theta) * dt * u - dt / 2 * state.v
+        W_N, W_T = contact.W_N.copy(), contact.W_T.copy()
+        for W in (W_N, W_T):
+            W[angle] -= shift[x, None] * W[y] - shift[y, None] * W[x]
+        return contact._replace(W_N=W_N, W_T=W_T)
+
+    def _passes(
+        self, state: State, dt: float, active: NDArray[np.intp], contact: Configuration
+    ) -> Generator[Ask, Solution, tuple[Trial, Configuration, Array]]:
+        """Joints and levers at the iterate, contacts as one program, until the velocity no longer changes."""
         m = self.mechanism
         memory = (state.stepper_memory["P_N"], state.stepper_memory["P_T"])
         P = np.column_stack(memory)[active].ravel() if self.rough else memory[0][active]
+        at_levers, W = contact, self._directions(contact, active)
         shift = self._restitution(state.v, W, active)
         u, change = state.v, np.inf
         # joints know positions to round-off, hence velocities to round-off over dt
@@ -186,6 +270,9 @@ class MoreauJeanFormulation:
         noise = np.finfo(float).eps * reach * np.sqrt(np.max(m.metric.M)) / dt
         solution: Solution | None = None
         for _ in range(PASSES):
+            if self.balanced and active.size:
+                at_levers = self._balanced(contact, state, u, dt)
+                W = self._directions(at_levers, active)
             trial, delassus = self._trial(state, dt, u, W, P)
             if active.size:
                 b = W.T @ trial.v + shift - delassus @ P
@@ -200,7 +287,7 @@ class MoreauJeanFormulation:
             before, change = change, (m.metric.length(trial.u - u) + settled) / max(size, np.finfo(float).tiny)
             u = trial.u
             if change <= CONVERGED or (change >= before and change <= ACCEPTABLE):
-                return trial
+                return trial, at_levers, W
         raise SolverFailed(
             f"MoreauJean's passes did not settle at dt = {dt:.6g} s: the velocity still moves by {change:.3g} of its "
             "size; a shorter step may be needed."
@@ -239,6 +326,8 @@ class MoreauJeanFormulation:
     def _restitution(self, v: Array, W: Array, active: NDArray[np.intp]) -> Array:
         """What the laws add to the rates at the end: e min(gamma_N⁻, 0) and e_T gamma_T⁻."""
         m, rates = self.mechanism, W.T @ v
+        if self.between:
+            return np.zeros_like(rates)
         if not self.rough:
             return self._rebound(rates, active)
         normal, tangential = rates[0::2], rates[1::2]
@@ -275,21 +364,22 @@ class MoreauJeanFormulation:
         return q
 
     def _record(
-        self, start: State, end: State, trial: Trial, active: NDArray[np.intp], contact: Configuration, W: Array
-    ) -> Step:
+        self, start: State, end: State, trial: Trial, active: NDArray[np.intp], contact: Configuration,
+        at_levers: Configuration, W: Array,
+    ) -> Step:  # fmt: skip
         m, dt, nc = self.mechanism, end.t - start.t, self.system.nc
         P_N, P_T = np.zeros(nc), np.zeros(nc)
         P = trial.impulses.contact
         P_N[active], P_T[active] = (P[0::2], P[1::2]) if self.rough else (P, 0.0)
-        gamma_minus, gamma_plus = contact.W_N.T @ start.v, contact.W_N.T @ end.v
+        gamma_minus, gamma_plus = contact.W_N.T @ start.v, at_levers.W_N.T @ end.v
         closed = np.isin(np.arange(nc), active)
         # one that has pressed as hard before lasts, and approaches because its direction turns
         lasting = (P_N > 0) & (P_N <= LASTING * start.stepper_memory["P_N"])
         # where one contact strikes, the others pass its impulse on
         approaching = closed & ~lasting & m.approaching(contact.W_N, start.v, np.abs(start.v))
-        struck = closed & bool(np.any(approaching))
+        struck = closed & bool(np.any(approaching)) & (not self.between)
         P_N_impact, P_T_impact = np.where(struck, P_N, 0.0), np.where(struck, P_T, 0.0)
-        jump = m.metric.change(contact.W_N @ P_N_impact + contact.W_T @ P_T_impact)
+        jump = m.metric.change(at_levers.W_N @ P_N_impact + at_levers.W_T @ P_T_impact)
         answer: Array = np.zeros(self.system.ng)
         if self.system.ng and np.any(struck):  # the joints answer the impact
             R = trial.end.W_g
@@ -297,8 +387,8 @@ class MoreauJeanFormulation:
             answer = -np.asarray(np.linalg.solve(R.T @ moved, R.T @ jump), dtype=float)
             jump = jump + moved @ answer
         v_left = end.v - jump
-        smooth_slip = contact.W_T.T @ (start.v + end.v) / 2
-        law = gamma_plus + m.rebound(gamma_minus)
+        smooth_slip = at_levers.W_T.T @ (start.v + end.v) / 2
+        law = gamma_plus + m.rebound(gamma_minus) * (not self.between)
         y_scale = start.stepper_memory["y_scale"]
         natural = np.abs(np.minimum(law * dt / m.scale, P_N / y_scale))[active]
         impulses = trial.impulses

@@ -1,8 +1,9 @@
 """From one phase to the next: impacts, rebounds that end in rest, and which closed contacts press, stick or slip.
 
-An impact is one program in velocities on all contacts that take part, with Poisson's law two. A rebound too short is
-not followed: the impact is repeated from the velocity before it with e = 0 for that contact. What stays closed is
-sorted by one program in accelerations and forces.
+An impact is one program in velocities on all contacts that take part, with Poisson's law two, with those of Routh and
+Stronge none: they are followed (see `incremental`). A rebound too short is not followed: the impact is repeated from
+the velocity before it with e = 0 for that contact. What stays closed is sorted by one program in accelerations and
+forces.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from nonsmooth.programs import QP, Solution
 from nonsmooth.steppers.base import CLOSED, OPEN, SLIPPING, STICKING, Ask
 from nonsmooth.steppers.equations import FLOOR
 from nonsmooth.steppers.events import LANDED
+from nonsmooth.steppers.incremental import rounds
 from nonsmooth.steppers.phases import PASSES, Motion, Phase, Point
 from nonsmooth.steppers.response import Response, respond
 
@@ -77,7 +79,7 @@ class Transitions:
         struck |= (before.g_N < -self.window * before.gamma) & m.approaching(before.W_N, before.v, np.abs(before.v))
         restitution = m.restitution.copy()
         for _ in range(self.nc + 1):
-            if self.window > 0.0:
+            if self.window > 0.0 or m.incremental:
                 impact = yield from self._impact(before, before.v, struck, restitution)
             else:
                 impact = yield from self._sequence(before, active, restitution)
@@ -101,7 +103,14 @@ class Transitions:
         m, directions, index = self.m, (x.W_g, x.W_N, x.W_T), np.flatnonzero(struck)
         gamma, slip = x.W_N.T @ v, x.W_T.T @ v
         rebound = np.where(-gamma > m.threshold, restitution * np.minimum(gamma, 0.0), 0.0)
-        if not np.any(m.poisson):
+        if m.incremental:
+            *followed, _, rattling = rounds(m, directions, v, struck, restitution, together=self.window > 0.0)
+            if not rattling.any():
+                return Impact(*followed)
+            none, index = np.zeros(self.nc), np.flatnonzero(rattling)
+            ended = yield from respond(m, followed[0], directions, (x.g_t, none, none), index)
+            return Impact(ended.x, *(a + b for a, b in zip(followed[1:], ended[1:], strict=True)))
+        if m.impact == "newton":
             offsets = (x.g_t, rebound, np.where(gamma < 0, m.tangential, 0.0) * slip)
             return Impact(*(yield from respond(m, v, directions, offsets, index)))
         none = np.zeros(self.nc)

@@ -5,6 +5,7 @@ multipliers are the impulses, M (v⁺ - v) = W_g P_g + W_N P_N. It is posed in x
 
 Newton's law is one such change. Poisson's is two: compression with bound 0, whose impulses are P_c, and expansion from
 there, with bound 0 and the normal impulses e P_c given; what it adds to them only keeps the contacts apart.
+Routh's and Stronge's are no programs: they are followed (see `incremental`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.programs import QP, FrictionContact, Program, Solution, pushed_friction_contact
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.equations import FLOOR
+from nonsmooth.steppers.incremental import rounds
 from nonsmooth.steppers.mechanism import Mechanism
 
 __all__ = ["VelocityChange", "change_velocity", "expand", "strike"]
@@ -96,13 +98,30 @@ def strike(
         none = np.zeros(closed.size)
         return VelocityChange(v, np.zeros(m.system.ng), none, none, 0.0, 0.0)
     rebound = m.rebound(W_N.T @ v)
-    if not np.any(m.poisson):
+    if m.incremental:
+        return (yield from _follow(m, t, q, v, closed))
+    if m.impact == "newton":
         return (yield from change_velocity(m, t, q, v, closed, -rebound, m.tangential * (W_T.T @ v)))
     stopped = yield from change_velocity(m, t, q, v, closed, np.zeros(closed.size))
     # the threshold counts for Poisson's law as well: no expansion without a rebound
     restitution = np.where(np.any(rebound[closed] < 0), m.restitution, 0.0)
     expanded = yield from expand(m, t, q, stopped.v, closed, restitution * stopped.P_N)
     return stopped.then(expanded)
+
+
+def _follow(
+    m: Mechanism, t: float, q: Array, v: Array, closed: NDArray[np.bool_]
+) -> Generator[Ask, Solution, VelocityChange]:
+    """The impact followed along its impulse, in rounds; what is left of a rattle ends by a plastic impact."""
+    _, W_N, W_T, W_g, g_t = m.at(t, q)
+    found = rounds(m, (W_g, W_N, W_T), v, closed, m.restitution)
+    impulse = W_g @ found.P_g + W_N @ found.P_N + W_T @ found.P_T
+    residual = _residual(m, t, q, v, found.v, impulse)
+    followed = VelocityChange(found.v, found.P_g, found.P_N, found.P_T, residual, found.residual)
+    if not found.rattling.any():
+        return followed
+    ended = yield from change_velocity(m, t, q, found.v, found.rattling, np.zeros(closed.size))
+    return followed.then(ended)
 
 
 def expand(

@@ -83,9 +83,8 @@ def test_a_threshold_ends_bouncing():
 
 def test_what_is_refused():
     poisson = bouncing_ball(contact=Rigid(restitution=0.5, friction=0.1, impact="poisson")).build()
-    for stepper in (MoreauJean(), GeneralizedAlpha()):
-        with pytest.raises(InputError, match=f"{type(stepper).__name__} has Newton's impact law"):
-            simulate(poisson, stepper, t_end=0.1, dt=1e-3)
+    with pytest.raises(InputError, match="GeneralizedAlpha has Newton's impact law"):
+        simulate(poisson, GeneralizedAlpha(), t_end=0.1, dt=1e-3)
     laws = [Rigid(restitution=0.5, friction=0.1, impact=impact) for impact in ("newton", "poisson")]
     bar = PlanarBody("bar", mass=MASS, inertia=INERTIA, position=(0.0, 1.0))
     ends = [PointPlane(law.impact, "ground", "bar", contact=law) for law in laws]
@@ -99,7 +98,7 @@ def test_what_is_refused():
             simulate(poisson, stepper, t_end=0.1, dt=dt, parameters={ball: 0.5})
     with pytest.raises(InputError, match='impact="poisson" has no tangential restitution, got tangential = 0.5'):
         Rigid(restitution=0.5, friction=0.1, tangential=0.5, impact="poisson")
-    with pytest.raises(InputError, match='impact must be "newton" or "poisson"'):
+    with pytest.raises(InputError, match='impact must be one of "newton", "poisson", "routh", "stronge"'):
         Rigid(restitution=0.5, friction=0.1, impact="hertz")
     with pytest.raises(InputError, match="threshold must be a finite speed"):
         Rigid(restitution=0.5, friction=0.1, threshold=-1.0)

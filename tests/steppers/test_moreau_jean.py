@@ -114,6 +114,21 @@ def test_restart_gives_the_same_bits():
     assert np.array_equal(second.q.array[-1], whole.q.array[-1])
 
 
+def test_balanced_levers_are_stated_and_of_second_order_beside_the_others():
+    """Of one motion: with dt they come together."""
+    system, contact = slider_rod(case=3).build(), Rigid(restitution=0.0, friction=0.1)
+    run = simulate(system, MoreauJean(levers="balanced"), t_end=1e-3, dt=1e-4)
+    assert "(1 - theta) dt" in run.manifest["rules"]["levers of contacts"]
+    assert run.manifest["engine_reason"] == 'levers="balanced" has no compiled loop'
+    assert "levers of contacts" not in simulate(system, MoreauJean(), t_end=1e-3, dt=1e-4).manifest["rules"]
+    system, apart = slider_rod(case=3, contact=contact).build(), []
+    for dt in (2e-4, 1e-4):
+        runs = [simulate(system, MoreauJean(levers=levers), t_end=0.02, dt=dt) for levers in ("predicted", "balanced")]
+        apart.append(np.max(np.abs(runs[0].q["slider.angle"] - runs[1].q["slider.angle"])))
+        assert runs[1].certificate.motion_residual <= 1e-12 and runs[1].counts["fallbacks"] == 0
+    assert apart[1] <= apart[0] <= 1e-2 * C / A
+
+
 def test_what_it_refuses():
     system = slider_rod(case=1).build()
     with pytest.raises(InputError, match="MoreauJean takes a constant step"):
@@ -122,5 +137,7 @@ def test_what_it_refuses():
         MoreauJean(theta=0.3)
     with pytest.raises(InputError, match="projection must be None or"):
         MoreauJean(projection="direct")
+    with pytest.raises(InputError, match='levers must be "predicted" or "balanced", got '):
+        MoreauJean(levers="here")
     with pytest.raises(InputError, match="MoreauJean poses LCP programs here, which Osqp"):
         simulate(system, MoreauJean(solver=Osqp()), t_end=0.01, dt=1e-3)

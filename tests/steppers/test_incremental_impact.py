@@ -1,0 +1,373 @@
+"""Impacts followed along their impulse: closed forms, energy, other laws where they must agree, compliant contact."""
+
+import numpy as np
+import pytest
+
+from nonsmooth import (
+    CirclePlane,
+    Compliant,
+    CompliantDae,
+    Dop853,
+    ErrorControl,
+    EventDriven,
+    GaussMPCC,
+    GaussQP,
+    Gravity,
+    Ground,
+    InputError,
+    Landing,
+    Model,
+    MoreauJean,
+    PlanarBody,
+    PointPlane,
+    Revolute,
+    Rigid,
+    SolverFailed,
+    simulate,
+)
+from nonsmooth.laws import LankaraniNikravesh, RegularisedCoulomb
+from nonsmooth.steppers.incremental import course
+from nonsmooth_problems import bouncing_ball, newtons_cradle, slider_rod
+
+LANDING = GaussQP(), Landing(1e-6, 1e-3)
+EVENTS = EventDriven(), ErrorControl(1e-10, 1e-12, 1e-6, 1e-2)
+SCHEMES = [pytest.param(*LANDING, id="landing"), pytest.param(*EVENTS, id="event-driven")]
+
+MASS, HALF = 2.0, 0.2
+INERTIA = MASS * HALF**2 / 3
+
+
+def one(G, gamma, mu, e, **options):
+    return course(np.asarray(G), np.asarray(gamma, float), np.array([mu]), np.array([e]), **options)
+
+
+# --------------------------------------------------------------------------------- one contact, worked out on paper
+
+
+def piecewise(G, gamma, mu, e, after):
+    """Total impulse by Stronge's law if the slip stops in compression: (1, -s mu) before, (1, ratio) after."""
+    s = np.sign(gamma[1])
+    before = G @ [1.0, -s * mu]
+    ratio = {"sticks": -G[0, 1] / G[1, 1], "turns": s * mu}[after]
+    mobility = G[0] @ [1.0, ratio]
+    P_1 = -gamma[1] / before[1]
+    slowed = gamma[0] + before[0] * P_1
+    P_2 = -slowed / mobility
+    work = (gamma[0] + slowed) / 2 * P_1 + slowed / 2 * P_2
+    P_3 = e * np.sqrt(-2 * work / mobility)
+    return np.array([P_1 + P_2 + P_3, -s * mu * P_1 + ratio * (P_2 + P_3)])
+
+
+# Delassus matrix, rates before, mu, what the slip does. In the last, mu |G_NT| > G_NN: sliding drives the contact in.
+STOPPED = {
+    "sticks": ([[2.0, -0.5], [-0.5, 1.0]], [-2.0, 0.4], 0.6, "sticks"),
+    "turns": ([[2.0, -0.8], [-0.8, 1.0]], [-2.0, 0.4], 0.3, "turns"),
+    "turns from backward": ([[2.0, 0.8], [0.8, 1.0]], [-2.0, -0.4], 0.3, "turns"),
+    "jams": ([[1.0, 0.9], [0.9, 1.0]], [-1.0, 1.0], 1.5, "sticks"),
+}
+
+
+@pytest.mark.parametrize("name", STOPPED)
+def test_slip_that_stops_in_compression(name):
+    G, gamma, mu, after = STOPPED[name]
+    for e in (0.0, 0.5, 1.0):
+        found = one(G, gamma, mu, e)
+        assert found.P[-1, 0] == pytest.approx(piecewise(np.array(G), gamma, mu, e, after), rel=1e-14)
+        taken, given = found.work()
+        assert given == pytest.approx(-(e**2) * taken, rel=1e-14)
+    if name == "jams":  # the approach grows before it ends
+        assert np.min(found.rates[:, 0, 0]) < -1.0
+
+
+def test_slip_that_lasts_has_one_mobility():
+    """Newton's, Poisson's and Stronge's impulse are one."""
+    G, gamma, mu, e = np.array([[2.0, 0.5], [0.5, 1.0]]), [-2.0, 9.0], 0.2, 0.7
+    P_N = (1 + e) * 2.0 / (G[0] @ [1.0, -mu])
+    for kinetic in (False, True):
+        assert one(G, gamma, mu, e, kinetic=kinetic).P[-1, 0] == pytest.approx((P_N, -mu * P_N), rel=1e-15)
+
+
+def test_slip_that_stops_in_expansion():
+    """The disc's G_NT = 0: restitution knows nothing of slip, P_T what stops it."""
+    found = one(np.diag([0.5, 1.5]), [-2.0, 1.5], 0.2, 0.5)
+    assert found.P[-1, 0] == pytest.approx((6.0, -1.0), rel=1e-15)
+    assert len(found.P) == 4
+
+
+def test_every_impact_certifies_and_loses_energy():
+    """Random contacts; round-off only."""
+    rng = np.random.default_rng(0)
+    for _ in range(3000):
+        root = rng.normal(size=(2, 2))
+        G, gamma = root @ root.T + 1e-3 * np.eye(2), np.array([-rng.uniform(0.1, 3.0), rng.normal()])
+        mu, e = np.array([rng.uniform(0.0, 2.0)]), np.array([rng.uniform(0.0, 1.0)])
+        found = course(G, gamma, mu, e)
+        assert found.residual(G, mu, e, kinetic=False) <= 1e-14
+        taken, given = found.work()
+        assert given == pytest.approx(-(e**2) * taken, rel=1e-12)
+        P = found.P[-1].ravel()
+        assert P @ (gamma + G @ P / 2) <= (1 - e[0] ** 2) * taken[0] + 1e-12 * -taken[0]
+        kinetic = course(G, gamma, mu, e, kinetic=True)
+        assert kinetic.residual(G, mu, e, kinetic=True) <= 1e-14
+
+
+def test_a_wrong_answer_does_not_certify():
+    G, mu, e = np.array([[2.0, -0.8], [-0.8, 1.0]]), np.array([0.3]), np.array([0.5])
+    found = course(G, np.array([-2.0, 0.4]), mu, e)
+    for changed in (
+        found._replace(P=found.P * (1 + 1e-6)),
+        found._replace(P=found.P * [1.0, 1.01], rates=found.rates),
+        found._replace(P=found.P[:-1], rates=found.rates[:-1]),
+    ):
+        assert changed.residual(G, mu, e, kinetic=False) > 1e-7
+
+
+def test_contacts_that_cannot_part_are_refused():
+    """Two walls that face each other, closing on a body that joints hold: no impulse stops both."""
+    with pytest.raises(SolverFailed, match="does not end"):
+        course(np.zeros((2, 2)), np.array([-1.0, 0.0]), np.zeros(1), np.zeros(1))
+
+
+# ------------------------------------------------------------------------------------------------- through the steppers
+
+
+def struck(model, stepper, dt):
+    """The impact that a start with a closed, approaching contact begins with."""
+    trajectory = simulate(Model(model).build(), stepper, t_end=1e-4, dt=dt)
+    (row,) = trajectory.impacts[trajectory.impacts["t"] == 0.0]
+    assert trajectory.certificate.complementarity <= 1e-12
+    return trajectory, row
+
+
+def disc(impact, slip, mu, e):
+    """A disc on the floor, falling at 2 m/s, whose lowest point slips."""
+    radius = 0.1
+    floor = CirclePlane(
+        "floor", "ground", "disc", radius=radius, contact=Rigid(restitution=e, friction=mu, impact=impact)
+    )
+    body = PlanarBody(
+        "disc", mass=MASS, inertia=0.5 * MASS * radius**2, position=(0.0, radius), velocity=(0.2, -2.0),
+        angular_velocity=(slip - 0.2) / radius,
+    )  # fmt: skip
+    return [Ground(), body, floor]
+
+
+def rod(impact, angle, gamma, mu, e):
+    """A slender rod whose lower left end is on the floor, without spin; and its Delassus matrix."""
+    arm = -HALF * np.array([np.cos(angle), np.sin(angle)])
+    body = PlanarBody(
+        "rod", mass=MASS, inertia=INERTIA, position=tuple(-arm), angle=angle, velocity=(gamma[1], gamma[0])
+    )
+    tip = PointPlane(
+        "tip", "ground", "rod", at_b=(-HALF, 0.0), contact=Rigid(restitution=e, friction=mu, impact=impact)
+    )
+    x, y = arm
+    G = np.array([[1 / MASS + x * x / INERTIA, -x * y / INERTIA], [-x * y / INERTIA, 1 / MASS + y * y / INERTIA]])
+    return [Ground(), body, tip], G
+
+
+@pytest.mark.parametrize(("stepper", "dt"), SCHEMES)
+@pytest.mark.parametrize("impact", ["stronge", "routh"])
+@pytest.mark.parametrize(("slip", "mu"), [(9.0, 0.2), (-9.0, 0.2), (1.5, 0.2), (0.7, 0.2), (0.0, 0.2)])
+def test_an_oblique_fall_of_a_disc(stepper, dt, slip, mu, impact):
+    """All laws are one: P_N = (1 + e) m |gamma_N|, and P_T stops the slip, G_TT = 3/m, or is mu P_N."""
+    e = 0.5
+    P_N = (1 + e) * MASS * 2.0
+    P_T = float(np.clip(-slip * MASS / 3.0, -mu * P_N, mu * P_N))
+    _, row = struck(disc(impact, slip, mu, e), stepper, dt)
+    assert (row["P_N"], row["P_T"]) == pytest.approx((P_N, P_T), rel=1e-12, abs=1e-13)
+
+
+@pytest.mark.parametrize(("stepper", "dt"), SCHEMES)
+@pytest.mark.parametrize(
+    ("angle", "gamma_N", "gamma_T", "mu", "after"), [(0.6, -1.0, 0.3, 0.1, "turns"), (0.9, -2.0, 1.5, 1.2, "sticks")]
+)
+def test_a_rod_strikes_at_an_angle(stepper, dt, angle, gamma_N, gamma_T, mu, after):
+    model, G = rod("stronge", angle, np.array([gamma_N, gamma_T]), mu, 0.6)
+    _, row = struck(model, stepper, dt)
+    expected = piecewise(G, (gamma_N, gamma_T), mu, 0.6, after)
+    assert (row["P_N"], row["P_T"]) == pytest.approx(tuple(expected), rel=1e-11)
+    assert row["gamma_plus"] == pytest.approx((np.array([gamma_N, gamma_T]) + G @ expected)[0], rel=1e-11)
+
+
+def test_the_rod_against_a_stiff_floor():
+    """Its slip turns. Elastic contact, e = 1, and slip speeds of friction far below those of the impact.
+
+    The floor's impulse tends to Stronge's with the stiffness and the slip speed; Newton's and Poisson's are 6 % away.
+    """
+    angle, gamma, mu = 0.6, np.array([-1.0, 0.3]), 0.1
+    model, _ = rod("stronge", angle, gamma, mu, 1.0)
+    *rest, tip = model
+    soft = Compliant(
+        LankaraniNikravesh(stiffness=1e12, restitution=1.0), RegularisedCoulomb(friction=mu, slip_speed=1e-4)
+    )
+    floor = PointPlane("tip", "ground", "rod", at_b=tip.at_b, contact=soft)
+    control = ErrorControl(1e-9, 1e-13, 1e-9, 1e-4)
+    run = simulate(Model([*rest, floor]).build(), CompliantDae(solver=Dop853()), t_end=5e-4, dt=control)
+    P = np.array([run.P_N["tip"].sum(), run.P_T["tip"].sum()])
+    error = {}
+    for impact in ("newton", "poisson", "routh", "stronge"):
+        _, row = struck(rod(impact, angle, gamma, mu, 1.0)[0], *EVENTS)
+        error[impact] = np.max(np.abs(P - [row["P_N"], row["P_T"]])) / P[0]
+    assert error["stronge"] <= 1e-4  # of the stiffness
+    assert error["routh"] > 5e-3 and min(error["newton"], error["poisson"]) > 0.05
+
+
+def pendulum(impact):
+    """Kane and Levinson's double pendulum of two slender rods, 1 m and 1 kg each, over a floor."""
+    contact = Rigid(restitution=0.5, friction=0.5, impact=impact)
+    rods = [PlanarBody(f"rod{i}", mass=1.0, inertia=1 / 12, position=(0.0, 0.5 - i), angle=-np.pi / 2) for i in (1, 2)]
+    joints = [
+        Revolute("pivot", "ground", "rod1", at_b=(-0.5, 0.0)),
+        Revolute("knee", "rod1", "rod2", at_a=(0.5, 0.0), at_b=(-0.5, 0.0)),
+    ]
+    floor = PointPlane("floor", "ground", "rod2", at_a=(0.0, -2.0), at_b=(0.5, 0.0), contact=contact)
+    return Model([Ground(), *rods, *joints, floor]).build()
+
+
+def lost(system, stepper, dt, angles, rates, mu, e):
+    """Kinetic energy lost in the impact of the tip, and before it [J]; angles from the vertical."""
+    along, across = [np.array([[np.sin(x), -np.cos(x)], [np.cos(x), np.sin(x)]]) for x in angles], np.zeros(2)
+    q, v, knee, speed = {}, {}, np.zeros(2), across
+    for i, (axes, angle, rate) in enumerate(zip(along, angles, rates, strict=True), start=1):
+        centre, moves = knee + 0.5 * axes[0], speed + 0.5 * rate * axes[1]
+        q |= {f"rod{i}.x": centre[0], f"rod{i}.y": centre[1], f"rod{i}.angle": angle - np.pi / 2}
+        v |= {f"rod{i}.x": moves[0], f"rod{i}.y": moves[1], f"rod{i}.angle": rate}
+        knee, speed = knee + axes[0], speed + rate * axes[1]
+    parameters = {"floor.at_a_y": knee[1], "floor.friction": mu, "floor.restitution": e}
+    state = system.state(q, velocities=v)
+    trajectory = simulate(system, stepper, t_end=1e-9, dt=dt, state=state, parameters=parameters)
+    assert trajectory.certificate.joint_violation <= 1e-14
+    assert trajectory.certificate.complementarity <= 1e-9
+    return trajectory.energy["loss_impacts"][0], trajectory.certificate.energy.kinetic_start
+
+
+def test_no_impact_of_kanes_pendulum_gains_energy():
+    example = np.radians([20.0, 30.0]), (-0.1, -0.2), 0.5, 0.7
+    for scheme in (EVENTS, LANDING):
+        loss, start = lost(pendulum("stronge"), *scheme, *example)
+        assert 0.0 < loss < start
+    rng, system = np.random.default_rng(4), pendulum("stronge")
+    for _ in range(100):
+        angles, rates = rng.uniform(-1.5, 1.5, 2), rng.uniform(-2.0, 2.0, 2)
+        rates *= -np.sign(np.sin(angles) @ rates)  # the tip falls
+        loss, start = lost(system, *EVENTS, angles, rates, rng.uniform(0.0, 1.5), rng.uniform(0.0, 1.0))
+        assert loss >= -1e-12 * start  # round-off of the energies
+
+
+@pytest.mark.parametrize(("stepper", "dt"), [*SCHEMES, pytest.param(GaussMPCC(), LANDING[1], id="mpcc")])
+def test_without_friction_a_single_contact_obeys_newton(stepper, dt):
+    runs = []
+    for impact in ("newton", "stronge"):
+        law = Rigid(restitution=0.6, friction=0.0, impact=impact)
+        runs.append(simulate(bouncing_ball(contact=law).build(), stepper, t_end=0.8, dt=dt))
+    assert len(runs[0].impacts) == len(runs[1].impacts) >= 1
+    assert runs[1].v.array[-1] == pytest.approx(runs[0].v.array[-1], rel=1e-9)
+
+
+# --------------------------------------------------------------------------------------------------- several contacts
+
+
+@pytest.mark.parametrize(("stepper", "dt"), SCHEMES)
+def test_a_block_lands_flat(stepper, dt):
+    """Corners that land together share the impact by their speeds: the block rises upright, as by Newton's law."""
+    law = Rigid(restitution=0.5, friction=0.2, impact="stronge")
+    corners = [
+        PointPlane(name, "ground", "block", at_b=(x, -0.1), contact=law) for name, x in (("a", -0.2), ("b", 0.2))
+    ]
+    block = PlanarBody("block", mass=MASS, inertia=INERTIA, position=(0.0, 0.1), velocity=(0.0, -2.0))
+    run = simulate(Model([Ground(), block, *corners]).build(), stepper, t_end=1e-4, dt=dt)
+    assert run.v.array[0] == pytest.approx([0.0, 1.0, 0.0], abs=1e-12)
+
+
+@pytest.mark.parametrize(("stepper", "dt"), SCHEMES)
+def test_no_double_impact_of_a_block_gains_energy(stepper, dt):
+    """It falls on two corners with any spin and slip; their restitutions differ."""
+    rng = np.random.default_rng(5)
+    corners = [
+        PointPlane(
+            name, "ground", "block", at_b=(x, -0.1), contact=Rigid(restitution=e, friction=0.4, impact="stronge")
+        )
+        for name, x, e in (("a", -0.2, 1.0), ("b", 0.2, 0.3))
+    ]
+    system = Model([Ground(), PlanarBody("block", mass=MASS, inertia=INERTIA, position=(0.0, 0.1)), *corners]).build()
+    for _ in range(40):
+        velocity = {"block.x": rng.normal(), "block.y": -rng.uniform(0.2, 2.0), "block.angle": 5 * rng.normal()}
+        state = system.state(velocities=velocity)
+        run = simulate(system, stepper, t_end=1e-9, dt=dt, state=state)
+        energy = run.certificate.energy
+        assert run.energy["loss_impacts"][0] >= -1e-12 * energy.kinetic_start
+        assert np.all(run.gap_rate.array[0] >= -1e-10)
+
+
+@pytest.mark.parametrize(("stepper", "dt"), SCHEMES)
+def test_balls_that_touch_hand_the_impact_on(stepper, dt):
+    """Newton's cradle at e = 1: of three balls that touch the last one takes all velocity, which no other law gives."""
+    cradle = newtons_cradle(balls=3, contact=Rigid(restitution=1.0, friction=0.0, impact="stronge"))
+    run = simulate(cradle.build(), stepper, t_end=0.3, dt=dt)
+    first = run.impacts["t"] == run.impacts["t"][0]
+    row = np.searchsorted(run.t, run.impacts["t"][0])
+    speeds = np.abs([run.v[name][row] for name in run.v.names if name.endswith(".x")])
+    assert first.sum() == 2
+    assert speeds[:-1] == pytest.approx(0.0, abs=1e-3 * speeds[-1]) or speeds[1:] == pytest.approx(
+        0.0, abs=1e-3 * speeds[0]
+    )
+
+
+# --------------------------------------------------------------------------------------------------------- whole runs
+
+
+def bouncing_rod(impact, mu=0.1, e=0.8):
+    """A rod thrown spinning onto the floor, on which both ends bounce in turn."""
+    contact = Rigid(restitution=e, friction=mu, impact=impact)
+    body = PlanarBody(
+        "rod", mass=MASS, inertia=INERTIA, position=(0.0, 0.5), angle=0.6, velocity=(1.0, 0.0), angular_velocity=3.0
+    )
+    ends = [
+        PointPlane(name, "ground", "rod", at_b=(x, 0.0), contact=contact) for name, x in (("a", -HALF), ("b", HALF))
+    ]
+    return Model([Ground(), body, Gravity(acceleration=(0.0, -9.81)), *ends]).build()
+
+
+@pytest.mark.parametrize("mu", [0.1, 0.4])
+def test_a_bouncing_rod_by_three_schemes(mu):
+    """Flight is exact with landing and by events; Moreau and Jean's steps strike within dt/2 of the landing."""
+    landing, events = (simulate(bouncing_rod("stronge", mu), s, t_end=1.0, dt=dt) for s, dt in (LANDING, EVENTS))
+    assert len(landing.impacts) == len(events.impacts) >= 3
+    for column in ("t", "P_N", "P_T", "gamma_plus"):
+        assert landing.impacts[column] == pytest.approx(events.impacts[column], rel=1e-9)
+    for run in (landing, events):
+        assert np.all(np.diff(run.energy["loss_impacts"]) >= -1e-12)
+        assert abs(run.certificate.energy.remainder) <= 1e-12
+    stepped = simulate(bouncing_rod("stronge", mu), MoreauJean(), t_end=1.0, dt=2e-4)
+    assert len(stepped.impacts) == len(events.impacts)
+    # angles err by the spin, 10 rad/s, times the error of each landing, grown from bounce to bounce
+    assert stepped.q.array[-1] == pytest.approx(events.q.array[-1], abs=1e-2)
+
+
+@pytest.mark.parametrize("impact", ["poisson", "routh", "stronge"])
+def test_moreau_jean_bounces_and_rests(impact):
+    """Steps are plastic, impacts stand between them: a ball rebounds by e, and rests without leaving the floor."""
+    law = Rigid(restitution=0.5, friction=0.1, impact=impact)
+    run = simulate(bouncing_ball(contact=law).build(), MoreauJean(), t_end=3.0, dt=1e-3)
+    assert run.impacts["gamma_plus"] == pytest.approx(-0.5 * run.impacts["gamma_minus"], rel=1e-12)
+    assert len(run.impacts) >= 8
+    assert run.v["ball.y"][-1] == 0.0
+    assert abs(run.certificate.energy.remainder) <= 1e-4  # dt times the speed at the landings, cancelling in part
+
+
+def test_a_slider_in_its_clearance():
+    """Case 3 of the slider-rod with friction bounces between opposite corners, rattles to rest and slides on."""
+    system = slider_rod(case=3, contact=Rigid(restitution=0.5, friction=0.1, impact="stronge")).build()
+    landing = simulate(system, GaussQP(), t_end=0.02, dt=Landing(1e-6, 1e-4))
+    events = simulate(system, EVENTS[0], t_end=0.02, dt=ErrorControl(1e-10, 1e-14, 1e-6, 1e-3))
+    # 1e-6 of the clearance: bounces below dt_min end differently in the two schemes
+    assert landing.q.array[-1] == pytest.approx(events.q.array[-1], abs=1e-11)
+
+
+def test_what_is_refused():
+    law = Rigid(restitution=0.0, friction=0.1, impact="stronge")
+    with pytest.raises(InputError, match="GaussQP with a constant step spreads impacts"):
+        simulate(bouncing_ball(contact=law).build(), GaussQP(), t_end=0.1, dt=1e-3)
+    with pytest.raises(InputError, match='impact="stronge" has no tangential restitution'):
+        Rigid(restitution=0.5, friction=0.1, tangential=0.5, impact="stronge")
