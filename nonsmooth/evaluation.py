@@ -41,18 +41,20 @@ class Evaluator:
             if not function.sparsity_in(i).is_dense():
                 raise TypeError(f"{function.name()} takes a sparse argument, {function.name_in(i)}.")
             self._buffer.set_arg(i, array.data)
-        # what CasADi writes, and dense arrays to copy from: views of it, or where it is scattered to
-        self._results, self._scattered, named = [], [], {*matrices}
+        # what CasADi writes, and the shape and the places of these entries, None where there are no others
+        self._outputs: list[Array] = []
+        self._forms: list[tuple[tuple[int, ...], Any]] = []
+        named = {*matrices}
         for i, name in enumerate(function.name_out()):
             sparsity, entries = function.sparsity_out(i), np.zeros(function.nnz_out(i))
             self._buffer.set_res(i, entries.data)
             shape = sparsity.shape if name in named else (math.prod(sparsity.shape),)
             if sparsity.is_dense():
-                self._results.append(entries.reshape(shape, order="F"))
+                self._outputs.append(entries.reshape(shape, order="F"))
+                self._forms.append((shape, None))
             else:
-                self._results.append(np.zeros(shape, order="F"))
-                flat = self._results[-1].reshape(-1, order="F")
-                self._scattered.append((flat, np.array(sparsity.find(), dtype=np.intp), entries))
+                self._outputs.append(entries)
+                self._forms.append((shape, np.array(sparsity.find(), dtype=np.intp)))
 
     def __call__(self, *arguments: Any) -> tuple[Array, ...]:
         if len(arguments) != len(self._inputs):
@@ -63,6 +65,12 @@ class Evaluator:
         for array, value in zip(self._inputs, arguments, strict=True):
             array[:] = value.ravel(order="F") if isinstance(value, np.ndarray) and value.ndim == 2 else value
         self._run()
-        for flat, places, entries in self._scattered:
-            flat[places] = entries
-        return tuple([result.copy() for result in self._results])
+        results = []
+        for entries, (shape, places) in zip(self._outputs, self._forms, strict=True):
+            if places is None:
+                results.append(entries.copy())
+            else:
+                flat = np.zeros(math.prod(shape))
+                flat[places] = entries
+                results.append(flat.reshape(shape, order="F"))
+        return tuple(results)

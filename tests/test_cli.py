@@ -294,3 +294,22 @@ def interrupted(command: list[str]) -> tuple[int, int, str]:
     process.kill()
     os.close(terminal)
     return steps, process.wait(), shown
+
+
+def test_the_impact_law_is_set_by_name(folder: Path) -> None:
+    """Beside the numbers of the problem's own law."""
+    job = ["run", "slider-rod", "--case", "1", "--stepper", "gauss-qp", "--dt-min", "1e-6", "--dt-max", "1e-3"]
+    assert main([*job, "--t-end", "0.002", "--set", "impact=stronge", "--output", "run.nc"]) == 0
+    laws = [
+        element["contact"]
+        for element in Trajectory.load("run.nc").manifest["model"]["elements"]
+        if "contact" in element
+    ]
+    assert [law["impact"] for law in laws] == ["stronge"]
+
+
+def test_an_option_of_the_stepper_is_set_by_name(folder: Path) -> None:
+    job = ["run", "slider-rod", "--case", "1", "--stepper", "moreau-jean", "--dt", "1e-4", "--t-end", "0.002"]
+    assert main([*job, "--set", "stepper.levers=balanced", "--output", "run.nc"]) == 0
+    manifest = Trajectory.load("run.nc").manifest
+    assert "levers='balanced'" in manifest["settings"]["stepper"] and manifest["engine"] == "python"

@@ -22,7 +22,7 @@ PAGES = [
     *NOTEBOOKS,
     *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")),
 ]
-WRITTEN = ["api", "command_line", "gallery", "references"]
+WRITTEN = ["api", "command_line", "declarative", "gallery", "references"]
 LARGEST = 60_000  # bytes of a figure
 
 
@@ -97,6 +97,39 @@ def test_figures_are_small_and_used(path: Path) -> None:
         assert path.stat().st_size <= LARGEST
 
 
+def test_numbers_that_differ_are_found() -> None:
+    made = script("made")
+    table = "| step | error | time [s] |\n|---|---|---|\n| `Landing(1e-6, 2e-4)` | 4.2e-07 | 1.5 |"
+    assert made.differences(table, table.replace("1.5 |", "9.9 |").replace("4.2e", "4.3e")) == []
+    assert "4.2e-07 was, 4.8e-07 is" in made.differences(table, table.replace("4.2e", "4.8e"))[0]
+    assert "3e-4" in made.differences(table, table.replace("2e-4", "3e-4"))[0]
+    assert "was" in made.differences(table, table.replace("Landing", "Constant"))[0]
+    assert made.differences(table, f"{table}\n| more | 1 | 2 |") == ["3 lines were, 4 are"]
+    printed = "case 1   rigid\noverlap  3e-18\ntime of the run [s]  0.1"
+    assert made.differences(printed, printed.replace("3e-18", "8e-17").replace("0.1", "0.7")) == []
+    assert made.part(f"{printed}\nwritten  figure.png\n", "last", 2) == "overlap  3e-18\ntime of the run [s]  0.1"
+    assert made.part("a\n\nb\nc\n\nd", "part", 2) == "b\nc"
+
+
+def test_every_figure_is_made_by_a_command() -> None:
+    """The folder of the gallery by its script, the others under their own name."""
+    made = script("made")
+    words = [word for command in made.commands() for word in shlex.split(command)]
+    for path in sorted((DOCS / "figures").glob("*.png")):
+        assert path.stem in words or path.relative_to(ROOT).as_posix() in words, f"no command makes {path.name}"
+    assert "docs/gallery.py" in words
+
+
+def test_tables_of_numbers_are_of_scripts_that_exist() -> None:
+    """The count is that of the comments; a table whose comment is misspelt would be compared with nothing."""
+    made = script("made")
+    for page in sorted(DOCS.glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        assert text.count("<!-- made by") == text.count("<!-- made -->") == len(made.BLOCK.findall(text)), page.name
+    scripts = [shlex.split(command)[1] for command in made.commands() if command.startswith("python ")]
+    assert scripts and all((ROOT / name).is_file() for name in scripts)
+
+
 def test_every_command_has_its_example() -> None:
     page = script("command_line")
     names = {name for name, _ in page.commands()}
@@ -115,6 +148,6 @@ def test_the_examples_of_the_command_line_run(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
             assert main(words[1:]) == 0, capsys.readouterr().err
-        files = [word for word in words if re.fullmatch(r"\w+\.(nc|png|py)", word)]
+        files = [word for word in words if re.fullmatch(r"\w+\.(nc|png|py|toml)", word)]
         assert [file for file in files if not (tmp_path / file).is_file()] == []
         assert capsys.readouterr().out

@@ -63,7 +63,7 @@ def test_import_loads_no_library() -> None:
         "print(time.perf_counter() - start, *{name.partition('.')[0] for name in sys.modules})"
     )
     seconds, *loaded = fresh_process(script).split()
-    assert not {"numpy", "scipy", "casadi", "numba", "matplotlib", "xarray", "typer", "rich"} & set(loaded)
+    assert not {"numpy", "scipy", "casadi", "numba", "matplotlib", "xarray", "typer", "rich", "pydantic"} & set(loaded)
     assert float(seconds) < 1.0
 
 

@@ -151,8 +151,7 @@ class Session:
         """The motion, and what the next step remembers."""
         layout, memory = self.layout, self.memory
         remembered = {
-            name: layout.block(memory, where, layout.remembered(where)).copy()
-            for where, name in REMEMBERED.items()
+            name: layout.block(memory, where, layout.remembered(where)).copy() for where, name in REMEMBERED.items()
         }
         t = float(layout.block(memory, n.TIME, 2)[1])
         q, v = (layout.motion(memory, where).copy() for where in (n.Q, n.V))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -105,4 +106,4 @@ def largest(values: Array) -> float:
     if values.size == 0:
         return 0.0
     value = float(values.max())
-    return value if np.isfinite(value) else float("inf")
+    return value if math.isfinite(value) else math.inf

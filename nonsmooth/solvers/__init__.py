@@ -67,6 +67,7 @@ __all__ = [
     "SemismoothNewton",
     "available",
     "by_name",
+    "names",
 ]
 
 _MODULES = {
@@ -101,6 +102,11 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+def names() -> tuple[str, ...]:
+    """Names of the solvers on the command line."""
+    return (*(_kebab(name) for name in _MODULES if name != "Chain"), *_PLUGINS)
+
+
 def by_name(name: str) -> Callable[..., Solver]:
     """The class of that name in kebab case, for the command line; "daqp" and "qrqp" are CasadiQP with that plugin.
 
@@ -119,10 +125,9 @@ def by_name(name: str) -> Callable[..., Solver]:
         return __getattr__(classes[name])
     if name in _PLUGINS:
         return partial(__getattr__("CasadiQP"), plugin=name)
-    names = [*classes, *_PLUGINS]
-    near = difflib.get_close_matches(name, names, n=1)
+    near = difflib.get_close_matches(name, names(), n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise InputError(f"There is no solver {name!r}.{hint} Solvers: {', '.join(names)}.")
+    raise InputError(f"There is no solver {name!r}.{hint} Solvers: {', '.join(names())}.")
 
 
 def available() -> list[tuple[str, str | None, str]]:

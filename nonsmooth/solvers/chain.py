@@ -131,9 +131,10 @@ class Chain:
                     return
 
     def _session(self, solver: Solver) -> Session:
-        if solver not in self._sessions:
-            self._sessions[solver] = solver.setup()
-        return self._sessions[solver]
+        session = self._sessions.get(solver)
+        if session is None:
+            session = self._sessions[solver] = solver.setup()
+        return session
 
     def _count(self, solver: Solver, fallback: bool) -> None:
         name = type(solver).__name__

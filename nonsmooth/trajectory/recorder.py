@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,41 +45,43 @@ class Recorder:
     ) -> None:
         self.system, self.manifest, self.record = system, manifest, record
         self.parameters = system.parameter_values if parameters is None else np.asarray(parameters, float)
-        self._states: list[State] = []
-        self._rows: list[tuple[NDArray[Any], ...]] = []
-        self._scalars: list[tuple[float, ...]] = []
+        self._times: list[float] = []
+        self._rows: list[Array] = []  # arrays of a step side by side, which have these widths
+        self._widths: list[int] = []
+        self._scalars: list[tuple[float | None, ...]] = []
+        self._end: State | None = None
 
     def __len__(self) -> int:
         """Rows so far, before any are dropped."""
-        return len(self._states)
+        return len(self._rows)
 
     def start(self, state: State, impact: Step | None = None) -> None:
         """Row 0: the state, which is the right limit of `impact` where the start is one."""
-        if self._states:
+        if self._rows:
             raise InputError("The trajectory has been started already.")
         if impact is not None:
-            self._add(state, _arrays(impact), _scalars(impact, state))
+            self._add(state, _arrays(impact), _scalars(impact))
             return
         none, idle = np.zeros(len(self.system.contact_names)), np.zeros(len(self.system.reaction_names))
-        open_ = none.astype(np.int8)
-        self._add(state, (state.v, none, none, none, open_, none, none, idle, idle), _scalars(None, state))
+        open_, stored = none.astype(np.int8), float(np.sum(state.law_memory.get("stored", 0.0)))
+        scalars = (*(0.0,) * (len(SCALARS) - 1), stored)
+        self._add(state, (state.v, none, none, none, open_, none, none, idle, idle), scalars)
 
     def append(self, step: Step) -> None:
         """One accepted step."""
-        self._add(step.state, _arrays(step), _scalars(step, step.state))
+        self._add(step.state, _arrays(step), _scalars(step))
 
     def finish(self, counts: Mapping[str, Any], wall_seconds: float, status: str) -> Trajectory:
         """The trajectory of what has been recorded, with its certificate."""
-        if not self._states:
+        if self._end is None:
             raise InputError("The trajectory has not been started.")
         system, parameters = self.system, self.parameters
-        n = len(self._states)
-        t = np.array([state.t for state in self._states])
-        q = np.array([state.q for state in self._states]).reshape(n, -1)
-        v = np.array([state.v for state in self._states]).reshape(n, -1)
-        arrays = (np.array(rows).reshape(n, -1) for rows in zip(*self._rows, strict=True))
-        v_left, P_N, P_N_impact, P_T, mode, gamma_minus, gamma_plus, reaction, reaction_impact = arrays
-        scalars = dict(zip(SCALARS, np.array(self._scalars).T, strict=True))
+        n, columns = len(self), np.cumsum(self._widths[:-1])
+        arrays = (np.ascontiguousarray(part) for part in np.split(np.array(self._rows), columns, axis=1))
+        q, v, v_left, P_N, P_N_impact, P_T, mode, gamma_minus, gamma_plus, reaction, reaction_impact = arrays
+        t, mode = np.array(self._times), mode.astype(np.int8)
+        # works that the stepper does not know, None, are not numbers
+        scalars = dict(zip(SCALARS, np.array(self._scalars, dtype=float).T, strict=True))
         dt = scalars["dt"]
         gap = system.true_gaps(q, parameters)
         rate_left, rate = (system.gap_rates(q, velocities, parameters) for velocities in (v_left, v))
@@ -138,17 +141,18 @@ class Recorder:
             counts=_plain(counts),
             manifest=_plain(self.manifest),
             status=status,
-            end=self._states[-1],
+            end=self._end,
             wall_seconds=float(wall_seconds),
         )
 
-    def _add(self, state: State, arrays: tuple[NDArray[Any], ...], scalars: tuple[float, ...]) -> None:
-        if self._states:  # only the last state's memories are needed
-            last = self._states[-1]
-            self._states[-1] = State(last.t, last.q, last.v)
-        self._states.append(state)
-        self._rows.append(arrays)
+    def _add(self, state: State, arrays: tuple[NDArray[Any], ...], scalars: tuple[float | None, ...]) -> None:
+        parts = (state.q, state.v, *arrays)
+        if not self._rows:
+            self._widths = [part.size for part in parts]
+        self._times.append(state.t)
+        self._rows.append(np.concatenate(parts))
         self._scalars.append(scalars)
+        self._end = state  # only the last state's memories are needed
 
 
 #: numbers of a step: its length, its certificate, and what `energy_series` takes
@@ -156,20 +160,12 @@ SCALARS = (
     "dt", "residual", "complementarity", "work_drivers", "work_drivers_impact", "loss_friction", "work_loads",
     "loss_damping", "loss_contact", "stored",
 )  # fmt: skip
-
-
-def _scalars(step: Step | None, state: State) -> tuple[float, ...]:
-    """In the order of `SCALARS`; works that the stepper does not know are not numbers."""
-    if step is None:
-        stored = float(np.sum(state.law_memory.get("stored", 0.0)))
-        return (*(0.0,) * (len(SCALARS) - 1), stored)
-    values = (getattr(step, name) for name in SCALARS)
-    return tuple(np.nan if value is None else value for value in values)
-
-
-def _arrays(step: Step) -> tuple[NDArray[Any], ...]:
-    motion = (step.v_left, step.P_N, step.P_N_impact, step.P_T, step.mode, step.gamma_minus, step.gamma_plus)
-    return (*motion, step.reaction, step.reaction_impact)
+#: arrays of a step, which stand in this order in a row behind its q and v
+ARRAYS = (
+    "v_left", "P_N", "P_N_impact", "P_T", "mode", "gamma_minus", "gamma_plus", "reaction", "reaction_impact",
+)  # fmt: skip
+_scalars: Callable[[Step], tuple[float | None, ...]] = attrgetter(*SCALARS)
+_arrays: Callable[[Step], tuple[NDArray[Any], ...]] = attrgetter(*ARRAYS)
 
 
 def _plain(data: Mapping[str, Any]) -> dict[str, Any]:

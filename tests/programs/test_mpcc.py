@@ -79,6 +79,18 @@ def test_the_worst_row_is_named_with_its_size(
     assert program(binding).residual(answer(v, P, dt)) == value
 
 
+def test_an_answer_is_judged_once_but_anew_when_its_numbers_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged = []
+    errors = MPCC.errors
+    monkeypatch.setattr(MPCC, "errors", lambda mpcc, solution: judged.append(solution) or errors(mpcc, solution))
+    mpcc, solution = program(), answer(-0.5, 3.0)
+    assert mpcc.residual(solution) == mpcc.residual(answer(-0.5, 3.0)) == 0.0
+    assert len(judged) == 1
+    solution.y[0] = 2.9
+    assert mpcc.residual(solution) == pytest.approx(0.1 / (7.9 + 3e-3))
+    assert mpcc.residual(Solution(solution.x, solution.y.reshape(1, 1), "by hand", 0, "nobody")) == np.inf
+
+
 def test_functions_are_made_once() -> None:
     mpcc = program()
     assert mpcc.structure.values is mpcc.structure.values

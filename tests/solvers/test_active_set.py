@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 import pytest
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.programs import LCP, QP, Solution
+from nonsmooth.programs import LCP, MPCC, QP, MPCCStructure, Solution, lcp_from_qp
 from nonsmooth.solvers import ActiveSet
 
 # The kernel accepts a sign error of 1e-13 and stops refining at 1e-15; ten times the former is what it promises.
@@ -124,3 +125,43 @@ def test_an_indefinite_qp_and_a_foreign_program_are_said_so(session) -> None:
     assert qp.residual(solution) == np.inf
     with pytest.raises(InputError, match="takes a QP, LCP, MPCC or FrictionContact in the plane, got str"):
         session.solve("a string")
+
+
+def test_a_qp_is_reduced_as_by_the_conversion(session) -> None:
+    """Random programs of full rank: the kernel's own factorisation gives what the dual gives, to round-off."""
+    rng = np.random.default_rng(5)
+    for _ in range(100):
+        n, e = int(rng.integers(3, 12)), int(rng.integers(0, 2))
+        m = int(rng.integers(e, n))
+        B = rng.normal(size=(n, n))
+        qp = QP(B @ B.T + np.eye(n), rng.normal(size=n), rng.normal(size=(m, n)), rng.normal(size=m), e)
+        lcp, recover = lcp_from_qp(qp)
+        solution, dual = session.solve(qp), session.solve(lcp)
+        np.testing.assert_array_equal(solution.active, dual.active)
+        np.testing.assert_allclose(solution.y, dual.y, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(solution.x, recover(dual.y), rtol=1e-10, atol=1e-12)
+
+
+def test_layout_and_kind_of_numbers_do_not_matter(session) -> None:
+    H, A = np.diag([2.0, 4.0]), np.array([[1.0, 1.0], [0.0, 1.0]])
+    frozen = np.array([1.0, -1.0])
+    frozen.flags.writeable = False
+    plain = session.solve(QP(H, np.array([1.0, -1.0]), A, np.array([1.0, 0.0])))
+    other = session.solve(QP(np.asfortranarray(H), frozen, A.T.copy().T, np.array([1, 0])))
+    np.testing.assert_array_equal(plain.x, other.x)
+
+
+@pytest.mark.parametrize(("c", "lower"), [([[1.0, 1.0], [1.0, 1.0]], -np.inf), ([[1.0, 0.0], [0.0, 1.0]], 0.0)])
+def test_an_mpcc_that_its_equations_do_not_determine_is_said_so(session, c: list[list[float]], lower: float) -> None:
+    """Dependent equations, and one unknown fewer than equations: an answer with a poor residual, no exception."""
+    x, y = ca.SX.sym("x", 2), ca.SX.sym("y")
+    equations, names = ca.DM(c) @ x - ca.DM([1.0, 2.0]), ("a", "b")
+    structure = MPCCStructure(
+        x, y, ca.SX(0, 1), ca.SX(0), equations, x[0] + y, ca.SX.ones(2), names, ("pair",), ("first", "second")
+    )
+    one, two = np.ones(1), np.ones(2)
+    upper = np.array([np.inf, abs(lower)])
+    mpcc = MPCC(structure, np.zeros(0), np.array([-np.inf, lower]), upper, two, one, one, np.array([True]))
+    solution = session.solve(mpcc)
+    assert "no inverse" in solution.status
+    assert mpcc.residual(solution) > 1e-9
