@@ -117,7 +117,7 @@ def _compiled(symbol: str, name: str, kinds: str) -> str:
     with _unoptimised():
         dispatcher.compile(signature)
     (found,) = dispatcher.overloads.values()
-    module = llvm.parse_assembly(found.library.get_llvm_str())
+    module = llvm.parse_assembly(dispatcher.inspect_llvm(signature))
     inner = module.get_function(found.fndesc.llvm_func_name)
     types_of = [str(argument.type) for argument in inner.arguments]
     for part in (*module.functions, *module.global_variables):

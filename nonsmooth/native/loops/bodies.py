@@ -202,15 +202,6 @@ def push_contacts(A, f, out, N, T, v):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def length(A, f, v):  # type: ignore[no-untyped-def]
-    """|v| in the mass metric."""
-    mass, x = f + lc(A, MASS), 0.0
-    for k in range(3, 3 * lc(A, N_BODIES) + 3):
-        x += ld(mass, k) * ld(v, k) ** 2
-    return math.sqrt(x)
-
-
-@njit(**OPT)
 def clear(p, n):  # type: ignore[no-untyped-def]
     for k in range(n):
         st(p, k, 0.0)

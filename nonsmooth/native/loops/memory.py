@@ -38,26 +38,32 @@ def _pointer(builder: Any, address: Any, index: Any, element: Any) -> Any:
     return builder.gep(builder.inttoptr(address, element.as_pointer()), [index])
 
 
-@intrinsic
-def ld(typingctx, p, i):  # type: ignore[no-untyped-def]
-    from llvmlite import ir
+def _access(kind: str) -> tuple[Any, Any]:
+    """Load and store of doubles, or of integers."""
+    number = types.float64 if kind == "double" else types.int64
 
-    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        value = builder.load(_pointer(builder, arguments[0], arguments[1], ir.DoubleType()))
-        return _tagged(builder, value, "double")
+    @intrinsic
+    def load(typingctx, p, i):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            value = builder.load(_pointer(builder, arguments[0], arguments[1], context.get_value_type(number)))
+            return _tagged(builder, value, kind)
 
-    return types.float64(types.int64, types.int64), codegen
+        return number(types.int64, types.int64), codegen
+
+    @intrinsic
+    def store(typingctx, p, i, x):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            place = _pointer(builder, arguments[0], arguments[1], context.get_value_type(number))
+            _tagged(builder, builder.store(arguments[2], place), kind)
+            return context.get_dummy_value()
+
+        return types.void(types.int64, types.int64, number), codegen
+
+    return load, store
 
 
-@intrinsic
-def li(typingctx, p, i):  # type: ignore[no-untyped-def]
-    from llvmlite import ir
-
-    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        value = builder.load(_pointer(builder, arguments[0], arguments[1], ir.IntType(64)))
-        return _tagged(builder, value, "integer")
-
-    return types.int64(types.int64, types.int64), codegen
+ld, st = _access("double")
+li, si = _access("integer")
 
 
 @intrinsic
@@ -71,30 +77,6 @@ def lc(typingctx, p, i):  # type: ignore[no-untyped-def]
         return value
 
     return types.int64(types.int64, types.int64), codegen
-
-
-@intrinsic
-def st(typingctx, p, i, x):  # type: ignore[no-untyped-def]
-    from llvmlite import ir
-
-    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        stored = builder.store(arguments[2], _pointer(builder, arguments[0], arguments[1], ir.DoubleType()))
-        _tagged(builder, stored, "double")
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.float64), codegen
-
-
-@intrinsic
-def si(typingctx, p, i, x):  # type: ignore[no-untyped-def]
-    from llvmlite import ir
-
-    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        stored = builder.store(arguments[2], _pointer(builder, arguments[0], arguments[1], ir.IntType(64)))
-        _tagged(builder, stored, "integer")
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.int64), codegen
 
 
 @intrinsic
