@@ -118,21 +118,22 @@ def _run(
     from nonsmooth.native.batch import run_batch
 
     layout, scheme = layout_of(system, stepper, values[runs[0]]), scheme_of(stepper, control.dt)
-    nv, nc = 3 * len(layout.bodies) + 3, system.nc
-    keep = [(n.Q, nv), (n.V, nv), (n.SUM_PN, nc), (n.SUM_PT, nc), (n.WORST, n.N_WORST)]
+    places = np.arange(layout.size)
+    keep = [layout.body_field(places, where).ravel() for where in (n.Q, n.V)]
+    keep += [layout.gap_field(places, where) for where in (n.SUM_PN, n.SUM_PT)]
+    keep.append(layout.header(places, n.WORST, n.N_WORST))
     found, status = run_batch(
         layout,
         values[runs],
         scheme,
         system.start,
-        keep,
+        np.concatenate(keep),
         dt=control.dt,
         t_end=t_end,
         observe=bool(OBSERVED & {*metrics}),
     )
-    cuts = np.split(found, np.cumsum([size for _, size in keep])[:-1], axis=1)
-    parts = (cuts[0][:, 3:], cuts[1][:, 3:], cuts[2], cuts[3], *cuts[4].T)
-    for name, part in zip(ends, parts, strict=True):
+    cuts = np.split(found, np.cumsum([part.size for part in keep])[:-1], axis=1)
+    for name, part in zip(ends, (*cuts[:4], *cuts[4].T), strict=True):
         ends[name][runs] = part
     again = np.flatnonzero(status != n.DONE)
     for i in again:

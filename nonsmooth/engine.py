@@ -204,7 +204,7 @@ class NativeRun:
     def time(self) -> float:
         from nonsmooth.native.table import TIME
 
-        return float(self.session.layout.block(self.session.memory, TIME, 2)[1])
+        return float(self.session.layout.header(self.session.memory, TIME, 2)[1])
 
     def _python_step(self) -> None:
         """The next step by the Python formulation, which raises where it cannot certify it either."""
@@ -220,25 +220,20 @@ class NativeRun:
         step = self.python._step(state, self.control.next_time(state.t, self.origin, self.t_end))
         remembered = step.state.stepper_memory
         scalars = [step.dt, step.residual, step.complementarity, step.work_drivers, step.work_drivers_impact]
-        modes = np.zeros(8 * -(-self.system.nc // 8), dtype=np.int8)
-        modes[: self.system.nc] = step.mode
-        hit = bool(np.any(step.P_N_impact > 0.0) or np.any(step.v_left != step.state.v))
-        parts = {
-            n.P_N: step.P_N, n.P_T: step.P_T,
-            **{where: np.zeros(self.system.ng) for where in (n.P_A, n.P_B)},
-            n.S_PNI: step.P_N_impact, n.S_MODE: modes.view(np.float64),
-            n.S_MINUS: step.gamma_minus, n.S_PLUS: step.gamma_plus, n.S_REACTION: step.reaction,
-            n.S_REACTION_I: step.reaction_impact, n.S_SCALARS: np.array([*scalars, step.loss_friction]),
-            n.S_LEFT: np.concatenate([np.zeros(3), step.v_left]),
+        gaps = {
+            n.P_N: step.P_N, n.P_T: step.P_T, n.S_PNI: step.P_N_impact, n.S_MINUS: step.gamma_minus,
+            n.S_PLUS: step.gamma_plus,
         }  # fmt: skip
-        parts |= {
+        gaps |= {
             where: remembered[name]
             for where, name in ((n.CLOSED, "closed"), (n.LEFT_AT, "left_at"))
             if name in remembered
         }
-        self.session.accept(step.state, parts, hit=hit)
+        joints = {n.S_REACTION: step.reaction, n.S_REACTION_I: step.reaction_impact}
+        hit = bool(np.any(step.P_N_impact > 0.0) or np.any(step.v_left != step.state.v))
+        self.session.accept(step.state, step.v_left, gaps, step.mode, joints, [*scalars, step.loss_friction], hit=hit)
         for where, name in ((n.P_N, "P_N"), (n.P_T, "P_T")):
-            self.session.layout.block(self.session.memory, where, self.system.nc)[:] = remembered[name]
+            self.session.layout.gap_field(self.session.memory, where)[:] = remembered[name]
         self.python_steps += 1
 
     def _finished(self, status: str) -> Trajectory:
@@ -264,14 +259,14 @@ class NativeRun:
 
         session, columns = self.session, self.session.columns
         count, nc, at = session.counter(n.K_ROWS), self.system.nc, columns.hit_rows
-        t = columns.part(n.TIME, count)[:, 0].copy()
+        t = columns.part("t", count)[:, 0].copy()
         dt = np.diff(t, prepend=t[:1])
-        v, P_N = columns.part(n.V, count), columns.part(n.P_N, count)
-        P_T = columns.part(n.P_T, count) if session.layout.rough else np.zeros((count, nc))
-        reaction = columns.part(n.S_REACTION, count)
+        v, P_N = columns.part("v", count), columns.part("P_N", count)
+        P_T = columns.part("P_T", count) if session.layout.rough else np.zeros((count, nc))
+        reaction = columns.part("reaction", count)
         v_left, P_NI, reaction_impact = v.copy(), np.zeros((count, nc)), np.zeros_like(reaction)
-        for table, where in ((v_left, n.S_LEFT), (P_NI, n.S_PNI), (reaction_impact, n.S_REACTION_I)):
-            table[at] = columns.hit(where)
+        for table, name in ((v_left, "v_left"), (P_NI, "P_N_impact"), (reaction_impact, "reaction_impact")):
+            table[at] = columns.hit(name)
         if self.record > 1:
             reaction = np.divide(reaction, dt[:, None], out=np.zeros_like(reaction), where=dt[:, None] > 0.0)
         impacts = columns.impacts[: columns.table[n.REC_IMPACT_COUNT]]
@@ -281,7 +276,7 @@ class NativeRun:
         energy["loss_contact"] = np.zeros(count)
         worst = session.worst()
         return Rows(
-            t, dt, columns.part(n.Q, count), v, v_left,
+            t, dt, columns.part("q", count), v, v_left,
             columns.gaps[:count], columns.rates[:count], columns.rates_left[:count], P_N, P_NI, P_T,
             columns.modes(count), reaction, reaction_impact, {name: energy[name] for name in order}, impacts,
             (float(worst[0]), float(worst[1]), float(worst[2]), float(worst[3])),

@@ -22,14 +22,14 @@ SHARE = 64
 
 
 def run_batch(
-    layout: Layout, values: Array, scheme: Scheme, state: State, keep: list[tuple[int, int]], *,
+    layout: Layout, values: Array, scheme: Scheme, state: State, keep: NDArray[np.int64], *,
     dt: float, t_end: float, observe: bool, threads: int | None = None,
 ) -> tuple[Array, NDArray[np.int64]]:  # fmt: skip
     """The ends of runs with the parameters `values` (runs, parameters), and the status of each run.
 
     Parameters
     ----------
-    keep : (offset in `loops`, doubles) of what is kept of a run's memory at its end
+    keep : which doubles are kept of a run's memory at its end
     observe : whether gaps, joints and energies are looked at after each step
     threads : one per processor by default
 
@@ -40,11 +40,11 @@ def run_batch(
     """
     count = len(values)
     values = np.ascontiguousarray(values)
-    ends = np.zeros((count, sum(size for _, size in keep)))
+    ends = np.zeros((count, keep.size))
     status = np.zeros(count, dtype=np.int64)
-    places = np.concatenate([[layout.gather_target.size], layout.gather_target, layout.gather_source]).astype(np.int64)
-    parts = [number for where, size in keep for number in (int(layout.table[where]) // 8, size)]
-    kept = np.array([len(keep), ends.shape[1], values.shape[1], *parts], dtype=np.int64)
+    heads = [values.shape[1], layout.gather_target.size]
+    places = np.concatenate([heads, layout.gather_target, layout.gather_source]).astype(np.int64)
+    kept = np.concatenate([[keep.size], keep]).astype(np.int64)
     session = _session(layout, values[0], scheme, state, observe)
     template = session.memory.copy()
 
@@ -72,5 +72,4 @@ def _session(layout: Layout, values: Array, scheme: Scheme, state: State, observ
     session = Session(layout, values, scheme, record=np.iinfo(np.int64).max, capacity=1)
     session.table[n.OBSERVE], session.table[n.BRIEF] = observe, True
     session.place(state)
-    layout.block(session.memory, n.LEFT_AT, layout.nc)[:] = -np.inf
     return session

@@ -14,7 +14,7 @@ import re
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,13 +32,11 @@ _counts = {"compiled": 0, "loaded": 0}
 
 @dataclass(frozen=True)
 class Kernel:
-    """Addresses of the two functions of a kind, see `emit`, and the sizes of its arrays per element."""
+    """Addresses of the two functions of a kind, see `emit`, and how many slots an element has."""
 
     prepare: int
     evaluate: int
-    parameters: int
     slots: int
-    outputs: int
 
 
 def compilations() -> dict[str, int]:
@@ -46,15 +44,15 @@ def compilations() -> dict[str, int]:
     return dict(_counts)
 
 
-def kernel(function: ca.Function) -> Kernel:
-    """The compiled form of ``(t, z_a, z_b, v_a, v_b, p) -> out``; the same code is compiled once.
+def kernel(function: ca.Function, outputs: Sequence[tuple[int, int]]) -> Kernel:
+    """The compiled form of ``(t, z_a, z_b, v_a, v_b, p) -> out``, see `emit`; the same code is compiled once.
 
     Raises
     ------
     Unsupported
         If the function holds an operation that has no compiled form.
     """
-    code = emit(function)
+    code = emit(function, outputs)
     with _lock:
         key = hashlib.sha256(f"{_processor()}\n{code.text}".encode()).hexdigest()
         if key not in _kernels:
@@ -125,7 +123,7 @@ def _loaded(key: str, code: Code) -> Kernel:
     name, before = f"kind_{key[:32]}", _counts["compiled"]
     prepare, evaluate = _linked(key, text, [f"{name}_prepare", f"{name}_evaluate"])
     _counts["loaded"] += _counts["compiled"] == before
-    return Kernel(prepare, evaluate, code.parameters, code.slots, code.outputs)
+    return Kernel(prepare, evaluate, code.slots)
 
 
 def functions(key: str, text: Callable[[], str], names: list[str]) -> list[int]:
@@ -171,9 +169,16 @@ def _dialect(text: str, version: int) -> str:
     """
     if version >= 16:
         return text
-    text = re.sub(r"ptr noalias %(i[ab])\b", r"i64* noalias %\1", text).replace("ptr noalias", "double* noalias")
+    text = text.replace("ptr noalias %places", "i64* noalias %places").replace("ptr noalias", "double* noalias")
     text = re.sub(r"(getelementptr|load) (i64|double), ptr ", r"\1 \2, \2* ", text)
-    return re.sub(r"store double ([^,]+), ptr ", r"store double \1, double* ", text)
+    text = re.sub(r"store double (.+), ptr ", r"store double \1, double* ", text)
+    bytewise = (
+        r"%\1.0 = bitcast double* %\2 to i8*\n  %\1.1 = getelementptr i8, i8* %\1.0, i64 \3\n"
+        r"  %\1 = bitcast i8* %\1.1 to double*"
+    )
+    text = re.sub(r"%(\w+) = getelementptr i8, ptr %(\w+), i64 (.+)", bytewise, text)
+    vector = r"%\2.0 = bitcast double* %\2 to <4 x double>*\n  store <4 x double> \1, <4 x double>* %\2.0"
+    return re.sub(r"store <4 x double> (.+), ptr %(\w+)", vector, text)
 
 
 def _read(path: Path) -> bytes | None:

@@ -10,32 +10,46 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 __all__ = ["Plan", "eliminate"]
+
+Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Blocks in their order; doubles that their matrix takes, in all and for joints; the arrays of `loops` by name.
+    """Blocks in their order, and where the blocks of their matrix stand, in doubles.
 
-    Couplings are pairs of different blocks that share a body.
+    Couplings are pairs of different blocks that share a body, those between joints first; entries are, block after
+    block, the later ones that it meets when it is eliminated, and targets the blocks (of each, of each) of the matrix.
 
     >>> eliminate([(2, 0, 1), (1, 1, 0)], joints=1).order
     [0, 1]
     """
 
     order: list[int]
+    #: doubles that the matrix takes, in all and for joints
     size: int
     joint_size: int
-    couplings: int
+    #: by block
+    diagonal: Integers
+    #: (row > column, which of the row's two bodies, which of the column's, body, block below, block above the diagonal)
+    couplings: Integers
     joint_couplings: int
-    arrays: dict[str, list[int]]
+    #: (block, block of the matrix below, block above the diagonal)
+    entries: Integers
+    targets: Integers
+    #: by block the first entry, how many of them are joints', how many there are, the first target
+    shares: Integers
 
 
 def eliminate(blocks: Sequence[tuple[int, int, int]], joints: int) -> Plan:
-    """The plan for blocks (largest size, body, body), of which the first `joints` belong to joints."""
+    """The plan for blocks (largest size, body, body), of which the first `joints` belong to joints; 0 is the ground."""
     by_body: dict[int, list[tuple[int, int]]] = {}
-    for i, (_, a, b) in enumerate(blocks):
-        for side, body in ((0, a), (3, b)):
+    for i, (_, *bodies) in enumerate(blocks):
+        for side, body in enumerate(bodies):
             if body:
                 by_body.setdefault(body, []).append((i, side))
     neighbours: list[set[int]] = [set() for _ in blocks]
@@ -45,31 +59,23 @@ def eliminate(blocks: Sequence[tuple[int, int, int]], joints: int) -> Plan:
     order, later = _least_degree(neighbours, joints)
     position = {block: k for k, block in enumerate(order)}
     later_at = [sorted(position[j] for j in later[i]) for i in order]
-    sizes = [blocks[i][0] for i in order]
-    place, size, joint_size = _places(sizes, later_at, joints)
-    couplings = _couplings(by_body, position)
-    arrays: dict[str, list[int]] = {"B_DIAGONAL": [place[k, k] for k in range(len(order))]}
-    arrays |= {
-        "C_ROW": [c[0] for c in couplings],
-        "C_COLUMN": [c[1] for c in couplings],
-        "C_ROW_SIDE": [c[2] for c in couplings],
-        "C_COLUMN_SIDE": [c[3] for c in couplings],
-        "C_BODY": [c[4] for c in couplings],
-        "C_LOWER": [place[c[0], c[1]] for c in couplings],
-        "C_UPPER": [place[c[1], c[0]] for c in couplings],
-    }
-    names = ("E_FIRST", "E_JOINT_LAST", "E_BLOCK", "E_LOWER", "E_UPPER", "E_UPDATE", "E_TARGET")
-    first, joint_last, block, lower, upper, update, target = (arrays.setdefault(name, []) for name in names)
-    for k, after in enumerate(later_at):
-        first.append(len(block))
-        joint_last.append(len(block) + sum(j < joints for j in after))
-        update.append(len(target))
-        block += after
-        lower += [place[j, k] for j in after]
-        upper += [place[k, j] for j in after]
-        target += [place[i, j] for i in after for j in after]
-    first.append(len(block))
-    return Plan(order, size, joint_size, len(couplings), sum(c[0] < joints for c in couplings), arrays)
+    place, size, joint_size = _places([blocks[i][0] for i in order], later_at, joints)
+    couplings = [(*c, place[c[0], c[1]], place[c[1], c[0]]) for c in _couplings(by_body, position)]
+    many, of_joints = (_table([sum(j < below for j in after) for after in later_at]) for below in (len(order), joints))
+    shares = np.column_stack([np.cumsum(many) - many, of_joints, many, np.cumsum(many**2) - many**2])
+    return Plan(
+        order, size, joint_size,
+        diagonal=_table([place[k, k] for k in range(len(order))]),
+        couplings=_table(couplings, 7),
+        joint_couplings=sum(c[0] < joints for c in couplings),
+        entries=_table([(j, place[j, k], place[k, j]) for k, after in enumerate(later_at) for j in after], 3),
+        targets=_table([place[i, j] for after in later_at for i in after for j in after]),
+        shares=shares,
+    )  # fmt: skip
+
+
+def _table(numbers: Sequence[object], *width: int) -> Integers:
+    return np.array(numbers, dtype=np.int64).reshape(-1, *width)
 
 
 def _least_degree(neighbours: list[set[int]], joints: int) -> tuple[list[int], list[set[int]]]:

@@ -5,7 +5,11 @@ element's parameters. What depends on parameters alone is computed once per run,
 second is evaluated every step, over all elements of the kind ::
 
     prepare(n, p, w)                           p (n, parameters) -> w (n, slots)
-    evaluate(n, ia, ib, t, z, v, w, out)       ia, ib (n,) bodies; z (bodies, 4), v (bodies, 3); out (n, outputs)
+    evaluate(n, places, t, z, v, w, out)       places (n, 3) offsets of body a, of body b, of the outputs, in bytes
+
+The placement of a body at offset a stands at z + a, its twist at v + a; outputs of an element at offset o stand at
+constant places from out + o. Three components that belong together are stored as one vector, whose fourth is zero: a
+vector that is loaded later need not wait for several stores.
 
 Arithmetic is emitted in CasADi's order, without contraction and without fast mathematics: the bits are those of
 CasADi's own evaluation.
@@ -14,6 +18,7 @@ CasADi's own evaluation.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -23,7 +28,7 @@ from nonsmooth.exceptions import NonsmoothError
 __all__ = ["EMITTER", "Code", "Unsupported", "emit"]
 
 #: raised with every change of what is emitted: cached machine code of another version is not used
-EMITTER = 3
+EMITTER = 4
 
 CONSTANT, PARAMETRIC, VARYING = 0, 1, 2
 
@@ -54,12 +59,10 @@ class Unsupported(NonsmoothError):
 
 @dataclass(frozen=True)
 class Code:
-    """LLVM code of a kind with the placeholder ``@NAME@`` for its name, and the sizes of its arrays."""
+    """LLVM code of a kind with the placeholder ``@NAME@`` for its name, and how many slots an element has."""
 
     text: str
-    parameters: int
     slots: int
-    outputs: int
 
 
 @dataclass(frozen=True)
@@ -73,21 +76,30 @@ class _Value:
     source: tuple[int, int] = (0, 0)
 
 
-def emit(function: ca.Function) -> Code:
+def emit(function: ca.Function, outputs: Sequence[tuple[int, int]]) -> Code:
     """Write the code of a kind ``(t, z_a, z_b, v_a, v_b, p) -> out``.
+
+    Parameters
+    ----------
+    function
+    outputs : where the components of out go, in their order: (place in doubles, 1 or 3 components)
 
     Raises
     ------
     Unsupported
         If the function holds an operation that is not emitted.
     """
-    values, outputs = _values(function)
-    used = {i for value in values if value.level == VARYING for i in value.arguments} | set(outputs.values())
+    values, results = _values(function)
+    used = {i for value in values if value.level == VARYING for i in value.arguments} | set(results.values())
     slots = {i: k for k, i in enumerate(sorted(i for i in used if values[i].level == PARAMETRIC))}
     body = [f"declare double @{name}({arguments})" for name, arguments in sorted(_declared(values))]
     body += _prepare(values, slots, function.numel_in(5))
-    body += _evaluate(values, slots, outputs, function)
-    return Code("\n".join(body) + "\n", function.numel_in(5), len(slots), function.numel_out(0))
+    body += _evaluate(values, slots)
+    names = iter([_name(results[k], values) if k in results else "0.0" for k in range(function.numel_out(0))])
+    for k, (place, count) in enumerate(outputs):
+        body += _store(f"o{k}", "oi", place, *(next(names) for _ in range(count)))
+    body += _loop_tail()
+    return Code("\n".join(body) + "\n", len(slots))
 
 
 def _values(function: ca.Function) -> tuple[list[_Value], dict[int, int]]:
@@ -139,38 +151,36 @@ def _prepare(values: list[_Value], slots: dict[int, int], parameters: int) -> li
     return lines + _loop_tail()
 
 
-def _evaluate(values: list[_Value], slots: dict[int, int], outputs: dict[int, int], function: ca.Function) -> list[str]:
+def _evaluate(values: list[_Value], slots: dict[int, int]) -> list[str]:
     """Loads come first: nothing that the loop stores can change what it reads."""
-    strides = function.numel_in(1), function.numel_in(3)
+    inputs = {
+        i: value.source for i, value in enumerate(values) if value.operation == "OP_INPUT" and value.level == VARYING
+    }
+    pointers, read = ("t", "za", "zb", "va", "vb"), {argument for argument, _ in inputs.values()}
     lines = [
-        "define void @NAME@_evaluate(i64 %n, ptr noalias %ia, ptr noalias %ib, ptr noalias %t, ptr noalias %z, "
-        "ptr noalias %v, ptr noalias %w, ptr noalias %out) {",
+        "define void @NAME@_evaluate(i64 %n, ptr noalias %places, ptr noalias %t, ptr noalias %z, ptr noalias %v, "
+        "ptr noalias %w, ptr noalias %out) {",
         *_loop_head(),
+        "  %po = mul i64 %i, 3",
+        "  %pi = getelementptr i64, ptr %places, i64 %po",
     ]
-    for side in "ab":
-        lines += [
-            f"  %g{side} = getelementptr i64, ptr %i{side}, i64 %i",
-            f"  %{side} = load i64, ptr %g{side}",
-            f"  %z{side}o = mul i64 %{side}, {strides[0]}",
-            f"  %v{side}o = mul i64 %{side}, {strides[1]}",
-            f"  %z{side} = getelementptr double, ptr %z, i64 %z{side}o",
-            f"  %v{side} = getelementptr double, ptr %v, i64 %v{side}o",
-        ]
-    lines += [f"  %wo = mul i64 %i, {len(slots)}", f"  %oo = mul i64 %i, {function.numel_out(0)}"]
-    lines += ["  %wi = getelementptr double, ptr %w, i64 %wo", "  %oi = getelementptr double, ptr %out, i64 %oo"]
-    pointers = ("t", "za", "zb", "va", "vb")
+    for k, (name, used) in enumerate((("a", read & {1, 3}), ("b", read & {2, 4}), ("o", {0}))):
+        if used:
+            lines += _load(name, "pi", k, "i64")
+    for k in sorted(read - {0}):
+        lines.append(f"  %{pointers[k]} = getelementptr i8, ptr %{pointers[k][0]}, i64 %{pointers[k][1]}")
+    lines.append("  %oi = getelementptr i8, ptr %out, i64 %o")
+    if slots:
+        lines += [f"  %wo = mul i64 %i, {len(slots)}", "  %wi = getelementptr double, ptr %w, i64 %wo"]
     for i, k in slots.items():
         lines += _load(f"x{i}", "wi", k)
-    for i, value in enumerate(values):
-        if value.operation == "OP_INPUT" and value.level == VARYING:
-            lines += _load(f"x{i}", pointers[value.source[0]], value.source[1])
+    for i, (argument, component) in inputs.items():
+        lines += _load(f"x{i}", pointers[argument], component)
     for i, value in enumerate(values):
         constant = value.level == CONSTANT and value.operation != "OP_CONST"
         if constant or value.level == VARYING and value.operation != "OP_INPUT":
             lines += _operation(i, value, values)
-    for k in range(function.numel_out(0)):
-        lines += _store(f"o{k}", "oi", k, _name(outputs[k], values) if k in outputs else "0.0")
-    return lines + _loop_tail()
+    return lines
 
 
 def _loop_head() -> list[str]:
@@ -194,12 +204,19 @@ def _loop_tail() -> list[str]:
     ]
 
 
-def _load(name: str, pointer: str, index: int) -> list[str]:
-    return [f"  %{name}p = getelementptr double, ptr %{pointer}, i64 {index}", f"  %{name} = load double, ptr %{name}p"]
+def _load(name: str, pointer: str, index: int, kind: str = "double") -> list[str]:
+    return [f"  %{name}p = getelementptr {kind}, ptr %{pointer}, i64 {index}", f"  %{name} = load {kind}, ptr %{name}p"]
 
 
-def _store(name: str, pointer: str, index: int, value: str) -> list[str]:
-    return [f"  %{name}p = getelementptr double, ptr %{pointer}, i64 {index}", f"  store double {value}, ptr %{name}p"]
+def _store(name: str, pointer: str, index: int, *values: str) -> list[str]:
+    """One number, or several and zeros as a vector of four."""
+    lines, kind, value = [f"  %{name}p = getelementptr double, ptr %{pointer}, i64 {index}"], "double", values[0]
+    if len(values) > 1:
+        kind, value = "<4 x double>", "zeroinitializer"
+        for k, x in enumerate(values):
+            lines.append(f"  %{name}v{k} = insertelement {kind} {value}, double {x}, i32 {k}")
+            value = f"%{name}v{k}"
+    return [*lines, f"  store {kind} {value}, ptr %{name}p, align 8"]
 
 
 def _name(i: int, values: list[_Value]) -> str:

@@ -1,16 +1,14 @@
 """The memory of the compiled loops: what a mechanism is as a table of integers, and where its numbers stand.
 
-One `Layout` serves all runs of a mechanism, whatever its parameters; a run is one block of doubles.
+One `Layout` serves all runs of a mechanism, whatever its parameters; a run is one block of doubles, see `table`.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
-import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,14 +22,15 @@ from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.model.joints import Joint
 from nonsmooth.native import table as n
-from nonsmooth.native.compiler import Kernel, kernel
-from nonsmooth.native.elimination import eliminate
+from nonsmooth.native.compiler import kernel
+from nonsmooth.native.elimination import Plan, eliminate
 from nonsmooth.native.emit import Unsupported
-from nonsmooth.native.kinds import Kinds, varies
+from nonsmooth.native.kinds import Kind, Kinds, varies
 
 __all__ = ["Layout", "NotNative"]
 
 Integers = NDArray[np.int64]
+Number = TypeVar("Number", bound=np.generic)
 COEFFICIENTS = ((n.RESTITUTION, "restitution"), (n.FRICTION, "friction"), (n.TANGENTIAL, "tangential"))
 
 
@@ -41,16 +40,18 @@ class NotNative(NonsmoothError):
 
 @dataclass
 class _Group:
-    """Elements of one kind: their bodies, and the indices of their parameters."""
+    """Elements of one kind: bodies and outputs of each as offsets, and the indices of their parameters.
 
-    kernel: Kernel
-    members: list[Element]
-    a: list[int]
-    b: list[int]
-    parameters: list[int]
+    Outputs stand in records, or `width` doubles per element in a buffer of the group. Energy of what is `stored` is
+    that of weights (2) or has kinds of its own (3).
+    """
+
+    kind: Kind
+    width: int = 0
     stored: int = 0
     damping: bool = False
-    offset: int = 0
+    places: list[tuple[int, int, int]] = field(default_factory=list)
+    parameters: list[int] = field(default_factory=list)
 
 
 class Layout:
@@ -63,6 +64,13 @@ class Layout:
     rough : whether tangential rows exist
     scheme : `loops.GAUSS` or `loops.MOREAU_JEAN`
     functions : of the kinds of elements, where they have been made already
+
+    Attributes
+    ----------
+    table : of the mechanism, see `table`
+    template : (size,) what the memory of a run is a copy of at first: its integers, and what no parameter changes
+    gather_target, gather_source : doubles of a run's memory, and the indices of the parameters that stand there
+    parts : by name, (first double, doubles) within a recorded row, or within what rows with impacts hold besides
 
     Raises
     ------
@@ -80,28 +88,23 @@ class Layout:
         self.joints = [e for e in elements if isinstance(e, Joint)]
         self.contacts = [e for e in elements if isinstance(e, Contact)]
         self._check(elements)
-        self.number = {e.name: 0 for e in elements if isinstance(e, Ground)}
-        self.number |= {body.name: i + 1 for i, body in enumerate(self.bodies)}
         self.table: Integers = np.zeros(n.N_TABLE, dtype=np.int64)
+        self.parts: dict[str, tuple[int, int]] = {}
+        self.size = n.HEADER
         self._kept: list[Integers] = []
-        self._size = 0
-        self._gather: list[tuple[int, Integers]] = []
-        self._groups: list[_Group] = []
-        self.parts: dict[int, tuple[int, int]] = {}
-        self._kinds = Kinds(2, functions)
+        self._numbers: dict[str, list[int]] = {}
+        self._gather: list[tuple[Integers, Integers]] = []
+        self._records(elements)
+        self._row()
+        self._blocks()
         try:
-            self._collect(elements)
+            self._groups(elements, Kinds(2, functions))
         except Unsupported as error:
             raise NotNative(str(error)) from error
-        self._memory()
-        self._rows()
-        self._blocks()
-        self.table[n.N_FLOATS] = self._size
-        self.size = self._size
-        self.gather_target = np.concatenate([start + np.arange(index.size) for start, index in self._gather])
-        self.gather_source = np.concatenate([index for _, index in self._gather])
-
-    # ------------------------------------------------------------------------------------------------------- elements
+        self.table[n.N_FLOATS] = self.size
+        self.template = self._template()
+        self._gather_laws()
+        self.gather_target, self.gather_source = (np.concatenate(part) for part in zip(*self._gather, strict=True))
 
     def _check(self, elements: Sequence[Element]) -> None:
         self.threshold: list[float] = []
@@ -124,260 +127,223 @@ class Layout:
             )
         return law
 
-    def _collect(self, elements: Sequence[Element]) -> None:
-        """Groups of elements of one kind, in the order in which the loops go through them."""
-        forces = [e for e in elements if isinstance(e, Force)]
-        kinds = self._kinds
-        self._section(n.CONTACT_0, self.contacts, lambda e: kinds.contact(e, self.rough))
-        self._section(n.JOINT_0, self.joints, kinds.joint)
-        varying = {e.name for e in forces if varies(kinds.force(e))}
-        first = len(self._groups)
-        for e in elements:
-            if isinstance(e, Gravity):
-                self._weights(e)
-        self._section(n.STATIC_0, [e for e in forces if e.name not in varying], kinds.force)
-        self.table[n.STATIC_0] = first
-        self._section(n.FORCE_0, [e for e in forces if e.name in varying], kinds.force)
-        self.table[n.VARYING] = bool(varying)
-        self._section(n.SURFACE_0, self.contacts, kinds.surface)
-        self._section(n.CLOSURE_0, self.joints, kinds.closure)
-        conservative = [e for e in forces if type(e).potential is not Force.potential and not e.dissipative]
-        self._section(n.POTENTIAL_0, conservative, kinds.potential)
-
-    def _section(self, where: int, elements: Sequence[Any], kind: Callable[[Any], ca.Function]) -> None:
-        self.table[where] = len(self._groups)
-        groups: dict[Any, _Group] = {}
-        for e in elements:
-            function = kind(e)
-            stored, damping = 0, False
-            if isinstance(e, Force):
-                damping = bool(e.dissipative)
-                stored = 3 if type(e).potential is not Force.potential and not damping else 0
-            key = id(function), stored, damping
-            if key not in groups:
-                groups[key] = _Group(kernel(function), [], [], [], [], stored, damping)
-                self._groups.append(groups[key])
-            group, bodies = groups[key], [self.number[name] for name in e.body_names()]
-            group.members.append(e)
-            group.a.append(bodies[0])
-            group.b.append(bodies[1] if len(bodies) == 2 else 0)
-            group.parameters += [self.index[f"{e.name}.{label}"] for label in e.numbers()]
-        self.table[where + 1] = len(self._groups)
-
-    def _weights(self, gravity: Gravity) -> None:
-        labels = [f"{gravity.name}.{label}" for label in gravity.numbers()]
-        group = _Group(kernel(self._kinds.gravity(gravity)), [], [], [], [], stored=2)
-        for body in self.bodies:
-            group.members.append(body)
-            group.a.append(self.number[body.name])
-            group.b.append(0)
-            group.parameters += [self.index[f"{body.name}.mass"], *(self.index[label] for label in labels)]
-        self._groups.append(group)
-
     # --------------------------------------------------------------------------------------------------------- memory
 
-    def _floats(self, count: int) -> int:
-        """Byte offset of so many new doubles."""
-        start = self._size
-        self._size += max(count, 1)
+    def _take(self, count: int) -> int:
+        """Byte offset of so many new doubles; a multiple of four."""
+        start, self.size = self.size, self.size + -(-count // 4) * 4
         return 8 * start
 
-    def _address(self, values: Iterable[int]) -> int:
-        """Of an array that lives as long as the layout."""
-        self._kept.append(np.array(list(values) or [0], dtype=np.int64))
-        return self._kept[-1].ctypes.data
+    def _address(self, numbers: Integers) -> int:
+        """Of integers that live as long as the layout."""
+        self._kept.append(numbers)
+        return numbers.ctypes.data
 
-    def _integers(self, where: int, values: Iterable[int]) -> Integers:
-        self.table[where] = self._address(values)
-        return self._kept[-1]
-
-    def _memory(self) -> None:
-        """Offsets of all arrays of doubles; parameters and coefficients are gathered from the system's parameters."""
-        table, bodies = self.table, len(self.bodies)
-        self.ng, self.nc = sum(len(e.rows) for e in self.joints), sum(len(e.gap_labels) for e in self.contacts)
-        nj, nv = len(self.joints), 3 * bodies + 3
+    def _records(self, elements: Sequence[Element]) -> None:
+        """Offsets of bodies, gaps, joint rows and joints, in the order of the model."""
+        table, nb, nj = self.table, len(self.bodies), len(self.joints)
+        self._counts = np.array([len(e.rows) for e in self.joints] + [len(e.gap_labels) for e in self.contacts], int)
+        self.ng, self.nc = int(self._counts[:nj].sum()), int(self._counts[nj:].sum())
+        self._take(n.BODY * (nb + 1))
         for where, value in (
-            (n.N_BODIES, bodies), (n.N_ROWS, self.ng), (n.N_GAPS, self.nc), (n.N_JOINTS, nj), (n.ROUGH, self.rough),
-            (n.SCHEME, self.scheme), (n.RECORD, 1), (n.N_GROUPS, len(self._groups)),
+            (n.N_BODIES, nb), (n.N_ROWS, self.ng), (n.N_GAPS, self.nc), (n.N_JOINTS, nj), (n.ROUGH, self.rough),
+            (n.SCHEME, self.scheme), (n.RECORD, 1), (n.GAPS, self._take(n.GAP * self.nc)),
+            (n.ROWS, self._take(n.ROW * self.ng)), (n.JOINTS, self._take(n.JOINT * nj)),
         ):  # fmt: skip
             table[where] = value
-        sizes = {n.TIME: 2, n.OPTIONS: n.N_OPTIONS, n.COUNTERS: n.N_COUNTERS, n.WORST: n.N_WORST}
-        sizes |= {n.TOTALS: n.N_TOTALS, n.LAST_POWER: 2, n.S_ENERGY: 7, n.S_SCALARS: n.N_SCALARS}
-        sizes |= {n.SUM_SCALARS: n.N_SCALARS, n.BEFORE: 2 * (self.nc + self.ng)}
-        sizes |= {n.HISTORY: 3 * (self.ng + 2 * self.nc)}
-        for where in (
-            n.Q, n.V, n.U, n.VP, n.Q1, n.QM, n.MASS, n.ROOT_MASS, n.INVERSE, n.CONSTANT_FORCE, n.FORCE, n.KICK, n.PUSH,
-            n.BASE, n.WORK, n.S_LEFT,
-        ):  # fmt: skip
-            sizes[where] = nv
-        sizes |= {where: 4 * bodies + 4 for where in (n.Z0, n.Z1, n.ZM)}
-        for where in (
-            n.RESTITUTION, n.FRICTION, n.TANGENTIAL, n.SCALE, n.THRESHOLD, n.Y_SCALE, n.P_N, n.P_T, n.CLOSED, n.LEFT_AT,
-            n.SHIFT_N, n.SHIFT_T, n.ACTIVE, n.MODE, n.WANTED, n.OLD_N, n.OLD_T, n.OLD_FRICTION, n.STRUCK,
-            n.S_PNI, n.S_MODE, n.S_MINUS, n.S_PLUS, n.SUM_PN, n.SUM_PNI, n.SUM_PT,
-        ):  # fmt: skip
-            sizes[where] = self.nc
-        sizes |= {where: self.ng for where in (n.P_A, n.P_B, n.SHIFT_J)}
-        sizes |= {where: 3 * nj for where in (n.S_REACTION, n.S_REACTION_I, n.SUM_REACTION, n.SUM_REACTION_I)}
-        sizes[n.HIT] = 1
-        for where, count in sizes.items():
-            table[where] = self._floats(count)
-        self._row()
-        joint_out, contact_out = self._outputs(n.JOINT_0), self._outputs(n.CONTACT_0)
-        # one after the other: the end of a step is copied to its start as a whole
-        for where, count in (
-            (n.OUT_J0, joint_out),
-            (n.OUT_J1, joint_out),
-            (n.OUT_C0, contact_out),
-            (n.OUT_C1, contact_out),
-        ):
-            table[where] = self._floats(count)
-        self._own_outputs()
-        self._gathered()
+        self._body = {e.name: n.GROUND for e in elements if isinstance(e, Ground)}
+        self._body |= {body.name: n.GROUND + n.BODY_STEP * (i + 1) for i, body in enumerate(self.bodies)}
+        of_joints, of_contacts = (np.cumsum(counts) - counts for counts in (self._counts[:nj], self._counts[nj:]))
+        self._first = np.concatenate([table[n.ROWS] + n.ROW_STEP * of_joints, table[n.GAPS] + n.GAP_STEP * of_contacts])
+        self._pairs = np.array([self._bodies(e) for e in (*self.joints, *self.contacts)], int).reshape(-1, 2)
+
+    def _bodies(self, element: Element) -> tuple[int, int]:
+        """Offsets of its bodies, of which the second is the ground where there is one."""
+        a, b = (*(self._body[name] for name in element.body_names()), n.GROUND)[:2]
+        return a, b
 
     def _row(self) -> None:
         """Where things stand in a recorded row, and in what rows with impacts hold besides: (first, doubles)."""
-        size, modes = 3 * len(self.bodies), -(-self.nc // 8)
-        parts = {n.TIME: 1, n.Q: size, n.V: size, n.P_N: self.nc, n.P_T: self.nc * self.rough, n.S_MODE: modes}
-        parts |= {n.S_REACTION: 3 * len(self.joints), n.S_SCALARS: 2}
-        struck = {n.STRUCK_WIDTH: 2, n.S_LEFT: size, n.S_PNI: self.nc, n.S_REACTION_I: 3 * len(self.joints)}
-        for where, found in ((n.ROW_WIDTH, parts), (n.STRUCK_WIDTH, struck)):
+        size, joints = 3 * len(self.bodies), 3 * len(self.joints)
+        row = {"t": 1, "q": size, "v": size, "P_N": self.nc, "P_T": self.nc * self.rough, "mode": -(-self.nc // 8)}
+        row |= {"reaction": joints, "scalars": 2}
+        struck = {"struck": 2, "v_left": size, "P_N_impact": self.nc, "reaction_impact": joints}
+        for where, found in ((n.ROW_WIDTH, row), (n.STRUCK_WIDTH, struck)):
             ends = np.cumsum([0, *found.values()])
             self.parts |= {name: (int(first), found[name]) for name, first in zip(found, ends, strict=False)}
             self.table[where] = ends[-1]
 
-    def _outputs(self, section: int) -> int:
-        """Offsets of the groups of a section within the buffers that the loops give them; how long those are."""
-        size = 0
-        for group in self._groups[self.table[section] : self.table[section + 1]]:
-            group.offset = 8 * size
-            size += group.kernel.outputs * len(group.members)
-        return size
-
-    def _own_outputs(self) -> None:
-        """Buffers of groups that have one of their own; tables by group."""
-        table, groups = self.table, self._groups
-        shared = range(table[n.CONTACT_0], table[n.CONTACT_1]), range(table[n.JOINT_0], table[n.JOINT_1])
-        for k, group in enumerate(groups):
-            if not any(k in section for section in shared):
-                group.offset = self._floats(group.kernel.outputs * len(group.members))
-        self._integers(n.G_EVALUATE, (g.kernel.evaluate for g in groups))
-        self._integers(n.G_PREPARE, (g.kernel.prepare for g in groups))
-        self._integers(n.G_SIZE, (len(g.members) for g in groups))
-        self._integers(n.G_A, [self._address(g.a) for g in groups])
-        self._integers(n.G_B, [self._address(g.b) for g in groups])
-        self._integers(n.G_W, (self._floats(g.kernel.slots * len(g.members)) for g in groups))
-        offsets = self._integers(n.G_P, (self._floats(len(g.parameters)) for g in groups))
-        self._integers(n.G_OUT, (g.offset for g in groups))
-        self._integers(n.G_STRIDE, (g.kernel.outputs for g in groups))
-        self._integers(n.G_DAMPING, (g.damping for g in groups))
-        self._integers(n.G_STORED, (g.stored for g in groups))
-        for group, offset in zip(groups, offsets, strict=False):
-            self._gather.append((int(offset) // 8, np.array(group.parameters, dtype=np.int64)))
-
-    def _gathered(self) -> None:
-        """Masses and coefficients of laws, by index of parameter."""
-        masses = [self.index[f"{b.name}.{label}"] for b in self.bodies for label in ("mass", "mass", "inertia")]
-        self._gather.append((int(self.table[n.MASS]) // 8 + 3, np.array(masses, dtype=np.int64)))
-        for where, label in (*COEFFICIENTS, (n.SCALE, None)):
-            index = [
-                self.index[f"{e.name}.{label or e.size_label}"] for e in self.contacts for _ in e.gap_labels
-            ]  # fmt: skip
-            self._gather.append((int(self.table[where]) // 8, np.array(index, dtype=np.int64)))
-
-    # ----------------------------------------------------------------------------------------------------------- rows
-
-    def _places(self, section: int) -> dict[str, tuple[int, int, int]]:
-        """Element -> offset of its outputs, its two bodies."""
-        places = {}
-        for group in self._groups[self.table[section] : self.table[section + 1]]:
-            for i, member in enumerate(group.members):
-                places[member.name] = (group.offset + 8 * group.kernel.outputs * i, group.a[i], group.b[i])
-        return places
-
-    def _rows(self) -> None:
-        columns: dict[int, list[int]] = defaultdict(list)
-        places, surfaces = self._places(n.CONTACT_0), self._places(n.SURFACE_0)
-        for e in self.contacts:
-            (offset, a, b), k = places[e.name], len(e.gap_labels)
-            for i in range(k):
-                values = (a, b, offset + 8 * i, offset + 8 * (k + 6 * i), offset + 8 * (7 * k + 6 * i))
-                for where, value in zip((n.GAP_A, n.GAP_B, n.GAP_G, n.GAP_N, n.GAP_T), values, strict=True):
-                    columns[where].append(value)
-                columns[n.GAP_D].append(surfaces[e.name][0] + 8 * i)
-                columns[n.GAP_R].append(surfaces[e.name][0] + 8 * (k + 6 * i))
-        places, closures = self._places(n.JOINT_0), self._places(n.CLOSURE_0)
-        for joint in self.joints:
-            (offset, a, b), k = places[joint.name], len(joint.rows)
-            facts = (b, len(columns[n.ROW_A]), k, closures[joint.name][0] + 8 * k)
-            for where, value in zip((n.JOINT_B, n.JOINT_FIRST, n.JOINT_ROWS, n.JOINT_POINT), facts, strict=True):
-                columns[where].append(value)
-            for i in range(k):
-                values = (a, b, offset + 8 * i, offset + 8 * (k + 6 * i), offset + 8 * (7 * k + i))
-                for where, value in zip((n.ROW_A, n.ROW_B, n.ROW_G, n.ROW_J, n.ROW_T), values, strict=True):
-                    columns[where].append(value)
-                columns[n.ROW_C].append(closures[joint.name][0] + 8 * i)
-        for where in (
-            n.GAP_A, n.GAP_B, n.GAP_G, n.GAP_N, n.GAP_T, n.GAP_D, n.GAP_R, n.ROW_A, n.ROW_B, n.ROW_G, n.ROW_J,
-            n.ROW_T, n.ROW_C,
-            n.JOINT_B, n.JOINT_FIRST, n.JOINT_ROWS, n.JOINT_POINT,
-        ):  # fmt: skip
-            self._integers(where, columns[where])
-
     def _blocks(self) -> None:
         """Blocks in order of elimination, and the memory of their matrix."""
-        blocks: list[tuple[int, int, int, int, int, int]] = []
-        for section, elements, rows in ((n.JOINT_0, self.joints, 1), (n.CONTACT_0, self.contacts, 1 + self.rough)):
-            places, first = self._places(section), 0
-            for e in elements:
-                size, (offset, a, b) = len(e.rows if isinstance(e, Joint) else e.gap_labels), places[e.name]
-                blocks.append((first, size, size * rows, offset, a, b))
-                first += size
-        plan = eliminate([(size, a, b) for _, _, size, _, a, b in blocks], len(self.joints))
-        ordered = [blocks[i] for i in plan.order]
-        table = self.table
-        table[n.N_BLOCKS], table[n.N_JOINT_BLOCKS] = len(blocks), len(self.joints)
-        table[n.N_LU], table[n.N_JOINT_LU] = plan.size, plan.joint_size
-        columns = n.B_FIRST, n.B_COUNT, n.B_SIZE, n.B_OUT, n.B_A, n.B_B
-        for i, where in enumerate(columns):
-            self._integers(where, (block[i] for block in ordered))
-        self._integers(n.B_SLOT, np.cumsum([0] + [block[2] for block in ordered])[:-1])
-        for name, numbers in plan.arrays.items():
-            self._integers(getattr(n, name), numbers)
-        table[n.N_COUPLINGS], table[n.N_JOINT_COUPLINGS] = plan.couplings, plan.joint_couplings
-        slots = sum(block[2] for block in ordered)
-        for where, count in (
-            (n.COUNT, len(blocks)), (n.IDENTITY, slots), (n.DIAGONAL, slots), (n.R, 6 * slots), (n.C, 6 * slots),
-            (n.X, slots), (n.RHS, slots), (n.RHS_A, slots), (n.LU, plan.size), (n.RAISED, 1),
+        table, nj, counts = self.table, len(self.joints), self._counts
+        sizes = counts * np.where(np.arange(counts.size) < nj, 1, 1 + self.rough)
+        plan = eliminate(np.column_stack([sizes, self._pairs - n.GROUND]).tolist(), nj)
+        order = np.array(plan.order, int)
+        counts, sizes, slot = counts[order], sizes[order], np.cumsum(sizes[order]) - sizes[order]
+        slots = int(sizes.sum())
+        for where, value in (
+            (n.N_BLOCKS, counts.size), (n.N_JOINT_BLOCKS, nj), (n.N_SLOTS, slots), (n.N_LU, plan.size),
+            (n.N_JOINT_LU, plan.joint_size), (n.N_COUPLINGS, len(plan.couplings)),
+            (n.N_JOINT_COUPLINGS, plan.joint_couplings), (n.SLOTS, self._take(n.SLOT * (slots - self.ng))),
+            (n.COUNT, self._take(counts.size)), (n.DIAGONAL, self._take(slots)), (n.X, self._take(slots)),
+            (n.RHS, self._take(slots)), (n.RHS_A, self._take(slots)), (n.LU, self._take(plan.size)),
         ):  # fmt: skip
-            table[where] = self._floats(count)
+            table[where] = value
+        self._block = blocks = np.zeros((counts.size, n.BLOCK), dtype=np.int64)
+        blocks[:, n.B_COUNT], blocks[:, n.B_SIZE], blocks[:, n.B_FIRST] = counts, sizes, self._first[order]
+        blocks[:, [n.B_A, n.B_B]] = self._pairs[order]
+        blocks[nj:, n.B_SLOT] = table[n.SLOTS] + n.SLOT_STEP * (slot[nj:] - self.ng)
+        blocks[:, n.B_X], blocks[:, n.B_DIAGONAL] = 8 * slot, table[n.LU] + 8 * plan.diagonal
+        entries, couplings = self._entries(plan), self._couplings(plan)
+        found = blocks, couplings, entries, table[n.LU] + 8 * plan.targets
+        table[[n.BLOCKS, n.COUPLINGS, n.ENTRIES, n.TARGETS]] = [self._address(numbers) for numbers in found]
+        blocks[:, [n.B_ENTRY, n.B_JOINT_ENTRIES, n.B_ENTRIES, n.B_TARGET]] = plan.shares * [8 * n.ENTRY, 1, 1, 8]
+        blocks[:, [n.B_ENTRY, n.B_TARGET]] += table[[n.ENTRIES, n.TARGETS]]
 
-    # ------------------------------------------------------------------------------------------------------------ use
+    def _entries(self, plan: Plan) -> Integers:
+        entries = np.zeros((len(plan.entries), n.ENTRY), dtype=np.int64)
+        which = plan.entries[:, 0]
+        entries[:, n.E_BLOCK], entries[:, [n.E_X, n.E_SIZE]] = which, self._block[which][:, [n.B_X, n.B_SIZE]]
+        entries[:, [n.E_LOWER, n.E_UPPER]] = self.table[n.LU] + 8 * plan.entries[:, 1:]
+        entries[:, n.E_COUNT] = np.where(which < len(self.joints), self._block[which, n.B_COUNT], 0)
+        return entries
 
-    def block(self, memory: Array, where: int, count: int) -> Array:
-        """So many doubles of a run's memory, as a view."""
-        start = int(self.table[where]) // 8
-        return memory[start : start + count]
+    def _couplings(self, plan: Plan) -> Integers:
+        couplings = np.zeros((len(plan.couplings), n.COUPLING), dtype=np.int64)
+        which, sides = plan.couplings[:, :2], 32 * plan.couplings[:, 2:4]
+        couplings[:, [n.C_ROW, n.C_COLUMN]], couplings[:, [n.C_ROW_SIDE, n.C_COLUMN_SIDE]] = which, sides
+        couplings[:, n.C_BODY] = n.GROUND + plan.couplings[:, 4]
+        couplings[:, [n.C_LOWER, n.C_UPPER]] = self.table[n.LU] + 8 * plan.couplings[:, 5:]
+        blocks, joints = self._block[which], which < len(self.joints)
+        directions = blocks[:, :, n.B_FIRST] + n.DIRECTION + sides
+        couplings[:, [n.C_ROW_FIRST, n.C_COLUMN_FIRST]] = np.where(joints, directions, 0)
+        couplings[:, [n.C_ROW_COUNT, n.C_COLUMN_COUNT]] = np.where(joints, blocks[:, :, n.B_COUNT], 0)
+        return couplings
 
-    def integers(self, memory: Array, where: int, count: int) -> Integers:
-        """The same memory read as integers."""
-        return self.block(memory, where, count).view(np.int64)
+    # --------------------------------------------------------------------------------------------------------- groups
 
-    def remembered(self, where: int) -> int:
-        """Doubles of an array that the next step needs."""
-        sizes = {n.P_A: self.ng, n.P_B: self.ng, n.HISTORY: 3 * (self.ng + 2 * self.nc)}
-        return sizes.get(where, self.nc)
+    def _groups(self, elements: Sequence[Element], kinds: Kinds) -> None:
+        """Groups of elements of one kind, in the order in which the loops go through them."""
+        forces = [e for e in elements if isinstance(e, Force)]
+        vary = {kind: varies(kind.function) for kind in {kinds.force(e) for e in forces}}
+        constant, varying = ([e for e in forces if vary[kinds.force(e)] == found] for found in (False, True))
+        weights = [self._weights(kinds, e) for e in elements if isinstance(e, Gravity)]
+        firsts = dict(zip((e.name for e in (*self.joints, *self.contacts)), self._first.tolist(), strict=True))
+        groups: list[_Group] = []
 
-    def motion(self, memory: Array, where: int) -> Array:
-        """Coordinates or velocities of the bodies, without the ground."""
-        return self.block(memory, where, 3 * len(self.bodies) + 3)[3:]
+        def section(where: int, members: Iterable[Any], kind: Callable[[Any], Kind], width: int, *more: _Group) -> None:
+            found: dict[Any, _Group] = {}
+            for e in members:
+                force = isinstance(e, Force)
+                facts = kind(e), width, 3 if force and _conservative(e) else 0, bool(force and e.dissipative)
+                group = found.setdefault(facts, _Group(*facts))
+                group.places.append((*self._bodies(e), firsts.get(e.name, 0)))
+                group.parameters += self._parameters(e)
+            self.table[where] = len(groups)
+            groups.extend([*more, *found.values()])
+            self.table[where + 1] = len(groups)
+
+        section(n.CONTACT_0, self.contacts, lambda e: kinds.contact(e, self.rough), 0)
+        section(n.JOINT_0, self.joints, kinds.joint, 0)
+        section(n.STATIC_0, constant, kinds.force, 8, *weights)
+        section(n.FORCE_0, varying, kinds.force, 8)
+        section(n.SURFACE_0, self.contacts, kinds.surface, 0)
+        section(n.CLOSURE_0, self.joints, kinds.closure, 0)
+        section(n.POTENTIAL_0, [e for e in forces if _conservative(e)], kinds.potential, 1)
+        self.table[n.VARYING], self.table[n.N_GROUPS] = bool(varying), len(groups)
+        rows = np.array([self._facts(group) for group in groups], dtype=np.int64).reshape(-1, n.GROUP)
+        self.table[n.GROUPS] = self._address(rows)
+
+    def _parameters(self, element: Element) -> list[int]:
+        """Indices of its parameters."""
+        if element.name not in self._numbers:
+            self._numbers[element.name] = [self.index[f"{element.name}.{label}"] for label in element.numbers()]
+        return self._numbers[element.name]
+
+    def _weights(self, kinds: Kinds, gravity: Gravity) -> _Group:
+        group = _Group(kinds.gravity(gravity), width=8, stored=2)
+        for body in self.bodies:
+            group.places.append((self._body[body.name], n.GROUND, 0))
+            group.parameters += [self.index[f"{body.name}.mass"], *self._parameters(gravity)]
+        return group
+
+    def _facts(self, group: _Group) -> tuple[int, ...]:
+        """The record of a group, whose memory is taken here."""
+        made, places = kernel(group.kind.function, group.kind.outputs), np.array(group.places, int).reshape(-1, 3)
+        count, indices = len(places), np.array(group.parameters, int)
+        if group.width:
+            places[:, 2] = self._take(group.width * count) + 8 * group.width * np.arange(count)
+        prepared, parameters = self._take(made.slots * count), self._take(indices.size)
+        self._gather.append((parameters // 8 + np.arange(indices.size), indices))
+        return (
+            made.evaluate, made.prepare, count, self._address(places), prepared, parameters, group.damping,
+            group.stored,
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------------------------------------------- contents
+
+    def _template(self) -> Array:
+        """A run's memory with what no parameter changes."""
+        template, nj = np.zeros(self.size), len(self.joints)
+        integers = template.view(np.int64)
+        bodies = np.repeat(self._pairs, self._counts, axis=0)
+        for k, row_body, gap_body in ((0, n.ROW_A, n.GAP_A), (1, n.ROW_B, n.GAP_B)):
+            self.row_field(integers, row_body)[:] = bodies[: self.ng, k]
+            self.gap_field(integers, gap_body)[:] = bodies[self.ng :, k]
+        facts = np.column_stack([self._pairs[:nj, 1], self._first[:nj], self._counts[:nj]])
+        self.joint_field(integers, n.JOINT_B)[:] = facts
+        self.header(integers, self.table[n.COUNT] // 8, nj)[:] = self._block[:nj, n.B_COUNT]
+        self.gap_field(template, n.THRESHOLD)[:] = self.threshold
+        for z in (n.Z0, n.Z1, n.ZM):
+            template[n.HEADER + z + 2] = 1.0
+        return template
+
+    def _gather_laws(self) -> None:
+        """Masses and coefficients of laws, by index of parameter."""
+        masses = [self.index[f"{b.name}.{label}"] for b in self.bodies for label in ("mass", "mass", "inertia")]
+        places = np.arange(self.size)
+        self._gather.append((self.body_field(places, n.MASS).ravel(), np.array(masses, int)))
+        counts = self._counts[len(self.joints) :]
+        for where, label in (*COEFFICIENTS, (n.SCALE, None)):
+            indices = np.array([self.index[f"{e.name}.{label or e.size_label}"] for e in self.contacts], int)
+            self._gather.append((self.gap_field(places, where), np.repeat(indices, counts)))
 
     def fill(self, memory: Array, values: Array, options: Mapping[int, float]) -> None:
         """Parameters, masses, laws and options into a run's memory."""
         memory[self.gather_target] = values[self.gather_source]
-        mass = self.motion(memory, n.MASS)
-        self.motion(memory, n.INVERSE)[:] = 1.0 / mass
-        self.motion(memory, n.ROOT_MASS)[:] = np.sqrt(mass)
-        self.block(memory, n.THRESHOLD, self.nc)[:] = self.threshold
+        mass = self.body_field(memory, n.MASS)
+        self.body_field(memory, n.INVERSE)[:] = 1.0 / mass
+        self.body_field(memory, n.ROOT_MASS)[:] = np.sqrt(mass)
         for where, value in options.items():
-            self.block(memory, n.OPTIONS, n.N_OPTIONS)[where] = value
+            memory[n.OPTIONS + where] = value
+
+    # ---------------------------------------------------------------------------------------------------------- views
+    # of a run's memory, as it is or as integers
+
+    def header(self, memory: NDArray[Number], where: int, count: int) -> NDArray[Number]:
+        """So many numbers."""
+        return memory[where : where + count]
+
+    def body_field(self, memory: NDArray[Number], which: int) -> NDArray[Number]:
+        """(bodies, 3) without the ground."""
+        return _field(memory, n.HEADER + n.BODY, n.BODY, len(self.bodies), which, 3)
+
+    def gap_field(self, memory: NDArray[Number], which: int) -> NDArray[Number]:
+        """(gaps,)"""
+        return _field(memory, int(self.table[n.GAPS]) // 8, n.GAP, self.nc, which, 1)[:, 0]
+
+    def row_field(self, memory: NDArray[Number], which: int) -> NDArray[Number]:
+        """(joint rows,)"""
+        return _field(memory, int(self.table[n.ROWS]) // 8, n.ROW, self.ng, which, 1)[:, 0]
+
+    def joint_field(self, memory: NDArray[Number], which: int) -> NDArray[Number]:
+        """(joints, 3)"""
+        return _field(memory, int(self.table[n.JOINTS]) // 8, n.JOINT, len(self.joints), which, 3)
+
+
+def _field(memory: NDArray[Number], first: int, step: int, count: int, which: int, width: int) -> NDArray[Number]:
+    return memory[first : first + step * count].reshape(count, step)[:, which : which + width]
+
+
+def _conservative(force: Force) -> bool:
+    return type(force).potential is not Force.potential and not force.dissipative

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -56,19 +56,19 @@ class Columns:
         self.table[n.REC_CAPACITY], self.table[n.REC_IMPACT_CAPACITY] = len(self.rows), len(self.impacts)
         self.table[n.REC_STRUCK_CAPACITY] = len(self.struck)
 
-    def part(self, where: int, count: int) -> Array:
-        """What stood at `where` in the memory, in so many rows, as a view."""
-        first, size = self.layout.parts[where]
+    def part(self, name: str, count: int) -> Array:
+        """A part of so many rows, as a view."""
+        first, size = self.layout.parts[name]
         return self.rows[:count, first : first + size]
 
     def modes(self, count: int) -> NDArray[np.int8]:
         """Contact modes of so many rows."""
-        packed = np.ascontiguousarray(self.part(n.S_MODE, count)).view(np.int8)
+        packed = np.ascontiguousarray(self.part("mode", count)).view(np.int8)
         return packed.reshape(count, -1)[:, : self.layout.nc]
 
-    def hit(self, where: int) -> Array:
+    def hit(self, name: str) -> Array:
         """The same of the rows with impacts; their numbers are in `hit_rows`."""
-        first, size = self.layout.parts[where]
+        first, size = self.layout.parts[name]
         return self.struck[: self.table[n.REC_STRUCK_COUNT], first : first + size]
 
     @property
@@ -98,6 +98,15 @@ def _room(rows: int, width: int) -> Array:
     return np.frombuffer(mmap.mmap(-1, size, flags=flags)).reshape(rows, width)
 
 
+def _aligned(template: Array) -> Array:
+    """A copy that begins with a line of the processor's cache."""
+    room = np.empty(template.size + 7)
+    first = -room.ctypes.data % 64 // 8
+    memory = room[first : first + template.size]
+    memory[:] = template
+    return memory
+
+
 class Session:
     """The memory of one run of a mechanism with given parameters.
 
@@ -117,24 +126,25 @@ class Session:
         self.table[n.OBSERVE] = record > 1
         self.units = entries.unit("solve"), entries.unit(SCHEMES[scheme.kind]), entries.unit("finish")
         self.table[[n.SOLVE, n.STEP, n.FINISH]] = [unit.address for unit in self.units]
-        self.memory = np.zeros(layout.size)
+        self.memory = _aligned(layout.template)
         layout.fill(self.memory, values, scheme.options)
+        layout.gap_field(self.memory, n.LEFT_AT)[:] = -np.inf
         self.columns = Columns(layout, capacity + 2, 100)
         self.A, self.f, self.rec = (array.ctypes.data for array in (self.table, self.memory, self.columns.table))
         self.seen = self.seen_struck = 0
 
     def start(self, state: State) -> None:
         """Begin at a state: its motion, what it remembers of an earlier run, and row 0."""
-        layout, memory = self.layout, state.stepper_memory
+        memory = state.stepper_memory
         entries.prepare(self.A, self.f)
         self.place(state)
-        layout.block(self.memory, n.LEFT_AT, layout.nc)[:] = -np.inf
         entries.at_state(self.A, self.f)
         entries.contact_sizes(self.A, self.f)
-        for where, name in REMEMBERED.items():
-            target = layout.block(self.memory, where, layout.remembered(where))
-            if name in memory and np.shape(memory[name]) == target.shape:
-                target[:] = memory[name]
+        for name, fields in self._remembered().items():
+            ends = np.cumsum([field.size for field in fields])
+            if name in memory and np.shape(memory[name]) == (ends[-1],):
+                for field, values in zip(fields, np.split(memory[name], ends[:-1]), strict=True):
+                    field[:] = values
         entries.first_row(self.A, self.f, self.rec)
         t = float(state.t)
         entries.run(self.A, self.f, self.rec, t, 1.0, t, 0)  # compiled before the clock runs
@@ -143,19 +153,28 @@ class Session:
     def place(self, state: State) -> None:
         """Put the motion of a state into the memory."""
         layout = self.layout
-        layout.block(self.memory, n.TIME, 2)[:] = state.t
-        layout.motion(self.memory, n.Q)[:] = state.q
-        layout.motion(self.memory, n.V)[:] = state.v
+        layout.header(self.memory, n.TIME, 2)[:] = state.t
+        layout.body_field(self.memory, n.Q)[:] = state.q.reshape(-1, 3)
+        layout.body_field(self.memory, n.V)[:] = state.v.reshape(-1, 3)
 
     def state(self) -> State:
         """The motion, and what the next step remembers."""
         layout, memory = self.layout, self.memory
-        remembered = {
-            name: layout.block(memory, where, layout.remembered(where)).copy() for where, name in REMEMBERED.items()
-        }
-        t = float(layout.block(memory, n.TIME, 2)[1])
-        q, v = (layout.motion(memory, where).copy() for where in (n.Q, n.V))
+        remembered = {name: np.concatenate(fields) for name, fields in self._remembered().items()}
+        t = float(layout.header(memory, n.TIME, 2)[1])
+        q, v = (layout.body_field(memory, where).flatten() for where in (n.Q, n.V))
         return State(t, q, v, stepper_memory=remembered)
+
+    def _remembered(self) -> dict[str, list[Array]]:
+        """What the next step needs, under its name in a state's memory: the fields that it consists of, as views."""
+        gaps, rows, memory = self.layout.gap_field, self.layout.row_field, self.memory
+        found = {name: [gaps(memory, where)] for where, name in REMEMBERED.items()}
+        found |= {name: [rows(memory, where)] for where, name in ((n.P_A, "P_g_start"), (n.P_B, "P_g_end"))}
+        history = [
+            (gaps(memory, n.HISTORY_N + k), gaps(memory, n.HISTORY_T + k), rows(memory, n.HISTORY_J + k))
+            for k in range(3)
+        ]
+        return found | {"P_history": [field for step in history for field in step]}
 
     def advance(self, origin: float, dt: float, t_end: float, steps: int) -> int:
         """Run up to so many steps on the grid; DONE, FULL or UNCERTAIN as in `loops`."""
@@ -169,18 +188,27 @@ class Session:
             entries.last_row(self.A, self.f, self.rec)
         self.look()
 
-    def accept(self, state: State, parts: Mapping[int, Array], *, hit: bool) -> None:
-        """Take over a step that somebody else made: its end, and by offset what it leaves for its row."""
-        layout = self.layout
+    def accept(
+        self, state: State, left: Array, gaps: Mapping[int, Array], mode: NDArray[np.int8],
+        joints: Mapping[int, Array], scalars: Sequence[float], *, hit: bool,
+    ) -> None:  # fmt: skip
+        """Take over a step that somebody else made: its end, and what it leaves for its row.
+
+        That is velocities before its impact, fields of gaps, modes, fields of joints, and its first scalars.
+        """
+        layout, memory = self.layout, self.memory
         self.place(state)
-        layout.integers(self.memory, n.HIT, 1)[0] = hit
-        if self.columns.table[n.REC_STRUCK_COUNT] >= len(self.columns.struck):
-            self.columns.grow(self.counter(n.K_ROWS))
-        for where, values in parts.items():
-            start = int(layout.table[where]) // 8
-            self.memory[start : start + values.size] = values
-        if self.counter(n.K_ROWS) >= self.columns.table[n.REC_CAPACITY]:
-            self.columns.grow(self.counter(n.K_ROWS))
+        layout.header(memory, n.HIT, 1).view(np.int64)[0] = hit
+        layout.header(memory, n.SCALARS, len(scalars))[:] = scalars
+        layout.body_field(memory, n.S_LEFT)[:] = left.reshape(-1, 3)
+        layout.gap_field(memory, n.S_MODE).view(np.int64)[:] = mode
+        for where, values in gaps.items():
+            layout.gap_field(memory, where)[:] = values
+        for where, values in joints.items():
+            layout.joint_field(memory, where)[:] = values.reshape(-1, 3)
+        for where in (n.P_A, n.P_B):
+            layout.row_field(memory, where)[:] = 0.0
+        self.columns.grow(self.counter(n.K_ROWS))
         self.units[2](self.A, self.f, self.rec)
 
     def look(self) -> None:
@@ -192,18 +220,15 @@ class Session:
 
     def counter(self, which: int) -> int:
         """A count of the run, ``loops.K_...``."""
-        return int(self.layout.integers(self.memory, n.COUNTERS, n.N_COUNTERS)[which])
+        return int(self.layout.header(self.memory, n.COUNTERS + which, 1).view(np.int64)[0])
 
     def worst(self) -> Array:
         """The worst of all steps so far: gap, joint, complementarity, residual."""
-        return self.layout.block(self.memory, n.WORST, n.N_WORST).copy()
+        return self.layout.header(self.memory, n.WORST, n.N_WORST).copy()
 
 
 #: units of `loops` by scheme
 SCHEMES = {n.GAUSS: "gauss", n.MOREAU_JEAN: "moreau-jean"}
 
-#: arrays that the next step needs, under their names in a state's memory
-REMEMBERED = {
-    n.P_N: "P_N", n.P_T: "P_T", n.Y_SCALE: "y_scale", n.CLOSED: "closed", n.LEFT_AT: "left_at",
-    n.P_A: "P_g_start", n.P_B: "P_g_end", n.HISTORY: "P_history",
-}  # fmt: skip
+#: fields of gaps that the next step needs, under their names in a state's memory
+REMEMBERED = {n.P_N: "P_N", n.P_T: "P_T", n.Y_SCALE: "y_scale", n.CLOSED: "closed", n.LEFT_AT: "left_at"}

@@ -1,56 +1,114 @@
-"""The table of integers that says what a mechanism is, and the numbers that the compiled loops and Python share.
+"""The numbers that the compiled loops and Python share: fields of records, entries of the table of a mechanism.
 
-A run is one block of doubles; entries of the table are counts, addresses of integer arrays, and offsets in bytes into
-that block.
+A run is one block of doubles, which begins with a header and the records of bodies, gaps, joint rows and joints; each
+record has its fields at fixed places. What the mechanism is stands in a table of integers (A) and in records of
+integers, which all runs share. Places within a run are offsets in bytes; fields are counted in doubles.
 """
 
+# ------------------------------------------------------------------------------------------------------ table A: counts
 (
-    N_BODIES, N_ROWS, N_GAPS, N_JOINTS, N_BLOCKS, N_JOINT_BLOCKS, N_LU, ROUGH, VARYING, RECORD, OBSERVE,
-    PROJECTED, N_COUPLINGS, N_JOINT_COUPLINGS, N_JOINT_LU, SCHEME, N_FLOATS,
+    N_BODIES, N_ROWS, N_GAPS, N_JOINTS, N_BLOCKS, N_JOINT_BLOCKS, N_SLOTS, N_LU, N_JOINT_LU, N_COUPLINGS,
+    N_JOINT_COUPLINGS, N_GROUPS, N_FLOATS, ROUGH, VARYING, RECORD, OBSERVE, BRIEF, PROJECTED, SCHEME,
+    ROW_WIDTH, STRUCK_WIDTH,
+    # groups of elements, first and last, by what they are evaluated for
     CONTACT_0, CONTACT_1, JOINT_0, JOINT_1, FORCE_0, FORCE_1, STATIC_0, STATIC_1, SURFACE_0, SURFACE_1,
-    CLOSURE_0, CLOSURE_1, POTENTIAL_0, POTENTIAL_1, N_GROUPS,
-    # addresses of integer arrays, by group of elements
-    G_EVALUATE, G_PREPARE, G_SIZE, G_A, G_B, G_W, G_P, G_OUT, G_STRIDE, G_DAMPING, G_STORED,
-    # by gap, by joint row, by joint
-    GAP_A, GAP_B, GAP_G, GAP_N, GAP_T, GAP_D, GAP_R, ROW_A, ROW_B, ROW_G, ROW_J, ROW_T, ROW_C,
-    JOINT_B, JOINT_FIRST, JOINT_ROWS, JOINT_POINT,
-    # by block, by coupling, by step of the elimination
-    B_FIRST, B_COUNT, B_SLOT, B_DIAGONAL, B_SIZE, B_OUT, B_A, B_B,
-    C_ROW, C_COLUMN, C_ROW_SIDE, C_COLUMN_SIDE, C_BODY, C_LOWER, C_UPPER,
-    E_FIRST, E_JOINT_LAST, E_BLOCK, E_LOWER, E_UPPER, E_UPDATE, E_TARGET,
-    # offsets in bytes of floating-point arrays: state, placements, masses
-    TIME, Q, V, U, VP, Q1, QM, Z0, Z1, ZM, MASS, ROOT_MASS, INVERSE, CONSTANT_FORCE, FORCE, KICK, PUSH, BASE, WORK,
-    OUT_J0, OUT_J1, OUT_C0, OUT_C1,
-    # laws of gaps, impulses and rates
-    RESTITUTION, FRICTION, TANGENTIAL, SCALE, THRESHOLD, Y_SCALE, P_N, P_T, P_A, P_B, CLOSED, LEFT_AT,
-    SHIFT_N, SHIFT_T, SHIFT_J, ACTIVE, MODE, WANTED, COUNT, R, C, X, RHS, LU, RHS_A, IDENTITY,
-    DIAGONAL, RAISED, HISTORY,
-    OLD_N, OLD_T, OLD_FRICTION, STRUCK, BEFORE,
-    # what a step leaves for its row: velocities, impulses, modes, rates, reactions, scalars
-    S_LEFT, S_PNI, S_MODE, S_MINUS, S_PLUS, S_REACTION, S_REACTION_I, S_SCALARS, S_ENERGY,
-    SUM_PN, SUM_PNI, SUM_PT, SUM_REACTION, SUM_REACTION_I, SUM_SCALARS, WORST, TOTALS, LAST_POWER, COUNTERS, OPTIONS,
-    ROW_WIDTH, STRUCK_WIDTH, BRIEF, HIT, SOLVE, STEP, FINISH,
+    CLOSURE_0, CLOSURE_1, POTENTIAL_0, POTENTIAL_1,
+    # offsets of a run's records and arrays
+    GAPS, ROWS, JOINTS, SLOTS, COUNT, DIAGONAL, X, RHS, RHS_A, LU,
+    # addresses of records of integers
+    GROUPS, BLOCKS, COUPLINGS, ENTRIES, TARGETS,
+    # addresses of functions
+    SOLVE, STEP, FINISH,
     N_TABLE,
-) = range(167)  # fmt: skip
+) = range(55)  # fmt: skip
 
-# scalars of a step
+# ----------------------------------------------------------------------------------------------- records of integers
+#: a group of elements of one kind: its two functions, how many, the address of (body a, body b, outputs) of each, all
+#: offsets, offsets of what `prepare` makes and of parameters, whether its power is a loss, how its energy is stored
+G_EVALUATE, G_PREPARE, G_SIZE, G_PLACES, G_W, G_P, G_DAMPING, G_STORED, GROUP = range(9)
+#: a block of rows: how many gaps or joint rows, and rows at most; offsets of the first one, of its bodies, of its slots
+#: (of contacts), within the arrays by slot, of its diagonal block; the address of its entries of the elimination, how
+#: many of those are joints' and how many in all, the address of its targets
+(
+    B_COUNT, B_SIZE, B_FIRST, B_A, B_B, B_SLOT, B_X, B_DIAGONAL, B_ENTRY, B_JOINT_ENTRIES, B_ENTRIES, B_TARGET, BLOCK,
+) = range(13)  # fmt: skip
+#: a pair of blocks that share a body: their indices, where the body stands in their rows (bytes), offsets of the body
+#: and of the blocks of the matrix below and above the diagonal; for joints, offsets of the rows and how many
+(
+    C_ROW, C_COLUMN, C_ROW_SIDE, C_COLUMN_SIDE, C_BODY, C_LOWER, C_UPPER, C_ROW_FIRST, C_COLUMN_FIRST, C_ROW_COUNT,
+    C_COLUMN_COUNT, COUPLING,
+) = range(12)  # fmt: skip
+#: a block that comes after another and is coupled to it: its index, offsets of both blocks of the matrix, its slots in
+#: the arrays by slot, its size, and how many joint rows
+E_BLOCK, E_LOWER, E_UPPER, E_X, E_SIZE, E_COUNT, ENTRY = range(7)
+
+# ------------------------------------------------------------------------------------------------- a run: the header
+TIME = 0  # of the kernels, of the state
 DT, RESIDUAL, COMPLEMENTARITY, WORK_DRIVERS, WORK_DRIVERS_IMPACT, LOSS_FRICTION, HITS, N_SCALARS = range(8)
-# sums over a run, for the balance of energy
+#: scalars of a step, and their sums since the last row
+SCALARS, SUM_SCALARS = 2, 10
 T_LOADS, T_DRIVERS, T_IMPACTS, T_FRICTION, T_DAMPING, N_TOTALS = range(6)
-# the worst of a run
+#: kinetic and potential energy of a row, and sums over the run for the balance of energy
+ENERGY, TOTALS, LAST_POWER = 18, 20, 25
 W_GAP, W_JOINT, W_COMPLEMENTARITY, W_RESIDUAL, N_WORST = range(5)
-# counters: steps, rows, steps since the last row, programs, rounds, those over hashed subsets and single rows, passes
+#: the worst of a run
+WORST = 28
+# steps, rows, steps since the last row, programs, rounds, those over hashed subsets and single rows, passes
 K_STEPS, K_ROWS, K_SINCE, K_SOLVES, K_ROUNDS, K_HASHED, K_SINGLE, K_PASSES, N_COUNTERS = range(9)
-# numbers that a scheme is told
+COUNTERS = 32
 (
     O_THETA, O_LONGEST, O_CLOSED_GAP, O_CLOSED_RATE, O_EDGE, O_FLOOR, O_TURN, O_CERTIFIED, O_PROJECTED, N_OPTIONS,
 ) = range(10)  # fmt: skip
-# addresses of what is recorded: rows, what was seen of each, what rows with an impact hold besides, and the impacts
+#: numbers that a scheme is told
+OPTIONS = 40
+#: whether a step had an impact; whether a diagonal of the joints' matrix was raised; which side is the step's start
+HIT, RAISED, PARITY = 50, 51, 52
+HEADER = 56
+
+# ---------------------------------------------------------------------------------------------- a run: its records
+#: of a body: vectors of three components and a zero
+(
+    Q, V, U, VP, Q1, QM, Z0, Z1, ZM, MASS, ROOT_MASS, INVERSE, CONSTANT_FORCE, FORCE, KICK, PUSH, BASE, WORK, S_LEFT,
+    BODY,
+) = range(0, 80, 4)  # fmt: skip
+#: of a gap: its bodies, laws, impulses, what the step does with it, what it leaves for its row, sums, earlier impulses
+(
+    GAP_A, GAP_B, FRICTION, RESTITUTION, TANGENTIAL, SCALE, THRESHOLD, Y_SCALE,
+    P_N, P_T, BEFORE_N, BEFORE_T, SHIFT_N, SHIFT_T, ACTIVE, MODE, WANTED, STRUCK,
+    S_MINUS, S_PLUS, S_PNI, S_MODE, CLOSED, LEFT_AT, SUM_PN, SUM_PT, SUM_PNI, OLD_N, OLD_T, OLD_FRICTION,
+    HISTORY_N, _, _, HISTORY_T, _, _,
+) = range(36)  # fmt: skip
+#: true gap and its rate
+TRUE, TRUE_RATE = 36, 40
+#: at two sides, start and end of a step, the gap; in bytes, its normal and tangential direction, and from side to side
+GAP_G, NORMAL, TANGENT, GAP_SIDE = 48, 8 * 52, 8 * 60, 8 * 20
+GAP = 88
+#: of a joint's row: its bodies, impulses at the start and the end of a step and their earlier ones, what is asked of
+#: its rate, its misfit, and in the first row of a joint the point of the reaction
+(
+    ROW_A, ROW_B, P_A, P_B, BEFORE_A, BEFORE_B, SHIFT_J, MISFIT, HISTORY_J, _, _, KEPT, POINT, _, _, _,
+) = range(16)  # fmt: skip
+#: at two sides the row's value and its explicit rate; in bytes, its direction, and from side to side
+ROW_G, ROW_RATE, DIRECTION, ROW_SIDE = 16, 17, 8 * 20, 8 * 12
+ROW = 40
+#: of a joint: its second body, its first row and how many, reactions of a step and of its impact, their sums
+JOINT_B, JOINT_FIRST, JOINT_ROWS, _, S_REACTION, S_REACTION_I, SUM_REACTION, SUM_REACTION_I, JOINT = (
+    0, 1, 2, 3, 4, 8, 12, 16, 20,
+)  # fmt: skip
+#: of a slot, a row of a contact in the matrix: offset of its direction, of its gap, whether it is tangential, its push
+S_ROW, S_GAP, S_TANGENTIAL, S_PUSH, SLOT = 0, 1, 2, 8 * 4, 12
+#: bytes from record to record, and the offset of the ground, the first body
+BODY_STEP, GAP_STEP, ROW_STEP, JOINT_STEP, SLOT_STEP = 8 * BODY, 8 * GAP, 8 * ROW, 8 * JOINT, 8 * SLOT
+GROUND = 8 * HEADER
+
+# ------------------------------------------------------------------------------------------------- what is recorded
+# addresses: rows, what was seen of each, what rows with an impact hold besides, and the impacts
 (
     REC_ROWS, REC_GAP, REC_RATE, REC_RATE_LEFT, REC_ENERGY, REC_CAPACITY, REC_STRUCK, REC_STRUCK_CAPACITY,
     REC_STRUCK_COUNT, REC_IMPACTS, REC_IMPACT_CAPACITY, REC_IMPACT_COUNT, N_REC,
 ) = range(13)  # fmt: skip
 
+# ------------------------------------------------------------------------------------------------------- constants
 GAUSS, MOREAU_JEAN = 0, 1
 OPEN, STICK, FORWARD, BACKWARD = 0, 1, 2, 3
 DONE, FULL, UNCERTAIN, OPEN_START = 0, 1, 2, 3

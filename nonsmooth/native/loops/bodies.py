@@ -1,8 +1,8 @@
 """Bodies and elements: placements, forces, and impulses along directions.
 
-Body 0 is the ground, of zero inverse mass. A *row* is an equation of a joint, or a gap's normal or tangential law; it
-has a test vector R (its rate is R . v) and a force direction C = M^-1 (its push), each with three components for two
-bodies.
+Body 0 is the ground, of zero inverse mass. Vectors of bodies are named by the address of their field, f + 8 FIELD;
+that of the body at offset b stands b further on. What joints and gaps are at the start of a step and at its end stands
+at two sides of their records, which change places from step to step.
 """
 
 # ruff: noqa: F403, F405
@@ -63,21 +63,68 @@ def sine_cosine(x):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def start_row(f):  # type: ignore[no-untyped-def]
+    """Where rows of joints have the step's start."""
+    return ROW_SIDE * li(f, PARITY)
+
+
+@njit(**OPT)
+def end_row(f):  # type: ignore[no-untyped-def]
+    return ROW_SIDE - ROW_SIDE * li(f, PARITY)
+
+
+@njit(**OPT)
+def start_gap(f):  # type: ignore[no-untyped-def]
+    """Where gaps have the step's start, in schemes that look at it."""
+    return GAP_SIDE * li(f, PARITY)
+
+
+@njit(**OPT)
+def end_gap(f):  # type: ignore[no-untyped-def]
+    return GAP_SIDE - GAP_SIDE * li(f, PARITY)
+
+
+@njit(**OPT)
+def start_z(f):  # type: ignore[no-untyped-def]
+    """The field of placements at the step's start."""
+    return f + 8 * Z0 + (8 * (Z1 - Z0)) * li(f, PARITY)
+
+
+@njit(**OPT)
+def end_z(f):  # type: ignore[no-untyped-def]
+    return f + 8 * Z1 - (8 * (Z1 - Z0)) * li(f, PARITY)
+
+
+@njit(**OPT)
 def place(A, q, z):  # type: ignore[no-untyped-def]
     """(x, y, cos, sin) of all bodies; the ground's stands there already."""
-    for b in range(1, lc(A, N_BODIES) + 1):
-        sine, cosine = sine_cosine(ld(q, 3 * b + 2))
-        st(z, 4 * b, ld(q, 3 * b))
-        st(z, 4 * b + 1, ld(q, 3 * b + 1))
-        st(z, 4 * b + 2, cosine)
-        st(z, 4 * b + 3, sine)
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        sine, cosine = sine_cosine(ld(q + b, 2))
+        st4(z + b, ld(q + b, 0), ld(q + b, 1), cosine, sine)
 
 
 @njit(**OPT)
 def move(A, q, u, dt, q1):  # type: ignore[no-untyped-def]
     """q moved by u for dt."""
-    for k in range(3, 3 * lc(A, N_BODIES) + 3):
-        st(q1, k, ld(q, k) + dt * ld(u, k))
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        sum4(q1 + b, q + b, dt, u + b)
+
+
+@njit(**OPT)
+def copy_bodies(A, source, target):  # type: ignore[no-untyped-def]
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        copy4(source + b, target + b)
+
+
+@njit(**OPT)
+def clear_bodies(A, target):  # type: ignore[no-untyped-def]
+    """Of all bodies; the ground's counts as well, since impulses on it are added up too."""
+    for k in range(lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        clear4(target + b)
 
 
 @njit(**OPT)
@@ -87,121 +134,85 @@ def copy(source, target, n):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def clear(p, n):  # type: ignore[no-untyped-def]
+    for k in range(n):
+        st(p, k, 0.0)
+
+
+@njit(**OPT)
 def add_up(source, target, n, weight):  # type: ignore[no-untyped-def]
     for k in range(n):
         st(target, k, ld(target, k) + weight * ld(source, k))
 
 
 @njit(**OPT)
-def evaluate(A, f, first, last, z, v, out):  # type: ignore[no-untyped-def]
-    """Run the kernels of groups first..last; `out` is added to where they write."""
+def evaluate(A, f, first, last, z, v, side):  # type: ignore[no-untyped-def]
+    """Run the kernels of groups first..last; `side` is added to where they write."""
     for g in range(first, last):
+        group = lc(A, GROUPS) + 8 * GROUP * g
         call_evaluate(
-            lc(lc(A, G_EVALUATE), g), lc(lc(A, G_SIZE), g), lc(lc(A, G_A), g), lc(lc(A, G_B), g), f + lc(A, TIME),
-            z, v, f + lc(lc(A, G_W), g), out + lc(lc(A, G_OUT), g),
+            lc(group, G_EVALUATE), lc(group, G_SIZE), lc(group, G_PLACES), f + 8 * TIME, z, v, f + lc(group, G_W),
+            f + side,
         )  # fmt: skip
 
 
 @njit(**OPT)
-def joints_at(A, f, t, z, v, out):  # type: ignore[no-untyped-def]
-    st(f + lc(A, TIME), 0, t)
-    evaluate(A, f, lc(A, JOINT_0), lc(A, JOINT_1), z, v, out)
+def joints_at(A, f, t, z, v, side):  # type: ignore[no-untyped-def]
+    st(f, TIME, t)
+    evaluate(A, f, lc(A, JOINT_0), lc(A, JOINT_1), z, v, side)
 
 
 @njit(**OPT)
-def contacts_at(A, f, z, v, out):  # type: ignore[no-untyped-def]
-    evaluate(A, f, lc(A, CONTACT_0), lc(A, CONTACT_1), z, v, out)
+def contacts_at(A, f, z, v, side):  # type: ignore[no-untyped-def]
+    evaluate(A, f, lc(A, CONTACT_0), lc(A, CONTACT_1), z, v, side)
 
 
 @njit(**OPT)
 def scatter_forces(A, f, first, last, force):  # type: ignore[no-untyped-def]
     for g in range(first, last):
-        a, b, stride = lc(lc(A, G_A), g), lc(lc(A, G_B), g), lc(lc(A, G_STRIDE), g)
-        out = f + lc(lc(A, G_OUT), g)
-        for i in range(lc(lc(A, G_SIZE), g)):
-            x, y = li(a, i), li(b, i)
-            for d in range(3):
-                st(force, 3 * x + d, ld(force, 3 * x + d) + ld(out, stride * i + d))
-                st(force, 3 * y + d, ld(force, 3 * y + d) + ld(out, stride * i + 3 + d))
+        group = lc(A, GROUPS) + 8 * GROUP * g
+        places, size = lc(group, G_PLACES), lc(group, G_SIZE)
+        for i in range(size):
+            a, b, out = lc(places, 3 * i), lc(places, 3 * i + 1), f + lc(places, 3 * i + 2)
+            add4(force + a, force + a, out)
+            add4(force + b, force + b, out + 32)
 
 
 @njit(**OPT)
 def forces_at(A, f, t, z, v):  # type: ignore[no-untyped-def]
     """All applied forces; those that never vary were added up at the start of the run."""
-    force = f + lc(A, FORCE)
-    copy(f + lc(A, CONSTANT_FORCE), force, 3 * lc(A, N_BODIES) + 3)
+    copy_bodies(A, f + 8 * CONSTANT_FORCE, f + 8 * FORCE)
     if lc(A, VARYING):
-        st(f + lc(A, TIME), 0, t)
-        evaluate(A, f, lc(A, FORCE_0), lc(A, FORCE_1), z, v, f)
-        scatter_forces(A, f, lc(A, FORCE_0), lc(A, FORCE_1), force)
+        st(f, TIME, t)
+        evaluate(A, f, lc(A, FORCE_0), lc(A, FORCE_1), z, v, 0)
+        scatter_forces(A, f, lc(A, FORCE_0), lc(A, FORCE_1), f + 8 * FORCE)
 
 
 @njit(**OPT)
 def kick_of(A, f, dt):  # type: ignore[no-untyped-def]
-    force, inverse, kick = f + lc(A, FORCE), f + lc(A, INVERSE), f + lc(A, KICK)
-    for k in range(3, 3 * lc(A, N_BODIES) + 3):
-        st(kick, k, dt * ld(inverse, k) * ld(force, k))
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        product4(f + b + 8 * KICK, dt, f + b + 8 * INVERSE, f + b + 8 * FORCE)
 
 
 @njit(**OPT)
-def along(J, a, b, v):  # type: ignore[no-untyped-def]
-    """J . v of a row's six components."""
-    x = ld(J, 0) * ld(v, 3 * a) + ld(J, 1) * ld(v, 3 * a + 1) + ld(J, 2) * ld(v, 3 * a + 2)
-    return x + (ld(J, 3) * ld(v, 3 * b) + ld(J, 4) * ld(v, 3 * b + 1) + ld(J, 5) * ld(v, 3 * b + 2))
+def push_joints(A, f, side, P, v):  # type: ignore[no-untyped-def]
+    """v += M^-1 W_g P with the joints' directions at `side`, P a field of rows."""
+    inverse, first = f + 8 * INVERSE, f + lc(A, ROWS)
+    for k in range(lc(A, N_ROWS)):
+        row = first + ROW_STEP * k
+        a, b = lc(row, ROW_A), lc(row, ROW_B)
+        push(row + DIRECTION + side, ld(row, P), inverse + a, inverse + b, v + a, v + b)
 
 
 @njit(**OPT)
-def along_sizes(J, a, b, v):  # type: ignore[no-untyped-def]
-    """|J| . |v|."""
-    x = 0.0
-    for d in range(3):
-        x += abs(ld(J, d) * ld(v, 3 * a + d)) + abs(ld(J, 3 + d) * ld(v, 3 * b + d))
-    return x
-
-
-@njit(**OPT)
-def mobility(J, a, b, inverse):  # type: ignore[no-untyped-def]
-    """J M^-1 J'."""
-    x = 0.0
-    for d in range(3):
-        x += ld(J, d) ** 2 * ld(inverse, 3 * a + d) + ld(J, 3 + d) ** 2 * ld(inverse, 3 * b + d)
-    return x
-
-
-@njit(**OPT)
-def push(J, a, b, P, inverse, v):  # type: ignore[no-untyped-def]
-    """v += M^-1 J' P."""
-    for d in range(3):
-        st(v, 3 * a + d, ld(v, 3 * a + d) + ld(inverse, 3 * a + d) * ld(J, d) * P)
-        st(v, 3 * b + d, ld(v, 3 * b + d) + ld(inverse, 3 * b + d) * ld(J, 3 + d) * P)
-
-
-@njit(**OPT)
-def push_joints(A, f, out, P, v):  # type: ignore[no-untyped-def]
-    """v += M^-1 W_g P with the joints' directions in `out`."""
-    inverse = f + lc(A, INVERSE)
-    for r in range(lc(A, N_ROWS)):
-        p = ld(P, r)
-        if p != 0.0:
-            push(out + lc(lc(A, ROW_J), r), lc(lc(A, ROW_A), r), lc(lc(A, ROW_B), r), p, inverse, v)
-
-
-@njit(**OPT)
-def push_contacts(A, f, out, N, T, v):  # type: ignore[no-untyped-def]
-    """v += M^-1 (W_N N + W_T T)."""
-    inverse, rough = f + lc(A, INVERSE), lc(A, ROUGH)
-    for i in range(lc(A, N_GAPS)):
-        a, b = lc(lc(A, GAP_A), i), lc(lc(A, GAP_B), i)
-        p = ld(N, i)
-        if p != 0.0:
-            push(out + lc(lc(A, GAP_N), i), a, b, p, inverse, v)
-        if rough:
-            p = ld(T, i)
-            if p != 0.0:
-                push(out + lc(lc(A, GAP_T), i), a, b, p, inverse, v)
-
-
-@njit(**OPT)
-def clear(p, n):  # type: ignore[no-untyped-def]
-    for k in range(n):
-        st(p, k, 0.0)
+def push_contacts(A, f, side, v):  # type: ignore[no-untyped-def]
+    """v += M^-1 (W_N P_N + W_T P_T)."""
+    inverse, rough, first = f + 8 * INVERSE, lc(A, ROUGH), f + lc(A, GAPS)
+    for k in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * k
+        a, b, N, T = lc(gap, GAP_A), lc(gap, GAP_B), ld(gap, P_N), ld(gap, P_T)
+        if N != 0.0:
+            push(gap + NORMAL + side, N, inverse + a, inverse + b, v + a, v + b)
+        if rough and T != 0.0:
+            push(gap + TANGENT + side, T, inverse + a, inverse + b, v + a, v + b)

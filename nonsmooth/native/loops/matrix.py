@@ -2,6 +2,9 @@
 
 Rows of one element make a *block*; blocks of joints come first in the order of elimination. Their part of the matrix is
 symmetric, and factored once for given directions; what changes with the active set comes after it.
+
+A contact's row has a test direction R, its rate being R . v, and a push C: R and M^-1 R' are the same where it is
+closed, C tilts by friction where it slips.
 """
 
 # ruff: noqa: F403, F405
@@ -16,145 +19,131 @@ from nonsmooth.native.table import *
 
 
 @njit(**OPT)
-def add_row(A, f, s, J, a, b, D, weight, inverse):  # type: ignore[no-untyped-def]
-    """Fill slot s: R = J, C = M^-1 (J + weight D)."""
-    rows, pushes = f + lc(A, R) + 48 * s, f + lc(A, C) + 48 * s
-    for d in range(3):
-        x, y = ld(J, d), ld(J, 3 + d)
-        st(rows, d, x)
-        st(rows, 3 + d, y)
-        if weight != 0.0:
-            x += weight * ld(D, d)
-            y += weight * ld(D, 3 + d)
-        st(pushes, d, ld(inverse, 3 * a + d) * x)
-        st(pushes, 3 + d, ld(inverse, 3 * b + d) * y)
+def block_at(A, k):  # type: ignore[no-untyped-def]
+    return lc(A, BLOCKS) + 8 * BLOCK * k
 
 
 @njit(**OPT)
-def fill_contact_rows(A, f, out):  # type: ignore[no-untyped-def]
-    """Rows of the gaps that are not open, how many; identity is 2 gap + (0 normal, 1 tangential)."""
-    inverse, count, identity = f + lc(A, INVERSE), f + lc(A, COUNT), f + lc(A, IDENTITY)
-    mode, friction, total = f + lc(A, MODE), f + lc(A, FRICTION), 0
+def fill_contact_rows(A, f, side):  # type: ignore[no-untyped-def]
+    """Slots of the gaps that are not open, how many."""
+    inverse, total = f + 8 * INVERSE, 0
     for k in range(lc(A, N_JOINT_BLOCKS), lc(A, N_BLOCKS)):
-        s, first = lc(lc(A, B_SLOT), k), lc(lc(A, B_FIRST), k)
-        n = 0
-        for i in range(first, first + lc(lc(A, B_COUNT), k)):
-            m = li(mode, i)
-            if m == OPEN:
-                continue
-            a, b = lc(lc(A, GAP_A), i), lc(lc(A, GAP_B), i)
-            J, D, weight = out + lc(lc(A, GAP_N), i), out + lc(lc(A, GAP_T), i), 0.0
-            if m == FORWARD:
-                weight = ld(friction, i)
-            elif m == BACKWARD:
-                weight = -ld(friction, i)
-            add_row(A, f, s + n, J, a, b, D, weight, inverse)
-            si(identity, s + n, 2 * i)
-            n += 1
-            if m == STICK and ld(friction, i) > 0.0:
-                add_row(A, f, s + n, D, a, b, D, 0.0, inverse)
-                si(identity, s + n, 2 * i + 1)
+        block, n = block_at(A, k), 0
+        slot, gap = f + lc(block, B_SLOT), f + lc(block, B_FIRST)
+        a, b = inverse + lc(block, B_A), inverse + lc(block, B_B)
+        for _ in range(lc(block, B_COUNT)):
+            mode = li(gap, MODE)
+            if mode != OPEN:
+                R, D, mu = gap + NORMAL + side, gap + TANGENT + side, ld(gap, FRICTION)
+                si(slot, S_ROW, R)
+                si(slot, S_GAP, gap)
+                si(slot, S_TANGENTIAL, 0)
+                if mode >= FORWARD:
+                    weigh(slot + S_PUSH, R, mu if mode == FORWARD else -mu, D, a, b)
+                else:
+                    weigh(slot + S_PUSH, R, 0.0, R, a, b)
+                slot += SLOT_STEP
                 n += 1
-        si(count, k, n)
+                if mode == STICK and mu > 0.0:
+                    si(slot, S_ROW, D)
+                    si(slot, S_GAP, gap)
+                    si(slot, S_TANGENTIAL, 1)
+                    weigh(slot + S_PUSH, D, 0.0, D, a, b)
+                    slot += SLOT_STEP
+                    n += 1
+            gap += GAP_STEP
+        si(f + lc(A, COUNT), k, n)
         total += n
     return total
 
 
 @njit(**OPT)
-def dot(x, y):  # type: ignore[no-untyped-def]
-    return ld(x, 0) * ld(y, 0) + ld(x, 1) * ld(y, 1) + ld(x, 2) * ld(y, 2)
-
-
-@njit(**OPT)
-def dot_weighted(x, y, w):  # type: ignore[no-untyped-def]
-    return ld(x, 0) * ld(y, 0) * ld(w, 0) + ld(x, 1) * ld(y, 1) * ld(w, 1) + ld(x, 2) * ld(y, 2) * ld(w, 2)
-
-
-@njit(**OPT)
-def couple_joints(A, f, out, lu):  # type: ignore[no-untyped-def]
+def couple_joints(A, f, side):  # type: ignore[no-untyped-def]
     """Fill J M^-1 J' of the joints: diagonal blocks, and of the others those below."""
-    inverse, diagonal = f + lc(A, INVERSE), f + lc(A, DIAGONAL)
-    for k in range(lc(A, N_JOINT_LU)):
-        st(lu, k, 0.0)
+    inverse, diagonals = f + 8 * INVERSE, f + lc(A, DIAGONAL)
+    clear(f + lc(A, LU), lc(A, N_JOINT_LU))
     for k in range(lc(A, N_JOINT_BLOCKS)):
-        n, D, s = lc(lc(A, B_COUNT), k), lu + 8 * lc(lc(A, B_DIAGONAL), k), lc(lc(A, B_SLOT), k)
-        J = out + lc(lc(A, B_OUT), k) + 8 * n
-        wa, wb = inverse + 24 * lc(lc(A, B_A), k), inverse + 24 * lc(lc(A, B_B), k)
+        block = block_at(A, k)
+        n, D, diagonal = lc(block, B_COUNT), f + lc(block, B_DIAGONAL), diagonals + lc(block, B_X)
+        J, wa, wb = f + lc(block, B_FIRST) + DIRECTION + side, inverse + lc(block, B_A), inverse + lc(block, B_B)
         if n == 2:
-            J2 = J + 48
-            x, y = dot_weighted(J, J, wa), dot_weighted(J + 24, J + 24, wb)
-            st(D, 0, x + y)
-            st(diagonal, s, x + y)
-            x, y = dot_weighted(J, J2, wa), dot_weighted(J + 24, J2 + 24, wb)
-            st(D, 1, x + y)
-            st(D, 2, x + y)
-            x, y = dot_weighted(J2, J2, wa), dot_weighted(J2 + 24, J2 + 24, wb)
-            st(D, 3, x + y)
-            st(diagonal, s + 1, x + y)
+            K = J + ROW_STEP
+            x, y, z = mobility(J, J, wa, wb), mobility(J, K, wa, wb), mobility(K, K, wa, wb)
+            st(D, 0, x)
+            st(D, 1, y)
+            st(D, 2, y)
+            st(D, 3, z)
+            st(diagonal, 0, x)
+            st(diagonal, 1, z)
             continue
         for i in range(n):
             for j in range(i + 1):
-                x = dot_weighted(J + 48 * i, J + 48 * j, wa) + dot_weighted(J + 48 * i + 24, J + 48 * j + 24, wb)
+                x = mobility(J + ROW_STEP * i, J + ROW_STEP * j, wa, wb)
                 st(D, i * n + j, x)
                 st(D, j * n + i, x)
-            st(diagonal, s + i, ld(D, i * n + i))
-    for e in range(lc(A, N_JOINT_COUPLINGS)):
-        i, j = lc(lc(A, C_ROW), e), lc(lc(A, C_COLUMN), e)
-        ni, nj, w = lc(lc(A, B_COUNT), i), lc(lc(A, B_COUNT), j), inverse + 24 * lc(lc(A, C_BODY), e)
-        Ji = out + lc(lc(A, B_OUT), i) + 8 * ni + 8 * lc(lc(A, C_ROW_SIDE), e)
-        Jj = out + lc(lc(A, B_OUT), j) + 8 * nj + 8 * lc(lc(A, C_COLUMN_SIDE), e)
-        lower = lu + 8 * lc(lc(A, C_LOWER), e)
+            st(diagonal, i, ld(D, i * n + i))
+    first = lc(A, COUPLINGS)
+    for k in range(lc(A, N_JOINT_COUPLINGS)):
+        e = first + 8 * COUPLING * k
+        ni, nj, w, lower = lc(e, C_ROW_COUNT), lc(e, C_COLUMN_COUNT), inverse + lc(e, C_BODY), f + lc(e, C_LOWER)
+        J, K = f + lc(e, C_ROW_FIRST) + side, f + lc(e, C_COLUMN_FIRST) + side
         if ni == 2 and nj == 2:
-            st(lower, 0, ld(lower, 0) + dot_weighted(Ji, Jj, w))
-            st(lower, 1, ld(lower, 1) + dot_weighted(Ji, Jj + 48, w))
-            st(lower, 2, ld(lower, 2) + dot_weighted(Ji + 48, Jj, w))
-            st(lower, 3, ld(lower, 3) + dot_weighted(Ji + 48, Jj + 48, w))
+            st(lower, 0, ld(lower, 0) + weighted4(J, K, w))
+            st(lower, 1, ld(lower, 1) + weighted4(J, K + ROW_STEP, w))
+            st(lower, 2, ld(lower, 2) + weighted4(J + ROW_STEP, K, w))
+            st(lower, 3, ld(lower, 3) + weighted4(J + ROW_STEP, K + ROW_STEP, w))
             continue
         for x in range(ni):
             for y in range(nj):
-                st(lower, x * nj + y, ld(lower, x * nj + y) + dot_weighted(Ji + 48 * x, Jj + 48 * y, w))
+                value = weighted4(J + ROW_STEP * x, K + ROW_STEP * y, w)
+                st(lower, x * nj + y, ld(lower, x * nj + y) + value)
 
 
 @njit(**OPT)
-def couple_contacts(A, f, out, lu):  # type: ignore[no-untyped-def]
-    """Fill the blocks R_i . C_j of the matrix that have a contact's row or column; `out` of the joints."""
-    count, rows, pushes = f + lc(A, COUNT), f + lc(A, R), f + lc(A, C)
-    inverse, diagonal = f + lc(A, INVERSE), f + lc(A, DIAGONAL)
-    for k in range(lc(A, N_JOINT_LU), lc(A, N_LU)):
-        st(lu, k, 0.0)
-    for k in range(lc(A, N_JOINT_BLOCKS), lc(A, N_BLOCKS)):
-        s, w, D = lc(lc(A, B_SLOT), k), lc(lc(A, B_SIZE), k), lu + 8 * lc(lc(A, B_DIAGONAL), k)
-        n, R_k, C_k = li(count, k), rows + 48 * s, pushes + 48 * s
+def couple_contacts(A, f, side):  # type: ignore[no-untyped-def]
+    """Fill the blocks R_i . C_j of the matrix that have a contact's row or column; `side` of the joints."""
+    inverse, counts, diagonals = f + 8 * INVERSE, f + lc(A, COUNT), f + lc(A, DIAGONAL)
+    joint_blocks = lc(A, N_JOINT_BLOCKS)
+    clear(f + lc(A, LU) + 8 * lc(A, N_JOINT_LU), lc(A, N_LU) - lc(A, N_JOINT_LU))
+    for k in range(joint_blocks, lc(A, N_BLOCKS)):
+        block, n = block_at(A, k), li(counts, k)
+        w, D, diagonal, slot = (
+            lc(block, B_SIZE), f + lc(block, B_DIAGONAL), diagonals + lc(block, B_X), f + lc(block, B_SLOT),
+        )  # fmt: skip
         for x in range(n):
+            R = li(slot + SLOT_STEP * x, S_ROW)
             for y in range(n):
-                st(D, x * w + y, dot(R_k + 48 * x, C_k + 48 * y) + dot(R_k + 48 * x + 24, C_k + 48 * y + 24))
-            st(diagonal, s + x, abs(ld(D, x * w + x)))
-    for e in range(lc(A, N_JOINT_COUPLINGS), lc(A, N_COUPLINGS)):
-        i, j = lc(lc(A, C_ROW), e), lc(lc(A, C_COLUMN), e)
-        ni, nj = li(count, i), li(count, j)
+                C = slot + SLOT_STEP * y + S_PUSH
+                st(D, x * w + y, along(R, C, C + 32))
+            st(diagonal, x, abs(ld(D, x * w + x)))
+    first = lc(A, COUPLINGS)
+    for k in range(lc(A, N_JOINT_COUPLINGS), lc(A, N_COUPLINGS)):
+        e = first + 8 * COUPLING * k
+        i, j = lc(e, C_ROW), lc(e, C_COLUMN)
+        ni, nj = li(counts, i), li(counts, j)
         if ni == 0 or nj == 0:
             continue
-        a, b = 8 * lc(lc(A, C_ROW_SIDE), e), 8 * lc(lc(A, C_COLUMN_SIDE), e)
-        Ri, Ci = rows + 48 * lc(lc(A, B_SLOT), i) + a, pushes + 48 * lc(lc(A, B_SLOT), i) + a
-        lower, width = lu + 8 * lc(lc(A, C_LOWER), e), lc(lc(A, B_SIZE), j)
-        upper, high = lu + 8 * lc(lc(A, C_UPPER), e), lc(lc(A, B_SIZE), i)
-        if j < lc(A, N_JOINT_BLOCKS):
-            Rj, w = out + lc(lc(A, B_OUT), j) + 8 * nj + b, inverse + 24 * lc(lc(A, C_BODY), e)
+        row, column, a, b = block_at(A, i), block_at(A, j), lc(e, C_ROW_SIDE), lc(e, C_COLUMN_SIDE)
+        slot_i, lower, upper = f + lc(row, B_SLOT), f + lc(e, C_LOWER), f + lc(e, C_UPPER)
+        high, width = lc(row, B_SIZE), lc(column, B_SIZE)
+        if j < joint_blocks:
+            K, w = f + lc(column, B_FIRST) + DIRECTION + side + b, inverse + lc(e, C_BODY)
             for x in range(ni):
+                slot = slot_i + SLOT_STEP * x
+                R, C = li(slot, S_ROW) + a, slot + S_PUSH + a
                 for y in range(nj):
-                    value = dot_weighted(Ri + 48 * x, Rj + 48 * y, w)
-                    st(lower, x * width + y, ld(lower, x * width + y) + value)
-                    st(upper, y * high + x, ld(upper, y * high + x) + dot(Rj + 48 * y, Ci + 48 * x))
+                    at = K + ROW_STEP * y
+                    st(lower, x * width + y, ld(lower, x * width + y) + weighted4(R, at, w))
+                    st(upper, y * high + x, ld(upper, y * high + x) + dot4(at, C))
             continue
-        Rj, Cj = rows + 48 * lc(lc(A, B_SLOT), j) + b, pushes + 48 * lc(lc(A, B_SLOT), j) + b
-        if ni == 1 and nj == 1:
-            st(lower, 0, ld(lower, 0) + dot(Ri, Cj))
-            st(upper, 0, ld(upper, 0) + dot(Rj, Ci))
-            continue
+        slot_j = f + lc(column, B_SLOT)
         for x in range(ni):
+            slot = slot_i + SLOT_STEP * x
+            R, C = li(slot, S_ROW) + a, slot + S_PUSH + a
             for y in range(nj):
-                st(lower, x * width + y, ld(lower, x * width + y) + dot(Ri + 48 * x, Cj + 48 * y))
-                st(upper, y * high + x, ld(upper, y * high + x) + dot(Rj + 48 * y, Ci + 48 * x))
+                other = slot_j + SLOT_STEP * y
+                st(lower, x * width + y, ld(lower, x * width + y) + dot4(R, other + S_PUSH + b))
+                st(upper, y * high + x, ld(upper, y * high + x) + dot4(li(other, S_ROW) + b, C))
 
 
 @njit(**OPT)
@@ -249,17 +238,18 @@ def subtract_product(target, wo, lower, w, upper, wu, m, n, o):  # type: ignore[
 
 
 @njit(**OPT)
-def eliminate_joints(A, f, lu):  # type: ignore[no-untyped-def]
+def eliminate_joints(A, f):  # type: ignore[no-untyped-def]
     """Block LU of the joints' symmetric part in place; returns whether a diagonal had to be raised."""
-    raised, diagonal = False, f + lc(A, DIAGONAL)
+    raised, diagonals = False, f + lc(A, DIAGONAL)
     for k in range(lc(A, N_JOINT_BLOCKS)):
-        n, D = lc(lc(A, B_COUNT), k), lu + 8 * lc(lc(A, B_DIAGONAL), k)
-        if factor_block(D, n, n, diagonal + 8 * lc(lc(A, B_SLOT), k)):
+        block = block_at(A, k)
+        n, D = lc(block, B_COUNT), f + lc(block, B_DIAGONAL)
+        if factor_block(D, n, n, diagonals + lc(block, B_X)):
             raised = True
-        first, last, every = lc(lc(A, E_FIRST), k), lc(lc(A, E_JOINT_LAST), k), lc(lc(A, E_FIRST), k + 1)
-        for e in range(first, last):
-            m = lc(lc(A, B_COUNT), lc(lc(A, E_BLOCK), e))
-            lower, upper = lu + 8 * lc(lc(A, E_LOWER), e), lu + 8 * lc(lc(A, E_UPPER), e)
+        first, joints = lc(block, B_ENTRY), lc(block, B_JOINT_ENTRIES)
+        for i in range(joints):
+            e = first + 8 * ENTRY * i
+            m, lower, upper = lc(e, E_COUNT), f + lc(e, E_LOWER), f + lc(e, E_UPPER)
             if n == 2:
                 d0, beside, d1 = ld(D, 0), ld(D, 1), ld(D, 3)
                 for y in range(m):
@@ -274,37 +264,39 @@ def eliminate_joints(A, f, lu):  # type: ignore[no-untyped-def]
                     for j in range(n):
                         st(upper, j * m + y, ld(lower, y * n + j))
                     solve_block(D, n, n, upper + 8 * y, m)
-        for e in range(first, last):
-            m, lower = lc(lc(A, B_COUNT), lc(lc(A, E_BLOCK), e)), lu + 8 * lc(lc(A, E_LOWER), e)
-            targets = lc(lc(A, E_UPDATE), k) + (e - first) * (every - first)
-            for g in range(first, e + 1):
-                o = lc(lc(A, B_COUNT), lc(lc(A, E_BLOCK), g))
-                target = lu + 8 * lc(lc(A, E_TARGET), targets + g - first)
-                subtract_product(target, o, lower, n, lu + 8 * lc(lc(A, E_UPPER), g), o, m, n, o)
+        targets, every = lc(block, B_TARGET), lc(block, B_ENTRIES)
+        for i in range(joints):
+            e = first + 8 * ENTRY * i
+            m, lower = lc(e, E_COUNT), f + lc(e, E_LOWER)
+            for j in range(i + 1):
+                g = first + 8 * ENTRY * j
+                o, target = lc(g, E_COUNT), f + lc(targets, every * i + j)
+                subtract_product(target, o, lower, n, f + lc(g, E_UPPER), o, m, n, o)
     return raised
 
 
 @njit(**OPT)
-def factor_joints(A, f, out):  # type: ignore[no-untyped-def]
-    """The joints' part of the matrix for the directions in `out`, which `solve_active` and `substitute` go on from."""
-    couple_joints(A, f, out, f + lc(A, LU))
-    si(f + lc(A, RAISED), 0, 1 if eliminate_joints(A, f, f + lc(A, LU)) else 0)
+def factor_joints(A, f, side):  # type: ignore[no-untyped-def]
+    """The joints' part of the matrix for the directions at `side`, which `solve_active` and `substitute` go on from."""
+    couple_joints(A, f, side)
+    si(f, RAISED, 1 if eliminate_joints(A, f) else 0)
 
 
 @njit(**OPT)
-def eliminate_contacts(A, f, lu):  # type: ignore[no-untyped-def]
+def eliminate_contacts(A, f):  # type: ignore[no-untyped-def]
     """Go on with the blocks of contacts; returns whether a diagonal had to be raised."""
-    count, raised, diagonal = f + lc(A, COUNT), False, f + lc(A, DIAGONAL)
+    counts, raised, diagonals, joint_blocks = f + lc(A, COUNT), False, f + lc(A, DIAGONAL), lc(A, N_JOINT_BLOCKS)
     for k in range(lc(A, N_BLOCKS)):
-        first, contacts, every = lc(lc(A, E_FIRST), k), lc(lc(A, E_JOINT_LAST), k), lc(lc(A, E_FIRST), k + 1)
-        n, D, w = li(count, k), lu + 8 * lc(lc(A, B_DIAGONAL), k), lc(lc(A, B_SIZE), k)
+        block, n = block_at(A, k), li(counts, k)
         if n == 0:
             continue
-        if k >= lc(A, N_JOINT_BLOCKS) and factor_block(D, w, n, diagonal + 8 * lc(lc(A, B_SLOT), k)):
+        first, joints, every = lc(block, B_ENTRY), lc(block, B_JOINT_ENTRIES), lc(block, B_ENTRIES)
+        D, w = f + lc(block, B_DIAGONAL), lc(block, B_SIZE)
+        if k >= joint_blocks and factor_block(D, w, n, diagonals + lc(block, B_X)):
             raised = True
-        for e in range(contacts, every):
-            block = lc(lc(A, E_BLOCK), e)
-            m, upper, wm = li(count, block), lu + 8 * lc(lc(A, E_UPPER), e), lc(lc(A, B_SIZE), block)
+        for i in range(joints, every):
+            e = first + 8 * ENTRY * i
+            m, upper, wm = li(counts, lc(e, E_BLOCK)), f + lc(e, E_UPPER), lc(e, E_SIZE)
             if n == 1:
                 inverse = ld(D, 0)
                 for y in range(m):
@@ -318,17 +310,18 @@ def eliminate_contacts(A, f, lu):  # type: ignore[no-untyped-def]
             else:
                 for y in range(m):
                     solve_block(D, w, n, upper + 8 * y, wm)
-        for e in range(first, every):
-            m, lower = li(count, lc(lc(A, E_BLOCK), e)), lu + 8 * lc(lc(A, E_LOWER), e)
+        targets = lc(block, B_TARGET)
+        for i in range(every):
+            e = first + 8 * ENTRY * i
+            m, lower = li(counts, lc(e, E_BLOCK)), f + lc(e, E_LOWER)
             if m == 0:
                 continue
-            targets = lc(lc(A, E_UPDATE), k) + (e - first) * (every - first)
-            for g in range(contacts if e < contacts else first, every):
-                other = lc(lc(A, E_BLOCK), g)
-                o, wo = li(count, other), lc(lc(A, B_SIZE), other)
+            for j in range(joints if i < joints else 0, every):
+                g = first + 8 * ENTRY * j
+                o = li(counts, lc(g, E_BLOCK))
                 if o == 0:
                     continue
-                target, upper = lu + 8 * lc(lc(A, E_TARGET), targets + g - first), lu + 8 * lc(lc(A, E_UPPER), g)
+                target, upper, wo = f + lc(targets, every * i + j), f + lc(g, E_UPPER), lc(g, E_SIZE)
                 if n == 1 and m == 1 and o == 1:
                     st(target, 0, ld(target, 0) - ld(lower, 0) * ld(upper, 0))
                 else:
@@ -337,54 +330,55 @@ def eliminate_contacts(A, f, lu):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def substitute(A, f, blocks, lu, x):  # type: ignore[no-untyped-def]
+def substitute(A, f, blocks, x):  # type: ignore[no-untyped-def]
     """Solve in place for the slots of all blocks, or of those of the joints."""
-    count, whole = f + lc(A, COUNT), blocks == lc(A, N_BLOCKS)
+    counts, whole = f + lc(A, COUNT), blocks == lc(A, N_BLOCKS)
     for k in range(blocks):
-        n = li(count, k)
+        n = li(counts, k)
         if n == 0:
             continue
-        D, w, s = lu + 8 * lc(lc(A, B_DIAGONAL), k), lc(lc(A, B_SIZE), k), x + 8 * lc(lc(A, B_SLOT), k)
-        last = lc(lc(A, E_FIRST), k + 1) if whole else lc(lc(A, E_JOINT_LAST), k)
+        block = block_at(A, k)
+        D, w, s = f + lc(block, B_DIAGONAL), lc(block, B_SIZE), x + lc(block, B_X)
+        first, after = lc(block, B_ENTRY), lc(block, B_ENTRIES) if whole else lc(block, B_JOINT_ENTRIES)
         if n == 1:
             y = ld(s, 0) * ld(D, 0)
             st(s, 0, y)
-            for e in range(lc(lc(A, E_FIRST), k), last):
-                block = lc(lc(A, E_BLOCK), e)
-                lower, o = lu + 8 * lc(lc(A, E_LOWER), e), x + 8 * lc(lc(A, B_SLOT), block)
-                for i in range(li(count, block)):
-                    st(o, i, ld(o, i) - ld(lower, i * w) * y)
+            for i in range(after):
+                e = first + 8 * ENTRY * i
+                lower, o = f + lc(e, E_LOWER), x + lc(e, E_X)
+                for r in range(li(counts, lc(e, E_BLOCK))):
+                    st(o, r, ld(o, r) - ld(lower, r * w) * y)
         elif n == 2:
             y, z = ld(s, 0), ld(s, 1)
             y, z = ld(D, 0) * y + ld(D, 1) * z, ld(D, w) * y + ld(D, w + 1) * z
             st(s, 0, y)
             st(s, 1, z)
-            for e in range(lc(lc(A, E_FIRST), k), last):
-                block = lc(lc(A, E_BLOCK), e)
-                lower, o = lu + 8 * lc(lc(A, E_LOWER), e), x + 8 * lc(lc(A, B_SLOT), block)
-                for i in range(li(count, block)):
-                    st(o, i, ld(o, i) - ld(lower, i * w) * y - ld(lower, i * w + 1) * z)
+            for i in range(after):
+                e = first + 8 * ENTRY * i
+                lower, o = f + lc(e, E_LOWER), x + lc(e, E_X)
+                for r in range(li(counts, lc(e, E_BLOCK))):
+                    st(o, r, ld(o, r) - ld(lower, r * w) * y - ld(lower, r * w + 1) * z)
         else:
             solve_block(D, w, n, s, 1)
-            for e in range(lc(lc(A, E_FIRST), k), last):
-                block = lc(lc(A, E_BLOCK), e)
-                lower, o = lu + 8 * lc(lc(A, E_LOWER), e), x + 8 * lc(lc(A, B_SLOT), block)
-                for i in range(li(count, block)):
-                    value = ld(o, i)
+            for i in range(after):
+                e = first + 8 * ENTRY * i
+                lower, o = f + lc(e, E_LOWER), x + lc(e, E_X)
+                for r in range(li(counts, lc(e, E_BLOCK))):
+                    value = ld(o, r)
                     for j in range(n):
-                        value -= ld(lower, i * w + j) * ld(s, j)
-                    st(o, i, value)
+                        value -= ld(lower, r * w + j) * ld(s, j)
+                    st(o, r, value)
     for k in range(blocks - 1, -1, -1):
-        n, s = li(count, k), x + 8 * lc(lc(A, B_SLOT), k)
+        n = li(counts, k)
         if n == 0:
             continue
-        last = lc(lc(A, E_FIRST), k + 1) if whole else lc(lc(A, E_JOINT_LAST), k)
-        for e in range(lc(lc(A, E_FIRST), k), last):
-            block = lc(lc(A, E_BLOCK), e)
-            m, wm = li(count, block), lc(lc(A, B_SIZE), block)
-            upper, o = lu + 8 * lc(lc(A, E_UPPER), e), x + 8 * lc(lc(A, B_SLOT), block)
+        block = block_at(A, k)
+        s, first = x + lc(block, B_X), lc(block, B_ENTRY)
+        for i in range(lc(block, B_ENTRIES) if whole else lc(block, B_JOINT_ENTRIES)):
+            e = first + 8 * ENTRY * i
+            m, wm, upper, o = li(counts, lc(e, E_BLOCK)), lc(e, E_SIZE), f + lc(e, E_UPPER), x + lc(e, E_X)
             for c in range(n):
                 value = ld(s, c)
-                for i in range(m):
-                    value -= ld(upper, c * wm + i) * ld(o, i)
+                for r in range(m):
+                    value -= ld(upper, c * wm + r) * ld(o, r)
                 st(s, c, value)

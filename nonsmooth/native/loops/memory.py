@@ -1,15 +1,23 @@
 """Raw memory: addresses are integers, ``ld(p, i)`` and ``st(p, i, x)`` load and store the i-th double from address p,
-``li`` and ``si`` the i-th integer; ``lc`` loads one that nothing writes during a run.
+``li`` and ``si`` the i-th integer, ``lw`` and ``sw`` what may be either; ``lc`` loads an integer that nothing writes
+during a run.
+
+A vector is three doubles and a zero; it is loaded and stored as one. A direction is two vectors, one for each of two
+bodies.
 """
 
 # ruff: noqa: F403, F405
 
 from __future__ import annotations
 
+import inspect as _inspect
+from collections.abc import Callable
 from typing import Any
 
 from numba import extending as _extending
 from numba import types
+
+from nonsmooth.native.table import TINY
 
 intrinsic: Any = _extending.intrinsic  # its types are those of the generators, not of what it makes
 
@@ -27,6 +35,8 @@ def _tagged(builder: Any, access: Any, kind: str) -> Any:
     """Tell LLVM that doubles and integers never share memory."""
     from llvmlite import ir
 
+    if kind == "word":
+        return access
     zero = ir.Constant(ir.IntType(64), 0)
     root = builder.module.add_metadata(["nonsmooth"])
     node = builder.module.add_metadata([kind, root, zero])
@@ -39,7 +49,7 @@ def _pointer(builder: Any, address: Any, index: Any, element: Any) -> Any:
 
 
 def _access(kind: str) -> tuple[Any, Any]:
-    """Load and store of doubles, or of integers."""
+    """Load and store of doubles, of integers, or of words, which may be either."""
     number = types.float64 if kind == "double" else types.int64
 
     @intrinsic
@@ -64,6 +74,7 @@ def _access(kind: str) -> tuple[Any, Any]:
 
 ld, st = _access("double")
 li, si = _access("integer")
+lw, sw = _access("word")
 
 
 @intrinsic
@@ -92,24 +103,266 @@ def sb(typingctx, p, i, x):  # type: ignore[no-untyped-def]
     return types.void(types.int64, types.int64, types.int64), codegen
 
 
+# ------------------------------------------------------------------------------------------------------------ vectors
+
+
+class _Vectors:
+    """What a generator of an operation on vectors writes with."""
+
+    def __init__(self, builder: Any) -> None:
+        from llvmlite import ir
+
+        self.ir, self.builder = ir, builder
+        self.type = ir.VectorType(ir.DoubleType(), 4)
+
+    def load(self, address: Any, second: bool = False) -> Any:
+        """The vector at an address, or the one after it."""
+        value = self.builder.load(self._place(address, second))
+        value.align = 8
+        return _tagged(self.builder, value, "double")
+
+    def store(self, value: Any, address: Any, second: bool = False) -> None:
+        store = self.builder.store(value, self._place(address, second))
+        store.align = 8
+        _tagged(self.builder, store, "double")
+
+    def _place(self, address: Any, second: bool) -> Any:
+        pointer = self.builder.inttoptr(address, self.type.as_pointer())
+        return self.builder.gep(pointer, [self.ir.Constant(self.ir.IntType(64), 1)]) if second else pointer
+
+    def all(self, number: Any) -> Any:
+        """A vector of one number."""
+        lane = self.ir.Constant(self.ir.IntType(32), 0)
+        first = self.builder.insert_element(self.ir.Constant(self.type, self.ir.Undefined), number, lane)
+        mask = self.ir.Constant(self.ir.VectorType(self.ir.IntType(32), 4), [0, 0, 0, 0])
+        return self.builder.shuffle_vector(first, self.ir.Constant(self.type, self.ir.Undefined), mask)
+
+    def of(self, numbers: Any) -> Any:
+        """Three numbers and a zero."""
+        value = self.ir.Constant(self.type, [0.0] * 4)
+        for k, number in enumerate(numbers):
+            value = self.builder.insert_element(value, number, self.ir.Constant(self.ir.IntType(32), k))
+        return value
+
+    def size(self, value: Any) -> Any:
+        """Its components without their signs."""
+        name = "llvm.fabs.v4f64"
+        function = self.builder.module.globals.get(name)
+        if function is None:
+            function = self.ir.Function(
+                self.builder.module, self.ir.FunctionType(self.type, [self.type]), name=name
+            )
+        return self.builder.call(function, [value])
+
+    def largest(self, value: Any) -> Any:
+        """The largest of its components."""
+        x, y, z = (self.builder.extract_element(value, self.ir.Constant(self.ir.IntType(32), k)) for k in range(3))
+        x = self.builder.select(self.builder.fcmp_ordered(">", y, x), y, x)
+        return self.builder.select(self.builder.fcmp_ordered(">", z, x), z, x)
+
+    def total(self, value: Any) -> Any:
+        """The sum of its components."""
+        x, y, z = (
+            self.builder.extract_element(value, self.ir.Constant(self.ir.IntType(32), k)) for k in range(3)
+        )
+        return self.builder.fadd(self.builder.fadd(x, y), z)
+
+
+def _operation(arguments_of: str, result: Any, write: Callable[..., Any]) -> Any:
+    """An intrinsic on addresses (a) and numbers (x)."""
+    kinds = [types.int64 if kind == "a" else types.float64 for kind in arguments_of]
+
+    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        found = write(_Vectors(builder), builder, *arguments)
+        return context.get_dummy_value() if result == types.void else found
+
+    def typed(typingctx, *given):  # type: ignore[no-untyped-def]
+        return result(*kinds), codegen
+
+    names = ["typingctx", *(f"x{k}" for k in range(len(kinds)))]
+    of_names = [_inspect.Parameter(name, _inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names]
+    typed.__signature__ = _inspect.Signature(of_names)  # type: ignore[attr-defined] # numba does not take *given
+    return intrinsic(typed)
+
+
+def _vector(arguments_of: str, result: Any = types.void) -> Callable[[Callable[..., Any]], Any]:
+    return lambda write: _operation(arguments_of, result, write)
+
+
+@_vector("axxx")
+def st3(w, b, target, x, y, z):  # type: ignore[no-untyped-def]
+    """target = (x, y, z, 0)."""
+    w.store(w.of([x, y, z]), target)
+
+
+@_vector("axxxx")
+def st4(w, b, target, x, y, z, s):  # type: ignore[no-untyped-def]
+    """target = (x, y, z, s)."""
+    w.store(w.of([x, y, z, s]), target)
+
+
+@_vector("a")
+def clear4(w, b, target):  # type: ignore[no-untyped-def]
+    """target = 0."""
+    w.store(w.of([]), target)
+
+
+@_vector("aa")
+def copy4(w, b, source, target):  # type: ignore[no-untyped-def]
+    """target = source."""
+    w.store(w.load(source), target)
+
+
+@_vector("aaxa")
+def sum4(w, b, target, x, s, y):  # type: ignore[no-untyped-def]
+    """target = x + s y."""
+    w.store(b.fadd(w.load(x), b.fmul(w.all(s), w.load(y))), target)
+
+
+@_vector("aa")
+def swap4(w, b, x, y):  # type: ignore[no-untyped-def]
+    """x and y change places."""
+    first, second = w.load(x), w.load(y)
+    w.store(second, x)
+    w.store(first, y)
+
+
+@_vector("a", types.float64)
+def largest4(w, b, x):  # type: ignore[no-untyped-def]
+    """The largest of |x|."""
+    size = w.size(w.load(x))
+    return w.largest(size)
+
+
+@_vector("aaa")
+def add4(w, b, target, x, y):  # type: ignore[no-untyped-def]
+    """target = x + y."""
+    w.store(b.fadd(w.load(x), w.load(y)), target)
+
+
+@_vector("aaa")
+def difference4(w, b, target, x, y):  # type: ignore[no-untyped-def]
+    """target = x - y."""
+    w.store(b.fsub(w.load(x), w.load(y)), target)
+
+
+@_vector("axa")
+def gain4(w, b, target, s, x):  # type: ignore[no-untyped-def]
+    """target += s x."""
+    w.store(b.fadd(w.load(target), b.fmul(w.all(s), w.load(x))), target)
+
+
+@_vector("axaa")
+def product4(w, b, target, s, x, y):  # type: ignore[no-untyped-def]
+    """target = s x y, component by component."""
+    w.store(b.fmul(b.fmul(w.all(s), w.load(x)), w.load(y)), target)
+
+
+@_vector("aa", types.float64)
+def dot4(w, b, x, y):  # type: ignore[no-untyped-def]
+    """x . y."""
+    return w.total(b.fmul(w.load(x), w.load(y)))
+
+
+@_vector("aaa", types.float64)
+def weighted4(w, b, x, y, weight):  # type: ignore[no-untyped-def]
+    """Sum of x y weight."""
+    return w.total(b.fmul(b.fmul(w.load(x), w.load(y)), w.load(weight)))
+
+
+@_vector("aaa", types.float64)
+def along(w, b, J, x, y):  # type: ignore[no-untyped-def]
+    """J . (x, y) of a direction and the vectors of its two bodies."""
+    return w.total(b.fadd(b.fmul(w.load(J), w.load(x)), b.fmul(w.load(J, True), w.load(y))))
+
+
+@_vector("aaa", types.float64)
+def along_sizes(w, b, J, x, y):  # type: ignore[no-untyped-def]
+    """|J| . (|x|, |y|)."""
+    first, second = w.size(b.fmul(w.load(J), w.load(x))), w.size(b.fmul(w.load(J, True), w.load(y)))
+    return w.total(b.fadd(first, second))
+
+
+@_vector("aaaa", types.float64)
+def mobility(w, b, J, K, x, y):  # type: ignore[no-untyped-def]
+    """J M^-1 K' of two directions, with the inverse masses of both bodies."""
+    first = b.fmul(b.fmul(w.load(J), w.load(K)), w.load(x))
+    return w.total(b.fadd(first, b.fmul(b.fmul(w.load(J, True), w.load(K, True)), w.load(y))))
+
+
+@_vector("axaaaa")
+def push(w, b, J, P, weight_a, weight_b, x, y):  # type: ignore[no-untyped-def]
+    """(x, y) += M^-1 J' P, with the inverse masses of both bodies; x first, which y may follow."""
+    p = w.all(P)
+    w.store(b.fadd(w.load(x), b.fmul(b.fmul(w.load(weight_a), w.load(J)), p)), x)
+    w.store(b.fadd(w.load(y), b.fmul(b.fmul(w.load(weight_b), w.load(J, True)), p)), y)
+
+
+@_vector("axaa")
+def push_by(w, b, C, P, x, y):  # type: ignore[no-untyped-def]
+    """(x, y) += C P."""
+    p = w.all(P)
+    w.store(b.fadd(w.load(x), b.fmul(w.load(C), p)), x)
+    w.store(b.fadd(w.load(y), b.fmul(w.load(C, True), p)), y)
+
+
+@_vector("axaaaa")
+def take_off(w, b, J, P, x, y, terms_x, terms_y):  # type: ignore[no-untyped-def]
+    """(x, y) -= J' P, whose size is added to the terms of both."""
+    p = w.all(P)
+    for body, terms, second in ((x, terms_x, False), (y, terms_y, True)):
+        part = b.fmul(w.load(J, second), p)
+        w.store(b.fsub(w.load(body), part), body)
+        w.store(b.fadd(w.load(terms), w.size(part)), terms)
+
+
+@_vector("aaxaaa")
+def weigh(w, b, C, J, s, K, weight_a, weight_b):  # type: ignore[no-untyped-def]
+    """C = M^-1 (J + s K)'."""
+    factor = w.all(s)
+    for weight, second in ((weight_a, False), (weight_b, True)):
+        both = b.fadd(w.load(J, second), b.fmul(factor, w.load(K, second)))
+        w.store(b.fmul(w.load(weight), both), C, second)
+
+
+@_vector("aaaaaxa")
+def momentum4(w, b, rows, terms, mass, before, after, dt, force):  # type: ignore[no-untyped-def]
+    """rows = M (after - before) - dt force; terms = M (|after| + |before|) + |dt force|."""
+    m, x, y, kick = w.load(mass), w.load(before), w.load(after), b.fmul(w.all(dt), w.load(force))
+    w.store(b.fsub(b.fmul(m, b.fsub(y, x)), kick), rows)
+    w.store(b.fadd(b.fmul(m, b.fadd(w.size(x), w.size(y))), w.size(kick)), terms)
+
+
+@_vector("aaxa", types.float64)
+def worst4(w, b, rows, terms, floor, roots):  # type: ignore[no-untyped-def]
+    """The largest of |rows| / (terms + floor roots)."""
+    scale = b.fadd(w.load(terms), b.fmul(w.all(floor), w.load(roots)))
+    least = w.ir.Constant(w.type, [TINY] * 4)
+    scale = b.select(b.fcmp_ordered(">", scale, least), scale, least)
+    return w.largest(b.fdiv(w.size(w.load(rows)), scale))
+
+
+# ---------------------------------------------------------------------------------------------------- calls by address
+
+
 @intrinsic
-def call_evaluate(typingctx, address, n, ia, ib, t, z, v, w, out):  # type: ignore[no-untyped-def]
-    """Call a kernel ``evaluate(n, ia, ib, t, z, v, w, out)`` by its address."""
+def call_evaluate(typingctx, address, n, places, t, z, v, w, out):  # type: ignore[no-untyped-def]
+    """Call a kernel ``evaluate(n, places, t, z, v, w, out)`` by its address."""
     from llvmlite import ir
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         word = ir.IntType(64)
-        function = ir.FunctionType(ir.VoidType(), [word] * 8)
+        function = ir.FunctionType(ir.VoidType(), [word] * 7)
         builder.call(builder.inttoptr(arguments[0], function.as_pointer()), arguments[1:])
         return context.get_dummy_value()
 
-    return types.void(*[types.int64] * 9), codegen
+    return types.void(*[types.int64] * 8), codegen
 
 
 @intrinsic
-def call_solve(typingctx, address, A, f, out_j, out_c, base, impulses, v):  # type: ignore[no-untyped-def]
+def call_solve(typingctx, address, A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
     """Call `solve_active` by its address: compiled apart, it is compiled once."""
-    return types.int64(*[types.int64] * 8), _by_address([types.int64] * 7)
+    return types.int64(*[types.int64] * 5), _by_address([types.int64] * 4)
 
 
 @intrinsic

@@ -1,4 +1,7 @@
-"""Moreau and Jean's scheme, ideal joints as in RATTLE."""
+"""Moreau and Jean's scheme, ideal joints as in RATTLE.
+
+Contacts are looked at in the middle of the step, at side 0 of their records.
+"""
 
 # ruff: noqa: F403, F405
 
@@ -18,47 +21,44 @@ from nonsmooth.native.table import *
 
 
 @njit(**OPT)
-def go_on(P, history, width, i):  # type: ignore[no-untyped-def]
-    """P_i by the parabola through its last three values."""
-    st(P, i, 3.0 * (ld(history, 0) - ld(history, width)) + ld(history, 2 * width))
+def parabola(record, history):  # type: ignore[no-untyped-def]
+    """The value that follows the last three."""
+    return 3.0 * (ld(record, history) - ld(record, history + 1)) + ld(record, history + 2)
 
 
 @njit(**OPT)
-def remember(A, f, P):  # type: ignore[no-untyped-def]
-    """The impulses of a step without impacts, P those of joints, before those of the two steps before it."""
-    history, rows, gaps = f + lc(A, HISTORY), lc(A, N_ROWS), lc(A, N_GAPS)
-    width = rows + 2 * gaps
-    for k in range(2 * width - 1, -1, -1):
-        st(history, k + width, ld(history, k))
-    copy(f + lc(A, P_N), history, gaps)
-    copy(f + lc(A, P_T), history + 8 * gaps, gaps)
-    copy(P, history + 16 * gaps, rows)
+def remember(record, history, value):  # type: ignore[no-untyped-def]
+    """Put a value before the two that came before it."""
+    st(record, history + 2, ld(record, history + 1))
+    st(record, history + 1, ld(record, history))
+    st(record, history, value)
 
 
 @njit(**OPT)
 def moreau_contacts(A, f, dt):  # type: ignore[no-untyped-def]
     """Gaps at q moved by v for dt/2: which are closed, what the laws add to their rates, the modes to begin with."""
-    q, v, out, options = f + lc(A, Q), f + lc(A, V), f + lc(A, OUT_C1), f + lc(A, OPTIONS)
-    some = False
-    move(A, q, v, dt / 2, f + lc(A, QM))
-    place(A, f + lc(A, QM), f + lc(A, ZM))
-    contacts_at(A, f, f + lc(A, ZM), v, out)
-    for i in range(lc(A, N_GAPS)):
-        a, b = lc(lc(A, GAP_A), i), lc(lc(A, GAP_B), i)
-        if ld(out + lc(lc(A, GAP_G), i), 0) <= ld(options, O_CLOSED_GAP) * ld(f + lc(A, SCALE), i):
-            rate = along(out + lc(lc(A, GAP_N), i), a, b, v)
-            st(f + lc(A, S_MINUS), i, rate)
-            si(f + lc(A, ACTIVE), i, 1)
+    v, z, some, first = f + 8 * V, f + 8 * ZM, False, f + lc(A, GAPS)
+    closed_gap, rough = ld(f, OPTIONS + O_CLOSED_GAP), lc(A, ROUGH)
+    move(A, f + 8 * Q, v, dt / 2, f + 8 * QM)
+    place(A, f + 8 * QM, z)
+    contacts_at(A, f, z, v, 0)
+    for k in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * k
+        if ld(gap, GAP_G) <= closed_gap * ld(gap, SCALE):
+            a, b = v + lc(gap, GAP_A), v + lc(gap, GAP_B)
+            rate = along(gap + NORMAL, a, b)
+            st(gap, S_MINUS, rate)
+            si(gap, ACTIVE, 1)
             some = True
-            st(f + lc(A, SHIFT_N), i, rebound(A, f, i, rate))
+            st(gap, SHIFT_N, rebound(gap, rate))
             slip = 0.0
-            if rate < 0.0 and lc(A, ROUGH):
-                slip = ld(f + lc(A, TANGENTIAL), i) * along(out + lc(lc(A, GAP_T), i), a, b, v)
-            st(f + lc(A, SHIFT_T), i, slip)
+            if rate < 0.0 and rough:
+                slip = ld(gap, TANGENTIAL) * along(gap + TANGENT, a, b)
+            st(gap, SHIFT_T, slip)
         else:
-            si(f + lc(A, ACTIVE), i, 0)
-            st(f + lc(A, P_N), i, 0.0)
-            st(f + lc(A, P_T), i, 0.0)
+            si(gap, ACTIVE, 0)
+            st(gap, P_N, 0.0)
+            st(gap, P_T, 0.0)
     recall_modes(A, f)
     return some
 
@@ -66,38 +66,42 @@ def moreau_contacts(A, f, dt):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def moreau_forces(A, f, t0, dt, theta, u):  # type: ignore[no-untyped-def]
     if lc(A, VARYING):
-        move(A, f + lc(A, Q), u, theta * dt, f + lc(A, QM))
-        place(A, f + lc(A, QM), f + lc(A, ZM))
-        forces_at(A, f, t0 + theta * dt, f + lc(A, ZM), u)
+        move(A, f + 8 * Q, u, theta * dt, f + 8 * QM)
+        place(A, f + 8 * QM, f + 8 * ZM)
+        forces_at(A, f, t0 + theta * dt, f + 8 * ZM, u)
     kick_of(A, f, dt)
 
 
 @njit(**OPT)
 def moreau_free(A, f, t0, dt, theta, some):  # type: ignore[no-untyped-def]
     """The passes of a mechanism without joints: forces at the point theta, contacts as one program."""
-    n = 3 * lc(A, N_BODIES) + 3
-    v, u, vp, base, kick = f + lc(A, V), f + lc(A, U), f + lc(A, VP), f + lc(A, BASE), f + lc(A, KICK)
-    mass, before = f + lc(A, MASS), math.inf
-    copy(v, u, n)
+    v, u, vp, base, before = f + 8 * V, f + 8 * U, f + 8 * VP, f + 8 * BASE, math.inf
+    copy_bodies(A, v, u)
     for k in range(PASSES):
         moreau_forces(A, f, t0, dt, theta, u)
         change = size = 0.0
-        for j in range(n):
-            new = ld(v, j) + ld(kick, j)
-            change += ld(mass, j) * (new - ld(base, j)) ** 2
-            size += ld(mass, j) * (ld(v, j) ** 2 + ld(kick, j) ** 2)
-            st(base, j, new)
+        for i in range(1, lc(A, N_BODIES) + 1):
+            b = GROUND + BODY_STEP * i
+            mass, kick, new = f + b + 8 * MASS, f + b + 8 * KICK, f + b + 8 * WORK
+            add4(new, v + b, kick)
+            if lc(A, VARYING):
+                size += weighted4(v + b, v + b, mass) + weighted4(kick, kick, mass)
+                difference4(base + b, new, base + b)
+                change += weighted4(base + b, base + b, mass)
+            copy4(new, base + b)
         change = math.sqrt(change) / max(math.sqrt(size), TINY)
         if k > 0 and (change <= 1e-16 or (change >= before and change <= 1e-11)):
             return True
         before = change if k > 0 else math.inf
         if some:
-            if not call_solve(lc(A, SOLVE), A, f, f + lc(A, OUT_J1), f + lc(A, OUT_C1), base, f + lc(A, P_B), vp):
+            if not call_solve(lc(A, SOLVE), A, f, 0, 0):
                 return False
         else:
-            copy(base, vp, n)
-        for j in range(n):
-            st(u, j, ld(v, j) + theta * (ld(vp, j) - ld(v, j)))
+            copy_bodies(A, base, vp)
+        for i in range(1, lc(A, N_BODIES) + 1):
+            b = GROUND + BODY_STEP * i
+            difference4(u + b, vp + b, v + b)
+            sum4(u + b, v + b, theta, u + b)
         if not lc(A, VARYING):
             return True
     return False
@@ -105,70 +109,118 @@ def moreau_free(A, f, t0, dt, theta, some):  # type: ignore[no-untyped-def]
 
 @njit(**OPT)
 def moreau_guess(A, f, theta, some):  # type: ignore[no-untyped-def]
-    """u, and what joints at the end push from, of impulses that go on as before; whether those of contacts do."""
-    n, v, u, base, rows = 3 * lc(A, N_BODIES) + 3, f + lc(A, V), f + lc(A, U), f + lc(A, BASE), lc(A, N_ROWS)
-    kick, pushed, history, gaps = f + lc(A, KICK), f + lc(A, PUSH), f + lc(A, HISTORY), lc(A, N_GAPS)
-    N, T, width, lasting = f + lc(A, P_N), f + lc(A, P_T), rows + 2 * gaps, True
-    for r in range(rows):
-        go_on(f + lc(A, P_A), history + 8 * (2 * gaps + r), width, r)
-    for k in range(n):
-        st(base, k, ld(v, k) + ld(kick, k))
-    push_joints(A, f, f + lc(A, OUT_J0), f + lc(A, P_A), base)
-    clear(pushed, n)
+    """U, and what joints at the end push from, of impulses that go on as before; whether those of contacts do."""
+    u, base, pushed, lasting = f + 8 * U, f + 8 * BASE, f + 8 * PUSH, True
+    first = f + lc(A, ROWS)
+    for k in range(lc(A, N_ROWS)):
+        row = first + ROW_STEP * k
+        st(row, P_A, parabola(row, HISTORY_J))
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        add4(base + b, f + b + 8 * V, f + b + 8 * KICK)
+    push_joints(A, f, start_row(f), P_A, base)
+    clear_bodies(A, pushed)
     if some:
-        for i in range(gaps):
-            if li(f + lc(A, ACTIVE), i):
-                if ld(N, i) > 0.0 and ld(history, i + 2 * width) > 0.0:
-                    go_on(N, history + 8 * i, width, i)
-                    go_on(T, history + 8 * (gaps + i), width, i)
+        first = f + lc(A, GAPS)
+        for k in range(lc(A, N_GAPS)):
+            gap = first + GAP_STEP * k
+            if li(gap, ACTIVE):
+                if ld(gap, P_N) > 0.0 and ld(gap, HISTORY_N + 2) > 0.0:
+                    st(gap, P_N, parabola(gap, HISTORY_N))
+                    st(gap, P_T, parabola(gap, HISTORY_T))
                 else:
-                    st(N, i, 0.0)
-                    st(T, i, 0.0)
+                    st(gap, P_N, 0.0)
+                    st(gap, P_T, 0.0)
                     lasting = False
-        push_contacts(A, f, f + lc(A, OUT_C1), N, T, pushed)
-    for k in range(n):
-        st(u, k, ld(base, k) - (1.0 - theta) * ld(kick, k) + theta * ld(pushed, k))
+        push_contacts(A, f, 0, pushed)
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        sum4(u + b, base + b, theta - 1.0, f + b + 8 * KICK)
+        gain4(u + b, theta, pushed + b)
     return lasting
 
 
 @njit(**OPT)
 def correct_start(A, f, close):  # type: ignore[no-untyped-def]
-    """Impulses at the start that take SHIFT_J from the rates of the joints at the end; u and what is pushed follow.
+    """Impulses at the start that take SHIFT_J from the rates of the joints at the end; U and BASE follow.
 
     Iterates with the symmetric matrix of one of both times, up to `close`.
     """
-    change, n, x = f + lc(A, WORK), 3 * lc(A, N_BODIES) + 3, f + lc(A, RHS_A)
-    u, base = f + lc(A, U), f + lc(A, BASE)
-    clear(change, n)
+    change, x, u, base = f + 8 * WORK, f + lc(A, RHS_A), f + 8 * U, f + 8 * BASE
+    start, end = start_row(f), end_row(f)
+    clear_bodies(A, change)
     for _ in range(CORRECTIONS):
-        joint_rates(A, f, f + lc(A, OUT_J1), change, f + lc(A, SHIFT_J), x)
-        worst = 0.0
-        for k in range(lc(A, N_JOINT_BLOCKS)):
-            s = lc(lc(A, B_SLOT), k)
-            for i in range(s, s + lc(lc(A, B_COUNT), k)):
-                worst = max(worst, abs(ld(x, i)))
-        if worst <= close:
+        if joint_rates(A, f, end, change, x) <= close:
             break
-        substitute(A, f, lc(A, N_JOINT_BLOCKS), f + lc(A, LU), x)
-        take_joint_impulses(A, f, x, f + lc(A, P_A), True)
-        push_joint_slots(A, f, f + lc(A, OUT_J0), x, change)
-    for k in range(3, n):
-        d = ld(change, k)
-        st(u, k, ld(u, k) + d)
-        st(base, k, ld(base, k) + d)
+        substitute(A, f, lc(A, N_JOINT_BLOCKS), x)
+        take_joint_impulses(A, f, x, P_A, True)
+        push_joint_slots(A, f, start, x, change)
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        add4(u + b, u + b, change + b)
+        add4(base + b, base + b, change + b)
 
 
 @njit(**OPT)
 def misfits(A, f, dt):  # type: ignore[no-untyped-def]
     """SHIFT_J = g / dt; the largest."""
-    J1, shift, worst = f + lc(A, OUT_J1), f + lc(A, SHIFT_J), 0.0
-    for r in range(lc(A, N_ROWS)):
-        y = ld(J1 + lc(lc(A, ROW_G), r), 0) / dt
-        st(shift, r, y)
+    first, side, worst = f + lc(A, ROWS), end_row(f), 0.0
+    for k in range(lc(A, N_ROWS)):
+        row = first + ROW_STEP * k
+        y = ld(row + side, ROW_G) / dt
+        st(row, SHIFT_J, y)
         worst = max(worst, abs(y))
         if not math.isfinite(y):
             return math.inf
     return worst
+
+
+@njit(**OPT)
+def explicit_rates(A, f):  # type: ignore[no-untyped-def]
+    """SHIFT_J = the explicit rates of the joints at the end."""
+    first, side = f + lc(A, ROWS), end_row(f)
+    for k in range(lc(A, N_ROWS)):
+        row = first + ROW_STEP * k
+        st(row, SHIFT_J, ld(row + side, ROW_RATE))
+
+
+@njit(**OPT)
+def force_change(A, f, t0, dt, theta):  # type: ignore[no-untyped-def]
+    """Forces at the point where U leads; U and BASE follow. Their change, in the metric of the masses."""
+    u, base, kick, work, size = f + 8 * U, f + 8 * BASE, f + 8 * KICK, f + 8 * WORK, 0.0
+    copy_bodies(A, kick, work)
+    moreau_forces(A, f, t0, dt, theta, u)
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        difference4(work + b, kick + b, work + b)
+        add4(base + b, base + b, work + b)
+        gain4(u + b, theta, work + b)
+        size += weighted4(work + b, work + b, f + b + 8 * MASS)
+    return math.sqrt(size)
+
+
+@njit(**OPT)
+def contact_change(A, f, theta):  # type: ignore[no-untyped-def]
+    """What contacts push has changed: U follows, WORK is by how much; in the metric of the masses."""
+    u, pushed, work, size = f + 8 * U, f + 8 * PUSH, f + 8 * WORK, 0.0
+    clear_bodies(A, work)
+    push_contacts(A, f, 0, work)
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        difference4(pushed + b, work + b, pushed + b)
+        gain4(u + b, theta, pushed + b)
+        size += weighted4(pushed + b, pushed + b, f + b + 8 * MASS)
+        swap4(pushed + b, work + b)
+    return theta * math.sqrt(size)
+
+
+@njit(**OPT)
+def follow_contacts(A, f, theta):  # type: ignore[no-untyped-def]
+    """SHIFT_J = what contacts have changed of the joints' rates at the end, by WORK."""
+    first, side, work = f + lc(A, ROWS), end_row(f), f + 8 * WORK
+    for k in range(lc(A, N_ROWS)):
+        row = first + ROW_STEP * k
+        st(row, SHIFT_J, theta * along(row + DIRECTION + side, work + lc(row, ROW_A), work + lc(row, ROW_B)))
 
 
 @njit(**OPT)
@@ -177,20 +229,19 @@ def moreau_joints(A, f, t0, t1, theta, some):  # type: ignore[no-untyped-def]
 
     Impulses at the start close the joints at the end. They are corrected with the matrix of the joints as it was
     factored last, whose directions differ by what a step turns: by that much each pass contracts. Velocities at the
-    end are solved for with the directions there, once the joints have closed; where contacts answer, they move u in
+    end are solved for with the directions there, once the joints have closed; where contacts answer, they move U in
     turn, until nothing moves by more than round-off.
     """
-    n, rows, dt = 3 * lc(A, N_BODIES) + 3, lc(A, N_ROWS), t1 - t0
-    q, v, u, base, mass = f + lc(A, Q), f + lc(A, V), f + lc(A, U), f + lc(A, BASE), f + lc(A, MASS)
-    J1, out_c, shift, z1 = f + lc(A, OUT_J1), f + lc(A, OUT_C1), f + lc(A, SHIFT_J), f + lc(A, Z1)
-    kick, pushed, work = f + lc(A, KICK), f + lc(A, PUSH), f + lc(A, WORK)
+    dt, q, v, u, z1, side = t1 - t0, f + 8 * Q, f + 8 * V, f + 8 * U, end_z(f), end_row(f)
+    counters = f + 8 * COUNTERS
     moreau_forces(A, f, t0, dt, theta, v)
     reach = heaviest = moving = kicked = 0.0
-    for k in range(3, n):
-        m = ld(mass, k)
-        reach, heaviest = max(reach, abs(ld(q, k))), max(heaviest, m)
-        moving += m * ld(v, k) ** 2
-        kicked += m * ld(kick, k) ** 2
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        mass, kick = f + b + 8 * MASS, f + b + 8 * KICK
+        reach, heaviest = max(reach, largest4(q + b)), max(heaviest, largest4(mass))
+        moving += weighted4(v + b, v + b, mass)
+        kicked += weighted4(kick, kick, mass)
     size = math.sqrt(moving) + math.sqrt(kicked)
     if not math.isfinite(size):
         return False
@@ -199,163 +250,153 @@ def moreau_joints(A, f, t0, t1, theta, some):  # type: ignore[no-untyped-def]
     lasting = moreau_guess(A, f, theta, some)
     before, forced, last = math.inf, 0.0, math.inf
     for k in range(PASSES):
-        si(f + lc(A, COUNTERS), K_PASSES, li(f + lc(A, COUNTERS), K_PASSES) + 1)
+        si(counters, K_PASSES, li(counters, K_PASSES) + 1)
         if k > 0 and lc(A, VARYING):
-            copy(kick, work, n)
-            moreau_forces(A, f, t0, dt, theta, u)
-            forced = 0.0
-            for j in range(3, n):
-                d = ld(kick, j) - ld(work, j)
-                st(base, j, ld(base, j) + d)
-                st(u, j, ld(u, j) + theta * d)
-                forced += ld(mass, j) * d * d
-            forced = math.sqrt(forced)
-        move(A, q, u, dt, f + lc(A, Q1))
-        place(A, f + lc(A, Q1), z1)
-        joints_at(A, f, t1, z1, u, J1)
+            forced = force_change(A, f, t0, dt, theta)
+        move(A, q, u, dt, f + 8 * Q1)
+        place(A, f + 8 * Q1, z1)
+        joints_at(A, f, t1, z1, u, side)
         open_by = misfits(A, f, dt)
         if not open_by + forced < math.inf:
             return False
-        still = forced <= close
-        settled = still and (open_by <= shut or (open_by >= before and open_by <= 8 * shut))
+        settled = forced <= close and (open_by <= shut or (open_by >= before and open_by <= 8 * shut))
         if not settled:
             before = open_by
             correct_start(A, f, shut / 4)
             if not some or lasting and k == 0:
                 continue
-        factor_joints(A, f, J1)
-        for r in range(rows):
-            st(shift, r, ld(J1 + lc(lc(A, ROW_T), r), 0))
-        if not call_solve(lc(A, SOLVE), A, f, J1, out_c, base, f + lc(A, P_B), f + lc(A, VP)):
+        factor_joints(A, f, side)
+        explicit_rates(A, f)
+        if not call_solve(lc(A, SOLVE), A, f, side, 0):
             return False
         if not some:
             return True
-        # contacts answer: u moves, and joints follow at once as far as their directions at the end tell
-        clear(work, n)
-        push_contacts(A, f, out_c, f + lc(A, P_N), f + lc(A, P_T), work)
-        turned = 0.0
-        for j in range(3, n):
-            d = theta * (ld(work, j) - ld(pushed, j))
-            turned += ld(mass, j) * d * d
-            st(u, j, ld(u, j) + d)
-            st(pushed, j, ld(work, j))
-            st(work, j, d)
-        turned = math.sqrt(turned)
+        # contacts answer: U moves, and joints follow at once as far as their directions at the end tell
+        turned = contact_change(A, f, theta)
         if settled and (turned <= close or (turned >= last and turned <= 1e-11 * size)):
             return True
         last, before = turned, math.inf
-        for b in range(lc(A, N_JOINT_BLOCKS)):
-            m, first, J = lc(lc(A, B_COUNT), b), lc(lc(A, B_FIRST), b), J1 + lc(lc(A, B_OUT), b)
-            for i in range(m):
-                st(shift, first + i, along(J + 8 * m + 48 * i, lc(lc(A, B_A), b), lc(lc(A, B_B), b), work))
+        follow_contacts(A, f, theta)
         correct_start(A, f, shut / 4)
     return False
 
 
 def moreau_step(A, f, t1):  # type: ignore[no-untyped-def]
     """One step of Moreau and Jean's scheme to t1."""
-    t0, theta = ld(f + lc(A, TIME), 1), ld(f + lc(A, OPTIONS), O_THETA)
-    dt, rows = t1 - t0, lc(A, N_ROWS)
+    t0, theta = ld(f, TIME + 1), ld(f, OPTIONS + O_THETA)
+    dt = t1 - t0
     some = moreau_contacts(A, f, dt) if lc(A, N_GAPS) else False
-    if rows:
+    if lc(A, N_ROWS):
         if not moreau_joints(A, f, t0, t1, theta, some):
             return UNCERTAIN
     else:
         if not moreau_free(A, f, t0, dt, theta, some):
             return UNCERTAIN
-        move(A, f + lc(A, Q), f + lc(A, U), dt, f + lc(A, Q1))
+        move(A, f + 8 * Q, f + 8 * U, dt, f + 8 * Q1)
     return moreau_record(A, f, t0, t1, some)
 
 
 @njit(**OPT)
 def moreau_impact(A, f):  # type: ignore[no-untyped-def]
-    """Velocities before the impact: without struck contacts and what joints answer to them, left in SHIFT_J."""
-    n, jump, out = 3 * lc(A, N_BODIES) + 3, f + lc(A, WORK), f + lc(A, OUT_C1)
-    clear(jump, n)
-    push_contacts(A, f, out, f + lc(A, P_N), f + lc(A, P_T), jump)
+    """Velocities before the impact: without struck contacts and what joints answer to them, left in KEPT."""
+    jump, side, first = f + 8 * WORK, end_row(f), f + lc(A, ROWS)
+    clear_bodies(A, jump)
+    push_contacts(A, f, 0, jump)
     if lc(A, N_ROWS):
-        J1, x, lu, blocks = f + lc(A, OUT_J1), f + lc(A, RHS_A), f + lc(A, LU), lc(A, N_JOINT_BLOCKS)
-        clear(f + lc(A, SHIFT_J), lc(A, N_ROWS))
+        x, blocks = f + lc(A, RHS_A), lc(A, N_JOINT_BLOCKS)
+        for k in range(lc(A, N_ROWS)):
+            row = first + ROW_STEP * k
+            st(row, SHIFT_J, 0.0)
+            st(row, KEPT, 0.0)
         for _ in range(2):
-            for k in range(blocks):
-                s, first = lc(lc(A, B_SLOT), k), lc(lc(A, B_FIRST), k)
-                for i in range(lc(lc(A, B_COUNT), k)):
-                    r = first + i
-                    J = J1 + lc(lc(A, ROW_J), r)
-                    st(x, s + i, -along(J, lc(lc(A, ROW_A), r), lc(lc(A, ROW_B), r), jump))
-            substitute(A, f, blocks, lu, x)
-            for k in range(blocks):
-                s, first = lc(lc(A, B_SLOT), k), lc(lc(A, B_FIRST), k)
-                for i in range(lc(lc(A, B_COUNT), k)):
-                    r = first + i
-                    J, a, b = J1 + lc(lc(A, ROW_J), r), lc(lc(A, ROW_A), r), lc(lc(A, ROW_B), r)
-                    push(J, a, b, ld(x, s + i), f + lc(A, INVERSE), jump)
-                    st(f + lc(A, SHIFT_J), r, ld(f + lc(A, SHIFT_J), r) + ld(x, s + i))
-    left, vp = f + lc(A, S_LEFT), f + lc(A, VP)
-    for k in range(n):
-        st(left, k, ld(vp, k) - ld(jump, k))
+            joint_rates(A, f, side, jump, x)
+            substitute(A, f, blocks, x)
+            take_joint_impulses(A, f, x, KEPT, True)
+            push_joint_slots(A, f, side, x, jump)
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        difference4(f + b + 8 * S_LEFT, f + b + 8 * VP, jump + b)
+
+
+@njit(**OPT)
+def moreau_joint_error(A, f, size):  # type: ignore[no-untyped-def]
+    """Rates of the joints at the end, each scaled by its terms; work of drivers."""
+    vp, side, inverse, first = f + 8 * VP, end_row(f), f + 8 * INVERSE, f + lc(A, ROWS)
+    start, floor = start_row(f), ld(f, OPTIONS + O_FLOOR) * size
+    worst = work = 0.0
+    for k in range(lc(A, N_ROWS)):
+        row = first + ROW_STEP * k
+        J, a, b, explicit = row + DIRECTION + side, lc(row, ROW_A), lc(row, ROW_B), ld(row + side, ROW_RATE)
+        error = abs(along(J, vp + a, vp + b) + explicit)
+        if error != 0.0:
+            norm = math.sqrt(mobility(J, J, inverse + a, inverse + b))
+            terms = along_sizes(J, vp + a, vp + b) + abs(explicit) + floor * (norm if norm > 0.0 else 1.0)
+            worst = max(worst, error / max(terms, TINY))
+        work -= ld(row, P_A) * ld(row + start, ROW_RATE) + ld(row, P_B) * explicit
+    return worst, work
+
+
+@njit(**OPT)
+def moreau_strikes(A, f):  # type: ignore[no-untyped-def]
+    """Whether a contact strikes: it approached, and does not go on from the step before."""
+    first = f + lc(A, GAPS)
+    for k in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * k
+        if li(gap, ACTIVE):
+            rate, lasting = ld(gap, S_MINUS), 0.0 < ld(gap, P_N) <= LASTING * ld(gap, BEFORE_N)
+            if rate < 0.0 and not lasting and rate < -zero_rate(f, gap, gap + NORMAL, f + 8 * V):
+                return True
+    return False
 
 
 @njit(**OPT)
 def moreau_record(A, f, t0, t1, some):  # type: ignore[no-untyped-def]
     """Certificate of the step, what it leaves for its row, and the state at its end."""
-    gaps, rows, dt = lc(A, N_GAPS), lc(A, N_ROWS), t1 - t0
-    v, vp, out = f + lc(A, V), f + lc(A, VP), f + lc(A, OUT_C1)
-    J0, J1, PA, PB = f + lc(A, OUT_J0), f + lc(A, OUT_J1), f + lc(A, P_A), f + lc(A, P_B)
-    N, T, options = f + lc(A, P_N), f + lc(A, P_T), f + lc(A, OPTIONS)
-    if some and law_error(A, f, out, vp) > ld(options, O_CERTIFIED):
+    dt, v, vp, start, end = t1 - t0, f + 8 * V, f + 8 * VP, start_row(f), end_row(f)
+    certified, rough, rows = ld(f, OPTIONS + O_CERTIFIED), lc(A, ROUGH), lc(A, N_ROWS)
+    if some and law_error(A, f, 0, vp) > certified:
         return UNCERTAIN
-    error, size = momentum_error(A, f, v, vp, dt, out, N, T, J0, PA, J1, PB)
-    inverse = f + lc(A, INVERSE)
-    for r in range(rows):
-        J, a, b = J1 + lc(lc(A, ROW_J), r), lc(lc(A, ROW_A), r), lc(lc(A, ROW_B), r)
-        explicit = ld(J1 + lc(lc(A, ROW_T), r), 0)
-        norm = math.sqrt(mobility(J, a, b, inverse))
-        terms = along_sizes(J, a, b, vp) + abs(explicit) + ld(options, O_FLOOR) * (norm if norm > 0.0 else 1.0) * size
-        error = max(error, abs(along(J, a, b, vp) + explicit) / max(terms, TINY))
-    if not error <= ld(options, O_CERTIFIED):
+    error, size = momentum_error(A, f, v, vp, dt, 0, start, P_A, end, P_B)
+    joint_error, work = moreau_joint_error(A, f, size)
+    error = max(error, joint_error)
+    if not (error <= certified and math.isfinite(size)):
         return UNCERTAIN
-    striking = False
-    for i in range(gaps):
-        if some and li(f + lc(A, ACTIVE), i):
-            rate = ld(f + lc(A, S_MINUS), i)
-            lasting = 0.0 < ld(N, i) <= LASTING * ld(f + lc(A, BEFORE), i)
-            if rate < 0.0 and not lasting and rate < -zero_rate(A, f, i, out + lc(lc(A, GAP_N), i), v):
-                striking = True
-                break
-    natural = loss = work = 0.0
-    rough = lc(A, ROUGH)
-    for i in range(gaps):
-        a, b, p, s = lc(lc(A, GAP_A), i), lc(lc(A, GAP_B), i), ld(N, i), ld(T, i)
-        active = li(f + lc(A, ACTIVE), i)
+    striking = some and moreau_strikes(A, f)
+    natural = loss = struck_work = 0.0
+    first = f + lc(A, GAPS)
+    for k in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * k
+        active, p = li(gap, ACTIVE), ld(gap, P_N)
         if active:
-            rate = along(out + lc(lc(A, GAP_N), i), a, b, vp)
-            st(f + lc(A, S_PLUS), i, rate)
-            law = (rate + ld(f + lc(A, SHIFT_N), i)) * dt / ld(f + lc(A, SCALE), i)
-            natural = max(natural, abs(min(law, p / ld(f + lc(A, Y_SCALE), i))))
+            a, b = lc(gap, GAP_A), lc(gap, GAP_B)
+            rate = along(gap + NORMAL, vp + a, vp + b)
+            st(gap, S_PLUS, rate)
+            law = (rate + ld(gap, SHIFT_N)) * dt / ld(gap, SCALE)
+            natural = max(natural, abs(min(law, p / ld(gap, Y_SCALE))))
             if rough and not striking:
-                loss -= s * (along(out + lc(lc(A, GAP_T), i), a, b, v) + along(out + lc(lc(A, GAP_T), i), a, b, vp)) / 2
+                slip = along(gap + TANGENT, v + a, v + b) + along(gap + TANGENT, vp + a, vp + b)
+                loss -= ld(gap, P_T) * slip / 2
         if striking:
-            st(f + lc(A, S_PNI), i, p)
-        sb(f + lc(A, S_MODE), i, mode_of(A, f, i, active, p, s))
-    if rows:
-        for r in range(rows):
-            work -= ld(PA, r) * ld(J0 + lc(lc(A, ROW_T), r), 0) + ld(PB, r) * ld(J1 + lc(lc(A, ROW_T), r), 0)
-        if not lc(A, BRIEF):
-            clear(f + lc(A, S_REACTION), 3 * lc(A, N_JOINTS))
-            reactions(A, f, J0, f + lc(A, Z0), PA, 1.0 / dt, f + lc(A, S_REACTION))
-            reactions(A, f, J1, f + lc(A, Z1), PB, 1.0 / dt, f + lc(A, S_REACTION))
-    struck_work = 0.0
-    si(f + lc(A, HIT), 0, 1 if striking else 0)
+            st(gap, S_PNI, p)
+        elif rows:
+            remember(gap, HISTORY_N, p)
+            remember(gap, HISTORY_T, ld(gap, P_T))
+        si(gap, S_MODE, mode_of(f, gap, active))
+    if rows and not lc(A, BRIEF):
+        clear_joints(A, f, S_REACTION)
+        reactions(A, f, start, start_z(f), P_A, 1.0 / dt, S_REACTION)
+        reactions(A, f, end, end_z(f), P_B, 1.0 / dt, S_REACTION)
+    first = f + lc(A, ROWS)
+    si(f, HIT, 1 if striking else 0)
     if striking and not lc(A, BRIEF):
-        clear(f + lc(A, S_REACTION_I), 3 * lc(A, N_JOINTS))
+        clear_joints(A, f, S_REACTION_I)
         moreau_impact(A, f)
-        answer = f + lc(A, SHIFT_J)
-        reactions(A, f, J1, f + lc(A, Z1), answer, -1.0 / dt, f + lc(A, S_REACTION))
-        reactions(A, f, J1, f + lc(A, Z1), answer, 1.0, f + lc(A, S_REACTION_I))
-        for r in range(rows):
-            struck_work -= ld(answer, r) * ld(J1 + lc(lc(A, ROW_T), r), 0)
-    scalars = f + lc(A, S_SCALARS)
+        reactions(A, f, end, end_z(f), KEPT, -1.0 / dt, S_REACTION)
+        reactions(A, f, end, end_z(f), KEPT, 1.0, S_REACTION_I)
+        for k in range(rows):
+            row = first + ROW_STEP * k
+            struck_work -= ld(row, KEPT) * ld(row + end, ROW_RATE)
+    scalars = f + 8 * SCALARS
     st(scalars, DT, dt)
     st(scalars, RESIDUAL, error)
     st(scalars, COMPLEMENTARITY, natural)
@@ -364,56 +405,70 @@ def moreau_record(A, f, t0, t1, some):  # type: ignore[no-untyped-def]
     st(scalars, LOSS_FRICTION, loss)
     if lc(A, PROJECTED) and not project(A, f, t1):
         return UNCERTAIN
-    if rows and not striking:
-        remember(A, f, PA)
-    advance_state(A, f, t1, vp)
+    if not striking:
+        for k in range(rows):
+            row = first + ROW_STEP * k
+            remember(row, HISTORY_J, ld(row, P_A))
+    advance(A, f, t1, vp)
     return DONE
 
 
 @njit(**OPT)
 def project(A, f, t1):  # type: ignore[no-untyped-def]
     """The nearest q, in the mass metric, with closed joints and no negative gap: programs in linearised gaps."""
-    gaps, rows, n = lc(A, N_GAPS), lc(A, N_ROWS), 3 * lc(A, N_BODIES) + 3
-    q1, z1, base, moved = f + lc(A, Q1), f + lc(A, Z1), f + lc(A, BASE), f + lc(A, U)
-    out_c, out_j = f + lc(A, OUT_C1), f + lc(A, OUT_J1)
-    limit, friction, kept = ld(f + lc(A, OPTIONS), O_PROJECTED), f + lc(A, FRICTION), f + lc(A, OLD_FRICTION)
-    copy(friction, kept, gaps)
-    clear(friction, gaps)
-    copy(f + lc(A, P_N), f + lc(A, OLD_N), gaps)
-    copy(f + lc(A, P_T), f + lc(A, OLD_T), gaps)
-    copy(f + lc(A, P_B), f + lc(A, RHS_A), rows)
+    q1, z1, vp, side, gaps, rows = f + 8 * Q1, end_z(f), f + 8 * VP, end_row(f), f + lc(A, GAPS), f + lc(A, ROWS)
+    limit, jointed = ld(f, OPTIONS + O_PROJECTED), lc(A, N_ROWS) > 0
+    copy_bodies(A, vp, f + 8 * U)
+    for k in range(lc(A, N_GAPS)):
+        gap = gaps + GAP_STEP * k
+        st(gap, OLD_FRICTION, ld(gap, FRICTION))
+        st(gap, OLD_N, ld(gap, P_N))
+        st(gap, OLD_T, ld(gap, P_T))
+        st(gap, FRICTION, 0.0)
+    for k in range(lc(A, N_ROWS)):
+        row = rows + ROW_STEP * k
+        st(row, KEPT, ld(row, P_B))
     done = used = False
     for k in range(PASSES):
-        if k > 0 or not rows:
+        if k > 0 or not jointed:
             place(A, q1, z1)
-        contacts_at(A, f, z1, f + lc(A, VP), out_c)
+        contacts_at(A, f, z1, vp, 0)
         if used:
-            joints_at(A, f, t1, z1, f + lc(A, VP), out_j)
+            joints_at(A, f, t1, z1, vp, side)
         done = True
-        for i in range(gaps):
-            if ld(out_c + lc(lc(A, GAP_G), i), 0) < -limit * ld(f + lc(A, SCALE), i):
+        for i in range(lc(A, N_GAPS)):
+            gap = gaps + GAP_STEP * i
+            if ld(gap, GAP_G) < -limit * ld(gap, SCALE):
                 done = False
         if done:
             break
         used = True
-        for i in range(gaps):
-            gap = ld(out_c + lc(lc(A, GAP_G), i), 0)
-            st(f + lc(A, SHIFT_N), i, gap)
-            si(f + lc(A, ACTIVE), i, 1)
-            si(f + lc(A, MODE), i, STICK if gap < 0.0 else OPEN)
-        for r in range(rows):
-            st(f + lc(A, SHIFT_J), r, ld(out_j + lc(lc(A, ROW_G), r), 0))
-        clear(base, n)
-        if rows and k > 0:
-            factor_joints(A, f, out_j)
-        if not call_solve(lc(A, SOLVE), A, f, out_j, out_c, base, f + lc(A, P_B), moved):
+        for i in range(lc(A, N_GAPS)):
+            gap = gaps + GAP_STEP * i
+            distance = ld(gap, GAP_G)
+            st(gap, SHIFT_N, distance)
+            si(gap, ACTIVE, 1)
+            si(gap, MODE, STICK if distance < 0.0 else OPEN)
+        for i in range(lc(A, N_ROWS)):
+            row = rows + ROW_STEP * i
+            st(row, SHIFT_J, ld(row + side, ROW_G))
+        clear_bodies(A, f + 8 * BASE)
+        if jointed and k > 0:
+            factor_joints(A, f, side)
+        if not call_solve(lc(A, SOLVE), A, f, side, 0):
             break
-        for j in range(3, n):
-            st(q1, j, ld(q1, j) + ld(moved, j))
-    if used and rows:
-        factor_joints(A, f, out_j)
-    copy(kept, friction, gaps)
-    copy(f + lc(A, OLD_N), f + lc(A, P_N), gaps)
-    copy(f + lc(A, OLD_T), f + lc(A, P_T), gaps)
-    copy(f + lc(A, RHS_A), f + lc(A, P_B), rows)
+        for i in range(1, lc(A, N_BODIES) + 1):
+            b = GROUND + BODY_STEP * i
+            add4(q1 + b, q1 + b, vp + b)
+    if used and jointed:
+        factor_joints(A, f, side)
+    for k in range(lc(A, N_GAPS)):
+        gap = gaps + GAP_STEP * k
+        st(gap, FRICTION, ld(gap, OLD_FRICTION))
+        st(gap, P_N, ld(gap, OLD_N))
+        st(gap, P_T, ld(gap, OLD_T))
+    for k in range(lc(A, N_ROWS)):
+        row = rows + ROW_STEP * k
+        st(row, P_B, ld(row, KEPT))
+    copy_bodies(A, f + 8 * U, vp)
     return done

@@ -17,18 +17,15 @@ def powers(A, f, z, v):  # type: ignore[no-untyped-def]
     """Power of loads and of dampers, at velocities v."""
     loads = damping = 0.0
     if lc(A, VARYING):
-        evaluate(A, f, lc(A, FORCE_0), lc(A, FORCE_1), z, v, f)
+        evaluate(A, f, lc(A, FORCE_0), lc(A, FORCE_1), z, v, 0)
     for g in range(lc(A, STATIC_0), lc(A, FORCE_1)):
-        stored = lc(lc(A, G_STORED), g)
-        if stored:
+        group = lc(A, GROUPS) + 8 * GROUP * g
+        if lc(group, G_STORED):
             continue
-        a, b, stride, out = lc(lc(A, G_A), g), lc(lc(A, G_B), g), lc(lc(A, G_STRIDE), g), f + lc(lc(A, G_OUT), g)
-        power = 0.0
-        for i in range(lc(lc(A, G_SIZE), g)):
-            x, y = li(a, i), li(b, i)
-            for d in range(3):
-                power += ld(out, stride * i + d) * ld(v, 3 * x + d) + ld(out, stride * i + 3 + d) * ld(v, 3 * y + d)
-        if lc(lc(A, G_DAMPING), g):
+        places, power = lc(group, G_PLACES), 0.0
+        for i in range(lc(group, G_SIZE)):
+            power += along(f + lc(places, 3 * i + 2), v + lc(places, 3 * i), v + lc(places, 3 * i + 1))
+        if lc(group, G_DAMPING):
             damping += power
         else:
             loads += power
@@ -39,32 +36,35 @@ def powers(A, f, z, v):  # type: ignore[no-untyped-def]
 def potential(A, f, z, v):  # type: ignore[no-untyped-def]
     value = 0.0
     for g in range(lc(A, STATIC_0), lc(A, STATIC_1)):
-        if lc(lc(A, G_STORED), g) == 2:  # gravity
-            a, stride, out = lc(lc(A, G_A), g), lc(lc(A, G_STRIDE), g), f + lc(lc(A, G_OUT), g)
-            for i in range(lc(lc(A, G_SIZE), g)):
-                b = li(a, i)
-                value -= ld(out, stride * i) * ld(z, 4 * b) + ld(out, stride * i + 1) * ld(z, 4 * b + 1)
-    evaluate(A, f, lc(A, POTENTIAL_0), lc(A, POTENTIAL_1), z, v, f)
+        group = lc(A, GROUPS) + 8 * GROUP * g
+        if lc(group, G_STORED) == 2:  # gravity
+            places = lc(group, G_PLACES)
+            for i in range(lc(group, G_SIZE)):
+                at, out = z + lc(places, 3 * i), f + lc(places, 3 * i + 2)
+                value -= ld(out, 0) * ld(at, 0) + ld(out, 1) * ld(at, 1)
+    evaluate(A, f, lc(A, POTENTIAL_0), lc(A, POTENTIAL_1), z, v, 0)
     for g in range(lc(A, POTENTIAL_0), lc(A, POTENTIAL_1)):
-        out = f + lc(lc(A, G_OUT), g)
-        for i in range(lc(lc(A, G_SIZE), g)):
-            value += ld(out, i)
+        group = lc(A, GROUPS) + 8 * GROUP * g
+        places = lc(group, G_PLACES)
+        for i in range(lc(group, G_SIZE)):
+            value += ld(f + lc(places, 3 * i + 2), 0)
     return value
 
 
 @njit(**OPT)
 def kinetic(A, f, v):  # type: ignore[no-untyped-def]
     x = 0.0
-    for k in range(3, 3 * lc(A, N_BODIES) + 3):
-        x += ld(f + lc(A, MASS), k) * ld(v, k) ** 2
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        x += weighted4(v + b, v + b, f + 8 * MASS + b)
     return x / 2
 
 
 @njit(**OPT)
-def worst_numbers(scalars, worst):  # type: ignore[no-untyped-def]
+def worst_numbers(f):  # type: ignore[no-untyped-def]
     for x, k in ((COMPLEMENTARITY, W_COMPLEMENTARITY), (RESIDUAL, W_RESIDUAL)):
-        if not ld(scalars, x) <= ld(worst, k):
-            st(worst, k, ld(scalars, x))
+        if not ld(f, SCALARS + x) <= ld(f, WORST + k):
+            st(f, WORST + k, ld(f, SCALARS + x))
 
 
 @njit(**OPT)
@@ -73,23 +73,23 @@ def observe(A, f, t, dt, q, left, v):  # type: ignore[no-untyped-def]
 
     `left` are the velocities before its impacts, the same address as `v` where there are none.
     """
-    z, worst, totals, energy, last = (
-        f + lc(A, ZM), f + lc(A, WORST), f + lc(A, TOTALS), f + lc(A, S_ENERGY), f + lc(A, LAST_POWER),
-    )  # fmt: skip
-    scalars = f + lc(A, S_SCALARS)
-    st(f + lc(A, TIME), 0, t)
+    z, totals, scalars = f + 8 * ZM, f + 8 * TOTALS, f + 8 * SCALARS
+    st(f, TIME, t)
     place(A, q, z)
-    evaluate(A, f, lc(A, SURFACE_0), lc(A, SURFACE_1), z, v, f)
-    for i in range(lc(A, N_GAPS)):
-        gap = ld(f + lc(lc(A, GAP_D), i), 0)
-        if not -gap <= ld(worst, W_GAP):
-            st(worst, W_GAP, -gap)
+    evaluate(A, f, lc(A, SURFACE_0), lc(A, SURFACE_1), z, v, 0)
+    first = f + lc(A, GAPS)
+    for k in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * k
+        if not -ld(gap, TRUE) <= ld(f, WORST + W_GAP):
+            st(f, WORST + W_GAP, -ld(gap, TRUE))
     if lc(A, N_ROWS):
-        evaluate(A, f, lc(A, CLOSURE_0), lc(A, CLOSURE_1), z, v, f)
-        for r in range(lc(A, N_ROWS)):
-            misfit = abs(ld(f + lc(lc(A, ROW_C), r), 0))
-            if not misfit <= ld(worst, W_JOINT):
-                st(worst, W_JOINT, misfit)
+        evaluate(A, f, lc(A, CLOSURE_0), lc(A, CLOSURE_1), z, v, 0)
+        first = f + lc(A, ROWS)
+        for k in range(lc(A, N_ROWS)):
+            row = first + ROW_STEP * k
+            misfit = abs(ld(row, MISFIT))
+            if not misfit <= ld(f, WORST + W_JOINT):
+                st(f, WORST + W_JOINT, misfit)
     right = kinetic(A, f, v)
     loads, damping = powers(A, f, z, v)
     before, loads_left, damping_left = right, loads, damping
@@ -97,42 +97,63 @@ def observe(A, f, t, dt, q, left, v):  # type: ignore[no-untyped-def]
         before = kinetic(A, f, left)
         loads_left, damping_left = powers(A, f, z, left)
         st(totals, T_IMPACTS, ld(totals, T_IMPACTS) + (before - right + ld(scalars, WORK_DRIVERS_IMPACT)))
-    st(totals, T_LOADS, ld(totals, T_LOADS) + dt * (ld(last, 0) + loads_left) / 2)
-    st(totals, T_DAMPING, ld(totals, T_DAMPING) - dt * (ld(last, 1) + damping_left) / 2)
-    st(last, 0, loads)
-    st(last, 1, damping)
+    st(totals, T_LOADS, ld(totals, T_LOADS) + dt * (ld(f, LAST_POWER) + loads_left) / 2)
+    st(totals, T_DAMPING, ld(totals, T_DAMPING) - dt * (ld(f, LAST_POWER + 1) + damping_left) / 2)
+    st(f, LAST_POWER, loads)
+    st(f, LAST_POWER + 1, damping)
     st(totals, T_DRIVERS, ld(totals, T_DRIVERS) + ld(scalars, WORK_DRIVERS))
     st(totals, T_FRICTION, ld(totals, T_FRICTION) + ld(scalars, LOSS_FRICTION))
-    st(energy, 0, right)
-    st(energy, 1, potential(A, f, z, v))
-    copy(totals, energy + 16, N_TOTALS)
+    st(f, ENERGY, right)
+    st(f, ENERGY + 1, potential(A, f, z, v))
 
 
 @njit(**OPT)
 def write_view(A, f, rec, row, left, v):  # type: ignore[no-untyped-def]
     """What `observe` found, into a row of the record."""
-    gaps = lc(A, N_GAPS)
-    for i in range(gaps):
-        a, b, J = lc(lc(A, GAP_A), i), lc(lc(A, GAP_B), i), f + lc(lc(A, GAP_R), i)
-        rate = along(J, a, b, v)
-        st(li(rec, REC_GAP), row * gaps + i, ld(f + lc(lc(A, GAP_D), i), 0))
-        st(li(rec, REC_RATE), row * gaps + i, rate)
-        st(li(rec, REC_RATE_LEFT), row * gaps + i, along(J, a, b, left) if left != v else rate)
-    copy(f + lc(A, S_ENERGY), li(rec, REC_ENERGY) + 56 * row, 7)
+    gaps, gap = lc(A, N_GAPS), f + lc(A, GAPS)
+    for i in range(row * gaps, row * gaps + gaps):
+        a, b, J = lc(gap, GAP_A), lc(gap, GAP_B), gap + 8 * TRUE_RATE
+        rate = along(J, v + a, v + b)
+        st(li(rec, REC_GAP), i, ld(gap, TRUE))
+        st(li(rec, REC_RATE), i, rate)
+        st(li(rec, REC_RATE_LEFT), i, along(J, left + a, left + b) if left != v else rate)
+        gap += GAP_STEP
+    # the energies, and the totals that follow them in the memory
+    copy(f + 8 * ENERGY, li(rec, REC_ENERGY) + 8 * (2 + N_TOTALS) * row, 2 + N_TOTALS)
+
+
+@njit(**OPT)
+def pack(A, source, target):  # type: ignore[no-untyped-def]
+    """A field of bodies, three doubles each; returns where it ends.
+
+    The zero of the last vector is stored there too: what follows has to be written afterwards.
+    """
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        copy4(source + b, target)
+        target += 24
+    return target
+
+
+@njit(**OPT)
+def unpack(A, source, target):  # type: ignore[no-untyped-def]
+    """What `pack` packed, and the ground's zero; returns where it ends."""
+    clear4(target + GROUND)
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        st3(target + b, ld(source, 0), ld(source, 1), ld(source, 2))
+        source += 24
+    return source
 
 
 @njit(**OPT)
 def observe_rows(A, f, rec, first, last, struck):  # type: ignore[no-untyped-def]
     """`observe` over recorded rows, where each step has one; `struck` counts those with impacts before, and after."""
-    width, size = lc(A, ROW_WIDTH), 3 * lc(A, N_BODIES)
-    q, v, left, scalars = f + lc(A, QM), f + lc(A, BASE), f + lc(A, WORK), f + lc(A, S_SCALARS)
-    clear(q, 3)
-    clear(v, 3)
-    clear(left, 3)
+    width = lc(A, ROW_WIDTH)
+    q, v, left, scalars = f + 8 * QM, f + 8 * BASE, f + 8 * WORK, f + 8 * SCALARS
     for i in range(first, last):
         row = li(rec, REC_ROWS) + 8 * width * i
-        copy(row + 8, q + 24, size)
-        copy(row + 8 + 8 * size, v + 24, size)
+        unpack(A, unpack(A, row + 8, q), v)
         t = ld(row, 0)
         dt = t - ld(row - 8 * width, 0) if i > 0 else 0.0
         st(scalars, WORK_DRIVERS, ld(row, width - 2))
@@ -140,7 +161,7 @@ def observe_rows(A, f, rec, first, last, struck):  # type: ignore[no-untyped-def
         hit = li(rec, REC_STRUCK) + 8 * lc(A, STRUCK_WIDTH) * struck
         at = v
         if struck < li(rec, REC_STRUCK_COUNT) and ld(hit, 0) == i:
-            copy(hit + 16, left + 24, size)
+            unpack(A, hit + 16, left)
             st(scalars, WORK_DRIVERS_IMPACT, ld(hit, 1))
             at = left
             struck += 1
@@ -150,106 +171,139 @@ def observe_rows(A, f, rec, first, last, struck):  # type: ignore[no-untyped-def
 
 
 @njit(**OPT)
-def note_impacts(A, f, rec, t):  # type: ignore[no-untyped-def]
+def note_impacts(A, f, rec):  # type: ignore[no-untyped-def]
     """Rows of the table of impacts: t, contact, P_N, P_T, gamma-, gamma+."""
-    table, count = li(rec, REC_IMPACTS), li(rec, REC_IMPACT_COUNT)
+    count, gap = li(rec, REC_IMPACT_COUNT), f + lc(A, GAPS)
     for i in range(lc(A, N_GAPS)):
-        p = ld(f + lc(A, S_PNI), i)
-        if p > 0.0:
-            row = table + 48 * count
-            st(row, 0, t)
+        if ld(gap, S_PNI) > 0.0:
+            row = li(rec, REC_IMPACTS) + 48 * count
+            st(row, 0, ld(f, TIME + 1))
             st(row, 1, i)
-            st(row, 2, p)
-            st(row, 3, ld(f + lc(A, P_T), i))
-            st(row, 4, ld(f + lc(A, S_MINUS), i))
-            st(row, 5, ld(f + lc(A, S_PLUS), i))
+            st(row, 2, ld(gap, S_PNI))
+            st(row, 3, ld(gap, P_T))
+            st(row, 4, ld(gap, S_MINUS))
+            st(row, 5, ld(gap, S_PLUS))
             count += 1
+        gap += GAP_STEP
     si(rec, REC_IMPACT_COUNT, count)
 
 
 @njit(**OPT)
-def write_struck(A, f, rec, row, left, impulses, reaction):  # type: ignore[no-untyped-def]
-    """What a row with impacts holds besides: its number, work, velocities before, impulses, reactions."""
-    gaps, joints, size = lc(A, N_GAPS), 3 * lc(A, N_JOINTS), 3 * lc(A, N_BODIES)
+def write_struck(A, f, rec, left, impulse, reaction):  # type: ignore[no-untyped-def]
+    """What a row with impacts holds besides: its number, work, velocities before, impulses, reactions.
+
+    `impulse` and `reaction` are fields of gaps and of joints; there are gaps, or nothing would have been struck.
+    """
     count = li(rec, REC_STRUCK_COUNT)
     at = li(rec, REC_STRUCK) + 8 * lc(A, STRUCK_WIDTH) * count
-    st(at, 0, row)
-    st(at, 1, ld(f + lc(A, S_SCALARS), WORK_DRIVERS_IMPACT))
-    copy(left + 24, at + 16, size)
-    copy(impulses, at + 16 + 8 * size, gaps)
-    copy(reaction, at + 16 + 8 * (size + gaps), joints)
+    st(at, 0, li(f, COUNTERS + K_ROWS))
+    st(at, 1, ld(f, SCALARS + WORK_DRIVERS_IMPACT))
+    at, first = pack(A, left, at + 16), f + lc(A, GAPS)
+    for k in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * k
+        st(at, 0, ld(gap, impulse))
+        at += 8
+    first = f + lc(A, JOINTS)
+    for k in range(lc(A, N_JOINTS)):
+        joint = first + JOINT_STEP * k
+        copy(joint + 8 * reaction, at, 3)
+        at += 24
     si(rec, REC_STRUCK_COUNT, count + 1)
 
 
 @njit(**OPT)
-def write_row(A, f, rec, impulses, tangential, reaction):  # type: ignore[no-untyped-def]
-    """Time, motion, impulses, modes, reactions, work of drivers and loss by friction, of a step or of several."""
-    gaps, joints, counters, size = lc(A, N_GAPS), 3 * lc(A, N_JOINTS), f + lc(A, COUNTERS), 3 * lc(A, N_BODIES)
-    k, width = li(counters, K_ROWS), lc(A, ROW_WIDTH)
-    row, scalars = li(rec, REC_ROWS) + 8 * width * k, f + lc(A, S_SCALARS)
-    st(row, 0, ld(f + lc(A, TIME), 1))
-    copy(f + lc(A, Q) + 24, row + 8, size)
-    copy(f + lc(A, V) + 24, row + 8 + 8 * size, size)
-    at = row + 8 + 16 * size
-    copy(impulses, at, gaps)
-    at += 8 * gaps
-    if lc(A, ROUGH):
-        copy(tangential, at, gaps)
-        at += 8 * gaps
-    copy(f + lc(A, S_MODE), at, (gaps + 7) // 8)
-    at += 8 * ((gaps + 7) // 8)
-    copy(reaction, at, joints)
-    st(row, width - 2, ld(scalars, WORK_DRIVERS))
-    st(row, width - 1, ld(scalars, LOSS_FRICTION))
-    si(counters, K_ROWS, k + 1)
-    si(counters, K_SINCE, 0)
+def write_row(A, f, rec, normal, tangential, reaction):  # type: ignore[no-untyped-def]
+    """Time, motion, impulses, modes, reactions, work of drivers and loss by friction, of a step or of several.
+
+    `normal` and `tangential` are fields of gaps, `reaction` one of joints.
+    """
+    gaps, count = lc(A, N_GAPS), li(f, COUNTERS + K_ROWS)
+    row = li(rec, REC_ROWS) + 8 * lc(A, ROW_WIDTH) * count
+    st(row, 0, ld(f, TIME + 1))
+    # one after the other: a vector's zero falls on what is written after it, at last on the two scalars
+    at, gap, rough = pack(A, f + 8 * V, pack(A, f + 8 * Q, row + 8)), f + lc(A, GAPS), lc(A, ROUGH)
+    modes = at + 8 * gaps * (1 + rough)
+    for i in range(gaps):
+        st(at, i, ld(gap, normal))
+        if rough:
+            st(at, gaps + i, ld(gap, tangential))
+        sb(modes, i, li(gap, S_MODE))
+        gap += GAP_STEP
+    at, first = modes + 8 * ((gaps + 7) // 8), f + lc(A, JOINTS)
+    for k in range(lc(A, N_JOINTS)):
+        joint = first + JOINT_STEP * k
+        copy4(joint + 8 * reaction, at)
+        at += 24
+    st(at, 0, ld(f, SCALARS + WORK_DRIVERS))
+    st(at, 1, ld(f, SCALARS + LOSS_FRICTION))
+    si(f, COUNTERS + K_ROWS, count + 1)
+    si(f, COUNTERS + K_SINCE, 0)
 
 
 @njit(**OPT)
 def write_sums(A, f, rec):  # type: ignore[no-untyped-def]
     """A row of the steps since the last one."""
-    gaps, joints, scalars = lc(A, N_GAPS), 3 * lc(A, N_JOINTS), f + lc(A, S_SCALARS)
-    sums, row = f + lc(A, SUM_SCALARS), li(f + lc(A, COUNTERS), K_ROWS)
-    copy(sums, scalars, N_SCALARS)
-    clear(sums, N_SCALARS)
-    if ld(scalars, HITS) > 0.0:
-        left = f + (lc(A, S_LEFT) if li(f + lc(A, HIT), 0) else lc(A, V))
-        write_struck(A, f, rec, row, left, f + lc(A, SUM_PNI), f + lc(A, SUM_REACTION_I))
-    write_row(A, f, rec, f + lc(A, SUM_PN), f + lc(A, SUM_PT), f + lc(A, SUM_REACTION))
-    for where, n in ((SUM_PN, gaps), (SUM_PNI, gaps), (SUM_PT, gaps), (SUM_REACTION, joints), (SUM_REACTION_I, joints)):
-        clear(f + lc(A, where), n)
+    copy(f + 8 * SUM_SCALARS, f + 8 * SCALARS, N_SCALARS)
+    clear(f + 8 * SUM_SCALARS, N_SCALARS)
+    if ld(f, SCALARS + HITS) > 0.0:
+        left = f + 8 * (S_LEFT if li(f, HIT) else V)
+        write_struck(A, f, rec, left, SUM_PNI, SUM_REACTION_I)
+    write_row(A, f, rec, SUM_PN, SUM_PT, SUM_REACTION)
+    first = f + lc(A, GAPS)
+    for k in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * k
+        for field in (SUM_PN, SUM_PT, SUM_PNI):
+            st(gap, field, 0.0)
+    clear_joints(A, f, SUM_REACTION)
+    clear_joints(A, f, SUM_REACTION_I)
+
+
+@njit(**OPT)
+def add_step(A, f, hit):  # type: ignore[no-untyped-def]
+    """Reactions, scalars and impacts of a step to the sums since the last row."""
+    first = f + lc(A, JOINTS)
+    for k in range(lc(A, N_JOINTS)):
+        joint = first + JOINT_STEP * k
+        gain4(joint + 8 * SUM_REACTION, ld(f, SCALARS + DT), joint + 8 * S_REACTION)
+        if hit:
+            gain4(joint + 8 * SUM_REACTION_I, 1.0, joint + 8 * S_REACTION_I)
+    if hit:
+        first = f + lc(A, GAPS)
+        for k in range(lc(A, N_GAPS)):
+            gap = first + GAP_STEP * k
+            st(gap, SUM_PNI, ld(gap, SUM_PNI) + ld(gap, S_PNI))
+    st(f, SCALARS + HITS, hit)
+    add_up(f + 8 * SCALARS, f + 8 * SUM_SCALARS, N_SCALARS, 1.0)
 
 
 def finish_step(A, f, rec):  # type: ignore[no-untyped-def]
     """Count an accepted step, add it up, and write every so-many-th."""
-    counters, scalars, hit = f + lc(A, COUNTERS), f + lc(A, S_SCALARS), li(f + lc(A, HIT), 0)
-    si(counters, K_STEPS, li(counters, K_STEPS) + 1)
-    worst_numbers(scalars, f + lc(A, WORST))
+    hit, v = li(f, HIT), f + 8 * V
+    si(f, COUNTERS + K_STEPS, li(f, COUNTERS + K_STEPS) + 1)
+    worst_numbers(f)
     if lc(A, RECORD) == 1:
         if hit:
-            note_impacts(A, f, rec, ld(f + lc(A, TIME), 1))
-            row = li(counters, K_ROWS)
-            write_struck(A, f, rec, row, f + lc(A, S_LEFT), f + lc(A, S_PNI), f + lc(A, S_REACTION_I))
-        write_row(A, f, rec, f + lc(A, P_N), f + lc(A, P_T), f + lc(A, S_REACTION))
+            note_impacts(A, f, rec)
+            write_struck(A, f, rec, f + 8 * S_LEFT, S_PNI, S_REACTION_I)
+        write_row(A, f, rec, P_N, P_T, S_REACTION)
         return 0
-    si(counters, K_SINCE, li(counters, K_SINCE) + 1)
-    gaps, joints = lc(A, N_GAPS), 3 * lc(A, N_JOINTS)
-    add_up(f + lc(A, P_N), f + lc(A, SUM_PN), gaps, 1.0)
-    add_up(f + lc(A, P_T), f + lc(A, SUM_PT), gaps, 1.0)
+    si(f, COUNTERS + K_SINCE, li(f, COUNTERS + K_SINCE) + 1)
+    first = f + lc(A, GAPS)
+    for k in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * k
+        st(gap, SUM_PN, ld(gap, SUM_PN) + ld(gap, P_N))
+        st(gap, SUM_PT, ld(gap, SUM_PT) + ld(gap, P_T))
+    left = v
     if not lc(A, BRIEF):
-        add_up(f + lc(A, S_REACTION), f + lc(A, SUM_REACTION), joints, ld(scalars, DT))
-        st(scalars, HITS, hit)
+        add_step(A, f, hit)
         if hit:
-            add_up(f + lc(A, S_PNI), f + lc(A, SUM_PNI), gaps, 1.0)
-            add_up(f + lc(A, S_REACTION_I), f + lc(A, SUM_REACTION_I), joints, 1.0)
-            note_impacts(A, f, rec, ld(f + lc(A, TIME), 1))
-        add_up(scalars, f + lc(A, SUM_SCALARS), N_SCALARS, 1.0)
+            note_impacts(A, f, rec)
+            left = f + 8 * S_LEFT
     if lc(A, OBSERVE):
-        left = f + (lc(A, S_LEFT) if hit and not lc(A, BRIEF) else lc(A, V))
-        observe(A, f, ld(f + lc(A, TIME), 1), ld(scalars, DT), f + lc(A, Q), left, f + lc(A, V))
-    if li(counters, K_SINCE) == lc(A, RECORD):
+        observe(A, f, ld(f, TIME + 1), ld(f, SCALARS + DT), f + 8 * Q, left, v)
+    if li(f, COUNTERS + K_SINCE) == lc(A, RECORD):
         if lc(A, OBSERVE):
-            write_view(A, f, rec, li(counters, K_ROWS), left, f + lc(A, V))
+            write_view(A, f, rec, li(f, COUNTERS + K_ROWS), left, v)
         write_sums(A, f, rec)
     return 0
 
@@ -258,16 +312,16 @@ def finish_step(A, f, rec):  # type: ignore[no-untyped-def]
 def first_row(A, f, rec):  # type: ignore[no-untyped-def]
     """The start as row 0."""
     if lc(A, RECORD) > 1:
-        v = f + lc(A, V)
-        observe(A, f, ld(f + lc(A, TIME), 1), 0.0, f + lc(A, Q), v, v)
-        write_view(A, f, rec, li(f + lc(A, COUNTERS), K_ROWS), v, v)
-    write_row(A, f, rec, f + lc(A, SUM_PN), f + lc(A, SUM_PT), f + lc(A, SUM_REACTION))
+        v = f + 8 * V
+        observe(A, f, ld(f, TIME + 1), 0.0, f + 8 * Q, v, v)
+        write_view(A, f, rec, li(f, COUNTERS + K_ROWS), v, v)
+    write_row(A, f, rec, SUM_PN, SUM_PT, SUM_REACTION)
 
 
 @njit(**OPT)
 def last_row(A, f, rec):  # type: ignore[no-untyped-def]
     """What is left since the last row."""
     if lc(A, OBSERVE):
-        left = f + (lc(A, S_LEFT) if li(f + lc(A, HIT), 0) else lc(A, V))
-        write_view(A, f, rec, li(f + lc(A, COUNTERS), K_ROWS), left, f + lc(A, V))
+        left = f + 8 * (S_LEFT if li(f, HIT) else V)
+        write_view(A, f, rec, li(f, COUNTERS + K_ROWS), left, f + 8 * V)
     write_sums(A, f, rec)

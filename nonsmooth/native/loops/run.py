@@ -24,54 +24,64 @@ from nonsmooth.native.table import *
 def prepare(A, f):  # type: ignore[no-untyped-def]
     """What depends on parameters alone, the forces that never vary, and the points of reactions."""
     for g in range(lc(A, N_GROUPS)):
-        call_prepare(lc(lc(A, G_PREPARE), g), lc(lc(A, G_SIZE), g), f + lc(lc(A, G_P), g), f + lc(lc(A, G_W), g))
-    for z in (f + lc(A, Z0), f + lc(A, Z1), f + lc(A, ZM)):
-        clear(z, 2)
-        st(z, 2, 1.0)
-        st(z, 3, 0.0)
-    force = f + lc(A, CONSTANT_FORCE)
-    clear(force, 3 * lc(A, N_BODIES) + 3)
-    evaluate(A, f, lc(A, STATIC_0), lc(A, STATIC_1), f + lc(A, Z0), f + lc(A, V), f)
+        group = lc(A, GROUPS) + 8 * GROUP * g
+        call_prepare(lc(group, G_PREPARE), lc(group, G_SIZE), f + lc(group, G_P), f + lc(group, G_W))
+    z, v, force = f + 8 * Z0, f + 8 * V, f + 8 * CONSTANT_FORCE
+    clear_bodies(A, force)
+    evaluate(A, f, lc(A, STATIC_0), lc(A, STATIC_1), z, v, 0)
     scatter_forces(A, f, lc(A, STATIC_0), lc(A, STATIC_1), force)
-    evaluate(A, f, lc(A, CLOSURE_0), lc(A, CLOSURE_1), f + lc(A, Z0), f + lc(A, V), f)
-    for k in range(lc(A, N_JOINT_BLOCKS)):
-        si(f + lc(A, COUNT), k, lc(lc(A, B_COUNT), k))
+    evaluate(A, f, lc(A, CLOSURE_0), lc(A, CLOSURE_1), z, v, 0)
 
 
 @njit(**OPT)
 def at_state(A, f):  # type: ignore[no-untyped-def]
     """Placements, joints, contacts and forces at the state that stands in the memory."""
-    t, z, v = ld(f + lc(A, TIME), 1), f + lc(A, Z0), f + lc(A, V)
-    place(A, f + lc(A, Q), z)
-    joints_at(A, f, t, z, v, f + lc(A, OUT_J0))
-    contacts_at(A, f, z, v, f + lc(A, OUT_C0))
+    t, z, v = ld(f, TIME + 1), start_z(f), f + 8 * V
+    place(A, f + 8 * Q, z)
+    joints_at(A, f, t, z, v, start_row(f))
+    contacts_at(A, f, z, v, start_gap(f))
     forces_at(A, f, t, z, v)
-    factor_joints(A, f, f + lc(A, OUT_J0))
+    factor_joints(A, f, start_row(f))
 
 
 @njit(**OPT)
 def contact_sizes(A, f):  # type: ignore[no-untyped-def]
     """Impulses that move each gap by its clearance within the longest step, from the directions at the state."""
-    inverse, least, longest = f + lc(A, INVERSE), math.inf, ld(f + lc(A, OPTIONS), O_LONGEST)
-    for k in range(3, 3 * lc(A, N_BODIES) + 3):
-        least = min(least, ld(inverse, k))
-    for i in range(lc(A, N_GAPS)):
-        J = f + lc(A, OUT_C0) + lc(lc(A, GAP_N), i)
-        weight = max(mobility(J, lc(lc(A, GAP_A), i), lc(lc(A, GAP_B), i), inverse), least)
-        st(f + lc(A, Y_SCALE), i, ld(f + lc(A, SCALE), i) / (longest * weight))
+    inverse, least, longest = f + 8 * INVERSE, math.inf, ld(f, OPTIONS + O_LONGEST)
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        least = min(least, ld(inverse + b, 0), ld(inverse + b, 1), ld(inverse + b, 2))
+    first, normal = f + lc(A, GAPS), NORMAL + start_gap(f)
+    for k in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * k
+        J = gap + normal
+        weight = max(mobility(J, J, inverse + lc(gap, GAP_A), inverse + lc(gap, GAP_B)), least)
+        st(gap, Y_SCALE, ld(gap, SCALE) / (longest * weight))
+
+
+@njit(**OPT)
+def copy_impulses(A, f, of_gaps, to_gaps, of_rows, to_rows):  # type: ignore[no-untyped-def]
+    """Two neighbouring fields of gaps, and two of rows of joints, to two others."""
+    first = f + lc(A, GAPS)
+    for k in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * k
+        copy(gap + 8 * of_gaps, gap + 8 * to_gaps, 2)
+    first = f + lc(A, ROWS)
+    for k in range(lc(A, N_ROWS)):
+        row = first + ROW_STEP * k
+        copy(row + 8 * of_rows, row + 8 * to_rows, 2)
 
 
 @njit(**OPT)
 def run(A, f, rec, origin, dt, t_end, steps):  # type: ignore[no-untyped-def]
     """Up to `steps` steps on the grid origin + k dt; stops where a step is not certified, its start left as it was."""
     at_state(A, f)
-    counters = f + lc(A, COUNTERS)
-    gaps, rows = lc(A, N_GAPS), lc(A, N_ROWS)
+    gaps = lc(A, N_GAPS)
     for _ in range(steps):
-        t = ld(f + lc(A, TIME), 1)
+        t = ld(f, TIME + 1)
         if not t < t_end:
             return DONE
-        if li(counters, K_ROWS) >= li(rec, REC_CAPACITY):
+        if li(f, COUNTERS + K_ROWS) >= li(rec, REC_CAPACITY):
             return FULL
         if li(rec, REC_IMPACT_COUNT) + gaps > li(rec, REC_IMPACT_CAPACITY):
             return FULL
@@ -80,15 +90,9 @@ def run(A, f, rec, origin, dt, t_end, steps):  # type: ignore[no-untyped-def]
         end = origin + (math.floor((t - origin) / dt + 1e-6) + 1.0) * dt
         if end >= t_end - 1e-9 * dt:
             end = t_end
-        copy(f + lc(A, P_N), f + lc(A, BEFORE), gaps)
-        copy(f + lc(A, P_T), f + lc(A, BEFORE) + 8 * gaps, gaps)
-        copy(f + lc(A, P_A), f + lc(A, BEFORE) + 16 * gaps, rows)
-        copy(f + lc(A, P_B), f + lc(A, BEFORE) + 16 * gaps + 8 * rows, rows)
+        copy_impulses(A, f, P_N, BEFORE_N, P_A, BEFORE_A)
         if call_step(lc(A, STEP), A, f, end) != DONE:
-            copy(f + lc(A, BEFORE), f + lc(A, P_N), gaps)
-            copy(f + lc(A, BEFORE) + 8 * gaps, f + lc(A, P_T), gaps)
-            copy(f + lc(A, BEFORE) + 16 * gaps, f + lc(A, P_A), rows)
-            copy(f + lc(A, BEFORE) + 16 * gaps + 8 * rows, f + lc(A, P_B), rows)
+            copy_impulses(A, f, BEFORE_N, P_N, BEFORE_A, P_A)
             return UNCERTAIN
         call_finish(lc(A, FINISH), A, f, rec)
     return DONE
@@ -97,16 +101,19 @@ def run(A, f, rec, origin, dt, t_end, steps):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def closed_start(A, f):  # type: ignore[no-untyped-def]
     """Whether joints are closed and gaps do not overlap at the state, by the tolerances of a single run's start."""
-    z, v = f + lc(A, Z0), f + lc(A, V)
-    evaluate(A, f, lc(A, SURFACE_0), lc(A, SURFACE_1), z, v, f)
-    evaluate(A, f, lc(A, CLOSURE_0), lc(A, CLOSURE_1), z, v, f)
-    for i in range(lc(A, N_GAPS)):
-        if not ld(f + lc(lc(A, GAP_D), i), 0) >= -1e-9 * ld(f + lc(A, SCALE), i):
+    z, v, side = start_z(f), f + 8 * V, start_row(f)
+    evaluate(A, f, lc(A, SURFACE_0), lc(A, SURFACE_1), z, v, 0)
+    evaluate(A, f, lc(A, CLOSURE_0), lc(A, CLOSURE_1), z, v, 0)
+    first = f + lc(A, GAPS)
+    for k in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * k
+        if not ld(gap, TRUE) >= -1e-9 * ld(gap, SCALE):
             return False
-    for r in range(lc(A, N_ROWS)):
-        J, a, b = f + lc(A, OUT_J0) + lc(lc(A, ROW_J), r), lc(lc(A, ROW_A), r), lc(lc(A, ROW_B), r)
-        rate = along(J, a, b, v) + ld(f + lc(A, OUT_J0) + lc(lc(A, ROW_T), r), 0)
-        if not (abs(ld(f + lc(lc(A, ROW_C), r), 0)) <= 1e-9 and abs(rate) <= 1e-9):
+    first = f + lc(A, ROWS)
+    for k in range(lc(A, N_ROWS)):
+        row = first + ROW_STEP * k
+        rate = along(row + DIRECTION + side, v + lc(row, ROW_A), v + lc(row, ROW_B)) + ld(row + side, ROW_RATE)
+        if not (abs(ld(row, MISFIT)) <= 1e-9 and abs(rate) <= 1e-9):
             return False
     return True
 
@@ -117,40 +124,40 @@ def run_many(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Runs first..last, one after the other, in one run's memory.
 
-    `template` is that memory before its parameters, `places` lists (count; targets; sources) of those, `values` and
-    `ends` hold a row of parameters and of results per run; `keep` lists (count; first double, doubles) of the results.
+    `template` is that memory before its parameters, `places` lists (parameters; count; targets; sources) of those,
+    `values` and `ends` hold a row of parameters and of results per run; `keep` lists (count; doubles of the memory) of
+    the results.
     """
-    size, count, n = lc(A, N_FLOATS), li(places, 0), 3 * lc(A, N_BODIES) + 3
-    width, parameters = li(keep, 1), li(keep, 2)
+    size, width, count, kept = lc(A, N_FLOATS), li(places, 0), li(places, 1), li(keep, 0)
     for k in range(first, last):
-        copy(template, f, size)
-        row = values + 8 * parameters * k
+        for i in range(size):
+            sw(f, i, lw(template, i))  # doubles and integers
         for i in range(count):
-            st(f, li(places, 1 + i), ld(row, li(places, 1 + count + i)))
-        for i in range(3, n):
-            st(f + lc(A, INVERSE), i, 1.0 / ld(f + lc(A, MASS), i))
-            st(f + lc(A, ROOT_MASS), i, math.sqrt(ld(f + lc(A, MASS), i)))
+            st(f, li(places, 2 + i), ld(values + 8 * width * k, li(places, 2 + count + i)))
+        for i in range(1, lc(A, N_BODIES) + 1):
+            b = f + GROUND + BODY_STEP * i
+            x, y, z = ld(b, MASS), ld(b, MASS + 1), ld(b, MASS + 2)
+            st3(b + 8 * INVERSE, 1.0 / x, 1.0 / y, 1.0 / z)
+            st3(b + 8 * ROOT_MASS, math.sqrt(x), math.sqrt(y), math.sqrt(z))
         prepare(A, f)
         at_state(A, f)
         contact_sizes(A, f)
         if not closed_start(A, f):
             si(status, k, OPEN_START)
             continue
-        origin = ld(f + lc(A, TIME), 1)
+        origin = ld(f, TIME + 1)
         if lc(A, OBSERVE):
-            v = f + lc(A, V)
-            observe(A, f, origin, 0.0, f + lc(A, Q), v, v)
+            v = f + 8 * V
+            observe(A, f, origin, 0.0, f + 8 * Q, v, v)
         si(status, k, run(A, f, rec, origin, dt, t_end, 4611686018427387904))
-        target = ends + 8 * width * k
-        for i in range(li(keep, 0)):
-            copy(f + 8 * li(keep, 3 + 2 * i), target, li(keep, 4 + 2 * i))
-            target += 8 * li(keep, 4 + 2 * i)
+        for i in range(kept):
+            st(ends + 8 * kept * k, i, ld(f, li(keep, 1 + i)))
 
 
 WORD = types.int64
 #: functions that others call by their address, and the kinds of their arguments
 UNITS: dict[str, tuple[Any, Any]] = {
-    "solve": (solve_active, WORD(*[WORD] * 7)),
+    "solve": (solve_active, WORD(*[WORD] * 4)),
     "gauss": (gauss_step, WORD(WORD, WORD, types.float64)),
     "moreau-jean": (moreau_step, WORD(WORD, WORD, types.float64)),
     "finish": (finish_step, WORD(WORD, WORD, WORD)),
