@@ -22,7 +22,7 @@ from nonsmooth.model.system import System
 from nonsmooth.solvers.active_set import ActiveSet
 from nonsmooth.solvers.chain import CERTIFIED
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
-from nonsmooth.step_control import ConstantStep, StepControl
+from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.base import Step, Stepper
 from nonsmooth.steppers.equations import FLOOR
 from nonsmooth.steppers.gauss import TURN, GaussFormulation
@@ -61,7 +61,8 @@ def why_not_native(system: System, stepper: Stepper, control: StepControl, value
     name = type(stepper).__name__
     if type(stepper) not in (GaussQP, MoreauJean):
         return f"{name} has no compiled loop"
-    if not isinstance(control, ConstantStep):
+    landing = isinstance(control, Landing)
+    if not isinstance(control, ConstantStep) and not (landing and isinstance(stepper, GaussQP)):
         return f"{name} has no compiled loop with {type(control).__name__}"
     default = ActiveSet() if isinstance(stepper, GaussQP) else SemismoothNewton()
     if stepper.solver is not None and stepper.solver != default:
@@ -69,7 +70,7 @@ def why_not_native(system: System, stepper: Stepper, control: StepControl, value
     if isinstance(stepper, GaussQP):
         if stepper.cone != "coulomb":
             return f'cone="{stepper.cone}" has no compiled loop'
-        if any(_coefficients(system, values, "restitution")):
+        if not landing and any(_coefficients(system, values, "restitution")):
             return "GaussQP with a constant step has no restitution"
     elif isinstance(stepper, MoreauJean) and stepper.levers != "predicted":
         return f'levers="{stepper.levers}" has no compiled loop'
@@ -87,7 +88,7 @@ def layout_of(system: System, stepper: Stepper, values: Array) -> Any:
     from nonsmooth.native.layout import Layout
 
     rough = any(_coefficients(system, values, "friction"))
-    key = rough, scheme_of(stepper, 1.0).kind
+    key = rough, scheme_of(stepper, ConstantStep(1.0)).kind
     layouts = _layouts.setdefault(system, {})
     if key not in layouts:
         layouts[key] = Layout(
@@ -96,24 +97,31 @@ def layout_of(system: System, stepper: Stepper, values: Array) -> Any:
     return layouts[key]
 
 
-def scheme_of(stepper: Any, dt: float) -> Any:
-    """What the compiled loop is told of a stepper."""
+def scheme_of(stepper: Any, control: ConstantStep | Landing) -> Any:
+    """What the compiled loop is told of a stepper and of the length of its steps."""
     from nonsmooth.native import table as n
     from nonsmooth.native.session import Scheme
 
     options = {
-        n.O_THETA: getattr(stepper, "theta", 1.0), n.O_LONGEST: dt, n.O_CLOSED_GAP: CLOSED_GAP, n.O_TURN: TURN,
-        n.O_CLOSED_RATE: CLOSED_RATE, n.O_EDGE: EDGE, n.O_FLOOR: FLOOR, n.O_CERTIFIED: CERTIFIED,
+        n.O_THETA: getattr(stepper, "theta", 1.0), n.O_LONGEST: _longest(control), n.O_CLOSED_GAP: CLOSED_GAP,
+        n.O_CLOSED_RATE: CLOSED_RATE, n.O_EDGE: EDGE, n.O_FLOOR: FLOOR, n.O_TURN: TURN, n.O_CERTIFIED: CERTIFIED,
         n.O_PROJECTED: PROJECTED,
     }  # fmt: skip
     kind = n.GAUSS if isinstance(stepper, GaussQP) else n.MOREAU_JEAN
+    if isinstance(control, Landing):
+        kind, options[n.O_SHORTEST] = n.LANDING, control.dt_min
     return Scheme(kind, options, getattr(stepper, "projection", None) is not None)
+
+
+def _longest(control: ConstantStep | Landing) -> float:
+    return control.dt_max if isinstance(control, Landing) else control.dt
 
 
 def native_rules(stepper: Stepper, control: StepControl) -> dict[str, Any]:
     """The stated rules of the scheme, those of its Python twin, and what the native engine does besides."""
     of = GaussFormulation if isinstance(stepper, GaussQP) else MoreauJeanFormulation
-    rules: dict[str, Any] = of.rules(SimpleNamespace(control=control))  # type: ignore[arg-type]
+    twin = SimpleNamespace(control=control, mechanism=SimpleNamespace(incremental=False))
+    rules: dict[str, Any] = of.rules(twin)  # type: ignore[arg-type]
     return rules | {
         "active set": "semismooth Newton from the last step's modes; a reproducible half of the rows from round 13",
         "step that is not certified": "solved by the Python formulation, and counted as a fallback",
@@ -134,9 +142,9 @@ class NativeRun:
     """
 
     def __init__(
-        self, system: System, stepper: Stepper, control: ConstantStep, values: Array, manifest: Mapping[str, Any], *,
-        t_end: float, record: int, progress: Callable[[float, float, int], None] | None,
-        python: Callable[[], PythonRun],
+        self, system: System, stepper: Stepper, control: ConstantStep | Landing, values: Array,
+        manifest: Mapping[str, Any], *, t_end: float, record: int,
+        progress: Callable[[float, float, int], None] | None, python: Callable[[], PythonRun],
     ) -> None:  # fmt: skip
         self.system, self.stepper, self.control, self.values = system, stepper, control, values
         self.manifest, self.t_end, self.record, self.progress, self._make_python = (
@@ -151,12 +159,12 @@ class NativeRun:
         from nonsmooth.native.session import Session
 
         layout = layout_of(self.system, self.stepper, self.values)
-        dt = self.control.dt
-        rows = int(min(max((self.t_end - first.t) / (dt * self.record), 1.0) + 10, ROWS))
-        self.session = Session(layout, self.values, scheme_of(self.stepper, dt), record=self.record, capacity=rows)
+        rows = int(min(max((self.t_end - first.t) / (_longest(self.control) * self.record), 1.0) + 10, ROWS))
+        scheme = scheme_of(self.stepper, self.control)
+        self.session = Session(layout, self.values, scheme, record=self.record, capacity=rows)
         self.first, self.origin = first, float(first.stepper_memory.get("grid_start", np.array([first.t]))[0])
         try:
-            self.session.start(first)
+            self.session.start(first, self._python_start)
             self.clock = time.perf_counter()
             self._loop()
         except SolverFailed as error:
@@ -188,7 +196,7 @@ class NativeRun:
         session, chunk = self.session, 64
         while self.time() < self.t_end:
             begin, before = time.perf_counter(), self.steps
-            status = session.advance(self.origin, self.control.dt, self.t_end, chunk)
+            status = session.advance(self.origin, _longest(self.control), self.t_end, chunk)
             if status == n.FULL:
                 session.columns.grow(session.counter(n.K_ROWS))
             elif status == n.UNCERTAIN:
@@ -206,18 +214,34 @@ class NativeRun:
 
         return float(self.session.layout.header(self.session.memory, TIME, 2)[1])
 
+    def _prepared_python(self) -> tuple[PythonRun, Step | None]:
+        """The Python engine, made ready, and the impact that it begins with."""
+        python = self.python = self._make_python()
+        fresh = State(self.first.t, self.first.q, self.first.v, self.first.law_memory)
+        self.prepared, impact = python._answered(python.formulation.start(fresh))
+        return python, impact
+
+    def _python_start(self) -> None:
+        """The impact that the run begins with, by the Python formulation."""
+        _, impact = self._prepared_python()
+        if impact is not None:
+            self._accept(impact, start=True)
+
     def _python_step(self) -> None:
         """The next step by the Python formulation, which raises where it cannot certify it either."""
-        from nonsmooth.native import table as n
-
-        if self.python is None:
-            self.python = self._make_python()
-            fresh = State(self.first.t, self.first.q, self.first.v, self.first.law_memory)
-            self.prepared, _ = self.python._answered(self.python.formulation.start(fresh))
-        state = self.state()
+        python, state = self.python or self._prepared_python()[0], self.state()
         memory = {**self.prepared.stepper_memory, **state.stepper_memory}
         state = State(state.t, state.q, state.v, state.law_memory, memory)
-        step = self.python._step(state, self.control.next_time(state.t, self.origin, self.t_end))
+        step = python._step(state, self.control.next_time(state.t, self.origin, self.t_end))
+        if not step.state.t > state.t:
+            raise SolverFailed("the step has no length; the times of its impacts cannot be told apart.")
+        self._accept(step)
+        self.python_steps += 1
+
+    def _accept(self, step: Step, *, start: bool = False) -> None:
+        """Take over a step of the Python formulation, or the impact at the start."""
+        from nonsmooth.native import table as n
+
         remembered = step.state.stepper_memory
         scalars = [step.dt, step.residual, step.complementarity, step.work_drivers, step.work_drivers_impact]
         gaps = {
@@ -231,10 +255,10 @@ class NativeRun:
         }
         joints = {n.S_REACTION: step.reaction, n.S_REACTION_I: step.reaction_impact}
         hit = bool(np.any(step.P_N_impact > 0.0) or np.any(step.v_left != step.state.v))
-        self.session.accept(step.state, step.v_left, gaps, step.mode, joints, [*scalars, step.loss_friction], hit=hit)
-        for where, name in ((n.P_N, "P_N"), (n.P_T, "P_T")):
+        scalars.append(step.loss_friction)
+        self.session.accept(step.state, step.v_left, gaps, step.mode, joints, scalars, hit=hit, start=start)
+        for where, name in () if start else ((n.P_N, "P_N"), (n.P_T, "P_T")):
             self.session.layout.gap_field(self.session.memory, where)[:] = remembered[name]
-        self.python_steps += 1
 
     def _finished(self, status: str) -> Trajectory:
         from nonsmooth.native import table as n

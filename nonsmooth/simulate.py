@@ -24,7 +24,7 @@ from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import Solution
 from nonsmooth.solvers.chain import CERTIFIED, Chain
-from nonsmooth.step_control import ConstantStep, StepControl, step_control
+from nonsmooth.step_control import ConstantStep, Landing, StepControl, step_control
 from nonsmooth.steppers.base import Ask, Formulation, Step, Stepper
 from nonsmooth.trajectory import Recorder, Trajectory
 
@@ -117,7 +117,7 @@ def simulate(
 
     if engine == "python" or reason is not None:
         return python().trajectory(first)
-    assert isinstance(control, ConstantStep)
+    assert isinstance(control, ConstantStep | Landing)
     manifest = _manifest(system, values, settings, "native", native_rules(stepper, control))
     return NativeRun(
         system, stepper, control, values, manifest, t_end=t_end, record=record, progress=progress,

@@ -58,7 +58,7 @@ unit = functools.cache(Unit)
 
 prepare, at_state, contact_sizes = Entry("prepare"), Entry("at_state"), Entry("contact_sizes")
 first_row, last_row, observe_rows = Entry("first_row"), Entry("last_row"), Entry("observe_rows")
-run, run_many = Entry("run"), Entry("run_many")
+run, run_many, landing_start = Entry("run"), Entry("run_many"), Entry("landing_start")
 
 
 def functions_met() -> int:

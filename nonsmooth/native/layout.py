@@ -251,6 +251,9 @@ class Layout:
         section(n.CLOSURE_0, self.joints, kinds.closure, 0)
         section(n.POTENTIAL_0, [e for e in forces if _conservative(e)], kinds.potential, 1)
         self.table[n.VARYING], self.table[n.N_GROUPS] = bool(varying), len(groups)
+        touched = {body for e in (*self.contacts, *varying) for body in self._bodies(e)} - {n.GROUND}
+        self.table[n.N_TOUCHED], self.table[n.TOUCHED] = len(touched), self._address(np.array(sorted(touched), int))
+        self.table[n.EVERY] = self._address(n.GROUND + n.BODY_STEP * (1 + np.arange(len(self.bodies))))
         rows = np.array([self._facts(group) for group in groups], dtype=np.int64).reshape(-1, n.GROUP)
         self.table[n.GROUPS] = self._address(rows)
 

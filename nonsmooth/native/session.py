@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -120,7 +120,7 @@ class Session:
     """
 
     def __init__(self, layout: Layout, values: Array, scheme: Scheme, *, record: int = 1, capacity: int = 1000) -> None:
-        self.layout = layout
+        self.layout, self.kind = layout, scheme.kind
         self.table = layout.table.copy()
         self.table[n.SCHEME], self.table[n.PROJECTED], self.table[n.RECORD] = scheme.kind, scheme.projected, record
         self.table[n.OBSERVE] = record > 1
@@ -133,8 +133,11 @@ class Session:
         self.A, self.f, self.rec = (array.ctypes.data for array in (self.table, self.memory, self.columns.table))
         self.seen = self.seen_struck = 0
 
-    def start(self, state: State) -> None:
-        """Begin at a state: its motion, what it remembers of an earlier run, and row 0."""
+    def start(self, state: State, impact: Callable[[], None]) -> None:
+        """Begin at a state: its motion, what it remembers of an earlier run, and row 0.
+
+        `impact` is called to take over the impact of a start whose contacts approach, where that is not certified here.
+        """
         memory = state.stepper_memory
         entries.prepare(self.A, self.f)
         self.place(state)
@@ -145,6 +148,9 @@ class Session:
             if name in memory and np.shape(memory[name]) == (ends[-1],):
                 for field, values in zip(fields, np.split(memory[name], ends[:-1]), strict=True):
                     field[:] = values
+        latched = set(LATCHED.values()) <= set(memory)
+        if self.kind == n.LANDING and not latched and entries.landing_start(self.A, self.f) == n.UNCERTAIN:
+            impact()
         entries.first_row(self.A, self.f, self.rec)
         t = float(state.t)
         entries.run(self.A, self.f, self.rec, t, 1.0, t, 0)  # compiled before the clock runs
@@ -168,13 +174,13 @@ class Session:
     def _remembered(self) -> dict[str, list[Array]]:
         """What the next step needs, under its name in a state's memory: the fields that it consists of, as views."""
         gaps, rows, memory = self.layout.gap_field, self.layout.row_field, self.memory
-        found = {name: [gaps(memory, where)] for where, name in REMEMBERED.items()}
-        found |= {name: [rows(memory, where)] for where, name in ((n.P_A, "P_g_start"), (n.P_B, "P_g_end"))}
-        history = [
-            (gaps(memory, n.HISTORY_N + k), gaps(memory, n.HISTORY_T + k), rows(memory, n.HISTORY_J + k))
-            for k in range(3)
-        ]
-        return found | {"P_history": [field for step in history for field in step]}
+        names = REMEMBERED if self.kind == n.MOREAU_JEAN else REMEMBERED | LATCHED
+        found = {name: [gaps(memory, where)] for where, name in names.items()}
+        own = ((n.P_A, "P_g_start"), (n.P_B, "P_g_end"), (n.LEFT_OPEN, "g_rate"))
+        found |= {name: [rows(memory, where)] for where, name in own}
+        history = [gaps(memory, where + k) for where in (n.HISTORY_N, n.HISTORY_T) for k in range(3)]
+        history += [rows(memory, n.HISTORY_J + k) for k in range(4)]
+        return found | {"landing_history" if self.kind == n.LANDING else "P_history": history}
 
     def advance(self, origin: float, dt: float, t_end: float, steps: int) -> int:
         """Run up to so many steps on the grid; DONE, FULL or UNCERTAIN as in `loops`."""
@@ -190,11 +196,12 @@ class Session:
 
     def accept(
         self, state: State, left: Array, gaps: Mapping[int, Array], mode: NDArray[np.int8],
-        joints: Mapping[int, Array], scalars: Sequence[float], *, hit: bool,
+        joints: Mapping[int, Array], scalars: Sequence[float], *, hit: bool, start: bool = False,
     ) -> None:  # fmt: skip
         """Take over a step that somebody else made: its end, and what it leaves for its row.
 
-        That is velocities before its impact, fields of gaps, modes, fields of joints, and its first scalars.
+        That is velocities before its impact, fields of gaps, modes, fields of joints, and its first scalars. At the
+        start, whose row is yet to come, it is no step but an impact.
         """
         layout, memory = self.layout, self.memory
         self.place(state)
@@ -208,8 +215,9 @@ class Session:
             layout.joint_field(memory, where)[:] = values.reshape(-1, 3)
         for where in (n.P_A, n.P_B):
             layout.row_field(memory, where)[:] = 0.0
-        self.columns.grow(self.counter(n.K_ROWS))
-        self.units[2](self.A, self.f, self.rec)
+        if not start:
+            self.columns.grow(self.counter(n.K_ROWS))
+            self.units[2](self.A, self.f, self.rec)
 
     def look(self) -> None:
         """Gaps and energies of new rows, where each step has one."""
@@ -228,7 +236,9 @@ class Session:
 
 
 #: units of `loops` by scheme
-SCHEMES = {n.GAUSS: "gauss", n.MOREAU_JEAN: "moreau-jean"}
+SCHEMES = {n.GAUSS: "gauss", n.MOREAU_JEAN: "moreau-jean", n.LANDING: "landing"}
 
 #: fields of gaps that the next step needs, under their names in a state's memory
-REMEMBERED = {n.P_N: "P_N", n.P_T: "P_T", n.Y_SCALE: "y_scale", n.CLOSED: "closed", n.LEFT_AT: "left_at"}
+REMEMBERED = {n.P_N: "P_N", n.P_T: "P_T", n.Y_SCALE: "y_scale"}
+#: those that Gauss' schemes need besides
+LATCHED = {n.CLOSED: "closed", n.LEFT_AT: "left_at"}

@@ -15,12 +15,12 @@ integers, which all runs share. Places within a run are offsets in bytes; fields
     CLOSURE_0, CLOSURE_1, POTENTIAL_0, POTENTIAL_1,
     # offsets of a run's records and arrays
     GAPS, ROWS, JOINTS, SLOTS, COUNT, DIAGONAL, X, RHS, RHS_A, LU,
-    # addresses of records of integers
-    GROUPS, BLOCKS, COUPLINGS, ENTRIES, TARGETS,
+    # addresses of records of integers; of the offsets of all bodies, and of those at contacts and varying forces
+    GROUPS, BLOCKS, COUPLINGS, ENTRIES, TARGETS, EVERY, TOUCHED, N_TOUCHED,
     # addresses of functions
     SOLVE, STEP, FINISH,
     N_TABLE,
-) = range(55)  # fmt: skip
+) = range(58)  # fmt: skip
 
 # ----------------------------------------------------------------------------------------------- records of integers
 #: a group of elements of one kind: its two functions, how many, the address of (body a, body b, outputs) of each, all
@@ -57,8 +57,9 @@ WORST = 28
 K_STEPS, K_ROWS, K_SINCE, K_SOLVES, K_ROUNDS, K_HASHED, K_SINGLE, K_PASSES, N_COUNTERS = range(9)
 COUNTERS = 32
 (
-    O_THETA, O_LONGEST, O_CLOSED_GAP, O_CLOSED_RATE, O_EDGE, O_FLOOR, O_TURN, O_CERTIFIED, O_PROJECTED, N_OPTIONS,
-) = range(10)  # fmt: skip
+    O_THETA, O_LONGEST, O_CLOSED_GAP, O_CLOSED_RATE, O_EDGE, O_FLOOR, O_TURN, O_CERTIFIED, O_PROJECTED, O_SHORTEST,
+    N_OPTIONS,
+) = range(11)  # fmt: skip
 #: numbers that a scheme is told
 OPTIONS = 40
 #: whether a step had an impact; whether a diagonal of the joints' matrix was raised; which side is the step's start
@@ -78,19 +79,22 @@ HEADER = 56
     S_MINUS, S_PLUS, S_PNI, S_MODE, CLOSED, LEFT_AT, SUM_PN, SUM_PT, SUM_PNI, OLD_N, OLD_T, OLD_FRICTION,
     HISTORY_N, _, _, HISTORY_T, _, _,
 ) = range(36)  # fmt: skip
-#: true gap and its rate
-TRUE, TRUE_RATE = 36, 40
+#: true gap; of a landing step, tangential impulse of impacts, and that of the second half; 1 / SCALE and 1 / Y_SCALE;
+#: direction of the true gap
+TRUE, S_PTI, S_END, PER_SCALE, PER_Y, TRUE_RATE = 36, 37, 38, 39, 40, 44
 #: at two sides, start and end of a step, the gap; in bytes, its normal and tangential direction, and from side to side
-GAP_G, NORMAL, TANGENT, GAP_SIDE = 48, 8 * 52, 8 * 60, 8 * 20
-GAP = 88
+GAP_G, NORMAL, TANGENT, GAP_SIDE = 52, 8 * 56, 8 * 64, 8 * 20
+GAP = 92
 #: of a joint's row: its bodies, impulses at the start and the end of a step and their earlier ones, what is asked of
-#: its rate, its misfit, and in the first row of a joint the point of the reaction
+#: its rate, its misfit, g / dt at the end of the step and of the one before, in the first row of a joint the point of
+#: the reaction
 (
-    ROW_A, ROW_B, P_A, P_B, BEFORE_A, BEFORE_B, SHIFT_J, MISFIT, HISTORY_J, _, _, KEPT, POINT, _, _, _,
-) = range(16)  # fmt: skip
+    ROW_A, ROW_B, P_A, P_B, BEFORE_A, BEFORE_B, SHIFT_J, MISFIT, HISTORY_J, _, _, _, KEPT, LEFT_OPEN, WAS_OPEN, _,
+    POINT, _, _, _,
+) = range(20)  # fmt: skip
 #: at two sides the row's value and its explicit rate; in bytes, its direction, and from side to side
-ROW_G, ROW_RATE, DIRECTION, ROW_SIDE = 16, 17, 8 * 20, 8 * 12
-ROW = 40
+ROW_G, ROW_RATE, DIRECTION, ROW_SIDE = 20, 21, 8 * 24, 8 * 12
+ROW = 44
 #: of a joint: its second body, its first row and how many, reactions of a step and of its impact, their sums
 JOINT_B, JOINT_FIRST, JOINT_ROWS, _, S_REACTION, S_REACTION_I, SUM_REACTION, SUM_REACTION_I, JOINT = (
     0, 1, 2, 3, 4, 8, 12, 16, 20,
@@ -109,7 +113,7 @@ GROUND = 8 * HEADER
 ) = range(13)  # fmt: skip
 
 # ------------------------------------------------------------------------------------------------------- constants
-GAUSS, MOREAU_JEAN = 0, 1
+GAUSS, MOREAU_JEAN, LANDING = 0, 1, 2
 OPEN, STICK, FORWARD, BACKWARD = 0, 1, 2, 3
 DONE, FULL, UNCERTAIN, OPEN_START = 0, 1, 2, 3
 #: as in `nonsmooth.steppers.moreau_jean`
@@ -121,5 +125,7 @@ ALL_AT_ONCE, HASHED, SINGLE = 12, 40, 400
 #: share of its terms below which a rate counts as zero, in the choice of modes
 SIGN = 1e-13
 PASSES = 50
+#: as in `nonsmooth.steppers.landing` and, of a half kick's residual, `gauss_qp`; closings looked for in a step
+LANDED, TRIALS, AT_THE_END, ACCEPTABLE, LANDINGS = 1e-13, 40, 1 - 1e-9, 1e-11, 100
 #: of the impulses at the start within a pass
 CORRECTIONS = 4

@@ -65,7 +65,8 @@ def trajectory_of_rows(
     energy = dict(rows.energy)
     losses = sum(energy[name] for name in energy if name.startswith("loss_"))
     stored = energy["kinetic"] + energy["potential"]
-    energy["remainder"] = stored - stored[0] - (energy["work_loads"] + energy["work_drivers"] - losses)
+    gained = energy["work_loads"] + energy["work_drivers"] - losses  # not 0 in row 0 where the start is an impact
+    energy["remainder"] = stored - stored[0] - (gained - gained[0])
     contacts = [system.contact_names[int(i)] for i in rows.impacts[:, 1]]
     columns = dict(
         zip(("t", "P_N", "P_T", "gamma_minus", "gamma_plus"), rows.impacts[:, [0, 2, 3, 4, 5]].T, strict=True)

@@ -13,6 +13,8 @@ import pytest
 
 from nonsmooth import (
     ActiveSet,
+    CirclePlane,
+    GaussMPCC,
     GaussQP,
     Gravity,
     Ground,
@@ -52,17 +54,24 @@ def spatial() -> Model:
     return Model([Ground(), SpatialBody("top", mass=1.0, inertia=(1.0, 2.0, 3.0))])
 
 
+def poisson() -> Model:
+    ball = PlanarBody("ball", mass=1.0, inertia=1.0, position=(0.0, 1.0))
+    law = Rigid(restitution=0.5, friction=0.0, impact="poisson")
+    return Model([Ground(), ball, CirclePlane("floor", "ground", "ball", radius=0.1, contact=law)])
+
+
 @pytest.mark.parametrize(
     ("model", "stepper", "dt", "reason"),
     [
         (slider_rod(case=1), GaussQP(solver=Osqp()), 1e-4, "Osqp"),
-        (slider_rod(case=1), GaussQP(), Landing(1e-6, 1e-4), "Landing"),
+        (slider_rod(case=1), GaussMPCC(), Landing(1e-6, 1e-4), "GaussMPCC"),
+        (poisson(), GaussQP(), Landing(1e-6, 1e-4), 'impact law "poisson"'),
         (slider_rod(case=1), GaussQP(cone="convex"), 1e-4, "convex"),
         (slider_crank_translational(), GaussQP(), 1e-4, "restitution"),
         (spatial(), MoreauJean(), 1e-4, "planar bodies only"),
         (slider_rod(case=1), MoreauJean(levers="balanced"), 1e-4, "balanced"),
     ],
-    ids=["solver", "landing", "cone", "restitution", "spatial", "levers"],
+    ids=["solver", "stepper", "impact law", "cone", "restitution", "spatial", "levers"],
 )
 def test_what_is_not_native_is_refused_in_one_sentence(model, stepper, dt, reason):
     with pytest.raises(InputError, match=f'engine="native" does not have this run.*{reason}.*engine="auto"'):
@@ -70,9 +79,9 @@ def test_what_is_not_native_is_refused_in_one_sentence(model, stepper, dt, reaso
 
 
 def test_auto_says_why_it_took_python():
-    run = simulate(slider_rod(case=1).build(), GaussQP(), t_end=0.002, dt=Landing(1e-6, 1e-3))
+    run = simulate(slider_rod(case=1).build(), GaussMPCC(), t_end=0.002, dt=1e-3)
     assert run.manifest["engine"] == "python"
-    assert "Landing" in run.manifest["engine_reason"]
+    assert "GaussMPCC" in run.manifest["engine_reason"]
     asked = simulate(slider_rod(case=1).build(), GaussQP(), **RUN, engine="python")
     assert "engine_reason" not in asked.manifest
 

@@ -9,57 +9,11 @@ at two sides of their records, which change places from step to step.
 
 from __future__ import annotations
 
-import math
-
 from numba import njit
 
 from nonsmooth.native.loops.memory import *
+from nonsmooth.native.loops.trigonometry import place4, sine_cosine
 from nonsmooth.native.table import *
-
-
-@njit(**OPT)
-def sine_cosine(x):  # type: ignore[no-untyped-def]
-    """sin and cos to an error of 1e-16; the same bits on every machine, and inlined."""
-    if not abs(x) < 1e6:
-        return math.sin(x), math.cos(x)
-    n = math.floor(x * 0.6366197723675814 + 0.5)
-    y = ((x - n * 1.57079632673412561417) - n * 6.07710050630396597660e-11) - n * 2.02226624879595063154e-21
-    z = y * y
-    s = y + y * z * (
-        -1.66666666666666324348e-01
-        + z
-        * (
-            8.33333333332248946124e-03
-            + z
-            * (
-                -1.98412698298579493134e-04
-                + z * (2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10))
-            )
-        )
-    )
-    half = 0.5 * z
-    w = 1.0 - half
-    tail = z * (
-        4.16666666666666019037e-02
-        + z
-        * (
-            -1.38888888888741095749e-03
-            + z
-            * (
-                2.48015872894767294178e-05
-                + z * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11))
-            )
-        )
-    )
-    c = w + (((1.0 - w) - half) + z * tail)
-    k = int(n) & 3
-    if k == 0:
-        return s, c
-    if k == 1:
-        return c, -s
-    if k == 2:
-        return -s, -c
-    return -c, s
 
 
 @njit(**OPT)
@@ -96,12 +50,41 @@ def end_z(f):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def place_one(q, z):  # type: ignore[no-untyped-def]
+    sine, cosine = sine_cosine(ld(q, 2))
+    st4(z, ld(q, 0), ld(q, 1), cosine, sine)
+
+
+@njit(**OPT)
+def place_these(bodies, count, q, z):  # type: ignore[no-untyped-def]
+    """(x, y, cos, sin) of so many bodies, whose offsets stand at an address, four at a time."""
+    if count == 1:
+        a = lc(bodies, 0)
+        place_one(q + a, z + a)
+        return
+    for k in range((count + 3) // 4):
+        i = 4 * k
+        a, b = lc(bodies, i), lc(bodies, min(i + 1, count - 1))
+        c, d = lc(bodies, min(i + 2, count - 1)), lc(bodies, min(i + 3, count - 1))
+        if not place4(q + a, q + b, q + c, q + d, z + a, z + b, z + c, z + d):
+            for x in (a, b, c, d):
+                place_one(q + x, z + x)
+
+
+@njit(**OPT)
 def place(A, q, z):  # type: ignore[no-untyped-def]
-    """(x, y, cos, sin) of all bodies; the ground's stands there already."""
-    for k in range(1, lc(A, N_BODIES) + 1):
-        b = GROUND + BODY_STEP * k
-        sine, cosine = sine_cosine(ld(q + b, 2))
-        st4(z + b, ld(q + b, 0), ld(q + b, 1), cosine, sine)
+    """All bodies; the ground stands there already."""
+    place_these(lc(A, EVERY), lc(A, N_BODIES), q, z)
+
+
+@njit(**OPT)
+def stand(A, f, u, dt):  # type: ignore[no-untyped-def]
+    """ZM of q moved by u for dt, of the bodies that contacts and varying forces ask for."""
+    bodies, count = lc(A, TOUCHED), lc(A, N_TOUCHED)
+    for k in range(count):
+        b = lc(bodies, k)
+        sum4(f + b + 8 * QM, f + b + 8 * Q, dt, u + b)
+    place_these(bodies, count, f + 8 * QM, f + 8 * ZM)
 
 
 @njit(**OPT)
@@ -125,6 +108,13 @@ def clear_bodies(A, target):  # type: ignore[no-untyped-def]
     for k in range(lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
         clear4(target + b)
+
+
+@njit(**OPT)
+def still_ground(f):  # type: ignore[no-untyped-def]
+    """The ground's velocities are 0, also after impulses that were not finite."""
+    for field in (V, U, VP, PUSH, BASE, WORK, S_LEFT):
+        clear4(f + GROUND + 8 * field)
 
 
 @njit(**OPT)
@@ -198,21 +188,26 @@ def kick_of(A, f, dt):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def push_joints(A, f, side, P, v):  # type: ignore[no-untyped-def]
     """v += M^-1 W_g P with the joints' directions at `side`, P a field of rows."""
-    inverse, first = f + 8 * INVERSE, f + lc(A, ROWS)
-    for k in range(lc(A, N_ROWS)):
-        row = first + ROW_STEP * k
+    inverse, first = f + 8 * INVERSE, f + lc(A, JOINTS)
+    for k in range(lc(A, N_JOINTS)):
+        joint = first + JOINT_STEP * k
+        row = f + lc(joint, JOINT_FIRST)
         a, b = lc(row, ROW_A), lc(row, ROW_B)
-        push(row + DIRECTION + side, ld(row, P), inverse + a, inverse + b, v + a, v + b)
+        for _ in range(lc(joint, JOINT_ROWS) // 2):
+            J, K, S = row + DIRECTION + side, row + ROW_STEP + DIRECTION + side, ld(row + ROW_STEP, P)
+            push_both(J, ld(row, P), K, S, inverse + a, inverse + b, v + a, v + b)
+            row += 2 * ROW_STEP
+        if lc(joint, JOINT_ROWS) & 1:
+            push(row + DIRECTION + side, ld(row, P), inverse + a, inverse + b, v + a, v + b)
 
 
 @njit(**OPT)
 def push_contacts(A, f, side, v):  # type: ignore[no-untyped-def]
     """v += M^-1 (W_N P_N + W_T P_T)."""
-    inverse, rough, first = f + 8 * INVERSE, lc(A, ROUGH), f + lc(A, GAPS)
+    inverse, first = f + 8 * INVERSE, f + lc(A, GAPS)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
-        a, b, N, T = lc(gap, GAP_A), lc(gap, GAP_B), ld(gap, P_N), ld(gap, P_T)
-        if N != 0.0:
-            push(gap + NORMAL + side, N, inverse + a, inverse + b, v + a, v + b)
-        if rough and T != 0.0:
-            push(gap + TANGENT + side, T, inverse + a, inverse + b, v + a, v + b)
+        N, T = ld(gap, P_N), ld(gap, P_T)
+        if N != 0.0 or T != 0.0:
+            a, b, J, K = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + side, gap + TANGENT + side
+            push_both(J, N, K, T, inverse + a, inverse + b, v + a, v + b)

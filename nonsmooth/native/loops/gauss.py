@@ -19,7 +19,7 @@ from nonsmooth.native.table import *
 @njit(**OPT)
 def gauss_errors(A, f, u, dt, row_side, gap_side):  # type: ignore[no-untyped-def]
     """Residual of implicit Euler's equations at the end of the step, as its Python twin defines it."""
-    worst, size = momentum_error(A, f, f + 8 * V, u, dt, gap_side, row_side, P_B, row_side, P_B)
+    worst, size = momentum_error(A, f, f + 8 * V, u, dt, gap_side, row_side, P_A, row_side, P_B)
     if not math.isfinite(size):
         return math.inf
     first = f + lc(A, ROWS)
@@ -28,13 +28,13 @@ def gauss_errors(A, f, u, dt, row_side, gap_side):  # type: ignore[no-untyped-de
     rough, longest, first = lc(A, ROUGH), ld(f, OPTIONS + O_LONGEST), f + lc(A, GAPS)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
-        scale, y = ld(gap, SCALE), ld(gap, Y_SCALE)
-        push = ld(gap, P_N) / y
-        worst = max(worst, abs(min(ld(gap + gap_side, GAP_G) / scale, push)))
+        per_scale, per_y = ld(gap, PER_SCALE), ld(gap, PER_Y)
+        push = ld(gap, P_N) * per_y
+        worst = max(worst, abs(min(ld(gap + gap_side, GAP_G) * per_scale, push)))
         if rough:
             slip = along(gap + TANGENT + gap_side, u + lc(gap, GAP_A), u + lc(gap, GAP_B))
-            force, reach = ld(gap, P_T) / y, ld(gap, FRICTION) * push
-            worst = max(worst, abs(force - min(max(force - slip * longest / scale, -reach), reach)))
+            force, reach = ld(gap, P_T) * per_y, ld(gap, FRICTION) * push
+            worst = max(worst, abs(force - min(max(force - slip * longest * per_scale, -reach), reach)))
     return worst
 
 
@@ -71,7 +71,7 @@ def gauss_step(A, f, t1):  # type: ignore[no-untyped-def]
     dt, v, u, base = t1 - ld(f, TIME + 1), f + 8 * V, f + 8 * U, f + 8 * BASE
     q1, z1, row_side, gap_side = f + 8 * Q1, end_z(f), end_row(f), end_gap(f)
     gauss_start(A, f, dt)
-    before, error, settled = math.inf, math.inf, False
+    before, error, settled, per = math.inf, math.inf, False, 1.0 / dt
     for k in range(PASSES):
         move(A, f + 8 * Q, u, dt, q1)
         place(A, q1, z1)
@@ -94,12 +94,12 @@ def gauss_step(A, f, t1):  # type: ignore[no-untyped-def]
         for i in range(lc(A, N_ROWS)):
             row = first + ROW_STEP * i
             rate = along(row + DIRECTION + row_side, u + lc(row, ROW_A), u + lc(row, ROW_B))
-            st(row, SHIFT_J, ld(row + row_side, ROW_G) / dt - rate)
+            st(row, SHIFT_J, ld(row + row_side, ROW_G) * per - rate)
         first = f + lc(A, GAPS)
         for i in range(lc(A, N_GAPS)):
             gap = first + GAP_STEP * i
             rate = along(gap + NORMAL + gap_side, u + lc(gap, GAP_A), u + lc(gap, GAP_B))
-            st(gap, SHIFT_N, ld(gap + gap_side, GAP_G) / dt - rate)
+            st(gap, SHIFT_N, ld(gap + gap_side, GAP_G) * per - rate)
             st(gap, SHIFT_T, 0.0)
         if lc(A, N_ROWS):
             factor_joints(A, f, row_side)
@@ -130,7 +130,7 @@ def gauss_record(A, f, t1, error):  # type: ignore[no-untyped-def]
         a, b, p, scale = lc(gap, GAP_A), lc(gap, GAP_B), ld(gap, P_N), ld(gap, SCALE)
         distance = ld(gap + side, GAP_G)
         touching = distance <= closed_gap * scale
-        natural = max(natural, abs(min(distance / scale, p / ld(gap, Y_SCALE))))
+        natural = max(natural, abs(min(distance * ld(gap, PER_SCALE), p * ld(gap, PER_Y))))
         striking = li(gap, STRUCK)
         if striking and ld(gap, BEFORE_N) > 0.0 and ld(gap + before, GAP_G) <= closed_gap * scale:
             # a contact that lasts, and whose direction turns
@@ -150,8 +150,7 @@ def gauss_record(A, f, t1, error):  # type: ignore[no-untyped-def]
         st(gap, CLOSED, 1.0 if touching else 0.0)
     if lc(A, N_ROWS):
         if not lc(A, BRIEF):
-            clear_joints(A, f, S_REACTION)
-            reactions(A, f, row_side, end_z(f), P_B, 1.0 / dt, S_REACTION)
+            reactions(A, f, row_side, end_z(f), P_B, 1.0 / dt, S_REACTION, False)
         first = f + lc(A, ROWS)
         for k in range(lc(A, N_ROWS)):
             row = first + ROW_STEP * k

@@ -106,7 +106,7 @@ def sb(typingctx, p, i, x):  # type: ignore[no-untyped-def]
 # ------------------------------------------------------------------------------------------------------------ vectors
 
 
-class _Vectors:
+class Vectors:
     """What a generator of an operation on vectors writes with."""
 
     def __init__(self, builder: Any) -> None:
@@ -144,15 +144,16 @@ class _Vectors:
             value = self.builder.insert_element(value, number, self.ir.Constant(self.ir.IntType(32), k))
         return value
 
-    def size(self, value: Any) -> Any:
-        """Its components without their signs."""
-        name = "llvm.fabs.v4f64"
+    def called(self, name: str, value: Any) -> Any:
+        """An intrinsic of LLVM of one vector."""
         function = self.builder.module.globals.get(name)
         if function is None:
-            function = self.ir.Function(
-                self.builder.module, self.ir.FunctionType(self.type, [self.type]), name=name
-            )
+            function = self.ir.Function(self.builder.module, self.ir.FunctionType(self.type, [self.type]), name=name)
         return self.builder.call(function, [value])
+
+    def size(self, value: Any) -> Any:
+        """Its components without their signs."""
+        return self.called("llvm.fabs.v4f64", value)
 
     def largest(self, value: Any) -> Any:
         """The largest of its components."""
@@ -162,9 +163,7 @@ class _Vectors:
 
     def total(self, value: Any) -> Any:
         """The sum of its components."""
-        x, y, z = (
-            self.builder.extract_element(value, self.ir.Constant(self.ir.IntType(32), k)) for k in range(3)
-        )
+        x, y, z = (self.builder.extract_element(value, self.ir.Constant(self.ir.IntType(32), k)) for k in range(3))
         return self.builder.fadd(self.builder.fadd(x, y), z)
 
 
@@ -173,7 +172,7 @@ def _operation(arguments_of: str, result: Any, write: Callable[..., Any]) -> Any
     kinds = [types.int64 if kind == "a" else types.float64 for kind in arguments_of]
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        found = write(_Vectors(builder), builder, *arguments)
+        found = write(Vectors(builder), builder, *arguments)
         return context.get_dummy_value() if result == types.void else found
 
     def typed(typingctx, *given):  # type: ignore[no-untyped-def]
@@ -185,41 +184,41 @@ def _operation(arguments_of: str, result: Any, write: Callable[..., Any]) -> Any
     return intrinsic(typed)
 
 
-def _vector(arguments_of: str, result: Any = types.void) -> Callable[[Callable[..., Any]], Any]:
+def vector(arguments_of: str, result: Any = types.void) -> Callable[[Callable[..., Any]], Any]:
     return lambda write: _operation(arguments_of, result, write)
 
 
-@_vector("axxx")
+@vector("axxx")
 def st3(w, b, target, x, y, z):  # type: ignore[no-untyped-def]
     """target = (x, y, z, 0)."""
     w.store(w.of([x, y, z]), target)
 
 
-@_vector("axxxx")
+@vector("axxxx")
 def st4(w, b, target, x, y, z, s):  # type: ignore[no-untyped-def]
     """target = (x, y, z, s)."""
     w.store(w.of([x, y, z, s]), target)
 
 
-@_vector("a")
+@vector("a")
 def clear4(w, b, target):  # type: ignore[no-untyped-def]
     """target = 0."""
     w.store(w.of([]), target)
 
 
-@_vector("aa")
+@vector("aa")
 def copy4(w, b, source, target):  # type: ignore[no-untyped-def]
     """target = source."""
     w.store(w.load(source), target)
 
 
-@_vector("aaxa")
+@vector("aaxa")
 def sum4(w, b, target, x, s, y):  # type: ignore[no-untyped-def]
     """target = x + s y."""
     w.store(b.fadd(w.load(x), b.fmul(w.all(s), w.load(y))), target)
 
 
-@_vector("aa")
+@vector("aa")
 def swap4(w, b, x, y):  # type: ignore[no-untyped-def]
     """x and y change places."""
     first, second = w.load(x), w.load(y)
@@ -227,70 +226,70 @@ def swap4(w, b, x, y):  # type: ignore[no-untyped-def]
     w.store(first, y)
 
 
-@_vector("a", types.float64)
+@vector("a", types.float64)
 def largest4(w, b, x):  # type: ignore[no-untyped-def]
     """The largest of |x|."""
     size = w.size(w.load(x))
     return w.largest(size)
 
 
-@_vector("aaa")
+@vector("aaa")
 def add4(w, b, target, x, y):  # type: ignore[no-untyped-def]
     """target = x + y."""
     w.store(b.fadd(w.load(x), w.load(y)), target)
 
 
-@_vector("aaa")
+@vector("aaa")
 def difference4(w, b, target, x, y):  # type: ignore[no-untyped-def]
     """target = x - y."""
     w.store(b.fsub(w.load(x), w.load(y)), target)
 
 
-@_vector("axa")
+@vector("axa")
 def gain4(w, b, target, s, x):  # type: ignore[no-untyped-def]
     """target += s x."""
     w.store(b.fadd(w.load(target), b.fmul(w.all(s), w.load(x))), target)
 
 
-@_vector("axaa")
+@vector("axaa")
 def product4(w, b, target, s, x, y):  # type: ignore[no-untyped-def]
     """target = s x y, component by component."""
     w.store(b.fmul(b.fmul(w.all(s), w.load(x)), w.load(y)), target)
 
 
-@_vector("aa", types.float64)
+@vector("aa", types.float64)
 def dot4(w, b, x, y):  # type: ignore[no-untyped-def]
     """x . y."""
     return w.total(b.fmul(w.load(x), w.load(y)))
 
 
-@_vector("aaa", types.float64)
+@vector("aaa", types.float64)
 def weighted4(w, b, x, y, weight):  # type: ignore[no-untyped-def]
     """Sum of x y weight."""
     return w.total(b.fmul(b.fmul(w.load(x), w.load(y)), w.load(weight)))
 
 
-@_vector("aaa", types.float64)
+@vector("aaa", types.float64)
 def along(w, b, J, x, y):  # type: ignore[no-untyped-def]
     """J . (x, y) of a direction and the vectors of its two bodies."""
     return w.total(b.fadd(b.fmul(w.load(J), w.load(x)), b.fmul(w.load(J, True), w.load(y))))
 
 
-@_vector("aaa", types.float64)
+@vector("aaa", types.float64)
 def along_sizes(w, b, J, x, y):  # type: ignore[no-untyped-def]
     """|J| . (|x|, |y|)."""
     first, second = w.size(b.fmul(w.load(J), w.load(x))), w.size(b.fmul(w.load(J, True), w.load(y)))
     return w.total(b.fadd(first, second))
 
 
-@_vector("aaaa", types.float64)
+@vector("aaaa", types.float64)
 def mobility(w, b, J, K, x, y):  # type: ignore[no-untyped-def]
     """J M^-1 K' of two directions, with the inverse masses of both bodies."""
     first = b.fmul(b.fmul(w.load(J), w.load(K)), w.load(x))
     return w.total(b.fadd(first, b.fmul(b.fmul(w.load(J, True), w.load(K, True)), w.load(y))))
 
 
-@_vector("axaaaa")
+@vector("axaaaa")
 def push(w, b, J, P, weight_a, weight_b, x, y):  # type: ignore[no-untyped-def]
     """(x, y) += M^-1 J' P, with the inverse masses of both bodies; x first, which y may follow."""
     p = w.all(P)
@@ -298,7 +297,16 @@ def push(w, b, J, P, weight_a, weight_b, x, y):  # type: ignore[no-untyped-def]
     w.store(b.fadd(w.load(y), b.fmul(b.fmul(w.load(weight_b), w.load(J, True)), p)), y)
 
 
-@_vector("axaa")
+@vector("axaxaaaa")
+def push_both(w, b, J, P, K, S, weight_a, weight_b, x, y):  # type: ignore[no-untyped-def]
+    """(x, y) += M^-1 (J' P + K' S); x first, which y may follow."""
+    p, s = w.all(P), w.all(S)
+    for body, weight, second in ((x, weight_a, False), (y, weight_b, True)):
+        pushed = b.fadd(b.fmul(w.load(J, second), p), b.fmul(w.load(K, second), s))
+        w.store(b.fadd(w.load(body), b.fmul(w.load(weight), pushed)), body)
+
+
+@vector("axaa")
 def push_by(w, b, C, P, x, y):  # type: ignore[no-untyped-def]
     """(x, y) += C P."""
     p = w.all(P)
@@ -306,17 +314,17 @@ def push_by(w, b, C, P, x, y):  # type: ignore[no-untyped-def]
     w.store(b.fadd(w.load(y), b.fmul(w.load(C, True), p)), y)
 
 
-@_vector("axaaaa")
-def take_off(w, b, J, P, x, y, terms_x, terms_y):  # type: ignore[no-untyped-def]
-    """(x, y) -= J' P, whose size is added to the terms of both."""
-    p = w.all(P)
+@vector("axaxaaaa")
+def take_off(w, b, J, P, K, S, x, y, terms_x, terms_y):  # type: ignore[no-untyped-def]
+    """(x, y) -= J' P + K' S, whose sizes are added to the terms of both."""
+    p, s = w.all(P), w.all(S)
     for body, terms, second in ((x, terms_x, False), (y, terms_y, True)):
-        part = b.fmul(w.load(J, second), p)
-        w.store(b.fsub(w.load(body), part), body)
-        w.store(b.fadd(w.load(terms), w.size(part)), terms)
+        one, other = b.fmul(w.load(J, second), p), b.fmul(w.load(K, second), s)
+        w.store(b.fsub(w.load(body), b.fadd(one, other)), body)
+        w.store(b.fadd(w.load(terms), b.fadd(w.size(one), w.size(other))), terms)
 
 
-@_vector("aaxaaa")
+@vector("aaxaaa")
 def weigh(w, b, C, J, s, K, weight_a, weight_b):  # type: ignore[no-untyped-def]
     """C = M^-1 (J + s K)'."""
     factor = w.all(s)
@@ -325,7 +333,7 @@ def weigh(w, b, C, J, s, K, weight_a, weight_b):  # type: ignore[no-untyped-def]
         w.store(b.fmul(w.load(weight), both), C, second)
 
 
-@_vector("aaaaaxa")
+@vector("aaaaaxa")
 def momentum4(w, b, rows, terms, mass, before, after, dt, force):  # type: ignore[no-untyped-def]
     """rows = M (after - before) - dt force; terms = M (|after| + |before|) + |dt force|."""
     m, x, y, kick = w.load(mass), w.load(before), w.load(after), b.fmul(w.all(dt), w.load(force))
@@ -333,7 +341,7 @@ def momentum4(w, b, rows, terms, mass, before, after, dt, force):  # type: ignor
     w.store(b.fadd(b.fmul(m, b.fadd(w.size(x), w.size(y))), w.size(kick)), terms)
 
 
-@_vector("aaxa", types.float64)
+@vector("aaxa", types.float64)
 def worst4(w, b, rows, terms, floor, roots):  # type: ignore[no-untyped-def]
     """The largest of |rows| / (terms + floor roots)."""
     scale = b.fadd(w.load(terms), b.fmul(w.all(floor), w.load(roots)))

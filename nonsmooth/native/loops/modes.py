@@ -99,10 +99,13 @@ def push_joint_slots(A, f, side, x, v):  # type: ignore[no-untyped-def]
     inverse = f + 8 * INVERSE
     for k in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, k)
-        row, s, a, b = f + lc(block, B_FIRST) + DIRECTION + side, x + lc(block, B_X), lc(block, B_A), lc(block, B_B)
-        for i in range(lc(block, B_COUNT)):
-            push(row, ld(s, i), inverse + a, inverse + b, v + a, v + b)
-            row += ROW_STEP
+        J, s, a, b = f + lc(block, B_FIRST) + DIRECTION + side, x + lc(block, B_X), lc(block, B_A), lc(block, B_B)
+        n = lc(block, B_COUNT)
+        if n == 2:
+            push_both(J, ld(s, 0), J + ROW_STEP, ld(s, 1), inverse + a, inverse + b, v + a, v + b)
+            continue
+        for i in range(n):
+            push(J + ROW_STEP * i, ld(s, i), inverse + a, inverse + b, v + a, v + b)
 
 
 @njit(**OPT)
@@ -118,6 +121,13 @@ def push_contact_slots(A, f, x, v):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def rate_terms(f, J, a, b, v, shift, gap):  # type: ignore[no-untyped-def]
+    """Sizes of what a rate along J is a sum of: of v, of BASE that impulses have made v of, and its shift."""
+    base = f + 8 * BASE
+    return along_sizes(J, v + a, v + b) + along_sizes(J, base + a, base + b) + abs(ld(gap, shift))
+
+
+@njit(**OPT)
 def wanted_mode(f, gap, side, v):  # type: ignore[no-untyped-def]
     """The mode of a gap by the projections of Alart and Curnier, exact since its mode's equations hold."""
     m, mu, J, inverse = li(gap, MODE), ld(gap, FRICTION), gap + NORMAL + side, f + 8 * INVERSE
@@ -127,7 +137,7 @@ def wanted_mode(f, gap, side, v):  # type: ignore[no-untyped-def]
         rate = along(J, v + a, v + b) + ld(gap, SHIFT_N)
         if rate >= 0.0:
             return OPEN
-        if rate >= -SIGN * (along_sizes(J, v + a, v + b) + abs(ld(gap, SHIFT_N))):
+        if rate >= -SIGN * rate_terms(f, J, a, b, v, SHIFT_N, gap):
             return OPEN
         if mu == 0.0:
             return STICK
@@ -145,7 +155,7 @@ def wanted_mode(f, gap, side, v):  # type: ignore[no-untyped-def]
         if m != OPEN:
             if (slip <= 0.0) == (m == FORWARD) or slip == 0.0:
                 return m
-            if abs(slip) <= SIGN * (along_sizes(D, v + a, v + b) + abs(ld(gap, SHIFT_T))):
+            if abs(slip) <= SIGN * rate_terms(f, D, a, b, v, SHIFT_T, gap):
                 return m
         force -= slip / max(mobility(D, D, inverse + a, inverse + b), TINY)
     if abs(force) <= reach:

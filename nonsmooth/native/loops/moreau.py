@@ -27,21 +27,27 @@ def parabola(record, history):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def remember(record, history, value):  # type: ignore[no-untyped-def]
-    """Put a value before the two that came before it."""
-    st(record, history + 2, ld(record, history + 1))
-    st(record, history + 1, ld(record, history))
+def cubic(record, history):  # type: ignore[no-untyped-def]
+    """The value that follows the last four."""
+    outer, inner = ld(record, history) + ld(record, history + 2), ld(record, history + 1)
+    return 4.0 * outer - 6.0 * inner - ld(record, history + 3)
+
+
+@njit(**OPT)
+def remember(record, history, value, count):  # type: ignore[no-untyped-def]
+    """Put a value before the last ones, so many in all."""
+    for k in range(count - 1, 0, -1):
+        st(record, history + k, ld(record, history + k - 1))
     st(record, history, value)
 
 
 @njit(**OPT)
 def moreau_contacts(A, f, dt):  # type: ignore[no-untyped-def]
     """Gaps at q moved by v for dt/2: which are closed, what the laws add to their rates, the modes to begin with."""
-    v, z, some, first = f + 8 * V, f + 8 * ZM, False, f + lc(A, GAPS)
+    v, some, first = f + 8 * V, False, f + lc(A, GAPS)
     closed_gap, rough = ld(f, OPTIONS + O_CLOSED_GAP), lc(A, ROUGH)
-    move(A, f + 8 * Q, v, dt / 2, f + 8 * QM)
-    place(A, f + 8 * QM, z)
-    contacts_at(A, f, z, v, 0)
+    stand(A, f, v, dt / 2)
+    contacts_at(A, f, f + 8 * ZM, v, 0)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
         if ld(gap, GAP_G) <= closed_gap * ld(gap, SCALE):
@@ -64,21 +70,22 @@ def moreau_contacts(A, f, dt):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def moreau_forces(A, f, t0, dt, theta, u):  # type: ignore[no-untyped-def]
+def moreau_forces(A, f, t0, dt, theta, u, placed):  # type: ignore[no-untyped-def]
+    """Forces and kick at the point theta, where bodies may stand already."""
     if lc(A, VARYING):
-        move(A, f + 8 * Q, u, theta * dt, f + 8 * QM)
-        place(A, f + 8 * QM, f + 8 * ZM)
+        if not placed:
+            stand(A, f, u, theta * dt)
         forces_at(A, f, t0 + theta * dt, f + 8 * ZM, u)
     kick_of(A, f, dt)
 
 
 @njit(**OPT)
-def moreau_free(A, f, t0, dt, theta, some):  # type: ignore[no-untyped-def]
+def moreau_free(A, f, t0, dt, theta, some, placed):  # type: ignore[no-untyped-def]
     """The passes of a mechanism without joints: forces at the point theta, contacts as one program."""
     v, u, vp, base, before = f + 8 * V, f + 8 * U, f + 8 * VP, f + 8 * BASE, math.inf
     copy_bodies(A, v, u)
     for k in range(PASSES):
-        moreau_forces(A, f, t0, dt, theta, u)
+        moreau_forces(A, f, t0, dt, theta, u, k == 0 and placed)
         change = size = 0.0
         for i in range(1, lc(A, N_BODIES) + 1):
             b = GROUND + BODY_STEP * i
@@ -109,12 +116,13 @@ def moreau_free(A, f, t0, dt, theta, some):  # type: ignore[no-untyped-def]
 
 @njit(**OPT)
 def moreau_guess(A, f, theta, some):  # type: ignore[no-untyped-def]
-    """U, and what joints at the end push from, of impulses that go on as before; whether those of contacts do."""
+    """U, and what joints at the end push from, of impulses that go on as before."""
     u, base, pushed, lasting = f + 8 * U, f + 8 * BASE, f + 8 * PUSH, True
     first = f + lc(A, ROWS)
     for k in range(lc(A, N_ROWS)):
         row = first + ROW_STEP * k
-        st(row, P_A, parabola(row, HISTORY_J))
+        st(row, P_A, cubic(row, HISTORY_J))
+        st(row, WAS_OPEN, ld(row, LEFT_OPEN))
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
         add4(base + b, f + b + 8 * V, f + b + 8 * KICK)
@@ -164,15 +172,15 @@ def correct_start(A, f, close):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def misfits(A, f, dt):  # type: ignore[no-untyped-def]
     """SHIFT_J = g / dt; the largest."""
-    first, side, worst = f + lc(A, ROWS), end_row(f), 0.0
+    first, side, worst, total, per = f + lc(A, ROWS), end_row(f), 0.0, 0.0, 1.0 / dt
     for k in range(lc(A, N_ROWS)):
         row = first + ROW_STEP * k
-        y = ld(row + side, ROW_G) / dt
+        y = ld(row + side, ROW_G) * per
         st(row, SHIFT_J, y)
+        st(row, LEFT_OPEN, y)
         worst = max(worst, abs(y))
-        if not math.isfinite(y):
-            return math.inf
-    return worst
+        total += y
+    return worst if math.isfinite(total) else math.inf
 
 
 @njit(**OPT)
@@ -189,7 +197,7 @@ def force_change(A, f, t0, dt, theta):  # type: ignore[no-untyped-def]
     """Forces at the point where U leads; U and BASE follow. Their change, in the metric of the masses."""
     u, base, kick, work, size = f + 8 * U, f + 8 * BASE, f + 8 * KICK, f + 8 * WORK, 0.0
     copy_bodies(A, kick, work)
-    moreau_forces(A, f, t0, dt, theta, u)
+    moreau_forces(A, f, t0, dt, theta, u, False)
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
         difference4(work + b, kick + b, work + b)
@@ -224,7 +232,7 @@ def follow_contacts(A, f, theta):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def moreau_joints(A, f, t0, t1, theta, some):  # type: ignore[no-untyped-def]
+def moreau_joints(A, f, t0, t1, theta, some, placed):  # type: ignore[no-untyped-def]
     """The passes of a mechanism with joints, as in RATTLE; whether they came to an end.
 
     Impulses at the start close the joints at the end. They are corrected with the matrix of the joints as it was
@@ -234,7 +242,7 @@ def moreau_joints(A, f, t0, t1, theta, some):  # type: ignore[no-untyped-def]
     """
     dt, q, v, u, z1, side = t1 - t0, f + 8 * Q, f + 8 * V, f + 8 * U, end_z(f), end_row(f)
     counters = f + 8 * COUNTERS
-    moreau_forces(A, f, t0, dt, theta, v)
+    moreau_forces(A, f, t0, dt, theta, v, placed)
     reach = heaviest = moving = kicked = 0.0
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
@@ -251,7 +259,7 @@ def moreau_joints(A, f, t0, t1, theta, some):  # type: ignore[no-untyped-def]
     before, forced, last = math.inf, 0.0, math.inf
     for k in range(PASSES):
         si(counters, K_PASSES, li(counters, K_PASSES) + 1)
-        if k > 0 and lc(A, VARYING):
+        if lc(A, VARYING):
             forced = force_change(A, f, t0, dt, theta)
         move(A, q, u, dt, f + 8 * Q1)
         place(A, f + 8 * Q1, z1)
@@ -262,7 +270,7 @@ def moreau_joints(A, f, t0, t1, theta, some):  # type: ignore[no-untyped-def]
         settled = forced <= close and (open_by <= shut or (open_by >= before and open_by <= 8 * shut))
         if not settled:
             before = open_by
-            correct_start(A, f, shut / 4)
+            correct_start(A, f, shut / 64)
             if not some or lasting and k == 0:
                 continue
         factor_joints(A, f, side)
@@ -277,7 +285,7 @@ def moreau_joints(A, f, t0, t1, theta, some):  # type: ignore[no-untyped-def]
             return True
         last, before = turned, math.inf
         follow_contacts(A, f, theta)
-        correct_start(A, f, shut / 4)
+        correct_start(A, f, shut / 64)
     return False
 
 
@@ -285,12 +293,13 @@ def moreau_step(A, f, t1):  # type: ignore[no-untyped-def]
     """One step of Moreau and Jean's scheme to t1."""
     t0, theta = ld(f, TIME + 1), ld(f, OPTIONS + O_THETA)
     dt = t1 - t0
-    some = moreau_contacts(A, f, dt) if lc(A, N_GAPS) else False
+    gaps = lc(A, N_GAPS) > 0
+    some, placed = moreau_contacts(A, f, dt) if gaps else False, gaps and theta == 0.5
     if lc(A, N_ROWS):
-        if not moreau_joints(A, f, t0, t1, theta, some):
+        if not moreau_joints(A, f, t0, t1, theta, some, placed):
             return UNCERTAIN
     else:
-        if not moreau_free(A, f, t0, dt, theta, some):
+        if not moreau_free(A, f, t0, dt, theta, some, placed):
             return UNCERTAIN
         move(A, f + 8 * Q, f + 8 * U, dt, f + 8 * Q1)
     return moreau_record(A, f, t0, t1, some)
@@ -321,18 +330,17 @@ def moreau_impact(A, f):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def moreau_joint_error(A, f, size):  # type: ignore[no-untyped-def]
     """Rates of the joints at the end, each scaled by its terms; work of drivers."""
-    vp, side, inverse, first = f + 8 * VP, end_row(f), f + 8 * INVERSE, f + lc(A, ROWS)
-    start, floor = start_row(f), ld(f, OPTIONS + O_FLOOR) * size
-    worst = work = 0.0
-    for k in range(lc(A, N_ROWS)):
-        row = first + ROW_STEP * k
-        J, a, b, explicit = row + DIRECTION + side, lc(row, ROW_A), lc(row, ROW_B), ld(row + side, ROW_RATE)
-        error = abs(along(J, vp + a, vp + b) + explicit)
-        if error != 0.0:
-            norm = math.sqrt(mobility(J, J, inverse + a, inverse + b))
-            terms = along_sizes(J, vp + a, vp + b) + abs(explicit) + floor * (norm if norm > 0.0 else 1.0)
-            worst = max(worst, error / max(terms, TINY))
-        work -= ld(row, P_A) * ld(row + start, ROW_RATE) + ld(row, P_B) * explicit
+    vp, start, side, diagonals = f + 8 * VP, start_row(f), end_row(f), f + lc(A, DIAGONAL)
+    floor, worst, work = ld(f, OPTIONS + O_FLOOR) * size, 0.0, 0.0
+    for k in range(lc(A, N_JOINT_BLOCKS)):
+        block = block_at(A, k)
+        row, a, b, norms = f + lc(block, B_FIRST), vp + lc(block, B_A), vp + lc(block, B_B), diagonals + lc(block, B_X)
+        for i in range(lc(block, B_COUNT)):
+            J, explicit = row + DIRECTION + side, ld(row + side, ROW_RATE)
+            terms = along_sizes(J, a, b) + abs(explicit) + floor * math.sqrt(ld(norms, i))
+            worst = max(worst, abs(along(J, a, b) + explicit) / max(terms, TINY))
+            work -= ld(row, P_A) * ld(row + start, ROW_RATE) + ld(row, P_B) * explicit
+            row += ROW_STEP
     return worst, work
 
 
@@ -371,28 +379,26 @@ def moreau_record(A, f, t0, t1, some):  # type: ignore[no-untyped-def]
             a, b = lc(gap, GAP_A), lc(gap, GAP_B)
             rate = along(gap + NORMAL, vp + a, vp + b)
             st(gap, S_PLUS, rate)
-            law = (rate + ld(gap, SHIFT_N)) * dt / ld(gap, SCALE)
-            natural = max(natural, abs(min(law, p / ld(gap, Y_SCALE))))
+            law = (rate + ld(gap, SHIFT_N)) * dt * ld(gap, PER_SCALE)
+            natural = max(natural, abs(min(law, p * ld(gap, PER_Y))))
             if rough and not striking:
                 slip = along(gap + TANGENT, v + a, v + b) + along(gap + TANGENT, vp + a, vp + b)
                 loss -= ld(gap, P_T) * slip / 2
         if striking:
             st(gap, S_PNI, p)
         elif rows:
-            remember(gap, HISTORY_N, p)
-            remember(gap, HISTORY_T, ld(gap, P_T))
+            remember(gap, HISTORY_N, p, 3)
+            remember(gap, HISTORY_T, ld(gap, P_T), 3)
         si(gap, S_MODE, mode_of(f, gap, active))
     if rows and not lc(A, BRIEF):
-        clear_joints(A, f, S_REACTION)
-        reactions(A, f, start, start_z(f), P_A, 1.0 / dt, S_REACTION)
-        reactions(A, f, end, end_z(f), P_B, 1.0 / dt, S_REACTION)
+        reactions(A, f, start, start_z(f), P_A, 1.0 / dt, S_REACTION, False)
+        reactions(A, f, end, end_z(f), P_B, 1.0 / dt, S_REACTION, True)
     first = f + lc(A, ROWS)
     si(f, HIT, 1 if striking else 0)
     if striking and not lc(A, BRIEF):
-        clear_joints(A, f, S_REACTION_I)
         moreau_impact(A, f)
-        reactions(A, f, end, end_z(f), KEPT, -1.0 / dt, S_REACTION)
-        reactions(A, f, end, end_z(f), KEPT, 1.0, S_REACTION_I)
+        reactions(A, f, end, end_z(f), KEPT, -1.0 / dt, S_REACTION, True)
+        reactions(A, f, end, end_z(f), KEPT, 1.0, S_REACTION_I, False)
         for k in range(rows):
             row = first + ROW_STEP * k
             struck_work -= ld(row, KEPT) * ld(row + end, ROW_RATE)
@@ -405,12 +411,29 @@ def moreau_record(A, f, t0, t1, some):  # type: ignore[no-untyped-def]
     st(scalars, LOSS_FRICTION, loss)
     if lc(A, PROJECTED) and not project(A, f, t1):
         return UNCERTAIN
-    if not striking:
-        for k in range(rows):
-            row = first + ROW_STEP * k
-            remember(row, HISTORY_J, ld(row, P_A))
+    if rows and not striking:
+        remember_joints(A, f)
     advance(A, f, t1, vp)
     return DONE
+
+
+@njit(**OPT)
+def remember_joints(A, f):  # type: ignore[no-untyped-def]
+    """Impulses at the start, without what they did to close what the step before had left open: that will not go on."""
+    x = f + lc(A, RHS_A)
+    for k in range(lc(A, N_JOINT_BLOCKS)):
+        block = block_at(A, k)
+        row, s = f + lc(block, B_FIRST), x + lc(block, B_X)
+        for i in range(lc(block, B_COUNT)):
+            st(s, i, ld(row, LEFT_OPEN) - ld(row, WAS_OPEN))
+            row += ROW_STEP
+    substitute(A, f, lc(A, N_JOINT_BLOCKS), x)
+    for k in range(lc(A, N_JOINT_BLOCKS)):
+        block = block_at(A, k)
+        row, s = f + lc(block, B_FIRST), x + lc(block, B_X)
+        for i in range(lc(block, B_COUNT)):
+            remember(row, HISTORY_J, ld(row, P_A) - ld(s, i), 4)
+            row += ROW_STEP
 
 
 @njit(**OPT)

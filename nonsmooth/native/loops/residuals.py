@@ -24,19 +24,16 @@ def law_error(A, f, side, v):  # type: ignore[no-untyped-def]
         a, b, J, N = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + side, ld(gap, P_N)
         own = mobility(J, J, inverse + a, inverse + b) * N
         rate = along(J, v + a, v + b) + ld(gap, SHIFT_N)
-        error = abs(min(rate, own))
-        if error != 0.0:
-            terms = along_sizes(J, v + a, v + b) + abs(ld(gap, SHIFT_N)) + abs(own)
-            worst = max(worst, error / max(terms, TINY))
+        terms = along_sizes(J, v + a, v + b) + abs(ld(gap, SHIFT_N)) + abs(own)
+        worst = max(worst, abs(min(rate, own)) / max(terms, TINY))
         if rough and ld(gap, FRICTION) > 0.0:
             D, shift = gap + TANGENT + side, ld(gap, SHIFT_T)
             own = mobility(D, D, inverse + a, inverse + b)
             slip, reach = along(D, v + a, v + b) + shift, own * ld(gap, FRICTION) * max(N, 0.0)
             force = own * ld(gap, P_T)
             error = abs(force - min(max(force - slip, -reach), reach))
-            if error != 0.0:
-                terms = along_sizes(D, v + a, v + b) + abs(shift) + abs(force) + reach
-                worst = max(worst, error / max(terms, TINY))
+            terms = along_sizes(D, v + a, v + b) + abs(shift) + abs(force) + reach
+            worst = max(worst, error / max(terms, TINY))
         if not math.isfinite(rate):
             return math.inf
     return worst
@@ -73,29 +70,29 @@ def clear_joints(A, f, result):  # type: ignore[no-untyped-def]
     """A field of joints."""
     first = f + lc(A, JOINTS)
     for k in range(lc(A, N_JOINTS)):
-        joint = first + JOINT_STEP * k
-        clear4(joint + 8 * result)
+        clear4(first + JOINT_STEP * k + 8 * result)
 
 
 @njit(**OPT)
-def reactions(A, f, side, z, P, weight, result):  # type: ignore[no-untyped-def]
-    """result += weight times force and torque of each joint on its second body; P a field of rows."""
+def reactions(A, f, side, z, P, weight, result, add):  # type: ignore[no-untyped-def]
+    """result = weight times force and torque of each joint on its second body, or += that; P a field of rows."""
     first = f + lc(A, JOINTS)
     for k in range(lc(A, N_JOINTS)):
         joint = first + JOINT_STEP * k
         row, x, y, torque = f + lc(joint, JOINT_FIRST), 0.0, 0.0, 0.0
-        at, place_b = row + 8 * POINT, z + lc(joint, JOINT_B)
+        at, placement = row + 8 * POINT, z + lc(joint, JOINT_B)
         for i in range(lc(joint, JOINT_ROWS)):
-            r = row + ROW_STEP * i
-            p = ld(r, P)
-            x += ld(r + DIRECTION + side, 4) * p
-            y += ld(r + DIRECTION + side, 5) * p
-            torque += ld(r + DIRECTION + side, 6) * p
-        cosine, sine = ld(place_b, 2), ld(place_b, 3)
+            J, p = row + ROW_STEP * i + DIRECTION + side, ld(row + ROW_STEP * i, P)
+            x += ld(J, 4) * p
+            y += ld(J, 5) * p
+            torque += ld(J, 6) * p
+        cosine, sine = ld(placement, 2), ld(placement, 3)
         arm_x, arm_y = cosine * ld(at, 0) - sine * ld(at, 1), sine * ld(at, 0) + cosine * ld(at, 1)
+        x, y, torque = weight * x, weight * y, weight * (torque - (arm_x * y - arm_y * x))
         to = joint + 8 * result
-        torque -= arm_x * y - arm_y * x
-        st3(to, ld(to, 0) + weight * x, ld(to, 1) + weight * y, ld(to, 2) + weight * torque)
+        if add:
+            x, y, torque = ld(to, 0) + x, ld(to, 1) + y, ld(to, 2) + torque
+        st3(to, x, y, torque)
 
 
 @njit(**OPT)
@@ -118,19 +115,16 @@ def momentum_error(A, f, v0, v1, dt, gap_side, side_a, P_a, side_b, P_b):  # typ
     for k in range(lc(A, N_ROWS)):
         row = first + ROW_STEP * k
         a, b = lc(row, ROW_A), lc(row, ROW_B)
-        take_off(row + DIRECTION + side_a, ld(row, P_a), rows + a, rows + b, terms + a, terms + b)
-        if side_b != side_a:
-            take_off(row + DIRECTION + side_b, ld(row, P_b), rows + a, rows + b, terms + a, terms + b)
-    rough, first = lc(A, ROUGH), f + lc(A, GAPS)
+        J, K = row + DIRECTION + side_a, row + DIRECTION + side_b
+        take_off(J, ld(row, P_a), K, ld(row, P_b), rows + a, rows + b, terms + a, terms + b)
+    first = f + lc(A, GAPS)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
         N, T = ld(gap, P_N), ld(gap, P_T)
         if N == 0.0 and T == 0.0:
             continue
-        a, b = lc(gap, GAP_A), lc(gap, GAP_B)
-        take_off(gap + NORMAL + gap_side, N, rows + a, rows + b, terms + a, terms + b)
-        if rough:
-            take_off(gap + TANGENT + gap_side, T, rows + a, rows + b, terms + a, terms + b)
+        a, b, J = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + gap_side
+        take_off(J, N, gap + TANGENT + gap_side, T, rows + a, rows + b, terms + a, terms + b)
     size = math.sqrt(kinetic_0) + math.sqrt(kinetic_1) + dt * math.sqrt(kicked)
     floor, worst = ld(f, OPTIONS + O_FLOOR) * size, 0.0
     for k in range(1, lc(A, N_BODIES) + 1):

@@ -69,7 +69,7 @@ def worst_numbers(f):  # type: ignore[no-untyped-def]
 
 @njit(**OPT)
 def observe(A, f, t, dt, q, left, v):  # type: ignore[no-untyped-def]
-    """True gaps, misfits of joints and energies of a row; sums and worst values of the run go on.
+    """True gaps, misfits of joints and, unless only ends are kept, energies of a row; worst values and sums go on.
 
     `left` are the velocities before its impacts, the same address as `v` where there are none.
     """
@@ -90,6 +90,8 @@ def observe(A, f, t, dt, q, left, v):  # type: ignore[no-untyped-def]
             misfit = abs(ld(row, MISFIT))
             if not misfit <= ld(f, WORST + W_JOINT):
                 st(f, WORST + W_JOINT, misfit)
+    if lc(A, BRIEF):
+        return
     right = kinetic(A, f, v)
     loads, damping = powers(A, f, z, v)
     before, loads_left, damping_left = right, loads, damping
@@ -310,12 +312,19 @@ def finish_step(A, f, rec):  # type: ignore[no-untyped-def]
 
 @njit(**OPT)
 def first_row(A, f, rec):  # type: ignore[no-untyped-def]
-    """The start as row 0."""
+    """The start as row 0, with the impact that it begins with."""
+    v, hit = f + 8 * V, li(f, HIT)
+    left = f + 8 * S_LEFT if hit else v
     if lc(A, RECORD) > 1:
-        v = f + 8 * V
-        observe(A, f, ld(f, TIME + 1), 0.0, f + 8 * Q, v, v)
-        write_view(A, f, rec, li(f, COUNTERS + K_ROWS), v, v)
-    write_row(A, f, rec, SUM_PN, SUM_PT, SUM_REACTION)
+        observe(A, f, ld(f, TIME + 1), 0.0, f + 8 * Q, left, v)
+        write_view(A, f, rec, li(f, COUNTERS + K_ROWS), left, v)
+    if hit:
+        worst_numbers(f)
+        note_impacts(A, f, rec)
+        write_struck(A, f, rec, left, S_PNI, S_REACTION_I)
+        write_row(A, f, rec, P_N, P_T, SUM_REACTION)
+    else:
+        write_row(A, f, rec, SUM_PN, SUM_PT, SUM_REACTION)
 
 
 @njit(**OPT)

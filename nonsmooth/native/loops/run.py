@@ -11,6 +11,7 @@ from numba import njit, types
 
 from nonsmooth.native.loops.bodies import *
 from nonsmooth.native.loops.gauss import *
+from nonsmooth.native.loops.landing import *
 from nonsmooth.native.loops.matrix import *
 from nonsmooth.native.loops.memory import *
 from nonsmooth.native.loops.modes import *
@@ -35,8 +36,13 @@ def prepare(A, f):  # type: ignore[no-untyped-def]
 
 @njit(**OPT)
 def at_state(A, f):  # type: ignore[no-untyped-def]
-    """Placements, joints, contacts and forces at the state that stands in the memory."""
-    t, z, v = ld(f, TIME + 1), start_z(f), f + 8 * V
+    """Placements, joints, contacts and forces at the state that stands in the memory; the gaps' units."""
+    t, z, v, first = ld(f, TIME + 1), start_z(f), f + 8 * V, f + lc(A, GAPS)
+    for k in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * k
+        st(gap, PER_SCALE, 1.0 / ld(gap, SCALE))
+        st(gap, PER_Y, 1.0 / ld(gap, Y_SCALE))
+    still_ground(f)
     place(A, f + 8 * Q, z)
     joints_at(A, f, t, z, v, start_row(f))
     contacts_at(A, f, z, v, start_gap(f))
@@ -74,7 +80,10 @@ def copy_impulses(A, f, of_gaps, to_gaps, of_rows, to_rows):  # type: ignore[no-
 
 @njit(**OPT)
 def run(A, f, rec, origin, dt, t_end, steps):  # type: ignore[no-untyped-def]
-    """Up to `steps` steps on the grid origin + k dt; stops where a step is not certified, its start left as it was."""
+    """Up to `steps` steps on the grid origin + k dt; stops where one is not certified, its start left as it was.
+
+    Steps that land start where the last one ended, and are of dt at most.
+    """
     at_state(A, f)
     gaps = lc(A, N_GAPS)
     for _ in range(steps):
@@ -87,7 +96,7 @@ def run(A, f, rec, origin, dt, t_end, steps):  # type: ignore[no-untyped-def]
             return FULL
         if li(rec, REC_STRUCK_COUNT) >= li(rec, REC_STRUCK_CAPACITY):
             return FULL
-        end = origin + (math.floor((t - origin) / dt + 1e-6) + 1.0) * dt
+        end = origin + (math.floor((t - origin) / dt + 1e-6) + 1.0) * dt if lc(A, SCHEME) != LANDING else t + dt
         if end >= t_end - 1e-9 * dt:
             end = t_end
         copy_impulses(A, f, P_N, BEFORE_N, P_A, BEFORE_A)
@@ -160,5 +169,6 @@ UNITS: dict[str, tuple[Any, Any]] = {
     "solve": (solve_active, WORD(*[WORD] * 4)),
     "gauss": (gauss_step, WORD(WORD, WORD, types.float64)),
     "moreau-jean": (moreau_step, WORD(WORD, WORD, types.float64)),
+    "landing": (landing_step, WORD(WORD, WORD, types.float64)),
     "finish": (finish_step, WORD(WORD, WORD, WORD)),
 }
