@@ -6,6 +6,7 @@ folder that cannot be written costs the compilation of each process, nothing els
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -23,7 +24,7 @@ import casadi as ca
 
 from nonsmooth.native.emit import EMITTER, Code, emit
 
-__all__ = ["Kernel", "cache_folder", "compilations", "functions", "kernel"]
+__all__ = ["Kernel", "cache_folder", "compilations", "functions", "keeps", "kept", "kernel"]
 
 _lock = threading.RLock()
 _kernels: dict[str, Kernel] = {}
@@ -129,7 +130,23 @@ def _loaded(key: str, code: Code) -> Kernel:
 def functions(key: str, text: Callable[[], str], names: list[str]) -> list[int]:
     """Addresses of functions whose LLVM code `text` writes where their object code is not on disk under `key`."""
     with _lock:
-        return _linked(hashlib.sha256(f"{_processor()}\n{key}".encode()).hexdigest(), text, names, optimised=True)
+        return _linked(_filed(key), text, names, optimised=True)
+
+
+def kept(key: str) -> bool:
+    """Whether `functions` finds their object code on disk."""
+    return (cache_folder() / f"{_filed(key)}.o").exists()
+
+
+def keeps() -> bool:
+    """Whether object code can be kept on disk."""
+    with contextlib.suppress(OSError):
+        cache_folder().mkdir(parents=True, exist_ok=True)
+    return os.access(cache_folder(), os.W_OK)
+
+
+def _filed(key: str) -> str:
+    return hashlib.sha256(f"{_processor()}\n{key}".encode()).hexdigest()
 
 
 def _linked(key: str, text: Callable[[], str], names: list[str], *, optimised: bool = False) -> list[int]:

@@ -1,45 +1,43 @@
 """The compiled functions of `loops`, kept on disk.
 
-numba compiles a function when it is called for the first time on a machine; its object code is filed as that of element
-kinds is, under a hash of the files of `loops`, of the versions of numba and LLVM, and of the processor. From then on it
-is loaded by LLVM alone: importing numba, and letting it look up its own cache, would take longer than a short run.
+numba compiles a function for the first run on a machine, see `build`; its object code is filed as that of element kinds
+is, under a hash of the files of `loops`, of the versions of numba and LLVM, and of the processor. From then on it is
+loaded by LLVM alone: importing numba, and letting it look up its own cache, would take longer than a short run.
 """
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
 import hashlib
 import importlib.metadata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from nonsmooth.native import compiler
 
-__all__ = ["Entry", "Unit", "functions_met", "unit"]
+__all__ = ["Entry", "Unit", "address", "functions_met", "ready", "symbol", "unit"]
 
 #: raised with every change of how functions are compiled
-VERSION = 2
+VERSION = 3
 #: what a function that would raise returns; those of `loops` do not raise
 RAISED = -(2**62)
 
 
 class Entry:
-    """A function of `loops` as Python calls it, with integers, addresses among them, and floating-point numbers.
+    """A function of `loops` as Python calls it, compiled or loaded when first called.
 
-    Compiled or loaded when first called, for arguments of these kinds.
+    `kinds` are those of its arguments: i of integers, addresses among them, d of floating-point numbers.
     """
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, kinds: str) -> None:
+        self.name, self.kinds = name, kinds
         self._call: Callable[..., int] | None = None
 
     def __call__(self, *arguments: float) -> int:
         if self._call is None:
-            kinds = "".join("d" if isinstance(x, float) else "i" for x in arguments)
-            self._call = _callable(_address(self.name, kinds), kinds)
+            self._call = _callable(address(self.name, self.kinds), self.kinds)
         return _checked(self.name, self._call(*arguments))
 
 
@@ -47,7 +45,7 @@ class Unit:
     """One of `loops.UNITS`: others call it by its address."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.address = name, _address(name, "")
+        self.name, self.address = name, address(name, "")
 
     def __call__(self, *arguments: float) -> int:
         kinds = "".join("d" if isinstance(x, float) else "i" for x in arguments)
@@ -56,14 +54,28 @@ class Unit:
 
 unit = functools.cache(Unit)
 
-prepare, at_state, contact_sizes = Entry("prepare"), Entry("at_state"), Entry("contact_sizes")
-first_row, last_row, observe_rows = Entry("first_row"), Entry("last_row"), Entry("observe_rows")
-run, run_many, landing_start = Entry("run"), Entry("run_many"), Entry("landing_start")
+prepare, at_state, contact_sizes = Entry("prepare", "ii"), Entry("at_state", "ii"), Entry("contact_sizes", "ii")
+first_row, last_row, observe_rows = Entry("first_row", "iii"), Entry("last_row", "iii"), Entry("observe_rows", "iiiiii")
+run, landing_start = Entry("run", "iiidddi"), Entry("landing_start", "ii")
+run_many = Entry("run_many", "iiiiiiiiiiddi")
+#: what every run calls, besides its scheme
+ALWAYS = (prepare, at_state, contact_sizes, first_row, observe_rows, run)
+
+
+@functools.cache
+def ready(scheme: str) -> None:
+    """Compile what a run of a scheme calls and no file holds, in processes beside each other; once per process."""
+    others = [("solve", ""), ("finish", ""), *((entry.name, entry.kinds) for entry in ALWAYS)]
+    others = [function for function in others if not compiler.kept(symbol(*function))]
+    if others and not compiler.kept(symbol(scheme, "")):
+        from nonsmooth.native.build import beside
+
+        beside([[(scheme, "")], others])
 
 
 def functions_met() -> int:
     """How many functions of `loops` this process has compiled or loaded."""
-    return _address.cache_info().currsize
+    return address.cache_info().currsize
 
 
 @functools.cache
@@ -93,69 +105,15 @@ def _source() -> str:
     return "\n".join((str(VERSION), *versions, _hash()))
 
 
+def symbol(name: str, kinds: str) -> str:
+    """What a function is called in its object code, which is filed under it."""
+    return "loop_" + hashlib.sha256(f"{_source()}\n{name}\n{kinds}".encode()).hexdigest()[:32]
+
+
 @functools.cache
-def _address(name: str, kinds: str) -> int:
+def address(name: str, kinds: str) -> int:
     """Of a function of `loops`; of a unit, whose kinds of arguments stand there, where `kinds` is empty."""
-    symbol = "loop_" + hashlib.sha256(f"{_source()}\n{name}\n{kinds}".encode()).hexdigest()[:32]
-    return compiler.functions(symbol, lambda: _compiled(symbol, name, kinds), [symbol])[0]
+    from nonsmooth.native.build import code
 
-
-def _compiled(symbol: str, name: str, kinds: str) -> str:
-    """LLVM code of the function and of `symbol`, which takes its arguments as C does and returns an integer."""
-    import llvmlite.binding as llvm
-    import numba
-
-    from nonsmooth.native import loops
-
-    if kinds:
-        function, types = getattr(loops, name), {"i": numba.types.int64, "d": numba.types.float64}
-        signature = tuple(types[kind] for kind in kinds)
-    else:
-        function, signature = loops.UNITS[name][0], loops.UNITS[name][1].args
-    bare: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    dispatcher: Any = numba.njit(error_model="numpy", nogil=True, **bare)(getattr(function, "py_func", function))
-    with _unoptimised():
-        dispatcher.compile(signature)
-    (found,) = dispatcher.overloads.values()
-    module = llvm.parse_assembly(dispatcher.inspect_llvm(signature))
-    inner = module.get_function(found.fndesc.llvm_func_name)
-    types_of = [str(argument.type) for argument in inner.arguments]
-    for part in (*module.functions, *module.global_variables):
-        if not part.is_declaration:
-            part.linkage = "internal"
-    return f"{module}\n{_wrapper(symbol, inner.name, types_of, found.signature.return_type == numba.types.none)}"
-
-
-@contextlib.contextmanager
-def _unoptimised() -> Iterator[None]:
-    """numba leaves its code as it is: `compiler` optimises it."""
-    import numba
-
-    settings: Any = numba.config
-    before, settings.OPT = settings.OPT, 0
-    try:
-        yield
-    finally:
-        settings.OPT = before
-
-
-def _wrapper(symbol: str, inner: str, types: list[str], nothing: bool) -> str:
-    """numba's functions return a status, and their result and their exception by two pointers."""
-    result, raised = ("i64" if kind == "ptr" else kind[:-1] for kind in types[:2])
-    outer = ", ".join(f"{kind} %a{i}" for i, kind in enumerate(types[2:]))
-    passed = ", ".join([f"{types[0]} %r", f"{types[1]} %e", *(f"{kind} %a{i}" for i, kind in enumerate(types[2:]))])
-    value = "0" if nothing else "%v"
-    return "\n".join(
-        [
-            f"define i64 @{symbol}({outer}) {{",
-            f"  %r = alloca {result}",
-            f"  %e = alloca {raised}",
-            f'  %s = call i32 @"{inner}"({passed})',
-            "" if nothing else f"  %v = load i64, {types[0]} %r",
-            "  %c = icmp eq i32 %s, 0",
-            f"  %x = select i1 %c, i64 {value}, i64 {RAISED}",
-            "  ret i64 %x",
-            "}",
-            "",
-        ]
-    )
+    own = symbol(name, kinds)
+    return compiler.functions(own, lambda: code(own, name, kinds), [own])[0]

@@ -8,17 +8,17 @@ import sys
 
 import pytest
 
-from nonsmooth.native import entries
+from nonsmooth.native import build, entries
 
 
 def test_the_wrapper_fits_the_pointers_of_old_and_new_llvm():
-    new = entries._wrapper("f", "inner", ["ptr", "ptr", "i64", "double"], nothing=False)
+    new = build.wrapper("f", "inner", ["ptr", "ptr", "i64", "double"], nothing=False)
     assert "define i64 @f(i64 %a0, double %a1)" in new
     assert "%r = alloca i64" in new
-    old = entries._wrapper("f", "inner", ["i64*", "{ i8*, i32 }**", "i64"], nothing=False)
+    old = build.wrapper("f", "inner", ["i64*", "{ i8*, i32 }**", "i64"], nothing=False)
     assert "%e = alloca { i8*, i32 }*" in old
     assert 'call i32 @"inner"(i64* %r, { i8*, i32 }** %e, i64 %a0)' in old
-    assert "load i64" not in entries._wrapper("f", "inner", ["i8**", "i8**"], nothing=True)
+    assert "load i64" not in build.wrapper("f", "inner", ["i8**", "i8**"], nothing=True)
 
 
 def test_a_function_that_raises_is_not_mistaken_for_an_answer():
@@ -46,3 +46,19 @@ def test_functions_are_kept_on_disk_and_a_folder_that_cannot_be_written_is_no_er
             [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
         )
         assert done.stdout.strip() == compiled
+
+
+@pytest.mark.slow
+def test_the_functions_of_a_scheme_are_compiled_in_other_processes(tmp_path):
+    script = (
+        "import sys;"
+        "from nonsmooth.native import compiler, entries;"
+        "entries.ready('gauss');"
+        "names = [('gauss', ''), ('solve', ''), *((x.name, x.kinds) for x in entries.ALWAYS)];"
+        "assert 'numba' not in sys.modules;"
+        "print(sum(compiler.kept(entries.symbol(*name)) for name in names), len(names))"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    kept, all_of_them = done.stdout.split()
+    assert kept == all_of_them

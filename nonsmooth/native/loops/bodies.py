@@ -13,6 +13,7 @@ from numba import njit
 
 from nonsmooth.native.loops.memory import *
 from nonsmooth.native.loops.trigonometry import place4, sine_cosine
+from nonsmooth.native.loops.vectors import *
 from nonsmooth.native.table import *
 
 
@@ -183,6 +184,14 @@ def kick_of(A, f, dt):  # type: ignore[no-untyped-def]
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
         product4(f + b + 8 * KICK, dt, f + b + 8 * INVERSE, f + b + 8 * FORCE)
+
+
+@njit(**OPT)
+def add_kick(A, f, v, target):  # type: ignore[no-untyped-def]
+    """target = v and the kick."""
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        add4(target + b, v + b, f + b + 8 * KICK)
 
 
 @njit(**OPT)

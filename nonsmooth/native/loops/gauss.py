@@ -13,6 +13,7 @@ from nonsmooth.native.loops.matrix import *
 from nonsmooth.native.loops.memory import *
 from nonsmooth.native.loops.modes import *
 from nonsmooth.native.loops.residuals import *
+from nonsmooth.native.loops.vectors import *
 from nonsmooth.native.table import *
 
 
@@ -42,7 +43,6 @@ def gauss_errors(A, f, u, dt, row_side, gap_side):  # type: ignore[no-untyped-de
 def gauss_start(A, f, dt):  # type: ignore[no-untyped-def]
     """U of the last step's impulses, those of striking contacts left out, and the forces at its end."""
     v, u, side, first = f + 8 * V, f + 8 * U, start_gap(f), f + lc(A, GAPS)
-    closed_gap = ld(f, OPTIONS + O_CLOSED_GAP)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
         si(gap, ACTIVE, 1)
@@ -52,16 +52,13 @@ def gauss_start(A, f, dt):  # type: ignore[no-untyped-def]
         J = gap + NORMAL + side
         rate = along(J, v + lc(gap, GAP_A), v + lc(gap, GAP_B))
         st(gap, S_MINUS, rate)
-        is_open = ld(gap + side, GAP_G) > closed_gap * ld(gap, SCALE)
-        striking = is_open or rate < 0.0 and rate < -zero_rate(f, gap, J, v)
+        striking = not touching(f, gap, side) or rate < 0.0 and rate < -zero_rate(f, gap, J, v)
         si(gap, STRUCK, 1 if striking else 0)
         if striking:
             st(gap, P_N, 0.0)
             st(gap, P_T, 0.0)
     kick_of(A, f, dt)
-    for k in range(1, lc(A, N_BODIES) + 1):
-        b = GROUND + BODY_STEP * k
-        add4(u + b, v + b, f + b + 8 * KICK)
+    add_kick(A, f, v, u)
     push_contacts(A, f, side, u)
     push_joints(A, f, start_row(f), P_B, u)
 
@@ -87,9 +84,7 @@ def gauss_step(A, f, t1):  # type: ignore[no-untyped-def]
             break
         if lc(A, VARYING):
             kick_of(A, f, dt)
-        for i in range(1, lc(A, N_BODIES) + 1):
-            b = GROUND + BODY_STEP * i
-            add4(base + b, v + b, f + b + 8 * KICK)
+        add_kick(A, f, v, base)
         first = f + lc(A, ROWS)
         for i in range(lc(A, N_ROWS)):
             row = first + ROW_STEP * i
@@ -106,13 +101,8 @@ def gauss_step(A, f, t1):  # type: ignore[no-untyped-def]
         if not call_solve(lc(A, SOLVE), A, f, row_side, gap_side):
             return UNCERTAIN
         copy_bodies(A, f + 8 * VP, u)
-    if not settled:
+    if not settled or turns_far(A, f, u, dt):
         return UNCERTAIN
-    turn = ld(f, OPTIONS + O_TURN)
-    for k in range(1, lc(A, N_BODIES) + 1):
-        b = GROUND + BODY_STEP * k
-        if abs(ld(u + b, 2) - ld(v + b, 2)) * dt > turn:
-            return UNCERTAIN
     gauss_record(A, f, t1, error)
     return DONE
 
@@ -122,49 +112,38 @@ def gauss_record(A, f, t1, error):  # type: ignore[no-untyped-def]
     """What the step leaves for its row, and the state at its end."""
     dt, u, v = t1 - ld(f, TIME + 1), f + 8 * U, f + 8 * V
     side, before, row_side, rough = end_gap(f), start_gap(f), end_row(f), lc(A, ROUGH)
-    closed_gap, first = ld(f, OPTIONS + O_CLOSED_GAP), f + lc(A, GAPS)
+    first = f + lc(A, GAPS)
     natural = loss = work = 0.0
     hit = 0
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
-        a, b, p, scale = lc(gap, GAP_A), lc(gap, GAP_B), ld(gap, P_N), ld(gap, SCALE)
-        distance = ld(gap + side, GAP_G)
-        touching = distance <= closed_gap * scale
-        natural = max(natural, abs(min(distance * ld(gap, PER_SCALE), p * ld(gap, PER_Y))))
+        a, b, p, close = lc(gap, GAP_A), lc(gap, GAP_B), ld(gap, P_N), touching(f, gap, side)
+        natural = max(natural, abs(min(ld(gap + side, GAP_G) * ld(gap, PER_SCALE), p * ld(gap, PER_Y))))
         striking = li(gap, STRUCK)
-        if striking and ld(gap, BEFORE_N) > 0.0 and ld(gap + before, GAP_G) <= closed_gap * scale:
+        if striking and ld(gap, BEFORE_N) > 0.0 and touching(f, gap, before):
             # a contact that lasts, and whose direction turns
             rate = ld(gap, S_MINUS)
             if -rate <= abs(along(gap + NORMAL + side, v + a, v + b) - rate):
                 striking = 0
         st(gap, S_PNI, p if striking else 0.0)
-        si(gap, S_MODE, mode_of(f, gap, touching))
+        si(gap, S_MODE, mode_of(f, gap, close))
         if striking and p > 0.0:
             hit = 1
             st(gap, S_PLUS, along(gap + NORMAL + side, u + a, u + b))
         if rough and not striking:
             slip = along(gap + TANGENT + before, v + a, v + b) + along(gap + TANGENT + side, u + a, u + b)
             loss -= ld(gap, P_T) * slip / 2
-        if ld(gap, CLOSED) > 0.0 and not touching:
+        if ld(gap, CLOSED) > 0.0 and not close:
             st(gap, LEFT_AT, t1)
-        st(gap, CLOSED, 1.0 if touching else 0.0)
+        st(gap, CLOSED, 1.0 if close else 0.0)
     if lc(A, N_ROWS):
         if not lc(A, BRIEF):
             reactions(A, f, row_side, end_z(f), P_B, 1.0 / dt, S_REACTION, False)
-        first = f + lc(A, ROWS)
-        for k in range(lc(A, N_ROWS)):
-            row = first + ROW_STEP * k
-            work -= ld(row, P_B) * ld(row + row_side, ROW_RATE)
+        work = driven(A, f, row_side, P_B)
     si(f, HIT, hit)
     if hit:
         copy_bodies(A, u, f + 8 * S_LEFT)
-    scalars = f + 8 * SCALARS
-    st(scalars, DT, dt)
-    st(scalars, RESIDUAL, error)
-    st(scalars, COMPLEMENTARITY, natural)
-    st(scalars, WORK_DRIVERS, work)
-    st(scalars, WORK_DRIVERS_IMPACT, 0.0)
-    st(scalars, LOSS_FRICTION, loss)
+    note_scalars(f, dt, error, natural, work, 0.0, loss)
     advance(A, f, t1, u)
 
 

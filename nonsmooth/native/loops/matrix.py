@@ -15,6 +15,7 @@ from numba import njit
 
 from nonsmooth.native.loops.bodies import *
 from nonsmooth.native.loops.memory import *
+from nonsmooth.native.loops.vectors import *
 from nonsmooth.native.table import *
 
 

@@ -12,6 +12,7 @@ from numba import njit
 from nonsmooth.native.loops.bodies import *
 from nonsmooth.native.loops.matrix import *
 from nonsmooth.native.loops.memory import *
+from nonsmooth.native.loops.vectors import *
 from nonsmooth.native.table import *
 
 
@@ -106,6 +107,17 @@ def push_joint_slots(A, f, side, x, v):  # type: ignore[no-untyped-def]
             continue
         for i in range(n):
             push(J + ROW_STEP * i, ld(s, i), inverse + a, inverse + b, v + a, v + b)
+
+
+@njit(**OPT)
+def answer_joints(A, f, side, x, P, v):  # type: ignore[no-untyped-def]
+    """Impulses that change the rates of the joints by x, which they replace; P, a field of rows, and v follow.
+
+    Their matrix is the one factored last, v is pushed along the directions at `side`.
+    """
+    substitute(A, f, lc(A, N_JOINT_BLOCKS), x)
+    take_joint_impulses(A, f, x, P, True)
+    push_joint_slots(A, f, side, x, v)
 
 
 @njit(**OPT)

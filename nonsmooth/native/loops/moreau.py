@@ -16,7 +16,9 @@ from nonsmooth.native.loops.gauss import *
 from nonsmooth.native.loops.matrix import *
 from nonsmooth.native.loops.memory import *
 from nonsmooth.native.loops.modes import *
+from nonsmooth.native.loops.projection import project
 from nonsmooth.native.loops.residuals import *
+from nonsmooth.native.loops.vectors import *
 from nonsmooth.native.table import *
 
 
@@ -45,12 +47,12 @@ def remember(record, history, value, count):  # type: ignore[no-untyped-def]
 def moreau_contacts(A, f, dt):  # type: ignore[no-untyped-def]
     """Gaps at q moved by v for dt/2: which are closed, what the laws add to their rates, the modes to begin with."""
     v, some, first = f + 8 * V, False, f + lc(A, GAPS)
-    closed_gap, rough = ld(f, OPTIONS + O_CLOSED_GAP), lc(A, ROUGH)
+    rough = lc(A, ROUGH)
     stand(A, f, v, dt / 2)
     contacts_at(A, f, f + 8 * ZM, v, 0)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
-        if ld(gap, GAP_G) <= closed_gap * ld(gap, SCALE):
+        if touching(f, gap, 0):
             a, b = v + lc(gap, GAP_A), v + lc(gap, GAP_B)
             rate = along(gap + NORMAL, a, b)
             st(gap, S_MINUS, rate)
@@ -123,9 +125,7 @@ def moreau_guess(A, f, theta, some):  # type: ignore[no-untyped-def]
         row = first + ROW_STEP * k
         st(row, P_A, cubic(row, HISTORY_J))
         st(row, WAS_OPEN, ld(row, LEFT_OPEN))
-    for k in range(1, lc(A, N_BODIES) + 1):
-        b = GROUND + BODY_STEP * k
-        add4(base + b, f + b + 8 * V, f + b + 8 * KICK)
+    add_kick(A, f, f + 8 * V, base)
     push_joints(A, f, start_row(f), P_A, base)
     clear_bodies(A, pushed)
     if some:
@@ -160,9 +160,7 @@ def correct_start(A, f, close):  # type: ignore[no-untyped-def]
     for _ in range(CORRECTIONS):
         if joint_rates(A, f, end, change, x) <= close:
             break
-        substitute(A, f, lc(A, N_JOINT_BLOCKS), x)
-        take_joint_impulses(A, f, x, P_A, True)
-        push_joint_slots(A, f, start, x, change)
+        answer_joints(A, f, start, x, P_A, change)
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
         add4(u + b, u + b, change + b)
@@ -181,15 +179,6 @@ def misfits(A, f, dt):  # type: ignore[no-untyped-def]
         worst = max(worst, abs(y))
         total += y
     return worst if math.isfinite(total) else math.inf
-
-
-@njit(**OPT)
-def explicit_rates(A, f):  # type: ignore[no-untyped-def]
-    """SHIFT_J = the explicit rates of the joints at the end."""
-    first, side = f + lc(A, ROWS), end_row(f)
-    for k in range(lc(A, N_ROWS)):
-        row = first + ROW_STEP * k
-        st(row, SHIFT_J, ld(row + side, ROW_RATE))
 
 
 @njit(**OPT)
@@ -274,7 +263,7 @@ def moreau_joints(A, f, t0, t1, theta, some, placed):  # type: ignore[no-untyped
             if not some or lasting and k == 0:
                 continue
         factor_joints(A, f, side)
-        explicit_rates(A, f)
+        explicit_rates(A, f, side)
         if not call_solve(lc(A, SOLVE), A, f, side, 0):
             return False
         if not some:
@@ -312,16 +301,14 @@ def moreau_impact(A, f):  # type: ignore[no-untyped-def]
     clear_bodies(A, jump)
     push_contacts(A, f, 0, jump)
     if lc(A, N_ROWS):
-        x, blocks = f + lc(A, RHS_A), lc(A, N_JOINT_BLOCKS)
+        x = f + lc(A, RHS_A)
         for k in range(lc(A, N_ROWS)):
             row = first + ROW_STEP * k
             st(row, SHIFT_J, 0.0)
             st(row, KEPT, 0.0)
         for _ in range(2):
             joint_rates(A, f, side, jump, x)
-            substitute(A, f, blocks, x)
-            take_joint_impulses(A, f, x, KEPT, True)
-            push_joint_slots(A, f, side, x, jump)
+            answer_joints(A, f, side, x, KEPT, jump)
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
         difference4(f + b + 8 * S_LEFT, f + b + 8 * VP, jump + b)
@@ -393,22 +380,13 @@ def moreau_record(A, f, t0, t1, some):  # type: ignore[no-untyped-def]
     if rows and not lc(A, BRIEF):
         reactions(A, f, start, start_z(f), P_A, 1.0 / dt, S_REACTION, False)
         reactions(A, f, end, end_z(f), P_B, 1.0 / dt, S_REACTION, True)
-    first = f + lc(A, ROWS)
     si(f, HIT, 1 if striking else 0)
     if striking and not lc(A, BRIEF):
         moreau_impact(A, f)
         reactions(A, f, end, end_z(f), KEPT, -1.0 / dt, S_REACTION, True)
         reactions(A, f, end, end_z(f), KEPT, 1.0, S_REACTION_I, False)
-        for k in range(rows):
-            row = first + ROW_STEP * k
-            struck_work -= ld(row, KEPT) * ld(row + end, ROW_RATE)
-    scalars = f + 8 * SCALARS
-    st(scalars, DT, dt)
-    st(scalars, RESIDUAL, error)
-    st(scalars, COMPLEMENTARITY, natural)
-    st(scalars, WORK_DRIVERS, work)
-    st(scalars, WORK_DRIVERS_IMPACT, struck_work)
-    st(scalars, LOSS_FRICTION, loss)
+        struck_work = driven(A, f, end, KEPT)
+    note_scalars(f, dt, error, natural, work, struck_work, loss)
     if lc(A, PROJECTED) and not project(A, f, t1):
         return UNCERTAIN
     if rows and not striking:
@@ -434,64 +412,3 @@ def remember_joints(A, f):  # type: ignore[no-untyped-def]
         for i in range(lc(block, B_COUNT)):
             remember(row, HISTORY_J, ld(row, P_A) - ld(s, i), 4)
             row += ROW_STEP
-
-
-@njit(**OPT)
-def project(A, f, t1):  # type: ignore[no-untyped-def]
-    """The nearest q, in the mass metric, with closed joints and no negative gap: programs in linearised gaps."""
-    q1, z1, vp, side, gaps, rows = f + 8 * Q1, end_z(f), f + 8 * VP, end_row(f), f + lc(A, GAPS), f + lc(A, ROWS)
-    limit, jointed = ld(f, OPTIONS + O_PROJECTED), lc(A, N_ROWS) > 0
-    copy_bodies(A, vp, f + 8 * U)
-    for k in range(lc(A, N_GAPS)):
-        gap = gaps + GAP_STEP * k
-        st(gap, OLD_FRICTION, ld(gap, FRICTION))
-        st(gap, OLD_N, ld(gap, P_N))
-        st(gap, OLD_T, ld(gap, P_T))
-        st(gap, FRICTION, 0.0)
-    for k in range(lc(A, N_ROWS)):
-        row = rows + ROW_STEP * k
-        st(row, KEPT, ld(row, P_B))
-    done = used = False
-    for k in range(PASSES):
-        if k > 0 or not jointed:
-            place(A, q1, z1)
-        contacts_at(A, f, z1, vp, 0)
-        if used:
-            joints_at(A, f, t1, z1, vp, side)
-        done = True
-        for i in range(lc(A, N_GAPS)):
-            gap = gaps + GAP_STEP * i
-            if ld(gap, GAP_G) < -limit * ld(gap, SCALE):
-                done = False
-        if done:
-            break
-        used = True
-        for i in range(lc(A, N_GAPS)):
-            gap = gaps + GAP_STEP * i
-            distance = ld(gap, GAP_G)
-            st(gap, SHIFT_N, distance)
-            si(gap, ACTIVE, 1)
-            si(gap, MODE, STICK if distance < 0.0 else OPEN)
-        for i in range(lc(A, N_ROWS)):
-            row = rows + ROW_STEP * i
-            st(row, SHIFT_J, ld(row + side, ROW_G))
-        clear_bodies(A, f + 8 * BASE)
-        if jointed and k > 0:
-            factor_joints(A, f, side)
-        if not call_solve(lc(A, SOLVE), A, f, side, 0):
-            break
-        for i in range(1, lc(A, N_BODIES) + 1):
-            b = GROUND + BODY_STEP * i
-            add4(q1 + b, q1 + b, vp + b)
-    if used and jointed:
-        factor_joints(A, f, side)
-    for k in range(lc(A, N_GAPS)):
-        gap = gaps + GAP_STEP * k
-        st(gap, FRICTION, ld(gap, OLD_FRICTION))
-        st(gap, P_N, ld(gap, OLD_N))
-        st(gap, P_T, ld(gap, OLD_T))
-    for k in range(lc(A, N_ROWS)):
-        row = rows + ROW_STEP * k
-        st(row, P_B, ld(row, KEPT))
-    copy_bodies(A, f + 8 * U, vp)
-    return done

@@ -10,7 +10,14 @@ from numba import njit
 
 from nonsmooth.native.loops.bodies import *
 from nonsmooth.native.loops.memory import *
+from nonsmooth.native.loops.vectors import *
 from nonsmooth.native.table import *
+
+
+@njit(**OPT)
+def touching(f, gap, side):  # type: ignore[no-untyped-def]
+    """Whether a gap counts as closed."""
+    return ld(gap + side, GAP_G) <= ld(f, OPTIONS + O_CLOSED_GAP) * ld(gap, SCALE)
 
 
 @njit(**OPT)
@@ -66,6 +73,25 @@ def rebound(gap, rate):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def explicit_rates(A, f, side):  # type: ignore[no-untyped-def]
+    """SHIFT_J = the explicit rates of the joints."""
+    first = f + lc(A, ROWS)
+    for k in range(lc(A, N_ROWS)):
+        row = first + ROW_STEP * k
+        st(row, SHIFT_J, ld(row + side, ROW_RATE))
+
+
+@njit(**OPT)
+def driven(A, f, side, P):  # type: ignore[no-untyped-def]
+    """Work of drivers by impulses of joints, a field of rows."""
+    work, first = 0.0, f + lc(A, ROWS)
+    for k in range(lc(A, N_ROWS)):
+        row = first + ROW_STEP * k
+        work -= ld(row, P) * ld(row + side, ROW_RATE)
+    return work
+
+
+@njit(**OPT)
 def clear_joints(A, f, result):  # type: ignore[no-untyped-def]
     """A field of joints."""
     first = f + lc(A, JOINTS)
@@ -102,7 +128,7 @@ def momentum_error(A, f, v0, v1, dt, gap_side, side_a, P_a, side_b, P_b):  # typ
     Impulses of joints are the fields P_a along the directions at side_a and P_b along those at side_b. Rows and their
     terms gather in WORK and BASE.
     """
-    rows, terms, size = f + 8 * WORK, f + 8 * BASE, 0.0
+    rows, terms = f + 8 * WORK, f + 8 * BASE
     kinetic_0 = kinetic_1 = kicked = 0.0
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
@@ -133,3 +159,26 @@ def momentum_error(A, f, v0, v1, dt, gap_side, side_a, P_a, side_b, P_b):  # typ
     clear4(rows + GROUND)
     clear4(terms + GROUND)
     return worst, size
+
+
+@njit(**OPT)
+def turns_far(A, f, u, dt):  # type: ignore[no-untyped-def]
+    """Whether within dt u turns a body further away from where V does than a step may."""
+    v, turn = f + 8 * V, ld(f, OPTIONS + O_TURN)
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        if not abs(ld(u + b, 2) - ld(v + b, 2)) * dt <= turn:
+            return True
+    return False
+
+
+@njit(**OPT)
+def note_scalars(f, dt, error, natural, work, struck_work, loss):  # type: ignore[no-untyped-def]
+    """What a step leaves for its row besides motion and impulses."""
+    scalars = f + 8 * SCALARS
+    st(scalars, DT, dt)
+    st(scalars, RESIDUAL, error)
+    st(scalars, COMPLEMENTARITY, natural)
+    st(scalars, WORK_DRIVERS, work)
+    st(scalars, WORK_DRIVERS_IMPACT, struck_work)
+    st(scalars, LOSS_FRICTION, loss)

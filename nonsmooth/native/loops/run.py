@@ -18,6 +18,7 @@ from nonsmooth.native.loops.modes import *
 from nonsmooth.native.loops.moreau import *
 from nonsmooth.native.loops.residuals import *
 from nonsmooth.native.loops.rows import *
+from nonsmooth.native.loops.vectors import *
 from nonsmooth.native.table import *
 
 

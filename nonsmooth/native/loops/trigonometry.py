@@ -10,7 +10,8 @@ from typing import Any
 from numba import njit, types
 
 from nonsmooth.native.loops.memory import *
-from nonsmooth.native.loops.memory import Vectors, vector
+from nonsmooth.native.loops.vectors import *
+from nonsmooth.native.loops.vectors import Vectors, vector
 
 #: angles beyond which the C library is asked
 FAR = 1e6

@@ -1,0 +1,262 @@
+"""Vectors of the compiled loops: three doubles and a zero, loaded and stored as one.
+
+A direction is two vectors, one for each of two bodies. Arguments are addresses unless they are numbers.
+"""
+
+# ruff: noqa: F403, F405
+
+from __future__ import annotations
+
+import inspect as _inspect
+from collections.abc import Callable
+from typing import Any
+
+from numba import types
+
+from nonsmooth.native.loops.memory import *
+from nonsmooth.native.loops.memory import _tagged
+from nonsmooth.native.table import TINY
+
+
+class Vectors:
+    """What a generator of an operation on vectors writes with."""
+
+    def __init__(self, builder: Any) -> None:
+        from llvmlite import ir
+
+        self.ir, self.builder = ir, builder
+        self.type = ir.VectorType(ir.DoubleType(), 4)
+
+    def load(self, address: Any, second: bool = False) -> Any:
+        """The vector at an address, or the one after it."""
+        value = self.builder.load(self._place(address, second))
+        value.align = 8
+        return _tagged(self.builder, value, "double")
+
+    def store(self, value: Any, address: Any, second: bool = False) -> None:
+        store = self.builder.store(value, self._place(address, second))
+        store.align = 8
+        _tagged(self.builder, store, "double")
+
+    def _place(self, address: Any, second: bool) -> Any:
+        pointer = self.builder.inttoptr(address, self.type.as_pointer())
+        return self.builder.gep(pointer, [self.ir.Constant(self.ir.IntType(64), 1)]) if second else pointer
+
+    def all(self, number: Any) -> Any:
+        """A vector of one number."""
+        lane = self.ir.Constant(self.ir.IntType(32), 0)
+        first = self.builder.insert_element(self.ir.Constant(self.type, self.ir.Undefined), number, lane)
+        mask = self.ir.Constant(self.ir.VectorType(self.ir.IntType(32), 4), [0, 0, 0, 0])
+        return self.builder.shuffle_vector(first, self.ir.Constant(self.type, self.ir.Undefined), mask)
+
+    def of(self, numbers: Any) -> Any:
+        """Three numbers and a zero."""
+        value = self.ir.Constant(self.type, [0.0] * 4)
+        for k, number in enumerate(numbers):
+            value = self.builder.insert_element(value, number, self.ir.Constant(self.ir.IntType(32), k))
+        return value
+
+    def called(self, name: str, value: Any) -> Any:
+        """An intrinsic of LLVM of one vector."""
+        function = self.builder.module.globals.get(name)
+        if function is None:
+            function = self.ir.Function(self.builder.module, self.ir.FunctionType(self.type, [self.type]), name=name)
+        return self.builder.call(function, [value])
+
+    def size(self, value: Any) -> Any:
+        """Its components without their signs."""
+        return self.called("llvm.fabs.v4f64", value)
+
+    def largest(self, value: Any) -> Any:
+        """The largest of its components."""
+        x, y, z = (self.builder.extract_element(value, self.ir.Constant(self.ir.IntType(32), k)) for k in range(3))
+        x = self.builder.select(self.builder.fcmp_ordered(">", y, x), y, x)
+        return self.builder.select(self.builder.fcmp_ordered(">", z, x), z, x)
+
+    def total(self, value: Any) -> Any:
+        """The sum of its components."""
+        x, y, z = (self.builder.extract_element(value, self.ir.Constant(self.ir.IntType(32), k)) for k in range(3))
+        return self.builder.fadd(self.builder.fadd(x, y), z)
+
+
+def _operation(arguments_of: str, result: Any, write: Callable[..., Any]) -> Any:
+    """An intrinsic on addresses (a) and numbers (x)."""
+    kinds = [types.int64 if kind == "a" else types.float64 for kind in arguments_of]
+
+    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        found = write(Vectors(builder), builder, *arguments)
+        return context.get_dummy_value() if result == types.void else found
+
+    def typed(typingctx, *given):  # type: ignore[no-untyped-def]
+        return result(*kinds), codegen
+
+    names = ["typingctx", *(f"x{k}" for k in range(len(kinds)))]
+    of_names = [_inspect.Parameter(name, _inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names]
+    typed.__signature__ = _inspect.Signature(of_names)  # type: ignore[attr-defined] # numba does not take *given
+    return intrinsic(typed)
+
+
+def vector(arguments_of: str, result: Any = types.void) -> Callable[[Callable[..., Any]], Any]:
+    return lambda write: _operation(arguments_of, result, write)
+
+
+@vector("axxx")
+def st3(w, b, target, x, y, z):  # type: ignore[no-untyped-def]
+    """target = (x, y, z, 0)."""
+    w.store(w.of([x, y, z]), target)
+
+
+@vector("axxxx")
+def st4(w, b, target, x, y, z, s):  # type: ignore[no-untyped-def]
+    """target = (x, y, z, s)."""
+    w.store(w.of([x, y, z, s]), target)
+
+
+@vector("a")
+def clear4(w, b, target):  # type: ignore[no-untyped-def]
+    """target = 0."""
+    w.store(w.of([]), target)
+
+
+@vector("aa")
+def copy4(w, b, source, target):  # type: ignore[no-untyped-def]
+    """target = source."""
+    w.store(w.load(source), target)
+
+
+@vector("aaxa")
+def sum4(w, b, target, x, s, y):  # type: ignore[no-untyped-def]
+    """target = x + s y."""
+    w.store(b.fadd(w.load(x), b.fmul(w.all(s), w.load(y))), target)
+
+
+@vector("aa")
+def swap4(w, b, x, y):  # type: ignore[no-untyped-def]
+    """x and y change places."""
+    first, second = w.load(x), w.load(y)
+    w.store(second, x)
+    w.store(first, y)
+
+
+@vector("a", types.float64)
+def largest4(w, b, x):  # type: ignore[no-untyped-def]
+    """The largest of |x|."""
+    size = w.size(w.load(x))
+    return w.largest(size)
+
+
+@vector("aaa")
+def add4(w, b, target, x, y):  # type: ignore[no-untyped-def]
+    """target = x + y."""
+    w.store(b.fadd(w.load(x), w.load(y)), target)
+
+
+@vector("aaa")
+def difference4(w, b, target, x, y):  # type: ignore[no-untyped-def]
+    """target = x - y."""
+    w.store(b.fsub(w.load(x), w.load(y)), target)
+
+
+@vector("axa")
+def gain4(w, b, target, s, x):  # type: ignore[no-untyped-def]
+    """target += s x."""
+    w.store(b.fadd(w.load(target), b.fmul(w.all(s), w.load(x))), target)
+
+
+@vector("axaa")
+def product4(w, b, target, s, x, y):  # type: ignore[no-untyped-def]
+    """target = s x y, component by component."""
+    w.store(b.fmul(b.fmul(w.all(s), w.load(x)), w.load(y)), target)
+
+
+@vector("aa", types.float64)
+def dot4(w, b, x, y):  # type: ignore[no-untyped-def]
+    """x . y."""
+    return w.total(b.fmul(w.load(x), w.load(y)))
+
+
+@vector("aaa", types.float64)
+def weighted4(w, b, x, y, weight):  # type: ignore[no-untyped-def]
+    """Sum of x y weight."""
+    return w.total(b.fmul(b.fmul(w.load(x), w.load(y)), w.load(weight)))
+
+
+@vector("aaa", types.float64)
+def along(w, b, J, x, y):  # type: ignore[no-untyped-def]
+    """J . (x, y) of a direction and the vectors of its two bodies."""
+    return w.total(b.fadd(b.fmul(w.load(J), w.load(x)), b.fmul(w.load(J, True), w.load(y))))
+
+
+@vector("aaa", types.float64)
+def along_sizes(w, b, J, x, y):  # type: ignore[no-untyped-def]
+    """|J| . (|x|, |y|)."""
+    first, second = w.size(b.fmul(w.load(J), w.load(x))), w.size(b.fmul(w.load(J, True), w.load(y)))
+    return w.total(b.fadd(first, second))
+
+
+@vector("aaaa", types.float64)
+def mobility(w, b, J, K, x, y):  # type: ignore[no-untyped-def]
+    """J M^-1 K' of two directions, with the inverse masses of both bodies."""
+    first = b.fmul(b.fmul(w.load(J), w.load(K)), w.load(x))
+    return w.total(b.fadd(first, b.fmul(b.fmul(w.load(J, True), w.load(K, True)), w.load(y))))
+
+
+@vector("axaaaa")
+def push(w, b, J, P, weight_a, weight_b, x, y):  # type: ignore[no-untyped-def]
+    """(x, y) += M^-1 J' P, with the inverse masses of both bodies; x first, which y may follow."""
+    p = w.all(P)
+    w.store(b.fadd(w.load(x), b.fmul(b.fmul(w.load(weight_a), w.load(J)), p)), x)
+    w.store(b.fadd(w.load(y), b.fmul(b.fmul(w.load(weight_b), w.load(J, True)), p)), y)
+
+
+@vector("axaxaaaa")
+def push_both(w, b, J, P, K, S, weight_a, weight_b, x, y):  # type: ignore[no-untyped-def]
+    """(x, y) += M^-1 (J' P + K' S); x first, which y may follow."""
+    p, s = w.all(P), w.all(S)
+    for body, weight, second in ((x, weight_a, False), (y, weight_b, True)):
+        pushed = b.fadd(b.fmul(w.load(J, second), p), b.fmul(w.load(K, second), s))
+        w.store(b.fadd(w.load(body), b.fmul(w.load(weight), pushed)), body)
+
+
+@vector("axaa")
+def push_by(w, b, C, P, x, y):  # type: ignore[no-untyped-def]
+    """(x, y) += C P."""
+    p = w.all(P)
+    w.store(b.fadd(w.load(x), b.fmul(w.load(C), p)), x)
+    w.store(b.fadd(w.load(y), b.fmul(w.load(C, True), p)), y)
+
+
+@vector("axaxaaaa")
+def take_off(w, b, J, P, K, S, x, y, terms_x, terms_y):  # type: ignore[no-untyped-def]
+    """(x, y) -= J' P + K' S, whose sizes are added to the terms of both."""
+    p, s = w.all(P), w.all(S)
+    for body, terms, second in ((x, terms_x, False), (y, terms_y, True)):
+        one, other = b.fmul(w.load(J, second), p), b.fmul(w.load(K, second), s)
+        w.store(b.fsub(w.load(body), b.fadd(one, other)), body)
+        w.store(b.fadd(w.load(terms), b.fadd(w.size(one), w.size(other))), terms)
+
+
+@vector("aaxaaa")
+def weigh(w, b, C, J, s, K, weight_a, weight_b):  # type: ignore[no-untyped-def]
+    """C = M^-1 (J + s K)'."""
+    factor = w.all(s)
+    for weight, second in ((weight_a, False), (weight_b, True)):
+        both = b.fadd(w.load(J, second), b.fmul(factor, w.load(K, second)))
+        w.store(b.fmul(w.load(weight), both), C, second)
+
+
+@vector("aaaaaxa")
+def momentum4(w, b, rows, terms, mass, before, after, dt, force):  # type: ignore[no-untyped-def]
+    """rows = M (after - before) - dt force; terms = M (|after| + |before|) + |dt force|."""
+    m, x, y, kick = w.load(mass), w.load(before), w.load(after), b.fmul(w.all(dt), w.load(force))
+    w.store(b.fsub(b.fmul(m, b.fsub(y, x)), kick), rows)
+    w.store(b.fadd(b.fmul(m, b.fadd(w.size(x), w.size(y))), w.size(kick)), terms)
+
+
+@vector("aaxa", types.float64)
+def worst4(w, b, rows, terms, floor, roots):  # type: ignore[no-untyped-def]
+    """The largest of |rows| / (terms + floor roots)."""
+    scale = b.fadd(w.load(terms), b.fmul(w.all(floor), w.load(roots)))
+    least = w.ir.Constant(w.type, [TINY] * 4)
+    scale = b.select(b.fcmp_ordered(">", scale, least), scale, least)
+    return w.largest(b.fdiv(w.size(w.load(rows)), scale))
