@@ -221,6 +221,19 @@ def follow_contacts(A, f, theta):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def motion_size(A, f):  # type: ignore[no-untyped-def]
+    """Velocity and kick in the metric of the masses; the heaviest of those."""
+    v, heaviest, moving, kicked = f + 8 * V, 0.0, 0.0, 0.0
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        mass, kick = f + b + 8 * MASS, f + b + 8 * KICK
+        heaviest = max(heaviest, largest4(mass))
+        moving += weighted4(v + b, v + b, mass)
+        kicked += weighted4(kick, kick, mass)
+    return math.sqrt(moving) + math.sqrt(kicked), heaviest
+
+
+@njit(**OPT)
 def moreau_joints(A, f, t0, t1, theta, some, placed):  # type: ignore[no-untyped-def]
     """The passes of a mechanism with joints, as in RATTLE; whether they came to an end.
 
@@ -232,18 +245,13 @@ def moreau_joints(A, f, t0, t1, theta, some, placed):  # type: ignore[no-untyped
     dt, q, v, u, z1, side = t1 - t0, f + 8 * Q, f + 8 * V, f + 8 * U, end_z(f), end_row(f)
     counters = f + 8 * COUNTERS
     moreau_forces(A, f, t0, dt, theta, v, placed)
-    reach = heaviest = moving = kicked = 0.0
+    reach = size = close = 0.0
     for k in range(1, lc(A, N_BODIES) + 1):
-        b = GROUND + BODY_STEP * k
-        mass, kick = f + b + 8 * MASS, f + b + 8 * KICK
-        reach, heaviest = max(reach, largest4(q + b)), max(heaviest, largest4(mass))
-        moving += weighted4(v + b, v + b, mass)
-        kicked += weighted4(kick, kick, mass)
-    size = math.sqrt(moving) + math.sqrt(kicked)
-    if not math.isfinite(size):
-        return False
+        reach = max(reach, largest4(q + GROUND + BODY_STEP * k))
     shut = 4 * 2.2e-16 * reach / dt
-    close = 2e-14 * size + shut * math.sqrt(heaviest)
+    if some or lc(A, VARYING):
+        size, heaviest = motion_size(A, f)
+        close = 2e-14 * size + shut * math.sqrt(heaviest)
     lasting = moreau_guess(A, f, theta, some)
     before, forced, last = math.inf, 0.0, math.inf
     for k in range(PASSES):

@@ -143,14 +143,14 @@ def momentum_error(A, f, v0, v1, dt, gap_side, side_a, P_a, side_b, P_b):  # typ
         a, b = lc(row, ROW_A), lc(row, ROW_B)
         J, K = row + DIRECTION + side_a, row + DIRECTION + side_b
         take_off(J, ld(row, P_a), K, ld(row, P_b), rows + a, rows + b, terms + a, terms + b)
-    first = f + lc(A, GAPS)
+    rough, first = lc(A, ROUGH), f + lc(A, GAPS)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
         N, T = ld(gap, P_N), ld(gap, P_T)
         if N == 0.0 and T == 0.0:
             continue
         a, b, J = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + gap_side
-        take_off(J, N, gap + TANGENT + gap_side, T, rows + a, rows + b, terms + a, terms + b)
+        take_off(J, N, gap + TANGENT + gap_side if rough else J, T, rows + a, rows + b, terms + a, terms + b)
     size = math.sqrt(kinetic_0) + math.sqrt(kinetic_1) + dt * math.sqrt(kicked)
     floor, worst = ld(f, OPTIONS + O_FLOOR) * size, 0.0
     for k in range(1, lc(A, N_BODIES) + 1):
