@@ -46,9 +46,7 @@ def gauss_start(A, f, dt):  # type: ignore[no-untyped-def]
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
         si(gap, ACTIVE, 1)
-    recall_modes(A, f)
-    for k in range(lc(A, N_GAPS)):
-        gap = first + GAP_STEP * k
+        recall_mode(gap)
         J = gap + NORMAL + side
         rate = along(J, v + lc(gap, GAP_A), v + lc(gap, GAP_B))
         st(gap, S_MINUS, rate)

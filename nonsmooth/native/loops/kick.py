@@ -46,9 +46,7 @@ def landing_guess(A, f, dt):  # type: ignore[no-untyped-def]
         closed = ld(gap, CLOSED) > 0.0
         si(gap, ACTIVE, 1 if closed else 0)
         some |= closed
-    recall_modes(A, f)
-    for k in range(lc(A, N_GAPS)):
-        gap = first + GAP_STEP * k
+        recall_mode(gap)
         pressing = li(gap, MODE) != OPEN
         st(gap, P_N, dt * extrapolated(gap, HISTORY_N) if pressing else 0.0)
         st(gap, P_T, dt * extrapolated(gap, HISTORY_T) if pressing else 0.0)

@@ -17,17 +17,14 @@ from nonsmooth.native.table import *
 
 
 @njit(**OPT)
-def recall_modes(A, f):  # type: ignore[no-untyped-def]
-    """Modes of the last impulses, so that a run goes on to the same bits from its impulses alone."""
-    first = f + lc(A, GAPS)
-    for k in range(lc(A, N_GAPS)):
-        gap, m = first + GAP_STEP * k, OPEN
-        N, T = ld(gap, P_N), ld(gap, P_T)
-        if li(gap, ACTIVE) and N > 0.0:
-            m, reach = STICK, ld(gap, FRICTION) * N
-            if reach > 0.0 and abs(T) >= reach * (1.0 - 1e-12):
-                m = FORWARD if T > 0.0 else BACKWARD
-        si(gap, MODE, m)
+def recall_mode(gap):  # type: ignore[no-untyped-def]
+    """Mode of a gap's last impulses, so that a run goes on to the same bits from its impulses alone."""
+    m, N, T = OPEN, ld(gap, P_N), ld(gap, P_T)
+    if li(gap, ACTIVE) and N > 0.0:
+        m, reach = STICK, ld(gap, FRICTION) * N
+        if reach > 0.0 and abs(T) >= reach * (1.0 - 1e-12):
+            m = FORWARD if T > 0.0 else BACKWARD
+    si(gap, MODE, m)
 
 
 @njit(**OPT)

@@ -67,7 +67,7 @@ def moreau_contacts(A, f, dt):  # type: ignore[no-untyped-def]
             si(gap, ACTIVE, 0)
             st(gap, P_N, 0.0)
             st(gap, P_T, 0.0)
-    recall_modes(A, f)
+        recall_mode(gap)
     return some
 
 
