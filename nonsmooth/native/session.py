@@ -149,6 +149,8 @@ class Session:
             if name in memory and np.shape(memory[name]) == (ends[-1],):
                 for field, values in zip(fields, np.split(memory[name], ends[:-1]), strict=True):
                     field[:] = values
+        if self.kind != n.MOREAU_JEAN:  # alone in having impulses of joints at the start of a step
+            self.layout.row_field(self.memory, n.P_A)[:] = 0.0
         latched = set(LATCHED.values()) <= set(memory)
         if self.kind == n.LANDING and not latched and entries.landing_start(self.A, self.f) == n.UNCERTAIN:
             impact()

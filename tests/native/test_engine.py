@@ -100,6 +100,13 @@ def test_a_run_goes_on_to_the_same_bits(stepper, tmp_path):
         assert np.array_equal(ours[1:], theirs[half + 1 :]), table
 
 
+def test_another_scheme_goes_on_from_a_run():
+    system, run = slider_crank_translational().build(), {"dt": 1e-5, "parameters": {"guide.restitution": 0.0}}
+    first = simulate(system, MoreauJean(), t_end=2e-3, **run)
+    second = simulate(system, GaussQP(), t_end=3e-3, **run, state=first.end)
+    assert second.manifest["engine"] == "native" and second.counts["python_steps"] == 0
+
+
 def test_ctrl_c_loses_nothing():
     system = slider_rod(case=2).build()
 
