@@ -36,7 +36,7 @@ def run_batch(
     Returns
     -------
     ends : (runs, doubles kept)
-    status : (runs,) ``loops.DONE``, ``UNCERTAIN`` or ``OPEN_START``
+    status : (runs,) ``table.DONE``, ``UNCERTAIN`` or ``OPEN_START``
     """
     count = len(values)
     values = np.ascontiguousarray(values)

@@ -62,7 +62,7 @@ class Layout:
     elements : of the model, in order
     parameters : names of the parameters in order, for the index of each
     rough : whether tangential rows exist
-    scheme : `loops.GAUSS` or `loops.MOREAU_JEAN`
+    scheme : `table.GAUSS`, `table.MOREAU_JEAN` or `table.LANDING`
     functions : of the kinds of elements, where they have been made already
 
     Attributes

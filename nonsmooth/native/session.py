@@ -25,7 +25,7 @@ POPULATED = 2**25
 class Scheme:
     """What a loop is told besides the mechanism: which scheme, and its numbers by name.
 
-    `options` maps ``loops.O_...`` to numbers: theta, longest step, tolerances of contact detection.
+    `options` maps ``table.O_...`` to numbers: theta, longest step, tolerances of contact detection.
     """
 
     kind: int
@@ -186,7 +186,7 @@ class Session:
         return found | {"landing_history" if self.kind == n.LANDING else "P_history": history}
 
     def advance(self, origin: float, dt: float, t_end: float, steps: int) -> int:
-        """Run up to so many steps on the grid; DONE, FULL or UNCERTAIN as in `loops`."""
+        """Run up to so many steps on the grid; DONE, FULL or UNCERTAIN as in `table`."""
         return int(entries.run(self.A, self.f, self.rec, float(origin), float(dt), float(t_end), steps))
 
     def finish(self) -> None:
@@ -230,7 +230,7 @@ class Session:
         self.seen = rows
 
     def counter(self, which: int) -> int:
-        """A count of the run, ``loops.K_...``."""
+        """A count of the run, ``table.K_...``."""
         return int(self.layout.header(self.memory, n.COUNTERS + which, 1).view(np.int64)[0])
 
     def worst(self) -> Array:

@@ -36,11 +36,8 @@ def change_velocity(A, f, v, row_side, gap_side):  # type: ignore[no-untyped-def
     for k in range(lc(A, N_ROWS)):
         row = first + ROW_STEP * k
         J, a, b, explicit = row + DIRECTION + row_side, lc(row, ROW_A), lc(row, ROW_B), ld(row + row_side, ROW_RATE)
-        error = abs(along(J, vp + a, vp + b) + explicit)
-        if error != 0.0:
-            norm = math.sqrt(mobility(J, J, inverse + a, inverse + b))
-            terms = along_sizes(J, vp + a, vp + b) + abs(explicit) + floor * (norm if norm > 0.0 else 1.0)
-            worst = max(worst, error / max(terms, TINY))
+        norm = math.sqrt(mobility(J, J, inverse + a, inverse + b))
+        worst = max(worst, rate_error(J, vp + a, vp + b, explicit, floor * (norm if norm > 0.0 else 1.0)))
     return worst, law
 
 

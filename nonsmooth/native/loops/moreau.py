@@ -332,8 +332,7 @@ def moreau_joint_error(A, f, size):  # type: ignore[no-untyped-def]
         row, a, b, norms = f + lc(block, B_FIRST), vp + lc(block, B_A), vp + lc(block, B_B), diagonals + lc(block, B_X)
         for i in range(lc(block, B_COUNT)):
             J, explicit = row + DIRECTION + side, ld(row + side, ROW_RATE)
-            terms = along_sizes(J, a, b) + abs(explicit) + floor * math.sqrt(ld(norms, i))
-            worst = max(worst, abs(along(J, a, b) + explicit) / max(terms, TINY))
+            worst = max(worst, rate_error(J, a, b, explicit, floor * math.sqrt(ld(norms, i))))
             work -= ld(row, P_A) * ld(row + start, ROW_RATE) + ld(row, P_B) * explicit
             row += ROW_STEP
     return worst, work

@@ -73,6 +73,13 @@ def rebound(gap, rate):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def rate_error(J, x, y, explicit, floor):  # type: ignore[no-untyped-def]
+    """|J . (x, y) + explicit|, scaled by its terms and `floor`."""
+    terms = along_sizes(J, x, y) + abs(explicit) + floor
+    return abs(along(J, x, y) + explicit) / max(terms, TINY)
+
+
+@njit(**OPT)
 def explicit_rates(A, f, side):  # type: ignore[no-untyped-def]
     """SHIFT_J = the explicit rates of the joints."""
     first = f + lc(A, ROWS)
