@@ -179,6 +179,9 @@ class Session:
         gaps, rows, memory = self.layout.gap_field, self.layout.row_field, self.memory
         names = REMEMBERED if self.kind == n.MOREAU_JEAN else REMEMBERED | LATCHED
         found = {name: [gaps(memory, where)] for where, name in names.items()}
+        found["last_dt"] = [self.layout.header(memory, n.SCALARS + n.DT, 1)]
+        if self.kind == n.MOREAU_JEAN and not self.layout.ng:
+            found["v_gained"] = list(self.layout.body_field(memory, n.GAINED).T)
         own = ((n.P_A, "P_g_start"), (n.P_B, "P_g_end"), (n.LEFT_OPEN, "g_rate"))
         found |= {name: [rows(memory, where)] for where, name in own}
         history = [gaps(memory, where + k) for where in (n.HISTORY_N, n.HISTORY_T) for k in range(3)]

@@ -80,8 +80,13 @@ HEADER = 56
     HISTORY_N, _, _, HISTORY_T, _, _,
 ) = range(36)  # fmt: skip
 #: true gap; of a landing step, tangential impulse of impacts, and that of the second half; 1 / SCALE and 1 / Y_SCALE;
-#: direction of the true gap
-TRUE, S_PTI, S_END, PER_SCALE, PER_Y, TRUE_RATE = 36, 37, 38, 39, 40, 44
+#: of a step of implicit Euler, a gap's round-off, 0 where it was open, and by how much it is off; what was off by the
+#: impulse that was guessed; direction of the true gap
+TRUE, S_PTI, S_END, PER_SCALE, PER_Y, ROUND_OFF, OFF, GUESS_OFF, TRUE_RATE = 36, 37, 38, 39, 40, 41, 42, 43, 44
+#: of steps without joints, in place of earlier impulses: the one guessed for this step, and whether guesses are good
+GUESS, STEADY = HISTORY_N + 1, HISTORY_N + 2
+#: of a body, in steps without joints: what the velocity gained
+GAINED = PUSH
 #: at two sides, start and end of a step, the gap; in bytes, its normal and tangential direction, and from side to side
 GAP_G, NORMAL, TANGENT, GAP_SIDE = 52, 8 * 56, 8 * 64, 8 * 20
 GAP = 92
@@ -116,6 +121,8 @@ GROUND = 8 * HEADER
 GAUSS, MOREAU_JEAN, LANDING = 0, 1, 2
 OPEN, STICK, FORWARD, BACKWARD = 0, 1, 2, 3
 DONE, FULL, UNCERTAIN, OPEN_START = 0, 1, 2, 3
+#: how the passes of a step without joints ended: not, by a program, by impulses as at rest
+UNSOLVED, SOLVED, STEADY_STATE = 0, 1, 2
 #: as in `nonsmooth.steppers.moreau_jean`
 LASTING = 2.0
 TINY = 2.2250738585072014e-308
@@ -129,3 +136,5 @@ PASSES = 50
 LANDED, TRIALS, AT_THE_END, ACCEPTABLE, LANDINGS = 1e-13, 40, 1 - 1e-9, 1e-11, 100
 #: of the impulses at the start within a pass
 CORRECTIONS = 4
+#: share of its terms that is a gap's round-off
+ROUNDED = 4.4e-16

@@ -18,35 +18,68 @@ from nonsmooth.native.table import *
 
 
 @njit(**OPT)
-def gauss_errors(A, f, u, dt, row_side, gap_side):  # type: ignore[no-untyped-def]
-    """Residual of implicit Euler's equations at the end of the step, as its Python twin defines it."""
+def gauss_errors(A, f, u, dt, row_side, gap_side, k):  # type: ignore[no-untyped-def]
+    """Residual of implicit Euler's equations at the end of the step, as its Python twin defines it.
+
+    And what of it a pass can mend, which leaves out the round-off of gaps; see `gap_off`.
+    """
     worst, size = momentum_error(A, f, f + 8 * V, u, dt, gap_side, row_side, P_A, row_side, P_B)
     if not math.isfinite(size):
-        return math.inf
+        return math.inf, math.inf
     first = f + lc(A, ROWS)
-    for k in range(lc(A, N_ROWS)):
-        worst = max(worst, abs(ld(first + ROW_STEP * k + row_side, ROW_G)))
+    for i in range(lc(A, N_ROWS)):
+        worst = max(worst, abs(ld(first + ROW_STEP * i + row_side, ROW_G)))
+    natural, start = 0.0, start_gap(f)
     rough, longest, first = lc(A, ROUGH), ld(f, OPTIONS + O_LONGEST), f + lc(A, GAPS)
-    for k in range(lc(A, N_GAPS)):
-        gap = first + GAP_STEP * k
+    for i in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * i
         per_scale, per_y = ld(gap, PER_SCALE), ld(gap, PER_Y)
         push = ld(gap, P_N) * per_y
-        worst = max(worst, abs(min(ld(gap + gap_side, GAP_G) * per_scale, push)))
+        distance = ld(gap + gap_side, GAP_G)
+        natural = max(natural, abs(min(distance * per_scale, push)))
+        off = gap_off(gap, start, gap_side, u, dt)
+        if k == 0:
+            st(gap, GUESS_OFF, off)
+        st(gap, OFF, off)
+        worst = max(worst, abs(min(off * per_scale, push)))
         if rough:
             slip = along(gap + TANGENT + gap_side, u + lc(gap, GAP_A), u + lc(gap, GAP_B))
             force, reach = ld(gap, P_T) * per_y, ld(gap, FRICTION) * push
             worst = max(worst, abs(force - min(max(force - slip * longest * per_scale, -reach), reach)))
-    return worst
+    return max(worst, natural), worst
+
+
+@njit(**OPT)
+def gap_off(gap, start, end, u, dt):  # type: ignore[no-untyped-def]
+    """A gap at the end; of one that is closed to round-off all the while, what u changes it by.
+
+    That is known better than the gap itself, whose round-off the impulse would have to follow from step to step.
+    """
+    distance, noise = ld(gap + end, GAP_G), ld(gap, ROUND_OFF)
+    if not abs(distance) < 2.0 * noise:
+        st(gap, ROUND_OFF, 0.0)  # it does not stay closed: from now on in this step it is the gap itself that counts
+        return distance
+    a, b, J, K = u + lc(gap, GAP_A), u + lc(gap, GAP_B), gap + NORMAL + start, gap + NORMAL + end
+    return (along(J, a, b) + along(K, a, b)) * (dt / 2)
+
+
+@njit(**OPT)
+def round_off(f, gap, side):  # type: ignore[no-untyped-def]
+    """That of a gap that is closed at the start of the step, else 0."""
+    J, q = gap + NORMAL + side, f + 8 * Q
+    terms = along_sizes(J, q + lc(gap, GAP_A), q + lc(gap, GAP_B)) + abs(ld(J, 2)) + abs(ld(J, 6))
+    return ROUNDED * terms if abs(ld(gap + side, GAP_G)) <= ROUNDED * terms else 0.0
 
 
 @njit(**OPT)
 def gauss_start(A, f, dt):  # type: ignore[no-untyped-def]
     """U of the last step's impulses, those of striking contacts left out, and the forces at its end."""
-    v, u, side, first = f + 8 * V, f + 8 * U, start_gap(f), f + lc(A, GAPS)
+    v, u, side, first, longer = f + 8 * V, f + 8 * U, start_gap(f), f + lc(A, GAPS), lengthening(f, dt)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
         si(gap, ACTIVE, 1)
         recall_mode(gap)
+        st(gap, ROUND_OFF, round_off(f, gap, side))
         J = gap + NORMAL + side
         rate = along(J, v + lc(gap, GAP_A), v + lc(gap, GAP_B))
         st(gap, S_MINUS, rate)
@@ -55,6 +88,10 @@ def gauss_start(A, f, dt):  # type: ignore[no-untyped-def]
         if striking:
             st(gap, P_N, 0.0)
             st(gap, P_T, 0.0)
+        else:
+            st(gap, P_N, longer * ld(gap, HISTORY_N))
+            st(gap, P_T, longer * ld(gap, P_T))
+        st(gap, HISTORY_N, ld(gap, P_N))
     kick_of(A, f, dt)
     add_kick(A, f, v, u)
     push_contacts(A, f, side, u)
@@ -66,7 +103,7 @@ def gauss_step(A, f, t1):  # type: ignore[no-untyped-def]
     dt, v, u, base = t1 - ld(f, TIME + 1), f + 8 * V, f + 8 * U, f + 8 * BASE
     q1, z1, row_side, gap_side = f + 8 * Q1, end_z(f), end_row(f), end_gap(f)
     gauss_start(A, f, dt)
-    before, error, settled, per = math.inf, math.inf, False, 1.0 / dt
+    before, off, error, settled, per = math.inf, math.inf, math.inf, False, 1.0 / dt
     for k in range(PASSES):
         move(A, f + 8 * Q, u, dt, q1)
         place(A, q1, z1)
@@ -74,10 +111,11 @@ def gauss_step(A, f, t1):  # type: ignore[no-untyped-def]
         contacts_at(A, f, z1, u, gap_side)
         if lc(A, VARYING):
             forces_at(A, f, t1, z1, u)
-        before, error = error, gauss_errors(A, f, u, dt, row_side, gap_side)
+        before = off
+        error, off = gauss_errors(A, f, u, dt, row_side, gap_side, k)
         if not math.isfinite(error):
             return UNCERTAIN
-        if error <= 3e-15 or (k > 0 and error >= 0.5 * before and error <= 1e-11):
+        if off <= 3e-15 or (k > 0 and off >= 0.5 * before and off <= 1e-11):
             settled = True
             break
         if lc(A, VARYING):
@@ -92,7 +130,7 @@ def gauss_step(A, f, t1):  # type: ignore[no-untyped-def]
         for i in range(lc(A, N_GAPS)):
             gap = first + GAP_STEP * i
             rate = along(gap + NORMAL + gap_side, u + lc(gap, GAP_A), u + lc(gap, GAP_B))
-            st(gap, SHIFT_N, ld(gap + gap_side, GAP_G) * per - rate)
+            st(gap, SHIFT_N, ld(gap, OFF) * per - rate)
             st(gap, SHIFT_T, 0.0)
         if lc(A, N_ROWS):
             factor_joints(A, f, row_side)
@@ -116,6 +154,8 @@ def gauss_record(A, f, t1, error):  # type: ignore[no-untyped-def]
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
         a, b, p, close = lc(gap, GAP_A), lc(gap, GAP_B), ld(gap, P_N), touching(f, gap, side)
+        steady = ld(gap, ROUND_OFF) > 0.0
+        st(gap, HISTORY_N, at_rest(gap, ld(gap, HISTORY_N), p, ld(gap, S_MINUS) * dt) if steady else p)
         natural = max(natural, abs(min(ld(gap + side, GAP_G) * ld(gap, PER_SCALE), p * ld(gap, PER_Y))))
         striking = li(gap, STRUCK)
         if striking and ld(gap, BEFORE_N) > 0.0 and touching(f, gap, before):

@@ -28,6 +28,25 @@ def recall_mode(gap):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def lengthening(f, dt):  # type: ignore[no-untyped-def]
+    """By how much a step is longer than the last: impulses under constant loads are, if only by round-off."""
+    last = ld(f, SCALARS + DT)
+    return dt / last if last > 0.0 else 1.0
+
+
+@njit(**OPT)
+def at_rest(gap, guess, p, start):  # type: ignore[no-untyped-def]
+    """The impulse of a lasting contact but for what stopped the rate, or the way, that it had at the start.
+
+    Unless that is taken off, the next step would start the contact again. `guess` left GUESS_OFF of it, p nothing.
+    """
+    off = ld(gap, GUESS_OFF)
+    if p == guess or not abs(start) < abs(off) or not start * off > 0.0:
+        return p
+    return guess + (p - guess) * (1.0 - start / off)
+
+
+@njit(**OPT)
 def joint_rates(A, f, side, v, x):  # type: ignore[no-untyped-def]
     """x = -(J v + SHIFT_J), what the impulses of the joints have to change; the largest."""
     worst = 0.0

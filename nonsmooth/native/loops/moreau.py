@@ -82,38 +82,92 @@ def moreau_forces(A, f, t0, dt, theta, u, placed):  # type: ignore[no-untyped-de
 
 
 @njit(**OPT)
-def moreau_free(A, f, t0, dt, theta, some, placed):  # type: ignore[no-untyped-def]
-    """The passes of a mechanism without joints: forces at the point theta, contacts as one program."""
+def guess_steady(A, f, longer):  # type: ignore[no-untyped-def]
+    """Impulses of lasting contacts as they are at rest under constant loads; whether all were so in the last step."""
+    first = f + lc(A, GAPS)
+    for k in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * k
+        if li(gap, ACTIVE) and not li(gap, STEADY):
+            return False
+    for k in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * k
+        if li(gap, ACTIVE):
+            P, N, T = longer * ld(gap, HISTORY_N), ld(gap, P_N), ld(gap, P_T)
+            st(gap, GUESS, P)
+            st(gap, P_N, P)
+            st(gap, P_T, T * (P / N) if N > 0.0 else 0.0)
+    return True
+
+
+@njit(**OPT)
+def holds_steady(A, f):  # type: ignore[no-untyped-def]
+    """Whether VP, of the impulses that were guessed, obeys the laws to round-off."""
+    vp, first = f + 8 * VP, f + lc(A, GAPS)
+    push_contacts(A, f, 0, vp)
+    for k in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * k
+        if li(gap, ACTIVE):
+            rate = along(gap + NORMAL, vp + lc(gap, GAP_A), vp + lc(gap, GAP_B))
+            st(gap, GUESS_OFF, rate + ld(gap, SHIFT_N))
+    return law_error(A, f, 0, vp) <= 3e-15
+
+
+@njit(**OPT)
+def moreau_free(A, f, t0, dt, theta, some):  # type: ignore[no-untyped-def]
+    """The passes of a mechanism without joints: forces at the point theta, contacts as one program; how they ended."""
     v, u, vp, base, before = f + 8 * V, f + 8 * U, f + 8 * VP, f + 8 * BASE, math.inf
-    copy_bodies(A, v, u)
+    varying, longer = lc(A, VARYING), lengthening(f, dt)
+    steady = some and guess_steady(A, f, longer)
+    if varying:
+        for i in range(1, lc(A, N_BODIES) + 1):
+            b = GROUND + BODY_STEP * i
+            sum4(u + b, v + b, theta * longer, f + b + 8 * GAINED)
     for k in range(PASSES):
-        moreau_forces(A, f, t0, dt, theta, u, k == 0 and placed)
+        moreau_forces(A, f, t0, dt, theta, u, False)
         change = size = 0.0
         for i in range(1, lc(A, N_BODIES) + 1):
             b = GROUND + BODY_STEP * i
             mass, kick, new = f + b + 8 * MASS, f + b + 8 * KICK, f + b + 8 * WORK
             add4(new, v + b, kick)
-            if lc(A, VARYING):
+            if varying:
                 size += weighted4(v + b, v + b, mass) + weighted4(kick, kick, mass)
                 difference4(base + b, new, base + b)
                 change += weighted4(base + b, base + b, mass)
             copy4(new, base + b)
-        change = math.sqrt(change) / max(math.sqrt(size), TINY)
+        size = max(math.sqrt(size), TINY)
+        change = math.sqrt(change) / size
         if k > 0 and (change <= 1e-16 or (change >= before and change <= 1e-11)):
-            return True
+            return STEADY_STATE if steady else SOLVED
         before = change if k > 0 else math.inf
-        if some:
-            if not call_solve(lc(A, SOLVE), A, f, 0, 0):
-                return False
-        else:
+        if not some or steady:
             copy_bodies(A, base, vp)
-        for i in range(1, lc(A, N_BODIES) + 1):
-            b = GROUND + BODY_STEP * i
-            difference4(u + b, vp + b, v + b)
-            sum4(u + b, v + b, theta, u + b)
-        if not lc(A, VARYING):
-            return True
-    return False
+        if steady:
+            steady = holds_steady(A, f)
+        if some and not steady and not call_solve(lc(A, SOLVE), A, f, 0, 0):
+            return UNSOLVED
+        if not varying:
+            for i in range(1, lc(A, N_BODIES) + 1):
+                b = GROUND + BODY_STEP * i
+                difference4(u + b, vp + b, v + b)
+                sum4(u + b, v + b, theta, u + b)
+        if not varying or leads_on(A, f, theta) <= 1e-15 * size:
+            return STEADY_STATE if steady else SOLVED
+    return UNSOLVED
+
+
+@njit(**OPT)
+def leads_on(A, f, theta):  # type: ignore[no-untyped-def]
+    """U and GAINED follow from VP; by how much U changes, in the metric of the masses."""
+    v, u, vp, moved = f + 8 * V, f + 8 * U, f + 8 * VP, 0.0
+    for i in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * i
+        gained, old = f + b + 8 * GAINED, f + b + 8 * WORK
+        difference4(gained, vp + b, v + b)
+        copy4(u + b, old)
+        sum4(u + b, v + b, theta, gained)
+        difference4(old, u + b, old)
+        moved += weighted4(old, old, f + b + 8 * MASS)
+    return math.sqrt(moved)
 
 
 @njit(**OPT)
@@ -292,14 +346,16 @@ def moreau_step(A, f, t1):  # type: ignore[no-untyped-def]
     dt = t1 - t0
     gaps = lc(A, N_GAPS) > 0
     some, placed = moreau_contacts(A, f, dt) if gaps else False, gaps and theta == 0.5
+    ended = SOLVED
     if lc(A, N_ROWS):
         if not moreau_joints(A, f, t0, t1, theta, some, placed):
             return UNCERTAIN
     else:
-        if not moreau_free(A, f, t0, dt, theta, some, placed):
+        ended = moreau_free(A, f, t0, dt, theta, some)
+        if ended == UNSOLVED:
             return UNCERTAIN
         move(A, f + 8 * Q, f + 8 * U, dt, f + 8 * Q1)
-    return moreau_record(A, f, t0, t1, some)
+    return moreau_record(A, f, t0, t1, some, some and ended == SOLVED)
 
 
 @njit(**OPT)
@@ -352,11 +408,14 @@ def moreau_strikes(A, f):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def moreau_record(A, f, t0, t1, some):  # type: ignore[no-untyped-def]
-    """Certificate of the step, what it leaves for its row, and the state at its end."""
+def moreau_record(A, f, t0, t1, some, solved):  # type: ignore[no-untyped-def]
+    """Certificate of the step, what it leaves for its row, and the state at its end.
+
+    `solved` is whether a program was, whose answer is yet to be judged.
+    """
     dt, v, vp, start, end = t1 - t0, f + 8 * V, f + 8 * VP, start_row(f), end_row(f)
     certified, rough, rows = ld(f, OPTIONS + O_CERTIFIED), lc(A, ROUGH), lc(A, N_ROWS)
-    if some and law_error(A, f, 0, vp) > certified:
+    if solved and law_error(A, f, 0, vp) > certified:
         return UNCERTAIN
     error, size = momentum_error(A, f, v, vp, dt, 0, start, P_A, end, P_B)
     joint_error, work = moreau_joint_error(A, f, size)
@@ -383,6 +442,11 @@ def moreau_record(A, f, t0, t1, some):  # type: ignore[no-untyped-def]
         elif rows:
             remember(gap, HISTORY_N, p, 3)
             remember(gap, HISTORY_T, ld(gap, P_T), 3)
+        if not rows:
+            guess = ld(gap, HISTORY_N)
+            rest = at_rest(gap, ld(gap, GUESS), p, ld(gap, S_MINUS) + ld(gap, SHIFT_N)) if li(gap, STEADY) else p
+            st(gap, HISTORY_N, rest)
+            si(gap, STEADY, 1 if active and abs(p - guess) <= 1e-9 * p else 0)
         si(gap, S_MODE, mode_of(f, gap, active))
     if rows and not lc(A, BRIEF):
         reactions(A, f, start, start_z(f), P_A, 1.0 / dt, S_REACTION, False)
