@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.engine import layout_of, native_rules, scheme_of, why_not_native
+from nonsmooth.engine import layout_of, longest_step, native_rules, scheme_of, why_not_native
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.laws.base import Law
@@ -18,7 +18,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.system import System
 from nonsmooth.simulate import simulate
-from nonsmooth.step_control import ConstantStep, step_control
+from nonsmooth.step_control import ConstantStep, Landing, StepControl, step_control
 from nonsmooth.steppers.base import Stepper
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def simulate_batch(
     parameters: Mapping[str, Sequence[float] | Array],
     *,
     t_end: float,
-    dt: float,
+    dt: float | StepControl,
     record: str = "end",
     metrics: Sequence[str] = (),
     threads: int | None = None,
@@ -59,8 +59,10 @@ def simulate_batch(
     ----------
     parameters : name -> one value per run
         All of one length; the other parameters stay as built. Nothing is rebuilt or compiled for them.
-    t_end, dt : [s]
-        Constant steps from t = 0 and the system's start.
+    t_end : [s]
+        From t = 0 and the system's start.
+    dt : [s], or ``Landing(dt_min, dt_max)``
+        Constant steps, or for `GaussQP` steps that end where contacts close.
     record : "end"
         What is kept of the motion.
     metrics : of "impulse", "friction_impulse", "gap_violation", "joint_violation", "complementarity",
@@ -101,17 +103,17 @@ def simulate_batch(
         runs = np.flatnonzero(rough == kind)
         if runs.size:
             reason = why_not_native(system, stepper, control, values[runs[0]])
-            if reason is None and _any_restitution(system, stepper, values[runs]):
+            if reason is None and isinstance(control, ConstantStep) and _any_restitution(system, stepper, values[runs]):
                 reason = "GaussQP with a constant step has no restitution"
             if reason is not None:
                 raise InputError(f"simulate_batch runs natively, and the native engine does not have this: {reason}.")
-            python_runs += _run(system, stepper, values, runs, ends, t_end, control, metrics)
+            python_runs += _run(system, stepper, values, runs, ends, t_end, control, metrics, threads)
     return _dataset(system, stepper, parameters, values, ends, metrics, control, t_end, python_runs, begin)
 
 
 def _run(
-    system: System, stepper: Stepper, values: Array, runs: Any, ends: dict[str, Array], t_end: float, control: Any,
-    metrics: Sequence[str],
+    system: System, stepper: Stepper, values: Array, runs: Any, ends: dict[str, Array], t_end: float,
+    control: ConstantStep | Landing, metrics: Sequence[str], threads: int | None,
 ) -> int:  # fmt: skip
     """Fill in the ends of these runs; how many of them took Python."""
     from nonsmooth.native import table as n
@@ -128,9 +130,10 @@ def _run(
         scheme,
         system.start,
         np.concatenate(keep),
-        dt=control.dt,
+        dt=longest_step(control),
         t_end=t_end,
         observe=bool(OBSERVED & {*metrics}),
+        threads=threads,
     )
     cuts = np.split(found, np.cumsum([part.size for part in keep])[:-1], axis=1)
     for name, part in zip(ends, (*cuts[:4], *cuts[4].T), strict=True):
@@ -140,7 +143,7 @@ def _run(
         k = int(runs[i])
         try:
             check_start(system, system.start, values[k])
-            _again(system, stepper, values[k], ends, k, t_end, control.dt)
+            _again(system, stepper, values[k], ends, k, t_end, control)
         except NonsmoothError as error:
             error.args = (f"Run {k} of the batch: {error.args[0]}", *error.args[1:])
             raise
@@ -148,7 +151,7 @@ def _run(
 
 
 def _again(
-    system: System, stepper: Stepper, values: Array, ends: dict[str, Array], k: int, t_end: float, dt: float
+    system: System, stepper: Stepper, values: Array, ends: dict[str, Array], k: int, t_end: float, dt: StepControl
 ) -> None:
     """A run by `simulate`, where a step may go to Python."""
     changes = {name: float(value) for name, value in zip(system.parameters, values, strict=True)}
@@ -159,13 +162,16 @@ def _again(
         ends[name][k] = getattr(run.certificate, name)
 
 
-def _checked(system: Any, record: str, metrics: Sequence[str], control: Any, t_end: float) -> ConstantStep:
+def _checked(system: Any, record: str, metrics: Sequence[str], control: Any, t_end: float) -> ConstantStep | Landing:
     if not isinstance(system, System):
         raise InputError(f"simulate_batch takes a System, got {type(system).__name__}; make one with Model.build().")
     if record != "end":
         raise InputError(f'record must be "end", got {record!r}; for whole motions call simulate().')
-    if not isinstance(control, ConstantStep):
-        raise InputError(f"simulate_batch takes a constant step, got {control}; give dt as a number of seconds.")
+    if not isinstance(control, ConstantStep | Landing):
+        raise InputError(
+            f"simulate_batch takes a constant step or Landing(dt_min, dt_max), got {control}; "
+            "give dt as a number of seconds."
+        )
     if isinstance(metrics, str) or not set(metrics) <= set(METRICS):
         raise InputError(f"metrics must be a list of {', '.join(METRICS)}, got {metrics!r}.")
     if not (np.isfinite(t_end) and t_end > system.start.t):
@@ -246,7 +252,7 @@ def _empty(system: System, count: int) -> dict[str, Array]:
 
 def _dataset(
     system: System, stepper: Stepper, parameters: Mapping[str, Any], values: Array, ends: dict[str, Array],
-    metrics: Sequence[str], control: ConstantStep, t_end: float, python_runs: int, begin: float,
+    metrics: Sequence[str], control: ConstantStep | Landing, t_end: float, python_runs: int, begin: float,
 ) -> xarray.Dataset:  # fmt: skip
     import xarray
 
@@ -269,8 +275,9 @@ def _dataset(
         coordinates["contact"] = list(system.contact_names)
     for name in parameters:
         coordinates[name] = ("run", values[:, names.index(name)])
+    dt = control.dt if isinstance(control, ConstantStep) else repr(control)
     facts = {
-        "stepper": repr(stepper), "dt": control.dt, "t_end": t_end, "engine": "native", "python_runs": python_runs,
+        "stepper": repr(stepper), "dt": dt, "t_end": t_end, "engine": "native", "python_runs": python_runs,
         "model": json.dumps(system.description), "rules": json.dumps(native_rules(stepper, control)),
         "wall_seconds": time.perf_counter() - begin,
     }  # fmt: skip

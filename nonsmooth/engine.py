@@ -32,7 +32,7 @@ from nonsmooth.steppers.moreau_jean import PROJECTED, MoreauJean, MoreauJeanForm
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trajectory.rows import Rows, trajectory_of_rows
 
-__all__ = ["NativeRun", "layout_of", "native_rules", "scheme_of", "why_not_native"]
+__all__ = ["NativeRun", "layout_of", "longest_step", "native_rules", "scheme_of", "why_not_native"]
 
 #: seconds of compiled stepping between two looks at Ctrl-C, the progress and the memory
 CHUNK = 0.1
@@ -103,7 +103,7 @@ def scheme_of(stepper: Any, control: ConstantStep | Landing) -> Any:
     from nonsmooth.native.session import Scheme
 
     options = {
-        n.O_THETA: getattr(stepper, "theta", 1.0), n.O_LONGEST: _longest(control), n.O_CLOSED_GAP: CLOSED_GAP,
+        n.O_THETA: getattr(stepper, "theta", 1.0), n.O_LONGEST: longest_step(control), n.O_CLOSED_GAP: CLOSED_GAP,
         n.O_CLOSED_RATE: CLOSED_RATE, n.O_EDGE: EDGE, n.O_FLOOR: FLOOR, n.O_TURN: TURN, n.O_CERTIFIED: CERTIFIED,
         n.O_PROJECTED: PROJECTED,
     }  # fmt: skip
@@ -113,7 +113,8 @@ def scheme_of(stepper: Any, control: ConstantStep | Landing) -> Any:
     return Scheme(kind, options, getattr(stepper, "projection", None) is not None)
 
 
-def _longest(control: ConstantStep | Landing) -> float:
+def longest_step(control: ConstantStep | Landing) -> float:
+    """[s]"""
     return control.dt_max if isinstance(control, Landing) else control.dt
 
 
@@ -159,7 +160,7 @@ class NativeRun:
         from nonsmooth.native.session import Session
 
         layout = layout_of(self.system, self.stepper, self.values)
-        rows = int(min(max((self.t_end - first.t) / (_longest(self.control) * self.record), 1.0) + 10, ROWS))
+        rows = int(min(max((self.t_end - first.t) / (longest_step(self.control) * self.record), 1.0) + 10, ROWS))
         scheme = scheme_of(self.stepper, self.control)
         self.session = Session(layout, self.values, scheme, record=self.record, capacity=rows)
         self.first, self.origin = first, float(first.stepper_memory.get("grid_start", np.array([first.t]))[0])
@@ -196,7 +197,7 @@ class NativeRun:
         session, chunk = self.session, 64
         while self.time() < self.t_end:
             begin, before = time.perf_counter(), self.steps
-            status = session.advance(self.origin, _longest(self.control), self.t_end, chunk)
+            status = session.advance(self.origin, longest_step(self.control), self.t_end, chunk)
             if status == n.FULL:
                 session.columns.grow(session.counter(n.K_ROWS))
             elif status == n.UNCERTAIN:

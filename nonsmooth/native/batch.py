@@ -30,6 +30,7 @@ def run_batch(
     Parameters
     ----------
     keep : which doubles are kept of a run's memory at its end
+    dt : of each step, or of the longest
     observe : whether gaps, joints and energies are looked at after each step
     threads : one per processor by default
 

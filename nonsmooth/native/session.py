@@ -127,6 +127,8 @@ class Session:
         entries.ready(SCHEMES[scheme.kind])
         self.units = entries.unit("solve"), entries.unit(SCHEMES[scheme.kind]), entries.unit("finish")
         self.table[[n.SOLVE, n.STEP, n.FINISH]] = [unit.address for unit in self.units]
+        if scheme.kind == n.LANDING:
+            self.table[n.START] = entries.address(entries.landing_start.name, entries.landing_start.kinds)
         self.memory = _aligned(layout.template)
         layout.fill(self.memory, values, scheme.options)
         layout.gap_field(self.memory, n.LEFT_AT)[:] = -np.inf

@@ -17,10 +17,10 @@ integers, which all runs share. Places within a run are offsets in bytes; fields
     GAPS, ROWS, JOINTS, SLOTS, COUNT, DIAGONAL, X, RHS, RHS_A, LU,
     # addresses of records of integers; of the offsets of all bodies, and of those at contacts and varying forces
     GROUPS, BLOCKS, COUPLINGS, ENTRIES, TARGETS, EVERY, TOUCHED, N_TOUCHED,
-    # addresses of functions
-    SOLVE, STEP, FINISH,
+    # addresses of functions, the last 0 where a scheme begins with nothing of its own
+    SOLVE, STEP, FINISH, START,
     N_TABLE,
-) = range(58)  # fmt: skip
+) = range(59)  # fmt: skip
 
 # ----------------------------------------------------------------------------------------------- records of integers
 #: a group of elements of one kind: its two functions, how many, the address of (body a, body b, outputs) of each, all

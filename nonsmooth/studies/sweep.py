@@ -22,7 +22,7 @@ from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
 from nonsmooth.simulate import simulate
-from nonsmooth.step_control import StepControl
+from nonsmooth.step_control import Landing, StepControl
 from nonsmooth.studies.designs import Design
 from nonsmooth.studies.kept import FAILED, FINISHED, Kept, Outcome, table
 from nonsmooth.studies.metrics import Metric, Metrics, metrics_of
@@ -113,7 +113,7 @@ class Runs:
 
     def batch(self, rows: Array, threads: int) -> list[Outcome] | None:
         """The same outcomes from `simulate_batch`; None where it does not have these runs, or one of them fails."""
-        if not isinstance(self.dt, float | int) or not all("." in name for name in self.names):
+        if not isinstance(self.dt, float | int | Landing) or not all("." in name for name in self.names):
             return None
         try:
             system, metrics = self.built(rows[0])

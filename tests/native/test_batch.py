@@ -5,9 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nonsmooth import EventDriven, GaussQP, InputError, ModelError, MoreauJean, simulate, simulate_batch
+from nonsmooth import (
+    EventDriven,
+    GaussQP,
+    Ground,
+    InputError,
+    Landing,
+    Model,
+    ModelError,
+    MoreauJean,
+    PlanarBody,
+    PrismaticClearance,
+    Rigid,
+    simulate,
+    simulate_batch,
+)
 from nonsmooth.native.compiler import compilations
-from nonsmooth_problems import slider_crank_translational, slider_rod
+from nonsmooth_problems import slider_crank_revolute, slider_crank_translational, slider_rod
 
 
 @pytest.mark.parametrize("stepper", [GaussQP(), MoreauJean()], ids=repr)
@@ -25,6 +39,47 @@ def test_each_run_equals_the_single_run_bit_for_bit(stepper):
         assert np.array_equal(runs["v"].values[k], single.v.array[-1])
         assert runs["impulse"].values[k] == pytest.approx(single.P_N.array.sum(axis=0), rel=1e-12)
         assert float(runs["gap_violation"][k]) == single.certificate.gap_violation
+
+
+@pytest.mark.parametrize(
+    ("system", "t_end", "values"),
+    [
+        (slider_rod(case=2).build(), 0.02, {"guide.clearance": (5e-6, 2e-5), "guide.restitution": (0.0, 0.8)}),
+        (slider_crank_translational().build(), 0.02, {"guide.restitution": (0.0, 0.9), "guide.friction": (0.0, 0.1)}),
+        (slider_crank_revolute().build(), 2e-3, {"pin.restitution": (0.1, 0.9)}),
+    ],
+    ids=["slider-rod", "slider-crank, guide", "slider-crank, pin"],
+)
+def test_runs_that_land_equal_single_runs_bit_for_bit(system, t_end, values):
+    """Coarse steps of the pin take some runs to Python, which are done again as a whole."""
+    columns = {name: np.linspace(*ends, 20) for name, ends in values.items()}
+    run = {"t_end": t_end, "dt": Landing(1e-6, 1e-4)}
+    metrics = ["impulse", "gap_violation", "complementarity"]
+    runs = simulate_batch(system, GaussQP(), columns, **run, metrics=metrics)
+    assert runs.attrs["dt"] == repr(run["dt"])
+    assert float(runs["gap_violation"].max()) < 1e-13
+    for k in (0, 7, 19):
+        changes = {name: float(column[k]) for name, column in columns.items()}
+        single = simulate(system, GaussQP(), **run, parameters=changes)
+        assert np.array_equal(runs["q"].values[k], single.q.array[-1])
+        assert np.array_equal(runs["v"].values[k], single.v.array[-1])
+        assert runs["impulse"].values[k] == pytest.approx(single.P_N.array.sum(axis=0), rel=1e-12)
+        for name in metrics[1:]:
+            assert float(runs[name][k]) == getattr(single.certificate, name)
+
+
+def test_a_run_may_begin_with_an_impact():
+    """Newton's law at the start: a body on the wall of its guide leaves it at e times the speed that it comes with."""
+    model, contact = Model(name="on the wall"), Rigid(restitution=0.5, friction=0.0)
+    ground = model.add(Ground())
+    body = model.add(PlanarBody("body", mass=1.0, inertia=1e-3, position=(0.0, -1e-3), velocity=(0.0, -0.1)))
+    model.add(PrismaticClearance("guide", ground, body, clearance=1e-3, length=0.1, contact=contact))
+    system, run = model.build(), {"t_end": 1e-3, "dt": Landing(1e-6, 1e-3)}
+    values = np.array([0.0, 0.5, 1.0])
+    runs = simulate_batch(system, GaussQP(), {"guide.restitution": values}, **run, metrics=["impulse"])
+    assert runs.attrs["python_runs"] == 0
+    assert runs["v"].sel(velocity=system.v_names[1]).values == pytest.approx(0.1 * values, abs=1e-15)
+    assert runs["impulse"].values.sum(axis=1) == pytest.approx(0.1 * (1 + values), rel=1e-14)
 
 
 def test_threads_and_parameters_change_nothing_and_compile_nothing():

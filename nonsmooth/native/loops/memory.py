@@ -130,6 +130,12 @@ def call_finish(typingctx, address, A, f, rec):  # type: ignore[no-untyped-def]
     return types.int64(*[types.int64] * 4), _by_address([types.int64] * 3)
 
 
+@intrinsic
+def call_start(typingctx, address, A, f):  # type: ignore[no-untyped-def]
+    """Call what a scheme begins with by its address."""
+    return types.int64(*[types.int64] * 3), _by_address([types.int64] * 2)
+
+
 def _by_address(arguments_of: list[Any]) -> Any:
     """Generator of a call of a C function that returns an integer, whose address is the first argument."""
     from llvmlite import ir

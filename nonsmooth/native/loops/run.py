@@ -129,6 +129,22 @@ def closed_start(A, f):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def begin(A, f):  # type: ignore[no-untyped-def]
+    """What the scheme begins with, an impact perhaps, whose impulses count as those of steps."""
+    if lc(A, START) == 0:
+        return DONE
+    status = call_start(lc(A, START), A, f)
+    if status == DONE and li(f, HIT):
+        worst_numbers(f)
+        first = f + lc(A, GAPS)
+        for k in range(lc(A, N_GAPS)):
+            gap = first + GAP_STEP * k
+            st(gap, SUM_PN, ld(gap, SUM_PN) + ld(gap, P_N))
+            st(gap, SUM_PT, ld(gap, SUM_PT) + ld(gap, P_T))
+    return status
+
+
+@njit(**OPT)
 def run_many(  # type: ignore[no-untyped-def]
     A, f, rec, template, places, values, ends, status, first, last, dt, t_end, keep
 ):  # fmt: skip
@@ -154,6 +170,9 @@ def run_many(  # type: ignore[no-untyped-def]
         contact_sizes(A, f)
         if not closed_start(A, f):
             si(status, k, OPEN_START)
+            continue
+        if begin(A, f) != DONE:
+            si(status, k, UNCERTAIN)
             continue
         origin = ld(f, TIME + 1)
         if lc(A, OBSERVE):
