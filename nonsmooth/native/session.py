@@ -128,7 +128,7 @@ class Session:
         self.units = entries.unit("solve"), entries.unit(SCHEMES[scheme.kind]), entries.unit("finish")
         self.table[[n.SOLVE, n.STEP, n.FINISH]] = [unit.address for unit in self.units]
         if scheme.kind == n.LANDING:
-            self.table[n.START] = entries.address(entries.landing_start.name, entries.landing_start.kinds)
+            self.table[n.START] = entries.address("landing_start", "ii")
         self.memory = _aligned(layout.template)
         layout.fill(self.memory, values, scheme.options)
         layout.gap_field(self.memory, n.LEFT_AT)[:] = -np.inf
