@@ -136,5 +136,5 @@ PASSES = 50
 LANDED, TRIALS, AT_THE_END, ACCEPTABLE, LANDINGS = 1e-13, 40, 1 - 1e-9, 1e-11, 100
 #: of the impulses at the start within a pass
 CORRECTIONS = 4
-#: share of its terms that is a gap's round-off
-ROUNDED = 4.4e-16
+#: share of its terms that is a gap's round-off, and of its size that this may be
+ROUNDED, UNSEEN = 4.4e-16, 1e-12

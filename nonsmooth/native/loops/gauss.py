@@ -68,7 +68,8 @@ def round_off(f, gap, side):  # type: ignore[no-untyped-def]
     """That of a gap that is closed at the start of the step, else 0."""
     J, q = gap + NORMAL + side, f + 8 * Q
     terms = along_sizes(J, q + lc(gap, GAP_A), q + lc(gap, GAP_B)) + abs(ld(J, 2)) + abs(ld(J, 6))
-    return ROUNDED * terms if abs(ld(gap + side, GAP_G)) <= ROUNDED * terms else 0.0
+    noise = min(ROUNDED * terms, UNSEEN * ld(gap, SCALE))
+    return noise if abs(ld(gap + side, GAP_G)) <= noise else 0.0
 
 
 @njit(**OPT)
