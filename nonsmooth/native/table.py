@@ -137,4 +137,4 @@ LANDED, TRIALS, AT_THE_END, ACCEPTABLE, LANDINGS = 1e-13, 40, 1 - 1e-9, 1e-11, 1
 #: of the impulses at the start within a pass
 CORRECTIONS = 4
 #: share of its terms that is a gap's round-off, and of its size that this may be
-ROUNDED, UNSEEN = 4.4e-16, 1e-12
+ROUNDED, UNSEEN = 4e-15, 5e-12

@@ -112,12 +112,16 @@ def test_another_scheme_goes_on_from_a_run():
 @pytest.mark.parametrize("stepper", [GaussQP(), MoreauJean()], ids=repr)
 @pytest.mark.parametrize("case", [1, 2, 3])
 def test_what_rests_takes_no_program_and_does_not_shake(case, stepper):
-    """Under constant loads impulses are constant to some units of their last place, though places are not."""
+    """Under constant loads forces are constant, though places shake by round-off, 1e-20 m, and that is 1e-8 N here.
+
+    A guess is taken that moves a gap by 3e-15 of its clearance, for which 6e-11 of these forces would do.
+    """
     run = simulate(slider_rod(case=case).build(), stepper, t_end=0.05, dt=1e-5, engine="native")
     assert run.counts["solves"] < 0.1 * run.counts["steps"]
     rest = run.lam_N.array[run.t > 0.02]
-    assert np.ptp(rest, axis=0).max() < 1e-11 * rest.max()
-    assert run.certificate.gap_violation < (1e-16 if isinstance(stepper, GaussQP) else 2e-7)
+    assert np.ptp(rest, axis=0).max() < 1e-10 * rest.max()
+    left_of_impacts = 2e-7 if isinstance(stepper, MoreauJean) else 0.0
+    assert run.certificate.gap_violation < 1e-16 + left_of_impacts
     assert run.certificate.motion_residual < 1e-11  # the round-off of gaps, relative to the clearance
 
 
