@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from nonsmooth.compliant_engine import why_not_compliant
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import Interrupted, SimulationFailed, SolverFailed
 from nonsmooth.model.contacts import Contact
@@ -24,6 +25,7 @@ from nonsmooth.solvers.chain import CERTIFIED
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.base import Step, Stepper
+from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.equations import FLOOR
 from nonsmooth.steppers.gauss import TURN, GaussFormulation
 from nonsmooth.steppers.gauss_qp import GaussQP
@@ -58,6 +60,8 @@ class PythonRun(Protocol):
 
 def why_not_native(system: System, stepper: Stepper, control: StepControl, values: Array) -> str | None:
     """Why the native engine does not have this run, as a clause; None if it does."""
+    if type(stepper) is CompliantDae:
+        return why_not_compliant(system, stepper, control)
     name = type(stepper).__name__
     if type(stepper) not in (GaussQP, MoreauJean):
         return f"{name} has no compiled loop"

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from nonsmooth import solvers
+from nonsmooth.compliant_engine import CompliantRun, compliant_rules
 from nonsmooth.engine import NativeRun, native_rules, why_not_native
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, Interrupted, SimulationFailed, SolverFailed
@@ -24,8 +25,9 @@ from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import Solution
 from nonsmooth.solvers.chain import CERTIFIED, Chain
-from nonsmooth.step_control import ConstantStep, Landing, StepControl, step_control
+from nonsmooth.step_control import ErrorControl, StepControl, step_control
 from nonsmooth.steppers.base import Ask, Formulation, Step, Stepper
+from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.trajectory import Recorder, Trajectory
 
 __all__ = ["simulate"]
@@ -117,7 +119,14 @@ def simulate(
 
     if engine == "python" or reason is not None:
         return python().trajectory(first)
-    assert isinstance(control, ConstantStep | Landing)
+    if isinstance(control, ErrorControl):
+        assert isinstance(stepper, CompliantDae)
+        rules = compliant_rules(system, stepper, control, values)
+        manifest = _manifest(system, values, settings, "native", rules)
+        return CompliantRun(
+            system, stepper, control, values, manifest, t_end=t_end, record=record, progress=progress,
+            python=lambda: python(manifest),
+        ).trajectory(first)  # fmt: skip
     manifest = _manifest(system, values, settings, "native", native_rules(stepper, control))
     return NativeRun(
         system, stepper, control, values, manifest, t_end=t_end, record=record, progress=progress,

@@ -58,6 +58,8 @@ prepare, at_state, contact_sizes = Entry("prepare", "ii"), Entry("at_state", "ii
 first_row, last_row, observe_rows = Entry("first_row", "iii"), Entry("last_row", "iii"), Entry("observe_rows", "iiiiii")
 run, landing_start = Entry("run", "iiidddi"), Entry("landing_start", "ii")
 run_many = Entry("run_many", "iiiiiiiiiiddi")
+compliant_look, compliant_keep = Entry("compliant_look", "ii"), Entry("compliant_keep", "iiii")
+compliant_last, compliant_run = Entry("compliant_last", "iii"), Entry("compliant_run", "iiidi")
 #: what every run calls, besides its scheme
 ALWAYS = (prepare, at_state, contact_sizes, first_row, observe_rows, run)
 
@@ -65,12 +67,26 @@ ALWAYS = (prepare, at_state, contact_sizes, first_row, observe_rows, run)
 @functools.cache
 def ready(scheme: str) -> None:
     """Compile what a run of a scheme calls and no file holds, in processes beside each other; once per process."""
-    others = [("solve", ""), ("finish", ""), *((entry.name, entry.kinds) for entry in ALWAYS)]
-    others = [function for function in others if not compiler.kept(symbol(*function))]
-    if others and not compiler.kept(symbol(scheme, "")):
+    _beside([(scheme, "")], [("solve", ""), ("finish", ""), *((entry.name, entry.kinds) for entry in ALWAYS)])
+
+
+@functools.cache
+def ready_compliant() -> None:
+    """The same of a run with compliant contact."""
+    others = (prepare, compliant_look, compliant_keep, compliant_last)
+    _beside(
+        [(compliant_run.name, compliant_run.kinds)],
+        [("compliant-rates", ""), *((entry.name, entry.kinds) for entry in others)],
+    )
+
+
+def _beside(long: list[tuple[str, str]], others: list[tuple[str, str]]) -> None:
+    """Compile one function, and others, in two processes, where there are some of both that no file holds."""
+    long, others = ([function for function in some if not compiler.kept(symbol(*function))] for some in (long, others))
+    if long and others:
         from nonsmooth.native.build import beside
 
-        beside([[(scheme, "")], others])
+        beside([long, others])
 
 
 def functions_met() -> int:
@@ -94,7 +110,7 @@ def _checked(name: str, result: int) -> int:
 def _hash() -> str:
     """Of the files that the functions stand in."""
     here = Path(__file__).parent
-    files = (here / "table.py", *sorted((here / "loops").glob("*.py")))
+    files = (here / "table.py", here / "compliant_table.py", *sorted((here / "loops").glob("*.py")))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 

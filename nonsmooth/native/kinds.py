@@ -108,16 +108,17 @@ class Kinds:
 
     def _made_once(
         self, what: str, of: ca.Function, p_index: int,
-        outputs: Callable[[ca.Function, ca.SX], list[tuple[ca.SX, Places]]],
+        outputs: Callable[[ca.Function, ca.SX], list[tuple[ca.SX, Places]]], first: ca.SX | None = None,
     ) -> Kind:  # fmt: skip
+        """`first` are symbols in place of the first body's placement."""
         key = what, id(of)
         if key not in self._made:
             p = ca.SX.sym("p", of.numel_in(p_index))
-            self._made[key] = of, self._kind(p, outputs(of, p))  # `of` is kept, so that its id stays its own
+            self._made[key] = of, self._kind(p, outputs(of, p), first)  # `of` is kept, so that its id stays its own
         return self._made[key][1]
 
-    def _kind(self, p: ca.SX, outputs: list[tuple[ca.SX, Places]]) -> Kind:
-        arguments = [self.t, self.a.z, self.b.z, self.a.twist, self.b.twist, p]
+    def _kind(self, p: ca.SX, outputs: list[tuple[ca.SX, Places]], first: ca.SX | None = None) -> Kind:
+        arguments = [self.t, self.a.z if first is None else first, self.b.z, self.a.twist, self.b.twist, p]
         out = ca.densify(ca.vertcat(*(components for components, _ in outputs)))
         return Kind(ca.Function("kind", arguments, [out]), [place for _, places in outputs for place in places])
 

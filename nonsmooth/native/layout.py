@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,11 @@ class Layout:
         If an element has no compiled form.
     """
 
+    #: what a scheme has besides: entries of its table, its kinds of elements, coefficients of laws at gaps
+    entries: ClassVar[int] = n.N_TABLE
+    kinds: ClassVar[type[Kinds]] = Kinds
+    coefficients: ClassVar[tuple[tuple[int, str], ...]] = COEFFICIENTS
+
     def __init__(
         self, elements: Sequence[Element], parameters: Iterable[str], *, rough: bool, scheme: int = n.GAUSS,
         functions: ElementFunctions | None = None,
@@ -88,7 +93,7 @@ class Layout:
         self.joints = [e for e in elements if isinstance(e, Joint)]
         self.contacts = [e for e in elements if isinstance(e, Contact)]
         self._check(elements)
-        self.table: Integers = np.zeros(n.N_TABLE, dtype=np.int64)
+        self.table: Integers = np.zeros(self.entries, dtype=np.int64)
         self.parts: dict[str, tuple[int, int]] = {}
         self.size = n.HEADER
         self._kept: list[Integers] = []
@@ -98,7 +103,7 @@ class Layout:
         self._row()
         self._blocks()
         try:
-            self._groups(elements, Kinds(2, functions))
+            self._groups(elements, self.kinds(2, functions))
         except Unsupported as error:
             raise NotNative(str(error)) from error
         self.table[n.N_FLOATS] = self.size
@@ -112,15 +117,19 @@ class Layout:
             if isinstance(e, Body) and not isinstance(e, PlanarBody):
                 raise NotNative(f'"{e.name}" is a {type(e).__name__}; the native engine has planar bodies only')
             if isinstance(e, Contact):
-                self.threshold += [self._law(e).threshold] * len(e.gap_labels)
+                self.threshold += [self._threshold(e)] * len(e.gap_labels)
             if isinstance(e, Force) and len(e.body_fields) > 2:
                 raise NotNative(f'the force "{e.name}" joins more than two bodies')
+
+    def _threshold(self, contact: Contact) -> float:
+        """Speed [m/s] below which a contact does not rebound."""
+        return self._law(contact).threshold
 
     @staticmethod
     def _law(contact: Contact) -> Rigid:
         law = contact.contact
         if not isinstance(law, Rigid):
-            raise NotNative(f'the contact "{contact.name}" is compliant; the native engine has rigid contact only')
+            raise NotNative(f'the contact "{contact.name}" is compliant; the native engine has it in CompliantDae only')
         if law.impact != "newton":
             raise NotNative(
                 f'the contact "{contact.name}" has the impact law "{law.impact}"; the native engine has "newton"'
@@ -250,12 +259,17 @@ class Layout:
         section(n.SURFACE_0, self.contacts, kinds.surface, 0)
         section(n.CLOSURE_0, self.joints, kinds.closure, 0)
         section(n.POTENTIAL_0, [e for e in forces if _conservative(e)], kinds.potential, 1)
+        groups += self._laws(kinds)
         self.table[n.VARYING], self.table[n.N_GROUPS] = bool(varying), len(groups)
         touched = {body for e in (*self.contacts, *varying) for body in self._bodies(e)} - {n.GROUND}
         self.table[n.N_TOUCHED], self.table[n.TOUCHED] = len(touched), self._address(np.array(sorted(touched), int))
         self.table[n.EVERY] = self._address(n.GROUND + n.BODY_STEP * (1 + np.arange(len(self.bodies))))
-        rows = np.array([self._facts(group) for group in groups], dtype=np.int64).reshape(-1, n.GROUP)
-        self.table[n.GROUPS] = self._address(rows)
+        self._facts_of = np.array([self._facts(group) for group in groups], dtype=np.int64).reshape(-1, n.GROUP)
+        self.table[n.GROUPS] = self._address(self._facts_of)
+
+    def _laws(self, kinds: Kinds) -> list[_Group]:
+        """Groups of laws that are evaluated gap by gap; rigid contact has none."""
+        return []
 
     def _parameters(self, element: Element) -> list[int]:
         """Indices of its parameters."""
@@ -307,7 +321,7 @@ class Layout:
         places = np.arange(self.size)
         self._gather.append((self.body_field(places, n.MASS).ravel(), np.array(masses, int)))
         counts = self._counts[len(self.joints) :]
-        for where, label in (*COEFFICIENTS, (n.SCALE, None)):
+        for where, label in (*self.coefficients, (n.SCALE, None)):
             indices = np.array([self.index[f"{e.name}.{label or e.size_label}"] for e in self.contacts], int)
             self._gather.append((self.gap_field(places, where), np.repeat(indices, counts)))
 

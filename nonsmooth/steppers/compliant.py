@@ -109,6 +109,21 @@ class CompliantDae:
         return CompliantFormulation(self, system, parameters, control, solver)
 
 
+def place_tolerance(control: ErrorControl, sizes: Array) -> float:
+    """Tolerance of coordinates [m, rad], by the typical gaps."""
+    return min(control.atol, control.rtol * float(np.min(sizes, initial=1.0)))
+
+
+def stated_rules(stepper: CompliantDae, tolerance: float) -> dict[str, Any]:
+    """Rules and tolerances, for the manifest."""
+    return {
+        "tolerance of coordinates [m, rad]": tolerance,
+        "gap that counts as touching / size": TOUCHED,
+        "speed of approach": "latched at first touch, kept until the surfaces part",
+        "joints": "index 1, rows projected" if stepper.baumgarte is None else "Baumgarte",
+    }
+
+
 class CompliantFormulation:
     """Compliant steps on one system."""
 
@@ -131,7 +146,7 @@ class CompliantFormulation:
         self.validity = Validity(system, parameters, self.k)
         laws = () if system.compliance is None else system.compliance.laws
         self.closed = np.array([CLOSED if law.friction is None else SLIPPING for law in laws], dtype=np.int8)
-        place = min(control.atol, control.rtol * float(np.min(self.size, initial=1.0)))
+        place = place_tolerance(control, self.size)
         nq, nv, nz = self.layout.nq, self.layout.nv, self.layout.nz
         self.tolerance = place
         atol = np.concatenate([np.full(nq, place), np.full(nv, control.atol), np.full(nz, place)])
@@ -145,12 +160,7 @@ class CompliantFormulation:
 
     def rules(self) -> dict[str, Any]:
         """Stated rules and tolerances."""
-        return {
-            "tolerance of coordinates [m, rad]": self.tolerance,
-            "gap that counts as touching / size": TOUCHED,
-            "speed of approach": "latched at first touch, kept until the surfaces part",
-            "joints": "index 1, rows projected" if self.stepper.baumgarte is None else "Baumgarte",
-        }
+        return stated_rules(self.stepper, self.tolerance)
 
     # ---------------------------------------------------------------------------------------------------------- start
 

@@ -1,0 +1,263 @@
+"""Compliant contact in the native engine: what it has of it, and a run."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import Interrupted, SimulationFailed, SolverFailed
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System
+from nonsmooth.solvers.chain import CERTIFIED
+from nonsmooth.solvers.initial_value import FINEST, Dop853
+from nonsmooth.step_control import ErrorControl, StepControl
+from nonsmooth.steppers.base import Step
+from nonsmooth.steppers.compliant import LOOKS, TOUCHED, CompliantDae, place_tolerance, stated_rules
+from nonsmooth.steppers.compliant_equations import WORKS
+from nonsmooth.steppers.equations import FLOOR
+from nonsmooth.steppers.validity import Validity
+from nonsmooth.trajectory import Trajectory
+from nonsmooth.trajectory.rows import Rows, trajectory_of_rows
+
+__all__ = ["CompliantRun", "compliant_rules", "why_not_compliant"]
+
+#: seconds of compiled stepping between two looks at Ctrl-C, the progress and the memory
+CHUNK = 0.1
+#: rows that memory is made for at first
+ROWS = 4096
+
+_layouts: weakref.WeakKeyDictionary[System, dict[int, Any]] = weakref.WeakKeyDictionary()
+
+
+class PythonRun(Protocol):
+    """The Python engine, made when a row needs it."""
+
+    formulation: Any
+    shortened: int
+
+    def _step(self, state: State, t: float) -> Step: ...
+
+    def _answered(self, stepping: Any) -> Any: ...
+
+    def _hint(self, state: State) -> str: ...
+
+
+def why_not_compliant(system: System, stepper: CompliantDae, control: StepControl) -> str | None:
+    """Why the native engine does not have this run, as a clause; None if it does."""
+    if not isinstance(control, ErrorControl):
+        return f"CompliantDae has no compiled loop with {type(control).__name__}"
+    if stepper.solver != Dop853():
+        asked = "Radau(), the default" if stepper.solver is None else stepper.solver
+        return f"of CompliantDae's integrators only Dop853() has a compiled loop, not {asked}"
+    from nonsmooth.native.layout import NotNative
+
+    try:
+        _layout_of(system, stepper)
+    except NotNative as error:
+        return str(error)
+    return None
+
+
+def _layout_of(system: System, stepper: CompliantDae) -> Any:
+    """The compiled form of a mechanism, made once for all runs."""
+    from nonsmooth.native.compliant_layout import CompliantLayout
+
+    layouts = _layouts.setdefault(system, {})
+    if stepper.samples not in layouts:
+        known = () if system.compliance is None else system.compliance.constants
+        constants = [list(places.values()) for places in known]
+        layouts[stepper.samples] = CompliantLayout(
+            system.elements, system.parameters, constants, samples=stepper.samples,
+            looks=max(stepper.samples, LOOKS), functions=system.functions,
+        )  # fmt: skip
+    return layouts[stepper.samples]
+
+
+def compliant_rules(system: System, stepper: CompliantDae, control: ErrorControl, values: Array) -> dict[str, Any]:
+    """The stated rules of the scheme, those of its Python twin, and what the native engine does besides."""
+    tolerance = place_tolerance(control, system.numeric.contact_law(values)[3])
+    return stated_rules(stepper, tolerance) | {
+        "integrator": "DOP853, its steps as long as SciPy's",
+        "row that is not certified": "found by the Python formulation, and counted as a fallback",
+    }
+
+
+class CompliantRun:
+    """One run of the compiled loop, in chunks between which Python looks at Ctrl-C and at failures.
+
+    Parameters
+    ----------
+    python : () -> the Python engine of the same run, for rows that are not certified
+    """
+
+    def __init__(
+        self, system: System, stepper: CompliantDae, control: ErrorControl, values: Array,
+        manifest: Mapping[str, Any], *, t_end: float, record: int,
+        progress: Callable[[float, float, int], None] | None, python: Callable[[], PythonRun],
+    ) -> None:  # fmt: skip
+        self.system, self.stepper, self.control, self.values = system, stepper, control, values
+        self.manifest, self.t_end, self.record, self.progress, self._make_python = (
+            manifest, t_end, record, progress, python,
+        )  # fmt: skip
+        compliance = system.compliance
+        self.constants = np.zeros(0) if compliance is None else compliance.coefficients(values).full().ravel()
+        self.python: PythonRun | None = None
+        self.python_steps = 0
+        self.clock = time.perf_counter()
+
+    def trajectory(self, first: State) -> Trajectory:
+        """Run from the start to the end."""
+        from nonsmooth.native.compliant_session import CompliantSession
+
+        layout, known = _layout_of(self.system, self.stepper), np.concatenate([self.values, self.constants])
+        self.session = CompliantSession(layout, known, self._integration(), record=self.record, capacity=ROWS)
+        self.validity = Validity(self.system, self.values, self.constants)
+        self.first = first
+        self.session.start(first)
+        self.clock = time.perf_counter()
+        try:
+            self._loop()
+        except SolverFailed as error:
+            state = self.state()
+            hint = self.python._hint(state) if self.python else ""
+            message = f"Step {self.steps + 1}, from t = {state.t:.9g} s, failed: {error}{hint}"
+            raise SimulationFailed(message, trajectory=self._finished(f"failed: {message}"), cause=error) from error
+        except KeyboardInterrupt:
+            t = self.session.time
+            message = f"Interrupted at t = {t:.9g} s of {self.t_end:g} s, after {self.steps} steps."
+            raise Interrupted(message, trajectory=self._finished("interrupted")) from None
+        return self._finished("finished")
+
+    @property
+    def steps(self) -> int:
+        from nonsmooth.native.table import K_STEPS
+
+        return int(self.session.counter(K_STEPS))
+
+    def state(self) -> State:
+        """Where the run stands."""
+        found, first = self.session.state(), self.first
+        grid = {"grid_start": first.stepper_memory.get("grid_start", np.array([first.t]))}
+        laws, steps = {**first.law_memory, **found.law_memory}, {**first.stepper_memory, **grid, **found.stepper_memory}
+        return State(found.t, found.q, found.v, laws, steps)
+
+    def _integration(self) -> Any:
+        """Tolerances as `steppers.compliant` and the session of its integrator make them."""
+        from nonsmooth.native import table as n
+        from nonsmooth.native.compliant_session import Integration
+        from nonsmooth.native.compliant_table import I_SIZE
+
+        control, layout = self.control, _layout_of(self.system, self.stepper)
+        place = place_tolerance(control, self.system.numeric.contact_law(self.values)[3])
+        bristles = 0 if self.system.compliance is None else len(self.system.compliance.bristles)
+        nv = self.system.nv
+        atol = np.concatenate([np.full(nv, place), np.full(nv, control.atol), np.full(bristles, place)])
+        dilution = float(np.sqrt(atol.size / layout.table[I_SIZE]))
+        options = {n.O_FLOOR: FLOOR, n.O_CERTIFIED: CERTIFIED}
+        return Integration(
+            atol * dilution, max(control.rtol * dilution, FINEST), control.dt_max, place, TOUCHED,
+            self.stepper.baumgarte, options,
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------------------------------------------------ run
+
+    def _loop(self) -> None:
+        from nonsmooth.native import table as n
+
+        session, chunk = self.session, 64
+        while session.time < self.t_end:
+            begin, before = time.perf_counter(), self.steps
+            status = session.advance(self.t_end, chunk)
+            self._check_laws()
+            if status == n.FULL:
+                session.columns.grow()
+            elif status == n.UNCERTAIN:
+                self._python_step()
+            seconds, done = time.perf_counter() - begin, self.steps - before
+            if seconds < CHUNK / 2 and status == n.DONE:
+                chunk *= 2
+            elif seconds > CHUNK:
+                chunk = max(1, int(done * CHUNK / seconds))
+            if self.progress is not None:
+                self.progress(session.time, self.t_end, self.steps)
+
+    def _check_laws(self) -> None:
+        """Warn of laws out of their range, by the extremes since the last look."""
+        for i, ranges in enumerate(self.session.extremes):
+            for quantity, extremes in zip(("force", "depth", "approach"), ranges.tolist(), strict=True):
+                for value in extremes if extremes[0] <= extremes[1] else ():
+                    self.validity.check(i, quantity, value)
+        self.session.forget_extremes()
+
+    def _python_step(self) -> None:
+        """The next row by the Python formulation, which raises where it finds none either."""
+        if self.python is None:
+            self.python = self._make_python()
+        state = self.state()
+        state, _ = self.python._answered(self.python.formulation.start(state))
+        step = self.python._step(state, self.control.next_time(state.t, state.t, self.t_end))
+        if not step.state.t > state.t:
+            raise SolverFailed("the step has no length; the times of its impacts cannot be told apart.")
+        self._accept(state, step)
+        self.python_steps += 1
+
+    def _accept(self, before: State, step: Step) -> None:
+        """Take over a row of the Python formulation."""
+        stored = step.state.law_memory["stored"] - before.law_memory["stored"]
+        work = {
+            "stored": float(stored[0]), "loss_contact": step.loss_contact, "loss_friction": step.loss_friction,
+            "loads": step.work_loads or 0.0, "damping": -(step.loss_damping or 0.0), "drivers": step.work_drivers,
+        }  # fmt: skip
+        gained = np.concatenate([step.P_N, step.P_T, step.dt * step.reaction, [work[name] for name in WORKS]])
+        length = float(step.state.stepper_memory["dt"][0])
+        self.session.accept(step.state, gained, (step.residual, step.complementarity, length))
+
+    # -------------------------------------------------------------------------------------------------------- results
+
+    def _finished(self, status: str) -> Trajectory:
+        session, seconds = self.session, time.perf_counter() - self.clock
+        session.finish()
+        evaluations = session.evaluations
+        counts = {"steps": self.steps, "shortened": 0, "solves": 0, "iterations": 0, "fallbacks": self.python_steps}
+        if self.python is not None:
+            counts["shortened"] = self.python.shortened
+            evaluations += self.python.formulation.counts()["evaluations"]
+        counts |= {"evaluations": evaluations, "python_steps": self.python_steps}
+        return trajectory_of_rows(
+            self.system, self._rows(), manifest=self.manifest, counts=counts, status=status, end=self.state(),
+            wall_seconds=seconds,
+        )  # fmt: skip
+
+    def _rows(self) -> Rows:
+        """The recorded table, cut to what is written."""
+        from nonsmooth.native import table as n
+
+        columns, nc = self.session.columns, self.system.nc
+        count = self.session.counter(n.K_ROWS)
+        t = columns.part("t", count)[:, 0].copy()
+        dt = np.diff(t, prepend=t[:1])
+        v, rates, reaction = (columns.part(name, count) for name in ("v", "gap_rate", "reaction"))
+        reaction = np.divide(reaction, dt[:, None], out=np.zeros_like(reaction), where=dt[:, None] > 0.0)
+        none, worst = np.zeros((count, nc)), self.session.worst()
+        return Rows(
+            t, dt, columns.part("q", count), v, v.copy(), columns.part("gap", count), rates, rates.copy(),
+            columns.part("P_N", count), none, columns.part("P_T", count), columns.modes(count), reaction,
+            np.zeros_like(reaction), self._energy(columns.part("energy", count)), np.zeros((0, 6)),
+            (float(worst[0]), float(worst[1]), float(worst[2]), float(worst[3])),
+        )  # fmt: skip
+
+    @staticmethod
+    def _energy(table: Array) -> dict[str, Array]:
+        """Energies by name; works and losses stand there cumulative."""
+        work = dict(zip(WORKS, table[:, 2:].T, strict=True))
+        return {
+            "kinetic": table[:, 0], "potential": table[:, 1], "work_loads": work["loads"],
+            "work_drivers": work["drivers"], "loss_impacts": np.zeros(len(table)),
+            "loss_contact": work["loss_contact"], "loss_friction": work["loss_friction"],
+            "loss_damping": -work["damping"],
+        }  # fmt: skip
