@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -10,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import Interrupted, SimulationFailed, SolverFailed
+from nonsmooth.exceptions import Interrupted, SimulationFailed, SolverFailed, ValidityWarning
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.solvers.chain import CERTIFIED
@@ -197,7 +198,10 @@ class CompliantRun:
     def _python_step(self) -> None:
         """The next row by the Python formulation, which raises where it finds none either."""
         if self.python is None:
-            self.python = self._make_python()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ValidityWarning)  # they have been given
+                self.python = self._make_python()
+            self.python.formulation.validity = self.validity
         state = self.state()
         state, _ = self.python._answered(self.python.formulation.start(state))
         step = self.python._step(state, self.control.next_time(state.t, state.t, self.t_end))

@@ -26,32 +26,38 @@ from nonsmooth.native.layout import Layout, NotNative, _Group
 __all__ = ["CompliantKinds", "CompliantLayout"]
 
 #: where a law's arguments and answers stand in the record of its gap, in order; bristles and their rates follow
-ASKED, ANSWERED = (c.DEPTH, c.CLOSING, c.APPROACH, c.SLIP), (c.FORCE_N, c.FORCE_T, c.ELASTIC)
+ASKED, ANSWERED = (c.DEPTH, c.CLOSING, c.APPROACH, c.SLIP, c.HOLDING), (c.FORCE_N, c.FORCE_T, c.ELASTIC)
 
 
 class CompliantKinds(Kinds):
     """Kinds of one build of a mechanism: surfaces that may overlap, joints with what accelerates them, laws."""
 
     def contact(self, element: Contact, rough: bool) -> Kind:
-        """Per gap the true one, the direction of its rate, and that of the slip."""
-        return self.surface(element)
+        """Per gap the true one, the directions of its rate and of the slip, and where asked for the latter's drift."""
+        held = _holds(element)
 
-    def surface(self, element: Contact) -> Kind:
         def outputs(of: ca.Function, p: ca.SX) -> list[tuple[ca.SX, Places]]:
             g, J_a, J_b, T_a, T_b = of(self.a.z, self.b.z, p)
             normal, tangential = _directions(J_a, J_b, n.TRUE_RATE, n.GAP), _directions(T_a, T_b, c.SLIDE // 8, n.GAP)
-            return [_numbers(g, n.TRUE, n.GAP), normal, tangential]
+            drift = self._drift(T_a @ self.a.twist + T_b @ self.b.twist) if held else ca.SX(0, 1)
+            return [_numbers(g, n.TRUE, n.GAP), normal, tangential, _numbers(drift, c.SLIDE_DRIFT, n.GAP)]
 
-        return self._made_once("overlap", self.functions.surface(element), 2, outputs)
+        return self._made_once(f"overlap{held}", self.functions.surface(element), 2, outputs)
+
+    def surface(self, element: Contact) -> Kind:
+        return self.contact(element, rough=True)
+
+    def _drift(self, rates: ca.SX) -> ca.SX:
+        """Their rates at constant velocities."""
+        moving = ca.vertcat(self.t, self.a.z, self.b.z)
+        return ca.jtimes(rates, moving, ca.vertcat(1, *(x.tangent() @ x.twist for x in (self.a, self.b))))
 
     def joint(self, element: Joint) -> Kind:
         """Per row g, its direction, its explicit rate, and what its second derivative holds besides."""
 
         def outputs(of: ca.Function, p: ca.SX) -> list[tuple[ca.SX, Places]]:
             g, _, J_a, J_b, rate, _ = of(self.t, self.a.z, self.b.z, p)
-            moving = ca.vertcat(self.t, self.a.z, self.b.z)
-            along = ca.vertcat(1, self.a.tangent() @ self.a.twist, self.b.tangent() @ self.b.twist)
-            drift = ca.jtimes(J_a @ self.a.twist + J_b @ self.b.twist + rate, moving, along)
+            drift = self._drift(J_a @ self.a.twist + J_b @ self.b.twist + rate)
             found = [_numbers(g, n.ROW_G, n.ROW), _directions(J_a, J_b, n.DIRECTION // 8, n.ROW)]
             return [*found, _numbers(rate, n.ROW_RATE, n.ROW), _numbers(drift, c.DRIFT, n.ROW)]
 
@@ -64,12 +70,18 @@ class CompliantKinds(Kinds):
         asked = ca.SX.sym("asked", len(ASKED) + len(law.bristles))
 
         def outputs(of: ca.Function, k: ca.SX) -> list[tuple[ca.SX, Places]]:
-            arguments = [*(asked[i] for i in range(len(ASKED))), asked[len(ASKED) :], 0, k]
-            *forces, rates = of(*arguments)
+            *motion, holding = (asked[i] for i in range(len(ASKED)))
+            *forces, rates = of(*motion, asked[len(ASKED) :], holding, k)
             answers = ca.vertcat(*forces), [(place, 1) for place in ANSWERED]
             return [answers, _numbers(rates, c.BRISTLE_RATE, 1)]
 
         return self._made_once("law", of, 6, outputs, asked)
+
+    def _kind(self, p: ca.SX, outputs: list[tuple[ca.SX, Places]], first: ca.SX | None = None) -> Kind:
+        """Terms that derivatives repeat are computed once, to the same bits."""
+        kind = super()._kind(p, outputs, first)
+        arguments = kind.function.sx_in()
+        return Kind(ca.Function("kind", arguments, [ca.cse(kind.function(*arguments))]), kind.outputs)
 
 
 class CompliantLayout(Layout):
@@ -106,12 +118,6 @@ class CompliantLayout(Layout):
         law = contact.contact
         if not isinstance(law, Compliant):
             raise NotNative(f'the contact "{contact.name}" is rigid, which CompliantDae does not take')
-        if law.friction is not None and law.friction.holds:
-            name = type(law.friction).__name__
-            raise NotNative(
-                f'the friction law {name} of the contact "{contact.name}" asks what would hold it, which has no '
-                "compiled form"
-            )
         if len(law.bristles) > c.MOST_BRISTLES:
             raise NotNative(f'the contact "{contact.name}" has more than {c.MOST_BRISTLES} bristle states')
         return 0.0
@@ -154,8 +160,12 @@ class CompliantLayout(Layout):
             assert isinstance(law, Compliant)
             # where it touches it counts as closed, or slipping where there is friction
             record[[c.L_BRISTLES, c.L_FIRST, c.L_MODE]] = len(law.bristles), first, 1 if law.friction is None else 3
+            record[c.L_HOLDS] = _holds(contact)
             first += 8 * len(law.bristles)
         self.table[c.I_LAWS] = self._address(laws)
+        self.table[c.I_HOLDS] = np.any(laws[:, c.L_HOLDS])
+        # indices, free rates, forces, their responses and the factors of these, of all gaps
+        self.table[c.I_HELD] = self._take((3 + 2 * self.nc) * self.nc * int(self.table[c.I_HOLDS]))
 
     # --------------------------------------------------------------------------------------------------------- memory
 
@@ -191,6 +201,12 @@ class CompliantLayout(Layout):
         """An array like y, or the part of it between two places in bytes."""
         start, size = int(self.table[where]) // 8, int(self.table[c.I_SIZE])
         return memory[start + first // 8 : start + (size if last is None else last // 8)]
+
+
+def _holds(contact: Contact) -> bool:
+    """Whether the friction law asks for the force that would keep the slip as it is."""
+    law = contact.contact
+    return isinstance(law, Compliant) and law.friction is not None and law.friction.holds
 
 
 def coefficients() -> Array:

@@ -16,24 +16,25 @@ from nonsmooth.native.table import N_TABLE, P_A, SHIFT_J, TANGENT
     # offsets of arrays like y: now, at the start of the piece, deviations are from, tried, at a time within the piece,
     # of the last row, its integrals, what they have gained since, that since the last recorded row; tolerances
     I_Y, I_OLD, I_ORIGIN, I_TRIAL, I_AT, I_STATE, I_INTEGRALS, I_GAINED, I_SUMS, I_ATOL,
-    # offsets of the stages, of the interpolant, of the method's coefficients, of looks, extremes and running numbers
-    I_STAGES, I_DENSE, I_METHOD, I_SEEN, I_EXTREMES, I_RUNNING,
-    # address of the records of laws; of functions
-    I_LAWS, I_RATES,
+    # offsets of the stages, of the interpolant, of the method's coefficients, of looks, extremes and running numbers,
+    # and of room for contacts that are held
+    I_STAGES, I_DENSE, I_METHOD, I_SEEN, I_EXTREMES, I_RUNNING, I_HELD,
+    # address of the records of laws, whether any asks what would hold it; addresses of functions
+    I_LAWS, I_HOLDS, I_RATES,
     N_COMPLIANT_TABLE,
-) = range(N_TABLE, N_TABLE + 29)  # fmt: skip
+) = range(N_TABLE, N_TABLE + 31)  # fmt: skip
 
 #: a gap's law, integers: its function, its places, the offset of what is prepared, its bristles, their place in y
-#: (bytes), its mode where it touches
-L_EVALUATE, L_PLACES, L_W, L_BRISTLES, L_FIRST, L_MODE, LAW = range(7)
+#: (bytes), its mode where it touches, whether it asks what would hold it
+L_EVALUATE, L_PLACES, L_W, L_BRISTLES, L_FIRST, L_MODE, L_HOLDS, LAW = range(8)
 
 # ------------------------------------------------------------------------------------------ of gaps and rows, otherwise
-#: of a gap: what its law is asked with, up to four bristles among it, and what it answers, up to four rates among it
-DEPTH, CLOSING, APPROACH, SLIP, BRISTLE = 72, 73, 74, 75, 76
-FORCE_N, FORCE_T, ELASTIC, OPENING, BRISTLE_RATE = 80, 81, 82, 83, 84
-MOST_BRISTLES = 4
-#: whether it touches (1.0 or 0.0), as before a row
-TOUCHES = 88
+#: of a gap: what its law is asked with, up to three bristles among it, and what it answers, as many rates among it
+DEPTH, CLOSING, APPROACH, SLIP, HOLDING, BRISTLE = 72, 73, 74, 75, 76, 77
+FORCE_N, FORCE_T, ELASTIC, BRISTLE_RATE, OPENING = 80, 81, 82, 83, 86
+MOST_BRISTLES = 3
+#: whether it touches (1.0 or 0.0), as before a row; what the rate of its slip holds besides
+TOUCHES, SLIDE_DRIFT = 88, 89
 #: of a gap: direction of its slip; of a row: what second derivatives hold besides, and the force
 SLIDE, DRIFT, MULTIPLIER = TANGENT, SHIFT_J, P_A
 
@@ -69,5 +70,7 @@ M_A, M_C, M_E3, M_E5, M_D, METHOD = 0, 256, 272, 288, 304, 368
 
 #: as in SciPy's step-size control, whose orders are 8 and 7
 SAFETY, SLOWEST_CHANGE, FASTEST_CHANGE = 0.9, 0.2, 10.0
+#: as in `nonsmooth.steppers.compliant_equations`
+SHARED = 1e-9
 #: as in `nonsmooth.steppers.compliant`
 LOCATED, NEWTON, DRIFTED, CLOSED_JOINT, PROJECTIONS = 1e-16, 60, 10.0, 1e-15, 8

@@ -93,6 +93,9 @@ class _Scipy(Integrator):
 class Dop853(_Scipy):
     """Dormand and Prince's explicit pair of order 8: best where every contact has to be resolved in time anyway.
 
+    The one integrator that `CompliantDae` also has in the native engine. Its steps are stable only where the contacts'
+    stiffness and damping allow; error control keeps them that short, also at rest in contact.
+
     >>> Dop853()
     Dop853()
     """

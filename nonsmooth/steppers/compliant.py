@@ -64,7 +64,8 @@ class CompliantDae:
     baumgarte : (alpha, beta) [1/s], optional
         Baumgarte's feedback ``g'' + 2 alpha g' + beta^2 g = 0`` on ideal joints, which drift, in place of projection.
     solver : Integrator, optional
-        ``Radau()`` by default; ``Dop853()``, ``Bdf()``, ``Lsoda()``, ``Cvodes()``, ``Idas()``.
+        ``Radau()`` by default; ``Dop853()``, which runs in the native engine, ``Bdf()``, ``Lsoda()``, ``Cvodes()``,
+        ``Idas()``.
     fallback : bool
         Without meaning here: no integrator takes over from another.
 

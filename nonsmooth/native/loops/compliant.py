@@ -13,18 +13,13 @@ from numba import njit
 from nonsmooth.native.compliant_table import *
 from nonsmooth.native.loops.bodies import *
 from nonsmooth.native.loops.dop853 import running
+from nonsmooth.native.loops.holding import *
 from nonsmooth.native.loops.matrix import *
 from nonsmooth.native.loops.memory import *
 from nonsmooth.native.loops.modes import *
 from nonsmooth.native.loops.residuals import *
 from nonsmooth.native.loops.vectors import *
 from nonsmooth.native.table import *
-
-
-@njit(**OPT)
-def law_of(A, k):  # type: ignore[no-untyped-def]
-    """The record of a gap's law."""
-    return lc(A, I_LAWS) + 8 * LAW * k
 
 
 @njit(**OPT)
@@ -62,7 +57,10 @@ def applied_forces(A, f):  # type: ignore[no-untyped-def]
 
 @njit(**OPT)
 def contact_forces(A, f):  # type: ignore[no-untyped-def]
-    """Forces between surfaces that touch, added to FORCE, and the rates of their bristles."""
+    """Forces between surfaces that touch, added to FORCE, and the rates of their bristles.
+
+    Friction of what asks for the force that would hold it comes later.
+    """
     force, v, first = f + 8 * FORCE, f + 8 * V, f + lc(A, GAPS)
     for k in range(lc(A, N_GAPS)):
         gap, law = first + GAP_STEP * k, law_of(A, k)
@@ -74,15 +72,20 @@ def contact_forces(A, f):  # type: ignore[no-untyped-def]
             continue
         st(gap, DEPTH, max(-ld(gap, TRUE), 0.0))
         st(gap, CLOSING, -ld(gap, OPENING))
-        call_evaluate(lc(law, L_EVALUATE), 1, lc(law, L_PLACES), f + 8 * TIME, f, f, f + lc(law, L_W), f)
+        ask_law(A, f, k)
         push_by(gap + 8 * TRUE_RATE, ld(gap, FORCE_N), force + a, force + b)
-        push_by(gap + SLIDE, ld(gap, FORCE_T), force + a, force + b)
+        if not lc(law, L_HOLDS):
+            push_by(gap + SLIDE, ld(gap, FORCE_T), force + a, force + b)
 
 
 @njit(**OPT)
-def joint_forces(A, f):  # type: ignore[no-untyped-def]
-    """Forces of joints that keep them closed; U, the accelerations, follow."""
-    u, v, x, r, first = f + 8 * U, f + 8 * V, f + lc(A, RHS_A), running(A, f), f + lc(A, ROWS)
+def prepare_joints(A, f, factored):  # type: ignore[no-untyped-def]
+    """Directions of joints and what their second derivatives hold besides, with feedback.
+
+    The matrix is `factored` where it is that of these coordinates already.
+    """
+    v, r, first = f + 8 * V, running(A, f), f + lc(A, ROWS)
+    evaluate(A, f, lc(A, JOINT_0), lc(A, JOINT_1), f + 8 * Z0, v, 0)
     for k in range(lc(A, N_ROWS)):
         row = first + ROW_STEP * k
         st(row, MULTIPLIER, 0.0)
@@ -90,7 +93,14 @@ def joint_forces(A, f):  # type: ignore[no-untyped-def]
             rate = along(row + DIRECTION, v + lc(row, ROW_A), v + lc(row, ROW_B)) + ld(row, ROW_RATE)
             back = 2.0 * ld(r, R_ALPHA) * rate + ld(r, R_BETA) ** 2 * ld(row, ROW_G)
             st(row, DRIFT, ld(row, DRIFT) + back)
-    factor_joints(A, f, 0)
+    if not factored:
+        factor_joints(A, f, 0)
+
+
+@njit(**OPT)
+def joint_forces(A, f):  # type: ignore[no-untyped-def]
+    """Forces of joints that keep them closed; U, the accelerations, follow."""
+    u, x = f + 8 * U, f + lc(A, RHS_A)
     clear4(u + GROUND)
     for _ in range(5 if li(f, RAISED) else 1):
         joint_rates(A, f, 0, u, x)
@@ -98,16 +108,19 @@ def joint_forces(A, f):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def accelerate(A, f):  # type: ignore[no-untyped-def]
-    """U, and the forces of contacts and joints, at TIME, Q, V and the bristles."""
+def accelerate(A, f, factored):  # type: ignore[no-untyped-def]
+    """U, and the forces of contacts and joints, at TIME, Q, V and bristles; `factored` as in `prepare_joints`."""
     contacts_of(A, f)
     applied_forces(A, f)
     contact_forces(A, f)
+    if lc(A, N_ROWS):
+        prepare_joints(A, f, factored)
+    if lc(A, I_HOLDS):
+        hold(A, f)
     for k in range(1, lc(A, N_BODIES) + 1):
         b = f + GROUND + BODY_STEP * k
         product4(b + 8 * U, 1.0, b + 8 * INVERSE, b + 8 * FORCE)
     if lc(A, N_ROWS):
-        evaluate(A, f, lc(A, JOINT_0), lc(A, JOINT_1), f + 8 * Z0, f + 8 * V, 0)
         joint_forces(A, f)
 
 
@@ -163,13 +176,12 @@ def gather(A, f, rates):  # type: ignore[no-untyped-def]
 
 
 def compliant_rates(A, f, y, rates):  # type: ignore[no-untyped-def]
-    """rates = dy/dt at TIME; where y is 0, accelerations of what stands in the bodies alone."""
-    if y == 0:
-        accelerate(A, f)
-        return 0
-    r = running(A, f)
-    si(r, R_EVALUATIONS, li(r, R_EVALUATIONS) + 1)
-    spread(A, f, y, f + lc(A, I_ORIGIN))
-    accelerate(A, f)
-    gather(A, f, rates)
+    """rates = dy/dt at TIME; where y is 0, accelerations of bodies as they stand, which a projection has left there."""
+    r, row = running(A, f), y == 0
+    if not row:
+        si(r, R_EVALUATIONS, li(r, R_EVALUATIONS) + 1)
+        spread(A, f, y, f + lc(A, I_ORIGIN))
+    accelerate(A, f, row and li(r, R_PROJECTED) != 0)
+    if not row:
+        gather(A, f, rates)
     return 0

@@ -157,7 +157,10 @@ def natural_map(A, f):  # type: ignore[no-untyped-def]
 
 @njit(**OPT)
 def write_compliant_row(A, f, rec):  # type: ignore[no-untyped-def]
-    """Time, motion, impulses, gaps, rates, modes, impulses of joints, energies and works, of the last steps."""
+    """Time, motion, impulses, gaps, rates, modes, impulses of joints, energies and works, of the last steps.
+
+    The start, row 0, has no modes: no step ends there.
+    """
     r, gaps, count, first = running(A, f), lc(A, N_GAPS), li(f, COUNTERS + K_ROWS), f + lc(A, GAPS)
     row, sums = li(rec, REC_ROWS) + 8 * lc(A, ROW_WIDTH) * count, f + lc(A, I_SUMS)
     st(row, 0, ld(r, R_ROW_T))
@@ -167,7 +170,7 @@ def write_compliant_row(A, f, rec):  # type: ignore[no-untyped-def]
         gap = first + GAP_STEP * k
         st(at, 2 * gaps + k, ld(gap, TRUE))
         st(at, 3 * gaps + k, ld(gap, OPENING))
-        sb(at + 32 * gaps, k, lc(law_of(A, k), L_MODE) if ld(gap, TOUCHES) > 0.0 else 0)
+        sb(at + 32 * gaps, k, lc(law_of(A, k), L_MODE) if count > 0 and ld(gap, TOUCHES) > 0.0 else 0)
     at += 32 * gaps + 8 * ((gaps + 7) // 8)
     copy(sums + lc(A, I_REACTION), at, 3 * lc(A, N_JOINTS))
     at += 24 * lc(A, N_JOINTS)

@@ -1,0 +1,531 @@
+"""Compliant contact: the native engine against the Python one's Dop853, laws, closed forms, and what a run may meet.
+
+The length of a step follows the estimate of its error, which is a difference of nearly equal numbers: engines that
+agree to round-off choose lengths that agree to a thousandth of a millionth or so, and rows are at times that differ by
+as much. Where motions are compared to round-off, tolerances are so wide that steps grow as fast as they may and then
+are `dt_max` long; the tests of error control compare counts and what the tolerances promise.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import casadi as ca
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import nonsmooth.laws as laws
+from nonsmooth import (
+    CirclePlane,
+    Compliant,
+    CompliantDae,
+    Damper,
+    Dop853,
+    ErrorControl,
+    Gravity,
+    Ground,
+    InputError,
+    Interrupted,
+    Model,
+    PlanarBody,
+    PointForce,
+    PointPlane,
+    Radau,
+    Revolute,
+    RevoluteClearance,
+    SimulationFailed,
+    SpatialBody,
+    Spring,
+    Torque,
+    Trajectory,
+    ValidityWarning,
+    simulate,
+)
+from nonsmooth.laws import (
+    Dahl,
+    Flores,
+    HuntCrossley,
+    Karnopp,
+    KelvinVoigt,
+    LankaraniNikravesh,
+    LuGre,
+    Material,
+    RegularisedCoulomb,
+    Stribeck,
+)
+from nonsmooth.native.compiler import compilations
+from nonsmooth.native.compliant_table import R_RESTART as RESTART
+from nonsmooth.native.table import UNCERTAIN
+from nonsmooth_problems import (
+    double_pendulum_clearance,
+    slider_crank_revolute,
+    slider_crank_translational,
+    slider_rod,
+)
+from nonsmooth_problems.slider_crank_revolute import COMPLIANT
+
+NATIVE, PYTHON = {"engine": "native"}, {"engine": "python"}
+TIGHT = ErrorControl(rtol=1e-9, atol=1e-11, dt_min=1e-6, dt_max=1e-2)
+COLUMNS = "q", "v", "P_N", "P_T", "gap", "gap_rate", "reaction", "energy", "lam_N"
+FLORES = Flores(stiffness=1e8, restitution=0.7)
+SLIDING = RegularisedCoulomb(friction=0.1, slip_speed=0.01)
+LUGRE = LuGre(friction=0.1, static_friction=0.15, stribeck_speed=0.01, bristle_stiffness=1e4, bristle_damping=1.0,
+              viscous_friction=0.1)  # fmt: skip
+STEEL, BRONZE = Material(2.07e11, 0.3), Material(1.1e11, 0.34, density=8800.0)
+
+
+def lengths(dt_max: float) -> ErrorControl:
+    """Steps of one length, whatever their error."""
+    return ErrorControl(rtol=1e-2, atol=1e-2, dt_min=1e-9, dt_max=dt_max)
+
+
+def stepper(**settings: object) -> CompliantDae:
+    return CompliantDae(solver=Dop853(), **settings)  # type: ignore[arg-type]
+
+
+def both(system, t_end, dt, scheme=None, **run):
+    """The run in both engines."""
+    scheme = scheme or stepper()
+    return tuple(simulate(system, scheme, t_end=t_end, dt=dt, **run, **engine) for engine in (NATIVE, PYTHON))
+
+
+def worst(native: Trajectory, python: Trajectory, table: str, floor: float = 1e-3) -> float:
+    """Largest difference of a column over its scale, which is at least `floor` of that of the whole table."""
+    ours, theirs = (getattr(run, table).array for run in (native, python))
+    if not theirs.size:
+        return 0.0
+    if table == "energy":  # the remainder is a difference of the others
+        ours, theirs = ours[:, :-1], theirs[:, :-1]
+    scale = np.max(np.abs(theirs), axis=0)
+    scale = np.maximum(np.maximum(scale, floor * np.max(scale)), 1e-300)
+    return float(np.max(np.abs(ours - theirs) / scale))
+
+
+def flying_ball(contact, velocity=(0.0, -1.0), mass=0.5):
+    """A disc 1 mm above a floor, without gravity."""
+    ball = PlanarBody("ball", mass=mass, inertia=mass * 0.1**2 / 2, position=(0.0, 0.101), velocity=velocity)
+    return Model([Ground(), ball, CirclePlane("floor", "ground", "ball", radius=0.1, contact=contact)]).build()
+
+
+def swing(contact=None) -> Model:
+    """A double pendulum in revolute joints, with all kinds of forces, whose lower rod swings against a wall."""
+    model = Model([Ground(), Gravity(acceleration=(0.0, -9.81))])
+    model.add(PlanarBody("upper", mass=1.0, inertia=0.02, position=(0.25, 0.0), velocity=(0.0, -0.75),
+                         angular_velocity=-3.0))  # fmt: skip
+    model.add(PlanarBody("lower", mass=0.5, inertia=0.01, position=(0.75, 0.0), velocity=(0.0, -2.25),
+                         angular_velocity=-3.0))  # fmt: skip
+    model.add(Revolute("top", "ground", "upper", at_b=(-0.25, 0.0)))
+    model.add(Revolute("knee", "upper", "lower", at_a=(0.25, 0.0), at_b=(-0.25, 0.0)))
+    model.add(Spring("spring", "ground", "lower", at_a=(0.3, 0.5), stiffness=20.0, free_length=0.3))
+    model.add(Damper("damper", "ground", "upper", at_a=(0.3, 0.3), damping=1.0))
+    model.add(PointForce("push", "lower", force=lambda t: (3.0 + 10.0 * t, 0.0), at=(0.0, 0.1), frame="body"))
+    model.add(Torque("turn", "upper", torque=0.1))
+    law = contact or Compliant(Flores(stiffness=1e7, restitution=0.8), SLIDING)
+    model.add(PointPlane("wall", "ground", "lower", at_b=(0.25, 0.0), direction=-np.pi / 2, at_a=(0.995, 0.0),
+                         contact=law))  # fmt: skip
+    return model
+
+
+CASES = {
+    "slider-rod 1": (slider_rod(case=1, contact=Compliant(FLORES)), 2e-3, 2e-6),
+    "slider-rod 2": (slider_rod(case=2, contact=Compliant(FLORES, SLIDING)), 2e-3, 2e-6),
+    "slider-rod 3": (slider_rod(case=3, contact=Compliant(KelvinVoigt(stiffness=1e7, damping=100.0), LUGRE)), 2e-3,
+                     2e-6),
+    "slider-crank, guide": (slider_crank_translational(contact=Compliant(FLORES, SLIDING)), 4e-3, 4e-6),
+    "slider-crank, guide, bristles": (slider_crank_translational(contact=Compliant(FLORES, LUGRE)), 4e-3, 4e-6),
+    "slider-crank, guide, Stribeck": (
+        slider_crank_translational(contact=Compliant(
+            HuntCrossley(stiffness=1e8, restitution=0.8),
+            Stribeck(friction=0.1, static_friction=0.15, stribeck_speed=0.05, slip_speed=1e-2))), 4e-3, 4e-6,
+    ),
+    "slider-crank, pin": (slider_crank_revolute(contact=COMPLIANT), 8e-4, 1e-6),
+    "slider-crank, pin, Dahl": (
+        slider_crank_revolute(contact=Compliant(
+            LankaraniNikravesh(stiffness=1e9, restitution=0.9), Dahl(friction=0.05, bristle_stiffness=1e4))), 8e-4,
+        1e-6,
+    ),
+    "slider-crank, three joints": (slider_crank_revolute(contact=COMPLIANT, joints="shaft,knee,pin"), 8e-4, 1e-6),
+    "double pendulum": (double_pendulum_clearance(contact=Compliant(FLORES, SLIDING)), 3e-2, 2e-5),
+    "swing": (swing(), 5e-2, 2e-5),
+}  # fmt: skip
+#: the impact of the light rod on the heavy one multiplies round-off by some hundreds
+LOOSER = {"double pendulum": 1e-11}
+
+
+@pytest.mark.filterwarnings("ignore::nonsmooth.ValidityWarning")
+@pytest.mark.parametrize("name", CASES)
+def test_both_engines_give_the_same_run(name):
+    """All columns at all rows; impulses of a row are integrals over it, whose length is known to round-off of time."""
+    model, t_end, dt = CASES[name]
+    native, python = both(model.build(), t_end, lengths(dt))
+    assert native.manifest["engine"] == "native" and python.manifest["engine"] == "python"
+    assert native.counts["python_steps"] == native.counts["fallbacks"] == 0
+    assert native.counts["evaluations"] == python.counts["evaluations"]
+    assert native.counts["steps"] == python.counts["steps"] > 300
+    assert np.any(python.mode.array > 0), "nothing touched"
+    assert np.array_equal(native.mode.array, python.mode.array)
+    assert np.allclose(native.t, python.t, rtol=1e-12, atol=1e-15)
+    for table in ("q", "v"):
+        assert worst(native, python, table) <= LOOSER.get(name, 1e-12), table
+    peaks = [np.max(run.lam_N.array, axis=0) for run in (native, python)]
+    assert np.allclose(*peaks, rtol=1e-9)
+    for table in COLUMNS[2:]:
+        assert worst(native, python, table) <= 1e-9, table
+    ours, theirs = native.certificate, python.certificate
+    assert ours.gap_violation == pytest.approx(theirs.gap_violation, rel=1e-9)
+    assert ours.joint_violation <= max(10 * theirs.joint_violation, 1e-14)
+    assert ours.motion_residual <= max(10 * theirs.motion_residual, 1e-13)
+    assert ours.complementarity == pytest.approx(theirs.complementarity, rel=1e-6, abs=1e-11)
+    total = abs(theirs.energy.kinetic) + abs(theirs.energy.potential)
+    for term in ("kinetic_start", "potential_start", "loss_contact", "loss_friction", "loss_damping", "work_loads",
+                 "work_drivers", "loss_impacts", "remainder"):  # fmt: skip
+        assert abs(getattr(ours.energy, term) - getattr(theirs.energy, term)) <= 1e-11 * total, term
+
+
+@pytest.mark.parametrize("scheme", [stepper(samples=1), stepper(samples=7), stepper(baumgarte=(50.0, 50.0))], ids=repr)
+def test_settings_mean_the_same(scheme):
+    native, python = both(swing().build(), 4e-2, lengths(2e-5), scheme)
+    assert native.counts["steps"] == python.counts["steps"]
+    assert native.manifest["rules"].items() >= python.manifest["rules"].items()
+    for table in ("q", "v"):
+        assert worst(native, python, table) <= 1e-12, table
+    ours, theirs = native.certificate.joint_violation, python.certificate.joint_violation
+    assert ours == pytest.approx(theirs, rel=1e-3, abs=1e-14)
+
+
+@pytest.mark.filterwarnings("ignore::nonsmooth.ValidityWarning")
+@pytest.mark.parametrize("name", ["slider-crank, guide", "slider-crank, pin", "swing"])
+def test_steps_are_as_long_by_error_control(name):
+    """As many touches and partings, nearly as many rows: where an error is close to 1 one engine takes a step again."""
+    model, t_end, _ = CASES[name]
+    native, python = both(model.build(), t_end, ErrorControl(1e-6, 1e-8, 1e-6, 1e-3))
+    assert native.counts["steps"] == pytest.approx(python.counts["steps"], rel=0.03)
+    assert native.counts["evaluations"] == pytest.approx(python.counts["evaluations"], rel=0.1)
+    switches = [np.diff(run.mode.array, axis=0) for run in (native, python)]
+    rows = [np.nonzero(switch) for switch in switches]
+    assert np.array_equal(rows[0][1], rows[1][1]) and len(rows[0][0]) > 0
+    assert np.allclose(native.t[rows[0][0] + 1], python.t[rows[1][0] + 1], rtol=0.0, atol=1e-5 * t_end)
+    ours, theirs = (run.v.array[-1] for run in (native, python))
+    assert np.allclose(ours, theirs, rtol=0.0, atol=1e-5 * np.max(np.abs(python.v.array)))
+
+
+# Closed forms
+
+
+def delivered(chi):
+    return brentq(lambda e: chi * (1 + e) - np.log((1 + chi) / (1 - chi * e)), 1e-6, min(1.0, 1 / chi) - 1e-12)
+
+
+def test_an_impact_follows_its_law():
+    """A free impact of F = K delta^n (1 + chi delta'/delta'-) returns e v-, chi (1 + e) = ln((1 + chi)/(1 - chi e)).
+
+    It converges with the tolerance; touching is located to round-off.
+    """
+    exact, errors = delivered(8 * (1 - 0.7) / (5 * 0.7)), []
+    for rtol in (1e-4, 1e-10):
+        run = simulate(flying_ball(Compliant(FLORES)), stepper(), t_end=4e-3, dt=ErrorControl(rtol, rtol, 1e-6, 1e-2),
+                       **NATIVE)  # fmt: skip
+        errors.append(abs(run.v["ball.y"][-1] - exact))
+    assert errors[1] <= 1e-9 and errors[1] <= 1e-4 * errors[0]
+    first, last = np.flatnonzero(run.mode["floor"] > 0)[[0, -1]]
+    assert run.t[first] == pytest.approx(1e-3, rel=1e-12)
+    assert abs(run.gap["floor"][first]) <= 1e-15 and abs(run.gap["floor"][last + 1]) <= 1e-15
+    assert np.all(run.gap["floor"][first + 1 : last + 1] < 0) and np.all(run.P_N["floor"] >= 0.0)
+
+
+def test_a_kelvin_voigt_impact_follows_its_law():
+    """e = exp(-pi zeta / sqrt(1 - zeta^2)) where the force may pull."""
+    mass, K, zeta = 0.5, 1e6, 0.2
+    law = KelvinVoigt(stiffness=K, exponent=1.0, damping=2 * zeta * np.sqrt(K * mass), tensile=True)
+    run = simulate(flying_ball(Compliant(law)), stepper(), t_end=8e-3, dt=TIGHT, **NATIVE)
+    assert run.v["ball.y"][-1] == pytest.approx(np.exp(-np.pi * zeta / np.sqrt(1 - zeta**2)), abs=1e-7)
+
+
+def test_two_contacts_at_the_start_overlap():
+    """Touching from the start on, with the speed of approach there."""
+    contact = Compliant(Flores(stiffness=1e6, restitution=0.6), SLIDING)
+    system = slider_rod(case=1, contact=contact).build()
+    state = system.state({"slider.y": -1.2e-5}, velocities={"slider.y": -0.01})
+    native, python = both(system, 2e-3, lengths(2e-6), state=state)
+    assert python.mode.array[0].sum() == native.mode.array[0].sum() == 0  # row 0 has no step
+    assert np.any(native.mode.array[1] > 0)
+    assert worst(native, python, "v") <= 1e-12
+
+
+# Every law
+
+NORMAL = {name: laws.by_name(name, "normal") for name in laws.names("normal")}
+FRICTION = {name: laws.by_name(name, "friction") for name in laws.names("friction")}
+#: numbers of laws; a law takes those that it has
+NUMBERS = {
+    "a": STEEL, "b": BRONZE, "stiffness": 1e9, "restitution": 0.8, "damping": 1e3, "full_depth": 1e-4,
+    "effective_mass": 0.3, "yield_strength": 3e8, "fractal_dimension": 2.56, "fractal_scale": 5e-9, "area_share": 0.1,
+    "asperity_friction": 0.4, "line_length": 0.06, "edge_radius": 1e-3, "young": 2e9, "area": 1e-4, "thickness": 0.02,
+    "rounding": 1e-3, "poisson": 0.3, "friction": 0.1, "static_friction": 0.15, "slip_speed": 1e-2,
+    "stribeck_speed": 0.05, "static_speed": 0.1, "dynamic_speed": 1.0, "dead_speed": 1e-3, "decay": 30.0,
+    "viscous_damping": 0.2, "viscous_load": 5.0, "bristle_stiffness": 1e4, "bristle_damping": 0.5,
+    "stick_speed": 1e-3, "function": "tanh",
+}  # fmt: skip
+
+
+def example(law):
+    """A law with the numbers that it takes without defaults."""
+    import dataclasses
+
+    needed = [field.name for field in dataclasses.fields(law) if field.init and field.default is dataclasses.MISSING]
+    return law(**{name: NUMBERS[name] for name in needed})
+
+
+def journal(contact, speed=0.5) -> Model:
+    """A spinning journal thrown at its bearing, where geometry has all that laws ask for."""
+    model = Model([Ground()])
+    model.add(PlanarBody("shaft", mass=0.5, inertia=1e-4, position=(4e-4, 0.0), velocity=(speed, 0.2),
+                         angular_velocity=20.0))  # fmt: skip
+    model.add(RevoluteClearance("pin", "ground", "shaft", clearance=5e-4, radius=9.5e-3, length=15e-3, contact=contact))
+    return model
+
+
+@pytest.mark.filterwarnings("ignore::nonsmooth.ValidityWarning")
+@pytest.mark.parametrize("name", NORMAL)
+def test_every_normal_law_runs_natively(name):
+    system = journal(Compliant(example(NORMAL[name]), SLIDING)).build()
+    native, python = both(system, 6e-4, lengths(5e-7))
+    assert np.sum(native.P_N["pin"]) > 0.01
+    assert native.counts["python_steps"] == 0 and native.counts["steps"] == python.counts["steps"]
+    for table in ("q", "v"):
+        assert worst(native, python, table) <= 1e-11, table
+    assert np.max(native.lam_N["pin"]) == pytest.approx(np.max(python.lam_N["pin"]), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", FRICTION)
+def test_every_friction_law_runs_natively(name):
+    system = journal(Compliant(Flores(stiffness=1e8, restitution=0.8), example(FRICTION[name]))).build()
+    native, python = both(system, 1.2e-3, lengths(1e-6))
+    assert abs(np.sum(native.P_T["pin"])) > 1e-4
+    assert native.counts["python_steps"] == 0 and native.counts["steps"] == python.counts["steps"]
+    for table in ("q", "v"):
+        assert worst(native, python, table) <= 1e-11, table
+
+
+def feet(places, joint: bool) -> Model:
+    """A block with feet on an incline, so slow that they stop it, and shaken; with a weight hinged to it."""
+    foot = Compliant(laws.Hertz(stiffness=1e7), Karnopp(friction=0.2, static_friction=0.3, stick_speed=1e-3))
+    sink = (9.81 * np.cos(0.1) / len(places) / 1e7) ** (2 / 3)
+    model = Model([Ground(), Gravity(acceleration=(9.81 * np.sin(0.1), -9.81 * np.cos(0.1)))])
+    model.add(PlanarBody("block", mass=1.0, inertia=1.0, position=(0.0, -sink), velocity=(5e-4, 0.0)))
+    for i, x in enumerate(places):
+        model.add(PointPlane(f"foot{i}", "ground", "block", at_b=(x, 0.0), contact=foot))
+    model.add(PointForce("shake", "block", force=lambda t: (1.5 * ca.sin(400.0 * t), 0.0)))
+    if joint:
+        model.add(PlanarBody("weight", mass=0.2, inertia=1e-3, position=(0.1, -sink), velocity=(5e-4, 0.0)))
+        model.add(Revolute("hinge", "block", "weight", at_b=(-0.1, 0.0)))
+    return model
+
+
+@pytest.mark.parametrize(("places", "tolerance"), [((0.0,), 1e-11), ((-0.1, 0.1), 1e-4)], ids=["one foot", "two feet"])
+@pytest.mark.parametrize("joint", [False, True], ids=["block", "block and weight"])
+def test_what_holds_is_found_from_accelerations(places, tolerance, joint):
+    """Two feet that hold one body share its load in any way; a billionth of their response keeps it unique.
+
+    So their forces are known to some 1e-7 at best.
+    """
+    native, python = both(feet(places, joint).build(), 2e-2, lengths(4e-5))
+    assert native.counts["steps"] == python.counts["steps"] > 300
+    assert native.v["block.x"][-1] < 2e-4 and np.sum(native.P_T["foot0"]) < -1e-3
+    for table in ("q", "v", "P_T"):
+        assert worst(native, python, table) <= tolerance, table
+
+
+def test_the_registry_has_as_many_laws_as_are_tried():
+    assert len(NORMAL) >= 27 and len(FRICTION) >= 11
+
+
+# What a run may meet
+
+
+def test_a_run_goes_on_in_either_engine(tmp_path):
+    """In the middle of a contact: bristles, speed of approach, stored energy and the step's length come along."""
+    system = flying_ball(Compliant(FLORES, LUGRE), velocity=(0.5, -1.0))
+    whole = simulate(system, stepper(), t_end=4e-3, dt=TIGHT, **NATIVE)
+    ends = []
+    for before, after in ((NATIVE, NATIVE), (NATIVE, PYTHON), (PYTHON, NATIVE)):
+        half = simulate(system, stepper(), t_end=1.1e-3, dt=TIGHT, **before)
+        assert half.gap["floor"][-1] < 0.0 and half.end.law_memory["bristles"][0] > 0.0
+        half.save(tmp_path / "half.nc")
+        state = Trajectory.load(tmp_path / "half.nc").end
+        rest = simulate(system, stepper(), t_end=4e-3, dt=TIGHT, state=state, **after)
+        assert np.allclose(rest.v.array[-1], whole.v.array[-1], rtol=0.0, atol=1e-8)
+        losses = half.certificate.energy.loss_contact + rest.certificate.energy.loss_contact
+        assert losses == pytest.approx(whole.certificate.energy.loss_contact, abs=1e-8)
+        assert abs(rest.certificate.energy.remainder) <= 1e-8
+        assert rest.end.law_memory["bristles"][0] == 0.0
+        ends.append((rest.t, rest.v.array))
+    # one that is handed over to the other engine takes the steps that it would have taken there
+    assert len(ends[0][0]) == len(ends[1][0])
+
+
+def test_memories_have_the_same_names():
+    native, python = both(flying_ball(Compliant(FLORES, LUGRE)), 1.1e-3, TIGHT)
+    for memory in ("law_memory", "stepper_memory"):
+        ours, theirs = getattr(native.end, memory), getattr(python.end, memory)
+        assert ours.keys() == theirs.keys()
+        for name in ours:
+            assert np.shape(ours[name]) == np.shape(theirs[name])
+            assert np.allclose(ours[name], theirs[name], rtol=1e-5, atol=1e-12), name
+
+
+@pytest.mark.parametrize("record", [3, 1000])
+def test_every_third_row(record):
+    system = swing().build()
+    native, python = both(system, 4e-2, lengths(2e-5), record=record)
+    whole = simulate(system, stepper(), t_end=4e-2, dt=lengths(2e-5), **NATIVE)
+    assert len(native.t) == len(python.t) < len(whole.t) / 2
+    assert native.counts["steps"] == whole.counts["steps"]
+    for table in COLUMNS:
+        assert getattr(native, table).array.shape == getattr(python, table).array.shape
+        assert worst(native, python, table) <= 1e-9, table
+    assert native.certificate == whole.certificate
+    assert np.allclose(native.P_N.array.sum(axis=0), whole.P_N.array.sum(axis=0), rtol=1e-12)
+
+
+def test_nothing_is_compiled_for_other_numbers_or_mechanisms():
+    system = slider_crank_translational(contact=Compliant(FLORES, SLIDING)).build()
+    run = {"t_end": 1e-3, "dt": lengths(1e-5), **NATIVE}
+    simulate(system, stepper(), **run)
+    before = compilations()
+    changes = {"guide.clearance": 5e-4, "slider.mass": 0.1, "guide.friction": 0.2, "guide.restitution": 0.9,
+               "guide.stiffness": 3e8}  # fmt: skip
+    simulate(system, stepper(), **run, parameters=changes)
+    again = slider_crank_translational(contact=Compliant(FLORES, SLIDING)).build()
+    simulate(again, stepper(), **run)
+    assert compilations() == before
+
+
+def test_parameters_are_inputs():
+    """A changed stiffness and restitution are those of a system built with them, to the bit."""
+    changed = {"floor.stiffness": 1e9, "floor.restitution": 0.5}
+    run = simulate(flying_ball(Compliant(FLORES)), stepper(), t_end=4e-3, dt=TIGHT, parameters=changed, **NATIVE)
+    built = flying_ball(Compliant(Flores(stiffness=1e9, restitution=0.5)))
+    assert run.v["ball.y"][-1] == simulate(built, stepper(), t_end=4e-3, dt=TIGHT, **NATIVE).v["ball.y"][-1]
+
+
+def test_a_row_that_is_not_certified_goes_to_python(monkeypatch):
+    """Each second chunk of rows is refused; the motion stays the same within the tolerance, and the count says so."""
+    from nonsmooth.native.compliant_session import CompliantSession
+
+    system = swing().build()
+    run = {"t_end": 5e-2, "dt": ErrorControl(1e-9, 1e-11, 1e-6, 1e-3)}
+    certain = simulate(system, stepper(), **run, **NATIVE)
+    advance, calls = CompliantSession.advance, []
+
+    def doubting(self, t_end, rows):
+        calls.append(rows)
+        if len(calls) % 2:
+            return advance(self, t_end, 7)
+        self.integers[RESTART] = 1
+        return UNCERTAIN
+
+    monkeypatch.setattr(CompliantSession, "advance", doubting)
+    doubted = simulate(system, stepper(), **run, **NATIVE)
+    assert doubted.counts["python_steps"] == doubted.counts["fallbacks"] > 5
+    assert doubted.counts["steps"] == len(doubted.t) - 1
+    for table in ("q", "v"):
+        assert np.allclose(getattr(doubted, table).array[-1], getattr(certain, table).array[-1], rtol=0.0, atol=1e-7)
+    assert doubted.certificate.joint_violation <= 1e-14
+    assert abs(doubted.certificate.energy.remainder) <= 1e-8
+    assert doubted.certificate.energy.loss_contact == pytest.approx(certain.certificate.energy.loss_contact, rel=1e-6)
+
+
+def test_a_load_that_breaks_hands_over_the_run_so_far():
+    model = Model([Ground(), PlanarBody("ball", mass=1.0, inertia=1.0)])
+    model.add(PointForce("push", "ball", force=lambda t: (ca.sqrt(0.01 - t), 0.0)))
+    with pytest.raises(SimulationFailed, match="DOP853") as failed:
+        simulate(model.build(), stepper(), t_end=0.1, dt=ErrorControl(1e-8, 1e-10, 1e-6, 1e-3), **NATIVE)
+    run = failed.value.trajectory
+    assert run.status.startswith("failed") and run.t[-1] == pytest.approx(0.01, abs=2e-3)
+    assert len(run.t) - 1 == run.counts["steps"] > 0 and np.all(np.isfinite(run.q.array))
+
+
+def test_ctrl_c_loses_nothing():
+    system = swing().build()
+
+    def stop(t, t_end, steps):
+        if steps > 1000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted, match="after [0-9]+ steps") as stopped:
+        simulate(system, stepper(), t_end=10.0, dt=lengths(2e-6), progress=stop, **NATIVE)
+    run = stopped.value.trajectory
+    assert run.status == "interrupted"
+    assert len(run.t) - 1 == run.counts["steps"] > 1000
+    whole = simulate(system, stepper(), t_end=float(run.t[-1]), dt=lengths(2e-6), **NATIVE)
+    assert np.array_equal(run.q.array[:-1], whole.q.array[: len(run.q.array) - 1])
+
+
+def test_python_is_asked_several_times_per_second():
+    times = [time.perf_counter()]
+    simulate(swing().build(), stepper(), t_end=0.4, dt=lengths(1e-6), record=1000,
+             progress=lambda *_: times.append(time.perf_counter()), **NATIVE)  # fmt: skip
+    assert len(times) > 3 and max(np.diff(times)) < 1.0
+
+
+def test_a_law_out_of_its_range_warns_once_by_contact_and_value():
+    contact = Compliant(LankaraniNikravesh(stiffness=1e8, restitution=0.3))
+    with pytest.warns(ValidityWarning) as caught:
+        simulate(flying_ball(contact), stepper(), t_end=4e-3, dt=TIGHT, **NATIVE)
+    (warning,) = [str(one.message) for one in caught if "restitution" in str(one.message)]
+    assert 'Contact "floor": LankaraniNikravesh is meant for restitution >= 0.8, and has restitution = 0.3' in warning
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        contact = Compliant(LankaraniNikravesh(stiffness=1e8, restitution=0.9))
+        simulate(flying_ball(contact), stepper(), t_end=2e-3, dt=TIGHT, **NATIVE)
+
+
+DENSE = Material(2.07e11, 0.3, density=7800.0)
+
+
+@pytest.mark.parametrize(
+    ("law", "quantity"),
+    [
+        (laws.WinklerFoundation(young=1e7, poisson=0.3, thickness=1e-3), "depth"),
+        (LankaraniNikravesh(stiffness=laws.HertzStiffness(DENSE, DENSE), restitution=0.9), "approach"),
+        (laws.Johnson(DENSE, DENSE), "force"),
+    ],
+    ids=["depth", "approach", "force"],
+)
+def test_limits_of_motion_warn_as_in_python(law, quantity):
+    """Once each; the native engine tells the extreme of the rows that it has looked at, not the first beyond."""
+    found = []
+    for engine in (NATIVE, PYTHON):
+        with pytest.warns(ValidityWarning) as caught:
+            simulate(journal(Compliant(law), speed=20.0).build(), stepper(), t_end=4e-4, dt=TIGHT, **engine)
+        found.append([str(one.message).split(", and has ")[0] for one in caught])
+    assert found[0] == found[1] and len(found[0]) == 1 and quantity in found[0][0]
+
+
+def test_auto_takes_native_where_dop853_is_asked_for():
+    system = flying_ball(Compliant(FLORES))
+    assert simulate(system, stepper(), t_end=1e-3, dt=TIGHT).manifest["engine"] == "native"
+    run = simulate(system, CompliantDae(), t_end=1e-3, dt=TIGHT)
+    assert run.manifest["engine"] == "python" and "Radau(), the default" in run.manifest["engine_reason"]
+
+
+@pytest.mark.parametrize(
+    ("model", "scheme", "reason"),
+    [
+        (slider_rod(contact=Compliant(FLORES)), CompliantDae(solver=Radau()), r"only Dop853\(\).*not Radau\(\)"),
+        (Model([Ground(), SpatialBody("top", mass=1.0, inertia=(1.0, 2.0, 3.0))]), stepper(), "planar bodies only"),
+    ],
+    ids=["solver", "spatial"],
+)
+def test_what_is_not_native_is_refused_in_one_sentence(model, scheme, reason):
+    with pytest.raises(InputError, match=f'engine="native" does not have this run.*{reason}.*engine="auto"'):
+        simulate(model.build(), scheme, t_end=0.01, dt=TIGHT, **NATIVE)
+
+
+@pytest.mark.parametrize("engine", [NATIVE, PYTHON], ids=["native", "python"])
+def test_constant_steps_are_refused(engine):
+    with pytest.raises(InputError, match="ErrorControl|ConstantStep"):
+        simulate(flying_ball(Compliant(FLORES)), stepper(), t_end=1e-3, dt=1e-4, **engine)
