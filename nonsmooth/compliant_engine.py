@@ -30,7 +30,7 @@ __all__ = ["CompliantRun", "compliant_rules", "why_not_compliant"]
 #: seconds of compiled stepping between two looks at Ctrl-C, the progress and the memory
 CHUNK = 0.1
 #: rows that memory is made for at first
-ROWS = 4096
+ROWS = 1000
 
 _layouts: weakref.WeakKeyDictionary[System, dict[int, Any]] = weakref.WeakKeyDictionary()
 

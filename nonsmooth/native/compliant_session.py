@@ -90,7 +90,6 @@ class CompliantSession:
         self.layout, self.table = layout, layout.table.copy()
         self.table[n.RECORD] = record
         entries.ready_compliant()
-        self.table[n.SOLVE] = 0
         self.table[c.I_RATES] = entries.unit("compliant-rates").address
         self.memory = _aligned(layout.template)
         layout.fill(self.memory, values, integration.options)

@@ -18,6 +18,7 @@ from scipy.optimize import brentq
 
 import nonsmooth.laws as laws
 from nonsmooth import (
+    CircleCircle,
     CirclePlane,
     Compliant,
     CompliantDae,
@@ -32,12 +33,14 @@ from nonsmooth import (
     PlanarBody,
     PointForce,
     PointPlane,
+    PrescribedMotion,
     Radau,
     Revolute,
     RevoluteClearance,
     SimulationFailed,
     SpatialBody,
     Spring,
+    Table,
     Torque,
     Trajectory,
     ValidityWarning,
@@ -59,6 +62,7 @@ from nonsmooth.native.compiler import compilations
 from nonsmooth.native.compliant_table import R_RESTART as RESTART
 from nonsmooth.native.table import UNCERTAIN
 from nonsmooth_problems import (
+    chain,
     double_pendulum_clearance,
     slider_crank_revolute,
     slider_crank_translational,
@@ -128,6 +132,20 @@ def swing(contact=None) -> Model:
     return model
 
 
+def hammer() -> Model:
+    """A rod that a table of angles drives against a flying ball, which it strikes from beneath."""
+    t = np.linspace(0.0, 1.0, 40)
+    model = Model([Ground(), Gravity(acceleration=(0.0, -9.81))])
+    model.add(PlanarBody("rod", mass=1.0, inertia=0.1, position=(0.0, 0.5)))
+    model.add(Revolute("pivot", "ground", "rod", at_b=(0.0, -0.5)))
+    motion = Table(tuple(t.tolist()), tuple((0.3 * np.sin(3 * t)).tolist()))
+    model.add(PrescribedMotion("motor", "ground", "rod", coordinate="angle", motion=motion))
+    model.add(PlanarBody("ball", mass=0.2, inertia=0.1, position=(0.0, 0.601), velocity=(0.0, -0.5)))
+    law = Compliant(FLORES, SLIDING)
+    model.add(CircleCircle("touch", "rod", "ball", radius_a=0.05, radius_b=0.05, contact=law))
+    return model
+
+
 CASES = {
     "slider-rod 1": (slider_rod(case=1, contact=Compliant(FLORES)), 2e-3, 2e-6),
     "slider-rod 2": (slider_rod(case=2, contact=Compliant(FLORES, SLIDING)), 2e-3, 2e-6),
@@ -149,6 +167,8 @@ CASES = {
     "slider-crank, three joints": (slider_crank_revolute(contact=COMPLIANT, joints="shaft,knee,pin"), 8e-4, 1e-6),
     "double pendulum": (double_pendulum_clearance(contact=Compliant(FLORES, SLIDING)), 3e-2, 2e-5),
     "swing": (swing(), 5e-2, 2e-5),
+    "hammer": (hammer(), 8e-3, 1e-5),
+    "chain": (chain(4, contact=Compliant(FLORES, SLIDING)), 4e-4, 1e-6),
 }  # fmt: skip
 #: the impact of the light rod on the heavy one multiplies round-off by some hundreds
 LOOSER = {"double pendulum": 1e-11}
@@ -159,7 +179,7 @@ LOOSER = {"double pendulum": 1e-11}
 def test_both_engines_give_the_same_run(name):
     """All columns at all rows; impulses of a row are integrals over it, whose length is known to round-off of time."""
     model, t_end, dt = CASES[name]
-    native, python = both(model.build(), t_end, lengths(dt))
+    native, python = both(model.build(assemble=True), t_end, lengths(dt))
     assert native.manifest["engine"] == "native" and python.manifest["engine"] == "python"
     assert native.counts["python_steps"] == native.counts["fallbacks"] == 0
     assert native.counts["evaluations"] == python.counts["evaluations"]
@@ -182,6 +202,15 @@ def test_both_engines_give_the_same_run(name):
     for term in ("kinetic_start", "potential_start", "loss_contact", "loss_friction", "loss_damping", "work_loads",
                  "work_drivers", "loss_impacts", "remainder"):  # fmt: skip
         assert abs(getattr(ours.energy, term) - getattr(theirs.energy, term)) <= 1e-11 * total, term
+
+
+def test_a_mechanism_without_contacts_and_a_start_before_zero():
+    model = Model([Ground(), Gravity(acceleration=(0.0, -9.81))])
+    model.add(PlanarBody("rod", mass=1.0, inertia=0.1, position=(0.5, 0.0)))
+    model.add(Revolute("pivot", "ground", "rod", at_b=(-0.5, 0.0)))
+    native, python = both(model.build(), 0.03, lengths(1e-4), t_start=-0.02)
+    assert native.t[0] == -0.02 and np.allclose(native.t, python.t, rtol=0.0, atol=1e-15)
+    assert worst(native, python, "v") <= 1e-12
 
 
 @pytest.mark.parametrize("scheme", [stepper(samples=1), stepper(samples=7), stepper(baumgarte=(50.0, 50.0))], ids=repr)
