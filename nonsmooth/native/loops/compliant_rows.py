@@ -22,10 +22,10 @@ from nonsmooth.native.table import *
 
 
 @njit(**OPT)
-def answered(A, f, target):  # type: ignore[no-untyped-def]
-    """target += M^-1 W x, whose x takes SHIFT_J and the rates of V from the rates of the joints, or SHIFT_J alone."""
-    x, at = f + lc(A, RHS_A), f + 8 * V if target == f + 8 * V else f + 8 * S_LEFT
-    joint_rates(A, f, 0, at, x)
+def take_misfit(A, f, v, target):  # type: ignore[no-untyped-def]
+    """target += M^-1 W x with the x that takes W' v + SHIFT_J to zero; their matrix was factored last."""
+    x = f + lc(A, RHS_A)
+    joint_rates(A, f, 0, v, x)
     substitute(A, f, lc(A, N_JOINT_BLOCKS), x)
     push_joint_slots(A, f, 0, x, target)
 
@@ -33,8 +33,8 @@ def answered(A, f, target):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def close_joints(A, f):  # type: ignore[no-untyped-def]
     """The nearest Q and V, in the metric of the masses, with the joints closed; whether it was found."""
-    z, v, first, before, worst = f + 8 * Z0, f + 8 * V, f + lc(A, ROWS), math.inf, 0.0
-    clear_bodies(A, f + 8 * S_LEFT)
+    z, v, still, first, before, worst = f + 8 * Z0, f + 8 * V, f + 8 * S_LEFT, f + lc(A, ROWS), math.inf, 0.0
+    clear_bodies(A, still)
     for _ in range(PROJECTIONS):
         place(A, f + 8 * Q, z)
         evaluate(A, f, lc(A, JOINT_0), lc(A, JOINT_1), z, v, 0)
@@ -50,10 +50,10 @@ def close_joints(A, f):  # type: ignore[no-untyped-def]
             break
         before = worst
         factor_joints(A, f, 0)
-        answered(A, f, f + 8 * Q)
+        take_misfit(A, f, still, f + 8 * Q)
     explicit_rates(A, f, 0)
     factor_joints(A, f, 0)
-    answered(A, f, v)
+    take_misfit(A, f, v, v)
     clear4(f + GROUND + 8 * Q)
     clear4(v + GROUND)
     return True
@@ -258,7 +258,7 @@ def row_at(A, f, rec, t):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def compliant_look(A, f):  # type: ignore[no-untyped-def]
     """Gaps, their rates, and applied forces, FORCE, at STATE."""
-    spread(A, f, f + lc(A, I_STATE), f + lc(A, I_INTEGRALS))
+    spread(A, f, f + lc(A, I_STATE), f + lc(A, I_INTEGRALS))  # whose coordinates are 0: STATE counts from nothing
     st(f, TIME, ld(running(A, f), R_ROW_T))
     contacts_of(A, f)
     applied_forces(A, f)
