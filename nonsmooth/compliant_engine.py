@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from nonsmooth.compiled_run import CompiledRun
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import Interrupted, SimulationFailed, SolverFailed, ValidityWarning
+from nonsmooth.exceptions import ValidityWarning
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.solvers.chain import CERTIFIED
@@ -27,25 +27,10 @@ from nonsmooth.trajectory.rows import Rows, trajectory_of_rows
 
 __all__ = ["CompliantRun", "compliant_rules", "why_not_compliant"]
 
-#: seconds of compiled stepping between two looks at Ctrl-C, the progress and the memory
-CHUNK = 0.1
 #: rows that memory is made for at first
 ROWS = 1000
 
 _layouts: weakref.WeakKeyDictionary[System, dict[int, Any]] = weakref.WeakKeyDictionary()
-
-
-class PythonRun(Protocol):
-    """The Python engine, made when a row needs it."""
-
-    formulation: Any
-    shortened: int
-
-    def _step(self, state: State, t: float) -> Step: ...
-
-    def _answered(self, stepping: Any) -> Any: ...
-
-    def _hint(self, state: State) -> str: ...
 
 
 def why_not_compliant(system: System, stepper: CompliantDae, control: StepControl) -> str | None:
@@ -88,60 +73,25 @@ def compliant_rules(system: System, stepper: CompliantDae, control: ErrorControl
     }
 
 
-class CompliantRun:
-    """One run of the compiled loop, in chunks between which Python looks at Ctrl-C and at failures.
+class CompliantRun(CompiledRun):
+    """One run of compliant contact; the extremes of what laws know are looked at between chunks."""
 
-    Parameters
-    ----------
-    python : () -> the Python engine of the same run, for rows that are not certified
-    """
+    stepper: CompliantDae
+    control: ErrorControl
 
-    def __init__(
-        self, system: System, stepper: CompliantDae, control: ErrorControl, values: Array,
-        manifest: Mapping[str, Any], *, t_end: float, record: int,
-        progress: Callable[[float, float, int], None] | None, python: Callable[[], PythonRun],
-    ) -> None:  # fmt: skip
-        self.system, self.stepper, self.control, self.values = system, stepper, control, values
-        self.manifest, self.t_end, self.record, self.progress, self._make_python = (
-            manifest, t_end, record, progress, python,
-        )  # fmt: skip
-        compliance = system.compliance
-        self.constants = np.zeros(0) if compliance is None else compliance.coefficients(values).full().ravel()
-        self.python: PythonRun | None = None
-        self.python_steps = 0
-        self.clock = time.perf_counter()
-
-    def trajectory(self, first: State) -> Trajectory:
-        """Run from the start to the end."""
+    def _prepare(self) -> None:
         from nonsmooth.native.compliant_session import CompliantSession
 
-        layout, known = _layout_of(self.system, self.stepper), np.concatenate([self.values, self.constants])
+        compliance, layout = self.system.compliance, _layout_of(self.system, self.stepper)
+        constants = np.zeros(0) if compliance is None else compliance.coefficients(self.values).full().ravel()
+        known = np.concatenate([self.values, constants])
         self.session = CompliantSession(layout, known, self._integration(), record=self.record, capacity=ROWS)
-        self.validity = Validity(self.system, self.values, self.constants)
-        self.first = first
-        self.session.start(first)
-        self.clock = time.perf_counter()
-        try:
-            self._loop()
-        except SolverFailed as error:
-            state = self.state()
-            hint = self.python._hint(state) if self.python else ""
-            message = f"Step {self.steps + 1}, from t = {state.t:.9g} s, failed: {error}{hint}"
-            raise SimulationFailed(message, trajectory=self._finished(f"failed: {message}"), cause=error) from error
-        except KeyboardInterrupt:
-            t = self.session.time
-            message = f"Interrupted at t = {t:.9g} s of {self.t_end:g} s, after {self.steps} steps."
-            raise Interrupted(message, trajectory=self._finished("interrupted")) from None
-        return self._finished("finished")
+        self.validity = Validity(self.system, self.values, constants)
 
-    @property
-    def steps(self) -> int:
-        from nonsmooth.native.table import K_STEPS
-
-        return int(self.session.counter(K_STEPS))
+    def _begin(self) -> None:
+        self.session.start(self.first)
 
     def state(self) -> State:
-        """Where the run stands."""
         found, first = self.session.state(), self.first
         grid = {"grid_start": first.stepper_memory.get("grid_start", np.array([first.t]))}
         laws, steps = {**first.law_memory, **found.law_memory}, {**first.stepper_memory, **grid, **found.stepper_memory}
@@ -167,25 +117,13 @@ class CompliantRun:
 
     # ------------------------------------------------------------------------------------------------------------ run
 
-    def _loop(self) -> None:
-        from nonsmooth.native import table as n
+    def _advance(self, steps: int) -> int:
+        status = int(self.session.advance(self.t_end, steps))
+        self._check_laws()
+        return status
 
-        session, chunk = self.session, 64
-        while session.time < self.t_end:
-            begin, before = time.perf_counter(), self.steps
-            status = session.advance(self.t_end, chunk)
-            self._check_laws()
-            if status == n.FULL:
-                session.columns.grow()
-            elif status == n.UNCERTAIN:
-                self._python_step()
-            seconds, done = time.perf_counter() - begin, self.steps - before
-            if seconds < CHUNK / 2 and status == n.DONE:
-                chunk *= 2
-            elif seconds > CHUNK:
-                chunk = max(1, int(done * CHUNK / seconds))
-            if self.progress is not None:
-                self.progress(session.time, self.t_end, self.steps)
+    def _grow(self) -> None:
+        self.session.columns.grow()
 
     def _check_laws(self) -> None:
         """Warn of laws out of their range, by the extremes since the last look."""
@@ -196,7 +134,6 @@ class CompliantRun:
         self.session.forget_extremes()
 
     def _python_step(self) -> None:
-        """The next row by the Python formulation, which raises where it finds none either."""
         if self.python is None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ValidityWarning)  # they have been given
@@ -204,11 +141,7 @@ class CompliantRun:
             self.python.formulation.validity = self.validity
         state = self.state()
         state, _ = self.python._answered(self.python.formulation.start(state))
-        step = self.python._step(state, self.control.next_time(state.t, state.t, self.t_end))
-        if not step.state.t > state.t:
-            raise SolverFailed("the step has no length; the times of its impacts cannot be told apart.")
-        self._accept(state, step)
-        self.python_steps += 1
+        self._accept(state, self._stepped(self.python, state, self.control.next_time(state.t, state.t, self.t_end)))
 
     def _accept(self, before: State, step: Step) -> None:
         """Take over a row of the Python formulation."""

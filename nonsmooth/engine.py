@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import Callable, Mapping
 from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from nonsmooth.compiled_run import CompiledRun, PythonRun
 from nonsmooth.compliant_engine import why_not_compliant
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import Interrupted, SimulationFailed, SolverFailed
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
@@ -36,26 +35,10 @@ from nonsmooth.trajectory.rows import Rows, trajectory_of_rows
 
 __all__ = ["NativeRun", "layout_of", "longest_step", "native_rules", "scheme_of", "why_not_native"]
 
-#: seconds of compiled stepping between two looks at Ctrl-C, the progress and the memory
-CHUNK = 0.1
 #: rows that memory is made for at first, at most
 ROWS = 1_000_000
 
 _layouts: weakref.WeakKeyDictionary[System, dict[tuple[bool, int], Any]] = weakref.WeakKeyDictionary()
-
-
-class PythonRun(Protocol):
-    """The Python engine, made when a step needs it."""
-
-    formulation: Any
-    chain: Any
-    shortened: int
-
-    def _step(self, state: State, t: float) -> Step: ...
-
-    def _answered(self, stepping: Any) -> Any: ...
-
-    def _hint(self, state: State) -> str: ...
 
 
 def why_not_native(system: System, stepper: Stepper, control: StepControl, values: Array) -> str | None:
@@ -138,86 +121,35 @@ def _coefficients(system: System, values: Array, label: str) -> list[float]:
     return [value for name, value in zip(system.parameters, values, strict=True) if name in names]
 
 
-class NativeRun:
-    """One run of the compiled loop, in chunks between which Python looks at Ctrl-C and at failures.
+class NativeRun(CompiledRun):
+    """One run of rigid contact."""
 
-    Parameters
-    ----------
-    python : () -> the Python engine of the same run, for steps that are not certified
-    """
+    control: ConstantStep | Landing
 
-    def __init__(
-        self, system: System, stepper: Stepper, control: ConstantStep | Landing, values: Array,
-        manifest: Mapping[str, Any], *, t_end: float, record: int,
-        progress: Callable[[float, float, int], None] | None, python: Callable[[], PythonRun],
-    ) -> None:  # fmt: skip
-        self.system, self.stepper, self.control, self.values = system, stepper, control, values
-        self.manifest, self.t_end, self.record, self.progress, self._make_python = (
-            manifest, t_end, record, progress, python,
-        )  # fmt: skip
-        self.python: PythonRun | None = None
-        self.python_steps = 0
-        self.clock = time.perf_counter()
-
-    def trajectory(self, first: State) -> Trajectory:
-        """Run from the start to the end."""
+    def _prepare(self) -> None:
         from nonsmooth.native.session import Session
 
-        layout = layout_of(self.system, self.stepper, self.values)
+        layout, first = layout_of(self.system, self.stepper, self.values), self.first
         rows = int(min(max((self.t_end - first.t) / (longest_step(self.control) * self.record), 1.0) + 10, ROWS))
         scheme = scheme_of(self.stepper, self.control)
         self.session = Session(layout, self.values, scheme, record=self.record, capacity=rows)
-        self.first, self.origin = first, float(first.stepper_memory.get("grid_start", np.array([first.t]))[0])
-        try:
-            self.session.start(first, self._python_start)
-            self.clock = time.perf_counter()
-            self._loop()
-        except SolverFailed as error:
-            state = self.state()
-            hint = self.python._hint(state) if self.python else ""
-            message = f"Step {self.steps + 1}, from t = {state.t:.9g} s, failed: {error}{hint}"
-            raise SimulationFailed(message, trajectory=self._finished(f"failed: {message}"), cause=error) from error
-        except KeyboardInterrupt:
-            t = self.state().t
-            message = f"Interrupted at t = {t:.9g} s of {self.t_end:g} s, after {self.steps} steps."
-            raise Interrupted(message, trajectory=self._finished("interrupted")) from None
-        return self._finished("finished")
+        self.origin = float(first.stepper_memory.get("grid_start", np.array([first.t]))[0])
 
-    @property
-    def steps(self) -> int:
-        from nonsmooth.native.table import K_STEPS
-
-        return int(self.session.counter(K_STEPS))
+    def _begin(self) -> None:
+        self.session.start(self.first, self._python_start)
 
     def state(self) -> State:
-        """Where the run stands."""
         state: State = self.session.state()
         memory = {**state.stepper_memory, "grid_start": np.array([self.origin])}
         return State(state.t, state.q, state.v, self.first.law_memory, memory)
 
-    def _loop(self) -> None:
-        from nonsmooth.native import table as n
+    def _advance(self, steps: int) -> int:
+        return int(self.session.advance(self.origin, longest_step(self.control), self.t_end, steps))
 
-        session, chunk = self.session, 64
-        while self.time() < self.t_end:
-            begin, before = time.perf_counter(), self.steps
-            status = session.advance(self.origin, longest_step(self.control), self.t_end, chunk)
-            if status == n.FULL:
-                session.columns.grow(session.counter(n.K_ROWS))
-            elif status == n.UNCERTAIN:
-                self._python_step()
-            seconds, done = time.perf_counter() - begin, self.steps - before
-            if seconds < CHUNK / 2 and status == n.DONE:
-                chunk *= 2
-            elif seconds > CHUNK:
-                chunk = max(1, int(done * CHUNK / seconds))
-            if self.progress is not None:
-                self.progress(self.time(), self.t_end, self.steps)
+    def _grow(self) -> None:
+        from nonsmooth.native.table import K_ROWS
 
-    def time(self) -> float:
-        from nonsmooth.native.table import TIME
-
-        return float(self.session.layout.header(self.session.memory, TIME, 2)[1])
+        self.session.columns.grow(self.session.counter(K_ROWS))
 
     def _prepared_python(self) -> tuple[PythonRun, Step | None]:
         """The Python engine, made ready, and the impact that it begins with."""
@@ -233,15 +165,10 @@ class NativeRun:
             self._accept(impact, start=True)
 
     def _python_step(self) -> None:
-        """The next step by the Python formulation, which raises where it cannot certify it either."""
         python, state = self.python or self._prepared_python()[0], self.state()
         memory = {**self.prepared.stepper_memory, **state.stepper_memory}
         state = State(state.t, state.q, state.v, state.law_memory, memory)
-        step = python._step(state, self.control.next_time(state.t, self.origin, self.t_end))
-        if not step.state.t > state.t:
-            raise SolverFailed("the step has no length; the times of its impacts cannot be told apart.")
-        self._accept(step)
-        self.python_steps += 1
+        self._accept(self._stepped(python, state, self.control.next_time(state.t, self.origin, self.t_end)))
 
     def _accept(self, step: Step, *, start: bool = False) -> None:
         """Take over a step of the Python formulation, or the impact at the start."""

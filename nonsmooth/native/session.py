@@ -161,6 +161,11 @@ class Session:
         entries.run(self.A, self.f, self.rec, t, 1.0, t, 0)  # compiled before the clock runs
         entries.observe_rows(self.A, self.f, self.rec, 0, 0, 0)
 
+    @property
+    def time(self) -> float:
+        """[s]"""
+        return float(self.layout.header(self.memory, n.TIME, 2)[1])
+
     def place(self, state: State) -> None:
         """Put the motion of a state into the memory."""
         layout = self.layout
