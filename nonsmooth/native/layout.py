@@ -62,7 +62,7 @@ class Layout:
     elements : of the model, in order
     parameters : names of the parameters in order, for the index of each
     rough : whether tangential rows exist
-    scheme : `table.GAUSS`, `table.MOREAU_JEAN` or `table.LANDING`
+    scheme : `table.GAUSS`, `MOREAU_JEAN`, `LANDING` or `GENERALIZED_ALPHA`
     functions : of the kinds of elements, where they have been made already
 
     Attributes
@@ -250,6 +250,7 @@ class Layout:
         section(n.SURFACE_0, self.contacts, kinds.surface, 0)
         section(n.CLOSURE_0, self.joints, kinds.closure, 0)
         section(n.POTENTIAL_0, [e for e in forces if _conservative(e)], kinds.potential, 1)
+        section(n.DRIFT_0, self.joints if self.scheme == n.GENERALIZED_ALPHA else [], kinds.drift, 0)
         self.table[n.VARYING], self.table[n.N_GROUPS] = bool(varying), len(groups)
         touched = {body for e in (*self.contacts, *varying) for body in self._bodies(e)} - {n.GROUND}
         self.table[n.N_TOUCHED], self.table[n.TOUCHED] = len(touched), self._address(np.array(sorted(touched), int))

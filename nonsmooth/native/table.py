@@ -12,7 +12,7 @@ integers, which all runs share. Places within a run are offsets in bytes; fields
     ROW_WIDTH, STRUCK_WIDTH,
     # groups of elements, first and last, by what they are evaluated for
     CONTACT_0, CONTACT_1, JOINT_0, JOINT_1, FORCE_0, FORCE_1, STATIC_0, STATIC_1, SURFACE_0, SURFACE_1,
-    CLOSURE_0, CLOSURE_1, POTENTIAL_0, POTENTIAL_1,
+    CLOSURE_0, CLOSURE_1, POTENTIAL_0, POTENTIAL_1, DRIFT_0, DRIFT_1,
     # offsets of a run's records and arrays
     GAPS, ROWS, JOINTS, SLOTS, COUNT, DIAGONAL, X, RHS, RHS_A, LU,
     # addresses of records of integers; of the offsets of all bodies, and of those at contacts and varying forces
@@ -20,7 +20,7 @@ integers, which all runs share. Places within a run are offsets in bytes; fields
     # addresses of functions
     SOLVE, STEP, FINISH,
     N_TABLE,
-) = range(58)  # fmt: skip
+) = range(60)  # fmt: skip
 
 # ----------------------------------------------------------------------------------------------- records of integers
 #: a group of elements of one kind: its two functions, how many, the address of (body a, body b, outputs) of each, all
@@ -62,8 +62,12 @@ COUNTERS = 32
 ) = range(11)  # fmt: skip
 #: numbers that a scheme is told
 OPTIONS = 40
+#: of generalized-alpha
+O_RADIUS = O_THETA
 #: whether a step had an impact; whether a diagonal of the joints' matrix was raised; which side is the step's start
 HIT, RAISED, PARITY = 50, 51, 52
+#: of generalized-alpha, whether the accelerations of the state are known; whether contacts push along mean directions
+KNOWN, MEAN = 53, 54
 HEADER = 56
 
 # ---------------------------------------------------------------------------------------------- a run: its records
@@ -72,6 +76,8 @@ HEADER = 56
     Q, V, U, VP, Q1, QM, Z0, Z1, ZM, MASS, ROOT_MASS, INVERSE, CONSTANT_FORCE, FORCE, KICK, PUSH, BASE, WORK, S_LEFT,
     BODY,
 ) = range(0, 80, 4)  # fmt: skip
+#: in generalized-alpha: smooth and pseudo-accelerations of the state and of a pass, velocities of the last pass, terms
+SMOOTH, PSEUDO, SMOOTH_1, PSEUDO_1, LAST_V, PARTS = KICK, PUSH, QM, ZM, S_LEFT, S_LEFT
 #: of a gap: its bodies, laws, impulses, what the step does with it, what it leaves for its row, sums, earlier impulses
 (
     GAP_A, GAP_B, FRICTION, RESTITUTION, TANGENTIAL, SCALE, THRESHOLD, Y_SCALE,
@@ -82,6 +88,9 @@ HEADER = 56
 #: true gap; of a landing step, tangential impulse of impacts, and that of the second half; 1 / SCALE and 1 / Y_SCALE;
 #: direction of the true gap
 TRUE, S_PTI, S_END, PER_SCALE, PER_Y, TRUE_RATE = 36, 37, 38, 39, 40, 44
+#: in generalized-alpha: impulse of the displacement and its mode, whether the gap has closed in the step, its mode in
+#: velocities, and what the laws add to its rates
+S_N, S_N_MODE, BOUND, KEPT_MODE, LAW_N, LAW_T = range(HISTORY_N, HISTORY_N + 6)
 #: at two sides, start and end of a step, the gap; in bytes, its normal and tangential direction, and from side to side
 GAP_G, NORMAL, TANGENT, GAP_SIDE = 52, 8 * 56, 8 * 64, 8 * 20
 GAP = 92
@@ -94,6 +103,9 @@ GAP = 92
 ) = range(20)  # fmt: skip
 #: at two sides the row's value and its explicit rate; in bytes, its direction, and from side to side
 ROW_G, ROW_RATE, DIRECTION, ROW_SIDE = 20, 21, 8 * 24, 8 * 12
+#: in generalized-alpha: multipliers of the state and of a pass, impulse of the displacement, force at the end; at both
+#: sides what the second derivative of g holds besides J . b
+LAM, LAM_1, S_J, AT_END, ROW_DRIFT = 8, 9, 10, 13, 22
 ROW = 44
 #: of a joint: its second body, its first row and how many, reactions of a step and of its impact, their sums
 JOINT_B, JOINT_FIRST, JOINT_ROWS, _, S_REACTION, S_REACTION_I, SUM_REACTION, SUM_REACTION_I, JOINT = (
@@ -113,7 +125,7 @@ GROUND = 8 * HEADER
 ) = range(13)  # fmt: skip
 
 # ------------------------------------------------------------------------------------------------------- constants
-GAUSS, MOREAU_JEAN, LANDING = 0, 1, 2
+GAUSS, MOREAU_JEAN, LANDING, GENERALIZED_ALPHA = 0, 1, 2, 3
 OPEN, STICK, FORWARD, BACKWARD = 0, 1, 2, 3
 DONE, FULL, UNCERTAIN, OPEN_START = 0, 1, 2, 3
 #: as in `nonsmooth.steppers.moreau_jean`
@@ -129,3 +141,5 @@ PASSES = 50
 LANDED, TRIALS, AT_THE_END, ACCEPTABLE, LANDINGS = 1e-13, 40, 1 - 1e-9, 1e-11, 100
 #: of the impulses at the start within a pass
 CORRECTIONS = 4
+#: as in `nonsmooth.steppers.generalized_alpha`, and the change that a pass may leave to the next ones
+SETTLED, STALLED, SETTLING, TURNED, FINEST, EPSILON = 1e-13, 1e-9, 8, 0.5, 1e-15, 2.0**-52

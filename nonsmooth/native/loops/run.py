@@ -9,6 +9,7 @@ from typing import Any
 
 from numba import njit, types
 
+from nonsmooth.native.loops.alpha import *
 from nonsmooth.native.loops.bodies import *
 from nonsmooth.native.loops.gauss import *
 from nonsmooth.native.loops.landing import *
@@ -171,5 +172,6 @@ UNITS: dict[str, tuple[Any, Any]] = {
     "gauss": (gauss_step, WORD(WORD, WORD, types.float64)),
     "moreau-jean": (moreau_step, WORD(WORD, WORD, types.float64)),
     "landing": (landing_step, WORD(WORD, WORD, types.float64)),
+    "generalized-alpha": (alpha_step, WORD(WORD, WORD, types.float64)),
     "finish": (finish_step, WORD(WORD, WORD, WORD)),
 }
