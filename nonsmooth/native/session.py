@@ -240,6 +240,8 @@ class Session:
             layout.joint_field(memory, where)[:] = values.reshape(-1, 3)
         for where in (n.P_A, n.P_B):
             layout.row_field(memory, where)[:] = 0.0
+        if self.kind == n.GENERALIZED_ALPHA:
+            self._recall({name: state.stepper_memory[name] for name in ACCELERATIONS})
         if not start:
             self.columns.grow(self.counter(n.K_ROWS))
             self.units[2](self.A, self.f, self.rec)
