@@ -151,6 +151,8 @@ class Layout:
             (n.ROWS, self._take(n.ROW * self.ng)), (n.JOINTS, self._take(n.JOINT * nj)),
         ):  # fmt: skip
             table[where] = value
+        if self.scheme == n.GENERALIZED_ALPHA:
+            table[n.MORE] = self._take(n.BODY * (nb + 1))
         self._body = {e.name: n.GROUND for e in elements if isinstance(e, Ground)}
         self._body |= {body.name: n.GROUND + n.BODY_STEP * (i + 1) for i, body in enumerate(self.bodies)}
         of_joints, of_contacts = (np.cumsum(counts) - counts for counts in (self._counts[:nj], self._counts[nj:]))

@@ -14,13 +14,13 @@ integers, which all runs share. Places within a run are offsets in bytes; fields
     CONTACT_0, CONTACT_1, JOINT_0, JOINT_1, FORCE_0, FORCE_1, STATIC_0, STATIC_1, SURFACE_0, SURFACE_1,
     CLOSURE_0, CLOSURE_1, POTENTIAL_0, POTENTIAL_1, DRIFT_0, DRIFT_1,
     # offsets of a run's records and arrays
-    GAPS, ROWS, JOINTS, SLOTS, COUNT, DIAGONAL, X, RHS, RHS_A, LU,
+    GAPS, ROWS, JOINTS, SLOTS, COUNT, DIAGONAL, X, RHS, RHS_A, LU, MORE,
     # addresses of records of integers; of the offsets of all bodies, and of those at contacts and varying forces
     GROUPS, BLOCKS, COUPLINGS, ENTRIES, TARGETS, EVERY, TOUCHED, N_TOUCHED,
     # addresses of functions
     SOLVE, STEP, FINISH,
     N_TABLE,
-) = range(60)  # fmt: skip
+) = range(61)  # fmt: skip
 
 # ----------------------------------------------------------------------------------------------- records of integers
 #: a group of elements of one kind: its two functions, how many, the address of (body a, body b, outputs) of each, all
@@ -78,6 +78,9 @@ HEADER = 56
 ) = range(0, 80, 4)  # fmt: skip
 #: in generalized-alpha: smooth and pseudo-accelerations of the state and of a pass, velocities of the last pass, terms
 SMOOTH, PSEUDO, SMOOTH_1, PSEUDO_1, LAST_V, PARTS = KICK, PUSH, QM, ZM, S_LEFT, S_LEFT
+#: and, in records of their own at MORE: what mean directions add to velocities; of displacements and of accelerations,
+#: what the last pass answered and by how much that had changed
+LAG, U_ANSWER, U_CHANGE, B_ANSWER, B_CHANGE = range(0, 20, 4)
 #: of a gap: its bodies, laws, impulses, what the step does with it, what it leaves for its row, sums, earlier impulses
 (
     GAP_A, GAP_B, FRICTION, RESTITUTION, TANGENTIAL, SCALE, THRESHOLD, Y_SCALE,
@@ -143,3 +146,5 @@ LANDED, TRIALS, AT_THE_END, ACCEPTABLE, LANDINGS = 1e-13, 40, 1 - 1e-9, 1e-11, 1
 CORRECTIONS = 4
 #: as in `nonsmooth.steppers.generalized_alpha`, and the change that a pass may leave to the next ones
 SETTLED, STALLED, SETTLING, TURNED, FINEST, EPSILON = 1e-13, 1e-9, 8, 0.5, 1e-15, 2.0**-52
+#: by how much a pass has to shrink what moves, or the next ones go along secants; their least and largest share
+SLOW, SECANT, LEAST_SHARE, MOST_SHARE = 0.1, 3, -10.0, 0.97

@@ -90,13 +90,63 @@ def apart(A, f, x, y):  # type: ignore[no-untyped-def]
     return math.sqrt(size)
 
 
+@vector("aaxaa")
+def mix4(w, b, target, answer, s, last, x):  # type: ignore[no-untyped-def]
+    """target = answer - s (answer - last); last = answer; x = answer - what target was."""
+    found, before = w.load(answer), w.load(target)
+    w.store(b.fsub(found, b.fmul(w.all(s), b.fsub(found, w.load(last)))), target)
+    w.store(found, last)
+    w.store(b.fsub(found, before), x)
+
+
+@vector("aaaa", types.float64)
+def bent4(w, b, answer, x, change, weight):  # type: ignore[no-untyped-def]
+    """Sum of r (r - change) weight, r = answer - x."""
+    r = b.fsub(w.load(answer), w.load(x))
+    return w.total(b.fmul(b.fmul(r, b.fsub(r, w.load(change))), w.load(weight)))
+
+
+@vector("aaaa", types.float64)
+def bend4(w, b, answer, x, change, weight):  # type: ignore[no-untyped-def]
+    """Sum of (r - change)^2 weight, r = answer - x."""
+    r = b.fsub(b.fsub(w.load(answer), w.load(x)), w.load(change))
+    return w.total(b.fmul(b.fmul(r, r), w.load(weight)))
+
+
 @njit(**OPT)
-def smooth_accelerations(A, f, t, z, v, side):  # type: ignore[no-untyped-def]
+def more(A, f, field):  # type: ignore[no-untyped-def]
+    """A field of the bodies' second records, named as those of the first."""
+    return f + lc(A, MORE) - GROUND + 8 * field
+
+
+@njit(**OPT)
+def take_answer(A, f, answer, x, field, secant):  # type: ignore[no-untyped-def]
+    """x becomes the answer to it or, with `secant`, where that and the answer before suggest; how far both are apart.
+
+    `field` is that of the answer before, its change follows.
+    """
+    last, change, size = more(A, f, field), more(A, f, field) + 32, apart(A, f, answer, x)
+    share = 0.0
+    if secant:
+        above = below = 0.0
+        for k in range(1, lc(A, N_BODIES) + 1):
+            b = GROUND + BODY_STEP * k
+            above += bent4(answer + b, x + b, change + b, f + b + 8 * MASS)
+            below += bend4(answer + b, x + b, change + b, f + b + 8 * MASS)
+        share = min(max(above / max(below, TINY), LEAST_SHARE), MOST_SHARE)
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        mix4(x + b, answer + b, share, last + b, change + b)
+    return size
+
+
+@njit(**OPT)
+def smooth_accelerations(A, f, t, z, v, side, secant):  # type: ignore[no-untyped-def]
     """SMOOTH_1 and LAM_1: M b = h + W_g lam, W_g' b + drift = 0 at placements z and velocities v; how b has changed.
 
     The joints' directions stand at `side`, and their matrix is factored. They begin with LAM_1.
     """
-    b1, work, x = f + 8 * SMOOTH_1, f + 8 * WORK, f + lc(A, RHS_A)
+    work, x = f + 8 * WORK, f + lc(A, RHS_A)
     forces_at(A, f, t, z, v)
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
@@ -111,9 +161,7 @@ def smooth_accelerations(A, f, t, z, v, side):  # type: ignore[no-untyped-def]
         push_joints(A, f, side, LAM_1, work)
         joint_rates(A, f, side, work, x)
         answer_joints(A, f, side, x, LAM_1, work)
-    change = apart(A, f, work, b1)
-    copy_bodies(A, work, b1)
-    return change
+    return take_answer(A, f, work, f + 8 * SMOOTH_1, B_ANSWER, secant)
 
 
 @njit(**OPT)
@@ -124,7 +172,7 @@ def first_accelerations(A, f):  # type: ignore[no-untyped-def]
         st(first + ROW_STEP * k, LAM_1, 0.0)
     clear_bodies(A, f + 8 * SMOOTH_1)
     for _ in range(2):  # the second time takes round-off away
-        smooth_accelerations(A, f, ld(f, TIME + 1), start_z(f), f + 8 * V, side)
+        smooth_accelerations(A, f, ld(f, TIME + 1), start_z(f), f + 8 * V, side, False)
     if li(f, RAISED) or not math.isfinite(length(A, f, f + 8 * SMOOTH_1)):
         return False
     copy_bodies(A, f + 8 * SMOOTH_1, f + 8 * SMOOTH)

@@ -64,6 +64,7 @@ def alpha_origin(A, f):  # type: ignore[no-untyped-def]
     si(f, MEAN, 1)
     copy_bodies(A, f + 8 * SMOOTH, f + 8 * SMOOTH_1)
     copy_bodies(A, v, f + 8 * LAST_V)
+    clear4(more(A, f, LAG) + GROUND)
 
 
 @njit(**OPT)
@@ -118,7 +119,7 @@ def take_displacement(A, f):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def close_positions(A, f, dt):  # type: ignore[no-untyped-def]
+def close_positions(A, f, dt, secant):  # type: ignore[no-untyped-def]
     """U of BASE: joints closed and gaps not negative at the end, both linearised where U led last; its change.
 
     Infinite where no active set was found.
@@ -140,9 +141,7 @@ def close_positions(A, f, dt):  # type: ignore[no-untyped-def]
     take_displacement(A, f)
     if not found:
         return math.inf
-    change = apart(A, f, f + 8 * VP, u)
-    copy_bodies(A, f + 8 * VP, u)
-    return change
+    return take_answer(A, f, f + 8 * VP, u, U_ANSWER, secant)
 
 
 @njit(**OPT)
@@ -180,8 +179,11 @@ def closed_gaps(A, f, settling):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def push_lag(A, f, v):  # type: ignore[no-untyped-def]
-    """v += M^-1 (D - W) P of the impulses of the pass before: D the mean directions of both sides, W those at the end."""
+def lag(A, f, v):  # type: ignore[no-untyped-def]
+    """v = M^-1 (D - W) P: D the mean directions of both sides, or W, those at the end."""
+    clear_bodies(A, v)
+    if not li(f, MEAN):
+        return
     inverse, start, end, first = f + 8 * INVERSE, start_row(f), end_row(f), f + lc(A, ROWS)
     for k in range(lc(A, N_ROWS)):
         row = first + ROW_STEP * k
@@ -202,10 +204,12 @@ def push_lag(A, f, v):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def close_velocities(A, f, dt, gamma):  # type: ignore[no-untyped-def]
     """VP: joints at their rates, closed gaps by the laws of impact and friction; its change, infinite if not found."""
-    base, last, gaps = f + 8 * BASE, f + 8 * LAST_V, f + lc(A, GAPS)
+    base, last, gaps, lagging, lagged = f + 8 * BASE, f + 8 * LAST_V, f + lc(A, GAPS), more(A, f, LAG), f + 8 * WORK
     follow_accelerations(A, f, dt, 1.0 - gamma, gamma, base)
-    if li(f, MEAN):
-        push_lag(A, f, base)
+    lag(A, f, lagging)
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        add4(base + b, base + b, lagging + b)
     explicit_rates(A, f, end_row(f))
     found = call_solve(lc(A, SOLVE), A, f, end_row(f), end_gap(f))
     for k in range(lc(A, N_GAPS)):
@@ -216,7 +220,8 @@ def close_velocities(A, f, dt, gamma):  # type: ignore[no-untyped-def]
         return math.inf
     change = apart(A, f, f + 8 * VP, last)
     copy_bodies(A, f + 8 * VP, last)
-    return change
+    lag(A, f, lagged)  # what is held in all directions does not move, while impulses change
+    return change + apart(A, f, lagged, lagging)
 
 
 @njit(**OPT)
@@ -234,16 +239,16 @@ def alpha_passes(A, f, t1, dt):  # type: ignore[no-untyped-def]
     """The passes of a step; whether they settled."""
     gamma, beta = newmark_weights(f)
     u, v, z1, row_side, gap_side = f + 8 * U, f + 8 * VP, end_z(f), end_row(f), end_gap(f)
-    still, start, moved = places_round_off(A, f, dt), length(A, f, f + 8 * V), math.inf
+    still, start, before, moved = places_round_off(A, f, dt), length(A, f, f + 8 * V), math.inf, math.inf
     for k in range(PASSES):
         si(f, COUNTERS + K_PASSES, li(f, COUNTERS + K_PASSES) + 1)
         follow_accelerations(A, f, dt, 0.5 - beta, beta, f + 8 * BASE)
-        change = 0.0
+        change, secant = 0.0, k > SECANT and moved > SLOW * before and moved > SETTLED
         if k == 0:
             copy_bodies(A, f + 8 * BASE, u)
         else:
             friction_displaces(A, f, f + 8 * BASE)
-            change = close_positions(A, f, dt)
+            change = close_positions(A, f, dt, secant)
         move(A, f + 8 * Q, u, dt, f + 8 * Q1)
         place(A, f + 8 * Q1, z1)
         joints_at(A, f, t1, z1, u, row_side)
@@ -253,15 +258,16 @@ def alpha_passes(A, f, t1, dt):  # type: ignore[no-untyped-def]
             continue
         closed_gaps(A, f, k > SETTLING)
         change += close_velocities(A, f, dt, gamma)
-        change += dt * smooth_accelerations(A, f, t1, z1, v, row_side)
+        change += dt * smooth_accelerations(A, f, t1, z1, v, row_side, secant)
         if not math.isfinite(change) or li(f, RAISED):
             return False
         size = length(A, f, v) + start + dt * length(A, f, f + 8 * SMOOTH_1)
         before, moved = moved, change / max(size, still / SETTLED, TINY)
-        # what is left shrinks from pass to pass as what has moved does
-        if moved <= SETTLED and (moved * moved <= FINEST * before or moved >= before / 2):
+        # what is left shrinks from pass to pass as what has moved does, but for the first one
+        fine = moved <= FINEST or k > 2 and moved * moved <= FINEST * before
+        if moved <= SETTLED and not secant and (fine or moved >= before / 2):
             return True
-        if moved >= before and moved <= (ACCEPTABLE if k <= SETTLING else STALLED):
+        if moved >= before and not secant and moved <= (ACCEPTABLE if k <= SETTLING else STALLED):
             return True
     return False
 

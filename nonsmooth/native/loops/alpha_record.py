@@ -95,8 +95,33 @@ def joints_error(A, f, size, dt):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def laws_error(A, f, size):  # type: ignore[no-untyped-def]
+    """Natural map of Signorini's and Coulomb's laws over the closed gaps, each scaled by its terms; as `joints_error`."""
+    vp, parts, side, inverse, first = f + 8 * VP, f + 8 * PARTS, end_gap(f), f + 8 * INVERSE, f + lc(A, GAPS)
+    floor, worst = ld(f, OPTIONS + O_FLOOR) * size, 0.0
+    for k in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * k
+        if not li(gap, ACTIVE):
+            continue
+        a, b, J, D, N = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + side, gap + TANGENT + side, ld(gap, P_N)
+        mobile = mobility(J, J, inverse + a, inverse + b)
+        rate, own = along(J, vp + a, vp + b) + ld(gap, LAW_N), mobile * N
+        terms = along_sizes(J, parts + a, parts + b) + abs(ld(gap, LAW_N)) + abs(own) + floor * math.sqrt(mobile)
+        worst = max(worst, abs(min(rate, own)) / max(terms, TINY))
+        if lc(A, ROUGH) and ld(gap, FRICTION) > 0.0:
+            mobile = mobility(D, D, inverse + a, inverse + b)
+            slip, reach = along(D, vp + a, vp + b) + ld(gap, LAW_T), mobile * ld(gap, FRICTION) * max(N, 0.0)
+            force = mobile * ld(gap, P_T)
+            error = abs(force - min(max(force - slip, -reach), reach))
+            terms = along_sizes(D, parts + a, parts + b) + abs(ld(gap, LAW_T)) + abs(force) + reach
+            worst = max(worst, error / max(terms + floor * math.sqrt(mobile), TINY))
+    return worst
+
+
+@njit(**OPT)
 def alpha_error(A, f, dt):  # type: ignore[no-untyped-def]
-    """Scaled residual of the smooth equations, of both corrections, and of the joints, as the Python twin defines it.
+    """Scaled residual of the smooth equations, of both corrections, and of the joints, as the Python twin defines it;
+    that of the laws.
 
     PSEUDO_1 are the new pseudo-accelerations.
     """
@@ -118,7 +143,7 @@ def alpha_error(A, f, dt):  # type: ignore[no-untyped-def]
         take_joints_off(A, f, start, P_B, before)
         take_gaps_off(A, f, start_side, P_N, before, before)
     worst = max(worst, worst_row(A, f, floor), joints_error(A, f, size, dt))
-    return worst if math.isfinite(size) else math.inf
+    return worst if math.isfinite(size) else math.inf, laws_error(A, f, size)
 
 
 @njit(**OPT)
@@ -207,9 +232,9 @@ def alpha_record(A, f, t1, dt):  # type: ignore[no-untyped-def]
         b = f + GROUND + BODY_STEP * k
         a, b0, b1, new = b + 8 * PSEUDO, b + 8 * SMOOTH, b + 8 * SMOOTH_1, b + 8 * PSEUDO_1
         sum_of_four4(new, f + GROUND + 8 * V, of_pseudo, a, of_old, b0, of_new, b1)
-    error = alpha_error(A, f, dt)
+    error, of_laws = alpha_error(A, f, dt)
     natural, loss, struck = note_gaps(A, f, dt)
-    if not (error <= certified and natural <= certified and law_error(A, f, end_gap(f), f + 8 * VP) <= certified):
+    if not (error <= certified and natural <= certified and of_laws <= certified):
         return UNCERTAIN
     first = f + lc(A, GAPS)
     for k in range(lc(A, N_GAPS)):
