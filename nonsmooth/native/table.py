@@ -146,5 +146,7 @@ LANDED, TRIALS, AT_THE_END, ACCEPTABLE, LANDINGS = 1e-13, 40, 1 - 1e-9, 1e-11, 1
 CORRECTIONS = 4
 #: as in `nonsmooth.steppers.generalized_alpha`, and the change that a pass may leave to the next ones
 SETTLED, STALLED, SETTLING, TURNED, FINEST, EPSILON = 1e-13, 1e-9, 8, 0.5, 1e-15, 2.0**-52
+#: passes that shrink nothing before a step may end
+STUCK = 3
 #: by how much a pass has to shrink what moves, or the next ones go along secants; their least and largest share
 SLOW, SECANT, LEAST_SHARE, MOST_SHARE = 0.1, 3, -10.0, 0.97

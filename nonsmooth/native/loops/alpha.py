@@ -240,10 +240,12 @@ def alpha_passes(A, f, t1, dt):  # type: ignore[no-untyped-def]
     gamma, beta = newmark_weights(f)
     u, v, z1, row_side, gap_side = f + 8 * U, f + 8 * VP, end_z(f), end_row(f), end_gap(f)
     still, start, before, moved = places_round_off(A, f, dt), length(A, f, f + 8 * V), math.inf, math.inf
+    least, stuck, secant = math.inf, 0, False
     for k in range(PASSES):
         si(f, COUNTERS + K_PASSES, li(f, COUNTERS + K_PASSES) + 1)
         follow_accelerations(A, f, dt, 0.5 - beta, beta, f + 8 * BASE)
-        change, secant = 0.0, k > SECANT and moved > SLOW * before and moved > SETTLED
+        change, stalled = 0.0, moved <= ACCEPTABLE or stuck >= STUCK and moved <= STALLED
+        secant = k > SECANT and not stalled and (secant or moved > SLOW * before)
         if k == 0:
             copy_bodies(A, f + 8 * BASE, u)
         else:
@@ -267,7 +269,9 @@ def alpha_passes(A, f, t1, dt):  # type: ignore[no-untyped-def]
         fine = moved <= FINEST or k > 2 and moved * moved <= FINEST * before
         if moved <= SETTLED and not secant and (fine or moved >= before / 2):
             return True
-        if moved >= before and not secant and moved <= (ACCEPTABLE if k <= SETTLING else STALLED):
+        stuck = 0 if moved < least / 2 else stuck + 1
+        least = min(least, moved)
+        if stuck >= STUCK and not secant and moved <= (ACCEPTABLE if k <= SETTLING else STALLED):
             return True
     return False
 
