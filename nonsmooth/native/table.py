@@ -78,9 +78,9 @@ HEADER = 56
 ) = range(0, 80, 4)  # fmt: skip
 #: in generalized-alpha: smooth and pseudo-accelerations of the state and of a pass, velocities of the last pass, terms
 SMOOTH, PSEUDO, SMOOTH_1, PSEUDO_1, LAST_V, PARTS = KICK, PUSH, QM, ZM, S_LEFT, S_LEFT
-#: and, in records of their own at MORE: what mean directions add to velocities; of displacements and of accelerations,
-#: what the last pass answered and by how much that had changed
-LAG, U_ANSWER, U_CHANGE, B_ANSWER, B_CHANGE = range(0, 20, 4)
+#: and, in records of their own at MORE: what mean directions add to velocities, friction to displacements; of
+#: displacements and of accelerations, what the last pass answered and by how much it differed from what was given
+LAG, DRAG, U_ANSWER, U_CHANGE, B_ANSWER, B_CHANGE = range(0, 24, 4)
 #: of a gap: its bodies, laws, impulses, what the step does with it, what it leaves for its row, sums, earlier impulses
 (
     GAP_A, GAP_B, FRICTION, RESTITUTION, TANGENTIAL, SCALE, THRESHOLD, Y_SCALE,
@@ -146,7 +146,7 @@ LANDED, TRIALS, AT_THE_END, ACCEPTABLE, LANDINGS = 1e-13, 40, 1 - 1e-9, 1e-11, 1
 CORRECTIONS = 4
 #: as in `nonsmooth.steppers.generalized_alpha`, and the change that a pass may leave to the next ones
 SETTLED, STALLED, SETTLING, TURNED, FINEST, EPSILON = 1e-13, 1e-9, 8, 0.5, 1e-15, 2.0**-52
-#: passes that shrink nothing before a step may end
-STUCK = 3
+#: passes that shrink nothing before a step may end, and after how many of all it may with a larger change
+STUCK, LATE = 3, 40
 #: by how much a pass has to shrink what moves, or the next ones go along secants; their least and largest share
 SLOW, SECANT, LEAST_SHARE, MOST_SHARE = 0.1, 3, -10.0, 0.97

@@ -81,6 +81,24 @@ def length(A, f, v):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def add_bodies(A, target, x):  # type: ignore[no-untyped-def]
+    """target += x."""
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        add4(target + b, target + b, x + b)
+
+
+@njit(**OPT)
+def kicks(A, f):  # type: ignore[no-untyped-def]
+    """|M^-1 h| in the metric of the masses, of the forces that were evaluated last."""
+    size = 0.0
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = f + GROUND + BODY_STEP * k
+        size += weighted4(b + 8 * FORCE, b + 8 * FORCE, b + 8 * INVERSE)
+    return math.sqrt(size)
+
+
+@njit(**OPT)
 def apart(A, f, x, y):  # type: ignore[no-untyped-def]
     """|x - y| in the metric of the masses."""
     size = 0.0

@@ -64,12 +64,12 @@ def alpha_origin(A, f):  # type: ignore[no-untyped-def]
     si(f, MEAN, 1)
     copy_bodies(A, f + 8 * SMOOTH, f + 8 * SMOOTH_1)
     copy_bodies(A, v, f + 8 * LAST_V)
-    clear4(more(A, f, LAG) + GROUND)
 
 
 @njit(**OPT)
-def friction_displaces(A, f, u):  # type: ignore[no-untyped-def]
-    """u += M^-1 W_T P_T / 2, along the mean directions of both sides or those at the end."""
+def drag(A, f, u):  # type: ignore[no-untyped-def]
+    """u = M^-1 W_T P_T / 2, what friction displaces: along the mean directions of both sides or those at the end."""
+    clear_bodies(A, u)
     if not lc(A, ROUGH):
         return
     inverse, first, start, end = f + 8 * INVERSE, f + lc(A, GAPS), start_gap(f), end_gap(f)
@@ -120,11 +120,13 @@ def take_displacement(A, f):  # type: ignore[no-untyped-def]
 
 @njit(**OPT)
 def close_positions(A, f, dt, secant):  # type: ignore[no-untyped-def]
-    """U of BASE: joints closed and gaps not negative at the end, both linearised where U led last; its change.
+    """U of BASE and friction: joints closed and gaps not negative at the end, linearised where U led last; its change.
 
     Infinite where no active set was found.
     """
-    u, side, per = f + 8 * U, end_row(f), 1.0 / dt
+    u, base, dragging, side, per = f + 8 * U, f + 8 * BASE, more(A, f, DRAG), end_row(f), 1.0 / dt
+    drag(A, f, dragging)
+    add_bodies(A, base, dragging)
     set_velocities_aside(A, f)
     first = f + lc(A, ROWS)
     for k in range(lc(A, N_ROWS)):
@@ -204,12 +206,10 @@ def lag(A, f, v):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def close_velocities(A, f, dt, gamma):  # type: ignore[no-untyped-def]
     """VP: joints at their rates, closed gaps by the laws of impact and friction; its change, infinite if not found."""
-    base, last, gaps, lagging, lagged = f + 8 * BASE, f + 8 * LAST_V, f + lc(A, GAPS), more(A, f, LAG), f + 8 * WORK
+    base, last, gaps, lagging, work = f + 8 * BASE, f + 8 * LAST_V, f + lc(A, GAPS), more(A, f, LAG), f + 8 * WORK
     follow_accelerations(A, f, dt, 1.0 - gamma, gamma, base)
     lag(A, f, lagging)
-    for k in range(1, lc(A, N_BODIES) + 1):
-        b = GROUND + BODY_STEP * k
-        add4(base + b, base + b, lagging + b)
+    add_bodies(A, base, lagging)
     explicit_rates(A, f, end_row(f))
     found = call_solve(lc(A, SOLVE), A, f, end_row(f), end_gap(f))
     for k in range(lc(A, N_GAPS)):
@@ -220,8 +220,11 @@ def close_velocities(A, f, dt, gamma):  # type: ignore[no-untyped-def]
         return math.inf
     change = apart(A, f, f + 8 * VP, last)
     copy_bodies(A, f + 8 * VP, last)
-    lag(A, f, lagged)  # what is held in all directions does not move, while impulses change
-    return change + apart(A, f, lagged, lagging)
+    # what is held in all directions does not move, while impulses change
+    lag(A, f, work)
+    change += apart(A, f, work, lagging)
+    drag(A, f, work)
+    return change + apart(A, f, work, more(A, f, DRAG))
 
 
 @njit(**OPT)
@@ -244,12 +247,11 @@ def alpha_passes(A, f, t1, dt):  # type: ignore[no-untyped-def]
     for k in range(PASSES):
         si(f, COUNTERS + K_PASSES, li(f, COUNTERS + K_PASSES) + 1)
         follow_accelerations(A, f, dt, 0.5 - beta, beta, f + 8 * BASE)
-        change, stalled = 0.0, moved <= ACCEPTABLE or stuck >= STUCK and moved <= STALLED
+        change, stalled = 0.0, moved <= ACCEPTABLE or k > LATE and moved <= STALLED
         secant = k > SECANT and not stalled and (secant or moved > SLOW * before)
         if k == 0:
             copy_bodies(A, f + 8 * BASE, u)
         else:
-            friction_displaces(A, f, f + 8 * BASE)
             change = close_positions(A, f, dt, secant)
         move(A, f + 8 * Q, u, dt, f + 8 * Q1)
         place(A, f + 8 * Q1, z1)
@@ -259,19 +261,20 @@ def alpha_passes(A, f, t1, dt):  # type: ignore[no-untyped-def]
         if k == 0:
             continue
         closed_gaps(A, f, k > SETTLING)
-        change += close_velocities(A, f, dt, gamma)
-        change += dt * smooth_accelerations(A, f, t1, z1, v, row_side, secant)
-        if not math.isfinite(change) or li(f, RAISED):
+        faster = close_velocities(A, f, dt, gamma)
+        faster += dt * smooth_accelerations(A, f, t1, z1, v, row_side, secant)
+        if not math.isfinite(change + faster) or li(f, RAISED):
             return False
         size = length(A, f, v) + start + dt * length(A, f, f + 8 * SMOOTH_1)
-        before, moved = moved, change / max(size, still / SETTLED, TINY)
+        # at rest velocities are differences of kicks
+        before, moved = moved, change / max(size, still / SETTLED, TINY) + faster / max(size + dt * kicks(A, f), TINY)
         # what is left shrinks from pass to pass as what has moved does, but for the first one
         fine = moved <= FINEST or k > 2 and moved * moved <= FINEST * before
         if moved <= SETTLED and not secant and (fine or moved >= before / 2):
             return True
         stuck = 0 if moved < least / 2 else stuck + 1
         least = min(least, moved)
-        if stuck >= STUCK and not secant and moved <= (ACCEPTABLE if k <= SETTLING else STALLED):
+        if stuck >= STUCK and not secant and moved <= (ACCEPTABLE if k <= LATE else STALLED):
             return True
     return False
 
