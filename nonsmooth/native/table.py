@@ -145,7 +145,9 @@ LANDED, TRIALS, AT_THE_END, ACCEPTABLE, LANDINGS = 1e-13, 40, 1 - 1e-9, 1e-11, 1
 #: of the impulses at the start within a pass
 CORRECTIONS = 4
 #: as in `nonsmooth.steppers.generalized_alpha`, and the change that a pass may leave to the next ones
-SETTLED, STALLED, SETTLING, TURNED, FINEST, EPSILON = 1e-13, 1e-9, 8, 0.5, 1e-15, 2.0**-52
+SETTLED, STALLED, TURNED, FINEST, EPSILON = 1e-13, 1e-9, 0.5, 1e-15, 2.0**-52
+#: from which pass on it is noted which contacts close, and after which one these stay closed
+SETTLING, BINDING = 12, 24
 #: passes that shrink nothing before a step may end, and after how many of all it may with a larger change
 STUCK, LATE = 3, 40
 #: by how much a pass has to shrink what moves, or the next ones go along secants; their least and largest share

@@ -155,19 +155,19 @@ def turned(f, gap):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def closed_gaps(A, f, settling):  # type: ignore[no-untyped-def]
+def closed_gaps(A, f, k):  # type: ignore[no-untyped-def]
     """Which gaps are closed at the end, with the laws of their rates; MEAN is whether all of them last.
 
-    One that has closed in the step stays so after `settling` passes.
+    One that closes in pass k stays closed where many passes have not settled whether it does.
     """
     side, first, mean = end_gap(f), f + lc(A, GAPS), 1
-    for k in range(lc(A, N_GAPS)):
-        gap = first + GAP_STEP * k
-        closed = touching(f, gap, side) or ld(gap, S_N) > 0.0 or (settling and li(gap, BOUND) != 0)
+    for i in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * i
+        closed = touching(f, gap, side) or ld(gap, S_N) > 0.0 or (k > BINDING and li(gap, BOUND) != 0)
         st(gap, SHIFT_N, ld(gap, LAW_N))
         st(gap, SHIFT_T, ld(gap, LAW_T))
         if closed:
-            si(gap, BOUND, 1)
+            si(gap, BOUND, 1 if k > SETTLING else 0)
             si(gap, ACTIVE, 1)
             si(gap, MODE, li(gap, KEPT_MODE))
             if li(gap, STRUCK) or turned(f, gap):
@@ -260,7 +260,7 @@ def alpha_passes(A, f, t1, dt):  # type: ignore[no-untyped-def]
         factor_joints(A, f, row_side)
         if k == 0:
             continue
-        closed_gaps(A, f, k > SETTLING)
+        closed_gaps(A, f, k)
         faster = close_velocities(A, f, dt, gamma)
         faster += dt * smooth_accelerations(A, f, t1, z1, v, row_side, secant)
         if not math.isfinite(change + faster) or li(f, RAISED):
