@@ -132,7 +132,7 @@ def native_rules(stepper: Stepper, control: StepControl) -> dict[str, Any]:
     twin = SimpleNamespace(control=control, mechanism=SimpleNamespace(incremental=False))
     rules: dict[str, Any] = of.rules(twin)
     if isinstance(stepper, GeneralizedAlpha):
-        rules["accelerations"] = "fixed-point passes; where they do not settle, the step is not certified"
+        rules["passes"] = "of impulses and accelerations in turn; where they do not settle, a step is not certified"
     return rules | {
         "active set": "semismooth Newton from the last step's modes; a reproducible half of the rows from round 13",
         "step that is not certified": "solved by the Python formulation, and counted as a fallback",

@@ -183,8 +183,8 @@ class Session:
             known = set(ACCELERATIONS) <= set(found)
             self.layout.header(self.memory, n.KNOWN, 1).view(np.int64)[0] = known
         for parts in found.values():
-            for field, values in parts:
-                field[:] = values
+            for place, values in parts:
+                place[:] = values
 
     def _accelerations(self) -> dict[str, list[Array]]:
         """What generalized-alpha remembers, those under the names of its Python twin, and what passes begin with."""

@@ -189,7 +189,8 @@ def lag(A, f, v):  # type: ignore[no-untyped-def]
     inverse, start, end, first = f + 8 * INVERSE, start_row(f), end_row(f), f + lc(A, ROWS)
     for k in range(lc(A, N_ROWS)):
         row = first + ROW_STEP * k
-        a, b, J, K, half = lc(row, ROW_A), lc(row, ROW_B), row + DIRECTION + start, row + DIRECTION + end, ld(row, P_B) / 2
+        a, b, J, K = lc(row, ROW_A), lc(row, ROW_B), row + DIRECTION + start, row + DIRECTION + end
+        half = ld(row, P_B) / 2
         push_both(J, half, K, -half, inverse + a, inverse + b, v + a, v + b)
     start, end, first, rough = start_gap(f), end_gap(f), f + lc(A, GAPS), lc(A, ROUGH)
     for k in range(lc(A, N_GAPS)):

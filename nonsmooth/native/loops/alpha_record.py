@@ -56,13 +56,13 @@ def worst_row(A, f, floor):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def start_rows(A, f, w, s, r):  # type: ignore[no-untyped-def]
     """WORK = M (w - v - s a - r a1), BASE its terms, PARTS their sizes as velocities."""
-    v, a, a1, parts, rows, terms = f + 8 * V, f + 8 * PSEUDO, f + 8 * PSEUDO_1, f + 8 * PARTS, f + 8 * WORK, f + 8 * BASE
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
-        mass = f + b + 8 * MASS
-        jump4(rows + b, mass, w + b, v + b, s, a + b, r, a1 + b)
-        sizes4(parts + b, w + b, v + b, s, a + b, r, a1 + b)
-        product4(terms + b, 1.0, mass, parts + b)
+        own, after = f + b, w + b
+        v, a, a1, mass, parts = own + 8 * V, own + 8 * PSEUDO, own + 8 * PSEUDO_1, own + 8 * MASS, own + 8 * PARTS
+        jump4(own + 8 * WORK, mass, after, v, s, a, r, a1)
+        sizes4(parts, after, v, s, a, r, a1)
+        product4(own + 8 * BASE, 1.0, mass, parts)
 
 
 @njit(**OPT)
@@ -78,7 +78,7 @@ def smooth_error(A, f, size, dt):  # type: ignore[no-untyped-def]
 
 @njit(**OPT)
 def joints_error(A, f, size, dt):  # type: ignore[no-untyped-def]
-    """Residual of the joints' accelerations and rates, and what is left of g; PARTS are the terms of velocities."""
+    """Residual of the joints' accelerations and rates, and what is left of g; PARTS are the sizes of velocities."""
     vp, b1, parts, side, diagonals = f + 8 * VP, f + 8 * SMOOTH_1, f + 8 * PARTS, end_row(f), f + lc(A, DIAGONAL)
     floor, worst, faster = ld(f, OPTIONS + O_FLOOR), 0.0, length(A, f, b1) + size / dt
     for k in range(lc(A, N_JOINT_BLOCKS)):
@@ -96,7 +96,7 @@ def joints_error(A, f, size, dt):  # type: ignore[no-untyped-def]
 
 @njit(**OPT)
 def laws_error(A, f, size):  # type: ignore[no-untyped-def]
-    """Natural map of Signorini's and Coulomb's laws over the closed gaps, each scaled by its terms; as `joints_error`."""
+    """Natural map of Signorini's and Coulomb's laws over the closed gaps, each scaled by its terms; PARTS likewise."""
     vp, parts, side, inverse, first = f + 8 * VP, f + 8 * PARTS, end_gap(f), f + 8 * INVERSE, f + lc(A, GAPS)
     floor, worst = ld(f, OPTIONS + O_FLOOR) * size, 0.0
     for k in range(lc(A, N_GAPS)):
@@ -120,10 +120,9 @@ def laws_error(A, f, size):  # type: ignore[no-untyped-def]
 
 @njit(**OPT)
 def alpha_error(A, f, dt):  # type: ignore[no-untyped-def]
-    """Scaled residual of the smooth equations, of both corrections, and of the joints, as the Python twin defines it;
-    that of the laws.
+    """Scaled residual of the smooth equations, of both corrections, and of the joints, as the Python twin defines it.
 
-    PSEUDO_1 are the new pseudo-accelerations.
+    And that of the laws. PSEUDO_1 are the new pseudo-accelerations.
     """
     gamma, beta = newmark_weights(f)
     start, end, start_side, end_side, mean = start_row(f), end_row(f), start_gap(f), end_gap(f), li(f, MEAN)
@@ -169,7 +168,7 @@ def alpha_impact(A, f):  # type: ignore[no-untyped-def]
 
 @njit(**OPT)
 def note_gaps(A, f, dt):  # type: ignore[no-untyped-def]
-    """Impulses of impacts, modes and rates of all gaps; natural map of the laws, loss by friction, whether any struck."""
+    """Impulses of impacts, modes and rates of gaps; natural map of the laws, loss by friction, whether any struck."""
     v, vp, start, end, rough = f + 8 * V, f + 8 * VP, start_gap(f), end_gap(f), lc(A, ROUGH)
     natural, loss, struck, first, mean = 0.0, 0.0, False, f + lc(A, GAPS), li(f, MEAN)
     for k in range(lc(A, N_GAPS)):
