@@ -244,12 +244,13 @@ def alpha_passes(A, f, t1, dt):  # type: ignore[no-untyped-def]
     gamma, beta = newmark_weights(f)
     u, v, z1, row_side, gap_side = f + 8 * U, f + 8 * VP, end_z(f), end_row(f), end_gap(f)
     still, start, before, moved = places_round_off(A, f, dt), length(A, f, f + 8 * V), math.inf, math.inf
-    least, stuck, secant = math.inf, 0, False
+    least, stuck, secant, bent = math.inf, 0, False, False
     for k in range(PASSES):
         si(f, COUNTERS + K_PASSES, li(f, COUNTERS + K_PASSES) + 1)
         follow_accelerations(A, f, dt, 0.5 - beta, beta, f + 8 * BASE)
-        change, stalled = 0.0, moved <= ACCEPTABLE or k > LATE and moved <= STALLED
-        secant = k > SECANT and not stalled and (secant or moved > SLOW * before)
+        change, enough = 0.0, moved <= FINEST or stuck >= STUCK and moved <= (ACCEPTABLE if k <= LATE else STALLED)
+        secant = k > SECANT and not enough and (secant or moved > SLOW * before)
+        bent |= secant
         if k == 0:
             copy_bodies(A, f + 8 * BASE, u)
         else:
@@ -270,8 +271,8 @@ def alpha_passes(A, f, t1, dt):  # type: ignore[no-untyped-def]
         # at rest velocities are differences of kicks
         before, moved = moved, change / max(size, still / SETTLED, TINY) + faster / max(size + dt * kicks(A, f), TINY)
         # what is left shrinks from pass to pass as what has moved does, but for the first one
-        fine = moved <= FINEST or k > 2 and moved * moved <= FINEST * before
-        if moved <= SETTLED and not secant and (fine or moved >= before / 2):
+        fine = bent or moved <= FINEST or k > 2 and moved * moved <= FINEST * before or moved >= before / 2
+        if moved <= SETTLED and not secant and fine:
             return True
         stuck = 0 if moved < least / 2 else stuck + 1
         least = min(least, moved)
