@@ -76,11 +76,12 @@ HEADER = 56
     Q, V, U, VP, Q1, QM, Z0, Z1, ZM, MASS, ROOT_MASS, INVERSE, CONSTANT_FORCE, FORCE, KICK, PUSH, BASE, WORK, S_LEFT,
     BODY,
 ) = range(0, 80, 4)  # fmt: skip
-#: in generalized-alpha: smooth and pseudo-accelerations of the state and of a pass, velocities of the last pass, terms
-SMOOTH, PSEUDO, SMOOTH_1, PSEUDO_1, LAST_V, PARTS = KICK, PUSH, QM, ZM, S_LEFT, S_LEFT
+#: in generalized-alpha: smooth and pseudo-accelerations of the state and of a pass
+SMOOTH, PSEUDO, SMOOTH_1, PSEUDO_1 = KICK, PUSH, QM, ZM
 #: and, in records of their own at MORE: what mean directions add to velocities, friction to displacements; of
-#: displacements and of accelerations, what the last pass answered and by how much it differed from what was given
-LAG, DRAG, U_ANSWER, U_CHANGE, B_ANSWER, B_CHANGE = range(0, 24, 4)
+#: displacements and of accelerations, what the last pass answered and by how much it differed from what was given;
+#: velocities of the last pass, and the sizes of what they are sums of
+LAG, DRAG, U_ANSWER, U_CHANGE, B_ANSWER, B_CHANGE, LAST_V, PARTS = range(0, 32, 4)
 #: of a gap: its bodies, laws, impulses, what the step does with it, what it leaves for its row, sums, earlier impulses
 (
     GAP_A, GAP_B, FRICTION, RESTITUTION, TANGENTIAL, SCALE, THRESHOLD, Y_SCALE,

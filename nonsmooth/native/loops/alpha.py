@@ -63,7 +63,7 @@ def alpha_origin(A, f):  # type: ignore[no-untyped-def]
             st(row, P_B, 0.0)
     si(f, MEAN, 1)
     copy_bodies(A, f + 8 * SMOOTH, f + 8 * SMOOTH_1)
-    copy_bodies(A, v, f + 8 * LAST_V)
+    copy_bodies(A, v, more(A, f, LAST_V))
 
 
 @njit(**OPT)
@@ -207,7 +207,7 @@ def lag(A, f, v):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def close_velocities(A, f, dt, gamma):  # type: ignore[no-untyped-def]
     """VP: joints at their rates, closed gaps by the laws of impact and friction; its change, infinite if not found."""
-    base, last, gaps, lagging, work = f + 8 * BASE, f + 8 * LAST_V, f + lc(A, GAPS), more(A, f, LAG), f + 8 * WORK
+    base, last, gaps, lagging, work = f + 8 * BASE, more(A, f, LAST_V), f + lc(A, GAPS), more(A, f, LAG), f + 8 * WORK
     follow_accelerations(A, f, dt, 1.0 - gamma, gamma, base)
     lag(A, f, lagging)
     add_bodies(A, base, lagging)

@@ -56,13 +56,14 @@ def worst_row(A, f, floor):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def start_rows(A, f, w, s, r):  # type: ignore[no-untyped-def]
     """WORK = M (w - v - s a - r a1), BASE its terms, PARTS their sizes as velocities."""
+    parts = more(A, f, PARTS)
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
-        own, after = f + b, w + b
-        v, a, a1, mass, parts = own + 8 * V, own + 8 * PSEUDO, own + 8 * PSEUDO_1, own + 8 * MASS, own + 8 * PARTS
+        own, after, sizes = f + b, w + b, parts + b
+        v, a, a1, mass = own + 8 * V, own + 8 * PSEUDO, own + 8 * PSEUDO_1, own + 8 * MASS
         jump4(own + 8 * WORK, mass, after, v, s, a, r, a1)
-        sizes4(parts, after, v, s, a, r, a1)
-        product4(own + 8 * BASE, 1.0, mass, parts)
+        sizes4(sizes, after, v, s, a, r, a1)
+        product4(own + 8 * BASE, 1.0, mass, sizes)
 
 
 @njit(**OPT)
@@ -79,7 +80,7 @@ def smooth_error(A, f, size, dt):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def joints_error(A, f, size, dt):  # type: ignore[no-untyped-def]
     """Residual of the joints' accelerations and rates, and what is left of g; PARTS are the sizes of velocities."""
-    vp, b1, parts, side, diagonals = f + 8 * VP, f + 8 * SMOOTH_1, f + 8 * PARTS, end_row(f), f + lc(A, DIAGONAL)
+    vp, b1, parts, side, diagonals = f + 8 * VP, f + 8 * SMOOTH_1, more(A, f, PARTS), end_row(f), f + lc(A, DIAGONAL)
     floor, worst, faster = ld(f, OPTIONS + O_FLOOR), 0.0, length(A, f, b1) + size / dt
     for k in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, k)
@@ -97,7 +98,7 @@ def joints_error(A, f, size, dt):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def laws_error(A, f, size):  # type: ignore[no-untyped-def]
     """Natural map of Signorini's and Coulomb's laws over the closed gaps, each scaled by its terms; PARTS likewise."""
-    vp, parts, side, inverse, first = f + 8 * VP, f + 8 * PARTS, end_gap(f), f + 8 * INVERSE, f + lc(A, GAPS)
+    vp, parts, side, inverse, first = f + 8 * VP, more(A, f, PARTS), end_gap(f), f + 8 * INVERSE, f + lc(A, GAPS)
     floor, worst = ld(f, OPTIONS + O_FLOOR) * size, 0.0
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
