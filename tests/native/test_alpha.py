@@ -1,4 +1,4 @@
-"""Generalized-alpha in compiled code: the Python formulation's motion, its order, its memory, and how seldom it asks."""
+"""Generalized-alpha in compiled code: the Python formulation's motion, its order, its memory, how seldom it asks."""
 
 from __future__ import annotations
 
