@@ -244,19 +244,34 @@ def test_few_steps_of_a_chain_looser_than_its_step_ask_python(loose_chain):
     assert run.certificate.gap_violation <= 1e-12
 
 
-def test_a_stiff_spring_asks_python_and_says_so():
-    """Accelerations that a step multiplies do not settle in passes; the answer is the Python formulation's."""
+def test_stiff_springs_ask_python_and_say_so():
+    """Accelerations that each pass multiplies, in two vibrations, do not settle; the answer is the Python twin's."""
     elements = [
         Ground(),
-        PlanarBody("mass", 1.0, 1.0, (0.11, 0.0)),
-        Prismatic("rail", "ground", "mass"),
-        Spring("spring", "ground", "mass", stiffness=1e10, free_length=0.1),
+        PlanarBody("first", 1.0, 1.0, (0.11, 0.0)),
+        PlanarBody("second", 2.0, 1.0, (0.3, 0.0)),
+        *(Prismatic(f"rail-{name}", "ground", name) for name in ("first", "second")),
+        Spring("wall", "ground", "first", stiffness=1e8, free_length=0.1),
+        Spring("between", "first", "second", stiffness=3e8, free_length=0.1),
     ]
     native, python = both(Model(elements).build(), 20e-3, 1e-3)
     assert native.manifest["engine"] == "native"
     assert "settle" in native.manifest["rules"]["passes"]
-    assert native.counts["python_steps"] == native.counts["fallbacks"]
+    assert native.counts["python_steps"] == native.counts["fallbacks"] == native.counts["steps"] == 20
     same_motion(native, python, 1e-9)
+
+
+def test_a_spring_that_swings_in_ten_steps_does_not():
+    """One vibration is what secants are for."""
+    elements = [
+        Ground(),
+        PlanarBody("mass", 1.0, 1.0, (0.11, 0.0)),
+        Prismatic("rail", "ground", "mass"),
+        Spring("spring", "ground", "mass", stiffness=4e5, free_length=0.1),
+    ]
+    native, python = both(Model(elements).build(), 0.1, 1e-3)
+    assert native.counts["python_steps"] == 0
+    same_motion(native, python, 1e-11)
 
 
 def doubting(monkeypatch):
