@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import limits
-from nonsmooth import ErrorControl, EventDriven, GaussQP, Landing, MoreauJean, Rigid, simulate
+from nonsmooth import ErrorControl, EventDriven, GaussQP, GeneralizedAlpha, Landing, MoreauJean, Rigid, simulate
 from nonsmooth_problems import chain, slider_crank_revolute, slider_crank_translational, slider_rod
 
 __all__ = ["CHAINS", "Problem", "problems"]
@@ -153,6 +153,18 @@ def _slider_crank_translational() -> Iterator[Problem]:
         dt=Landing(1e-6, 1e-4),
         steps=2000,
         t_end=0.2,
+        result=lambda run: float(run.q["crank.angle"][-1]),
+        judged_by="angle of the crank at 0.2 s [rad]",
+        reference=lambda: SLIDER_CRANK_TRUTH,
+    )
+    yield Problem(
+        key="P2_alpha",
+        part="P2",
+        title="slider-crank, guide, GeneralizedAlpha",
+        system=_guide,
+        stepper=GeneralizedAlpha(),
+        dt=1e-5,
+        steps=20_000,
         result=lambda run: float(run.q["crank.angle"][-1]),
         judged_by="angle of the crank at 0.2 s [rad]",
         reference=lambda: SLIDER_CRANK_TRUTH,

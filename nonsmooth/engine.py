@@ -28,6 +28,7 @@ from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.equations import FLOOR
 from nonsmooth.steppers.gauss import TURN, GaussFormulation
 from nonsmooth.steppers.gauss_qp import GaussQP
+from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha, GeneralizedAlphaFormulation
 from nonsmooth.steppers.mechanism import CLOSED_GAP, CLOSED_RATE, EDGE
 from nonsmooth.steppers.moreau_jean import PROJECTED, MoreauJean, MoreauJeanFormulation
 from nonsmooth.trajectory import Trajectory
@@ -46,12 +47,12 @@ def why_not_native(system: System, stepper: Stepper, control: StepControl, value
     if type(stepper) is CompliantDae:
         return why_not_compliant(system, stepper, control)
     name = type(stepper).__name__
-    if type(stepper) not in (GaussQP, MoreauJean):
+    if type(stepper) not in (GaussQP, MoreauJean, GeneralizedAlpha):
         return f"{name} has no compiled loop"
     landing = isinstance(control, Landing)
     if not isinstance(control, ConstantStep) and not (landing and isinstance(stepper, GaussQP)):
         return f"{name} has no compiled loop with {type(control).__name__}"
-    default = ActiveSet() if isinstance(stepper, GaussQP) else SemismoothNewton()
+    default = SemismoothNewton() if isinstance(stepper, MoreauJean) else ActiveSet()
     if stepper.solver is not None and stepper.solver != default:
         return f"the solver {stepper.solver} was asked for"
     if isinstance(stepper, GaussQP):
@@ -89,6 +90,12 @@ def scheme_of(stepper: Any, control: ConstantStep | Landing) -> Any:
     from nonsmooth.native import table as n
     from nonsmooth.native.session import Scheme
 
+    if isinstance(stepper, GeneralizedAlpha):
+        options = {
+            n.O_RADIUS: stepper.spectral_radius, n.O_LONGEST: longest_step(control), n.O_CLOSED_GAP: CLOSED_GAP,
+            n.O_CLOSED_RATE: CLOSED_RATE, n.O_EDGE: EDGE, n.O_FLOOR: FLOOR, n.O_CERTIFIED: CERTIFIED,
+        }  # fmt: skip
+        return Scheme(n.GENERALIZED_ALPHA, options)
     options = {
         n.O_THETA: getattr(stepper, "theta", 1.0), n.O_LONGEST: longest_step(control), n.O_CLOSED_GAP: CLOSED_GAP,
         n.O_CLOSED_RATE: CLOSED_RATE, n.O_EDGE: EDGE, n.O_FLOOR: FLOOR, n.O_TURN: TURN, n.O_CERTIFIED: CERTIFIED,
@@ -107,9 +114,13 @@ def longest_step(control: ConstantStep | Landing) -> float:
 
 def native_rules(stepper: Stepper, control: StepControl) -> dict[str, Any]:
     """The stated rules of the scheme, those of its Python twin, and what the native engine does besides."""
-    of = GaussFormulation if isinstance(stepper, GaussQP) else MoreauJeanFormulation
+    of: Any = {GaussQP: GaussFormulation, MoreauJean: MoreauJeanFormulation}.get(
+        type(stepper), GeneralizedAlphaFormulation
+    )
     twin = SimpleNamespace(control=control, mechanism=SimpleNamespace(incremental=False))
-    rules: dict[str, Any] = of.rules(twin)  # type: ignore[arg-type]
+    rules: dict[str, Any] = of.rules(twin)
+    if isinstance(stepper, GeneralizedAlpha):
+        rules["passes"] = "of impulses and accelerations in turn; where they do not settle, a step is not certified"
     return rules | {
         "active set": "semismooth Newton from the last step's modes; a reproducible half of the rows from round 13",
         "step that is not certified": "solved by the Python formulation, and counted as a fallback",
@@ -189,7 +200,9 @@ class NativeRun(CompiledRun):
         hit = bool(np.any(step.P_N_impact > 0.0) or np.any(step.v_left != step.state.v))
         scalars.append(step.loss_friction)
         self.session.accept(step.state, step.v_left, gaps, step.mode, joints, scalars, hit=hit, start=start)
-        for where, name in () if start else ((n.P_N, "P_N"), (n.P_T, "P_T")):
+        # of generalized-alpha a state remembers no impulses
+        own = start or isinstance(self.stepper, GeneralizedAlpha)
+        for where, name in () if own else ((n.P_N, "P_N"), (n.P_T, "P_T")):
             self.session.layout.gap_field(self.session.memory, where)[:] = remembered[name]
 
     def _finished(self, status: str) -> Trajectory:

@@ -62,7 +62,7 @@ class Layout:
     elements : of the model, in order
     parameters : names of the parameters in order, for the index of each
     rough : whether tangential rows exist
-    scheme : `table.GAUSS`, `table.MOREAU_JEAN` or `table.LANDING`
+    scheme : `table.GAUSS`, `MOREAU_JEAN`, `LANDING` or `GENERALIZED_ALPHA`
     functions : of the kinds of elements, where they have been made already
 
     Attributes
@@ -160,6 +160,8 @@ class Layout:
             (n.ROWS, self._take(n.ROW * self.ng)), (n.JOINTS, self._take(n.JOINT * nj)),
         ):  # fmt: skip
             table[where] = value
+        if self.scheme == n.GENERALIZED_ALPHA:
+            table[n.MORE] = self._take(n.BODY * (nb + 1))
         self._body = {e.name: n.GROUND for e in elements if isinstance(e, Ground)}
         self._body |= {body.name: n.GROUND + n.BODY_STEP * (i + 1) for i, body in enumerate(self.bodies)}
         of_joints, of_contacts = (np.cumsum(counts) - counts for counts in (self._counts[:nj], self._counts[nj:]))
@@ -259,6 +261,7 @@ class Layout:
         section(n.SURFACE_0, self.contacts, kinds.surface, 0)
         section(n.CLOSURE_0, self.joints, kinds.closure, 0)
         section(n.POTENTIAL_0, [e for e in forces if _conservative(e)], kinds.potential, 1)
+        section(n.DRIFT_0, self.joints if self.scheme == n.GENERALIZED_ALPHA else [], kinds.drift, 0)
         groups += self._laws(kinds)
         self.table[n.VARYING], self.table[n.N_GROUPS] = bool(varying), len(groups)
         touched = {body for e in (*self.contacts, *varying) for body in self._bodies(e)} - {n.GROUND}

@@ -146,11 +146,7 @@ class Session:
         self.place(state)
         entries.at_state(self.A, self.f)
         entries.contact_sizes(self.A, self.f)
-        for name, fields in self._remembered().items():
-            ends = np.cumsum([field.size for field in fields])
-            if name in memory and np.shape(memory[name]) == (ends[-1],):
-                for field, values in zip(fields, np.split(memory[name], ends[:-1]), strict=True):
-                    field[:] = values
+        self._recall(memory)
         if self.kind != n.MOREAU_JEAN:  # alone in having impulses of joints at the start of a step
             self.layout.row_field(self.memory, n.P_A)[:] = 0.0
         latched = set(LATCHED.values()) <= set(memory)
@@ -177,12 +173,38 @@ class Session:
         """The motion, and what the next step remembers."""
         layout, memory = self.layout, self.memory
         remembered = {name: np.concatenate(fields) for name, fields in self._remembered().items()}
+        if self.kind == n.GENERALIZED_ALPHA and not layout.header(memory, n.KNOWN, 1).view(np.int64)[0]:
+            remembered = {}  # no step has been tried yet
         t = float(layout.header(memory, n.TIME, 2)[1])
         q, v = (layout.body_field(memory, where).flatten() for where in (n.Q, n.V))
         return State(t, q, v, stepper_memory=remembered)
 
+    def _recall(self, memory: Mapping[str, Array]) -> None:
+        """Take over what a state remembers, as far as it is of this mechanism's size."""
+        found = {}
+        for name, fields in self._remembered().items():
+            ends = np.cumsum([field.size for field in fields])
+            if name in memory and np.shape(memory[name]) == (ends[-1],):
+                found[name] = zip(fields, np.split(memory[name], ends[:-1]), strict=True)
+        if self.kind == n.GENERALIZED_ALPHA:
+            known = set(ACCELERATIONS) <= set(found)
+            self.layout.header(self.memory, n.KNOWN, 1).view(np.int64)[0] = known
+        for parts in found.values():
+            for place, values in parts:
+                place[:] = values
+
+    def _accelerations(self) -> dict[str, list[Array]]:
+        """What generalized-alpha remembers, those under the names of its Python twin, and what passes begin with."""
+        gaps, rows, bodies, memory = self.layout.gap_field, self.layout.row_field, self.layout.body_field, self.memory
+        vectors = ([*bodies(memory, where)] for where in (n.SMOOTH, n.PSEUDO))
+        found = dict(zip(ACCELERATIONS, (*vectors, [rows(memory, n.LAM)]), strict=True))
+        found["alpha_guess"] = [*(gaps(memory, where) for where in (n.P_N, n.P_T, n.S_PNI)), rows(memory, n.P_B)]
+        return found
+
     def _remembered(self) -> dict[str, list[Array]]:
         """What the next step needs, under its name in a state's memory: the fields that it consists of, as views."""
+        if self.kind == n.GENERALIZED_ALPHA:
+            return self._accelerations()
         gaps, rows, memory = self.layout.gap_field, self.layout.row_field, self.memory
         names = REMEMBERED if self.kind == n.MOREAU_JEAN else REMEMBERED | LATCHED
         found = {name: [gaps(memory, where)] for where, name in names.items()}
@@ -228,6 +250,8 @@ class Session:
             layout.joint_field(memory, where)[:] = values.reshape(-1, 3)
         for where in (n.P_A, n.P_B):
             layout.row_field(memory, where)[:] = 0.0
+        if self.kind == n.GENERALIZED_ALPHA:
+            self._recall({name: state.stepper_memory[name] for name in ACCELERATIONS})
         if not start:
             self.columns.grow(self.counter(n.K_ROWS))
             self.units[2](self.A, self.f, self.rec)
@@ -249,9 +273,16 @@ class Session:
 
 
 #: units of `loops` by scheme
-SCHEMES = {n.GAUSS: "gauss", n.MOREAU_JEAN: "moreau-jean", n.LANDING: "landing"}
+SCHEMES = {
+    n.GAUSS: "gauss",
+    n.MOREAU_JEAN: "moreau-jean",
+    n.LANDING: "landing",
+    n.GENERALIZED_ALPHA: "generalized-alpha",
+}
 
 #: fields of gaps that the next step needs, under their names in a state's memory
 REMEMBERED = {n.P_N: "P_N", n.P_T: "P_T", n.Y_SCALE: "y_scale"}
 #: those that Gauss' schemes need besides
 LATCHED = {n.CLOSED: "closed", n.LEFT_AT: "left_at"}
+#: as in `nonsmooth.steppers.generalized_alpha`
+ACCELERATIONS = "acceleration", "pseudo_acceleration", "lam_g"

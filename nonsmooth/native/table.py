@@ -12,15 +12,15 @@ integers, which all runs share. Places within a run are offsets in bytes; fields
     ROW_WIDTH, STRUCK_WIDTH,
     # groups of elements, first and last, by what they are evaluated for
     CONTACT_0, CONTACT_1, JOINT_0, JOINT_1, FORCE_0, FORCE_1, STATIC_0, STATIC_1, SURFACE_0, SURFACE_1,
-    CLOSURE_0, CLOSURE_1, POTENTIAL_0, POTENTIAL_1,
+    CLOSURE_0, CLOSURE_1, POTENTIAL_0, POTENTIAL_1, DRIFT_0, DRIFT_1,
     # offsets of a run's records and arrays
-    GAPS, ROWS, JOINTS, SLOTS, COUNT, DIAGONAL, X, RHS, RHS_A, LU,
+    GAPS, ROWS, JOINTS, SLOTS, COUNT, DIAGONAL, X, RHS, RHS_A, LU, MORE,
     # addresses of records of integers; of the offsets of all bodies, and of those at contacts and varying forces
     GROUPS, BLOCKS, COUPLINGS, ENTRIES, TARGETS, EVERY, TOUCHED, N_TOUCHED,
     # addresses of functions, the last 0 where a scheme begins with nothing of its own
     SOLVE, STEP, FINISH, START,
     N_TABLE,
-) = range(59)  # fmt: skip
+) = range(62)  # fmt: skip
 
 # ----------------------------------------------------------------------------------------------- records of integers
 #: a group of elements of one kind: its two functions, how many, the address of (body a, body b, outputs) of each, all
@@ -62,8 +62,12 @@ COUNTERS = 32
 ) = range(11)  # fmt: skip
 #: numbers that a scheme is told
 OPTIONS = 40
+#: of generalized-alpha
+O_RADIUS = O_THETA
 #: whether a step had an impact; whether a diagonal of the joints' matrix was raised; which side is the step's start
 HIT, RAISED, PARITY = 50, 51, 52
+#: of generalized-alpha, whether the accelerations of the state are known; whether contacts push along mean directions
+KNOWN, MEAN = 53, 54
 HEADER = 56
 
 # ---------------------------------------------------------------------------------------------- a run: its records
@@ -72,6 +76,12 @@ HEADER = 56
     Q, V, U, VP, Q1, QM, Z0, Z1, ZM, MASS, ROOT_MASS, INVERSE, CONSTANT_FORCE, FORCE, KICK, PUSH, BASE, WORK, S_LEFT,
     BODY,
 ) = range(0, 80, 4)  # fmt: skip
+#: in generalized-alpha: smooth and pseudo-accelerations of the state and of a pass
+SMOOTH, PSEUDO, SMOOTH_1, PSEUDO_1 = KICK, PUSH, QM, ZM
+#: and, in records of their own at MORE: what mean directions add to velocities, friction to displacements; of
+#: displacements and of accelerations, what the last pass answered and by how much it differed from what was given;
+#: velocities of the last pass, and the sizes of what they are sums of
+LAG, DRAG, U_ANSWER, U_CHANGE, B_ANSWER, B_CHANGE, LAST_V, PARTS = range(0, 32, 4)
 #: of a gap: its bodies, laws, impulses, what the step does with it, what it leaves for its row, sums, earlier impulses
 (
     GAP_A, GAP_B, FRICTION, RESTITUTION, TANGENTIAL, SCALE, THRESHOLD, Y_SCALE,
@@ -87,6 +97,9 @@ TRUE, S_PTI, S_END, PER_SCALE, PER_Y, ROUND_OFF, OFF, GUESS_OFF, TRUE_RATE = 36,
 GUESS, STEADY = HISTORY_N + 1, HISTORY_N + 2
 #: of a body, in steps without joints: what the velocity gained
 GAINED = PUSH
+#: in generalized-alpha: impulse of the displacement and its mode, whether the gap has closed in the step, its mode in
+#: velocities, and what the laws add to its rates
+S_N, S_N_MODE, BOUND, KEPT_MODE, LAW_N, LAW_T = range(HISTORY_N, HISTORY_N + 6)
 #: at two sides, start and end of a step, the gap; in bytes, its normal and tangential direction, and from side to side
 GAP_G, NORMAL, TANGENT, GAP_SIDE = 52, 8 * 56, 8 * 64, 8 * 20
 GAP = 92
@@ -99,6 +112,9 @@ GAP = 92
 ) = range(20)  # fmt: skip
 #: at two sides the row's value and its explicit rate; in bytes, its direction, and from side to side
 ROW_G, ROW_RATE, DIRECTION, ROW_SIDE = 20, 21, 8 * 24, 8 * 12
+#: in generalized-alpha: multipliers of the state and of a pass, impulse of the displacement, force at the end; at both
+#: sides what the second derivative of g holds besides J . b
+LAM, LAM_1, S_J, AT_END, ROW_DRIFT = 8, 9, 10, 13, 22
 ROW = 44
 #: of a joint: its second body, its first row and how many, reactions of a step and of its impact, their sums
 JOINT_B, JOINT_FIRST, JOINT_ROWS, _, S_REACTION, S_REACTION_I, SUM_REACTION, SUM_REACTION_I, JOINT = (
@@ -118,7 +134,7 @@ GROUND = 8 * HEADER
 ) = range(13)  # fmt: skip
 
 # ------------------------------------------------------------------------------------------------------- constants
-GAUSS, MOREAU_JEAN, LANDING = 0, 1, 2
+GAUSS, MOREAU_JEAN, LANDING, GENERALIZED_ALPHA = 0, 1, 2, 3
 OPEN, STICK, FORWARD, BACKWARD = 0, 1, 2, 3
 DONE, FULL, UNCERTAIN, OPEN_START = 0, 1, 2, 3
 #: how the passes of a step without joints ended: not, by a program, by impulses as at rest
@@ -138,3 +154,11 @@ LANDED, TRIALS, AT_THE_END, ACCEPTABLE, LANDINGS = 1e-13, 40, 1 - 1e-9, 1e-11, 1
 CORRECTIONS = 4
 #: share of its terms that is a gap's round-off, and of its size that this may be
 ROUNDED, UNSEEN = 4e-15, 5e-12
+#: as in `nonsmooth.steppers.generalized_alpha`, and the change that a pass may leave to the next ones
+SETTLED, STALLED, TURNED, FINEST, EPSILON = 1e-13, 1e-9, 0.5, 1e-15, 2.0**-52
+#: from which pass on it is noted which contacts close, and after which one these stay closed
+SETTLING, BINDING = 12, 24
+#: passes that shrink nothing before a step may end, and after how many of all it may with a larger change
+STUCK, LATE = 3, 40
+#: by how much a pass has to shrink what moves, or the next ones go along secants; their least and largest share
+SLOW, SECANT, LEAST_SHARE, MOST_SHARE = 0.1, 3, -10.0, 0.97

@@ -258,9 +258,11 @@ class GeneralizedAlphaFormulation:
             db, lam = self._newton(values, dt, end, lam, S, P, closed)
             b = b + db
             size = length(v) + length(state.v) + dt * length(b)
+            # at rest velocities are differences of kicks
+            kick = dt * length(m.metric.change(m.force(t, q, v)))
             before = moved
-            moved = length(u - u_before) + length(v - v_before) + dt * length(db)
-            moved /= max(size, still / CONVERGED, np.finfo(float).tiny)
+            moved = length(u - u_before) / max(size, still / CONVERGED, np.finfo(float).tiny)
+            moved += (length(v - v_before) + dt * length(db)) / max(size + kick, np.finfo(float).tiny)
             if moved <= CONVERGED or (moved >= before and moved <= (ACCEPTABLE if k < SETTLING else STALLED)):
                 a = w.pseudo * origin.a + w.old * origin.b + w.new * b
                 return Trial(b, a, lam, u, q, v, end, closed, S, P, directions)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from nonsmooth import (
+    GeneralizedAlpha,
     Gravity,
     Ground,
     Model,
@@ -43,13 +44,20 @@ def mechanism(rng: np.random.Generator, loop: bool) -> Model:
     return model
 
 
-def walk(seed: int, steps: int, each: int = 2000) -> tuple[int, int]:
+def moreau(rng: np.random.Generator) -> MoreauJean:
+    return MoreauJean(projection="combined" if rng.integers(2) else None)
+
+
+def alpha(rng: np.random.Generator) -> GeneralizedAlpha:
+    return GeneralizedAlpha(float(rng.choice([0.0, 0.8, 1.0])))
+
+
+def walk(seed: int, steps: int, each: int = 2000, stepper=moreau) -> tuple[int, int]:
     """Steps taken and steps handed to Python, over mechanisms of so many steps each."""
     rng, taken, handed = np.random.default_rng(seed), 0, 0
     while taken < steps:
         system = mechanism(rng, loop=bool(rng.integers(2))).build()
-        projection = "combined" if rng.integers(2) else None
-        run = simulate(system, MoreauJean(projection=projection), t_end=each * DT, dt=DT, engine="native", record=100)
+        run = simulate(system, stepper(rng), t_end=each * DT, dt=DT, engine="native", record=100)
         assert run.status == "finished"
         assert run.certificate.motion_residual <= 1e-9
         # impulses of wedged contacts are large; in rates they are certified to 1e-9, by compiled code or by the chain
@@ -58,8 +66,9 @@ def walk(seed: int, steps: int, each: int = 2000) -> tuple[int, int]:
     return taken, handed
 
 
-def test_twenty_thousand_steps_at_random():
-    taken, handed = walk(1, 20_000)
+@pytest.mark.parametrize("stepper", [moreau, alpha])
+def test_twenty_thousand_steps_at_random(stepper):
+    taken, handed = walk(1, 20_000, stepper=stepper)
     print(f"{handed} of {taken} steps were handed to Python")
     assert handed <= 1e-2 * taken
 

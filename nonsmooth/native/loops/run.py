@@ -9,6 +9,7 @@ from typing import Any
 
 from numba import njit, types
 
+from nonsmooth.native.loops.alpha import *
 from nonsmooth.native.loops.bodies import *
 from nonsmooth.native.loops.compliant import compliant_rates
 from nonsmooth.native.loops.gauss import *
@@ -130,7 +131,7 @@ def closed_start(A, f):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def begin(A, f):  # type: ignore[no-untyped-def]
+def begin_scheme(A, f):  # type: ignore[no-untyped-def]
     """What the scheme begins with, an impact perhaps, whose impulses count as those of steps."""
     if lc(A, START) == 0:
         return DONE
@@ -172,7 +173,7 @@ def run_many(  # type: ignore[no-untyped-def]
         if not closed_start(A, f):
             si(status, k, OPEN_START)
             continue
-        if begin(A, f) != DONE:
+        if begin_scheme(A, f) != DONE:
             si(status, k, UNCERTAIN)
             continue
         origin = ld(f, TIME + 1)
@@ -191,6 +192,7 @@ UNITS: dict[str, tuple[Any, Any]] = {
     "gauss": (gauss_step, WORD(WORD, WORD, types.float64)),
     "moreau-jean": (moreau_step, WORD(WORD, WORD, types.float64)),
     "landing": (landing_step, WORD(WORD, WORD, types.float64)),
+    "generalized-alpha": (alpha_step, WORD(WORD, WORD, types.float64)),
     "finish": (finish_step, WORD(WORD, WORD, WORD)),
     "compliant-rates": (compliant_rates, WORD(*[WORD] * 4)),
 }
