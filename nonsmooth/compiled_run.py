@@ -70,12 +70,20 @@ class CompiledRun(ABC):
             state = self.state()
             hint = self.python._hint(state) if self.python else ""
             message = f"Step {self.steps + 1}, from t = {state.t:.9g} s, failed: {error}{hint}"
-            raise SimulationFailed(message, trajectory=self._finished(f"failed: {message}"), cause=error) from error
+            raise SimulationFailed(message, trajectory=self._so_far(f"failed: {message}"), cause=error) from error
         except KeyboardInterrupt:
             t = self.session.time
             message = f"Interrupted at t = {t:.9g} s of {self.t_end:g} s, after {self.steps} steps."
-            raise Interrupted(message, trajectory=self._finished("interrupted")) from None
+            raise Interrupted(message, trajectory=self._so_far("interrupted")) from None
         return self._finished("finished")
+
+    def _so_far(self, status: str) -> Trajectory:
+        """What was recorded, of a run that ended before its first row the start."""
+        from nonsmooth.native.table import K_ROWS
+
+        if self.session.counter(K_ROWS) == 0:
+            self._begin_bare()
+        return self._finished(status)
 
     @property
     def steps(self) -> int:
@@ -118,6 +126,10 @@ class CompiledRun(ABC):
     @abstractmethod
     def _begin(self) -> None:
         """Put the start into the session."""
+
+    @abstractmethod
+    def _begin_bare(self) -> None:
+        """The start as row 0, where `_begin` did not come to its end."""
 
     @abstractmethod
     def _advance(self, steps: int) -> int:

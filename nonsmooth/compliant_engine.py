@@ -91,6 +91,9 @@ class CompliantRun(CompiledRun):
     def _begin(self) -> None:
         self.session.start(self.first)
 
+    def _begin_bare(self) -> None:
+        self.session.start_bare(self.first)
+
     def state(self) -> State:
         found, first = self.session.state(), self.first
         grid = {"grid_start": first.stepper_memory.get("grid_start", np.array([first.t]))}

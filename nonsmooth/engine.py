@@ -149,6 +149,9 @@ class NativeRun(CompiledRun):
     def _begin(self) -> None:
         self.session.start(self.first, self._python_start)
 
+    def _begin_bare(self) -> None:
+        self.session.start_bare(self.first)
+
     def state(self) -> State:
         state: State = self.session.state()
         memory = {**state.stepper_memory, "grid_start": np.array([self.origin])}
@@ -202,8 +205,8 @@ class NativeRun(CompiledRun):
         self.session.accept(step.state, step.v_left, gaps, step.mode, joints, scalars, hit=hit, start=start)
         # of generalized-alpha a state remembers no impulses
         own = start or isinstance(self.stepper, GeneralizedAlpha)
-        for where, name in () if own else ((n.P_N, "P_N"), (n.P_T, "P_T")):
-            self.session.layout.gap_field(self.session.memory, where)[:] = remembered[name]
+        if not own:
+            self.session.press(remembered["P_N"], remembered["P_T"])
 
     def _finished(self, status: str) -> Trajectory:
         from nonsmooth.native import table as n

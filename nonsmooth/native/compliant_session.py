@@ -117,13 +117,17 @@ class CompliantSession:
 
     def start(self, state: State) -> None:
         """Begin at a state: its motion, what its contacts and the scheme remember, and row 0."""
+        entries.compliant_run(self.A, self.f, self.rec, -np.inf, 0)  # compiled before the clock runs
+        self.start_bare(state)
+        hint = state.stepper_memory.get("dt")
+        self.numbers[c.R_FIRST] = 0.0 if hint is None else float(hint[0])
+
+    def start_bare(self, state: State) -> None:
+        """A state as row 0, with what its contacts remember, and nothing more."""
         entries.prepare(self.A, self.f)
         self.place(state)
         entries.compliant_look(self.A, self.f)
         self._remember(state)
-        hint = state.stepper_memory.get("dt")
-        self.numbers[c.R_FIRST] = 0.0 if hint is None else float(hint[0])
-        entries.compliant_run(self.A, self.f, self.rec, float(state.t), 0)  # compiled before the clock runs
         entries.compliant_keep(self.A, self.f, self.rec, 1)
 
     def place(self, state: State) -> None:

@@ -157,6 +157,12 @@ class Session:
         entries.run(self.A, self.f, self.rec, t, 1.0, t, 0)  # compiled before the clock runs
         entries.observe_rows(self.A, self.f, self.rec, 0, 0, 0)
 
+    def start_bare(self, state: State) -> None:
+        """A state as row 0, and nothing more."""
+        entries.prepare(self.A, self.f)
+        self.place(state)
+        entries.first_row(self.A, self.f, self.rec)
+
     @property
     def time(self) -> float:
         """[s]"""
@@ -208,7 +214,7 @@ class Session:
         gaps, rows, memory = self.layout.gap_field, self.layout.row_field, self.memory
         names = REMEMBERED if self.kind == n.MOREAU_JEAN else REMEMBERED | LATCHED
         found = {name: [gaps(memory, where)] for where, name in names.items()}
-        found["last_dt"] = [self.layout.header(memory, n.SCALARS + n.DT, 1)]
+        found["last_dt"] = [self.layout.header(memory, n.LAST_DT, 1)]
         if self.kind == n.MOREAU_JEAN and not self.layout.ng:
             found["v_gained"] = list(self.layout.body_field(memory, n.GAINED).T)
         own = ((n.P_A, "P_g_start"), (n.P_B, "P_g_end"), (n.LEFT_OPEN, "g_rate"))
@@ -242,6 +248,7 @@ class Session:
         self.place(state)
         layout.header(memory, n.HIT, 1).view(np.int64)[0] = hit
         layout.header(memory, n.SCALARS, len(scalars))[:] = scalars
+        layout.header(memory, n.LAST_DT, 1)[:] = scalars[n.DT]
         layout.body_field(memory, n.S_LEFT)[:] = left.reshape(-1, 3)
         layout.gap_field(memory, n.S_MODE).view(np.int64)[:] = mode
         for where, values in gaps.items():
@@ -255,6 +262,14 @@ class Session:
         if not start:
             self.columns.grow(self.counter(n.K_ROWS))
             self.units[2](self.A, self.f, self.rec)
+
+    def press(self, P_N: Array, P_T: Array) -> None:
+        """Impulses of gaps, from which the next step begins."""
+        fields = [(n.P_N, P_N), (n.P_T, P_T)]
+        if self.kind == n.GAUSS or (self.kind == n.MOREAU_JEAN and not self.layout.ng):
+            fields += [(n.HISTORY_N, P_N), (n.STEADY, np.zeros_like(P_N))]
+        for where, values in fields:
+            self.layout.gap_field(self.memory, where)[:] = values
 
     def look(self) -> None:
         """Gaps and energies of new rows, where each step has one."""

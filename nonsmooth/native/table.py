@@ -68,6 +68,8 @@ O_RADIUS = O_THETA
 HIT, RAISED, PARITY = 50, 51, 52
 #: of generalized-alpha, whether the accelerations of the state are known; whether contacts push along mean directions
 KNOWN, MEAN = 53, 54
+#: length of the last step
+LAST_DT = 55
 HEADER = 56
 
 # ---------------------------------------------------------------------------------------------- a run: its records

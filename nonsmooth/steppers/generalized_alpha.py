@@ -33,6 +33,8 @@ CONVERGED = 1e-13
 ACCEPTABLE = 1e-11
 #: or, after many passes, where stiff springs make round-off large
 STALLED = 1e-9
+#: scaled residual of a step's own equations up to which it is an answer
+ANSWERED = 1e-6
 #: passes that count as many; a contact that has bound in a step stays bound in it from then on
 SETTLING = 8
 #: cosine, in the mass metric, between normals at both ends of a step whose mean still serves
@@ -213,7 +215,13 @@ class GeneralizedAlphaFormulation:
             raise SolverFailed(
                 "the joints of GeneralizedAlpha's step are dependent here, as in a singular position."
             ) from error
-        return self._record(state, origin, trial, t_end)
+        step = self._record(state, origin, trial, t_end)
+        if not step.residual <= ANSWERED:
+            raise SolverFailed(
+                f"GeneralizedAlpha's passes settled at dt = {t_end - state.t:.6g} s on what leaves a residual of "
+                f"{step.residual:.3g}, where {ANSWERED:g} is accepted; a shorter step may be needed."
+            )
+        return step
 
     def _origin(self, state: State) -> Origin:
         m, at = self.mechanism, self.mechanism.at(state.t, state.q)

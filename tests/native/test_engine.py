@@ -14,8 +14,13 @@ import pytest
 from nonsmooth import (
     ActiveSet,
     CirclePlane,
+    Compliant,
+    CompliantDae,
+    Dop853,
+    ErrorControl,
     GaussMPCC,
     GaussQP,
+    GeneralizedAlpha,
     Gravity,
     Ground,
     InputError,
@@ -26,16 +31,21 @@ from nonsmooth import (
     Osqp,
     PlanarBody,
     PointForce,
+    PointPlane,
     Revolute,
     RevoluteClearance,
     Rigid,
     SimulationFailed,
     SpatialBody,
+    Spring,
     Trajectory,
     simulate,
 )
+from nonsmooth.laws import Flores
 from nonsmooth.native import entries
 from nonsmooth.native.compiler import compilations
+from nonsmooth.native.compliant_session import CompliantSession
+from nonsmooth.native.session import Session
 from nonsmooth.native.table import UNCERTAIN
 from nonsmooth_problems import four_bar, slider_crank_revolute, slider_crank_translational, slider_rod
 
@@ -102,6 +112,64 @@ def test_a_run_goes_on_to_the_same_bits(problem, stepper, tmp_path):
         assert np.array_equal(ours[1:], theirs[half + 1 :]), table
 
 
+def boxes() -> Model:
+    """Two on the ground, of which one rests and the other is pressed now and then."""
+    model = Model(name="boxes")
+    ground, contact = model.add(Ground()), Rigid(restitution=0.0, friction=0.3)
+    for k, name in enumerate(("resting", "pressed")):
+        size = 0.1 * (1 + k / 3)
+        box = model.add(PlanarBody(name, mass=1.0 + k, inertia=0.01, position=(2.0 * k, size / 2)))
+        for side, x in (("left", -0.4 * size), ("right", 0.31 * size)):
+            model.add(PointPlane(f"{name}-{side}", ground, box, at_b=(x, -size / 2), contact=contact, size=1e-3))
+    model.add(PointForce("press", box, force=lambda t: (0.0, -5.0 * ca.fmax(ca.sin(150.0 * t), 0.0))))
+    model.add(Gravity(acceleration=(0.0, -9.81)))
+    return model
+
+
+@pytest.mark.parametrize("stepper", [GaussQP(), MoreauJean(), MoreauJean(theta=1.0), GeneralizedAlpha()], ids=repr)
+def test_what_rests_goes_on_to_the_same_bits_beside_what_does_not(stepper):
+    system = boxes().build()
+    whole = simulate(system, stepper, t_end=0.05, dt=1e-3, engine="native")
+    for cut in range(1, 49, 4):
+        first = simulate(system, stepper, t_end=float(whole.t[cut]), dt=1e-3, engine="native")
+        second = simulate(system, stepper, t_end=0.05, dt=1e-3, engine="native", state=first.end)
+        for name, values in whole.end.stepper_memory.items():
+            assert np.array_equal(second.end.stepper_memory[name], values), (cut, name)
+        assert np.array_equal(second.q.array[1:], whole.q.array[cut + 1 :])
+
+
+@pytest.mark.parametrize("problem", [slider_crank_translational, slider_rod, boxes], ids=["crank", "rod", "boxes"])
+@pytest.mark.parametrize(
+    ("stepper", "dt"),
+    [(GaussQP(), 1e-4), (GaussQP(), Landing(1e-6, 1e-4)), (MoreauJean(), 1e-4), (GeneralizedAlpha(), 1e-4)],
+    ids=["gauss", "landing", "moreau-jean", "generalized-alpha"],
+)
+def test_what_is_recorded_does_not_change_the_run(problem, stepper, dt):
+    plastic = {"guide.restitution": 0.0} if problem is slider_crank_translational and dt == 1e-4 else {}
+    system, run = problem().build(), {"t_end": 0.02, "dt": dt, "parameters": plastic, "engine": "native"}
+    whole, thin = simulate(system, stepper, **run), simulate(system, stepper, **run, record=7)
+    for table in ("q", "v"):
+        assert np.array_equal(getattr(thin, table).array[1:-1], getattr(whole, table).array[7::7][: len(thin.t) - 2])
+    assert thin.certificate.motion_residual == whole.certificate.motion_residual
+    for name, values in whole.end.stepper_memory.items():
+        assert np.array_equal(thin.end.stepper_memory[name], values), name
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning", "ignore:invalid value:RuntimeWarning")
+def test_a_step_that_fails_leaves_nothing_for_the_next():
+    """A spring so stiff that no step of 10 ms is one: passes run away from it."""
+    model = Model(name="stiff")
+    ground, body = model.add(Ground()), model.add(PlanarBody("body", mass=1.0, inertia=0.1, position=(0.3, 0.0)))
+    model.add(Spring("spring", ground, body, stiffness=1e11))
+    system = model.build()
+    with pytest.raises(SimulationFailed) as failed:
+        simulate(system, MoreauJean(theta=1.0), t_end=0.05, dt=1e-2)
+    end = failed.value.trajectory.end
+    assert not np.any(end.stepper_memory["v_gained"])
+    on = simulate(system, MoreauJean(theta=1.0), t_end=end.t + 2e-5, dt=2e-7, state=end)
+    assert on.counts["python_steps"] == 0
+
+
 def test_another_scheme_goes_on_from_a_run():
     system, run = slider_crank_translational().build(), {"dt": 1e-5, "parameters": {"guide.restitution": 0.0}}
     first = simulate(system, MoreauJean(), t_end=2e-3, **run)
@@ -139,6 +207,29 @@ def test_ctrl_c_loses_nothing():
     assert len(run.t) - 1 == run.counts["steps"] > 1000
     whole = simulate(system, GaussQP(), t_end=float(run.t[-1]), dt=1e-6)
     assert np.array_equal(run.q.array[:-1], whole.q.array[:-1])
+
+
+@pytest.mark.parametrize("contact", ["rigid", "compliant"])
+def test_ctrl_c_before_the_first_step_hands_over_the_start(contact, monkeypatch):
+    """While a machine that has met nothing yet compiles."""
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    if contact == "rigid":
+        system, stepper, dt = slider_rod().build(), GaussQP(), 1e-4
+        monkeypatch.setattr(Session, "start", stop)
+    else:
+        law = Compliant(Flores(stiffness=1e10, restitution=0.5))
+        system, stepper = slider_rod(contact=law).build(), CompliantDae(solver=Dop853())
+        dt = ErrorControl(1e-6, 1e-8, 1e-6, 1e-3)
+        monkeypatch.setattr(CompliantSession, "start", stop)
+    with pytest.raises(Interrupted) as interrupted:
+        simulate(system, stepper, t_end=0.01, dt=dt, engine="native")
+    monkeypatch.undo()
+    run = interrupted.value.trajectory
+    assert run.status == "interrupted" and len(run.t) == 1
+    assert np.array_equal(run.q.array[0], system.start.q)
 
 
 def test_python_is_asked_several_times_per_second():

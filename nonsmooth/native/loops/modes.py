@@ -30,7 +30,7 @@ def recall_mode(gap):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def lengthening(f, dt):  # type: ignore[no-untyped-def]
     """By how much a step is longer than the last: impulses under constant loads are, if only by round-off."""
-    last = ld(f, SCALARS + DT)
+    last = ld(f, LAST_DT)
     return dt / last if last > 0.0 else 1.0
 
 

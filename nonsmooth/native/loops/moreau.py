@@ -67,6 +67,7 @@ def moreau_contacts(A, f, dt):  # type: ignore[no-untyped-def]
             si(gap, ACTIVE, 0)
             st(gap, P_N, 0.0)
             st(gap, P_T, 0.0)
+        st(gap, GUESS_OFF, 0.0)  # of a guess that is yet to be made
         recall_mode(gap)
     return some
 
@@ -346,16 +347,17 @@ def moreau_step(A, f, t1):  # type: ignore[no-untyped-def]
     dt = t1 - t0
     gaps = lc(A, N_GAPS) > 0
     some, placed = moreau_contacts(A, f, dt) if gaps else False, gaps and theta == 0.5
-    ended = SOLVED
     if lc(A, N_ROWS):
         if not moreau_joints(A, f, t0, t1, theta, some, placed):
             return UNCERTAIN
-    else:
-        ended = moreau_free(A, f, t0, dt, theta, some)
-        if ended == UNSOLVED:
-            return UNCERTAIN
+        return moreau_record(A, f, t0, t1, some, some)
+    ended, status = moreau_free(A, f, t0, dt, theta, some), UNCERTAIN
+    if ended != UNSOLVED:
         move(A, f + 8 * Q, f + 8 * U, dt, f + 8 * Q1)
-    return moreau_record(A, f, t0, t1, some, some and ended == SOLVED)
+        status = moreau_record(A, f, t0, t1, some, some and ended == SOLVED)
+    if status != DONE:
+        clear_bodies(A, f + 8 * GAINED)  # where the passes led, from which the next step must not begin
+    return status
 
 
 @njit(**OPT)
