@@ -79,15 +79,19 @@ def _table(numbers: Sequence[object], *width: int) -> Integers:
 
 
 def _least_degree(neighbours: list[set[int]], joints: int) -> tuple[list[int], list[set[int]]]:
-    """Blocks in the order of elimination, and the blocks that each still meets then."""
+    """Blocks in the order of elimination, and the blocks that each still meets then.
+
+    Of contacts of equal degrees the one comes first whose neighbours were eliminated longest ago: a chain is taken from
+    both of its ends in turn, and processors work at both at once.
+    """
     graph = [set(near) for near in neighbours]
     order: list[int] = []
     for members in (range(joints), range(joints, len(graph))):
-        heap = [(len(graph[i]), i) for i in members]
+        heap = [(len(graph[i]), 0, i) for i in members]
         heapq.heapify(heap)
         done: set[int] = set()
         while heap:
-            degree, i = heapq.heappop(heap)
+            degree, _, i = heapq.heappop(heap)
             if i in done or degree != len(graph[i]):
                 continue
             done.add(i)
@@ -98,7 +102,7 @@ def _least_degree(neighbours: list[set[int]], joints: int) -> tuple[list[int], l
                 graph[j] |= near
                 graph[j].discard(j)
                 if j in members:
-                    heapq.heappush(heap, (len(graph[j]), j))
+                    heapq.heappush(heap, (len(graph[j]), len(order) if j >= joints else 0, j))
     return order, graph
 
 
