@@ -34,7 +34,7 @@ ACCEPTABLE = 1e-11
 #: or, after many passes, where stiff springs make round-off large
 STALLED = 1e-9
 #: scaled residual of a step's own equations up to which it is an answer
-ANSWERED = 1e-6
+ANSWERED = 1e-9
 #: passes that count as many; a contact that has bound in a step stays bound in it from then on
 SETTLING = 8
 #: cosine, in the mass metric, between normals at both ends of a step whose mean still serves
