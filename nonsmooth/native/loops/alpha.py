@@ -30,11 +30,8 @@ def alpha_origin(A, f):  # type: ignore[no-untyped-def]
     Impulses of lasting contacts are what the passes begin with.
     """
     v, side, inverse, longest = f + 8 * V, start_gap(f), f + 8 * INVERSE, ld(f, OPTIONS + O_LONGEST)
-    least, lasting, first, gaps = math.inf, True, f + lc(A, GAPS), lc(A, N_GAPS)
-    for k in range(1, lc(A, N_BODIES) + 1):
-        b = GROUND + BODY_STEP * k
-        least = min(least, ld(inverse + b, 0), ld(inverse + b, 1), ld(inverse + b, 2))
-    for k in range(gaps):
+    least, lasting, first = least_mobility(A, f), True, f + lc(A, GAPS)
+    for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
         a, b, J, D = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + side, gap + TANGENT + side
         rate, zero = along(J, v + a, v + b), zero_rate(f, gap, J, v)
@@ -128,11 +125,7 @@ def close_positions(A, f, dt, secant):  # type: ignore[no-untyped-def]
     drag(A, f, dragging)
     add_bodies(A, base, dragging)
     set_velocities_aside(A, f)
-    first = f + lc(A, ROWS)
-    for k in range(lc(A, N_ROWS)):
-        row = first + ROW_STEP * k
-        rate = along(row + DIRECTION + side, u + lc(row, ROW_A), u + lc(row, ROW_B))
-        st(row, SHIFT_J, ld(row + side, ROW_G) * per - rate)
+    linear_joints(A, f, u, side, per)
     side, first = end_gap(f), f + lc(A, GAPS)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k

@@ -42,18 +42,6 @@ def take_gaps_off(A, f, side, normal, weight_n, weight_t):  # type: ignore[no-un
 
 
 @njit(**OPT)
-def worst_row(A, f, floor):  # type: ignore[no-untyped-def]
-    """The largest of WORK over its terms BASE, and over `floor` in the metric of the masses."""
-    rows, terms, worst = f + 8 * WORK, f + 8 * BASE, 0.0
-    for k in range(1, lc(A, N_BODIES) + 1):
-        b = GROUND + BODY_STEP * k
-        worst = max(worst, worst4(rows + b, terms + b, floor, f + b + 8 * ROOT_MASS))
-    clear4(rows + GROUND)
-    clear4(terms + GROUND)
-    return worst
-
-
-@njit(**OPT)
 def start_rows(A, f, w, s, r):  # type: ignore[no-untyped-def]
     """WORK = M (w - v - s a - r a1), BASE its terms, PARTS their sizes as velocities."""
     parts = more(A, f, PARTS)
@@ -156,15 +144,7 @@ def alpha_impact(A, f):  # type: ignore[no-untyped-def]
         if ld(gap, S_PNI) > 0.0:
             a, b, J, D = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + side, gap + TANGENT + side
             push_both(J, ld(gap, P_N), D, ld(gap, P_T), inverse + a, inverse + b, jump + a, jump + b)
-    first, x = f + lc(A, ROWS), f + lc(A, RHS_A)
-    if lc(A, N_ROWS):
-        for k in range(lc(A, N_ROWS)):
-            row = first + ROW_STEP * k
-            st(row, SHIFT_J, 0.0)
-            st(row, KEPT, 0.0)
-        for _ in range(2):  # the second time takes round-off away
-            joint_rates(A, f, end_row(f), jump, x)
-            answer_joints(A, f, end_row(f), x, KEPT, jump)
+    answer_impact(A, f, end_row(f), jump)
 
 
 @njit(**OPT)

@@ -125,24 +125,6 @@ def accelerate(A, f, factored):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def load_powers(A, f):  # type: ignore[no-untyped-def]
-    """Power of loads and of dampers, whose forces were evaluated last."""
-    loads, damping, v = 0.0, 0.0, f + 8 * V
-    for g in range(lc(A, STATIC_0), lc(A, FORCE_1)):
-        group = lc(A, GROUPS) + 8 * GROUP * g
-        if lc(group, G_STORED):
-            continue
-        places, power = lc(group, G_PLACES), 0.0
-        for i in range(lc(group, G_SIZE)):
-            power += along(f + lc(places, 3 * i + 2), v + lc(places, 3 * i), v + lc(places, 3 * i + 1))
-        if lc(group, G_DAMPING):
-            damping += power
-        else:
-            loads += power
-    return loads, damping
-
-
-@njit(**OPT)
 def gather(A, f, rates):  # type: ignore[no-untyped-def]
     """dy/dt of what `accelerate` found; works as `compliant_equations.WORKS` has them."""
     bodies = lc(A, N_BODIES)
@@ -166,7 +148,7 @@ def gather(A, f, rates):  # type: ignore[no-untyped-def]
     for k in range(lc(A, N_JOINTS)):
         copy(first + JOINT_STEP * k + 8 * S_REACTION, rates + lc(A, I_REACTION) + 24 * k, 3)
     work = rates + lc(A, I_WORK)
-    loads, damping = load_powers(A, f)
+    loads, damping = load_powers(A, f, f + 8 * V)
     st(work, 0, stored)
     st(work, 1, lost)
     st(work, 2, rubbed)

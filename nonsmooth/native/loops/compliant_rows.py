@@ -184,23 +184,6 @@ def write_compliant_row(A, f, rec):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def worst_of_row(A, f):  # type: ignore[no-untyped-def]
-    """The run's worst gap and misfit of joints, with those of the bodies as they stand."""
-    first = f + lc(A, GAPS)
-    for k in range(lc(A, N_GAPS)):
-        gap = first + GAP_STEP * k
-        if not -ld(gap, TRUE) <= ld(f, WORST + W_GAP):
-            st(f, WORST + W_GAP, -ld(gap, TRUE))
-    if lc(A, N_ROWS):
-        evaluate(A, f, lc(A, CLOSURE_0), lc(A, CLOSURE_1), f + 8 * Z0, f + 8 * V, 0)
-        first = f + lc(A, ROWS)
-        for k in range(lc(A, N_ROWS)):
-            misfit = abs(ld(first + ROW_STEP * k, MISFIT))
-            if not misfit <= ld(f, WORST + W_JOINT):
-                st(f, WORST + W_JOINT, misfit)
-
-
-@njit(**OPT)
 def keep_row(A, f, rec, t):  # type: ignore[no-untyped-def]
     """Count a row whose motion and gaps stand in bodies and gaps, and what it has GAINED; write every so-many-th."""
     r, gained, sums = running(A, f), f + lc(A, I_GAINED), f + lc(A, I_SUMS)
@@ -210,7 +193,7 @@ def keep_row(A, f, rec, t):  # type: ignore[no-untyped-def]
     st(f, TIME + 1, t)
     keep_motion(A, f)
     worst_numbers(f)
-    worst_of_row(A, f)
+    worst_places(A, f, f + 8 * Z0, f + 8 * V)
     si(f, COUNTERS + K_STEPS, li(f, COUNTERS + K_STEPS) + 1)
     si(f, COUNTERS + K_SINCE, li(f, COUNTERS + K_SINCE) + 1)
     if li(f, COUNTERS + K_SINCE) == lc(A, RECORD):
@@ -271,7 +254,7 @@ def compliant_keep(A, f, rec, first):  # type: ignore[no-untyped-def]
     compliant_look(A, f)
     if first:
         st(f, TIME + 1, ld(f, TIME))
-        worst_of_row(A, f)
+        worst_places(A, f, f + 8 * Z0, f + 8 * V)
         write_compliant_row(A, f, rec)
     else:
         keep_row(A, f, rec, ld(f, TIME))

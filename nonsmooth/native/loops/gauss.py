@@ -122,11 +122,7 @@ def gauss_step(A, f, t1):  # type: ignore[no-untyped-def]
         if lc(A, VARYING):
             kick_of(A, f, dt)
         add_kick(A, f, v, base)
-        first = f + lc(A, ROWS)
-        for i in range(lc(A, N_ROWS)):
-            row = first + ROW_STEP * i
-            rate = along(row + DIRECTION + row_side, u + lc(row, ROW_A), u + lc(row, ROW_B))
-            st(row, SHIFT_J, ld(row + row_side, ROW_G) * per - rate)
+        linear_joints(A, f, u, row_side, per)
         first = f + lc(A, GAPS)
         for i in range(lc(A, N_GAPS)):
             gap = first + GAP_STEP * i

@@ -137,6 +137,29 @@ def answer_joints(A, f, side, x, P, v):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def answer_impact(A, f, side, jump):  # type: ignore[no-untyped-def]
+    """What joints answer to a jump of velocities, which follows; their impulses stand in KEPT."""
+    x, first = f + lc(A, RHS_A), f + lc(A, ROWS)
+    for k in range(lc(A, N_ROWS)):
+        row = first + ROW_STEP * k
+        st(row, SHIFT_J, 0.0)
+        st(row, KEPT, 0.0)
+    for _ in range(2 if lc(A, N_ROWS) else 0):  # the second time takes round-off away
+        joint_rates(A, f, side, jump, x)
+        answer_joints(A, f, side, x, KEPT, jump)
+
+
+@njit(**OPT)
+def linear_joints(A, f, u, side, per):  # type: ignore[no-untyped-def]
+    """SHIFT_J of joints that are linearised where u led: they close with J . v + SHIFT_J = 0; `per` is 1 / dt."""
+    first = f + lc(A, ROWS)
+    for k in range(lc(A, N_ROWS)):
+        row = first + ROW_STEP * k
+        rate = along(row + DIRECTION + side, u + lc(row, ROW_A), u + lc(row, ROW_B))
+        st(row, SHIFT_J, ld(row + side, ROW_G) * per - rate)
+
+
+@njit(**OPT)
 def push_contact_slots(A, f, x, v):  # type: ignore[no-untyped-def]
     """v += C x over the slots of contacts."""
     counts = f + lc(A, COUNT)

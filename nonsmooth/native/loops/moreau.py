@@ -265,18 +265,10 @@ def moreau_step(A, f, t1):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def moreau_impact(A, f):  # type: ignore[no-untyped-def]
     """Velocities before the impact: without struck contacts and what joints answer to them, left in KEPT."""
-    jump, side, first = f + 8 * WORK, end_row(f), f + lc(A, ROWS)
+    jump = f + 8 * WORK
     clear_bodies(A, jump)
     push_contacts(A, f, 0, jump)
-    if lc(A, N_ROWS):
-        x = f + lc(A, RHS_A)
-        for k in range(lc(A, N_ROWS)):
-            row = first + ROW_STEP * k
-            st(row, SHIFT_J, 0.0)
-            st(row, KEPT, 0.0)
-        for _ in range(2):
-            joint_rates(A, f, side, jump, x)
-            answer_joints(A, f, side, x, KEPT, jump)
+    answer_impact(A, f, end_row(f), jump)
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
         difference4(f + b + 8 * S_LEFT, f + b + 8 * VP, jump + b)

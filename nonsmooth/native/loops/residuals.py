@@ -129,6 +129,46 @@ def reactions(A, f, side, z, P, weight, result, add):  # type: ignore[no-untyped
 
 
 @njit(**OPT)
+def worst_row(A, f, floor):  # type: ignore[no-untyped-def]
+    """The largest of WORK over its terms BASE, and over `floor` in the metric of the masses."""
+    rows, terms, worst = f + 8 * WORK, f + 8 * BASE, 0.0
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        worst = max(worst, worst4(rows + b, terms + b, floor, f + b + 8 * ROOT_MASS))
+    clear4(rows + GROUND)
+    clear4(terms + GROUND)
+    return worst
+
+
+@njit(**OPT)
+def load_powers(A, f, v):  # type: ignore[no-untyped-def]
+    """Power of loads and of dampers, whose forces were evaluated last, at velocities v."""
+    loads = damping = 0.0
+    for g in range(lc(A, STATIC_0), lc(A, FORCE_1)):
+        group = lc(A, GROUPS) + 8 * GROUP * g
+        if lc(group, G_STORED):
+            continue
+        places, power = lc(group, G_PLACES), 0.0
+        for i in range(lc(group, G_SIZE)):
+            power += along(f + lc(places, 3 * i + 2), v + lc(places, 3 * i), v + lc(places, 3 * i + 1))
+        if lc(group, G_DAMPING):
+            damping += power
+        else:
+            loads += power
+    return loads, damping
+
+
+@njit(**OPT)
+def least_mobility(A, f):  # type: ignore[no-untyped-def]
+    """The least of the inverse masses and inertias."""
+    inverse, least = f + 8 * INVERSE, math.inf
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        least = min(least, ld(inverse + b, 0), ld(inverse + b, 1), ld(inverse + b, 2))
+    return least
+
+
+@njit(**OPT)
 def momentum_error(A, f, v0, v1, dt, gap_side, side_a, P_a, side_b, P_b):  # type: ignore[no-untyped-def]
     """Scaled residual of M (v1 - v0) = dt h + impulses; and the size of its terms, in the metric of the masses.
 
@@ -159,13 +199,7 @@ def momentum_error(A, f, v0, v1, dt, gap_side, side_a, P_a, side_b, P_b):  # typ
         a, b, J = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + gap_side
         take_off(J, N, gap + TANGENT + gap_side if rough else J, T, rows + a, rows + b, terms + a, terms + b)
     size = math.sqrt(kinetic_0) + math.sqrt(kinetic_1) + dt * math.sqrt(kicked)
-    floor, worst = ld(f, OPTIONS + O_FLOOR) * size, 0.0
-    for k in range(1, lc(A, N_BODIES) + 1):
-        b = GROUND + BODY_STEP * k
-        worst = max(worst, worst4(rows + b, terms + b, floor, f + b + 8 * ROOT_MASS))
-    clear4(rows + GROUND)
-    clear4(terms + GROUND)
-    return worst, size
+    return worst_row(A, f, ld(f, OPTIONS + O_FLOOR) * size), size
 
 
 @njit(**OPT)

@@ -16,21 +16,9 @@ from nonsmooth.native.table import *
 @njit(**OPT)
 def powers(A, f, z, v):  # type: ignore[no-untyped-def]
     """Power of loads and of dampers, at velocities v."""
-    loads = damping = 0.0
     if lc(A, VARYING):
         evaluate(A, f, lc(A, FORCE_0), lc(A, FORCE_1), z, v, 0)
-    for g in range(lc(A, STATIC_0), lc(A, FORCE_1)):
-        group = lc(A, GROUPS) + 8 * GROUP * g
-        if lc(group, G_STORED):
-            continue
-        places, power = lc(group, G_PLACES), 0.0
-        for i in range(lc(group, G_SIZE)):
-            power += along(f + lc(places, 3 * i + 2), v + lc(places, 3 * i), v + lc(places, 3 * i + 1))
-        if lc(group, G_DAMPING):
-            damping += power
-        else:
-            loads += power
-    return loads, damping
+    return load_powers(A, f, v)
 
 
 @njit(**OPT)
@@ -69,15 +57,8 @@ def worst_numbers(f):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def observe(A, f, t, dt, q, left, v):  # type: ignore[no-untyped-def]
-    """True gaps, misfits of joints and, unless only ends are kept, energies of a row; worst values and sums go on.
-
-    `left` are the velocities before its impacts, the same address as `v` where there are none.
-    """
-    z, totals, scalars = f + 8 * ZM, f + 8 * TOTALS, f + 8 * SCALARS
-    st(f, TIME, t)
-    place(A, q, z)
-    evaluate(A, f, lc(A, SURFACE_0), lc(A, SURFACE_1), z, v, 0)
+def worst_places(A, f, z, v):  # type: ignore[no-untyped-def]
+    """The run's worst true gap and misfit of joints, with those at placements z; true gaps were evaluated there."""
     first = f + lc(A, GAPS)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
@@ -91,6 +72,19 @@ def observe(A, f, t, dt, q, left, v):  # type: ignore[no-untyped-def]
             misfit = abs(ld(row, MISFIT))
             if not misfit <= ld(f, WORST + W_JOINT):
                 st(f, WORST + W_JOINT, misfit)
+
+
+@njit(**OPT)
+def observe(A, f, t, dt, q, left, v):  # type: ignore[no-untyped-def]
+    """True gaps, misfits of joints and, unless only ends are kept, energies of a row; worst values and sums go on.
+
+    `left` are the velocities before its impacts, the same address as `v` where there are none.
+    """
+    z, totals, scalars = f + 8 * ZM, f + 8 * TOTALS, f + 8 * SCALARS
+    st(f, TIME, t)
+    place(A, q, z)
+    evaluate(A, f, lc(A, SURFACE_0), lc(A, SURFACE_1), z, v, 0)
+    worst_places(A, f, z, v)
     if lc(A, BRIEF):
         return
     right = kinetic(A, f, v)

@@ -56,10 +56,7 @@ def at_state(A, f):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def contact_sizes(A, f):  # type: ignore[no-untyped-def]
     """Impulses that move each gap by its clearance within the longest step, from the directions at the state."""
-    inverse, least, longest = f + 8 * INVERSE, math.inf, ld(f, OPTIONS + O_LONGEST)
-    for k in range(1, lc(A, N_BODIES) + 1):
-        b = GROUND + BODY_STEP * k
-        least = min(least, ld(inverse + b, 0), ld(inverse + b, 1), ld(inverse + b, 2))
+    inverse, least, longest = f + 8 * INVERSE, least_mobility(A, f), ld(f, OPTIONS + O_LONGEST)
     first, normal = f + lc(A, GAPS), NORMAL + start_gap(f)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
