@@ -128,46 +128,41 @@ def _slider_crank_translational() -> Iterator[Problem]:
             raise RuntimeError(f"the limit of P2 found no mode in {lost} steps.")
         return end[0], np.nan
 
+    common: dict[str, Any] = {
+        "part": "P2",
+        "system": _guide,
+        "result": lambda run: float(run.q["crank.angle"][-1]),
+        "judged_by": "angle of the crank at 0.2 s [rad]",
+        "reference": lambda: SLIDER_CRANK_TRUTH,
+    }
     yield Problem(
         key="P2",
-        part="P2",
         title="slider-crank, guide, MoreauJean",
-        system=_guide,
         stepper=MoreauJean(),
         dt=1e-5,
         steps=20_000,
-        result=lambda run: float(run.q["crank.angle"][-1]),
-        judged_by="angle of the crank at 0.2 s [rad]",
         limit=limit,
         agrees=5e-3,
-        reference=lambda: SLIDER_CRANK_TRUTH,
         mujoco={},
         same_model=False,
+        **common,
     )
     yield Problem(
         key="P2_landing",
-        part="P2",
         title="slider-crank, guide, GaussQP, Landing(1e-6, 1e-4)",
-        system=_guide,
         stepper=GaussQP(),
         dt=Landing(1e-6, 1e-4),
         steps=2000,
         t_end=0.2,
-        result=lambda run: float(run.q["crank.angle"][-1]),
-        judged_by="angle of the crank at 0.2 s [rad]",
-        reference=lambda: SLIDER_CRANK_TRUTH,
+        **common,
     )
     yield Problem(
         key="P2_alpha",
-        part="P2",
         title="slider-crank, guide, GeneralizedAlpha",
-        system=_guide,
         stepper=GeneralizedAlpha(),
         dt=1e-5,
         steps=20_000,
-        result=lambda run: float(run.q["crank.angle"][-1]),
-        judged_by="angle of the crank at 0.2 s [rad]",
-        reference=lambda: SLIDER_CRANK_TRUTH,
+        **common,
     )
 
 
