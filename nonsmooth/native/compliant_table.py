@@ -4,7 +4,7 @@ Entries of its table follow those of `table`; its records of gaps and rows are t
 impulsive schemes use otherwise. The state is y = (q, v, bristles, integrals), see `steppers.compliant_equations`.
 """
 
-from nonsmooth.native.table import N_TABLE, P_A, SHIFT_J, TANGENT
+from nonsmooth.native.table import N_TABLE, P_A, SHIFT_J, SHIFT_T, TANGENT
 
 # ------------------------------------------------------------------------------------------------------ table A: more
 (
@@ -29,14 +29,14 @@ from nonsmooth.native.table import N_TABLE, P_A, SHIFT_J, TANGENT
 L_EVALUATE, L_PLACES, L_W, L_BRISTLES, L_FIRST, L_MODE, L_HOLDS, LAW = range(8)
 
 # ------------------------------------------------------------------------------------------ of gaps and rows, otherwise
-#: of a gap: what its law is asked with, up to three bristles among it, and what it answers, as many rates among it
-DEPTH, CLOSING, APPROACH, SLIP, HOLDING, BRISTLE = 72, 73, 74, 75, 76, 77
-FORCE_N, FORCE_T, ELASTIC, BRISTLE_RATE, OPENING = 80, 81, 82, 83, 86
+#: of a gap, at its second side: what its law is asked with, up to three bristles among it, what it answers, as many
+#: rates among it, the rate of the gap, and whether it touches (1.0 or 0.0), as before a row
+DEPTH, CLOSING, APPROACH, SLIP, HOLDING, BRISTLE, _, _ = range(40, 48)
+FORCE_N, FORCE_T, ELASTIC, BRISTLE_RATE, _, _, OPENING, TOUCHES = range(48, 56)
 MOST_BRISTLES = 3
-#: whether it touches (1.0 or 0.0), as before a row; what the rate of its slip holds besides
-TOUCHES, SLIDE_DRIFT = 88, 89
-#: of a gap: direction of its slip; of a row: what second derivatives hold besides, and the force
-SLIDE, DRIFT, MULTIPLIER = TANGENT, SHIFT_J, P_A
+#: of a gap: direction of its slip, and what its rate holds besides; of a row: what second derivatives hold besides, and
+#: the force
+SLIDE, SLIDE_DRIFT, DRIFT, MULTIPLIER = TANGENT, SHIFT_T, SHIFT_J, P_A
 
 # --------------------------------------------------------------------------------------------------- running numbers
 (

@@ -139,8 +139,8 @@ class Layout:
     # --------------------------------------------------------------------------------------------------------- memory
 
     def _take(self, count: int) -> int:
-        """Byte offset of so many new doubles; a multiple of four."""
-        start, self.size = self.size, self.size + -(-count // 4) * 4
+        """Byte offset of so many new doubles, in lines of the cache of their own."""
+        start, self.size = self.size, self.size + -(-count // 8) * 8
         return 8 * start
 
     def _address(self, numbers: Integers) -> int:

@@ -73,28 +73,33 @@ LAST_DT = 55
 HEADER = 56
 
 # ---------------------------------------------------------------------------------------------- a run: its records
-#: of a body: vectors of three components and a zero
+#: of a body: vectors of three components and a zero, two to a line of the cache, which many loops need together
 (
-    Q, V, U, VP, Q1, QM, Z0, Z1, ZM, MASS, ROOT_MASS, INVERSE, CONSTANT_FORCE, FORCE, KICK, PUSH, BASE, WORK, S_LEFT,
+    Q, V, VP, MASS, BASE, WORK, INVERSE, FORCE, U, Q1, KICK, PUSH, QM, ZM, ROOT_MASS, CONSTANT_FORCE, Z0, Z1, S_LEFT, _,
     BODY,
-) = range(0, 80, 4)  # fmt: skip
+) = range(0, 84, 4)  # fmt: skip
 #: in generalized-alpha: smooth and pseudo-accelerations of the state and of a pass
 SMOOTH, PSEUDO, SMOOTH_1, PSEUDO_1 = KICK, PUSH, QM, ZM
 #: and, in records of their own at MORE: what mean directions add to velocities, friction to displacements; of
 #: displacements and of accelerations, what the last pass answered and by how much it differed from what was given;
 #: velocities of the last pass, and the sizes of what they are sums of
 LAG, DRAG, U_ANSWER, U_CHANGE, B_ANSWER, B_CHANGE, LAST_V, PARTS = range(0, 32, 4)
-#: of a gap: its bodies, laws, impulses, what the step does with it, what it leaves for its row, sums, earlier impulses
+#: of a gap, eight doubles to a line of the cache: its bodies, modes and impulses; at each of two sides, start and end
+#: of a step, the gap, at the first one beside it its size, laws, 1 / SCALE and 1 / Y_SCALE, shifts and what was off by
+#: the impulse that was guessed; in bytes, the normal and tangential direction there, and from side to side
 (
-    GAP_A, GAP_B, FRICTION, RESTITUTION, TANGENTIAL, SCALE, THRESHOLD, Y_SCALE,
-    P_N, P_T, BEFORE_N, BEFORE_T, SHIFT_N, SHIFT_T, ACTIVE, MODE, WANTED, STRUCK,
-    S_MINUS, S_PLUS, S_PNI, S_MODE, CLOSED, LEFT_AT, SUM_PN, SUM_PT, SUM_PNI, OLD_N, OLD_T, OLD_FRICTION,
-    HISTORY_N, _, _, HISTORY_T, _, _,
-) = range(36)  # fmt: skip
-#: true gap; of a landing step, tangential impulse of impacts, and that of the second half; 1 / SCALE and 1 / Y_SCALE;
-#: of a step of implicit Euler, a gap's round-off, 0 where it was open, and by how much it is off; what was off by the
-#: impulse that was guessed; direction of the true gap
-TRUE, S_PTI, S_END, PER_SCALE, PER_Y, ROUND_OFF, OFF, GUESS_OFF, TRUE_RATE = 36, 37, 38, 39, 40, 41, 42, 43, 44
+    GAP_A, GAP_B, FRICTION, ACTIVE, MODE, P_N, P_T, SHIFT_N,
+    GAP_G, SCALE, RESTITUTION, THRESHOLD, PER_SCALE, PER_Y, SHIFT_T, GUESS_OFF,
+) = range(16)  # fmt: skip
+NORMAL, TANGENT, GAP_SIDE = 8 * 16, 8 * 24, 8 * 24
+#: beside the gap at the second side: round-off of a gap in a step of implicit Euler, 0 where it was open, and by how
+#: much it is off; whether it strikes; of a landing step, tangential impulse of impacts, and that of the second half
+TANGENTIAL, ROUND_OFF, OFF, STRUCK, S_PTI, S_END, LEFT_AT = range(33, 40)
+#: impulses of the step before, what the step leaves for its row, earlier impulses; the true gap and its direction, sums
+(
+    BEFORE_N, BEFORE_T, S_MINUS, S_PLUS, S_MODE, HISTORY_N, _, _, HISTORY_T, _, _, WANTED, S_PNI, CLOSED, Y_SCALE, TRUE,
+) = range(56, 72)  # fmt: skip
+TRUE_RATE, SUM_PN, SUM_PT, SUM_PNI, OLD_N, OLD_T, OLD_FRICTION, GAP = 72, 80, 81, 82, 83, 84, 85, 88
 #: of steps without joints, in place of earlier impulses: the one guessed for this step, and whether guesses are good
 GUESS, STEADY = HISTORY_N + 1, HISTORY_N + 2
 #: of a body, in steps without joints: what the velocity gained
@@ -102,9 +107,6 @@ GAINED = PUSH
 #: in generalized-alpha: impulse of the displacement and its mode, whether the gap has closed in the step, its mode in
 #: velocities, and what the laws add to its rates
 S_N, S_N_MODE, BOUND, KEPT_MODE, LAW_N, LAW_T = range(HISTORY_N, HISTORY_N + 6)
-#: at two sides, start and end of a step, the gap; in bytes, its normal and tangential direction, and from side to side
-GAP_G, NORMAL, TANGENT, GAP_SIDE = 52, 8 * 56, 8 * 64, 8 * 20
-GAP = 92
 #: of a joint's row: its bodies, impulses at the start and the end of a step and their earlier ones, what is asked of
 #: its rate, its misfit, g / dt at the end of the step and of the one before, in the first row of a joint the point of
 #: the reaction
