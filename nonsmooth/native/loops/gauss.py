@@ -185,10 +185,15 @@ def gauss_record(A, f, t1, error):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def advance(A, f, t1, v1):  # type: ignore[no-untyped-def]
     """The end of the step becomes the state."""
-    st(f, LAST_DT, t1 - ld(f, TIME + 1))
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
         copy4(f + b + 8 * Q1, f + b + 8 * Q)
         copy4(v1 + b, f + b + 8 * V)
+    advance_time(f, t1)
+
+
+@njit(**OPT)
+def advance_time(f, t1):  # type: ignore[no-untyped-def]
+    st(f, LAST_DT, t1 - ld(f, TIME + 1))
     si(f, PARITY, 1 - li(f, PARITY))
     st(f, TIME + 1, t1)

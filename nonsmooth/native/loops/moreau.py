@@ -255,7 +255,8 @@ def moreau_step(A, f, t1):  # type: ignore[no-untyped-def]
         return moreau_record(A, f, t0, t1, some, some)
     ended, status = moreau_free(A, f, t0, dt, theta, some), UNCERTAIN
     if ended != UNSOLVED:
-        move(A, f + 8 * Q, f + 8 * U, dt, f + 8 * Q1)
+        if lc(A, PROJECTED):
+            move_free(A, f, dt, theta, f + 8 * Q1)
         status = moreau_record(A, f, t0, t1, some, some and ended == SOLVED)
     if status != DONE:
         clear_bodies(A, f + 8 * GAINED)  # where the passes led, from which the next step must not begin
@@ -354,6 +355,9 @@ def moreau_record(A, f, t0, t1, some, solved):  # type: ignore[no-untyped-def]
         reactions(A, f, end, end_z(f), KEPT, 1.0, S_REACTION_I, False)
         struck_work = driven(A, f, end, KEPT)
     note_scalars(f, dt, error, natural, work, struck_work, loss)
+    if not rows and not lc(A, PROJECTED):
+        advance_free(A, f, t1, dt, ld(f, OPTIONS + O_THETA))
+        return DONE
     if lc(A, PROJECTED) and not project(A, f, t1):
         return UNCERTAIN
     if rows and not striking:

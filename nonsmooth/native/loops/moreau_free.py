@@ -12,6 +12,7 @@ import math
 from numba import njit
 
 from nonsmooth.native.loops.bodies import *
+from nonsmooth.native.loops.gauss import advance_time
 from nonsmooth.native.loops.memory import *
 from nonsmooth.native.loops.modes import *
 from nonsmooth.native.loops.residuals import *
@@ -76,15 +77,49 @@ def leads_on(A, f, theta):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def move_free(A, f, dt, theta, q1):  # type: ignore[no-untyped-def]
+    """q1 = Q moved by the velocity at the point theta."""
+    q, v, vp = f + 8 * Q, f + 8 * V, f + 8 * VP
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        led4(q1 + b, q + b, dt, theta, v + b, vp + b)
+
+
+@njit(**OPT)
+def advance_free(A, f, t1, dt, theta):  # type: ignore[no-untyped-def]
+    """As `advance`, of bodies that have not been moved."""
+    q, v, vp = f + 8 * Q, f + 8 * V, f + 8 * VP
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        led4(q + b, q + b, dt, theta, v + b, vp + b)
+        copy4(vp + b, v + b)
+    advance_time(f, t1)
+
+
+@njit(**OPT)
+def answer_base(A, f, some, steady):  # type: ignore[no-untyped-def]
+    """VP of BASE by the impulses that were guessed, or else by a program; how that ended."""
+    if not some or steady:
+        copy_bodies(A, f + 8 * BASE, f + 8 * VP)
+    if steady and holds_steady(A, f):
+        return STEADY_STATE
+    return SOLVED if not some or call_solve(lc(A, SOLVE), A, f, 0, 0) else UNSOLVED
+
+
+@njit(**OPT)
 def moreau_free(A, f, t0, dt, theta, some):  # type: ignore[no-untyped-def]
-    """The passes of a mechanism without joints: forces at the point theta, contacts as one program; how they ended."""
-    v, u, vp, base, before = f + 8 * V, f + 8 * U, f + 8 * VP, f + 8 * BASE, math.inf
-    varying, longer = lc(A, VARYING), lengthening(f, dt)
+    """VP of a mechanism without joints, in passes where forces vary, at the point theta; how they ended."""
+    v, u, base, before, longer = f + 8 * V, f + 8 * U, f + 8 * BASE, math.inf, lengthening(f, dt)
     steady = some and guess_steady(A, f, longer)
-    if varying:
+    if not lc(A, VARYING):
         for i in range(1, lc(A, N_BODIES) + 1):
             b = GROUND + BODY_STEP * i
-            sum4(u + b, v + b, theta * longer, f + b + 8 * GAINED)
+            kicked4(base + b, v + b, dt, f + b + 8 * INVERSE, f + b + 8 * FORCE)
+        return answer_base(A, f, some, steady)
+    for i in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * i
+        sum4(u + b, v + b, theta * longer, f + b + 8 * GAINED)
+    ended = STEADY_STATE if steady else SOLVED
     for k in range(PASSES):
         moreau_forces(A, f, t0, dt, theta, u, False)
         change = size = 0.0
@@ -92,27 +127,16 @@ def moreau_free(A, f, t0, dt, theta, some):  # type: ignore[no-untyped-def]
             b = GROUND + BODY_STEP * i
             mass, kick, new = f + b + 8 * MASS, f + b + 8 * KICK, f + b + 8 * WORK
             add4(new, v + b, kick)
-            if varying:
-                size += weighted4(v + b, v + b, mass) + weighted4(kick, kick, mass)
-                difference4(base + b, new, base + b)
-                change += weighted4(base + b, base + b, mass)
+            size += weighted4(v + b, v + b, mass) + weighted4(kick, kick, mass)
+            difference4(base + b, new, base + b)
+            change += weighted4(base + b, base + b, mass)
             copy4(new, base + b)
         size = max(math.sqrt(size), TINY)
         change = math.sqrt(change) / size
         if k > 0 and (change <= 1e-16 or (change >= before and change <= 1e-11)):
-            return STEADY_STATE if steady else SOLVED
+            return ended
         before = change if k > 0 else math.inf
-        if not some or steady:
-            copy_bodies(A, base, vp)
-        if steady:
-            steady = holds_steady(A, f)
-        if some and not steady and not call_solve(lc(A, SOLVE), A, f, 0, 0):
-            return UNSOLVED
-        if not varying:
-            for i in range(1, lc(A, N_BODIES) + 1):
-                b = GROUND + BODY_STEP * i
-                difference4(u + b, vp + b, v + b)
-                sum4(u + b, v + b, theta, u + b)
-        if not varying or leads_on(A, f, theta) <= 1e-15 * size:
-            return STEADY_STATE if steady else SOLVED
+        ended = answer_base(A, f, some, ended == STEADY_STATE)
+        if ended == UNSOLVED or leads_on(A, f, theta) <= 1e-15 * size:
+            return ended
     return UNSOLVED

@@ -169,6 +169,20 @@ def product4(w, b, target, s, x, y):  # type: ignore[no-untyped-def]
     w.store(b.fmul(b.fmul(w.all(s), w.load(x)), w.load(y)), target)
 
 
+@vector("aaxaa")
+def kicked4(w, b, target, v, s, x, y):  # type: ignore[no-untyped-def]
+    """target = v + s x y, component by component."""
+    w.store(b.fadd(w.load(v), b.fmul(b.fmul(w.all(s), w.load(x)), w.load(y))), target)
+
+
+@vector("aaxxaa")
+def led4(w, b, target, q, dt, theta, v, v1):  # type: ignore[no-untyped-def]
+    """target = q + dt (v + theta (v1 - v))."""
+    start = w.load(v)
+    mean = b.fadd(start, b.fmul(w.all(theta), b.fsub(w.load(v1), start)))
+    w.store(b.fadd(w.load(q), b.fmul(w.all(dt), mean)), target)
+
+
 @vector("aa", types.float64)
 def dot4(w, b, x, y):  # type: ignore[no-untyped-def]
     """x . y."""
