@@ -87,26 +87,28 @@ def take_joint_impulses(A, f, x, P, add):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def take_contact_impulses(A, f, x, add):  # type: ignore[no-untyped-def]
-    """Slots to P_N and P_T; `add` for a change of them."""
-    counts, first = f + lc(A, COUNT), f + lc(A, GAPS)
-    if not add:
-        for k in range(lc(A, N_GAPS)):
-            gap = first + GAP_STEP * k
-            st(gap, P_N, 0.0)
-            st(gap, P_T, 0.0)
+def take_contact_impulses(A, f, x, v, add):  # type: ignore[no-untyped-def]
+    """Slots to P_N and P_T, which v += C x follows; `add` for a change of them."""
+    counts = f + lc(A, COUNT)
     for k in range(lc(A, N_JOINT_BLOCKS), lc(A, N_BLOCKS)):
         block = block_at(A, k)
-        slot, s = f + lc(block, B_SLOT), x + lc(block, B_X)
+        slot, s, a, b = f + lc(block, B_SLOT), x + lc(block, B_X), v + lc(block, B_A), v + lc(block, B_B)
+        if not add:
+            gap = f + lc(block, B_FIRST)
+            for _ in range(lc(block, B_COUNT)):
+                st(gap, P_N, 0.0)
+                st(gap, P_T, 0.0)
+                gap += GAP_STEP
         for i in range(li(counts, k)):
-            gap = li(slot, S_GAP)
+            gap, change = li(slot, S_GAP), ld(s, i)
             if li(slot, S_TANGENTIAL):
-                st(gap, P_T, ld(gap, P_T) + ld(s, i))
+                st(gap, P_T, ld(gap, P_T) + change)
             else:
-                N, m = ld(gap, P_N) + ld(s, i), li(gap, MODE)
+                N, m = ld(gap, P_N) + change, li(gap, MODE)
                 st(gap, P_N, N)
                 if m >= FORWARD:
                     st(gap, P_T, ld(gap, FRICTION) * (N if m == FORWARD else -N))
+            push_by(slot + S_PUSH, change, a, b)
             slot += SLOT_STEP
 
 
@@ -157,18 +159,6 @@ def linear_joints(A, f, u, side, per):  # type: ignore[no-untyped-def]
         row = first + ROW_STEP * k
         rate = along(row + DIRECTION + side, u + lc(row, ROW_A), u + lc(row, ROW_B))
         st(row, SHIFT_J, ld(row + side, ROW_G) * per - rate)
-
-
-@njit(**OPT)
-def push_contact_slots(A, f, x, v):  # type: ignore[no-untyped-def]
-    """v += C x over the slots of contacts."""
-    counts = f + lc(A, COUNT)
-    for k in range(lc(A, N_JOINT_BLOCKS), lc(A, N_BLOCKS)):
-        block = block_at(A, k)
-        slot, s, a, b = f + lc(block, B_SLOT), x + lc(block, B_X), v + lc(block, B_A), v + lc(block, B_B)
-        for i in range(li(counts, k)):
-            push_by(slot + S_PUSH, ld(s, i), a, b)
-            slot += SLOT_STEP
 
 
 @njit(**OPT)
@@ -254,9 +244,7 @@ def solve_active(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
             if rows:
                 take_joint_impulses(A, f, y, P_B, again)
                 push_joint_slots(A, f, row_side, y, v)
-            take_contact_impulses(A, f, y, again)
-            if last_block == blocks:
-                push_contact_slots(A, f, y, v)
+            take_contact_impulses(A, f, y, v, again)
         changes, last = 0, first
         for i in range(gaps):
             gap = first + GAP_STEP * i
