@@ -292,16 +292,23 @@ def moreau_joint_error(A, f, size):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def moreau_strikes(A, f):  # type: ignore[no-untyped-def]
-    """Whether a contact strikes: it approached, and does not go on from the step before."""
+def strikes(f, gap, p):  # type: ignore[no-untyped-def]
+    """Whether an active contact strikes: it approached, and does not go on from the step before."""
+    rate, lasting = ld(gap, S_MINUS), 0.0 < p <= LASTING * ld(gap, BEFORE_N)
+    return rate < 0.0 and not lasting and rate < -zero_rate(f, gap, gap + NORMAL, f + 8 * V)
+
+
+@njit(**OPT)
+def moreau_impulses(A, f, striking):  # type: ignore[no-untyped-def]
+    """Impulses of gaps are those of an impact, or such as the next step goes on from."""
     first = f + lc(A, GAPS)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
-        if li(gap, ACTIVE):
-            rate, lasting = ld(gap, S_MINUS), 0.0 < ld(gap, P_N) <= LASTING * ld(gap, BEFORE_N)
-            if rate < 0.0 and not lasting and rate < -zero_rate(f, gap, gap + NORMAL, f + 8 * V):
-                return True
-    return False
+        if striking:
+            st(gap, S_PNI, ld(gap, P_N))
+        else:
+            remember(gap, HISTORY_N, ld(gap, P_N), 3)
+            remember(gap, HISTORY_T, ld(gap, P_T), 3)
 
 
 @njit(**OPT)
@@ -319,9 +326,8 @@ def moreau_record(A, f, t0, t1, some, solved):  # type: ignore[no-untyped-def]
     error = max(error, joint_error)
     if not (error <= certified and math.isfinite(size)):
         return UNCERTAIN
-    striking = some and moreau_strikes(A, f)
+    striking, first = False, f + lc(A, GAPS)
     natural = loss = struck_work = 0.0
-    first = f + lc(A, GAPS)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
         active, p = li(gap, ACTIVE), ld(gap, P_N)
@@ -331,20 +337,19 @@ def moreau_record(A, f, t0, t1, some, solved):  # type: ignore[no-untyped-def]
             st(gap, S_PLUS, rate)
             law = (rate + ld(gap, SHIFT_N)) * dt * ld(gap, PER_SCALE)
             natural = max(natural, abs(min(law, p * ld(gap, PER_Y))))
-            if rough and not striking:
+            if strikes(f, gap, p):
+                striking = True
+            if rough:
                 slip = along(gap + TANGENT, v + a, v + b) + along(gap + TANGENT, vp + a, vp + b)
                 loss -= ld(gap, P_T) * slip / 2
-        if striking:
-            st(gap, S_PNI, p)
-        elif rows:
-            remember(gap, HISTORY_N, p, 3)
-            remember(gap, HISTORY_T, ld(gap, P_T), 3)
         if not rows:
             guess = ld(gap, HISTORY_N)
             rest = at_rest(gap, ld(gap, GUESS), p, ld(gap, S_MINUS) + ld(gap, SHIFT_N)) if li(gap, STEADY) else p
             st(gap, HISTORY_N, rest)
             si(gap, STEADY, 1 if active and abs(p - guess) <= 1e-9 * p else 0)
         si(gap, S_MODE, mode_of(f, gap, active))
+    if striking or rows:
+        moreau_impulses(A, f, striking)
     if rows and not lc(A, BRIEF):
         reactions(A, f, start, start_z(f), P_A, 1.0 / dt, S_REACTION, False)
         reactions(A, f, end, end_z(f), P_B, 1.0 / dt, S_REACTION, True)
@@ -354,7 +359,7 @@ def moreau_record(A, f, t0, t1, some, solved):  # type: ignore[no-untyped-def]
         reactions(A, f, end, end_z(f), KEPT, -1.0 / dt, S_REACTION, True)
         reactions(A, f, end, end_z(f), KEPT, 1.0, S_REACTION_I, False)
         struck_work = driven(A, f, end, KEPT)
-    note_scalars(f, dt, error, natural, work, struck_work, loss)
+    note_scalars(f, dt, error, natural, work, struck_work, 0.0 if striking else loss)
     if not rows and not lc(A, PROJECTED):
         advance_free(A, f, t1, dt, ld(f, OPTIONS + O_THETA))
         return DONE
