@@ -14,7 +14,8 @@ from nonsmooth.native import compliant_table as c
 from nonsmooth.native import entries
 from nonsmooth.native import table as n
 from nonsmooth.native.compliant_layout import CompliantLayout
-from nonsmooth.native.session import _aligned, _room
+from nonsmooth.native.layout import aligned
+from nonsmooth.native.session import _room
 
 __all__ = ["CompliantColumns", "CompliantSession", "Integration"]
 
@@ -91,7 +92,7 @@ class CompliantSession:
         self.table[n.RECORD] = record
         entries.ready_compliant()
         self.table[c.I_RATES] = entries.unit("compliant-rates").address
-        self.memory = _aligned(layout.template)
+        self.memory = aligned(layout.template)
         layout.fill(self.memory, values, integration.options)
         self.columns = CompliantColumns(layout, capacity + 2)
         self.A, self.f, self.rec = (array.ctypes.data for array in (self.table, self.memory, self.columns.table))

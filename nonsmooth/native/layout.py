@@ -145,8 +145,8 @@ class Layout:
 
     def _address(self, numbers: Integers) -> int:
         """Of integers that live as long as the layout."""
-        self._kept.append(numbers)
-        return numbers.ctypes.data
+        self._kept.append(aligned(numbers))
+        return self._kept[-1].ctypes.data
 
     def _records(self, elements: Sequence[Element]) -> None:
         """Offsets of bodies, gaps, joint rows and joints, in the order of the model."""
@@ -208,8 +208,9 @@ class Layout:
         entries, couplings = self._entries(plan), self._couplings(plan)
         found = blocks, couplings, entries, table[n.LU] + 8 * plan.targets
         table[[n.BLOCKS, n.COUPLINGS, n.ENTRIES, n.TARGETS]] = [self._address(numbers) for numbers in found]
-        blocks[:, [n.B_ENTRY, n.B_JOINT_ENTRIES, n.B_ENTRIES, n.B_TARGET]] = plan.shares * [8 * n.ENTRY, 1, 1, 8]
-        blocks[:, [n.B_ENTRY, n.B_TARGET]] += table[[n.ENTRIES, n.TARGETS]]
+        same, shares = blocks[:, [n.B_COUNT, n.B_SIZE, n.B_X, n.B_DIAGONAL]], plan.shares * [8 * n.ENTRY, 1, 1, 8]
+        shares[:, [0, 3]] += table[[n.ENTRIES, n.TARGETS]]
+        table[n.FACTORS] = self._address(np.hstack([same, shares]))
 
     def _entries(self, plan: Plan) -> Integers:
         entries = np.zeros((len(plan.entries), n.ENTRY), dtype=np.int64)
@@ -359,6 +360,15 @@ class Layout:
     def joint_field(self, memory: NDArray[Number], which: int) -> NDArray[Number]:
         """(joints, 3)"""
         return _field(memory, int(self.table[n.JOINTS]) // 8, n.JOINT, len(self.joints), which, 3)
+
+
+def aligned(numbers: NDArray[Number]) -> NDArray[Number]:
+    """A copy that begins with a line of the processor's cache."""
+    room = np.empty(numbers.size + 7, dtype=numbers.dtype)
+    first = -room.ctypes.data % 64 // 8
+    memory = room[first : first + numbers.size]
+    memory[:] = numbers.ravel()
+    return memory
 
 
 def _field(memory: NDArray[Number], first: int, step: int, count: int, which: int, width: int) -> NDArray[Number]:

@@ -13,7 +13,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.model.state import State
 from nonsmooth.native import entries
 from nonsmooth.native import table as n
-from nonsmooth.native.layout import Layout
+from nonsmooth.native.layout import Layout, aligned
 
 __all__ = ["Columns", "Scheme", "Session"]
 
@@ -98,15 +98,6 @@ def _room(rows: int, width: int) -> Array:
     return np.frombuffer(mmap.mmap(-1, size, flags=flags)).reshape(rows, width)
 
 
-def _aligned(template: Array) -> Array:
-    """A copy that begins with a line of the processor's cache."""
-    room = np.empty(template.size + 7)
-    first = -room.ctypes.data % 64 // 8
-    memory = room[first : first + template.size]
-    memory[:] = template
-    return memory
-
-
 class Session:
     """The memory of one run of a mechanism with given parameters.
 
@@ -129,7 +120,7 @@ class Session:
         self.table[[n.SOLVE, n.STEP, n.FINISH]] = [unit.address for unit in self.units]
         if scheme.kind == n.LANDING:
             self.table[n.START] = entries.address("landing_start", "ii")
-        self.memory = _aligned(layout.template)
+        self.memory = aligned(layout.template)
         layout.fill(self.memory, values, scheme.options)
         layout.gap_field(self.memory, n.LEFT_AT)[:] = -np.inf
         self.columns = Columns(layout, capacity + 2, 100)

@@ -16,22 +16,22 @@ integers, which all runs share. Places within a run are offsets in bytes; fields
     # offsets of a run's records and arrays
     GAPS, ROWS, JOINTS, SLOTS, COUNT, DIAGONAL, X, RHS, RHS_A, LU, MORE,
     # addresses of records of integers; of the offsets of all bodies, and of those at contacts and varying forces
-    GROUPS, BLOCKS, COUPLINGS, ENTRIES, TARGETS, EVERY, TOUCHED, N_TOUCHED,
+    GROUPS, BLOCKS, FACTORS, COUPLINGS, ENTRIES, TARGETS, EVERY, TOUCHED, N_TOUCHED,
     # addresses of functions, the last 0 where a scheme begins with nothing of its own
     SOLVE, STEP, FINISH, START,
     N_TABLE,
-) = range(62)  # fmt: skip
+) = range(63)  # fmt: skip
 
 # ----------------------------------------------------------------------------------------------- records of integers
 #: a group of elements of one kind: its two functions, how many, the address of (body a, body b, outputs) of each, all
 #: offsets, offsets of what `prepare` makes and of parameters, whether its power is a loss, how its energy is stored
 G_EVALUATE, G_PREPARE, G_SIZE, G_PLACES, G_W, G_P, G_DAMPING, G_STORED, GROUP = range(9)
 #: a block of rows: how many gaps or joint rows, and rows at most; offsets of the first one, of its bodies, of its slots
-#: (of contacts), within the arrays by slot, of its diagonal block; the address of its entries of the elimination, how
-#: many of those are joints' and how many in all, the address of its targets
-(
-    B_COUNT, B_SIZE, B_FIRST, B_A, B_B, B_SLOT, B_X, B_DIAGONAL, B_ENTRY, B_JOINT_ENTRIES, B_ENTRIES, B_TARGET, BLOCK,
-) = range(13)  # fmt: skip
+#: (of contacts), within the arrays by slot, of its diagonal block
+B_COUNT, B_SIZE, B_FIRST, B_A, B_B, B_SLOT, B_X, B_DIAGONAL, BLOCK = range(9)
+#: and as it is eliminated: the same of these; the address of its entries of the elimination, how many of those are
+#: joints' and how many in all, the address of its targets
+F_COUNT, F_SIZE, F_X, F_DIAGONAL, F_ENTRY, F_JOINT_ENTRIES, F_ENTRIES, F_TARGET, FACTOR = range(9)
 #: a pair of blocks that share a body: their indices, where the body stands in their rows (bytes), offsets of the body
 #: and of the blocks of the matrix below and above the diagonal; for joints, offsets of the rows and how many
 (

@@ -25,6 +25,12 @@ def block_at(A, k):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def factor_at(A, k):  # type: ignore[no-untyped-def]
+    """The block as it is eliminated."""
+    return lc(A, FACTORS) + 8 * FACTOR * k
+
+
+@njit(**OPT)
 def fill_contact_rows(A, f, side):  # type: ignore[no-untyped-def]
     """Slots of the gaps that are not open, how many."""
     inverse, total = f + 8 * INVERSE, 0
@@ -243,11 +249,11 @@ def eliminate_joints(A, f):  # type: ignore[no-untyped-def]
     """Block LU of the joints' symmetric part in place; returns whether a diagonal had to be raised."""
     raised, diagonals = False, f + lc(A, DIAGONAL)
     for k in range(lc(A, N_JOINT_BLOCKS)):
-        block = block_at(A, k)
-        n, D = lc(block, B_COUNT), f + lc(block, B_DIAGONAL)
-        if factor_block(D, n, n, diagonals + lc(block, B_X)):
+        block = factor_at(A, k)
+        n, D = lc(block, F_COUNT), f + lc(block, F_DIAGONAL)
+        if factor_block(D, n, n, diagonals + lc(block, F_X)):
             raised = True
-        first, joints = lc(block, B_ENTRY), lc(block, B_JOINT_ENTRIES)
+        first, joints = lc(block, F_ENTRY), lc(block, F_JOINT_ENTRIES)
         for i in range(joints):
             e = first + 8 * ENTRY * i
             m, lower, upper = lc(e, E_COUNT), f + lc(e, E_LOWER), f + lc(e, E_UPPER)
@@ -265,7 +271,7 @@ def eliminate_joints(A, f):  # type: ignore[no-untyped-def]
                     for j in range(n):
                         st(upper, j * m + y, ld(lower, y * n + j))
                     solve_block(D, n, n, upper + 8 * y, m)
-        targets, every = lc(block, B_TARGET), lc(block, B_ENTRIES)
+        targets, every = lc(block, F_TARGET), lc(block, F_ENTRIES)
         for i in range(joints):
             e = first + 8 * ENTRY * i
             m, lower = lc(e, E_COUNT), f + lc(e, E_LOWER)
@@ -288,12 +294,12 @@ def eliminate_contacts(A, f):  # type: ignore[no-untyped-def]
     """Go on with the blocks of contacts; returns whether a diagonal had to be raised."""
     counts, raised, diagonals, joint_blocks = f + lc(A, COUNT), False, f + lc(A, DIAGONAL), lc(A, N_JOINT_BLOCKS)
     for k in range(lc(A, N_BLOCKS)):
-        block, n = block_at(A, k), li(counts, k)
+        block, n = factor_at(A, k), li(counts, k)
         if n == 0:
             continue
-        first, joints, every = lc(block, B_ENTRY), lc(block, B_JOINT_ENTRIES), lc(block, B_ENTRIES)
-        D, w = f + lc(block, B_DIAGONAL), lc(block, B_SIZE)
-        if k >= joint_blocks and factor_block(D, w, n, diagonals + lc(block, B_X)):
+        first, joints, every = lc(block, F_ENTRY), lc(block, F_JOINT_ENTRIES), lc(block, F_ENTRIES)
+        D, w = f + lc(block, F_DIAGONAL), lc(block, F_SIZE)
+        if k >= joint_blocks and factor_block(D, w, n, diagonals + lc(block, F_X)):
             raised = True
         for i in range(joints, every):
             e = first + 8 * ENTRY * i
@@ -311,7 +317,7 @@ def eliminate_contacts(A, f):  # type: ignore[no-untyped-def]
             else:
                 for y in range(m):
                     solve_block(D, w, n, upper + 8 * y, wm)
-        targets = lc(block, B_TARGET)
+        targets = lc(block, F_TARGET)
         for i in range(every):
             e = first + 8 * ENTRY * i
             m, lower = li(counts, lc(e, E_BLOCK)), f + lc(e, E_LOWER)
@@ -338,9 +344,9 @@ def substitute(A, f, blocks, x):  # type: ignore[no-untyped-def]
         n = li(counts, k)
         if n == 0:
             continue
-        block = block_at(A, k)
-        D, w, s = f + lc(block, B_DIAGONAL), lc(block, B_SIZE), x + lc(block, B_X)
-        first, after = lc(block, B_ENTRY), lc(block, B_ENTRIES) if whole else lc(block, B_JOINT_ENTRIES)
+        block = factor_at(A, k)
+        D, w, s = f + lc(block, F_DIAGONAL), lc(block, F_SIZE), x + lc(block, F_X)
+        first, after = lc(block, F_ENTRY), lc(block, F_ENTRIES) if whole else lc(block, F_JOINT_ENTRIES)
         if n == 1:
             y = ld(s, 0) * ld(D, 0)
             st(s, 0, y)
@@ -373,9 +379,9 @@ def substitute(A, f, blocks, x):  # type: ignore[no-untyped-def]
         n = li(counts, k)
         if n == 0:
             continue
-        block = block_at(A, k)
-        s, first = x + lc(block, B_X), lc(block, B_ENTRY)
-        for i in range(lc(block, B_ENTRIES) if whole else lc(block, B_JOINT_ENTRIES)):
+        block = factor_at(A, k)
+        s, first = x + lc(block, F_X), lc(block, F_ENTRY)
+        for i in range(lc(block, F_ENTRIES) if whole else lc(block, F_JOINT_ENTRIES)):
             e = first + 8 * ENTRY * i
             m, wm, upper, o = li(counts, lc(e, E_BLOCK)), lc(e, E_SIZE), f + lc(e, E_UPPER), x + lc(e, E_X)
             for c in range(n):
