@@ -57,35 +57,33 @@ def place_one(q, z):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def place_these(bodies, count, q, z):  # type: ignore[no-untyped-def]
-    """(x, y, cos, sin) of so many bodies, whose offsets stand at an address, four at a time."""
+def place_next(bodies, i, count, q, z):  # type: ignore[no-untyped-def]
+    """(x, y, cos, sin) of the i-th of so many bodies, whose offsets stand at an address, and of the next three."""
+    a, b = lc(bodies, i), lc(bodies, min(i + 1, count - 1))
+    c, d = lc(bodies, min(i + 2, count - 1)), lc(bodies, min(i + 3, count - 1))
     if count == 1:
-        a = lc(bodies, 0)
         place_one(q + a, z + a)
-        return
-    for k in range((count + 3) // 4):
-        i = 4 * k
-        a, b = lc(bodies, i), lc(bodies, min(i + 1, count - 1))
-        c, d = lc(bodies, min(i + 2, count - 1)), lc(bodies, min(i + 3, count - 1))
-        if not place4(q + a, q + b, q + c, q + d, z + a, z + b, z + c, z + d):
-            for x in (a, b, c, d):
-                place_one(q + x, z + x)
+    elif not place4(q + a, q + b, q + c, q + d, z + a, z + b, z + c, z + d):
+        for x in (a, b, c, d):
+            place_one(q + x, z + x)
 
 
 @njit(**OPT)
 def place(A, q, z):  # type: ignore[no-untyped-def]
     """All bodies; the ground stands there already."""
-    place_these(lc(A, EVERY), lc(A, N_BODIES), q, z)
+    for i in range(0, lc(A, N_BODIES), 4):
+        place_next(lc(A, EVERY), i, lc(A, N_BODIES), q, z)
 
 
 @njit(**OPT)
 def stand(A, f, u, dt):  # type: ignore[no-untyped-def]
     """ZM of q moved by u for dt, of the bodies that contacts and varying forces ask for."""
     bodies, count = lc(A, TOUCHED), lc(A, N_TOUCHED)
-    for k in range(count):
-        b = lc(bodies, k)
-        sum4(f + b + 8 * QM, f + b + 8 * Q, dt, u + b)
-    place_these(bodies, count, f + 8 * QM, f + 8 * ZM)
+    for i in range(0, count, 4):
+        for k in range(i, min(i + 4, count)):
+            b = lc(bodies, k)
+            sum4(f + b + 8 * QM, f + b + 8 * Q, dt, u + b)
+        place_next(bodies, i, count, f + 8 * QM, f + 8 * ZM)
 
 
 @njit(**OPT)
