@@ -85,19 +85,20 @@ SMOOTH, PSEUDO, SMOOTH_1, PSEUDO_1 = KICK, PUSH, QM, ZM
 #: velocities of the last pass, and the sizes of what they are sums of
 LAG, DRAG, U_ANSWER, U_CHANGE, B_ANSWER, B_CHANGE, LAST_V, PARTS = range(0, 32, 4)
 #: of a gap, eight doubles to a line of the cache: its bodies, modes and impulses; at each of two sides, start and end
-#: of a step, the gap, at the first one beside it its size, laws, 1 / SCALE and 1 / Y_SCALE, shifts and what was off by
-#: the impulse that was guessed; in bytes, the normal and tangential direction there, and from side to side
+#: of a step, the gap, at the first one beside it its size, laws, 1 / SCALE, shifts, what was off by the impulse that
+#: was guessed and the rate before the step; in bytes, the normal and tangential direction there, and from side to side
 (
     GAP_A, GAP_B, FRICTION, ACTIVE, MODE, P_N, P_T, SHIFT_N,
-    GAP_G, SCALE, RESTITUTION, THRESHOLD, PER_SCALE, PER_Y, SHIFT_T, GUESS_OFF,
+    GAP_G, SCALE, RESTITUTION, THRESHOLD, PER_SCALE, SHIFT_T, GUESS_OFF, S_MINUS,
 ) = range(16)  # fmt: skip
 NORMAL, TANGENT, GAP_SIDE = 8 * 16, 8 * 24, 8 * 24
 #: beside the gap at the second side: round-off of a gap in a step of implicit Euler, 0 where it was open, and by how
 #: much it is off; whether it strikes; of a landing step, tangential impulse of impacts, and that of the second half
 TANGENTIAL, ROUND_OFF, OFF, STRUCK, S_PTI, S_END, LEFT_AT = range(33, 40)
-#: impulses of the step before, what the step leaves for its row, earlier impulses; the true gap and its direction, sums
+#: impulses of the step before, 1 / Y_SCALE, what the step leaves for its row, earlier impulses; the true gap and its
+#: direction, sums
 (
-    BEFORE_N, BEFORE_T, S_MINUS, S_PLUS, S_MODE, HISTORY_N, _, _, HISTORY_T, _, _, WANTED, S_PNI, CLOSED, Y_SCALE, TRUE,
+    BEFORE_N, BEFORE_T, PER_Y, S_PLUS, S_MODE, HISTORY_N, _, _, HISTORY_T, _, _, WANTED, S_PNI, CLOSED, Y_SCALE, TRUE,
 ) = range(56, 72)  # fmt: skip
 TRUE_RATE, SUM_PN, SUM_PT, SUM_PNI, OLD_N, OLD_T, OLD_FRICTION, GAP = 72, 80, 81, 82, 83, 84, 85, 88
 #: of steps without joints, in place of earlier impulses: the one guessed for this step, and whether guesses are good
