@@ -28,7 +28,7 @@ from nonsmooth.exceptions import NonsmoothError
 __all__ = ["EMITTER", "Code", "Unsupported", "emit"]
 
 #: raised with every change of what is emitted: cached machine code of another version is not used
-EMITTER = 4
+EMITTER = 5
 
 CONSTANT, PARAMETRIC, VARYING = 0, 1, 2
 
@@ -92,7 +92,7 @@ def emit(function: ca.Function, outputs: Sequence[tuple[int, int]]) -> Code:
     values, results = _values(function)
     used = {i for value in values if value.level == VARYING for i in value.arguments} | set(results.values())
     slots = {i: k for k, i in enumerate(sorted(i for i in used if values[i].level == PARAMETRIC))}
-    body = [f"declare double @{name}({arguments})" for name, arguments in sorted(_declared(values))]
+    body = [f"declare double @{name}({arguments}) nounwind readnone willreturn" for name, arguments in sorted(_declared(values))]
     body += _prepare(values, slots, function.numel_in(5))
     body += _evaluate(values, slots)
     names = iter([_name(results[k], values) if k in results else "0.0" for k in range(function.numel_out(0))])
