@@ -53,6 +53,10 @@ def joint_rates(A, f, side, v, x):  # type: ignore[no-untyped-def]
     for k in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, k)
         row, s, a, b = f + lc(block, B_FIRST), x + lc(block, B_X), v + lc(block, B_A), v + lc(block, B_B)
+        if lc(block, B_COUNT) == 2:
+            J, r = row + DIRECTION + side, row + 8 * SHIFT_J
+            worst = max(worst, rates_of_two(s, J, J + ROW_STEP, a, b, r, r + ROW_STEP))
+            continue
         for i in range(lc(block, B_COUNT)):
             value = -(along(row + DIRECTION + side, a, b) + ld(row, SHIFT_J))
             st(s, i, value)

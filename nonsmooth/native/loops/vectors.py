@@ -29,54 +29,82 @@ class Vectors:
 
     def load(self, address: Any, second: bool = False) -> Any:
         """The vector at an address, or the one after it."""
-        value = self.builder.load(self._place(address, second))
+        value = self.builder.load(self._place(address, self.type, second))
         value.align = 8
         return _tagged(self.builder, value, "double")
 
     def store(self, value: Any, address: Any, second: bool = False) -> None:
-        store = self.builder.store(value, self._place(address, second))
+        store = self.builder.store(value, self._place(address, value.type, second))
         store.align = 8
         _tagged(self.builder, store, "double")
 
-    def _place(self, address: Any, second: bool) -> Any:
-        pointer = self.builder.inttoptr(address, self.type.as_pointer())
+    def _place(self, address: Any, kind: Any, second: bool) -> Any:
+        pointer = self.builder.inttoptr(address, kind.as_pointer())
         return self.builder.gep(pointer, [self.ir.Constant(self.ir.IntType(64), 1)]) if second else pointer
 
-    def all(self, number: Any) -> Any:
+    def all(self, number: Any, count: int = 4) -> Any:
         """A vector of one number."""
-        lane = self.ir.Constant(self.ir.IntType(32), 0)
-        first = self.builder.insert_element(self.ir.Constant(self.type, self.ir.Undefined), number, lane)
-        mask = self.ir.Constant(self.ir.VectorType(self.ir.IntType(32), 4), [0, 0, 0, 0])
-        return self.builder.shuffle_vector(first, self.ir.Constant(self.type, self.ir.Undefined), mask)
+        kind = self.ir.VectorType(self.ir.DoubleType(), count)
+        first = self.builder.insert_element(self.ir.Constant(kind, self.ir.Undefined), number, self._lane(0))
+        mask = self.ir.Constant(self.ir.VectorType(self.ir.IntType(32), count), [0] * count)
+        return self.builder.shuffle_vector(first, self.ir.Constant(kind, self.ir.Undefined), mask)
 
     def of(self, numbers: Any) -> Any:
         """Three numbers and a zero."""
         value = self.ir.Constant(self.type, [0.0] * 4)
         for k, number in enumerate(numbers):
-            value = self.builder.insert_element(value, number, self.ir.Constant(self.ir.IntType(32), k))
+            value = self.builder.insert_element(value, number, self._lane(k))
         return value
 
     def called(self, name: str, value: Any) -> Any:
         """An intrinsic of LLVM of one vector."""
         function = self.builder.module.globals.get(name)
         if function is None:
-            function = self.ir.Function(self.builder.module, self.ir.FunctionType(self.type, [self.type]), name=name)
+            of = self.ir.FunctionType(value.type, [value.type])
+            function = self.ir.Function(self.builder.module, of, name=name)
         return self.builder.call(function, [value])
 
     def size(self, value: Any) -> Any:
         """Its components without their signs."""
-        return self.called("llvm.fabs.v4f64", value)
+        return self.called(f"llvm.fabs.v{value.type.count}f64", value)
 
     def largest(self, value: Any) -> Any:
         """The largest of its components."""
-        x, y, z = (self.builder.extract_element(value, self.ir.Constant(self.ir.IntType(32), k)) for k in range(3))
+        x, y, z = (self.builder.extract_element(value, self._lane(k)) for k in range(3))
         x = self.builder.select(self.builder.fcmp_ordered(">", y, x), y, x)
         return self.builder.select(self.builder.fcmp_ordered(">", z, x), z, x)
 
     def total(self, value: Any) -> Any:
         """The sum of its components."""
-        x, y, z = (self.builder.extract_element(value, self.ir.Constant(self.ir.IntType(32), k)) for k in range(3))
+        x, y, z = (self.builder.extract_element(value, self._lane(k)) for k in range(3))
         return self.builder.fadd(self.builder.fadd(x, y), z)
+
+    def totals(self, x: Any, y: Any) -> Any:
+        """The sums of the components of two vectors, the bits of `total`."""
+        none = self.ir.Constant(self.type, self.ir.Undefined)
+
+        def pick(x: Any, y: Any, *places: int) -> Any:
+            mask = self.ir.Constant(self.ir.VectorType(self.ir.IntType(32), len(places)), [*places])
+            return self.builder.shuffle_vector(x, y, mask)
+
+        sums = self.builder.fadd(pick(x, y, 0, 4, 2, 6), pick(x, y, 1, 5, 3, 7))
+        return self.builder.fadd(pick(sums, none, 0, 1), pick(sums, none, 2, 3))
+
+    def two(self, *addresses: Any) -> Any:
+        """The numbers at two addresses."""
+        value: Any = self.ir.Constant(self.ir.VectorType(self.ir.DoubleType(), 2), self.ir.Undefined)
+        for k, address in enumerate(addresses):
+            number = self.builder.load(self.builder.inttoptr(address, self.ir.DoubleType().as_pointer()))
+            value = self.builder.insert_element(value, _tagged(self.builder, number, "double"), self._lane(k))
+        return value
+
+    def larger(self, value: Any) -> Any:
+        """The larger of two numbers."""
+        x, y = (self.builder.extract_element(value, self._lane(k)) for k in range(2))
+        return self.builder.select(self.builder.fcmp_ordered(">", y, x), y, x)
+
+    def _lane(self, k: int) -> Any:
+        return self.ir.Constant(self.ir.IntType(32), k)
 
 
 def _operation(arguments_of: str, result: Any, write: Callable[..., Any]) -> Any:
@@ -199,6 +227,34 @@ def weighted4(w, b, x, y, weight):  # type: ignore[no-untyped-def]
 def along(w, b, J, x, y):  # type: ignore[no-untyped-def]
     """J . (x, y) of a direction and the vectors of its two bodies."""
     return w.total(b.fadd(b.fmul(w.load(J), w.load(x)), b.fmul(w.load(J, True), w.load(y))))
+
+
+@vector("aaaaaaa", types.float64)
+def rates_of_two(w, b, target, J, K, x, y, r, s):  # type: ignore[no-untyped-def]
+    """target = -(J . (x, y) + r), -(K . (x, y) + s), two numbers; the larger size."""
+    sums = []
+    for D in (J, K):
+        sums.append(b.fadd(b.fmul(w.load(D), w.load(x)), b.fmul(w.load(D, True), w.load(y))))
+    rates = b.fneg(b.fadd(w.totals(*sums), w.two(r, s)))
+    w.store(rates, target)
+    return w.larger(w.size(rates))
+
+
+@vector("aaaaaaax", types.float64)
+def errors_of_two(w, b, J, K, x, y, r, s, norms, floor):  # type: ignore[no-untyped-def]
+    """|J . (x, y) + r| and |K . (x, y) + s|, scaled by their terms and floor sqrt(norm); the larger one."""
+    sums, sizes = [], []
+    for D in (J, K):
+        one, other = b.fmul(w.load(D), w.load(x)), b.fmul(w.load(D, True), w.load(y))
+        sums.append(b.fadd(one, other))
+        sizes.append(b.fadd(w.size(one), w.size(other)))
+    explicit = w.two(r, s)
+    least = w.called("llvm.sqrt.v2f64", w.two(norms, b.add(norms, w.ir.Constant(w.ir.IntType(64), 8))))
+    floors = b.fmul(w.all(floor, 2), least)
+    terms = b.fadd(b.fadd(w.totals(*sizes), w.size(explicit)), floors)
+    tiny = w.ir.Constant(terms.type, [TINY] * 2)
+    terms = b.select(b.fcmp_ordered(">", terms, tiny), terms, tiny)
+    return w.larger(b.fdiv(w.size(b.fadd(w.totals(*sums), explicit)), terms))
 
 
 @vector("aaa", types.float64)
