@@ -50,6 +50,8 @@ LIBRARY = {
     **{f"OP_{name.upper()}": name for name in ("atan2", "pow", "fmod", "erf")},
     "OP_CONSTPOW": "pow",
 }
+#: what lets LLVM ask once for what derivatives repeat, and for the sine and the cosine of an angle together
+PURE = "nounwind readnone willreturn"
 NAME_OF = {getattr(ca, name): name for name in dir(ca) if name.startswith("OP_")}
 
 
@@ -92,7 +94,7 @@ def emit(function: ca.Function, outputs: Sequence[tuple[int, int]]) -> Code:
     values, results = _values(function)
     used = {i for value in values if value.level == VARYING for i in value.arguments} | set(results.values())
     slots = {i: k for k, i in enumerate(sorted(i for i in used if values[i].level == PARAMETRIC))}
-    body = [f"declare double @{name}({arguments}) nounwind readnone willreturn" for name, arguments in sorted(_declared(values))]
+    body = [f"declare double @{name}({arguments}) {PURE}" for name, arguments in sorted(_declared(values))]
     body += _prepare(values, slots, function.numel_in(5))
     body += _evaluate(values, slots)
     names = iter([_name(results[k], values) if k in results else "0.0" for k in range(function.numel_out(0))])
