@@ -31,13 +31,14 @@ def factor_at(A, k):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def fill_contact_rows(A, f, side):  # type: ignore[no-untyped-def]
-    """Slots of the gaps that are not open, how many."""
+def fill_contact_rows(A, f, side, v, x):  # type: ignore[no-untyped-def]
+    """Slots of the gaps that are not open, how many; x = -(R . v + shift), what their impulses have to change."""
     inverse, total = f + 8 * INVERSE, 0
     for k in range(lc(A, N_JOINT_BLOCKS), lc(A, N_BLOCKS)):
         block, n = block_at(A, k), 0
-        slot, gap = f + lc(block, B_SLOT), f + lc(block, B_FIRST)
+        slot, gap, s = f + lc(block, B_SLOT), f + lc(block, B_FIRST), x + lc(block, B_X)
         a, b = inverse + lc(block, B_A), inverse + lc(block, B_B)
+        v_a, v_b = v + lc(block, B_A), v + lc(block, B_B)
         for _ in range(lc(block, B_COUNT)):
             mode = li(gap, MODE)
             if mode != OPEN:
@@ -49,6 +50,7 @@ def fill_contact_rows(A, f, side):  # type: ignore[no-untyped-def]
                     weigh(slot + S_PUSH, R, mu if mode == FORWARD else -mu, D, a, b)
                 else:
                     weigh(slot + S_PUSH, R, 0.0, R, a, b)
+                st(s, n, -(along(R, v_a, v_b) + ld(gap, SHIFT_N)))
                 slot += SLOT_STEP
                 n += 1
                 if mode == STICK and mu > 0.0:
@@ -56,6 +58,7 @@ def fill_contact_rows(A, f, side):  # type: ignore[no-untyped-def]
                     si(slot, S_GAP, gap)
                     si(slot, S_TANGENTIAL, 1)
                     weigh(slot + S_PUSH, D, 0.0, D, a, b)
+                    st(s, n, -(along(D, v_a, v_b) + ld(gap, SHIFT_T)))
                     slot += SLOT_STEP
                     n += 1
             gap += GAP_STEP

@@ -67,7 +67,7 @@ def joint_rates(A, f, side, v, x):  # type: ignore[no-untyped-def]
 
 @njit(**OPT)
 def contact_rates(A, f, v, x):  # type: ignore[no-untyped-def]
-    """As `joint_rates`, of the rows of contacts."""
+    """As `joint_rates`, of the slots of contacts."""
     counts = f + lc(A, COUNT)
     for k in range(lc(A, N_JOINT_BLOCKS), lc(A, N_BLOCKS)):
         block = block_at(A, k)
@@ -232,7 +232,7 @@ def solve_active(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
     for round_ in range(limit):
         si(counters, K_ROUNDS, li(counters, K_ROUNDS) + 1)
         raised, last_block = li(f, RAISED) != 0, lc(A, N_JOINT_BLOCKS)
-        if fill_contact_rows(A, f, gap_side):
+        if fill_contact_rows(A, f, gap_side, f + 8 * BASE, x):
             last_block = blocks
             couple_contacts(A, f, row_side)
             raised |= eliminate_contacts(A, f)
@@ -240,7 +240,7 @@ def solve_active(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
             again = repeat > 0
             at, y = (v, r) if again else (f + 8 * BASE, x)
             joint_rates(A, f, row_side, at, y)
-            if last_block == blocks:
+            if again:
                 contact_rates(A, f, at, y)
             substitute(A, f, last_block, y)
             if not again:
