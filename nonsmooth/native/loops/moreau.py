@@ -324,9 +324,9 @@ def moreau_record(A, f, t0, t1, some, solved):  # type: ignore[no-untyped-def]
     """
     dt, v, vp, start, end = t1 - t0, f + 8 * V, f + 8 * VP, start_row(f), end_row(f)
     certified, rough, rows = ld(f, OPTIONS + O_CERTIFIED), lc(A, ROUGH), lc(A, N_ROWS)
-    if solved and law_error(A, f, 0, vp) > certified:
+    error, size, law = momentum_error(A, f, v, vp, dt, 0, start, P_A, end, P_B, solved)
+    if law > certified:
         return UNCERTAIN
-    error, size = momentum_error(A, f, v, vp, dt, 0, start, P_A, end, P_B)
     joint_error, work = moreau_joint_error(A, f, size)
     error = max(error, joint_error)
     if not (error <= certified and math.isfinite(size)):

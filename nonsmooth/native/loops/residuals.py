@@ -21,28 +21,32 @@ def touching(f, gap, side):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def law_error_of(A, f, gap, side, v):  # type: ignore[no-untyped-def]
+    """Natural map of Signorini's and Coulomb's laws of an active gap, each scaled by its terms."""
+    a, b, J, N, inverse = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + side, ld(gap, P_N), f + 8 * INVERSE
+    own = mobility(J, J, inverse + a, inverse + b) * N
+    rate = along(J, v + a, v + b) + ld(gap, SHIFT_N)
+    terms = along_sizes(J, v + a, v + b) + abs(ld(gap, SHIFT_N)) + abs(own)
+    worst = abs(min(rate, own)) / max(terms, TINY)
+    if lc(A, ROUGH) and ld(gap, FRICTION) > 0.0:
+        D, shift = gap + TANGENT + side, ld(gap, SHIFT_T)
+        own = mobility(D, D, inverse + a, inverse + b)
+        slip, reach = along(D, v + a, v + b) + shift, own * ld(gap, FRICTION) * max(N, 0.0)
+        force = own * ld(gap, P_T)
+        error = abs(force - min(max(force - slip, -reach), reach))
+        terms = along_sizes(D, v + a, v + b) + abs(shift) + abs(force) + reach
+        worst = max(worst, error / max(terms, TINY))
+    return worst if math.isfinite(rate) else math.inf
+
+
+@njit(**OPT)
 def law_error(A, f, side, v):  # type: ignore[no-untyped-def]
-    """Natural map of Signorini's and Coulomb's laws over the active gaps, each scaled by its terms."""
-    worst, inverse, rough, first = 0.0, f + 8 * INVERSE, lc(A, ROUGH), f + lc(A, GAPS)
+    """The largest `law_error_of` the active gaps."""
+    worst, first = 0.0, f + lc(A, GAPS)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
-        if not li(gap, ACTIVE):
-            continue
-        a, b, J, N = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + side, ld(gap, P_N)
-        own = mobility(J, J, inverse + a, inverse + b) * N
-        rate = along(J, v + a, v + b) + ld(gap, SHIFT_N)
-        terms = along_sizes(J, v + a, v + b) + abs(ld(gap, SHIFT_N)) + abs(own)
-        worst = max(worst, abs(min(rate, own)) / max(terms, TINY))
-        if rough and ld(gap, FRICTION) > 0.0:
-            D, shift = gap + TANGENT + side, ld(gap, SHIFT_T)
-            own = mobility(D, D, inverse + a, inverse + b)
-            slip, reach = along(D, v + a, v + b) + shift, own * ld(gap, FRICTION) * max(N, 0.0)
-            force = own * ld(gap, P_T)
-            error = abs(force - min(max(force - slip, -reach), reach))
-            terms = along_sizes(D, v + a, v + b) + abs(shift) + abs(force) + reach
-            worst = max(worst, error / max(terms, TINY))
-        if not math.isfinite(rate):
-            return math.inf
+        if li(gap, ACTIVE):
+            worst = max(worst, law_error_of(A, f, gap, side, v))
     return worst
 
 
@@ -169,8 +173,10 @@ def least_mobility(A, f):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def momentum_error(A, f, v0, v1, dt, gap_side, side_a, P_a, side_b, P_b):  # type: ignore[no-untyped-def]
-    """Scaled residual of M (v1 - v0) = dt h + impulses; and the size of its terms, in the metric of the masses.
+def momentum_error(A, f, v0, v1, dt, gap_side, side_a, P_a, side_b, P_b, laws):  # type: ignore[no-untyped-def]
+    """Scaled residual of M (v1 - v0) = dt h + impulses; the size of its terms, in the metric of the masses.
+
+    And the error of the laws of contact at v1, where `laws` asks for it.
 
     Impulses of joints are the fields P_a along the directions at side_a and P_b along those at side_b. Rows and their
     terms gather in WORK and BASE.
@@ -190,16 +196,18 @@ def momentum_error(A, f, v0, v1, dt, gap_side, side_a, P_a, side_b, P_b):  # typ
         a, b = lc(row, ROW_A), lc(row, ROW_B)
         J, K = row + DIRECTION + side_a, row + DIRECTION + side_b
         take_off(J, ld(row, P_a), K, ld(row, P_b), rows + a, rows + b, terms + a, terms + b)
-    rough, first = lc(A, ROUGH), f + lc(A, GAPS)
+    rough, first, law = lc(A, ROUGH), f + lc(A, GAPS), 0.0
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
         N, T = ld(gap, P_N), ld(gap, P_T)
+        if laws and li(gap, ACTIVE):
+            law = max(law, law_error_of(A, f, gap, gap_side, v1))
         if N == 0.0 and T == 0.0:
             continue
         a, b, J = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + gap_side
         take_off(J, N, gap + TANGENT + gap_side if rough else J, T, rows + a, rows + b, terms + a, terms + b)
     size = math.sqrt(kinetic_0) + math.sqrt(kinetic_1) + dt * math.sqrt(kicked)
-    return worst_row(A, f, ld(f, OPTIONS + O_FLOOR) * size), size
+    return worst_row(A, f, ld(f, OPTIONS + O_FLOOR) * size), size, law
 
 
 @njit(**OPT)
