@@ -116,20 +116,17 @@ def reactions(A, f, side, z, P, weight, result, add):  # type: ignore[no-untyped
     first = f + lc(A, JOINTS)
     for k in range(lc(A, N_JOINTS)):
         joint = first + JOINT_STEP * k
-        row, x, y, torque = f + lc(joint, JOINT_FIRST), 0.0, 0.0, 0.0
-        at, placement = row + 8 * POINT, z + lc(joint, JOINT_B)
-        for i in range(lc(joint, JOINT_ROWS)):
-            J, p = row + ROW_STEP * i + DIRECTION + side, ld(row + ROW_STEP * i, P)
-            x += ld(J, 4) * p
-            y += ld(J, 5) * p
-            torque += ld(J, 6) * p
-        cosine, sine = ld(placement, 2), ld(placement, 3)
-        arm_x, arm_y = cosine * ld(at, 0) - sine * ld(at, 1), sine * ld(at, 0) + cosine * ld(at, 1)
-        x, y, torque = weight * x, weight * y, weight * (torque - (arm_x * y - arm_y * x))
-        to = joint + 8 * result
-        if add:
-            x, y, torque = ld(to, 0) + x, ld(to, 1) + y, ld(to, 2) + torque
-        st3(to, x, y, torque)
+        row, to, placement = f + lc(joint, JOINT_FIRST), joint + 8 * result, z + lc(joint, JOINT_B)
+        at, rows = row + 8 * POINT, lc(joint, JOINT_ROWS)
+        if not add:
+            clear4(to)
+        for _ in range(rows // 2):
+            J, other = row + DIRECTION + side, row + ROW_STEP
+            react(to, weight, J, ld(row, P), J + ROW_STEP, ld(other, P), at, placement)
+            row += 2 * ROW_STEP
+        if rows & 1:
+            J = row + DIRECTION + side
+            react(to, weight, J, ld(row, P), J, 0.0, at, placement)
 
 
 @njit(**OPT)

@@ -45,7 +45,7 @@ class Vectors:
     def all(self, number: Any, count: int = 4) -> Any:
         """A vector of one number."""
         kind = self.ir.VectorType(self.ir.DoubleType(), count)
-        first = self.builder.insert_element(self.ir.Constant(kind, self.ir.Undefined), number, self._lane(0))
+        first = self.builder.insert_element(self.ir.Constant(kind, self.ir.Undefined), number, self.lane(0))
         mask = self.ir.Constant(self.ir.VectorType(self.ir.IntType(32), count), [0] * count)
         return self.builder.shuffle_vector(first, self.ir.Constant(kind, self.ir.Undefined), mask)
 
@@ -53,7 +53,7 @@ class Vectors:
         """Three numbers and a zero."""
         value = self.ir.Constant(self.type, [0.0] * 4)
         for k, number in enumerate(numbers):
-            value = self.builder.insert_element(value, number, self._lane(k))
+            value = self.builder.insert_element(value, number, self.lane(k))
         return value
 
     def called(self, name: str, value: Any) -> Any:
@@ -70,13 +70,13 @@ class Vectors:
 
     def largest(self, value: Any) -> Any:
         """The largest of its components."""
-        x, y, z = (self.builder.extract_element(value, self._lane(k)) for k in range(3))
+        x, y, z = (self.builder.extract_element(value, self.lane(k)) for k in range(3))
         x = self.builder.select(self.builder.fcmp_ordered(">", y, x), y, x)
         return self.builder.select(self.builder.fcmp_ordered(">", z, x), z, x)
 
     def total(self, value: Any) -> Any:
         """The sum of its components."""
-        x, y, z = (self.builder.extract_element(value, self._lane(k)) for k in range(3))
+        x, y, z = (self.builder.extract_element(value, self.lane(k)) for k in range(3))
         return self.builder.fadd(self.builder.fadd(x, y), z)
 
     def totals(self, x: Any, y: Any) -> Any:
@@ -95,15 +95,16 @@ class Vectors:
         value: Any = self.ir.Constant(self.ir.VectorType(self.ir.DoubleType(), 2), self.ir.Undefined)
         for k, address in enumerate(addresses):
             number = self.builder.load(self.builder.inttoptr(address, self.ir.DoubleType().as_pointer()))
-            value = self.builder.insert_element(value, _tagged(self.builder, number, "double"), self._lane(k))
+            value = self.builder.insert_element(value, _tagged(self.builder, number, "double"), self.lane(k))
         return value
 
     def larger(self, value: Any) -> Any:
         """The larger of two numbers."""
-        x, y = (self.builder.extract_element(value, self._lane(k)) for k in range(2))
+        x, y = (self.builder.extract_element(value, self.lane(k)) for k in range(2))
         return self.builder.select(self.builder.fcmp_ordered(">", y, x), y, x)
 
-    def _lane(self, k: int) -> Any:
+    def lane(self, k: int) -> Any:
+        """The place of a component."""
         return self.ir.Constant(self.ir.IntType(32), k)
 
 
@@ -304,6 +305,22 @@ def take_off(w, b, J, P, K, S, x, y, terms_x, terms_y):  # type: ignore[no-untyp
         one, other = b.fmul(w.load(J, second), p), b.fmul(w.load(K, second), s)
         w.store(b.fsub(w.load(body), b.fadd(one, other)), body)
         w.store(b.fadd(w.load(terms), b.fadd(w.size(one), w.size(other))), terms)
+
+
+@vector("axaxaxaa")
+def react(w, b, target, weight, J, P, K, S, at, placement):  # type: ignore[no-untyped-def]
+    """target += weight times force and torque of J' P + K' S on the second body, the latter about its point `at`."""
+    pushed = b.fadd(b.fmul(w.load(J, True), w.all(P)), b.fmul(w.load(K, True), w.all(S)))
+    point, placed = w.load(at), w.load(placement)
+    x, y = (b.extract_element(point, w.lane(k)) for k in (0, 1))
+    cosine, sine = (b.extract_element(placed, w.lane(k)) for k in (2, 3))
+    arm_x = b.fsub(b.fmul(cosine, x), b.fmul(sine, y))
+    arm_y = b.fadd(b.fmul(sine, x), b.fmul(cosine, y))
+    force_x, force_y = (b.extract_element(pushed, w.lane(k)) for k in range(2))
+    moment = b.fsub(b.fmul(arm_x, force_y), b.fmul(arm_y, force_x))
+    zero = w.ir.Constant(w.ir.DoubleType(), 0.0)
+    about = b.fsub(pushed, w.of([zero, zero, moment]))
+    w.store(b.fadd(w.load(target), b.fmul(w.all(weight), about)), target)
 
 
 @vector("aaxaaa")
