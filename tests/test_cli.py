@@ -148,6 +148,7 @@ BAD = {
     "no end": ([*RUN, "--dt", "1e-3"], ["--t-end", "nonsmooth run --help"]),
     "load not a number": ([*MAIN_JOB, "--set", "push.force_x=nan"], ["push.force_x", "nan"]),
     "unknown problem": (["run", "slider-rood", *LANDING], ["slider-rood", "slider-rod"]),
+    "unknown problem and nothing else": (["run", "slider-rood"], ["slider-rood", "slider-rod"]),
     "unknown problem to describe": (["describe", "slider-rood"], ["slider-rood", "slider-rod"]),
     "unknown file": (["run", "nowhere.py", *LANDING], ["nowhere.py"]),
     "unknown case": (["run", "slider-rod", "--case", "4", *LANDING], ["case", "4", "1", "2", "3"]),

@@ -82,6 +82,10 @@ class Request:
             from nonsmooth.declarative import read
 
             request = dataclasses.replace(self, declaration=read(self.problem))._stated()
+        elif not is_file(self.problem):
+            from nonsmooth.registry import get_problem
+
+            get_problem(self.problem)  # a wrong name is told before what else is missing
         if request.t_end is None:
             raise InputError(
                 "No end of the run was given: give --t-end, or t_end in the [run] of a TOML file; "
