@@ -21,7 +21,7 @@ def touching(f, gap, side):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def law_error_of(A, f, gap, side, v):  # type: ignore[no-untyped-def]
+def law_error(A, f, gap, side, v):  # type: ignore[no-untyped-def]
     """Natural map of Signorini's and Coulomb's laws of an active gap, each scaled by its terms."""
     a, b, J, N, inverse = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + side, ld(gap, P_N), f + 8 * INVERSE
     own = mobility(J, J, inverse + a, inverse + b) * N
@@ -37,17 +37,6 @@ def law_error_of(A, f, gap, side, v):  # type: ignore[no-untyped-def]
         terms = along_sizes(D, v + a, v + b) + abs(shift) + abs(force) + reach
         worst = max(worst, error / max(terms, TINY))
     return worst if math.isfinite(rate) else math.inf
-
-
-@njit(**OPT)
-def law_error(A, f, side, v):  # type: ignore[no-untyped-def]
-    """The largest `law_error_of` the active gaps."""
-    worst, first = 0.0, f + lc(A, GAPS)
-    for k in range(lc(A, N_GAPS)):
-        gap = first + GAP_STEP * k
-        if li(gap, ACTIVE):
-            worst = max(worst, law_error_of(A, f, gap, side, v))
-    return worst
 
 
 @njit(**OPT)
@@ -198,7 +187,7 @@ def momentum_error(A, f, v0, v1, dt, gap_side, side_a, P_a, side_b, P_b, laws): 
         gap = first + GAP_STEP * k
         N, T = ld(gap, P_N), ld(gap, P_T)
         if laws and li(gap, ACTIVE):
-            law = max(law, law_error_of(A, f, gap, gap_side, v1))
+            law = max(law, law_error(A, f, gap, gap_side, v1))
         if N == 0.0 and T == 0.0:
             continue
         a, b, J = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + gap_side
