@@ -155,3 +155,21 @@ def test_every_folder_is_a_package() -> None:
 
 def test_names_say_what_is_inside() -> None:
     assert not [identify(path) for path in FILES if UNHELPFUL_NAMES & set(path.relative_to(ROOT).with_suffix("").parts)]
+
+
+def test_no_name_of_the_loops_means_two_things():
+    """They import each other's names without listing them: the last of two equal ones would replace the first."""
+    native = ROOT / "nonsmooth" / "native"
+    files = [native / "table.py", native / "compliant_table.py", *sorted((native / "loops").glob("*.py"))]
+    found: dict[str, list[str]] = {}
+    for file in files:
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            targets = node.targets if isinstance(node, ast.Assign) else [node]
+            names = {
+                n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            }
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                names = {node.name}
+            for name in names - {"_", "__all__"}:
+                found.setdefault(name, []).append(file.stem)
+    assert {name: where for name, where in found.items() if len(where) > 1} == {}

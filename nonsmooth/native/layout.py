@@ -197,7 +197,8 @@ class Layout:
             (n.N_JOINT_LU, plan.joint_size), (n.N_COUPLINGS, len(plan.couplings)),
             (n.N_JOINT_COUPLINGS, plan.joint_couplings), (n.SLOTS, self._take(n.SLOT * (slots - self.ng))),
             (n.COUNT, self._take(counts.size)), (n.DIAGONAL, self._take(slots)), (n.X, self._take(slots)),
-            (n.RHS, self._take(slots)), (n.RHS_A, self._take(slots)), (n.LU, self._take(plan.size)),
+            (n.RHS, self._take(slots)), (n.RHS_A, self._take(slots)), (n.PAIRS, self._take(2 * self.ng)),
+            (n.LU, self._take(plan.size)),
         ):  # fmt: skip
             table[where] = value
         self._block = blocks = np.zeros((counts.size, n.BLOCK), dtype=np.int64)

@@ -14,13 +14,13 @@ integers, which all runs share. Places within a run are offsets in bytes; fields
     CONTACT_0, CONTACT_1, JOINT_0, JOINT_1, FORCE_0, FORCE_1, STATIC_0, STATIC_1, SURFACE_0, SURFACE_1,
     CLOSURE_0, CLOSURE_1, POTENTIAL_0, POTENTIAL_1, DRIFT_0, DRIFT_1,
     # offsets of a run's records and arrays
-    GAPS, ROWS, JOINTS, SLOTS, COUNT, DIAGONAL, X, RHS, RHS_A, LU, MORE,
+    GAPS, ROWS, JOINTS, SLOTS, COUNT, DIAGONAL, X, RHS, RHS_A, PAIRS, LU, MORE,
     # addresses of records of integers; of the offsets of all bodies, and of those at contacts and varying forces
     GROUPS, BLOCKS, FACTORS, COUPLINGS, ENTRIES, TARGETS, EVERY, TOUCHED, N_TOUCHED,
     # addresses of functions, the last 0 where a scheme begins with nothing of its own
     SOLVE, STEP, FINISH, START,
     N_TABLE,
-) = range(63)  # fmt: skip
+) = range(64)  # fmt: skip
 
 # ----------------------------------------------------------------------------------------------- records of integers
 #: a group of elements of one kind: its two functions, how many, the address of (body a, body b, outputs) of each, all
@@ -109,10 +109,10 @@ GAINED = PUSH
 #: velocities, and what the laws add to its rates
 S_N, S_N_MODE, BOUND, KEPT_MODE, LAW_N, LAW_T = range(HISTORY_N, HISTORY_N + 6)
 #: of a joint's row: its bodies, impulses at the start and the end of a step and their earlier ones, what is asked of
-#: its rate, its misfit, g / dt at the end of the step and of the one before, in the first row of a joint the point of
-#: the reaction
+#: its rate, its misfit, g / dt at the end of the step and of the one before, the share of P_A that closed that; in the
+#: first row of a joint the point of the reaction
 (
-    ROW_A, ROW_B, P_A, P_B, BEFORE_A, BEFORE_B, SHIFT_J, MISFIT, HISTORY_J, _, _, _, KEPT, LEFT_OPEN, WAS_OPEN, _,
+    ROW_A, ROW_B, P_A, P_B, BEFORE_A, BEFORE_B, SHIFT_J, MISFIT, HISTORY_J, _, _, _, KEPT, LEFT_OPEN, WAS_OPEN, MENDED,
     POINT, _, _, _,
 ) = range(20)  # fmt: skip
 #: at two sides the row's value and its explicit rate; in bytes, its direction, and from side to side

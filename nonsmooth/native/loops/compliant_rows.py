@@ -17,6 +17,7 @@ from nonsmooth.native.loops.memory import *
 from nonsmooth.native.loops.modes import *
 from nonsmooth.native.loops.residuals import *
 from nonsmooth.native.loops.rows import *
+from nonsmooth.native.loops.substitution import *
 from nonsmooth.native.loops.vectors import *
 from nonsmooth.native.table import *
 

@@ -15,6 +15,7 @@ from numba import njit
 
 from nonsmooth.native.loops.bodies import *
 from nonsmooth.native.loops.memory import *
+from nonsmooth.native.loops.substitution import *
 from nonsmooth.native.loops.vectors import *
 from nonsmooth.native.table import *
 
@@ -22,12 +23,6 @@ from nonsmooth.native.table import *
 @njit(**OPT)
 def block_at(A, k):  # type: ignore[no-untyped-def]
     return lc(A, BLOCKS) + 8 * BLOCK * k
-
-
-@njit(**OPT)
-def factor_at(A, k):  # type: ignore[no-untyped-def]
-    """The block as it is eliminated."""
-    return lc(A, FACTORS) + 8 * FACTOR * k
 
 
 @njit(**OPT)
@@ -154,21 +149,6 @@ def couple_contacts(A, f, side):  # type: ignore[no-untyped-def]
                 other = slot_j + SLOT_STEP * y
                 st(lower, x * width + y, ld(lower, x * width + y) + dot4(R, other + S_PUSH + b))
                 st(upper, y * high + x, ld(upper, y * high + x) + dot4(li(other, S_ROW) + b, C))
-
-
-@njit(**OPT)
-def solve_block(D, w, n, x, stride):  # type: ignore[no-untyped-def]
-    """Solve in place with one factored diagonal block, for entries of x that stand `stride` apart."""
-    for c in range(n):
-        value = ld(x, c * stride)
-        for j in range(c):
-            value -= ld(D, c * w + j) * ld(x, j * stride)
-        st(x, c * stride, value)
-    for c in range(n - 1, -1, -1):
-        value = ld(x, c * stride)
-        for j in range(c + 1, n):
-            value -= ld(D, c * w + j) * ld(x, j * stride)
-        st(x, c * stride, value * ld(D, c * w + c))
 
 
 @njit(**OPT)
@@ -337,58 +317,3 @@ def eliminate_contacts(A, f):  # type: ignore[no-untyped-def]
                 else:
                     subtract_product(target, wo, lower, w, upper, wo, m, n, o)
     return raised
-
-
-@njit(**OPT)
-def substitute(A, f, blocks, x):  # type: ignore[no-untyped-def]
-    """Solve in place for the slots of all blocks, or of those of the joints."""
-    counts, whole = f + lc(A, COUNT), blocks == lc(A, N_BLOCKS)
-    for k in range(blocks):
-        n = li(counts, k)
-        if n == 0:
-            continue
-        block = factor_at(A, k)
-        D, w, s = f + lc(block, F_DIAGONAL), lc(block, F_SIZE), x + lc(block, F_X)
-        first, after = lc(block, F_ENTRY), lc(block, F_ENTRIES) if whole else lc(block, F_JOINT_ENTRIES)
-        if n == 1:
-            y = ld(s, 0) * ld(D, 0)
-            st(s, 0, y)
-            for i in range(after):
-                e = first + 8 * ENTRY * i
-                lower, o = f + lc(e, E_LOWER), x + lc(e, E_X)
-                for r in range(li(counts, lc(e, E_BLOCK))):
-                    st(o, r, ld(o, r) - ld(lower, r * w) * y)
-        elif n == 2:
-            y, z = ld(s, 0), ld(s, 1)
-            y, z = ld(D, 0) * y + ld(D, 1) * z, ld(D, w) * y + ld(D, w + 1) * z
-            st(s, 0, y)
-            st(s, 1, z)
-            for i in range(after):
-                e = first + 8 * ENTRY * i
-                lower, o = f + lc(e, E_LOWER), x + lc(e, E_X)
-                for r in range(li(counts, lc(e, E_BLOCK))):
-                    st(o, r, ld(o, r) - ld(lower, r * w) * y - ld(lower, r * w + 1) * z)
-        else:
-            solve_block(D, w, n, s, 1)
-            for i in range(after):
-                e = first + 8 * ENTRY * i
-                lower, o = f + lc(e, E_LOWER), x + lc(e, E_X)
-                for r in range(li(counts, lc(e, E_BLOCK))):
-                    value = ld(o, r)
-                    for j in range(n):
-                        value -= ld(lower, r * w + j) * ld(s, j)
-                    st(o, r, value)
-    for k in range(blocks - 1, -1, -1):
-        n = li(counts, k)
-        if n == 0:
-            continue
-        block = factor_at(A, k)
-        s, first = x + lc(block, F_X), lc(block, F_ENTRY)
-        for i in range(lc(block, F_ENTRIES) if whole else lc(block, F_JOINT_ENTRIES)):
-            e = first + 8 * ENTRY * i
-            m, wm, upper, o = li(counts, lc(e, E_BLOCK)), lc(e, E_SIZE), f + lc(e, E_UPPER), x + lc(e, E_X)
-            for c in range(n):
-                value = ld(s, c)
-                for r in range(m):
-                    value -= ld(upper, c * wm + r) * ld(o, r)
-                st(s, c, value)

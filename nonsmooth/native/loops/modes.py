@@ -12,6 +12,7 @@ from numba import njit
 from nonsmooth.native.loops.bodies import *
 from nonsmooth.native.loops.matrix import *
 from nonsmooth.native.loops.memory import *
+from nonsmooth.native.loops.substitution import *
 from nonsmooth.native.loops.vectors import *
 from nonsmooth.native.table import *
 

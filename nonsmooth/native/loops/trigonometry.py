@@ -16,7 +16,10 @@ from nonsmooth.native.loops.vectors import Vectors, vector
 #: angles beyond which the C library is asked
 FAR = 1e6
 #: multiples of pi/2 to be taken off, in three parts
-TURNS, PARTS = 0.6366197723675814, (1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
+TURNS, QUARTER_TURN = (
+    0.6366197723675814,
+    (1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624879595063154e-21),
+)
 S1, S2, S3, S4, S5, S6 = (
     -1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04, 2.75573137070700676789e-06,
     -2.50507602534068634195e-08, 1.58969099521155010221e-10,
@@ -34,7 +37,7 @@ def sine_cosine(x):  # type: ignore[no-untyped-def]
         if not abs(x) < FAR:
             return math.sin(x), math.cos(x)
         n = math.floor(x * TURNS + 0.5)
-        y = ((x - n * PARTS[0]) - n * PARTS[1]) - n * PARTS[2]
+        y = ((x - n * QUARTER_TURN[0]) - n * QUARTER_TURN[1]) - n * QUARTER_TURN[2]
     z = y * y
     zz = z * z
     sine = y + y * z * ((S1 + z * S2) + zz * ((S3 + z * S4) + zz * (S5 + z * S6)))
@@ -74,7 +77,7 @@ def place4(w: Vectors, b: Any, *addresses: Any) -> Any:
     near = b.fcmp_ordered("<", w.size(x), number(FAR))
     n = w.called("llvm.floor.v4f64", add(mul(x, number(TURNS)), number(0.5)))
     y = x
-    for part in PARTS:
+    for part in QUARTER_TURN:
         y = sub(y, mul(n, number(part)))
     z = mul(y, y)
     zz = mul(z, z)

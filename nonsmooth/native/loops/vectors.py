@@ -98,6 +98,12 @@ class Vectors:
             value = self.builder.insert_element(value, _tagged(self.builder, number, "double"), self.lane(k))
         return value
 
+    def pair(self, address: Any, second: bool = False) -> Any:
+        """Two numbers that stand side by side at an address, or the two after them."""
+        value = self.builder.load(self._place(address, self.ir.VectorType(self.ir.DoubleType(), 2), second))
+        value.align = 8
+        return _tagged(self.builder, value, "double")
+
     def larger(self, value: Any) -> Any:
         """The larger of two numbers."""
         x, y = (self.builder.extract_element(value, self.lane(k)) for k in range(2))
@@ -239,6 +245,43 @@ def rates_of_two(w, b, target, J, K, x, y, r, s):  # type: ignore[no-untyped-def
     rates = b.fneg(b.fadd(w.totals(*sums), w.two(r, s)))
     w.store(rates, target)
     return w.larger(w.size(rates))
+
+
+@vector("aaaaaaaxx")
+def ask_two(w, b, target, J, K, x, y, r, s, p, q):  # type: ignore[no-untyped-def]
+    """Two pairs: -(J . (x, y) + r) and p, -(K . (x, y) + s) and q."""
+    sums = []
+    for D in (J, K):
+        sums.append(b.fadd(b.fmul(w.load(D), w.load(x)), b.fmul(w.load(D, True), w.load(y))))
+    rates = b.fneg(b.fadd(w.totals(*sums), w.two(r, s)))
+    for k, beside in enumerate((p, q)):
+        pair = w.ir.Constant(rates.type, w.ir.Undefined)
+        for place, number in enumerate((b.extract_element(rates, w.lane(k)), beside)):
+            pair = b.insert_element(pair, number, w.lane(place))
+        w.store(pair, target, k > 0)
+
+
+@vector("aa")
+def solve_two(w, b, x, D):  # type: ignore[no-untyped-def]
+    """Two pairs = D times them, D of two rows."""
+    y, z = w.pair(x), w.pair(x, True)
+    d = w.load(D)
+    for k in range(2):
+        one, other = (w.all(b.extract_element(d, w.lane(2 * k + i)), 2) for i in range(2))
+        w.store(b.fadd(b.fmul(one, y), b.fmul(other, z)), x, k > 0)
+
+
+@vector("axxa")
+def less_two(w, b, target, p, q, x):  # type: ignore[no-untyped-def]
+    """A pair -= p times the first pair at x, and q times the second."""
+    first = b.fsub(w.pair(target), b.fmul(w.all(p, 2), w.pair(x)))
+    w.store(b.fsub(first, b.fmul(w.all(q, 2), w.pair(x, True))), target)
+
+
+@vector("axa")
+def less_one(w, b, target, p, x):  # type: ignore[no-untyped-def]
+    """A pair -= p times the pair at x."""
+    w.store(b.fsub(w.pair(target), b.fmul(w.all(p, 2), w.pair(x))), target)
 
 
 @vector("aaaaaaax", types.float64)

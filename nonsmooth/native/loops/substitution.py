@@ -1,0 +1,121 @@
+"""Substitution with the factors that `matrix` has left: forwards and backwards over the blocks."""
+
+# ruff: noqa: F403, F405
+
+from __future__ import annotations
+
+from numba import njit
+
+from nonsmooth.native.loops.memory import *
+from nonsmooth.native.loops.vectors import *
+from nonsmooth.native.table import *
+
+
+@njit(**OPT)
+def factor_at(A, k):  # type: ignore[no-untyped-def]
+    """The block as it is eliminated."""
+    return lc(A, FACTORS) + 8 * FACTOR * k
+
+
+@njit(**OPT)
+def solve_block(D, w, n, x, stride):  # type: ignore[no-untyped-def]
+    """Solve in place with one factored diagonal block, for entries of x that stand `stride` apart."""
+    for c in range(n):
+        value = ld(x, c * stride)
+        for j in range(c):
+            value -= ld(D, c * w + j) * ld(x, j * stride)
+        st(x, c * stride, value)
+    for c in range(n - 1, -1, -1):
+        value = ld(x, c * stride)
+        for j in range(c + 1, n):
+            value -= ld(D, c * w + j) * ld(x, j * stride)
+        st(x, c * stride, value * ld(D, c * w + c))
+
+
+@njit(**OPT)
+def substitute(A, f, blocks, x):  # type: ignore[no-untyped-def]
+    """Solve in place for the slots of all blocks, or of those of the joints."""
+    counts, whole = f + lc(A, COUNT), blocks == lc(A, N_BLOCKS)
+    for k in range(blocks):
+        n = li(counts, k)
+        if n == 0:
+            continue
+        block = factor_at(A, k)
+        D, w, s = f + lc(block, F_DIAGONAL), lc(block, F_SIZE), x + lc(block, F_X)
+        first, after = lc(block, F_ENTRY), lc(block, F_ENTRIES) if whole else lc(block, F_JOINT_ENTRIES)
+        if n == 1:
+            y = ld(s, 0) * ld(D, 0)
+            st(s, 0, y)
+            for i in range(after):
+                e = first + 8 * ENTRY * i
+                lower, o = f + lc(e, E_LOWER), x + lc(e, E_X)
+                for r in range(li(counts, lc(e, E_BLOCK))):
+                    st(o, r, ld(o, r) - ld(lower, r * w) * y)
+        elif n == 2:
+            y, z = ld(s, 0), ld(s, 1)
+            y, z = ld(D, 0) * y + ld(D, 1) * z, ld(D, w) * y + ld(D, w + 1) * z
+            st(s, 0, y)
+            st(s, 1, z)
+            for i in range(after):
+                e = first + 8 * ENTRY * i
+                lower, o = f + lc(e, E_LOWER), x + lc(e, E_X)
+                for r in range(li(counts, lc(e, E_BLOCK))):
+                    st(o, r, ld(o, r) - ld(lower, r * w) * y - ld(lower, r * w + 1) * z)
+        else:
+            solve_block(D, w, n, s, 1)
+            for i in range(after):
+                e = first + 8 * ENTRY * i
+                lower, o = f + lc(e, E_LOWER), x + lc(e, E_X)
+                for r in range(li(counts, lc(e, E_BLOCK))):
+                    value = ld(o, r)
+                    for j in range(n):
+                        value -= ld(lower, r * w + j) * ld(s, j)
+                    st(o, r, value)
+    for k in range(blocks - 1, -1, -1):
+        n = li(counts, k)
+        if n == 0:
+            continue
+        block = factor_at(A, k)
+        s, first = x + lc(block, F_X), lc(block, F_ENTRY)
+        for i in range(lc(block, F_ENTRIES) if whole else lc(block, F_JOINT_ENTRIES)):
+            e = first + 8 * ENTRY * i
+            m, wm, upper, o = li(counts, lc(e, E_BLOCK)), lc(e, E_SIZE), f + lc(e, E_UPPER), x + lc(e, E_X)
+            for c in range(n):
+                value = ld(s, c)
+                for r in range(m):
+                    value -= ld(upper, c * wm + r) * ld(o, r)
+                st(s, c, value)
+
+
+@njit(**OPT)
+def substitute_two(A, f, x):  # type: ignore[no-untyped-def]
+    """As `substitute` for the slots of joints, of two right-hand sides, whose numbers stand in pairs."""
+    for k in range(lc(A, N_JOINT_BLOCKS)):
+        block = factor_at(A, k)
+        D, n, s, first = f + lc(block, F_DIAGONAL), lc(block, F_COUNT), x + 2 * lc(block, F_X), lc(block, F_ENTRY)
+        if n == 2:
+            solve_two(s, D)
+        else:
+            solve_block(D, n, n, s, 2)
+            solve_block(D, n, n, s + 8, 2)
+        for i in range(lc(block, F_JOINT_ENTRIES)):
+            e = first + 8 * ENTRY * i
+            lower, o = f + lc(e, E_LOWER), x + 2 * lc(e, E_X)
+            for r in range(lc(e, E_COUNT)):
+                if n == 2:
+                    less_two(o + 16 * r, ld(lower, 2 * r), ld(lower, 2 * r + 1), s)
+                else:
+                    for j in range(n):
+                        less_one(o + 16 * r, ld(lower, r * n + j), s + 16 * j)
+    for k in range(lc(A, N_JOINT_BLOCKS) - 1, -1, -1):
+        block = factor_at(A, k)
+        n, s, first = lc(block, F_COUNT), x + 2 * lc(block, F_X), lc(block, F_ENTRY)
+        for i in range(lc(block, F_JOINT_ENTRIES)):
+            e = first + 8 * ENTRY * i
+            m, upper, o = lc(e, E_COUNT), f + lc(e, E_UPPER), x + 2 * lc(e, E_X)
+            for c in range(n):
+                if m == 2:
+                    less_two(s + 16 * c, ld(upper, 2 * c), ld(upper, 2 * c + 1), o)
+                else:
+                    for r in range(m):
+                        less_one(s + 16 * c, ld(upper, m * c + r), o + 16 * r)
