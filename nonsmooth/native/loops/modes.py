@@ -81,14 +81,21 @@ def contact_rates(A, f, v, x):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def take_joint_impulses(A, f, x, P, add):  # type: ignore[no-untyped-def]
-    """Slots to impulses, a field of rows; `add` for a change of them."""
+def take_joint_impulses(A, f, side, x, P, v, add):  # type: ignore[no-untyped-def]
+    """Slots to impulses, a field of rows, which v += M^-1 J' x follows; `add` for a change of them."""
+    inverse = f + 8 * INVERSE
     for k in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, k)
-        s, row = x + lc(block, B_X), f + lc(block, B_FIRST)
-        for i in range(lc(block, B_COUNT)):
+        row, s, a, b = f + lc(block, B_FIRST), x + lc(block, B_X), lc(block, B_A), lc(block, B_B)
+        J, n = row + DIRECTION + side, lc(block, B_COUNT)
+        for i in range(n):
             st(row, P, ld(row, P) + ld(s, i) if add else ld(s, i))
             row += ROW_STEP
+        if n == 2:
+            push_both(J, ld(s, 0), J + ROW_STEP, ld(s, 1), inverse + a, inverse + b, v + a, v + b)
+            continue
+        for i in range(n):
+            push(J + ROW_STEP * i, ld(s, i), inverse + a, inverse + b, v + a, v + b)
 
 
 @njit(**OPT)
@@ -139,8 +146,7 @@ def answer_joints(A, f, side, x, P, v):  # type: ignore[no-untyped-def]
     Their matrix is the one factored last, v is pushed along the directions at `side`.
     """
     substitute(A, f, lc(A, N_JOINT_BLOCKS), x)
-    take_joint_impulses(A, f, x, P, True)
-    push_joint_slots(A, f, side, x, v)
+    take_joint_impulses(A, f, side, x, P, v, True)
 
 
 @njit(**OPT)
@@ -225,7 +231,7 @@ def solve_active(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
     reproducible half of them, in frictionless mechanisms at last one at a time.
     """
     counters, x, r, v = f + 8 * COUNTERS, f + lc(A, X), f + lc(A, RHS), f + 8 * VP
-    gaps, blocks, rows, first = lc(A, N_GAPS), lc(A, N_BLOCKS), lc(A, N_ROWS), f + lc(A, GAPS)
+    gaps, blocks, first = lc(A, N_GAPS), lc(A, N_BLOCKS), f + lc(A, GAPS)
     si(counters, K_SOLVES, li(counters, K_SOLVES) + 1)
     limit = ALL_AT_ONCE + HASHED
     if not lc(A, ROUGH):
@@ -246,9 +252,7 @@ def solve_active(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
             substitute(A, f, last_block, y)
             if not again:
                 copy_bodies(A, f + 8 * BASE, v)
-            if rows:
-                take_joint_impulses(A, f, y, P_B, again)
-                push_joint_slots(A, f, row_side, y, v)
+            take_joint_impulses(A, f, row_side, y, P_B, v, again)
             take_contact_impulses(A, f, y, v, again)
         changes, last = 0, first
         for i in range(gaps):

@@ -133,6 +133,21 @@ def pack(A, source, target):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def pack_motion(A, f, target):  # type: ignore[no-untyped-def]
+    """Q and V, as `pack` would one after the other."""
+    velocities = target + 24 * lc(A, N_BODIES)
+    at, b = velocities, f + GROUND + BODY_STEP
+    for _ in range(lc(A, N_BODIES)):
+        copy4(b + 8 * Q, target)
+        copy4(b + 8 * V, at)
+        target += 24
+        at += 24
+        b += BODY_STEP
+    st(velocities, 0, ld(f + GROUND + BODY_STEP, V))  # the zero of the last coordinates fell on it
+    return at
+
+
+@njit(**OPT)
 def unpack(A, source, target):  # type: ignore[no-untyped-def]
     """What `pack` packed, and the ground's zero; returns where it ends."""
     clear4(target + GROUND)
@@ -218,7 +233,7 @@ def write_row(A, f, rec, normal, tangential, reaction):  # type: ignore[no-untyp
     row = li(rec, REC_ROWS) + 8 * lc(A, ROW_WIDTH) * count
     st(row, 0, ld(f, TIME + 1))
     # one after the other: a vector's zero falls on what is written after it, at last on the two scalars
-    at, gap, rough = pack(A, f + 8 * V, pack(A, f + 8 * Q, row + 8)), f + lc(A, GAPS), lc(A, ROUGH)
+    at, gap, rough = pack_motion(A, f, row + 8), f + lc(A, GAPS), lc(A, ROUGH)
     modes = at + 8 * gaps * (1 + rough)
     for i in range(gaps):
         st(at, i, ld(gap, normal))
