@@ -153,6 +153,8 @@ ALL_AT_ONCE, HASHED, SINGLE = 12, 40, 400
 #: share of its terms below which a rate counts as zero, in the choice of modes
 SIGN = 1e-13
 PASSES = 50
+#: bodies whose momentum is looked at before that of their contacts
+TOGETHER = 32
 #: as in `nonsmooth.steppers.landing` and, of a half kick's residual, `gauss_qp`; closings looked for in a step
 LANDED, TRIALS, AT_THE_END, ACCEPTABLE, LANDINGS = 1e-13, 40, 1 - 1e-9, 1e-11, 100
 #: of the impulses at the start within a pass

@@ -167,31 +167,37 @@ def momentum_error(A, f, v0, v1, dt, gap_side, side_a, P_a, side_b, P_b, laws): 
     Impulses of joints are the fields P_a along the directions at side_a and P_b along those at side_b. Rows and their
     terms gather in WORK and BASE.
     """
-    rows, terms = f + 8 * WORK, f + 8 * BASE
-    kinetic_0 = kinetic_1 = kicked = 0.0
-    for k in range(1, lc(A, N_BODIES) + 1):
-        b = GROUND + BODY_STEP * k
-        mass, force = f + b + 8 * MASS, f + b + 8 * FORCE
-        momentum4(rows + b, terms + b, mass, v0 + b, v1 + b, dt, force)
-        kinetic_0 += weighted4(v0 + b, v0 + b, mass)
-        kinetic_1 += weighted4(v1 + b, v1 + b, mass)
-        kicked += weighted4(force, force, f + b + 8 * INVERSE)
+    rows, terms, rough, first = f + 8 * WORK, f + 8 * BASE, lc(A, ROUGH), f + lc(A, GAPS)
+    b, last, k, gaps = GROUND, GROUND + BODY_STEP * lc(A, N_BODIES), 0, lc(A, N_GAPS)
+    kinetic_0 = kinetic_1 = kicked = law = 0.0
+    while b < last:  # bodies by the handful, which the cache still has for the gaps that they are at
+        handful = min(b + TOGETHER * BODY_STEP, last)
+        while b < handful:
+            b += BODY_STEP
+            mass, force = f + b + 8 * MASS, f + b + 8 * FORCE
+            momentum4(rows + b, terms + b, mass, v0 + b, v1 + b, dt, force)
+            kinetic_0 += weighted4(v0 + b, v0 + b, mass)
+            kinetic_1 += weighted4(v1 + b, v1 + b, mass)
+            kicked += weighted4(force, force, f + b + 8 * INVERSE)
+        to = k
+        while to < gaps and max(lc(first + GAP_STEP * to, GAP_A), lc(first + GAP_STEP * to, GAP_B)) <= b:
+            to += 1
+        for i in range(k, to):
+            gap = first + GAP_STEP * i
+            N, T = ld(gap, P_N), ld(gap, P_T)
+            if laws and li(gap, ACTIVE):
+                law = max(law, law_error(A, f, gap, gap_side, v1))
+            if N == 0.0 and T == 0.0:
+                continue
+            x, y, J = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + gap_side
+            take_off(J, N, gap + TANGENT + gap_side if rough else J, T, rows + x, rows + y, terms + x, terms + y)
+        k = to
     first = f + lc(A, ROWS)
     for k in range(lc(A, N_ROWS)):
         row = first + ROW_STEP * k
         a, b = lc(row, ROW_A), lc(row, ROW_B)
         J, K = row + DIRECTION + side_a, row + DIRECTION + side_b
         take_off(J, ld(row, P_a), K, ld(row, P_b), rows + a, rows + b, terms + a, terms + b)
-    rough, first, law = lc(A, ROUGH), f + lc(A, GAPS), 0.0
-    for k in range(lc(A, N_GAPS)):
-        gap = first + GAP_STEP * k
-        N, T = ld(gap, P_N), ld(gap, P_T)
-        if laws and li(gap, ACTIVE):
-            law = max(law, law_error(A, f, gap, gap_side, v1))
-        if N == 0.0 and T == 0.0:
-            continue
-        a, b, J = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + gap_side
-        take_off(J, N, gap + TANGENT + gap_side if rough else J, T, rows + a, rows + b, terms + a, terms + b)
     size = math.sqrt(kinetic_0) + math.sqrt(kinetic_1) + dt * math.sqrt(kicked)
     return worst_row(A, f, ld(f, OPTIONS + O_FLOOR) * size), size, law
 
