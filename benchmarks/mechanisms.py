@@ -18,7 +18,7 @@ __all__ = ["CHAINS", "Problem", "problems"]
 
 CHAINS = (1, 4, 16, 64, 256, 1024, 4096)
 #: steps of a chain of so many links, enough to be timed
-CHAIN_STEPS = {1: 5000, 4: 5000, 16: 2000, 64: 500, 256: 200, 1024: 50, 4096: 20}
+CHAIN_STEPS = {1: 5000, 4: 5000, 16: 2000, 64: 500, 256: 200, 1024: 100, 4096: 40}
 
 # m, J, half length, clearance, force, g
 SLIDER_ROD = (5.0, 8e-4, 0.01, 1e-5, 50.0)

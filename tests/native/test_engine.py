@@ -177,6 +177,13 @@ def test_another_scheme_goes_on_from_a_run():
     assert second.manifest["engine"] == "native" and second.counts["python_steps"] == 0
 
 
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_joints_that_no_contact_loads_take_no_program(engine):
+    """The solver is for contacts; joints alone are a linear system of the scheme."""
+    run = simulate(four_bar().build(), MoreauJean(), t_end=1e-3, dt=1e-5, engine=engine)
+    assert run.counts["steps"] == 100 and run.counts["solves"] == 0
+
+
 @pytest.mark.parametrize("stepper", [GaussQP(), MoreauJean()], ids=repr)
 @pytest.mark.parametrize("case", [1, 2, 3])
 def test_what_rests_takes_no_program_and_does_not_shake(case, stepper):
