@@ -84,7 +84,7 @@ def problems(parts: tuple[str, ...], chains: tuple[int, ...] = CHAINS) -> Iterat
     if "P2" in parts:
         yield from _slider_crank_translational()
     if "P3" in parts:
-        yield _slider_crank_revolute()
+        yield from _slider_crank_revolute()
     if "P4" in parts:
         yield from _chains(chains)
 
@@ -148,6 +148,14 @@ def _slider_crank_translational() -> Iterator[Problem]:
         **common,
     )
     yield Problem(
+        key="P2_midpoint",
+        title='slider-crank, guide, MoreauJean, joints="midpoint"',
+        stepper=MoreauJean(joints="midpoint"),
+        dt=1e-5,
+        steps=20_000,
+        **common,
+    )
+    yield Problem(
         key="P2_landing",
         title="slider-crank, guide, GaussQP, Landing(1e-6, 1e-4)",
         stepper=GaussQP(),
@@ -171,7 +179,7 @@ def _guide() -> Any:
     return slider_crank_translational().build()
 
 
-def _slider_crank_revolute() -> Problem:
+def _slider_crank_revolute() -> Iterator[Problem]:
     def limit(dt: float, steps: int) -> tuple[float, float]:
         _, x, _, _, depth = limits.slider_crank_revolute(*PLAY_IN_PIN, dt, steps)
         return x, depth
@@ -182,23 +190,24 @@ def _slider_crank_revolute() -> Problem:
         run = simulate(_pin(), EventDriven(), t_end=5e-4, dt=control, engine="python")
         return float(run.q["slider.x"][-1])
 
-    return Problem(
-        key="P3",
-        part="P3",
-        title="slider-crank, pin, e = 0.9, MoreauJean",
-        system=_pin,
-        stepper=MoreauJean(),
-        dt=1e-5,
-        steps=10_000,
-        result=lambda run: float(run.q["slider.x"][-1]),
-        judged_by="place of the slider at 0.5 ms [m]",
-        limit=limit,
-        agrees=1e-5,
-        reference=reference,
-        judged=50,
-        mujoco={},
-        same_model=False,
-    )
+    for key, joints in (("P3", "midpoint"), ("P3_rattle", "rattle")):
+        yield Problem(
+            key=key,
+            part="P3",
+            title=f'slider-crank, pin, e = 0.9, MoreauJean, joints="{joints}"',
+            system=_pin,
+            stepper=MoreauJean(joints=joints),
+            dt=1e-5,
+            steps=10_000,
+            result=lambda run: float(run.q["slider.x"][-1]),
+            judged_by="place of the slider at 0.5 ms [m]",
+            limit=limit,
+            agrees=1e-5,
+            reference=reference,
+            judged=50,
+            mujoco={},
+            same_model=False,
+        )
 
 
 @functools.cache

@@ -119,7 +119,7 @@ def _run(
     from nonsmooth.native import table as n
     from nonsmooth.native.batch import run_batch
 
-    layout, scheme = layout_of(system, stepper, values[runs[0]]), scheme_of(stepper, control)
+    layout, scheme = layout_of(system, stepper, values[runs[0]]), scheme_of(system, stepper, control)
     places = np.arange(layout.size)
     keep = [layout.body_field(places, where).ravel() for where in (n.Q, n.V)]
     keep += [layout.gap_field(places, where) for where in (n.SUM_PN, n.SUM_PT)]

@@ -76,7 +76,7 @@ def layout_of(system: System, stepper: Stepper, values: Array) -> Any:
     from nonsmooth.native.layout import Layout
 
     rough = any(_coefficients(system, values, "friction"))
-    key = rough, scheme_of(stepper, ConstantStep(1.0)).kind
+    key = rough, scheme_of(system, stepper, ConstantStep(1.0)).kind
     layouts = _layouts.setdefault(system, {})
     if key not in layouts:
         layouts[key] = Layout(
@@ -85,7 +85,7 @@ def layout_of(system: System, stepper: Stepper, values: Array) -> Any:
     return layouts[key]
 
 
-def scheme_of(stepper: Any, control: ConstantStep | Landing) -> Any:
+def scheme_of(system: System, stepper: Any, control: ConstantStep | Landing) -> Any:
     """What the compiled loop is told of a stepper and of the length of its steps."""
     from nonsmooth.native import table as n
     from nonsmooth.native.session import Scheme
@@ -102,6 +102,8 @@ def scheme_of(stepper: Any, control: ConstantStep | Landing) -> Any:
         n.O_PROJECTED: PROJECTED,
     }  # fmt: skip
     kind = n.GAUSS if isinstance(stepper, GaussQP) else n.MOREAU_JEAN
+    if kind == n.MOREAU_JEAN and stepper.joints == "midpoint" and system.ng:
+        kind = n.MIDPOINT
     if isinstance(control, Landing):
         kind, options[n.O_SHORTEST] = n.LANDING, control.dt_min
     return Scheme(kind, options, getattr(stepper, "projection", None) is not None)
@@ -117,7 +119,7 @@ def native_rules(stepper: Stepper, control: StepControl) -> dict[str, Any]:
     of: Any = {GaussQP: GaussFormulation, MoreauJean: MoreauJeanFormulation}.get(
         type(stepper), GeneralizedAlphaFormulation
     )
-    twin = SimpleNamespace(control=control, mechanism=SimpleNamespace(incremental=False))
+    twin = SimpleNamespace(control=control, stepper=stepper, mechanism=SimpleNamespace(incremental=False))
     rules: dict[str, Any] = of.rules(twin)
     if isinstance(stepper, GeneralizedAlpha):
         rules["passes"] = "of impulses and accelerations in turn; where they do not settle, a step is not certified"
@@ -142,7 +144,7 @@ class NativeRun(CompiledRun):
 
         layout, first = layout_of(self.system, self.stepper, self.values), self.first
         rows = int(min(max((self.t_end - first.t) / (longest_step(self.control) * self.record), 1.0) + 10, ROWS))
-        scheme = scheme_of(self.stepper, self.control)
+        scheme = scheme_of(self.system, self.stepper, self.control)
         self.session = Session(layout, self.values, scheme, record=self.record, capacity=rows)
         self.origin = float(first.stepper_memory.get("grid_start", np.array([first.t]))[0])
 

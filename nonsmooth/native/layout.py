@@ -62,7 +62,7 @@ class Layout:
     elements : of the model, in order
     parameters : names of the parameters in order, for the index of each
     rough : whether tangential rows exist
-    scheme : `table.GAUSS`, `MOREAU_JEAN`, `LANDING` or `GENERALIZED_ALPHA`
+    scheme : `table.GAUSS`, `MOREAU_JEAN`, `LANDING`, `GENERALIZED_ALPHA` or `MIDPOINT`
     functions : of the kinds of elements, where they have been made already
 
     Attributes
@@ -266,7 +266,8 @@ class Layout:
         section(n.DRIFT_0, self.joints if self.scheme == n.GENERALIZED_ALPHA else [], kinds.drift, 0)
         groups += self._laws(kinds)
         self.table[n.VARYING], self.table[n.N_GROUPS] = bool(varying), len(groups)
-        touched = {body for e in (*self.contacts, *varying) for body in self._bodies(e)} - {n.GROUND}
+        standing = (*self.contacts, *varying, *(self.joints if self.scheme == n.MIDPOINT else ()))
+        touched = {body for e in standing for body in self._bodies(e)} - {n.GROUND}
         self.table[n.N_TOUCHED], self.table[n.TOUCHED] = len(touched), self._address(np.array(sorted(touched), int))
         self.table[n.EVERY] = self._address(n.GROUND + n.BODY_STEP * (1 + np.arange(len(self.bodies))))
         self._facts_of = np.array([self._facts(group) for group in groups], dtype=np.int64).reshape(-1, n.GROUP)

@@ -118,8 +118,8 @@ class Session:
         entries.ready(SCHEMES[scheme.kind])
         self.units = entries.unit("solve"), entries.unit(SCHEMES[scheme.kind]), entries.unit("finish")
         self.table[[n.SOLVE, n.STEP, n.FINISH]] = [unit.address for unit in self.units]
-        if scheme.kind == n.LANDING:
-            self.table[n.START] = entries.address("landing_start", "ii")
+        if scheme.kind in STARTS:
+            self.table[n.START] = entries.address(STARTS[scheme.kind], "ii")
         self.memory = aligned(layout.template)
         layout.fill(self.memory, values, scheme.options)
         layout.gap_field(self.memory, n.LEFT_AT)[:] = -np.inf
@@ -143,6 +143,8 @@ class Session:
         latched = set(LATCHED.values()) <= set(memory)
         if self.kind == n.LANDING and not latched and entries.landing_start(self.A, self.f) == n.UNCERTAIN:
             impact()
+        if self.kind == n.MIDPOINT and not set(LEFT.values()) <= set(memory):
+            entries.midpoint_start(self.A, self.f)
         entries.first_row(self.A, self.f, self.rec)
         t = float(state.t)
         entries.run(self.A, self.f, self.rec, t, 1.0, t, 0)  # compiled before the clock runs
@@ -203,9 +205,11 @@ class Session:
         if self.kind == n.GENERALIZED_ALPHA:
             return self._accelerations()
         gaps, rows, memory = self.layout.gap_field, self.layout.row_field, self.memory
-        names = REMEMBERED if self.kind == n.MOREAU_JEAN else REMEMBERED | LATCHED
+        names = REMEMBERED | LATCHED if self.kind in (n.GAUSS, n.LANDING) else REMEMBERED
         found = {name: [gaps(memory, where)] for where, name in names.items()}
         found["last_dt"] = [self.layout.header(memory, n.LAST_DT, 1)]
+        if self.kind == n.MIDPOINT:
+            return found | {name: [rows(memory, where)] for where, name in LEFT.items()}
         if self.kind == n.MOREAU_JEAN and not self.layout.ng:
             found["v_gained"] = list(self.layout.body_field(memory, n.GAINED).T)
         own = ((n.P_A, "P_g_start"), (n.P_B, "P_g_end"), (n.LEFT_OPEN, "g_rate"))
@@ -248,8 +252,8 @@ class Session:
             layout.joint_field(memory, where)[:] = values.reshape(-1, 3)
         for where in (n.P_A, n.P_B):
             layout.row_field(memory, where)[:] = 0.0
-        if self.kind == n.GENERALIZED_ALPHA:
-            self._recall({name: state.stepper_memory[name] for name in ACCELERATIONS})
+        if self.kind in OWN:
+            self._recall({name: state.stepper_memory[name] for name in OWN[self.kind]})
         if not start:
             self.columns.grow(self.counter(n.K_ROWS))
             self.units[2](self.A, self.f, self.rec)
@@ -284,7 +288,10 @@ SCHEMES = {
     n.MOREAU_JEAN: "moreau-jean",
     n.LANDING: "landing",
     n.GENERALIZED_ALPHA: "generalized-alpha",
+    n.MIDPOINT: "moreau-jean-midpoint",
 }
+#: and entries, where they begin with something of their own
+STARTS = {n.LANDING: "landing_start", n.MIDPOINT: "midpoint_start"}
 
 #: fields of gaps that the next step needs, under their names in a state's memory
 REMEMBERED = {n.P_N: "P_N", n.P_T: "P_T", n.Y_SCALE: "y_scale"}
@@ -292,3 +299,7 @@ REMEMBERED = {n.P_N: "P_N", n.P_T: "P_T", n.Y_SCALE: "y_scale"}
 LATCHED = {n.CLOSED: "closed", n.LEFT_AT: "left_at"}
 #: as in `nonsmooth.steppers.generalized_alpha`
 ACCELERATIONS = "acceleration", "pseudo_acceleration", "lam_g"
+#: of joints in the middle of a step, as in `nonsmooth.steppers.moreau_jean`
+LEFT = {n.RATE_LEFT: "g_rates", n.BEND_LEFT: "g_bends"}
+#: what a scheme remembers of a step that its Python twin made, besides the motion
+OWN = {n.GENERALIZED_ALPHA: ACCELERATIONS, n.MIDPOINT: tuple(LEFT.values())}

@@ -117,6 +117,9 @@ S_N, S_N_MODE, BOUND, KEPT_MODE, LAW_N, LAW_T = range(HISTORY_N, HISTORY_N + 6)
 ) = range(20)  # fmt: skip
 #: at two sides the row's value and its explicit rate; in bytes, its direction, and from side to side
 ROW_G, ROW_RATE, DIRECTION, ROW_SIDE = 20, 21, 8 * 24, 8 * 12
+#: of a step with joints in its middle: their rates there and their second derivatives, as the step before left them,
+#: and as this one does
+RATE_LEFT, BEND_LEFT, RATE_NEXT, BEND_NEXT = 8, 9, 10, 11
 #: in generalized-alpha: multipliers of the state and of a pass, impulse of the displacement, force at the end; at both
 #: sides what the second derivative of g holds besides J . b
 LAM, LAM_1, S_J, AT_END, ROW_DRIFT = 8, 9, 10, 13, 22
@@ -139,13 +142,13 @@ GROUND = 8 * HEADER
 ) = range(13)  # fmt: skip
 
 # ------------------------------------------------------------------------------------------------------- constants
-GAUSS, MOREAU_JEAN, LANDING, GENERALIZED_ALPHA = 0, 1, 2, 3
+GAUSS, MOREAU_JEAN, LANDING, GENERALIZED_ALPHA, MIDPOINT = range(5)
 OPEN, STICK, FORWARD, BACKWARD = 0, 1, 2, 3
 DONE, FULL, UNCERTAIN, OPEN_START = 0, 1, 2, 3
 #: how the passes of a step without joints ended: not, by a program, by impulses as at rest
 UNSOLVED, SOLVED, STEADY_STATE = 0, 1, 2
 #: as in `nonsmooth.steppers.moreau_jean`
-LASTING = 2.0
+LASTING, LEAD = 2.0, 11 / 18
 TINY = 2.2250738585072014e-308
 #: raises a diagonal that elimination has emptied, relative to what it was
 RIDGE, EMPTIED = 1e-10, 1e-9

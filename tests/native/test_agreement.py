@@ -32,6 +32,7 @@ STEPPERS = {
     "moreau": MoreauJean(),
     "moreau-theta": MoreauJean(theta=0.7),
     "moreau-projected": MoreauJean(projection="combined"),
+    "moreau-midpoint": MoreauJean(joints="midpoint"),
 }
 
 

@@ -23,7 +23,7 @@ def gauss_errors(A, f, u, dt, row_side, gap_side, k):  # type: ignore[no-untyped
 
     And what of it a pass can mend, which leaves out the round-off of gaps; see `gap_off`.
     """
-    worst, size, _ = momentum_error(A, f, f + 8 * V, u, dt, gap_side, row_side, P_A, row_side, P_B, False)
+    worst, size, _ = momentum_error(A, f, f + 8 * V, u, dt, gap_side, row_side, -1, False)
     if not math.isfinite(size):
         return math.inf, math.inf
     first = f + lc(A, ROWS)

@@ -215,7 +215,7 @@ def half_kick_error(A, f, dt):  # type: ignore[no-untyped-def]
     longest, gap_side, after = ld(f, OPTIONS + O_LONGEST), start_gap(f), end_gap(f)
     if turns_far(A, f, u, longest):
         return math.inf
-    worst, _, _ = momentum_error(A, f, v, u, dt / 2, gap_side, side, P_A, side, P_B, False)
+    worst, _, _ = momentum_error(A, f, v, u, dt / 2, gap_side, side, -1, False)
     for k in range(lc(A, N_ROWS)):
         worst = max(worst, abs(ld(first + ROW_STEP * k + end_row(f), ROW_G)))
     first = f + lc(A, GAPS)

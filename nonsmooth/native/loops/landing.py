@@ -30,7 +30,7 @@ def change_velocity(A, f, v, row_side, gap_side):  # type: ignore[no-untyped-def
     copy_bodies(A, v, f + 8 * BASE)
     if not call_solve(lc(A, SOLVE), A, f, row_side, gap_side):
         return math.inf, math.inf
-    worst, size, law = momentum_error(A, f, v, vp, 0.0, gap_side, row_side, P_A, row_side, P_B, True)
+    worst, size, law = momentum_error(A, f, v, vp, 0.0, gap_side, row_side, -1, True)
     floor = ld(f, OPTIONS + O_FLOOR) * size
     for k in range(lc(A, N_ROWS)):
         row = first + ROW_STEP * k

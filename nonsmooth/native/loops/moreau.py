@@ -25,11 +25,10 @@ from nonsmooth.native.table import *
 
 
 @njit(**OPT)
-def moreau_contacts(A, f, dt):  # type: ignore[no-untyped-def]
-    """Gaps at q moved by v for dt/2: which are closed, what the laws add to their rates, the modes to begin with."""
+def moreau_contacts(A, f):  # type: ignore[no-untyped-def]
+    """Gaps where bodies stand: which are closed, what the laws add to their rates, the modes to begin with."""
     v, some, first = f + 8 * V, False, f + lc(A, GAPS)
     rough = lc(A, ROUGH)
-    stand(A, f, v, dt / 2)
     contacts_at(A, f, f + 8 * ZM, v, 0)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
@@ -58,7 +57,10 @@ def moreau_step(A, f, t1):  # type: ignore[no-untyped-def]
     t0, theta = ld(f, TIME + 1), ld(f, OPTIONS + O_THETA)
     dt = t1 - t0
     gaps = lc(A, N_GAPS) > 0
-    some, placed = moreau_contacts(A, f, dt) if gaps else False, gaps and theta == 0.5
+    some, placed = False, gaps and theta == 0.5
+    if gaps:
+        stand(A, f, f + 8 * V, dt / 2)
+        some = moreau_contacts(A, f)
     if lc(A, N_ROWS):
         if not moreau_joints(A, f, t0, t1, theta, some, placed):
             return UNCERTAIN
@@ -74,15 +76,18 @@ def moreau_step(A, f, t1):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def moreau_impact(A, f):  # type: ignore[no-untyped-def]
-    """Velocities before the impact: without struck contacts and what joints answer to them, left in KEPT."""
+def moreau_impact(A, f, side, z, dt):  # type: ignore[no-untyped-def]
+    """Velocities before the impact, and reactions, part from what joints answer to struck contacts; drivers' work."""
     jump = f + 8 * WORK
     clear_bodies(A, jump)
     push_contacts(A, f, 0, jump)
-    answer_impact(A, f, end_row(f), jump)
+    answer_impact(A, f, side, jump)
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
         difference4(f + b + 8 * S_LEFT, f + b + 8 * VP, jump + b)
+    reactions(A, f, side, z, KEPT, -1.0 / dt, S_REACTION, True)
+    reactions(A, f, side, z, KEPT, 1.0, S_REACTION_I, False)
+    return driven(A, f, side, KEPT)
 
 
 @njit(**OPT)
@@ -127,22 +132,13 @@ def moreau_impulses(A, f, striking):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def moreau_record(A, f, t0, t1, some, solved):  # type: ignore[no-untyped-def]
-    """Certificate of the step, what it leaves for its row, and the state at its end.
+def moreau_laws(A, f, dt, keep):  # type: ignore[no-untyped-def]
+    """What gaps leave for the row of a step; whether one strikes, the largest natural map, and loss by friction.
 
-    `solved` is whether a program was, whose answer is yet to be judged.
+    `keep` is whether impulses are kept from which the next step begins.
     """
-    dt, v, vp, start, end = t1 - t0, f + 8 * V, f + 8 * VP, start_row(f), end_row(f)
-    certified, rough, rows = ld(f, OPTIONS + O_CERTIFIED), lc(A, ROUGH), lc(A, N_ROWS)
-    error, size, law = momentum_error(A, f, v, vp, dt, 0, start, P_A, end, P_B, solved)
-    if law > certified:
-        return UNCERTAIN
-    joint_error, work = moreau_joint_error(A, f, size)
-    error = max(error, joint_error)
-    if not (error <= certified and math.isfinite(size)):
-        return UNCERTAIN
-    striking, first = False, f + lc(A, GAPS)
-    natural = loss = struck_work = 0.0
+    v, vp, rough, rows = f + 8 * V, f + 8 * VP, lc(A, ROUGH), lc(A, N_ROWS)
+    striking, first, natural, loss = False, f + lc(A, GAPS), 0.0, 0.0
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
         active, p = li(gap, ACTIVE), ld(gap, P_N)
@@ -157,23 +153,40 @@ def moreau_record(A, f, t0, t1, some, solved):  # type: ignore[no-untyped-def]
             if rough:
                 slip = along(gap + TANGENT, v + a, v + b) + along(gap + TANGENT, vp + a, vp + b)
                 loss -= ld(gap, P_T) * slip / 2
-        if not rows:
+        if keep and not rows:
             guess = ld(gap, HISTORY_N)
             rest = at_rest(gap, ld(gap, GUESS), p, ld(gap, S_MINUS) + ld(gap, SHIFT_N)) if li(gap, STEADY) else p
             st(gap, HISTORY_N, rest)
             si(gap, STEADY, 1 if active and abs(p - guess) <= 1e-9 * p else 0)
         si(gap, S_MODE, mode_of(f, gap, active))
-    if striking or rows:
+    if striking or (keep and rows):
         moreau_impulses(A, f, striking)
+    return striking, natural, loss
+
+
+@njit(**OPT)
+def moreau_record(A, f, t0, t1, some, solved):  # type: ignore[no-untyped-def]
+    """Certificate of the step, what it leaves for its row, and the state at its end.
+
+    `solved` is whether a program was, whose answer is yet to be judged.
+    """
+    dt, v, vp, start, end = t1 - t0, f + 8 * V, f + 8 * VP, start_row(f), end_row(f)
+    certified, rows = ld(f, OPTIONS + O_CERTIFIED), lc(A, N_ROWS)
+    error, size, law = momentum_error(A, f, v, vp, dt, 0, end, start, solved)
+    if law > certified:
+        return UNCERTAIN
+    joint_error, work = moreau_joint_error(A, f, size)
+    error = max(error, joint_error)
+    if not (error <= certified and math.isfinite(size)):
+        return UNCERTAIN
+    striking, natural, loss = moreau_laws(A, f, dt, True)
+    struck_work = 0.0
     if rows and not lc(A, BRIEF):
         reactions(A, f, start, start_z(f), P_A, 1.0 / dt, S_REACTION, False)
         reactions(A, f, end, end_z(f), P_B, 1.0 / dt, S_REACTION, True)
     si(f, HIT, 1 if striking else 0)
     if striking and not lc(A, BRIEF):
-        moreau_impact(A, f)
-        reactions(A, f, end, end_z(f), KEPT, -1.0 / dt, S_REACTION, True)
-        reactions(A, f, end, end_z(f), KEPT, 1.0, S_REACTION_I, False)
-        struck_work = driven(A, f, end, KEPT)
+        struck_work = moreau_impact(A, f, end, end_z(f), dt)
     note_scalars(f, dt, error, natural, work, struck_work, 0.0 if striking else loss)
     if not rows and not lc(A, PROJECTED):
         advance_free(A, f, t1, dt, ld(f, OPTIONS + O_THETA))

@@ -159,13 +159,30 @@ def least_mobility(A, f):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def momentum_error(A, f, v0, v1, dt, gap_side, side_a, P_a, side_b, P_b, laws):  # type: ignore[no-untyped-def]
+def take_off_joints(A, f, side, P, rows, terms):  # type: ignore[no-untyped-def]
+    """rows -= J' P with the joints' directions at `side`, P a field of rows; its sizes are added to the terms."""
+    first = f + lc(A, JOINTS)
+    for k in range(lc(A, N_JOINTS)):
+        joint = first + JOINT_STEP * k
+        row = f + lc(joint, JOINT_FIRST)
+        a, b = lc(row, ROW_A), lc(row, ROW_B)
+        for _ in range(lc(joint, JOINT_ROWS) // 2):
+            J, K, S = row + DIRECTION + side, row + ROW_STEP + DIRECTION + side, ld(row + ROW_STEP, P)
+            take_off(J, ld(row, P), K, S, rows + a, rows + b, terms + a, terms + b)
+            row += 2 * ROW_STEP
+        if lc(joint, JOINT_ROWS) & 1:
+            J = row + DIRECTION + side
+            take_off(J, ld(row, P), J, 0.0, rows + a, rows + b, terms + a, terms + b)
+
+
+@njit(**OPT)
+def momentum_error(A, f, v0, v1, dt, gap_side, row_side, start, laws):  # type: ignore[no-untyped-def]
     """Scaled residual of M (v1 - v0) = dt h + impulses; the size of its terms, in the metric of the masses.
 
     And the error of the laws of contact at v1, where `laws` asks for it.
 
-    Impulses of joints are the fields P_a along the directions at side_a and P_b along those at side_b. Rows and their
-    terms gather in WORK and BASE.
+    Impulses of joints are P_B along the directions at `row_side`, and P_A along those at `start`, where that is not
+    negative. Rows and their terms gather in WORK and BASE.
     """
     rows, terms, rough, first = f + 8 * WORK, f + 8 * BASE, lc(A, ROUGH), f + lc(A, GAPS)
     b, last, k, gaps = GROUND, GROUND + BODY_STEP * lc(A, N_BODIES), 0, lc(A, N_GAPS)
@@ -192,12 +209,9 @@ def momentum_error(A, f, v0, v1, dt, gap_side, side_a, P_a, side_b, P_b, laws): 
             x, y, J = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + gap_side
             take_off(J, N, gap + TANGENT + gap_side if rough else J, T, rows + x, rows + y, terms + x, terms + y)
         k = to
-    first = f + lc(A, ROWS)
-    for k in range(lc(A, N_ROWS)):
-        row = first + ROW_STEP * k
-        a, b = lc(row, ROW_A), lc(row, ROW_B)
-        J, K = row + DIRECTION + side_a, row + DIRECTION + side_b
-        take_off(J, ld(row, P_a), K, ld(row, P_b), rows + a, rows + b, terms + a, terms + b)
+    if start >= 0:
+        take_off_joints(A, f, start, P_A, rows, terms)
+    take_off_joints(A, f, row_side, P_B, rows, terms)
     size = math.sqrt(kinetic_0) + math.sqrt(kinetic_1) + dt * math.sqrt(kicked)
     return worst_row(A, f, ld(f, OPTIONS + O_FLOOR) * size), size, law
 

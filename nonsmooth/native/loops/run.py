@@ -18,6 +18,7 @@ from nonsmooth.native.loops.matrix import *
 from nonsmooth.native.loops.memory import *
 from nonsmooth.native.loops.modes import *
 from nonsmooth.native.loops.moreau import *
+from nonsmooth.native.loops.moreau_midpoint import *
 from nonsmooth.native.loops.residuals import *
 from nonsmooth.native.loops.rows import *
 from nonsmooth.native.loops.vectors import *
@@ -188,6 +189,7 @@ UNITS: dict[str, tuple[Any, Any]] = {
     "solve": (solve_active, WORD(*[WORD] * 4)),
     "gauss": (gauss_step, WORD(WORD, WORD, types.float64)),
     "moreau-jean": (moreau_step, WORD(WORD, WORD, types.float64)),
+    "moreau-jean-midpoint": (midpoint_step, WORD(WORD, WORD, types.float64)),
     "landing": (landing_step, WORD(WORD, WORD, types.float64)),
     "generalized-alpha": (alpha_step, WORD(WORD, WORD, types.float64)),
     "finish": (finish_step, WORD(WORD, WORD, WORD)),
