@@ -42,6 +42,21 @@ def test_each_run_equals_the_single_run_bit_for_bit(stepper):
         assert float(runs["gap_violation"][k]) == single.certificate.gap_violation
 
 
+@pytest.mark.parametrize("joints", ["rattle", "midpoint"])
+def test_runs_with_joints_equal_single_runs_bit_for_bit(joints):
+    system, stepper = slider_crank_revolute().build(), MoreauJean(joints=joints)
+    values = {"pin.restitution": np.linspace(0.1, 0.9, 20), "slider.mass": np.linspace(0.1, 0.2, 20)}
+    run = {"t_end": 2e-3, "dt": 1e-5}
+    runs = simulate_batch(system, stepper, values, **run, metrics=["impulse", "gap_violation"])
+    assert runs.attrs["python_runs"] == 0
+    for k in (0, 7, 19):
+        changes = {name: float(column[k]) for name, column in values.items()}
+        single = simulate(system, stepper, **run, parameters=changes, engine="native")
+        assert np.array_equal(runs["q"].values[k], single.q.array[-1])
+        assert np.array_equal(runs["v"].values[k], single.v.array[-1])
+        assert float(runs["gap_violation"][k]) == single.certificate.gap_violation
+
+
 @pytest.mark.parametrize(
     ("system", "t_end", "values"),
     [

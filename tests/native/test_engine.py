@@ -97,7 +97,11 @@ def test_auto_says_why_it_took_python():
 
 
 @pytest.mark.parametrize("problem", [slider_crank_translational, slider_rod], ids=["slider-crank", "slider-rod"])
-@pytest.mark.parametrize("stepper", [GaussQP(), MoreauJean(), MoreauJean(projection="combined")], ids=repr)
+@pytest.mark.parametrize(
+    "stepper",
+    [GaussQP(), MoreauJean(), MoreauJean(projection="combined"), MoreauJean(joints="midpoint")],
+    ids=repr,
+)
 def test_a_run_goes_on_to_the_same_bits(problem, stepper, tmp_path):
     """The slider-rod is at rest on its rod by then."""
     rigid = {} if isinstance(stepper, MoreauJean) else {"guide.restitution": 0.0}
@@ -141,8 +145,14 @@ def test_what_rests_goes_on_to_the_same_bits_beside_what_does_not(stepper):
 @pytest.mark.parametrize("problem", [slider_crank_translational, slider_rod, boxes], ids=["crank", "rod", "boxes"])
 @pytest.mark.parametrize(
     ("stepper", "dt"),
-    [(GaussQP(), 1e-4), (GaussQP(), Landing(1e-6, 1e-4)), (MoreauJean(), 1e-4), (GeneralizedAlpha(), 1e-4)],
-    ids=["gauss", "landing", "moreau-jean", "generalized-alpha"],
+    [
+        (GaussQP(), 1e-4),
+        (GaussQP(), Landing(1e-6, 1e-4)),
+        (MoreauJean(), 1e-4),
+        (MoreauJean(joints="midpoint"), 1e-4),
+        (GeneralizedAlpha(), 1e-4),
+    ],
+    ids=["gauss", "landing", "moreau-jean", "midpoint", "generalized-alpha"],
 )
 def test_what_is_recorded_does_not_change_the_run(problem, stepper, dt):
     plastic = {"guide.restitution": 0.0} if problem is slider_crank_translational and dt == 1e-4 else {}

@@ -1,4 +1,4 @@
-"""Moreau and Jean's scheme with joints in the middle of the step: one program per step, joints closed to third order."""
+"""Moreau and Jean's scheme with joints in the middle of the step: one program per step, closed to third order."""
 
 import numpy as np
 import pytest
@@ -72,6 +72,8 @@ def test_misfits_do_not_add_up():
     assert long.certificate.joint_violation <= 1.01 * short.certificate.joint_violation
     # the arm turns by w = 0.05 in a step; what third derivatives leave is of the size of w^3 times the arm
     assert long.certificate.joint_violation <= 0.05**3 * 0.5
+    for run, radians in ((short, 50.0), (long, 5000.0)):
+        assert 0.0 <= run.energy["kinetic"][-1] / run.energy["kinetic"][0] - 1.0 <= radians * 0.05**4 / 20
 
 
 def test_a_start_with_open_joints_closes_in_two_steps():

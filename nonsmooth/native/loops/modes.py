@@ -223,6 +223,69 @@ def hashed(i, round_):  # type: ignore[no-untyped-def]
     return ((x >> 16) ^ x) & 1
 
 
+@njit(**OPT)
+def only_active(A, f):  # type: ignore[no-untyped-def]
+    """The gap that is active, where it is the only one and has no friction; else 0."""
+    first, found = f + lc(A, GAPS), 0
+    for k in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * k
+        if li(gap, ACTIVE):
+            if found or ld(gap, FRICTION) > 0.0:
+                return 0
+            found = gap
+    return found
+
+
+@njit(**OPT)
+def solve_one(A, f, gap, row_side, gap_side):  # type: ignore[no-untyped-def]
+    """As `solve_active`, of one gap without friction: joints answer BASE and its push in pairs, the rest is a sign.
+
+    Not where joints leave the gap next to no mobility.
+    """
+    base, pushed, v, inverse = f + 8 * BASE, f + 8 * WORK, f + 8 * VP, f + 8 * INVERSE
+    x, k, N = f + lc(A, PAIRS), f + lc(A, RHS), gap + NORMAL + gap_side
+    a, b = lc(gap, GAP_A), lc(gap, GAP_B)
+    clear_bodies(A, pushed)
+    push(N, 1.0, inverse + a, inverse + b, pushed + a, pushed + b)
+    for i in range(lc(A, N_JOINT_BLOCKS)):
+        block = block_at(A, i)
+        row, s, y = f + lc(block, B_FIRST), x + 2 * lc(block, B_X), k + lc(block, B_X)
+        J, c, d = row + DIRECTION + row_side, lc(block, B_A), lc(block, B_B)
+        if lc(block, B_COUNT) == 2:
+            K, r = J + ROW_STEP, row + 8 * SHIFT_J
+            p, q = along(J, pushed + c, pushed + d), along(K, pushed + c, pushed + d)
+            st(y, 0, p)
+            st(y, 1, q)
+            ask_two(s, J, K, base + c, base + d, r, r + ROW_STEP, p, q)
+            continue
+        for j in range(lc(block, B_COUNT)):
+            p = along(J, pushed + c, pushed + d)
+            st(y, j, p)
+            st(s, 2 * j, -(along(J, base + c, base + d) + ld(row, SHIFT_J)))
+            st(s, 2 * j + 1, p)
+            row += ROW_STEP
+            J += ROW_STEP
+    substitute_two(A, f, x)
+    rate = along(N, base + a, base + b) + ld(gap, SHIFT_N)
+    own = mobility(N, N, inverse + a, inverse + b)
+    left = own
+    for i in range(lc(A, N_ROWS)):
+        rate += ld(k, i) * ld(x, 2 * i)
+        left -= ld(k, i) * ld(x, 2 * i + 1)
+    if not left > EMPTIED * own:
+        return False
+    P = max(-rate / left, 0.0)
+    st(gap, P_N, P)
+    st(gap, P_T, 0.0)
+    si(gap, MODE, STICK if P > 0.0 else OPEN)
+    copy_bodies(A, base, v)
+    push(N, P, inverse + a, inverse + b, v + a, v + b)
+    for i in range(lc(A, N_ROWS)):
+        st(k, i, ld(x, 2 * i) - P * ld(x, 2 * i + 1))
+    take_joint_impulses(A, f, row_side, k, P_B, v, False)
+    return True
+
+
 def solve_active(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
     """Velocities VP = BASE + M^-1 (W_g P_B + W_N P_N + W_T P_T) that obey joints and laws; whether they were found.
 
@@ -233,6 +296,10 @@ def solve_active(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
     counters, x, r, v = f + 8 * COUNTERS, f + lc(A, X), f + lc(A, RHS), f + 8 * VP
     gaps, blocks, first = lc(A, N_GAPS), lc(A, N_BLOCKS), f + lc(A, GAPS)
     si(counters, K_SOLVES, li(counters, K_SOLVES) + 1)
+    only = only_active(A, f) if li(f, RAISED) == 0 else 0
+    if only and solve_one(A, f, only, row_side, gap_side):
+        si(counters, K_ROUNDS, li(counters, K_ROUNDS) + 1)
+        return 1
     limit = ALL_AT_ONCE + HASHED
     if not lc(A, ROUGH):
         limit += SINGLE + gaps

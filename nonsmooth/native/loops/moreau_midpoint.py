@@ -84,7 +84,7 @@ def answer_middle(A, f, some):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def middle_forces(A, f, t, dt, u):  # type: ignore[no-untyped-def]
+def mean_forces(A, f, t, dt, u):  # type: ignore[no-untyped-def]
     """Forces in the middle for velocities u, and BASE; its change and its size, in the metric of the masses."""
     v, base, change, size = f + 8 * V, f + 8 * BASE, 0.0, 0.0
     forces_at(A, f, t, f + 8 * ZM, u)
@@ -106,7 +106,7 @@ def answer_forces(A, f, t, dt, some):  # type: ignore[no-untyped-def]
     v, u, vp, before = f + 8 * V, f + 8 * U, f + 8 * VP, math.inf
     copy_bodies(A, v, u)
     for k in range(PASSES):
-        change, size = middle_forces(A, f, t, dt, u)
+        change, size = mean_forces(A, f, t, dt, u)
         change /= size
         if k > 0 and (change <= 1e-16 or (change >= before and change <= 1e-11)):
             return True
