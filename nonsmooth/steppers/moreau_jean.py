@@ -205,8 +205,7 @@ class MoreauJeanFormulation:
             "active contacts": "gap closed at q moved by v for dt/2",
             "gap that counts as closed / clearance": CLOSED_GAP,
         }
-        stepper = getattr(self, "stepper", None)
-        if stepper is not None and stepper.joints == "midpoint":
+        if self.stepper.joints == "midpoint":
             rules["joints"] = "one impulse along the directions in the middle of the step, closed to third order"
         # the compiled loops have Newton's law and predicted levers only, and no formulation to ask
         if getattr(self, "balanced", False):
