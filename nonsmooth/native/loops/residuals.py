@@ -159,20 +159,20 @@ def least_mobility(A, f):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def take_off_joints(A, f, side, P, rows, terms):  # type: ignore[no-untyped-def]
-    """rows -= J' P with the joints' directions at `side`, P a field of rows; its sizes are added to the terms."""
+def take_off_joints(A, f, side, rows, terms):  # type: ignore[no-untyped-def]
+    """rows -= J' P_B with the joints' directions at `side`, whose sizes are added to the terms."""
     first = f + lc(A, JOINTS)
     for k in range(lc(A, N_JOINTS)):
         joint = first + JOINT_STEP * k
         row = f + lc(joint, JOINT_FIRST)
         a, b = lc(row, ROW_A), lc(row, ROW_B)
         for _ in range(lc(joint, JOINT_ROWS) // 2):
-            J, K, S = row + DIRECTION + side, row + ROW_STEP + DIRECTION + side, ld(row + ROW_STEP, P)
-            take_off(J, ld(row, P), K, S, rows + a, rows + b, terms + a, terms + b)
+            J, K, S = row + DIRECTION + side, row + ROW_STEP + DIRECTION + side, ld(row + ROW_STEP, P_B)
+            take_off(J, ld(row, P_B), K, S, rows + a, rows + b, terms + a, terms + b)
             row += 2 * ROW_STEP
         if lc(joint, JOINT_ROWS) & 1:
             J = row + DIRECTION + side
-            take_off(J, ld(row, P), J, 0.0, rows + a, rows + b, terms + a, terms + b)
+            take_off(J, ld(row, P_B), J, 0.0, rows + a, rows + b, terms + a, terms + b)
 
 
 @njit(**OPT)
@@ -209,9 +209,14 @@ def momentum_error(A, f, v0, v1, dt, gap_side, row_side, start, laws):  # type: 
             x, y, J = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + gap_side
             take_off(J, N, gap + TANGENT + gap_side if rough else J, T, rows + x, rows + y, terms + x, terms + y)
         k = to
-    if start >= 0:
-        take_off_joints(A, f, start, P_A, rows, terms)
-    take_off_joints(A, f, row_side, P_B, rows, terms)
+    if start < 0:
+        take_off_joints(A, f, row_side, rows, terms)
+    first = f + lc(A, ROWS)
+    for k in range(lc(A, N_ROWS) if start >= 0 else 0):
+        row = first + ROW_STEP * k
+        a, b = lc(row, ROW_A), lc(row, ROW_B)
+        J, K = row + DIRECTION + start, row + DIRECTION + row_side
+        take_off(J, ld(row, P_A), K, ld(row, P_B), rows + a, rows + b, terms + a, terms + b)
     size = math.sqrt(kinetic_0) + math.sqrt(kinetic_1) + dt * math.sqrt(kicked)
     return worst_row(A, f, ld(f, OPTIONS + O_FLOOR) * size), size, law
 
