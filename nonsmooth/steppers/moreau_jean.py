@@ -96,11 +96,11 @@ class MoreauJean:
 
     With ``joints="midpoint"``, Q = q moved by v for dt/2 and q⁺ = Q moved by v⁺ for dt/2, all at Q and t + dt/2 ::
 
-        M (v⁺ - v) = dt h + W_g P + W P,            W_g' v⁺ + g_t = -g/dt - 3/8 dt (k + 11/18 (k - k_))
+        M (v⁺ - v) = dt h + W_g P + W P,            W_g' v⁺ + g_t = -g/dt - 3/8 dt (k + 11/18 (k - k0))
         k = (W_g' v + g_t - s)/dt
 
     with s the rates that the step before left at its own Q: that lies by dt v behind, hence k is the second derivative
-    of g along the motion, known without another evaluation, and k_ that of the step before. These weights close g at q⁺
+    of g along the motion, known without another evaluation, and k0 that of the step before. These weights close g at q⁺
     up to the third power of dt, and take a misfit of the step before away in two steps; an impact leaves one of dt²
     times the change of k. The share 11/18 is the one with which a body in steady rotation, by w rad in a step, keeps
     its energy best: it gains about w⁴/30 of it per radian (w³/3 without it). Where motions without loss are followed
