@@ -23,7 +23,7 @@ from nonsmooth_problems import slider_crank_revolute
 MIDPOINT = MoreauJean(joints="midpoint")
 
 
-def crank(*more) -> Model:
+def crank() -> Model:
     """A slider-crank of ideal joints that turns freely."""
     elements = [
         Ground(),
@@ -36,14 +36,14 @@ def crank(*more) -> Model:
         Prismatic("slide", "ground", "slider"),
         Gravity(acceleration=(0.0, -9.81)),
     ]
-    return Model([*elements, *more])
+    return Model(elements)
 
 
-def pendulum(*more, speed=3.0) -> Model:
+def pendulum(speed=3.0) -> Model:
     """A rod of 1 m and 2 kg in an ideal bearing."""
     rod = PlanarBody("rod", mass=2.0, inertia=1 / 6, position=(0.5, 0.0), velocity=(0.0, speed / 2),
                      angular_velocity=speed)  # fmt: skip
-    return Model([Ground(), rod, Revolute("bearing", "ground", "rod", at_b=(-0.5, 0.0)), *more])
+    return Model([Ground(), rod, Revolute("bearing", "ground", "rod", at_b=(-0.5, 0.0))])
 
 
 def orders(values) -> np.ndarray:

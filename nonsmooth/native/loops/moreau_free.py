@@ -31,6 +31,21 @@ def moreau_forces(A, f, t0, dt, theta, u, placed):  # type: ignore[no-untyped-de
 
 
 @njit(**OPT)
+def kicked_base(A, f):  # type: ignore[no-untyped-def]
+    """BASE = the velocity and the kick; its change, and the size of both, in the metric of the masses."""
+    v, base, change, size = f + 8 * V, f + 8 * BASE, 0.0, 0.0
+    for i in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * i
+        mass, kick, new = f + b + 8 * MASS, f + b + 8 * KICK, f + b + 8 * WORK
+        add4(new, v + b, kick)
+        size += weighted4(v + b, v + b, mass) + weighted4(kick, kick, mass)
+        difference4(base + b, new, base + b)
+        change += weighted4(base + b, base + b, mass)
+        copy4(new, base + b)
+    return math.sqrt(change), max(math.sqrt(size), TINY)
+
+
+@njit(**OPT)
 def guess_steady(A, f, longer):  # type: ignore[no-untyped-def]
     """Impulses of lasting contacts as they are at rest under constant loads; whether all were so in the last step."""
     first = f + lc(A, GAPS)
@@ -123,17 +138,8 @@ def moreau_free(A, f, t0, dt, theta, some):  # type: ignore[no-untyped-def]
     ended = STEADY_STATE if steady else SOLVED
     for k in range(PASSES):
         moreau_forces(A, f, t0, dt, theta, u, False)
-        change = size = 0.0
-        for i in range(1, lc(A, N_BODIES) + 1):
-            b = GROUND + BODY_STEP * i
-            mass, kick, new = f + b + 8 * MASS, f + b + 8 * KICK, f + b + 8 * WORK
-            add4(new, v + b, kick)
-            size += weighted4(v + b, v + b, mass) + weighted4(kick, kick, mass)
-            difference4(base + b, new, base + b)
-            change += weighted4(base + b, base + b, mass)
-            copy4(new, base + b)
-        size = max(math.sqrt(size), TINY)
-        change = math.sqrt(change) / size
+        change, size = kicked_base(A, f)
+        change /= size
         if k > 0 and (change <= 1e-16 or (change >= before and change <= 1e-11)):
             return ended
         before = change if k > 0 else math.inf

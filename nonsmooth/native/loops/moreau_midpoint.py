@@ -17,6 +17,7 @@ from nonsmooth.native.loops.matrix import *
 from nonsmooth.native.loops.memory import *
 from nonsmooth.native.loops.modes import *
 from nonsmooth.native.loops.moreau import *
+from nonsmooth.native.loops.moreau_free import kicked_base
 from nonsmooth.native.loops.residuals import *
 from nonsmooth.native.loops.substitution import *
 from nonsmooth.native.loops.vectors import *
@@ -84,29 +85,14 @@ def answer_middle(A, f, some):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def mean_forces(A, f, t, dt, u):  # type: ignore[no-untyped-def]
-    """Forces in the middle for velocities u, and BASE; its change and its size, in the metric of the masses."""
-    v, base, change, size = f + 8 * V, f + 8 * BASE, 0.0, 0.0
-    forces_at(A, f, t, f + 8 * ZM, u)
-    kick_of(A, f, dt)
-    for i in range(1, lc(A, N_BODIES) + 1):
-        b = GROUND + BODY_STEP * i
-        mass, kick, new = f + b + 8 * MASS, f + b + 8 * KICK, f + b + 8 * WORK
-        add4(new, v + b, kick)
-        size += weighted4(v + b, v + b, mass) + weighted4(kick, kick, mass)
-        difference4(base + b, new, base + b)
-        change += weighted4(base + b, base + b, mass)
-        copy4(new, base + b)
-    return math.sqrt(change), max(math.sqrt(size), TINY)
-
-
-@njit(**OPT)
 def answer_forces(A, f, t, dt, some):  # type: ignore[no-untyped-def]
     """VP under forces that vary: in passes, until those of the mean velocity no longer change it."""
     v, u, vp, before = f + 8 * V, f + 8 * U, f + 8 * VP, math.inf
     copy_bodies(A, v, u)
     for k in range(PASSES):
-        change, size = mean_forces(A, f, t, dt, u)
+        forces_at(A, f, t, f + 8 * ZM, u)
+        kick_of(A, f, dt)
+        change, size = kicked_base(A, f)
         change /= size
         if k > 0 and (change <= 1e-16 or (change >= before and change <= 1e-11)):
             return True
