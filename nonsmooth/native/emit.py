@@ -28,7 +28,7 @@ from nonsmooth.exceptions import NonsmoothError
 __all__ = ["EMITTER", "Code", "Unsupported", "emit"]
 
 #: raised with every change of what is emitted: cached machine code of another version is not used
-EMITTER = 5
+EMITTER = 6
 
 CONSTANT, PARAMETRIC, VARYING = 0, 1, 2
 
@@ -218,7 +218,8 @@ def _store(name: str, pointer: str, index: int, *values: str) -> list[str]:
         for k, x in enumerate(values):
             lines.append(f"  %{name}v{k} = insertelement {kind} {value}, double {x}, i32 {k}")
             value = f"%{name}v{k}"
-    return [*lines, f"  store {kind} {value}, ptr %{name}p, align 8"]
+    keep = "volatile " if len(values) > 1 else ""  # which LLVM does not divide into stores of two numbers
+    return [*lines, f"  store {keep}{kind} {value}, ptr %{name}p, align 8"]
 
 
 def _name(i: int, values: list[_Value]) -> str:

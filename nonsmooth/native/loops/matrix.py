@@ -15,6 +15,7 @@ from numba import njit
 
 from nonsmooth.native.loops.bodies import *
 from nonsmooth.native.loops.memory import *
+from nonsmooth.native.loops.squares import *
 from nonsmooth.native.loops.substitution import *
 from nonsmooth.native.loops.vectors import *
 from nonsmooth.native.table import *
@@ -72,14 +73,7 @@ def couple_joints(A, f, side):  # type: ignore[no-untyped-def]
         n, D, diagonal = lc(block, B_COUNT), f + lc(block, B_DIAGONAL), diagonals + lc(block, B_X)
         J, wa, wb = f + lc(block, B_FIRST) + DIRECTION + side, inverse + lc(block, B_A), inverse + lc(block, B_B)
         if n == 2:
-            K = J + ROW_STEP
-            x, y, z = mobility(J, J, wa, wb), mobility(J, K, wa, wb), mobility(K, K, wa, wb)
-            st(D, 0, x)
-            st(D, 1, y)
-            st(D, 2, y)
-            st(D, 3, z)
-            st(diagonal, 0, x)
-            st(diagonal, 1, z)
+            mobility_two(D, diagonal, J, J + ROW_STEP, wa, wb)
             continue
         for i in range(n):
             for j in range(i + 1):
@@ -93,10 +87,7 @@ def couple_joints(A, f, side):  # type: ignore[no-untyped-def]
         ni, nj, w, lower = lc(e, C_ROW_COUNT), lc(e, C_COLUMN_COUNT), inverse + lc(e, C_BODY), f + lc(e, C_LOWER)
         J, K = f + lc(e, C_ROW_FIRST) + side, f + lc(e, C_COLUMN_FIRST) + side
         if ni == 2 and nj == 2:
-            st(lower, 0, ld(lower, 0) + weighted4(J, K, w))
-            st(lower, 1, ld(lower, 1) + weighted4(J, K + ROW_STEP, w))
-            st(lower, 2, ld(lower, 2) + weighted4(J + ROW_STEP, K, w))
-            st(lower, 3, ld(lower, 3) + weighted4(J + ROW_STEP, K + ROW_STEP, w))
+            couple_two(lower, J, J + ROW_STEP, K, K + ROW_STEP, w)
             continue
         for x in range(ni):
             for y in range(nj):
@@ -179,10 +170,13 @@ def factor_block(D, w, n, diagonal):  # type: ignore[no-untyped-def]
             determinant, raised = d0 * ridged(determinant / d0, other), True
             d1 = (determinant + beside * below) / d0
         inverse = 1.0 / determinant
-        st(D, 0, d1 * inverse)
-        st(D, 1, -beside * inverse)
-        st(D, w, -below * inverse)
-        st(D, w + 1, d0 * inverse)
+        if w == 2 and not raised:
+            invert_two(D, inverse)
+        else:
+            st(D, 0, d1 * inverse)
+            st(D, 1, -beside * inverse)
+            st(D, w, -below * inverse)
+            st(D, w + 1, d0 * inverse)
     else:
         for c in range(n):
             pivot, size = ld(D, c * w + c), ld(diagonal, c)
@@ -240,7 +234,9 @@ def eliminate_joints(A, f):  # type: ignore[no-untyped-def]
         for i in range(joints):
             e = first + 8 * ENTRY * i
             m, lower, upper = lc(e, E_COUNT), f + lc(e, E_LOWER), f + lc(e, E_UPPER)
-            if n == 2:
+            if n == 2 and m == 2:
+                symmetric_product_two(upper, D, lower)
+            elif n == 2:
                 d0, beside, d1 = ld(D, 0), ld(D, 1), ld(D, 3)
                 for y in range(m):
                     x, z = ld(lower, 2 * y), ld(lower, 2 * y + 1)
@@ -260,8 +256,11 @@ def eliminate_joints(A, f):  # type: ignore[no-untyped-def]
             m, lower = lc(e, E_COUNT), f + lc(e, E_LOWER)
             for j in range(i + 1):
                 g = first + 8 * ENTRY * j
-                o, target = lc(g, E_COUNT), f + lc(targets, every * i + j)
-                subtract_product(target, o, lower, n, f + lc(g, E_UPPER), o, m, n, o)
+                o, target, upper = lc(g, E_COUNT), f + lc(targets, every * i + j), f + lc(g, E_UPPER)
+                if n == 2 and m == 2 and o == 2:
+                    less_product_two(target, lower, upper)
+                else:
+                    subtract_product(target, o, lower, n, upper, o, m, n, o)
     return raised
 
 

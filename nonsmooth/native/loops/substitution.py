@@ -7,6 +7,7 @@ from __future__ import annotations
 from numba import njit
 
 from nonsmooth.native.loops.memory import *
+from nonsmooth.native.loops.squares import *
 from nonsmooth.native.loops.vectors import *
 from nonsmooth.native.table import *
 
@@ -94,28 +95,28 @@ def substitute_two(A, f, x):  # type: ignore[no-untyped-def]
         block = factor_at(A, k)
         D, n, s, first = f + lc(block, F_DIAGONAL), lc(block, F_COUNT), x + 2 * lc(block, F_X), lc(block, F_ENTRY)
         if n == 2:
-            solve_two(s, D)
+            product_two(s, D, s)
         else:
             solve_block(D, n, n, s, 2)
             solve_block(D, n, n, s + 8, 2)
         for i in range(lc(block, F_JOINT_ENTRIES)):
             e = first + 8 * ENTRY * i
-            lower, o = f + lc(e, E_LOWER), x + 2 * lc(e, E_X)
-            for r in range(lc(e, E_COUNT)):
-                if n == 2:
-                    less_two(o + 16 * r, ld(lower, 2 * r), ld(lower, 2 * r + 1), s)
-                else:
-                    for j in range(n):
-                        less_one(o + 16 * r, ld(lower, r * n + j), s + 16 * j)
+            lower, o, m = f + lc(e, E_LOWER), x + 2 * lc(e, E_X), lc(e, E_COUNT)
+            if n == 2 and m == 2:
+                less_product_two(o, lower, s)
+                continue
+            for r in range(m):
+                for j in range(n):
+                    less_one(o + 16 * r, ld(lower, r * n + j), s + 16 * j)
     for k in range(lc(A, N_JOINT_BLOCKS) - 1, -1, -1):
         block = factor_at(A, k)
         n, s, first = lc(block, F_COUNT), x + 2 * lc(block, F_X), lc(block, F_ENTRY)
         for i in range(lc(block, F_JOINT_ENTRIES)):
             e = first + 8 * ENTRY * i
             m, upper, o = lc(e, E_COUNT), f + lc(e, E_UPPER), x + 2 * lc(e, E_X)
+            if n == 2 and m == 2:
+                less_product_two(s, upper, o)
+                continue
             for c in range(n):
-                if m == 2:
-                    less_two(s + 16 * c, ld(upper, 2 * c), ld(upper, 2 * c + 1), o)
-                else:
-                    for r in range(m):
-                        less_one(s + 16 * c, ld(upper, m * c + r), o + 16 * r)
+                for r in range(m):
+                    less_one(s + 16 * c, ld(upper, m * c + r), o + 16 * r)

@@ -81,14 +81,13 @@ class Vectors:
 
     def totals(self, x: Any, y: Any) -> Any:
         """The sums of the components of two vectors, the bits of `total`."""
-        none = self.ir.Constant(self.type, self.ir.Undefined)
+        sums = self.builder.fadd(self.pick(x, y, 0, 4, 2, 6), self.pick(x, y, 1, 5, 3, 7))
+        return self.builder.fadd(self.pick(sums, sums, 0, 1), self.pick(sums, sums, 2, 3))
 
-        def pick(x: Any, y: Any, *places: int) -> Any:
-            mask = self.ir.Constant(self.ir.VectorType(self.ir.IntType(32), len(places)), [*places])
-            return self.builder.shuffle_vector(x, y, mask)
-
-        sums = self.builder.fadd(pick(x, y, 0, 4, 2, 6), pick(x, y, 1, 5, 3, 7))
-        return self.builder.fadd(pick(sums, none, 0, 1), pick(sums, none, 2, 3))
+    def pick(self, x: Any, y: Any, *places: int) -> Any:
+        """Components of two vectors, those of the second counted from 4."""
+        mask = self.ir.Constant(self.ir.VectorType(self.ir.IntType(32), len(places)), [*places])
+        return self.builder.shuffle_vector(x, y, mask)
 
     def two(self, *addresses: Any) -> Any:
         """The numbers at two addresses."""
@@ -259,23 +258,6 @@ def ask_two(w, b, target, J, K, x, y, r, s, p, q):  # type: ignore[no-untyped-de
         for place, number in enumerate((b.extract_element(rates, w.lane(k)), beside)):
             pair = b.insert_element(pair, number, w.lane(place))
         w.store(pair, target, k > 0)
-
-
-@vector("aa")
-def solve_two(w, b, x, D):  # type: ignore[no-untyped-def]
-    """Two pairs = D times them, D of two rows."""
-    y, z = w.pair(x), w.pair(x, True)
-    d = w.load(D)
-    for k in range(2):
-        one, other = (w.all(b.extract_element(d, w.lane(2 * k + i)), 2) for i in range(2))
-        w.store(b.fadd(b.fmul(one, y), b.fmul(other, z)), x, k > 0)
-
-
-@vector("axxa")
-def less_two(w, b, target, p, q, x):  # type: ignore[no-untyped-def]
-    """A pair -= p times the first pair at x, and q times the second."""
-    first = b.fsub(w.pair(target), b.fmul(w.all(p, 2), w.pair(x)))
-    w.store(b.fsub(first, b.fmul(w.all(q, 2), w.pair(x, True))), target)
 
 
 @vector("axa")

@@ -1,0 +1,74 @@
+"""Blocks of two rows and two columns, four doubles row by row, as one vector.
+
+Each operation adds its products in the order of a loop over rows and columns, and so gives the bits of one.
+"""
+
+from __future__ import annotations
+
+from nonsmooth.native.loops.vectors import vector
+
+
+def _product(w, b, x, y):  # type: ignore[no-untyped-def]
+    """Both terms of x y."""
+    first = b.fmul(w.pick(x, x, 0, 0, 2, 2), w.pick(y, y, 0, 1, 0, 1))
+    return first, b.fmul(w.pick(x, x, 1, 1, 3, 3), w.pick(y, y, 2, 3, 2, 3))
+
+
+def _totals(w, b, sums):  # type: ignore[no-untyped-def]
+    """The sums of the components of four vectors, the bits of `Vectors.total`."""
+    pairs = []
+    for x, y in (sums[:2], sums[2:]):
+        pairs.append(b.fadd(w.pick(x, y, 0, 4, 2, 6), w.pick(x, y, 1, 5, 3, 7)))
+    return b.fadd(w.pick(*pairs, 0, 1, 4, 5), w.pick(*pairs, 2, 3, 6, 7))
+
+
+@vector("aaa")
+def product_two(w, b, target, x, y):  # type: ignore[no-untyped-def]
+    """target = x y."""
+    w.store(b.fadd(*_product(w, b, w.load(x), w.load(y))), target)
+
+
+@vector("aaa")
+def symmetric_product_two(w, b, target, x, y):  # type: ignore[no-untyped-def]
+    """target = x y', x symmetric: what it has below its diagonal is not read."""
+    left, right = w.load(x), w.load(y)
+    first = b.fmul(w.pick(left, left, 0, 0, 1, 1), w.pick(right, right, 0, 2, 0, 2))
+    second = b.fmul(w.pick(left, left, 1, 1, 3, 3), w.pick(right, right, 1, 3, 1, 3))
+    w.store(b.fadd(first, second), target)
+
+
+@vector("aaa")
+def less_product_two(w, b, target, x, y):  # type: ignore[no-untyped-def]
+    """target -= x y."""
+    first, second = _product(w, b, w.load(x), w.load(y))
+    w.store(b.fsub(b.fsub(w.load(target), first), second), target)
+
+
+@vector("ax")
+def invert_two(w, b, D, per):  # type: ignore[no-untyped-def]
+    """D becomes its inverse, `per` being that of its determinant."""
+    d = w.load(D)
+    signs = w.ir.Constant(w.type, [1.0, -1.0, -1.0, 1.0])
+    turned = w.pick(d, d, 3, 1, 2, 0)
+    w.store(b.fmul(b.fmul(turned, signs), w.all(per)), D)
+
+
+@vector("aaaaaa")
+def mobility_two(w, b, target, diagonal, J, K, x, y):  # type: ignore[no-untyped-def]
+    """target = J M^-1 J' of a pair of directions J, K, and its diagonal, with the inverse masses of both bodies."""
+    first, second = w.load(x), w.load(y)
+    sums = []
+    for D, E in ((J, J), (J, K), (K, K)):
+        one = b.fmul(b.fmul(w.load(D), w.load(E)), first)
+        sums.append(b.fadd(one, b.fmul(b.fmul(w.load(D, True), w.load(E, True)), second)))
+    square = _totals(w, b, [sums[0], sums[1], sums[1], sums[2]])
+    w.store(square, target)
+    w.store(w.pick(square, square, 0, 3), diagonal)
+
+
+@vector("aaaaaa")
+def couple_two(w, b, target, J, K, L, M, weight):  # type: ignore[no-untyped-def]
+    """target += what couples directions J, K to L, M by a body that they share, its inverse masses given."""
+    inverse = w.load(weight)
+    sums = [b.fmul(b.fmul(w.load(D), w.load(E)), inverse) for D in (J, K) for E in (L, M)]
+    w.store(b.fadd(w.load(target), _totals(w, b, sums)), target)
