@@ -22,7 +22,8 @@ Integers = NDArray[np.int64]
 class Plan:
     """Blocks in their order, and where the blocks of their matrix stand, in doubles.
 
-    Couplings are pairs of different blocks that share a body, those between joints first; entries are, block after
+    Couplings are pairs of different blocks that share a body, those between joints first, among which stand those that
+    elimination alone makes, as if they shared the ground (0), whose inverse mass is 0; entries are, block after
     block, the later ones that it meets when it is eliminated, and targets the blocks (of each, of each) of the matrix.
 
     >>> eliminate([(2, 0, 1), (1, 1, 0)], joints=1).order
@@ -60,7 +61,10 @@ def eliminate(blocks: Sequence[tuple[int, int, int]], joints: int) -> Plan:
     position = {block: k for k, block in enumerate(order)}
     later_at = [sorted(position[j] for j in later[i]) for i in order]
     place, size, joint_size = _places([blocks[i][0] for i in order], later_at, joints)
-    couplings = [(*c, place[c[0], c[1]], place[c[1], c[0]]) for c in _couplings(by_body, position)]
+    met = _couplings(by_body, position)
+    pairs = {c[:2] for c in met}
+    met += [(j, k, 0, 0, 0) for k in range(joints) for j in later_at[k] if j < joints and (j, k) not in pairs]
+    couplings = [(*c, place[c[0], c[1]], place[c[1], c[0]]) for c in sorted(met)]
     many, of_joints = (_table([sum(j < below for j in after) for after in later_at]) for below in (len(order), joints))
     shares = np.column_stack([np.cumsum(many) - many, of_joints, many, np.cumsum(many**2) - many**2])
     return Plan(
@@ -136,10 +140,10 @@ def _places(sizes: list[int], later: list[list[int]], joints: int) -> tuple[dict
 def _couplings(
     by_body: dict[int, list[tuple[int, int]]], position: dict[int, int]
 ) -> list[tuple[int, int, int, int, int]]:
-    """(row, column, side of the row's block, side of the column's, body) with row > column, joints' first."""
+    """(row, column, side of the row's block, side of the column's, body) with row > column."""
     found = []
     for body, members in by_body.items():
         placed = sorted((position[i], side) for i, side in members)
         for x, (j, side_j) in enumerate(placed):
             found += [(i, j, side_i, side_j, body) for i, side_i in placed[x + 1 :]]
-    return sorted(found)
+    return found

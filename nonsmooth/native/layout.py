@@ -153,18 +153,22 @@ class Layout:
         table, nb, nj = self.table, len(self.bodies), len(self.joints)
         self._counts = np.array([len(e.rows) for e in self.joints] + [len(e.gap_labels) for e in self.contacts], int)
         self.ng, self.nc = int(self._counts[:nj].sum()), int(self._counts[nj:].sum())
+        self._row_pairs = (self._counts[:nj] + 1) // 2
+        pairs, of_joints = int(self._row_pairs.sum()), 2 * (np.cumsum(self._row_pairs) - self._row_pairs)
+        self._empty = (of_joints + self._counts[:nj])[self._counts[:nj] % 2 == 1]
         self._take(n.BODY * (nb + 1))
         for where, value in (
-            (n.N_BODIES, nb), (n.N_ROWS, self.ng), (n.N_GAPS, self.nc), (n.N_JOINTS, nj), (n.ROUGH, self.rough),
-            (n.SCHEME, self.scheme), (n.RECORD, 1), (n.GAPS, self._take(n.GAP * self.nc)),
-            (n.ROWS, self._take(n.ROW * self.ng)), (n.JOINTS, self._take(n.JOINT * nj)),
+            (n.N_BODIES, nb), (n.N_ROWS, 2 * pairs), (n.N_GAPS, self.nc), (n.N_JOINTS, nj),
+            (n.N_JOINT_BLOCKS, pairs), (n.ROUGH, self.rough), (n.SCHEME, self.scheme), (n.RECORD, 1),
+            (n.GAPS, self._take(n.GAP * self.nc)), (n.ROWS, self._take(2 * n.ROW * pairs)),
+            (n.JOINTS, self._take(n.JOINT * nj)),
         ):  # fmt: skip
             table[where] = value
         if self.scheme == n.GENERALIZED_ALPHA:
             table[n.MORE] = self._take(n.BODY * (nb + 1))
         self._body = {e.name: n.GROUND for e in elements if isinstance(e, Ground)}
         self._body |= {body.name: n.GROUND + n.BODY_STEP * (i + 1) for i, body in enumerate(self.bodies)}
-        of_joints, of_contacts = (np.cumsum(counts) - counts for counts in (self._counts[:nj], self._counts[nj:]))
+        of_contacts = np.cumsum(self._counts[nj:]) - self._counts[nj:]
         self._first = np.concatenate([table[n.ROWS] + n.ROW_STEP * of_joints, table[n.GAPS] + n.GAP_STEP * of_contacts])
         self._pairs = np.array([self._bodies(e) for e in (*self.joints, *self.contacts)], int).reshape(-1, 2)
 
@@ -185,31 +189,36 @@ class Layout:
             self.table[where] = ends[-1]
 
     def _blocks(self) -> None:
-        """Blocks in order of elimination, and the memory of their matrix."""
-        table, nj, counts = self.table, len(self.joints), self._counts
-        sizes = counts * np.where(np.arange(counts.size) < nj, 1, 1 + self.rough)
-        plan = eliminate(np.column_stack([sizes, self._pairs - n.GROUND]).tolist(), nj)
+        """Blocks in order of elimination, and the memory of their matrix: pairs of rows of joints, then contacts."""
+        table, nj = self.table, int(self.table[n.N_JOINT_BLOCKS])
+        contacts = np.arange(len(self.joints), self._counts.size)
+        element = np.concatenate([np.repeat(np.arange(len(self.joints)), self._row_pairs), contacts])
+        joint = np.arange(element.size) < nj
+        counts, first = np.where(joint, 2, self._counts[element]), self._first[element]
+        first[:nj] = table[n.ROWS] + n.PAIR_STEP * np.arange(nj)
+        sizes = counts * np.where(joint, 1, 1 + self.rough)
+        plan = eliminate(np.column_stack([sizes, self._pairs[element] - n.GROUND]).tolist(), nj)
         order = np.array(plan.order, int)
         counts, sizes, slot = counts[order], sizes[order], np.cumsum(sizes[order]) - sizes[order]
         slots = int(sizes.sum())
         for where, value in (
-            (n.N_BLOCKS, counts.size), (n.N_JOINT_BLOCKS, nj), (n.N_SLOTS, slots), (n.N_LU, plan.size),
+            (n.N_BLOCKS, counts.size), (n.N_SLOTS, slots), (n.N_LU, plan.size),
             (n.N_JOINT_LU, plan.joint_size), (n.N_COUPLINGS, len(plan.couplings)),
-            (n.N_JOINT_COUPLINGS, plan.joint_couplings), (n.SLOTS, self._take(n.SLOT * (slots - self.ng))),
+            (n.N_JOINT_COUPLINGS, plan.joint_couplings), (n.SLOTS, self._take(n.SLOT * (slots - 2 * nj))),
             (n.COUNT, self._take(counts.size)), (n.DIAGONAL, self._take(slots)), (n.X, self._take(slots)),
-            (n.RHS, self._take(slots)), (n.RHS_A, self._take(slots)), (n.PAIRS, self._take(2 * self.ng)),
+            (n.RHS, self._take(slots)), (n.RHS_A, self._take(slots)), (n.PAIRS, self._take(4 * nj)),
             (n.LU, self._take(plan.size)),
         ):  # fmt: skip
             table[where] = value
         self._block = blocks = np.zeros((counts.size, n.BLOCK), dtype=np.int64)
-        blocks[:, n.B_COUNT], blocks[:, n.B_SIZE], blocks[:, n.B_FIRST] = counts, sizes, self._first[order]
-        blocks[:, [n.B_A, n.B_B]] = self._pairs[order]
-        blocks[nj:, n.B_SLOT] = table[n.SLOTS] + n.SLOT_STEP * (slot[nj:] - self.ng)
+        blocks[:, n.B_COUNT], blocks[:, n.B_SIZE], blocks[:, n.B_FIRST] = counts, sizes, first[order]
+        blocks[:, [n.B_A, n.B_B]] = self._pairs[element[order]]
+        blocks[nj:, n.B_SLOT] = table[n.SLOTS] + n.SLOT_STEP * (slot[nj:] - 2 * nj)
         blocks[:, n.B_X], blocks[:, n.B_DIAGONAL] = 8 * slot, table[n.LU] + 8 * plan.diagonal
         entries, couplings = self._entries(plan), self._couplings(plan)
         found = blocks, couplings, entries, table[n.LU] + 8 * plan.targets
         table[[n.BLOCKS, n.COUPLINGS, n.ENTRIES, n.TARGETS]] = [self._address(numbers) for numbers in found]
-        same, shares = blocks[:, [n.B_COUNT, n.B_SIZE, n.B_X, n.B_DIAGONAL]], plan.shares * [8 * n.ENTRY, 1, 1, 8]
+        same, shares = blocks[:, [n.B_SIZE, n.B_X, n.B_DIAGONAL]], plan.shares * [8 * n.ENTRY, 1, 1, 8]
         shares[:, [0, 3]] += table[[n.ENTRIES, n.TARGETS]]
         table[n.FACTORS] = self._address(np.hstack([same, shares]))
 
@@ -218,7 +227,6 @@ class Layout:
         which = plan.entries[:, 0]
         entries[:, n.E_BLOCK], entries[:, [n.E_X, n.E_SIZE]] = which, self._block[which][:, [n.B_X, n.B_SIZE]]
         entries[:, [n.E_LOWER, n.E_UPPER]] = self.table[n.LU] + 8 * plan.entries[:, 1:]
-        entries[:, n.E_COUNT] = np.where(which < len(self.joints), self._block[which, n.B_COUNT], 0)
         return entries
 
     def _couplings(self, plan: Plan) -> Integers:
@@ -227,10 +235,8 @@ class Layout:
         couplings[:, [n.C_ROW, n.C_COLUMN]], couplings[:, [n.C_ROW_SIDE, n.C_COLUMN_SIDE]] = which, sides
         couplings[:, n.C_BODY] = n.GROUND + plan.couplings[:, 4]
         couplings[:, [n.C_LOWER, n.C_UPPER]] = self.table[n.LU] + 8 * plan.couplings[:, 5:]
-        blocks, joints = self._block[which], which < len(self.joints)
-        directions = blocks[:, :, n.B_FIRST] + n.DIRECTION + sides
-        couplings[:, [n.C_ROW_FIRST, n.C_COLUMN_FIRST]] = np.where(joints, directions, 0)
-        couplings[:, [n.C_ROW_COUNT, n.C_COLUMN_COUNT]] = np.where(joints, blocks[:, :, n.B_COUNT], 0)
+        couplings[:, [n.C_ROW_FIRST, n.C_COLUMN_FIRST]] = self._block[which][:, :, n.B_FIRST] + n.DIRECTION + sides
+        couplings[1:, n.C_ADDS] = (which[1:] == which[:-1]).all(axis=1)
         return couplings
 
     # --------------------------------------------------------------------------------------------------------- groups
@@ -309,13 +315,14 @@ class Layout:
         """A run's memory with what no parameter changes."""
         template, nj = np.zeros(self.size), len(self.joints)
         integers = template.view(np.int64)
-        bodies = np.repeat(self._pairs, self._counts, axis=0)
+        of_rows = np.repeat(self._pairs[:nj], 2 * self._row_pairs, axis=0)
+        of_gaps = np.repeat(self._pairs[nj:], self._counts[nj:], axis=0)
         for k, row_body, gap_body in ((0, n.ROW_A, n.GAP_A), (1, n.ROW_B, n.GAP_B)):
-            self.row_field(integers, row_body)[:] = bodies[: self.ng, k]
-            self.gap_field(integers, gap_body)[:] = bodies[self.ng :, k]
-        facts = np.column_stack([self._pairs[:nj, 1], self._first[:nj], self._counts[:nj]])
+            self.row_field(integers, row_body)[:] = of_rows[:, k]
+            self.gap_field(integers, gap_body)[:] = of_gaps[:, k]
+        facts = np.column_stack([self._pairs[:nj, 1], self._first[:nj], self._row_pairs])
         self.joint_field(integers, n.JOINT_B)[:] = facts
-        self.header(integers, self.table[n.COUNT] // 8, nj)[:] = self._block[:nj, n.B_COUNT]
+        self.header(integers, self.table[n.COUNT] // 8, int(self.table[n.N_JOINT_BLOCKS]))[:] = 2
         self.gap_field(template, n.THRESHOLD)[:] = self.threshold
         for z in (n.Z0, n.Z1, n.ZM):
             template[n.HEADER + z + 2] = 1.0
@@ -356,8 +363,13 @@ class Layout:
         return _field(memory, int(self.table[n.GAPS]) // 8, n.GAP, self.nc, which, 1)[:, 0]
 
     def row_field(self, memory: NDArray[Number], which: int) -> NDArray[Number]:
-        """(joint rows,)"""
-        return _field(memory, int(self.table[n.ROWS]) // 8, n.ROW, self.ng, which, 1)[:, 0]
+        """(2 x pairs of rows,), empty ones among them."""
+        return _field(memory, int(self.table[n.ROWS]) // 8, n.ROW, int(self.table[n.N_ROWS]), which, 1)[:, 0]
+
+    def row_parts(self, memory: NDArray[Number], which: int) -> list[NDArray[Number]]:
+        """Parts of `row_field` without its empty rows: (joint rows,) in all."""
+        field, ends = self.row_field(memory, which), [*self._empty.tolist(), int(self.table[n.N_ROWS])]
+        return [field[a:b] for a, b in zip([0, *(end + 1 for end in ends[:-1])], ends, strict=True)]
 
     def joint_field(self, memory: NDArray[Number], which: int) -> NDArray[Number]:
         """(joints, 3)"""

@@ -194,28 +194,28 @@ class Session:
 
     def _accelerations(self) -> dict[str, list[Array]]:
         """What generalized-alpha remembers, those under the names of its Python twin, and what passes begin with."""
-        gaps, rows, bodies, memory = self.layout.gap_field, self.layout.row_field, self.layout.body_field, self.memory
+        gaps, rows, bodies, memory = self.layout.gap_field, self.layout.row_parts, self.layout.body_field, self.memory
         vectors = ([*bodies(memory, where)] for where in (n.SMOOTH, n.PSEUDO))
-        found = dict(zip(ACCELERATIONS, (*vectors, [rows(memory, n.LAM)]), strict=True))
-        found["alpha_guess"] = [*(gaps(memory, where) for where in (n.P_N, n.P_T, n.S_PNI)), rows(memory, n.P_B)]
+        found = dict(zip(ACCELERATIONS, (*vectors, rows(memory, n.LAM)), strict=True))
+        found["alpha_guess"] = [*(gaps(memory, where) for where in (n.P_N, n.P_T, n.S_PNI)), *rows(memory, n.P_B)]
         return found
 
     def _remembered(self) -> dict[str, list[Array]]:
         """What the next step needs, under its name in a state's memory: the fields that it consists of, as views."""
         if self.kind == n.GENERALIZED_ALPHA:
             return self._accelerations()
-        gaps, rows, memory = self.layout.gap_field, self.layout.row_field, self.memory
+        gaps, rows, memory = self.layout.gap_field, self.layout.row_parts, self.memory
         names = REMEMBERED | LATCHED if self.kind in (n.GAUSS, n.LANDING) else REMEMBERED
         found = {name: [gaps(memory, where)] for where, name in names.items()}
         found["last_dt"] = [self.layout.header(memory, n.LAST_DT, 1)]
         if self.kind == n.MIDPOINT:
-            return found | {name: [rows(memory, where)] for where, name in LEFT.items()}
+            return found | {name: rows(memory, where) for where, name in LEFT.items()}
         if self.kind == n.MOREAU_JEAN and not self.layout.ng:
             found["v_gained"] = list(self.layout.body_field(memory, n.GAINED).T)
         own = ((n.P_A, "P_g_start"), (n.P_B, "P_g_end"), (n.LEFT_OPEN, "g_rate"))
-        found |= {name: [rows(memory, where)] for where, name in own}
+        found |= {name: rows(memory, where) for where, name in own}
         history = [gaps(memory, where + k) for where in (n.HISTORY_N, n.HISTORY_T) for k in range(3)]
-        history += [rows(memory, n.HISTORY_J + k) for k in range(4)]
+        history += [part for k in range(4) for part in rows(memory, n.HISTORY_J + k)]
         return found | {"landing_history" if self.kind == n.LANDING else "P_history": history}
 
     def advance(self, origin: float, dt: float, t_end: float, steps: int) -> int:

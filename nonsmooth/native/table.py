@@ -26,21 +26,21 @@ integers, which all runs share. Places within a run are offsets in bytes; fields
 #: a group of elements of one kind: its two functions, how many, the address of (body a, body b, outputs) of each, all
 #: offsets, offsets of what `prepare` makes and of parameters, whether its power is a loss, how its energy is stored
 G_EVALUATE, G_PREPARE, G_SIZE, G_PLACES, G_W, G_P, G_DAMPING, G_STORED, GROUP = range(9)
-#: a block of rows: how many gaps or joint rows, and rows at most; offsets of the first one, of its bodies, of its slots
-#: (of contacts), within the arrays by slot, of its diagonal block
+#: a block of rows: how many gaps, or two rows of a joint, and rows at most; offsets of the first one, of its bodies, of
+#: its slots (of contacts), within the arrays by slot, of its diagonal block
 B_COUNT, B_SIZE, B_FIRST, B_A, B_B, B_SLOT, B_X, B_DIAGONAL, BLOCK = range(9)
 #: and as it is eliminated: the same of these; the address of its entries of the elimination, how many of those are
 #: joints' and how many in all, the address of its targets
-F_COUNT, F_SIZE, F_X, F_DIAGONAL, F_ENTRY, F_JOINT_ENTRIES, F_ENTRIES, F_TARGET, FACTOR = range(9)
+F_SIZE, F_X, F_DIAGONAL, F_ENTRY, F_JOINT_ENTRIES, F_ENTRIES, F_TARGET, FACTOR = range(8)
 #: a pair of blocks that share a body: their indices, where the body stands in their rows (bytes), offsets of the body
-#: and of the blocks of the matrix below and above the diagonal; for joints, offsets of the rows and how many
+#: and of the blocks of the matrix below and above the diagonal, of the directions of joints there; whether another
+#: coupling has filled the block before
 (
-    C_ROW, C_COLUMN, C_ROW_SIDE, C_COLUMN_SIDE, C_BODY, C_LOWER, C_UPPER, C_ROW_FIRST, C_COLUMN_FIRST, C_ROW_COUNT,
-    C_COLUMN_COUNT, COUPLING,
-) = range(12)  # fmt: skip
+    C_ROW, C_COLUMN, C_ROW_SIDE, C_COLUMN_SIDE, C_BODY, C_LOWER, C_UPPER, C_ROW_FIRST, C_COLUMN_FIRST, C_ADDS, COUPLING,
+) = range(11)  # fmt: skip
 #: a block that comes after another and is coupled to it: its index, offsets of both blocks of the matrix, its slots in
-#: the arrays by slot, its size, and how many joint rows
-E_BLOCK, E_LOWER, E_UPPER, E_X, E_SIZE, E_COUNT, ENTRY = range(7)
+#: the arrays by slot, its size
+E_BLOCK, E_LOWER, E_UPPER, E_X, E_SIZE, ENTRY = range(6)
 
 # ------------------------------------------------------------------------------------------------- a run: the header
 TIME = 0  # of the kernels, of the state
@@ -124,14 +124,17 @@ RATE_LEFT, BEND_LEFT, RATE_NEXT, BEND_NEXT = 8, 9, 10, 11
 #: sides what the second derivative of g holds besides J . b
 LAM, LAM_1, S_J, AT_END, ROW_DRIFT = 8, 9, 10, 13, 22
 ROW = 44
-#: of a joint: its second body, its first row and how many, reactions of a step and of its impact, their sums
-JOINT_B, JOINT_FIRST, JOINT_ROWS, _, S_REACTION, S_REACTION_I, SUM_REACTION, SUM_REACTION_I, JOINT = (
+#: of a joint: its second body, its first row and how many pairs of rows, reactions of a step and of its impact, their
+#: sums
+JOINT_B, JOINT_FIRST, JOINT_PAIRS, _, S_REACTION, S_REACTION_I, SUM_REACTION, SUM_REACTION_I, JOINT = (
     0, 1, 2, 3, 4, 8, 12, 16, 20,
 )  # fmt: skip
 #: of a slot, a row of a contact in the matrix: offset of its direction, of its gap, whether it is tangential, its push
 S_ROW, S_GAP, S_TANGENTIAL, S_PUSH, SLOT = 0, 1, 2, 8 * 4, 12
 #: bytes from record to record, and the offset of the ground, the first body
 BODY_STEP, GAP_STEP, ROW_STEP, JOINT_STEP, SLOT_STEP = 8 * BODY, 8 * GAP, 8 * ROW, 8 * JOINT, 8 * SLOT
+#: rows of joints come in pairs, of which the second may be empty; a block of four doubles, a pair of pairs of slots
+PAIR_STEP, SQUARE, PAIR = 2 * ROW_STEP, 8 * 4, 8 * 2
 GROUND = 8 * HEADER
 
 # ------------------------------------------------------------------------------------------------- what is recorded

@@ -73,7 +73,7 @@ def joints_error(A, f, size, dt):  # type: ignore[no-untyped-def]
     for k in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, k)
         row, a, b, norms = f + lc(block, B_FIRST), lc(block, B_A), lc(block, B_B), diagonals + lc(block, B_X)
-        for i in range(lc(block, B_COUNT)):
+        for i in range(2):
             J, norm, explicit = row + DIRECTION + side, floor * math.sqrt(ld(norms, i)), ld(row + side, ROW_RATE)
             error = rate_error(J, b1 + a, b1 + b, ld(row + side, ROW_DRIFT), norm * faster)
             terms = along_sizes(J, parts + a, parts + b) + abs(explicit) + norm * size

@@ -195,17 +195,11 @@ def add_kick(A, f, v, target):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def push_joints(A, f, side, P, v):  # type: ignore[no-untyped-def]
     """v += M^-1 W_g P with the joints' directions at `side`, P a field of rows."""
-    inverse, first = f + 8 * INVERSE, f + lc(A, JOINTS)
-    for k in range(lc(A, N_JOINTS)):
-        joint = first + JOINT_STEP * k
-        row = f + lc(joint, JOINT_FIRST)
-        a, b = lc(row, ROW_A), lc(row, ROW_B)
-        for _ in range(lc(joint, JOINT_ROWS) // 2):
-            J, K, S = row + DIRECTION + side, row + ROW_STEP + DIRECTION + side, ld(row + ROW_STEP, P)
-            push_both(J, ld(row, P), K, S, inverse + a, inverse + b, v + a, v + b)
-            row += 2 * ROW_STEP
-        if lc(joint, JOINT_ROWS) & 1:
-            push(row + DIRECTION + side, ld(row, P), inverse + a, inverse + b, v + a, v + b)
+    inverse, row = f + 8 * INVERSE, f + lc(A, ROWS)
+    for _ in range(lc(A, N_JOINT_BLOCKS)):
+        J, a, b = row + DIRECTION + side, lc(row, ROW_A), lc(row, ROW_B)
+        push_both(J, ld(row, P), J + ROW_STEP, ld(row + ROW_STEP, P), inverse + a, inverse + b, v + a, v + b)
+        row += PAIR_STEP
 
 
 @njit(**OPT)

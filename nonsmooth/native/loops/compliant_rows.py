@@ -27,7 +27,7 @@ def take_misfit(A, f, v, target):  # type: ignore[no-untyped-def]
     """target += M^-1 W x with the x that takes W' v + SHIFT_J to zero; their matrix was factored last."""
     x = f + lc(A, RHS_A)
     joint_rates(A, f, 0, v, x)
-    substitute(A, f, lc(A, N_JOINT_BLOCKS), x)
+    substitute_joints(A, f, x)
     push_joint_slots(A, f, 0, x, target)
 
 

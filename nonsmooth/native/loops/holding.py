@@ -41,11 +41,11 @@ def close_rates(A, f, v, shifted):  # type: ignore[no-untyped-def]
     x = f + lc(A, RHS_A)
     for k in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, k)
-        row, s, a, b = f + lc(block, B_FIRST), x + lc(block, B_X), v + lc(block, B_A), v + lc(block, B_B)
-        for i in range(lc(block, B_COUNT)):
+        row, a, b = f + lc(block, B_FIRST), v + lc(block, B_A), v + lc(block, B_B)
+        for i in range(2):
             here = row + ROW_STEP * i
-            st(s, i, -(along(here + DIRECTION, a, b) + (ld(here, DRIFT) if shifted else 0.0)))
-    substitute(A, f, lc(A, N_JOINT_BLOCKS), x)
+            st(x, 2 * k + i, -(along(here + DIRECTION, a, b) + (ld(here, DRIFT) if shifted else 0.0)))
+    substitute_joints(A, f, x)
     push_joint_slots(A, f, 0, x, v)
 
 

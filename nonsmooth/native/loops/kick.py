@@ -138,9 +138,9 @@ def correct_joints(A, f, dt):  # type: ignore[no-untyped-def]
     x, side = f + lc(A, X), end_row(f)
     for k in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, k)
-        row, s = f + lc(block, B_FIRST) + side, x + lc(block, B_X)
-        for i in range(lc(block, B_COUNT)):
-            st(s, i, -ld(row, ROW_G) / dt)
+        row = f + lc(block, B_FIRST) + side
+        for i in range(2):
+            st(x, 2 * k + i, -ld(row, ROW_G) / dt)
             row += ROW_STEP
     answer_joints(A, f, start_row(f), x, P_B, f + 8 * U)
 

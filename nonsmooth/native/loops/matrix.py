@@ -66,33 +66,22 @@ def fill_contact_rows(A, f, side, v, x):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def couple_joints(A, f, side):  # type: ignore[no-untyped-def]
     """Fill J M^-1 J' of the joints: diagonal blocks, and of the others those below."""
-    inverse, diagonals = f + 8 * INVERSE, f + lc(A, DIAGONAL)
-    clear(f + lc(A, LU), lc(A, N_JOINT_LU))
+    inverse, D, diagonal = f + 8 * INVERSE, f + lc(A, LU), f + lc(A, DIAGONAL)
     for k in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, k)
-        n, D, diagonal = lc(block, B_COUNT), f + lc(block, B_DIAGONAL), diagonals + lc(block, B_X)
-        J, wa, wb = f + lc(block, B_FIRST) + DIRECTION + side, inverse + lc(block, B_A), inverse + lc(block, B_B)
-        if n == 2:
-            mobility_two(D, diagonal, J, J + ROW_STEP, wa, wb)
-            continue
-        for i in range(n):
-            for j in range(i + 1):
-                x = mobility(J + ROW_STEP * i, J + ROW_STEP * j, wa, wb)
-                st(D, i * n + j, x)
-                st(D, j * n + i, x)
-            st(diagonal, i, ld(D, i * n + i))
-    first = lc(A, COUPLINGS)
-    for k in range(lc(A, N_JOINT_COUPLINGS)):
-        e = first + 8 * COUPLING * k
-        ni, nj, w, lower = lc(e, C_ROW_COUNT), lc(e, C_COLUMN_COUNT), inverse + lc(e, C_BODY), f + lc(e, C_LOWER)
+        J = f + lc(block, B_FIRST) + DIRECTION + side
+        mobility_two(D, diagonal, J, J + ROW_STEP, inverse + lc(block, B_A), inverse + lc(block, B_B))
+        D += SQUARE
+        diagonal += PAIR
+    e = lc(A, COUPLINGS)
+    for _ in range(lc(A, N_JOINT_COUPLINGS)):
         J, K = f + lc(e, C_ROW_FIRST) + side, f + lc(e, C_COLUMN_FIRST) + side
-        if ni == 2 and nj == 2:
-            couple_two(lower, J, J + ROW_STEP, K, K + ROW_STEP, w)
-            continue
-        for x in range(ni):
-            for y in range(nj):
-                value = weighted4(J + ROW_STEP * x, K + ROW_STEP * y, w)
-                st(lower, x * nj + y, ld(lower, x * nj + y) + value)
+        lower, weight = f + lc(e, C_LOWER), inverse + lc(e, C_BODY)
+        if lc(e, C_ADDS):
+            couple_two_more(lower, J, J + ROW_STEP, K, K + ROW_STEP, weight)
+        else:
+            couple_two(lower, J, J + ROW_STEP, K, K + ROW_STEP, weight)
+        e += 8 * COUPLING
 
 
 @njit(**OPT)
@@ -200,13 +189,6 @@ def subtract_product(target, wo, lower, w, upper, wu, m, n, o):  # type: ignore[
             factor = ld(lower, x * w)
             for y in range(o):
                 st(target, x * wo + y, ld(target, x * wo + y) - factor * ld(upper, y))
-    elif n == 2 and m == 2 and o == 2:
-        l0, l1, l2, l3 = ld(lower, 0), ld(lower, 1), ld(lower, w), ld(lower, w + 1)
-        u0, u1, u2, u3 = ld(upper, 0), ld(upper, 1), ld(upper, wu), ld(upper, wu + 1)
-        st(target, 0, ld(target, 0) - l0 * u0 - l1 * u2)
-        st(target, 1, ld(target, 1) - l0 * u1 - l1 * u3)
-        st(target, wo, ld(target, wo) - l2 * u0 - l3 * u2)
-        st(target, wo + 1, ld(target, wo + 1) - l2 * u1 - l3 * u3)
     elif n == 2:
         for x in range(m):
             l0, l1 = ld(lower, x * w), ld(lower, x * w + 1)
@@ -222,45 +204,33 @@ def subtract_product(target, wo, lower, w, upper, wu, m, n, o):  # type: ignore[
 
 
 @njit(**OPT)
+def factor_two(D, diagonal):  # type: ignore[no-untyped-def]
+    """As `factor_block` of a block of two rows."""
+    d0 = ld(D, 0)
+    determinant = d0 * ld(D, 3) - ld(D, 1) * ld(D, 2)
+    if d0 > EMPTIED * ld(diagonal, 0) and determinant > EMPTIED * ld(diagonal, 1) * d0:
+        invert_two(D, 1.0 / determinant)
+        return False
+    return factor_block(D, 2, 2, diagonal)
+
+
+@njit(**OPT)
 def eliminate_joints(A, f):  # type: ignore[no-untyped-def]
     """Block LU of the joints' symmetric part in place; returns whether a diagonal had to be raised."""
-    raised, diagonals = False, f + lc(A, DIAGONAL)
+    raised, D, diagonal = False, f + lc(A, LU), f + lc(A, DIAGONAL)
     for k in range(lc(A, N_JOINT_BLOCKS)):
-        block = factor_at(A, k)
-        n, D = lc(block, F_COUNT), f + lc(block, F_DIAGONAL)
-        if factor_block(D, n, n, diagonals + lc(block, F_X)):
+        if factor_two(D, diagonal):
             raised = True
-        first, joints = lc(block, F_ENTRY), lc(block, F_JOINT_ENTRIES)
-        for i in range(joints):
+        block = factor_at(A, k)
+        first, targets, every = lc(block, F_ENTRY), lc(block, F_TARGET), lc(block, F_ENTRIES)
+        for i in range(lc(block, F_JOINT_ENTRIES)):
             e = first + 8 * ENTRY * i
-            m, lower, upper = lc(e, E_COUNT), f + lc(e, E_LOWER), f + lc(e, E_UPPER)
-            if n == 2 and m == 2:
-                symmetric_product_two(upper, D, lower)
-            elif n == 2:
-                d0, beside, d1 = ld(D, 0), ld(D, 1), ld(D, 3)
-                for y in range(m):
-                    x, z = ld(lower, 2 * y), ld(lower, 2 * y + 1)
-                    st(upper, y, d0 * x + beside * z)
-                    st(upper, m + y, beside * x + d1 * z)
-            elif n == 1:
-                for y in range(m):
-                    st(upper, y, ld(lower, y) * ld(D, 0))
-            else:
-                for y in range(m):
-                    for j in range(n):
-                        st(upper, j * m + y, ld(lower, y * n + j))
-                    solve_block(D, n, n, upper + 8 * y, m)
-        targets, every = lc(block, F_TARGET), lc(block, F_ENTRIES)
-        for i in range(joints):
-            e = first + 8 * ENTRY * i
-            m, lower = lc(e, E_COUNT), f + lc(e, E_LOWER)
+            lower = f + lc(e, E_LOWER)
+            symmetric_product_two(f + lc(e, E_UPPER), D, lower)
             for j in range(i + 1):
-                g = first + 8 * ENTRY * j
-                o, target, upper = lc(g, E_COUNT), f + lc(targets, every * i + j), f + lc(g, E_UPPER)
-                if n == 2 and m == 2 and o == 2:
-                    less_product_two(target, lower, upper)
-                else:
-                    subtract_product(target, o, lower, n, upper, o, m, n, o)
+                less_product_two(f + lc(targets, every * i + j), lower, f + lc(first + 8 * ENTRY * j, E_UPPER))
+        D += SQUARE
+        diagonal += PAIR
     return raised
 
 

@@ -53,16 +53,10 @@ def joint_rates(A, f, side, v, x):  # type: ignore[no-untyped-def]
     worst = 0.0
     for k in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, k)
-        row, s, a, b = f + lc(block, B_FIRST), x + lc(block, B_X), v + lc(block, B_A), v + lc(block, B_B)
-        if lc(block, B_COUNT) == 2:
-            J, r = row + DIRECTION + side, row + 8 * SHIFT_J
-            worst = max(worst, rates_of_two(s, J, J + ROW_STEP, a, b, r, r + ROW_STEP))
-            continue
-        for i in range(lc(block, B_COUNT)):
-            value = -(along(row + DIRECTION + side, a, b) + ld(row, SHIFT_J))
-            st(s, i, value)
-            worst = max(worst, abs(value))
-            row += ROW_STEP
+        row, a, b = f + lc(block, B_FIRST), v + lc(block, B_A), v + lc(block, B_B)
+        J, r = row + DIRECTION + side, row + 8 * SHIFT_J
+        worst = max(worst, rates_of_two(x, J, J + ROW_STEP, a, b, r, r + ROW_STEP))
+        x += PAIR
     return worst
 
 
@@ -86,16 +80,12 @@ def take_joint_impulses(A, f, side, x, P, v, add):  # type: ignore[no-untyped-de
     inverse = f + 8 * INVERSE
     for k in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, k)
-        row, s, a, b = f + lc(block, B_FIRST), x + lc(block, B_X), lc(block, B_A), lc(block, B_B)
-        J, n = row + DIRECTION + side, lc(block, B_COUNT)
-        for i in range(n):
-            st(row, P, ld(row, P) + ld(s, i) if add else ld(s, i))
-            row += ROW_STEP
-        if n == 2:
-            push_both(J, ld(s, 0), J + ROW_STEP, ld(s, 1), inverse + a, inverse + b, v + a, v + b)
-            continue
-        for i in range(n):
-            push(J + ROW_STEP * i, ld(s, i), inverse + a, inverse + b, v + a, v + b)
+        row, a, b, p, q = f + lc(block, B_FIRST), lc(block, B_A), lc(block, B_B), ld(x, 0), ld(x, 1)
+        other, J = row + ROW_STEP, row + DIRECTION + side
+        st(row, P, ld(row, P) + p if add else p)
+        st(other, P, ld(other, P) + q if add else q)
+        push_both(J, p, J + ROW_STEP, q, inverse + a, inverse + b, v + a, v + b)
+        x += PAIR
 
 
 @njit(**OPT)
@@ -130,13 +120,9 @@ def push_joint_slots(A, f, side, x, v):  # type: ignore[no-untyped-def]
     inverse = f + 8 * INVERSE
     for k in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, k)
-        J, s, a, b = f + lc(block, B_FIRST) + DIRECTION + side, x + lc(block, B_X), lc(block, B_A), lc(block, B_B)
-        n = lc(block, B_COUNT)
-        if n == 2:
-            push_both(J, ld(s, 0), J + ROW_STEP, ld(s, 1), inverse + a, inverse + b, v + a, v + b)
-            continue
-        for i in range(n):
-            push(J + ROW_STEP * i, ld(s, i), inverse + a, inverse + b, v + a, v + b)
+        J, a, b = f + lc(block, B_FIRST) + DIRECTION + side, lc(block, B_A), lc(block, B_B)
+        push_both(J, ld(x, 0), J + ROW_STEP, ld(x, 1), inverse + a, inverse + b, v + a, v + b)
+        x += PAIR
 
 
 @njit(**OPT)
@@ -145,7 +131,7 @@ def answer_joints(A, f, side, x, P, v):  # type: ignore[no-untyped-def]
 
     Their matrix is the one factored last, v is pushed along the directions at `side`.
     """
-    substitute(A, f, lc(A, N_JOINT_BLOCKS), x)
+    substitute_joints(A, f, x)
     take_joint_impulses(A, f, side, x, P, v, True)
 
 
@@ -249,22 +235,13 @@ def solve_one(A, f, gap, row_side, gap_side):  # type: ignore[no-untyped-def]
     push(N, 1.0, inverse + a, inverse + b, pushed + a, pushed + b)
     for i in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, i)
-        row, s, y = f + lc(block, B_FIRST), x + 2 * lc(block, B_X), k + lc(block, B_X)
-        J, c, d = row + DIRECTION + row_side, lc(block, B_A), lc(block, B_B)
-        if lc(block, B_COUNT) == 2:
-            K, r = J + ROW_STEP, row + 8 * SHIFT_J
-            p, q = along(J, pushed + c, pushed + d), along(K, pushed + c, pushed + d)
-            st(y, 0, p)
-            st(y, 1, q)
-            ask_two(s, J, K, base + c, base + d, r, r + ROW_STEP, p, q)
-            continue
-        for j in range(lc(block, B_COUNT)):
-            p = along(J, pushed + c, pushed + d)
-            st(y, j, p)
-            st(s, 2 * j, -(along(J, base + c, base + d) + ld(row, SHIFT_J)))
-            st(s, 2 * j + 1, p)
-            row += ROW_STEP
-            J += ROW_STEP
+        row, c, d = f + lc(block, B_FIRST), lc(block, B_A), lc(block, B_B)
+        J, r = row + DIRECTION + row_side, row + 8 * SHIFT_J
+        K = J + ROW_STEP
+        p, q = along(J, pushed + c, pushed + d), along(K, pushed + c, pushed + d)
+        st(k + PAIR * i, 0, p)
+        st(k + PAIR * i, 1, q)
+        ask_two(x + SQUARE * i, J, K, base + c, base + d, r, r + ROW_STEP, p, q)
     substitute_two(A, f, x)
     rate = along(N, base + a, base + b) + ld(gap, SHIFT_N)
     own = mobility(N, N, inverse + a, inverse + b)
@@ -294,7 +271,7 @@ def solve_active(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
     reproducible half of them, in frictionless mechanisms at last one at a time.
     """
     counters, x, r, v = f + 8 * COUNTERS, f + lc(A, X), f + lc(A, RHS), f + 8 * VP
-    gaps, blocks, first = lc(A, N_GAPS), lc(A, N_BLOCKS), f + lc(A, GAPS)
+    gaps, first = lc(A, N_GAPS), f + lc(A, GAPS)
     si(counters, K_SOLVES, li(counters, K_SOLVES) + 1)
     only = only_active(A, f) if li(f, RAISED) == 0 else 0
     if only and solve_one(A, f, only, row_side, gap_side):
@@ -305,9 +282,8 @@ def solve_active(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
         limit += SINGLE + gaps
     for round_ in range(limit):
         si(counters, K_ROUNDS, li(counters, K_ROUNDS) + 1)
-        raised, last_block = li(f, RAISED) != 0, lc(A, N_JOINT_BLOCKS)
-        if fill_contact_rows(A, f, gap_side, f + 8 * BASE, x):
-            last_block = blocks
+        raised, some = li(f, RAISED) != 0, fill_contact_rows(A, f, gap_side, f + 8 * BASE, x) > 0
+        if some:
             couple_contacts(A, f, row_side)
             raised |= eliminate_contacts(A, f)
         for repeat in range(5 if raised else 1):
@@ -316,7 +292,10 @@ def solve_active(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
             joint_rates(A, f, row_side, at, y)
             if again:
                 contact_rates(A, f, at, y)
-            substitute(A, f, last_block, y)
+            if some:
+                substitute(A, f, y)
+            else:
+                substitute_joints(A, f, y)
             if not again:
                 copy_bodies(A, f + 8 * BASE, v)
             take_joint_impulses(A, f, row_side, y, P_B, v, again)

@@ -98,15 +98,10 @@ def moreau_joint_error(A, f, size):  # type: ignore[no-untyped-def]
     for k in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, k)
         row, a, b, norms = f + lc(block, B_FIRST), vp + lc(block, B_A), vp + lc(block, B_B), diagonals + lc(block, B_X)
-        J, r, n = row + DIRECTION + side, row + side + 8 * ROW_RATE, lc(block, B_COUNT)
-        if n == 2:
-            worst = max(worst, errors_of_two(J, J + ROW_STEP, a, b, r, r + ROW_STEP, norms, floor))
-        for i in range(n):
-            explicit = ld(row + side, ROW_RATE)
-            if n != 2:
-                norm = math.sqrt(ld(norms, i))
-                worst = max(worst, rate_error(row + DIRECTION + side, a, b, explicit, floor * norm))
-            work -= ld(row, P_A) * ld(row + start, ROW_RATE) + ld(row, P_B) * explicit
+        J, r = row + DIRECTION + side, row + side + 8 * ROW_RATE
+        worst = max(worst, errors_of_two(J, J + ROW_STEP, a, b, r, r + ROW_STEP, norms, floor))
+        for _ in range(2):
+            work -= ld(row, P_A) * ld(row + start, ROW_RATE) + ld(row, P_B) * ld(row + side, ROW_RATE)
             row += ROW_STEP
     return worst, work
 

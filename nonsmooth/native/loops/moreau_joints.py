@@ -163,16 +163,15 @@ def mending_impulses(A, f):  # type: ignore[no-untyped-def]
     x = f + lc(A, RHS_A)
     for k in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, k)
-        row, s = f + lc(block, B_FIRST), x + lc(block, B_X)
-        for i in range(lc(block, B_COUNT)):
-            st(s, i, ld(row, LEFT_OPEN) - ld(row, WAS_OPEN))
+        row = f + lc(block, B_FIRST)
+        for i in range(2):
+            st(x, 2 * k + i, ld(row, LEFT_OPEN) - ld(row, WAS_OPEN))
             row += ROW_STEP
-    substitute(A, f, lc(A, N_JOINT_BLOCKS), x)
+    substitute_joints(A, f, x)
     for k in range(lc(A, N_JOINT_BLOCKS)):
-        block = block_at(A, k)
-        row, s = f + lc(block, B_FIRST), x + lc(block, B_X)
-        for i in range(lc(block, B_COUNT)):
-            st(row, MENDED, ld(s, i))
+        row = f + lc(block_at(A, k), B_FIRST)
+        for i in range(2):
+            st(row, MENDED, ld(x, 2 * k + i))
             row += ROW_STEP
 
 
@@ -182,31 +181,21 @@ def end_joints(A, f, side):  # type: ignore[no-untyped-def]
     x, base, vp, inverse = f + lc(A, PAIRS), f + 8 * BASE, f + 8 * VP, f + 8 * INVERSE
     for k in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, k)
-        row, s, a, b = f + lc(block, B_FIRST), x + 2 * lc(block, B_X), base + lc(block, B_A), base + lc(block, B_B)
-        if lc(block, B_COUNT) == 2:
-            J, r, other = row + DIRECTION + side, row + side + 8 * ROW_RATE, row + ROW_STEP
-            p, q = ld(row, LEFT_OPEN) - ld(row, WAS_OPEN), ld(other, LEFT_OPEN) - ld(other, WAS_OPEN)
-            ask_two(s, J, J + ROW_STEP, a, b, r, r + ROW_STEP, p, q)
-            continue
-        for i in range(lc(block, B_COUNT)):
-            st(s, 2 * i, -(along(row + DIRECTION + side, a, b) + ld(row + side, ROW_RATE)))
-            st(s, 2 * i + 1, ld(row, LEFT_OPEN) - ld(row, WAS_OPEN))
-            row += ROW_STEP
+        row, a, b = f + lc(block, B_FIRST), base + lc(block, B_A), base + lc(block, B_B)
+        J, r, other = row + DIRECTION + side, row + side + 8 * ROW_RATE, row + ROW_STEP
+        p, q = ld(row, LEFT_OPEN) - ld(row, WAS_OPEN), ld(other, LEFT_OPEN) - ld(other, WAS_OPEN)
+        ask_two(x + SQUARE * k, J, J + ROW_STEP, a, b, r, r + ROW_STEP, p, q)
     substitute_two(A, f, x)
     copy_bodies(A, base, vp)
     for k in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, k)
-        row, s, a, b = f + lc(block, B_FIRST), x + 2 * lc(block, B_X), lc(block, B_A), lc(block, B_B)
-        J, n = row + DIRECTION + side, lc(block, B_COUNT)
-        for i in range(n):
-            st(row, P_B, ld(s, 2 * i))
-            st(row, MENDED, ld(s, 2 * i + 1))
-            row += ROW_STEP
-        if n == 2:
-            push_both(J, ld(s, 0), J + ROW_STEP, ld(s, 2), inverse + a, inverse + b, vp + a, vp + b)
-            continue
-        for i in range(n):
-            push(J + ROW_STEP * i, ld(s, 2 * i), inverse + a, inverse + b, vp + a, vp + b)
+        row, s, a, b = f + lc(block, B_FIRST), x + SQUARE * k, lc(block, B_A), lc(block, B_B)
+        J, other, p, q = row + DIRECTION + side, row + ROW_STEP, ld(s, 0), ld(s, 2)
+        st(row, P_B, p)
+        st(row, MENDED, ld(s, 1))
+        st(other, P_B, q)
+        st(other, MENDED, ld(s, 3))
+        push_both(J, p, J + ROW_STEP, q, inverse + a, inverse + b, vp + a, vp + b)
 
 
 @njit(**OPT)

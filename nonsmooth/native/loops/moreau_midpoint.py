@@ -19,6 +19,7 @@ from nonsmooth.native.loops.modes import *
 from nonsmooth.native.loops.moreau import *
 from nonsmooth.native.loops.moreau_free import kicked_base
 from nonsmooth.native.loops.residuals import *
+from nonsmooth.native.loops.squares import *
 from nonsmooth.native.loops.substitution import *
 from nonsmooth.native.loops.vectors import *
 from nonsmooth.native.table import *
@@ -52,23 +53,11 @@ def midpoint_start(A, f):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def closing_rates(A, f, dt):  # type: ignore[no-untyped-def]
     """RATE_NEXT = what closes the joints at the end, as rates in the middle; SHIFT_J as the solver takes it."""
-    v, per, last, s = f + 8 * V, 1.0 / dt, ld(f, LAST_DT), f + lc(A, RHS_A)
-    faster, weight, lead = 2.0 / (dt + last), 0.375 * dt, LEAD * dt / last
-    for k in range(lc(A, N_JOINT_BLOCKS)):
-        block = block_at(A, k)
-        row, a, b, n = f + lc(block, B_FIRST), v + lc(block, B_A), v + lc(block, B_B), lc(block, B_COUNT)
-        J, r = row + DIRECTION, row + 8 * ROW_RATE
-        if n == 2:
-            rates_of_two(s, J, J + ROW_STEP, a, b, r, r + ROW_STEP)
-        for i in range(n):
-            explicit = ld(row, ROW_RATE)
-            rate = -ld(s, i) if n == 2 else along(row + DIRECTION, a, b) + explicit
-            bend = (rate - ld(row, RATE_LEFT)) * faster
-            wanted = -per * ld(row, ROW_G) - weight * (bend + lead * (bend - ld(row, BEND_LEFT)))
-            st(row, BEND_NEXT, bend)
-            st(row, RATE_NEXT, wanted)
-            st(row, SHIFT_J, explicit - wanted)
-            row += ROW_STEP
+    v, last = f + 8 * V, ld(f, LAST_DT)
+    row, per, faster, weight, lead = f + lc(A, ROWS), 1.0 / dt, 2.0 / (dt + last), 0.375 * dt, LEAD * dt / last
+    for _ in range(lc(A, N_JOINT_BLOCKS)):
+        close_two(row, v + lc(row, ROW_A), v + lc(row, ROW_B), per, faster, weight, lead)
+        row += PAIR_STEP
 
 
 @njit(**OPT)
@@ -78,7 +67,7 @@ def answer_middle(A, f, some):  # type: ignore[no-untyped-def]
         return call_solve(lc(A, SOLVE), A, f, 0, 0) != 0
     base, vp, x = f + 8 * BASE, f + 8 * VP, f + lc(A, RHS_A)
     joint_rates(A, f, 0, base, x)
-    substitute(A, f, lc(A, N_JOINT_BLOCKS), x)
+    substitute_joints(A, f, x)
     copy_bodies(A, base, vp)
     take_joint_impulses(A, f, 0, x, P_B, vp, False)
     return True
@@ -133,14 +122,10 @@ def midpoint_joint_error(A, f, size):  # type: ignore[no-untyped-def]
     for k in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, k)
         row, a, b, norms = f + lc(block, B_FIRST), vp + lc(block, B_A), vp + lc(block, B_B), diagonals + lc(block, B_X)
-        J, r, n = row + DIRECTION, row + 8 * SHIFT_J, lc(block, B_COUNT)
-        if n == 2:
-            worst = max(worst, errors_of_two(J, J + ROW_STEP, a, b, r, r + ROW_STEP, norms, floor))
-        for i in range(n):
-            if n != 2:
-                worst = max(worst, rate_error(row + DIRECTION, a, b, ld(row, SHIFT_J), floor * math.sqrt(ld(norms, i))))
-            work -= ld(row, P_B) * ld(row, ROW_RATE)
-            row += ROW_STEP
+        J, r = row + DIRECTION, row + 8 * SHIFT_J
+        worst = max(worst, errors_of_two(J, J + ROW_STEP, a, b, r, r + ROW_STEP, norms, floor))
+        work -= ld(row, P_B) * ld(row, ROW_RATE)
+        work -= ld(row + ROW_STEP, P_B) * ld(row + ROW_STEP, ROW_RATE)
     return worst, work
 
 
@@ -161,10 +146,11 @@ def midpoint_record(A, f, t1, dt, some):  # type: ignore[no-untyped-def]
         struck_work = moreau_impact(A, f, 0, f + 8 * ZM, dt)
     si(f, HIT, 1 if striking else 0)
     note_scalars(f, dt, error, natural, work, struck_work, 0.0 if striking else loss)
-    first = f + lc(A, ROWS)
-    for k in range(lc(A, N_ROWS)):
-        row = first + ROW_STEP * k
-        copy(row + 8 * RATE_NEXT, row + 8 * RATE_LEFT, 2)
+    row = f + lc(A, ROWS)
+    for _ in range(lc(A, N_JOINT_BLOCKS)):
+        copy2(row + 8 * RATE_NEXT, row + 8 * RATE_LEFT)
+        copy2(row + ROW_STEP + 8 * RATE_NEXT, row + ROW_STEP + 8 * RATE_LEFT)
+        row += PAIR_STEP
     for k in range(1, lc(A, N_BODIES) + 1):
         b = f + GROUND + BODY_STEP * k
         sum4(b + 8 * Q, b + 8 * QM, dt / 2, b + 8 * VP)

@@ -106,16 +106,13 @@ def reactions(A, f, side, z, P, weight, result, add):  # type: ignore[no-untyped
     for k in range(lc(A, N_JOINTS)):
         joint = first + JOINT_STEP * k
         row, to, placement = f + lc(joint, JOINT_FIRST), joint + 8 * result, z + lc(joint, JOINT_B)
-        at, rows = row + 8 * POINT, lc(joint, JOINT_ROWS)
+        at = row + 8 * POINT
         if not add:
             clear4(to)
-        for _ in range(rows // 2):
+        for _ in range(lc(joint, JOINT_PAIRS)):
             J, other = row + DIRECTION + side, row + ROW_STEP
             react(to, weight, J, ld(row, P), J + ROW_STEP, ld(other, P), at, placement)
-            row += 2 * ROW_STEP
-        if rows & 1:
-            J = row + DIRECTION + side
-            react(to, weight, J, ld(row, P), J, 0.0, at, placement)
+            row += PAIR_STEP
 
 
 @njit(**OPT)
@@ -161,18 +158,11 @@ def least_mobility(A, f):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def take_off_joints(A, f, side, rows, terms):  # type: ignore[no-untyped-def]
     """rows -= J' P_B with the joints' directions at `side`, whose sizes are added to the terms."""
-    first = f + lc(A, JOINTS)
-    for k in range(lc(A, N_JOINTS)):
-        joint = first + JOINT_STEP * k
-        row = f + lc(joint, JOINT_FIRST)
-        a, b = lc(row, ROW_A), lc(row, ROW_B)
-        for _ in range(lc(joint, JOINT_ROWS) // 2):
-            J, K, S = row + DIRECTION + side, row + ROW_STEP + DIRECTION + side, ld(row + ROW_STEP, P_B)
-            take_off(J, ld(row, P_B), K, S, rows + a, rows + b, terms + a, terms + b)
-            row += 2 * ROW_STEP
-        if lc(joint, JOINT_ROWS) & 1:
-            J = row + DIRECTION + side
-            take_off(J, ld(row, P_B), J, 0.0, rows + a, rows + b, terms + a, terms + b)
+    row = f + lc(A, ROWS)
+    for _ in range(lc(A, N_JOINT_BLOCKS)):
+        J, a, b = row + DIRECTION + side, lc(row, ROW_A), lc(row, ROW_B)
+        take_off(J, ld(row, P_B), J + ROW_STEP, ld(row + ROW_STEP, P_B), rows + a, rows + b, terms + a, terms + b)
+        row += PAIR_STEP
 
 
 @njit(**OPT)

@@ -69,14 +69,14 @@ def contact_sizes(A, f):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def copy_impulses(A, f, of_gaps, to_gaps, of_rows, to_rows):  # type: ignore[no-untyped-def]
     """Two neighbouring fields of gaps, and two of rows of joints, to two others."""
-    first = f + lc(A, GAPS)
-    for k in range(lc(A, N_GAPS)):
-        gap = first + GAP_STEP * k
-        copy(gap + 8 * of_gaps, gap + 8 * to_gaps, 2)
-    first = f + lc(A, ROWS)
-    for k in range(lc(A, N_ROWS)):
-        row = first + ROW_STEP * k
-        copy(row + 8 * of_rows, row + 8 * to_rows, 2)
+    gap, row = f + lc(A, GAPS), f + lc(A, ROWS)
+    for _ in range(lc(A, N_GAPS)):
+        copy2(gap + 8 * of_gaps, gap + 8 * to_gaps)
+        gap += GAP_STEP
+    for _ in range(lc(A, N_JOINT_BLOCKS)):
+        copy2(row + 8 * of_rows, row + 8 * to_rows)
+        copy2(row + ROW_STEP + 8 * of_rows, row + ROW_STEP + 8 * to_rows)
+        row += PAIR_STEP
 
 
 @njit(**OPT)

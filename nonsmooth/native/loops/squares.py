@@ -5,7 +5,20 @@ Each operation adds its products in the order of a loop over rows and columns, a
 
 from __future__ import annotations
 
+import math
+
 from nonsmooth.native.loops.vectors import vector
+from nonsmooth.native.table import (
+    BEND_LEFT,
+    BEND_NEXT,
+    DIRECTION,
+    RATE_LEFT,
+    RATE_NEXT,
+    ROW_G,
+    ROW_RATE,
+    ROW_STEP,
+    SHIFT_J,
+)
 
 
 def _product(w, b, x, y):  # type: ignore[no-untyped-def]
@@ -55,20 +68,74 @@ def invert_two(w, b, D, per):  # type: ignore[no-untyped-def]
 
 @vector("aaaaaa")
 def mobility_two(w, b, target, diagonal, J, K, x, y):  # type: ignore[no-untyped-def]
-    """target = J M^-1 J' of a pair of directions J, K, and its diagonal, with the inverse masses of both bodies."""
+    """target = J M^-1 J' of a pair of directions J, K, and its diagonal, with the inverse masses of both bodies.
+
+    An empty row has 1 on its diagonal.
+    """
     first, second = w.load(x), w.load(y)
     sums = []
     for D, E in ((J, J), (J, K), (K, K)):
         one = b.fmul(b.fmul(w.load(D), w.load(E)), first)
         sums.append(b.fadd(one, b.fmul(b.fmul(w.load(D, True), w.load(E, True)), second)))
     square = _totals(w, b, [sums[0], sums[1], sums[1], sums[2]])
+    empty = b.fcmp_ordered("==", square, w.ir.Constant(w.type, [0.0, math.inf, math.inf, 0.0]))
+    square = b.select(empty, w.ir.Constant(w.type, [1.0] * 4), square)
     w.store(square, target)
     w.store(w.pick(square, square, 0, 3), diagonal)
 
 
+def _coupled(w, b, J, K, L, M, weight):  # type: ignore[no-untyped-def]
+    inverse = w.load(weight)
+    return _totals(w, b, [b.fmul(b.fmul(w.load(D), w.load(E)), inverse) for D in (J, K) for E in (L, M)])
+
+
 @vector("aaaaaa")
 def couple_two(w, b, target, J, K, L, M, weight):  # type: ignore[no-untyped-def]
-    """target += what couples directions J, K to L, M by a body that they share, its inverse masses given."""
-    inverse = w.load(weight)
-    sums = [b.fmul(b.fmul(w.load(D), w.load(E)), inverse) for D in (J, K) for E in (L, M)]
-    w.store(b.fadd(w.load(target), _totals(w, b, sums)), target)
+    """target = what couples directions J, K to L, M by a body that they share, its inverse masses given."""
+    w.store(_coupled(w, b, J, K, L, M, weight), target)
+
+
+@vector("aaaaaa")
+def couple_two_more(w, b, target, J, K, L, M, weight):  # type: ignore[no-untyped-def]
+    """As `couple_two`, to what stands there."""
+    w.store(b.fadd(w.load(target), _coupled(w, b, J, K, L, M, weight)), target)
+
+
+def _applied(w, b, x, y):  # type: ignore[no-untyped-def]
+    """Both terms of x y, y a pair."""
+    left, right = w.load(x), w.pair(y)
+    return [b.fmul(w.pick(left, left, k, 2 + k), w.pick(right, right, k, k)) for k in range(2)]
+
+
+@vector("aa")
+def apply_two(w, b, x, y):  # type: ignore[no-untyped-def]
+    """A pair y = x y."""
+    w.store(b.fadd(*_applied(w, b, x, y)), y)
+
+
+@vector("aaa")
+def less_applied_two(w, b, target, x, y):  # type: ignore[no-untyped-def]
+    """A pair target -= x y."""
+    first, second = _applied(w, b, x, y)
+    w.store(b.fsub(b.fsub(w.pair(target), first), second), target)
+
+
+@vector("aaaxxxx")
+def close_two(w, b, row, x, y, per, faster, weight, lead):  # type: ignore[no-untyped-def]
+    """BEND_NEXT, RATE_NEXT and SHIFT_J of a pair of rows in the middle of a step, (x, y) moving their bodies."""
+    other = w.beyond(row, ROW_STEP)
+
+    def both(field):  # type: ignore[no-untyped-def]
+        return w.two(w.beyond(row, 8 * field), w.beyond(other, 8 * field))
+
+    sums = []
+    for J in (w.beyond(row, DIRECTION), w.beyond(other, DIRECTION)):
+        sums.append(b.fadd(b.fmul(w.load(J), w.load(x)), b.fmul(w.load(J, True), w.load(y))))
+    explicit = both(ROW_RATE)
+    rate = b.fadd(w.totals(*sums), explicit)
+    bend = b.fmul(b.fsub(rate, both(RATE_LEFT)), w.all(faster, 2))
+    led = b.fadd(bend, b.fmul(w.all(lead, 2), b.fsub(bend, both(BEND_LEFT))))
+    wanted = b.fsub(b.fmul(b.fneg(w.all(per, 2)), both(ROW_G)), b.fmul(w.all(weight, 2), led))
+    for field, found in ((BEND_NEXT, bend), (RATE_NEXT, wanted), (SHIFT_J, b.fsub(explicit, wanted))):
+        for k, at in enumerate((row, other)):
+            w.store_one(b.extract_element(found, w.lane(k)), w.beyond(at, 8 * field))

@@ -34,16 +34,60 @@ def solve_block(D, w, n, x, stride):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def substitute(A, f, blocks, x):  # type: ignore[no-untyped-def]
-    """Solve in place for the slots of all blocks, or of those of the joints."""
-    counts, whole = f + lc(A, COUNT), blocks == lc(A, N_BLOCKS)
+def substitute_joints(A, f, x):  # type: ignore[no-untyped-def]
+    """Solve in place for the slots of joints."""
+    D, s, blocks = f + lc(A, LU), x, lc(A, N_JOINT_BLOCKS)
+    for k in range(blocks):
+        apply_two(D, s)
+        block = factor_at(A, k)
+        e = lc(block, F_ENTRY)
+        for _ in range(lc(block, F_JOINT_ENTRIES)):
+            less_applied_two(x + lc(e, E_X), f + lc(e, E_LOWER), s)
+            e += 8 * ENTRY
+        D += SQUARE
+        s += PAIR
+    for k in range(blocks - 1, -1, -1):
+        s -= PAIR
+        block = factor_at(A, k)
+        e = lc(block, F_ENTRY)
+        for _ in range(lc(block, F_JOINT_ENTRIES)):
+            less_applied_two(s, f + lc(e, E_UPPER), x + lc(e, E_X))
+            e += 8 * ENTRY
+
+
+@njit(**OPT)
+def substitute_two(A, f, x):  # type: ignore[no-untyped-def]
+    """As `substitute_joints`, of two right-hand sides, whose numbers stand in pairs."""
+    D, s, blocks = f + lc(A, LU), x, lc(A, N_JOINT_BLOCKS)
+    for k in range(blocks):
+        product_two(s, D, s)
+        block = factor_at(A, k)
+        e = lc(block, F_ENTRY)
+        for _ in range(lc(block, F_JOINT_ENTRIES)):
+            less_product_two(x + 2 * lc(e, E_X), f + lc(e, E_LOWER), s)
+            e += 8 * ENTRY
+        D += SQUARE
+        s += SQUARE
+    for k in range(blocks - 1, -1, -1):
+        s -= SQUARE
+        block = factor_at(A, k)
+        e = lc(block, F_ENTRY)
+        for _ in range(lc(block, F_JOINT_ENTRIES)):
+            less_product_two(s, f + lc(e, E_UPPER), x + 2 * lc(e, E_X))
+            e += 8 * ENTRY
+
+
+@njit(**OPT)
+def substitute(A, f, x):  # type: ignore[no-untyped-def]
+    """Solve in place for the slots of all blocks."""
+    counts, blocks = f + lc(A, COUNT), lc(A, N_BLOCKS)
     for k in range(blocks):
         n = li(counts, k)
         if n == 0:
             continue
         block = factor_at(A, k)
         D, w, s = f + lc(block, F_DIAGONAL), lc(block, F_SIZE), x + lc(block, F_X)
-        first, after = lc(block, F_ENTRY), lc(block, F_ENTRIES) if whole else lc(block, F_JOINT_ENTRIES)
+        first, after = lc(block, F_ENTRY), lc(block, F_ENTRIES)
         if n == 1:
             y = ld(s, 0) * ld(D, 0)
             st(s, 0, y)
@@ -78,7 +122,7 @@ def substitute(A, f, blocks, x):  # type: ignore[no-untyped-def]
             continue
         block = factor_at(A, k)
         s, first = x + lc(block, F_X), lc(block, F_ENTRY)
-        for i in range(lc(block, F_ENTRIES) if whole else lc(block, F_JOINT_ENTRIES)):
+        for i in range(lc(block, F_ENTRIES)):
             e = first + 8 * ENTRY * i
             m, wm, upper, o = li(counts, lc(e, E_BLOCK)), lc(e, E_SIZE), f + lc(e, E_UPPER), x + lc(e, E_X)
             for c in range(n):
@@ -86,37 +130,3 @@ def substitute(A, f, blocks, x):  # type: ignore[no-untyped-def]
                 for r in range(m):
                     value -= ld(upper, c * wm + r) * ld(o, r)
                 st(s, c, value)
-
-
-@njit(**OPT)
-def substitute_two(A, f, x):  # type: ignore[no-untyped-def]
-    """As `substitute` for the slots of joints, of two right-hand sides, whose numbers stand in pairs."""
-    for k in range(lc(A, N_JOINT_BLOCKS)):
-        block = factor_at(A, k)
-        D, n, s, first = f + lc(block, F_DIAGONAL), lc(block, F_COUNT), x + 2 * lc(block, F_X), lc(block, F_ENTRY)
-        if n == 2:
-            product_two(s, D, s)
-        else:
-            solve_block(D, n, n, s, 2)
-            solve_block(D, n, n, s + 8, 2)
-        for i in range(lc(block, F_JOINT_ENTRIES)):
-            e = first + 8 * ENTRY * i
-            lower, o, m = f + lc(e, E_LOWER), x + 2 * lc(e, E_X), lc(e, E_COUNT)
-            if n == 2 and m == 2:
-                less_product_two(o, lower, s)
-                continue
-            for r in range(m):
-                for j in range(n):
-                    less_one(o + 16 * r, ld(lower, r * n + j), s + 16 * j)
-    for k in range(lc(A, N_JOINT_BLOCKS) - 1, -1, -1):
-        block = factor_at(A, k)
-        n, s, first = lc(block, F_COUNT), x + 2 * lc(block, F_X), lc(block, F_ENTRY)
-        for i in range(lc(block, F_JOINT_ENTRIES)):
-            e = first + 8 * ENTRY * i
-            m, upper, o = lc(e, E_COUNT), f + lc(e, E_UPPER), x + 2 * lc(e, E_X)
-            if n == 2 and m == 2:
-                less_product_two(s, upper, o)
-                continue
-            for c in range(n):
-                for r in range(m):
-                    less_one(s + 16 * c, ld(upper, m * c + r), o + 16 * r)

@@ -38,6 +38,28 @@ class Vectors:
         store.align = 8
         _tagged(self.builder, store, "double")
 
+    def store_whole(self, value: Any, address: Any) -> None:
+        """As `store`, of a vector that was put together, which LLVM would store in parts: a load waits for those."""
+        from llvmlite.ir.instructions import StoreInstr
+
+        class Whole(StoreInstr):  # type: ignore[misc, unused-ignore]
+            def descr(self, buffer: list[str]) -> None:
+                super().descr(buffer)
+                buffer[-1] = buffer[-1].replace("store ", "store volatile ", 1)
+
+        store = Whole(self.builder.block, value, self._place(address, value.type, False))
+        store.align = 8
+        self.builder._insert(_tagged(self.builder, store, "double"))
+
+    def store_one(self, number: Any, address: Any) -> None:
+        """One number."""
+        store = self.builder.store(number, self.builder.inttoptr(address, number.type.as_pointer()))
+        _tagged(self.builder, store, "double")
+
+    def beyond(self, address: Any, step: int) -> Any:
+        """The address so many bytes further on."""
+        return self.builder.add(address, self.ir.Constant(self.ir.IntType(64), step))
+
     def _place(self, address: Any, kind: Any, second: bool) -> Any:
         pointer = self.builder.inttoptr(address, kind.as_pointer())
         return self.builder.gep(pointer, [self.ir.Constant(self.ir.IntType(64), 1)]) if second else pointer
@@ -137,13 +159,13 @@ def vector(arguments_of: str, result: Any = types.void) -> Callable[[Callable[..
 @vector("axxx")
 def st3(w, b, target, x, y, z):  # type: ignore[no-untyped-def]
     """target = (x, y, z, 0)."""
-    w.store(w.of([x, y, z]), target)
+    w.store_whole(w.of([x, y, z]), target)
 
 
 @vector("axxxx")
 def st4(w, b, target, x, y, z, s):  # type: ignore[no-untyped-def]
     """target = (x, y, z, s)."""
-    w.store(w.of([x, y, z, s]), target)
+    w.store_whole(w.of([x, y, z, s]), target)
 
 
 @vector("a")
@@ -162,6 +184,12 @@ def copy4(w, b, source, target):  # type: ignore[no-untyped-def]
 def sum4(w, b, target, x, s, y):  # type: ignore[no-untyped-def]
     """target = x + s y."""
     w.store(b.fadd(w.load(x), b.fmul(w.all(s), w.load(y))), target)
+
+
+@vector("aa")
+def copy2(w, b, source, target):  # type: ignore[no-untyped-def]
+    """Two numbers that stand side by side."""
+    w.store(w.pair(source), target)
 
 
 @vector("aa")
@@ -253,17 +281,10 @@ def ask_two(w, b, target, J, K, x, y, r, s, p, q):  # type: ignore[no-untyped-de
     for D in (J, K):
         sums.append(b.fadd(b.fmul(w.load(D), w.load(x)), b.fmul(w.load(D, True), w.load(y))))
     rates = b.fneg(b.fadd(w.totals(*sums), w.two(r, s)))
-    for k, beside in enumerate((p, q)):
-        pair = w.ir.Constant(rates.type, w.ir.Undefined)
-        for place, number in enumerate((b.extract_element(rates, w.lane(k)), beside)):
-            pair = b.insert_element(pair, number, w.lane(place))
-        w.store(pair, target, k > 0)
-
-
-@vector("axa")
-def less_one(w, b, target, p, x):  # type: ignore[no-untyped-def]
-    """A pair -= p times the pair at x."""
-    w.store(b.fsub(w.pair(target), b.fmul(w.all(p, 2), w.pair(x))), target)
+    beside = w.ir.Constant(rates.type, w.ir.Undefined)
+    for k, number in enumerate((p, q)):
+        beside = b.insert_element(beside, number, w.lane(k))
+    w.store_whole(w.pick(rates, beside, 0, 2, 1, 3), target)
 
 
 @vector("aaaaaaax", types.float64)
@@ -275,7 +296,7 @@ def errors_of_two(w, b, J, K, x, y, r, s, norms, floor):  # type: ignore[no-unty
         sums.append(b.fadd(one, other))
         sizes.append(b.fadd(w.size(one), w.size(other)))
     explicit = w.two(r, s)
-    least = w.called("llvm.sqrt.v2f64", w.two(norms, b.add(norms, w.ir.Constant(w.ir.IntType(64), 8))))
+    least = w.called("llvm.sqrt.v2f64", w.pair(norms))
     floors = b.fmul(w.all(floor, 2), least)
     terms = b.fadd(b.fadd(w.totals(*sizes), w.size(explicit)), floors)
     tiny = w.ir.Constant(terms.type, [TINY] * 2)
