@@ -204,34 +204,41 @@ def subtract_product(target, wo, lower, w, upper, wu, m, n, o):  # type: ignore[
 
 
 @njit(**OPT)
-def factor_two(D, diagonal):  # type: ignore[no-untyped-def]
-    """As `factor_block` of a block of two rows."""
-    d0 = ld(D, 0)
-    determinant = d0 * ld(D, 3) - ld(D, 1) * ld(D, 2)
-    if d0 > EMPTIED * ld(diagonal, 0) and determinant > EMPTIED * ld(diagonal, 1) * d0:
-        invert_two(D, 1.0 / determinant)
-        return False
-    return factor_block(D, 2, 2, diagonal)
+def determinant_two(D, diagonal):  # type: ignore[no-untyped-def]
+    """Of a block of two rows; whether pivots that elimination has emptied were raised in it before."""
+    d0, beside, size, other = ld(D, 0), ld(D, 1) * ld(D, 2), ld(diagonal, 0), ld(diagonal, 1)
+    determinant = d0 * ld(D, 3) - beside
+    if d0 > EMPTIED * size and determinant > EMPTIED * other * d0:
+        return determinant, False
+    if not d0 > EMPTIED * size:
+        d0 = ridged(d0, size)
+        determinant = d0 * ld(D, 3) - beside
+    if not determinant > EMPTIED * other * d0:
+        determinant = d0 * ridged(determinant / d0, other)
+        st(D, 3, (determinant + beside) / d0)
+    st(D, 0, d0)
+    return determinant, True
 
 
 @njit(**OPT)
 def eliminate_joints(A, f):  # type: ignore[no-untyped-def]
     """Block LU of the joints' symmetric part in place; returns whether a diagonal had to be raised."""
-    raised, D, diagonal = False, f + lc(A, LU), f + lc(A, DIAGONAL)
+    some_raised, D, diagonal = False, f + lc(A, LU), f + lc(A, DIAGONAL)
     for k in range(lc(A, N_JOINT_BLOCKS)):
-        if factor_two(D, diagonal):
-            raised = True
-        block = factor_at(A, k)
+        determinant, raised = determinant_two(D, diagonal)
+        per, block = 1.0 / determinant, factor_at(A, k)
         first, targets, every = lc(block, F_ENTRY), lc(block, F_TARGET), lc(block, F_ENTRIES)
         for i in range(lc(block, F_JOINT_ENTRIES)):
             e = first + 8 * ENTRY * i
             lower = f + lc(e, E_LOWER)
-            symmetric_product_two(f + lc(e, E_UPPER), D, lower)
-            for j in range(i + 1):
+            eliminate_two(f + lc(targets, every * i + i), f + lc(e, E_UPPER), lower, D, per)
+            for j in range(i):
                 less_product_two(f + lc(targets, every * i + j), lower, f + lc(first + 8 * ENTRY * j, E_UPPER))
+        invert_two(D, per)
+        some_raised |= raised
         D += SQUARE
         diagonal += PAIR
-    return raised
+    return some_raised
 
 
 @njit(**OPT)

@@ -42,12 +42,24 @@ def product_two(w, b, target, x, y):  # type: ignore[no-untyped-def]
 
 
 @vector("aaa")
-def symmetric_product_two(w, b, target, x, y):  # type: ignore[no-untyped-def]
-    """target = x y', x symmetric: what it has below its diagonal is not read."""
+def less_turned_two(w, b, target, x, y):  # type: ignore[no-untyped-def]
+    """target -= x' y."""
     left, right = w.load(x), w.load(y)
-    first = b.fmul(w.pick(left, left, 0, 0, 1, 1), w.pick(right, right, 0, 2, 0, 2))
-    second = b.fmul(w.pick(left, left, 1, 1, 3, 3), w.pick(right, right, 1, 3, 1, 3))
-    w.store(b.fadd(first, second), target)
+    first = b.fmul(w.pick(left, left, 0, 0, 1, 1), w.pick(right, right, 0, 1, 0, 1))
+    second = b.fmul(w.pick(left, left, 2, 2, 3, 3), w.pick(right, right, 2, 3, 2, 3))
+    w.store(b.fsub(b.fsub(w.load(target), first), second), target)
+
+
+@vector("aaaax")
+def eliminate_two(w, b, target, upper, lower, D, per):  # type: ignore[no-untyped-def]
+    """upper = D^-1 lower', target -= lower upper; D symmetric, `per` 1 over its determinant, waited for last."""
+    d, x, each = w.load(D), w.load(lower), w.all(per)
+    signs = w.ir.Constant(w.type, [1.0, -1.0, -1.0, 1.0])
+    first, second = _product(w, b, x, b.fmul(w.pick(d, d, 3, 1, 1, 0), signs))
+    adjoint = b.fadd(first, second)
+    first, second = _product(w, b, adjoint, w.pick(x, x, 0, 2, 1, 3))
+    w.store(b.fsub(w.load(target), b.fmul(b.fadd(first, second), each)), target)
+    w.store(b.fmul(w.pick(adjoint, adjoint, 0, 2, 1, 3), each), upper)
 
 
 @vector("aaa")
@@ -111,6 +123,14 @@ def _applied(w, b, x, y):  # type: ignore[no-untyped-def]
 def apply_two(w, b, x, y):  # type: ignore[no-untyped-def]
     """A pair y = x y."""
     w.store(b.fadd(*_applied(w, b, x, y)), y)
+
+
+@vector("aaa")
+def less_turned_applied_two(w, b, target, x, y):  # type: ignore[no-untyped-def]
+    """A pair target -= x' y."""
+    right = w.pair(y)
+    first, second = (b.fmul(w.pair(x, k > 0), w.pick(right, right, k, k)) for k in range(2))
+    w.store(b.fsub(b.fsub(w.pair(target), first), second), target)
 
 
 @vector("aaa")

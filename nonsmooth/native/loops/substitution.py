@@ -38,12 +38,12 @@ def substitute_joints(A, f, x):  # type: ignore[no-untyped-def]
     """Solve in place for the slots of joints."""
     D, s, blocks = f + lc(A, LU), x, lc(A, N_JOINT_BLOCKS)
     for k in range(blocks):
-        apply_two(D, s)
         block = factor_at(A, k)
         e = lc(block, F_ENTRY)
         for _ in range(lc(block, F_JOINT_ENTRIES)):
-            less_applied_two(x + lc(e, E_X), f + lc(e, E_LOWER), s)
+            less_turned_applied_two(x + lc(e, E_X), f + lc(e, E_UPPER), s)
             e += 8 * ENTRY
+        apply_two(D, s)
         D += SQUARE
         s += PAIR
     for k in range(blocks - 1, -1, -1):
@@ -60,12 +60,12 @@ def substitute_two(A, f, x):  # type: ignore[no-untyped-def]
     """As `substitute_joints`, of two right-hand sides, whose numbers stand in pairs."""
     D, s, blocks = f + lc(A, LU), x, lc(A, N_JOINT_BLOCKS)
     for k in range(blocks):
-        product_two(s, D, s)
         block = factor_at(A, k)
         e = lc(block, F_ENTRY)
         for _ in range(lc(block, F_JOINT_ENTRIES)):
-            less_product_two(x + 2 * lc(e, E_X), f + lc(e, E_LOWER), s)
+            less_turned_two(x + 2 * lc(e, E_X), f + lc(e, E_UPPER), s)
             e += 8 * ENTRY
+        product_two(s, D, s)
         D += SQUARE
         s += SQUARE
     for k in range(blocks - 1, -1, -1):
