@@ -135,26 +135,19 @@ def _slider_crank_translational() -> Iterator[Problem]:
         "judged_by": "angle of the crank at 0.2 s [rad]",
         "reference": lambda: SLIDER_CRANK_TRUTH,
     }
-    yield Problem(
-        key="P2",
-        title="slider-crank, guide, MoreauJean",
-        stepper=MoreauJean(),
-        dt=1e-5,
-        steps=20_000,
-        limit=limit,
-        agrees=5e-3,
-        mujoco={},
-        same_model=False,
-        **common,
-    )
-    yield Problem(
-        key="P2_midpoint",
-        title='slider-crank, guide, MoreauJean, joints="midpoint"',
-        stepper=MoreauJean(joints="midpoint"),
-        dt=1e-5,
-        steps=20_000,
-        **common,
-    )
+    for key, joints in (("P2", "midpoint"), ("P2_rattle", "rattle")):
+        yield Problem(
+            key=key,
+            title=f'slider-crank, guide, MoreauJean, joints="{joints}"',
+            stepper=MoreauJean(joints=joints),
+            dt=1e-5,
+            steps=20_000,
+            limit=limit,
+            agrees=5e-3,
+            mujoco={},
+            same_model=False,
+            **common,
+        )
     yield Problem(
         key="P2_landing",
         title="slider-crank, guide, GaussQP, Landing(1e-6, 1e-4)",
