@@ -7,6 +7,7 @@ import pytest
 
 from nonsmooth import (
     Damper,
+    Fixed,
     GaussQP,
     Gravity,
     Ground,
@@ -75,9 +76,35 @@ def chain(links: int = 6, friction: float = 0.1, restitution: float = 0.0) -> Mo
     return model
 
 
+def welded_loop() -> Model:
+    """A closed loop whose crank carries a weld, three rows between two bodies, and a weight in a loose hook."""
+    model = Model(name="welded loop")
+    ground = model.add(Ground())
+    crank = model.add(PlanarBody("crank", mass=0.2, inertia=5e-5, position=(0.0, 0.025)))
+    plate = model.add(PlanarBody("plate", mass=0.1, inertia=2e-5, position=(-0.02, 0.03)))
+    coupler = model.add(PlanarBody("coupler", mass=0.3, inertia=3e-4, position=(0.05, 0.06)))
+    rocker = model.add(PlanarBody("rocker", mass=0.2, inertia=1e-4, position=(0.1, 0.035)))
+    weight = model.add(PlanarBody("weight", mass=0.5, inertia=1e-4, position=(0.05, 0.0295)))
+    model.add(Revolute("left", ground, crank, at_b=(0.0, -0.025)))
+    model.add(Fixed("weld", crank, plate, at_a=(-0.01, 0.0), at_b=(0.01, -0.005)))
+    model.add(Revolute("knee", crank, coupler, at_a=(0.0, 0.025), at_b=(-0.05, -0.01)))
+    model.add(Revolute("elbow", coupler, rocker, at_a=(0.05, 0.01), at_b=(0.0, 0.035)))
+    model.add(Revolute("right", ground, rocker, at_a=(0.1, 0.0), at_b=(0.0, -0.035)))
+    contact = Rigid(restitution=0.3, friction=0.1)
+    model.add(RevoluteClearance("hook", coupler, weight, at_b=(0.0, 0.03), clearance=5e-4, radius=5e-3,
+                                contact=contact))  # fmt: skip
+    model.add(Gravity(acceleration=(0.0, -9.81)))
+    return model
+
+
 def models() -> dict[str, Model]:
     found = {name: problem() for name, problem in find_problems().items()}
-    found |= {"four-bar": four_bar(), "chain": chain(), "chain-elastic": chain(3, 0.3, 0.5)}
+    found |= {
+        "four-bar": four_bar(),
+        "chain": chain(),
+        "chain-elastic": chain(3, 0.3, 0.5),
+        "welded-loop": welded_loop(),
+    }
     return found
 
 

@@ -1,6 +1,7 @@
-"""Blocks of two rows and two columns, four doubles row by row, as one vector.
+"""Pairs of rows of joints, and blocks of two such rows and columns, four doubles row by row, as one vector.
 
-Each operation adds its products in the order of a loop over rows and columns, and so gives the bits of one.
+What one block waits for of the one before it is what a step with joints waits for most: operations that follow each
+other at once are one, and products of which one factor is known early come last.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def mobility_two(w, b, target, diagonal, J, K, x, y):  # type: ignore[no-untyped
         one = b.fmul(b.fmul(w.load(D), w.load(E)), first)
         sums.append(b.fadd(one, b.fmul(b.fmul(w.load(D, True), w.load(E, True)), second)))
     square = _totals(w, b, [sums[0], sums[1], sums[1], sums[2]])
-    empty = b.fcmp_ordered("==", square, w.ir.Constant(w.type, [0.0, math.inf, math.inf, 0.0]))
+    empty = b.fcmp_ordered("==", square, w.ir.Constant(w.type, [0.0, math.nan, math.nan, 0.0]))
     square = b.select(empty, w.ir.Constant(w.type, [1.0] * 4), square)
     w.store(square, target)
     w.store(w.pick(square, square, 0, 3), diagonal)
