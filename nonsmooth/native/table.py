@@ -133,7 +133,8 @@ JOINT_B, JOINT_FIRST, JOINT_PAIRS, _, S_REACTION, S_REACTION_I, SUM_REACTION, SU
 S_ROW, S_GAP, S_TANGENTIAL, S_PUSH, SLOT = 0, 1, 2, 8 * 4, 12
 #: bytes from record to record, and the offset of the ground, the first body
 BODY_STEP, GAP_STEP, ROW_STEP, JOINT_STEP, SLOT_STEP = 8 * BODY, 8 * GAP, 8 * ROW, 8 * JOINT, 8 * SLOT
-#: rows of joints come in pairs, of which the second may be empty; a block of four doubles, a pair of pairs of slots
+#: rows of joints come in pairs, of which the second may be empty; bytes of a block of two rows and columns, of two
+#: slots
 PAIR_STEP, SQUARE, PAIR = 2 * ROW_STEP, 8 * 4, 8 * 2
 GROUND = 8 * HEADER
 

@@ -146,7 +146,7 @@ def evaluate_group(A, f, g, z, v, side):  # type: ignore[no-untyped-def]
 def evaluate(A, f, first, last, z, v, side):  # type: ignore[no-untyped-def]
     """Run the kernels of groups first..last; `side` is added to where they write.
 
-    The first four are called from places of their own: a processor may foresee of each place but one function.
+    Up to four are each called from a place of their own: a processor may foresee only one function for each place.
     """
     if first < last:
         evaluate_group(A, f, first, z, v, side)

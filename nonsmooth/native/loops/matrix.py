@@ -141,6 +141,23 @@ def ridged(pivot, size):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def determinant_two(D, w, diagonal):  # type: ignore[no-untyped-def]
+    """Of a block of two rows; whether pivots that elimination has emptied were raised in it before."""
+    d0, beside, size, other = ld(D, 0), ld(D, 1) * ld(D, w), ld(diagonal, 0), ld(diagonal, 1)
+    determinant = d0 * ld(D, w + 1) - beside
+    if d0 > EMPTIED * size and determinant > EMPTIED * other * d0:
+        return determinant, False
+    if not d0 > EMPTIED * size:
+        d0 = ridged(d0, size)
+        determinant = d0 * ld(D, w + 1) - beside
+    if not determinant > EMPTIED * other * d0:
+        determinant = d0 * ridged(determinant / d0, other)
+        st(D, w + 1, (determinant + beside) / d0)
+    st(D, 0, d0)
+    return determinant, True
+
+
+@njit(**OPT)
 def factor_block(D, w, n, diagonal):  # type: ignore[no-untyped-def]
     """Inverse of a block of one or two rows, LU factors with inverse pivots of a larger; whether one was raised."""
     raised = False
@@ -150,22 +167,12 @@ def factor_block(D, w, n, diagonal):  # type: ignore[no-untyped-def]
             pivot, raised = ridged(pivot, size), True
         st(D, 0, 1.0 / pivot)
     elif n == 2:
-        d0, beside, below, d1 = ld(D, 0), ld(D, 1), ld(D, w), ld(D, w + 1)
-        size, other = ld(diagonal, 0), ld(diagonal, 1)
-        if not d0 > EMPTIED * size:
-            d0, raised = ridged(d0, size), True
-        determinant = d0 * d1 - beside * below
-        if not determinant > EMPTIED * other * d0:
-            determinant, raised = d0 * ridged(determinant / d0, other), True
-            d1 = (determinant + beside * below) / d0
-        inverse = 1.0 / determinant
-        if w == 2 and not raised:
-            invert_two(D, inverse)
-        else:
-            st(D, 0, d1 * inverse)
-            st(D, 1, -beside * inverse)
-            st(D, w, -below * inverse)
-            st(D, w + 1, d0 * inverse)
+        determinant, raised = determinant_two(D, w, diagonal)
+        d0, beside, below, d1, inverse = ld(D, 0), ld(D, 1), ld(D, w), ld(D, w + 1), 1.0 / determinant
+        st(D, 0, d1 * inverse)
+        st(D, 1, -beside * inverse)
+        st(D, w, -below * inverse)
+        st(D, w + 1, d0 * inverse)
     else:
         for c in range(n):
             pivot, size = ld(D, c * w + c), ld(diagonal, c)
@@ -204,28 +211,11 @@ def subtract_product(target, wo, lower, w, upper, wu, m, n, o):  # type: ignore[
 
 
 @njit(**OPT)
-def determinant_two(D, diagonal):  # type: ignore[no-untyped-def]
-    """Of a block of two rows; whether pivots that elimination has emptied were raised in it before."""
-    d0, beside, size, other = ld(D, 0), ld(D, 1) * ld(D, 2), ld(diagonal, 0), ld(diagonal, 1)
-    determinant = d0 * ld(D, 3) - beside
-    if d0 > EMPTIED * size and determinant > EMPTIED * other * d0:
-        return determinant, False
-    if not d0 > EMPTIED * size:
-        d0 = ridged(d0, size)
-        determinant = d0 * ld(D, 3) - beside
-    if not determinant > EMPTIED * other * d0:
-        determinant = d0 * ridged(determinant / d0, other)
-        st(D, 3, (determinant + beside) / d0)
-    st(D, 0, d0)
-    return determinant, True
-
-
-@njit(**OPT)
 def eliminate_joints(A, f):  # type: ignore[no-untyped-def]
     """Block LU of the joints' symmetric part in place; returns whether a diagonal had to be raised."""
     some_raised, D, diagonal = False, f + lc(A, LU), f + lc(A, DIAGONAL)
     for k in range(lc(A, N_JOINT_BLOCKS)):
-        determinant, raised = determinant_two(D, diagonal)
+        determinant, raised = determinant_two(D, 2, diagonal)
         per, block = 1.0 / determinant, factor_at(A, k)
         first, targets, every = lc(block, F_ENTRY), lc(block, F_TARGET), lc(block, F_ENTRIES)
         for i in range(lc(block, F_JOINT_ENTRIES)):

@@ -147,10 +147,9 @@ def midpoint_record(A, f, t1, dt, some):  # type: ignore[no-untyped-def]
     si(f, HIT, 1 if striking else 0)
     note_scalars(f, dt, error, natural, work, struck_work, 0.0 if striking else loss)
     row = f + lc(A, ROWS)
-    for _ in range(lc(A, N_JOINT_BLOCKS)):
+    for _ in range(lc(A, N_ROWS)):
         copy2(row + 8 * RATE_NEXT, row + 8 * RATE_LEFT)
-        copy2(row + ROW_STEP + 8 * RATE_NEXT, row + ROW_STEP + 8 * RATE_LEFT)
-        row += PAIR_STEP
+        row += ROW_STEP
     for k in range(1, lc(A, N_BODIES) + 1):
         b = f + GROUND + BODY_STEP * k
         sum4(b + 8 * Q, b + 8 * QM, dt / 2, b + 8 * VP)

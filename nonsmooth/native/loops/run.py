@@ -73,10 +73,9 @@ def copy_impulses(A, f, of_gaps, to_gaps, of_rows, to_rows):  # type: ignore[no-
     for _ in range(lc(A, N_GAPS)):
         copy2(gap + 8 * of_gaps, gap + 8 * to_gaps)
         gap += GAP_STEP
-    for _ in range(lc(A, N_JOINT_BLOCKS)):
+    for _ in range(lc(A, N_ROWS)):
         copy2(row + 8 * of_rows, row + 8 * to_rows)
-        copy2(row + ROW_STEP + 8 * of_rows, row + ROW_STEP + 8 * to_rows)
-        row += PAIR_STEP
+        row += ROW_STEP
 
 
 @njit(**OPT)

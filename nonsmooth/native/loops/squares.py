@@ -120,10 +120,10 @@ def _applied(w, b, x, y):  # type: ignore[no-untyped-def]
     return [b.fmul(w.pick(left, left, k, 2 + k), w.pick(right, right, k, k)) for k in range(2)]
 
 
-@vector("aa")
-def apply_two(w, b, x, y):  # type: ignore[no-untyped-def]
-    """A pair y = x y."""
-    w.store(b.fadd(*_applied(w, b, x, y)), y)
+@vector("aaa")
+def apply_two(w, b, target, x, y):  # type: ignore[no-untyped-def]
+    """A pair target = x y."""
+    w.store(b.fadd(*_applied(w, b, x, y)), target)
 
 
 @vector("aaa")
@@ -149,9 +149,7 @@ def close_two(w, b, row, x, y, per, faster, weight, lead):  # type: ignore[no-un
     def both(field):  # type: ignore[no-untyped-def]
         return w.two(w.beyond(row, 8 * field), w.beyond(other, 8 * field))
 
-    sums = []
-    for J in (w.beyond(row, DIRECTION), w.beyond(other, DIRECTION)):
-        sums.append(b.fadd(b.fmul(w.load(J), w.load(x)), b.fmul(w.load(J, True), w.load(y))))
+    sums = (w.along(w.beyond(at, DIRECTION), x, y) for at in (row, other))
     explicit = both(ROW_RATE)
     rate = b.fadd(w.totals(*sums), explicit)
     bend = b.fmul(b.fsub(rate, both(RATE_LEFT)), w.all(faster, 2))

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba import njit
 
 from nonsmooth.native.loops.memory import *
@@ -33,48 +35,35 @@ def solve_block(D, w, n, x, stride):  # type: ignore[no-untyped-def]
         st(x, c * stride, value * ld(D, c * w + c))
 
 
-@njit(**OPT)
-def substitute_joints(A, f, x):  # type: ignore[no-untyped-def]
-    """Solve in place for the slots of joints."""
-    D, s, blocks = f + lc(A, LU), x, lc(A, N_JOINT_BLOCKS)
-    for k in range(blocks):
-        block = factor_at(A, k)
-        e = lc(block, F_ENTRY)
-        for _ in range(lc(block, F_JOINT_ENTRIES)):
-            less_turned_applied_two(x + lc(e, E_X), f + lc(e, E_UPPER), s)
-            e += 8 * ENTRY
-        apply_two(D, s)
-        D += SQUARE
-        s += PAIR
-    for k in range(blocks - 1, -1, -1):
-        s -= PAIR
-        block = factor_at(A, k)
-        e = lc(block, F_ENTRY)
-        for _ in range(lc(block, F_JOINT_ENTRIES)):
-            less_applied_two(s, f + lc(e, E_UPPER), x + lc(e, E_X))
-            e += 8 * ENTRY
+def _substitution(step: int, apply: Any, less: Any, less_turned: Any) -> Any:
+    """Solves in place for the slots of joints, whose numbers stand `step` bytes on from block to block."""
+
+    @njit(**OPT)
+    def substitute_blocks(A, f, x):  # type: ignore[no-untyped-def]
+        D, s, blocks = f + lc(A, LU), x, lc(A, N_JOINT_BLOCKS)
+        for k in range(blocks):
+            block = factor_at(A, k)
+            e = lc(block, F_ENTRY)
+            for _ in range(lc(block, F_JOINT_ENTRIES)):
+                less_turned(x + step // PAIR * lc(e, E_X), f + lc(e, E_UPPER), s)
+                e += 8 * ENTRY
+            apply(s, D, s)
+            D += SQUARE
+            s += step
+        for k in range(blocks - 1, -1, -1):
+            s -= step
+            block = factor_at(A, k)
+            e = lc(block, F_ENTRY)
+            for _ in range(lc(block, F_JOINT_ENTRIES)):
+                less(s, f + lc(e, E_UPPER), x + step // PAIR * lc(e, E_X))
+                e += 8 * ENTRY
+
+    return substitute_blocks
 
 
-@njit(**OPT)
-def substitute_two(A, f, x):  # type: ignore[no-untyped-def]
-    """As `substitute_joints`, of two right-hand sides, whose numbers stand in pairs."""
-    D, s, blocks = f + lc(A, LU), x, lc(A, N_JOINT_BLOCKS)
-    for k in range(blocks):
-        block = factor_at(A, k)
-        e = lc(block, F_ENTRY)
-        for _ in range(lc(block, F_JOINT_ENTRIES)):
-            less_turned_two(x + 2 * lc(e, E_X), f + lc(e, E_UPPER), s)
-            e += 8 * ENTRY
-        product_two(s, D, s)
-        D += SQUARE
-        s += SQUARE
-    for k in range(blocks - 1, -1, -1):
-        s -= SQUARE
-        block = factor_at(A, k)
-        e = lc(block, F_ENTRY)
-        for _ in range(lc(block, F_JOINT_ENTRIES)):
-            less_product_two(s, f + lc(e, E_UPPER), x + 2 * lc(e, E_X))
-            e += 8 * ENTRY
+#: of one right-hand side, and of two, whose numbers stand in pairs
+substitute_joints = _substitution(PAIR, apply_two, less_applied_two, less_turned_applied_two)
+substitute_two = _substitution(SQUARE, product_two, less_product_two, less_turned_two)
 
 
 @njit(**OPT)

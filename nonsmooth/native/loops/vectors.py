@@ -101,6 +101,11 @@ class Vectors:
         x, y, z = (self.builder.extract_element(value, self.lane(k)) for k in range(3))
         return self.builder.fadd(self.builder.fadd(x, y), z)
 
+    def along(self, J: Any, x: Any, y: Any) -> Any:
+        """What `total` makes J . (x, y) of, for a direction and the vectors of its two bodies."""
+        first = self.builder.fmul(self.load(J), self.load(x))
+        return self.builder.fadd(first, self.builder.fmul(self.load(J, True), self.load(y)))
+
     def totals(self, x: Any, y: Any) -> Any:
         """The sums of the components of two vectors, the bits of `total`."""
         sums = self.builder.fadd(self.pick(x, y, 0, 4, 2, 6), self.pick(x, y, 1, 5, 3, 7))
@@ -260,16 +265,13 @@ def weighted4(w, b, x, y, weight):  # type: ignore[no-untyped-def]
 @vector("aaa", types.float64)
 def along(w, b, J, x, y):  # type: ignore[no-untyped-def]
     """J . (x, y) of a direction and the vectors of its two bodies."""
-    return w.total(b.fadd(b.fmul(w.load(J), w.load(x)), b.fmul(w.load(J, True), w.load(y))))
+    return w.total(w.along(J, x, y))
 
 
 @vector("aaaaaaa", types.float64)
 def rates_of_two(w, b, target, J, K, x, y, r, s):  # type: ignore[no-untyped-def]
     """target = -(J . (x, y) + r), -(K . (x, y) + s), two numbers; the larger size."""
-    sums = []
-    for D in (J, K):
-        sums.append(b.fadd(b.fmul(w.load(D), w.load(x)), b.fmul(w.load(D, True), w.load(y))))
-    rates = b.fneg(b.fadd(w.totals(*sums), w.two(r, s)))
+    rates = b.fneg(b.fadd(w.totals(w.along(J, x, y), w.along(K, x, y)), w.two(r, s)))
     w.store(rates, target)
     return w.larger(w.size(rates))
 
@@ -277,10 +279,7 @@ def rates_of_two(w, b, target, J, K, x, y, r, s):  # type: ignore[no-untyped-def
 @vector("aaaaaaaxx")
 def ask_two(w, b, target, J, K, x, y, r, s, p, q):  # type: ignore[no-untyped-def]
     """Two pairs: -(J . (x, y) + r) and p, -(K . (x, y) + s) and q."""
-    sums = []
-    for D in (J, K):
-        sums.append(b.fadd(b.fmul(w.load(D), w.load(x)), b.fmul(w.load(D, True), w.load(y))))
-    rates = b.fneg(b.fadd(w.totals(*sums), w.two(r, s)))
+    rates = b.fneg(b.fadd(w.totals(w.along(J, x, y), w.along(K, x, y)), w.two(r, s)))
     beside = w.ir.Constant(rates.type, w.ir.Undefined)
     for k, number in enumerate((p, q)):
         beside = b.insert_element(beside, number, w.lane(k))
