@@ -20,22 +20,20 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Plan:
-    """Blocks in their order, and where the blocks of their matrix stand, in doubles.
+    """Blocks in their order, and where the blocks of their matrix stand, counted in such blocks.
 
     Couplings are pairs of different blocks that share a body, those between joints first, among which stand those that
     elimination alone makes, as if they shared the ground (0), whose inverse mass is 0; entries are, block after
-    block, the later ones that it meets when it is eliminated, and targets the blocks (of each, of each) of the matrix.
+    block, the later ones that it meets when it is eliminated, and targets the blocks (of each, of each) of the matrix,
+    whose diagonal comes first.
 
-    >>> eliminate([(2, 0, 1), (1, 1, 0)], joints=1).order
+    >>> eliminate([(0, 1), (1, 0)], joints=1).order
     [0, 1]
     """
 
     order: list[int]
-    #: doubles that the matrix takes, in all and for joints
+    #: blocks of the matrix
     size: int
-    joint_size: int
-    #: by block
-    diagonal: Integers
     #: (row > column, which of the row's two bodies, which of the column's, body, block below, block above the diagonal)
     couplings: Integers
     joint_couplings: int
@@ -46,10 +44,10 @@ class Plan:
     shares: Integers
 
 
-def eliminate(blocks: Sequence[tuple[int, int, int]], joints: int) -> Plan:
-    """The plan for blocks (largest size, body, body), of which the first `joints` belong to joints; 0 is the ground."""
+def eliminate(blocks: Sequence[tuple[int, int]], joints: int) -> Plan:
+    """The plan for blocks (body, body), of which the first `joints` belong to joints; 0 is the ground."""
     by_body: dict[int, list[tuple[int, int]]] = {}
-    for i, (_, *bodies) in enumerate(blocks):
+    for i, bodies in enumerate(blocks):
         for side, body in enumerate(bodies):
             if body:
                 by_body.setdefault(body, []).append((i, side))
@@ -60,16 +58,18 @@ def eliminate(blocks: Sequence[tuple[int, int, int]], joints: int) -> Plan:
     order, later = _least_degree(neighbours, joints)
     position = {block: k for k, block in enumerate(order)}
     later_at = [sorted(position[j] for j in later[i]) for i in order]
-    place, size, joint_size = _places([blocks[i][0] for i in order], later_at, joints)
+    place = {(k, k): k for k in range(len(order))}
+    for k, after in enumerate(later_at):
+        for j in after:
+            place[j, k], place[k, j] = len(place), len(place) + 1
     met = _couplings(by_body, position)
     pairs = {c[:2] for c in met}
-    met += [(j, k, 0, 0, 0) for k in range(joints) for j in later_at[k] if j < joints and (j, k) not in pairs]
+    met += [(j, k, 0, 0, 0) for k, after in enumerate(later_at) for j in after if (j, k) not in pairs]
     couplings = [(*c, place[c[0], c[1]], place[c[1], c[0]]) for c in sorted(met)]
     many, of_joints = (_table([sum(j < below for j in after) for after in later_at]) for below in (len(order), joints))
     shares = np.column_stack([np.cumsum(many) - many, of_joints, many, np.cumsum(many**2) - many**2])
     return Plan(
-        order, size, joint_size,
-        diagonal=_table([place[k, k] for k in range(len(order))]),
+        order, len(place),
         couplings=_table(couplings, 7),
         joint_couplings=sum(c[0] < joints for c in couplings),
         entries=_table([(j, place[j, k], place[k, j]) for k, after in enumerate(later_at) for j in after], 3),
@@ -108,33 +108,6 @@ def _least_degree(neighbours: list[set[int]], joints: int) -> tuple[list[int], l
                 if j in members:
                     heapq.heappush(heap, (len(graph[j]), len(order) if j >= joints else 0, j))
     return order, graph
-
-
-def _places(sizes: list[int], later: list[list[int]], joints: int) -> tuple[dict[tuple[int, int], int], int, int]:
-    """Offsets of the blocks (row, column) of the matrix: those between joints first, then diagonals."""
-    place: dict[tuple[int, int], int] = {}
-    size = 0
-
-    def take(row: int, column: int) -> None:
-        nonlocal size
-        place[row, column] = size
-        size += sizes[row] * sizes[column]
-
-    def pairs(first: int, last: int, among: range) -> None:
-        for k in range(first, last):
-            for j in later[k]:
-                if j in among:
-                    take(j, k)
-                    take(k, j)
-
-    for k in range(joints):
-        take(k, k)
-    pairs(0, joints, range(joints))
-    joint_size = size
-    for k in range(joints, len(sizes)):
-        take(k, k)
-    pairs(0, len(sizes), range(joints, len(sizes)))
-    return place, size, joint_size
 
 
 def _couplings(

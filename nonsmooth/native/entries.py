@@ -66,9 +66,9 @@ ALWAYS = (prepare, at_state, contact_sizes, first_row, observe_rows, run)
 
 
 @functools.cache
-def ready(scheme: str) -> None:
+def ready(scheme: str, solve: str) -> None:
     """Compile what a run of a scheme calls and no file holds, in processes beside each other; once per process."""
-    _beside([(scheme, "")], [("solve", ""), ("finish", ""), *((entry.name, entry.kinds) for entry in ALWAYS)])
+    _beside([(scheme, "")], [(solve, ""), ("finish", ""), *((entry.name, entry.kinds) for entry in ALWAYS)])
 
 
 @functools.cache

@@ -189,53 +189,52 @@ class Layout:
             self.table[where] = ends[-1]
 
     def _blocks(self) -> None:
-        """Blocks in order of elimination, and the memory of their matrix: pairs of rows of joints, then contacts."""
+        """Blocks in order of elimination, and the memory of their matrix: pairs of rows of joints, then gaps.
+
+        Blocks are of two rows, but of one where there are neither joints nor friction.
+        """
         table, nj = self.table, int(self.table[n.N_JOINT_BLOCKS])
-        contacts = np.arange(len(self.joints), self._counts.size)
-        element = np.concatenate([np.repeat(np.arange(len(self.joints)), self._row_pairs), contacts])
-        joint = np.arange(element.size) < nj
-        counts, first = np.where(joint, 2, self._counts[element]), self._first[element]
-        first[:nj] = table[n.ROWS] + n.PAIR_STEP * np.arange(nj)
-        sizes = counts * np.where(joint, 1, 1 + self.rough)
-        plan = eliminate(np.column_stack([sizes, self._pairs[element] - n.GROUND]).tolist(), nj)
+        self.paired = bool(nj) or self.rough
+        rows, of_joints = 1 + self.paired, np.repeat(self._pairs[: len(self.joints)], self._row_pairs, axis=0)
+        pairs = np.concatenate([of_joints, self._pairs_of_gaps()])
+        plan = eliminate((pairs - n.GROUND).tolist(), nj)
         order = np.array(plan.order, int)
-        counts, sizes, slot = counts[order], sizes[order], np.cumsum(sizes[order]) - sizes[order]
-        slots = int(sizes.sum())
+        count = order.size
         for where, value in (
-            (n.N_BLOCKS, counts.size), (n.N_SLOTS, slots), (n.N_LU, plan.size),
-            (n.N_JOINT_LU, plan.joint_size), (n.N_COUPLINGS, len(plan.couplings)),
-            (n.N_JOINT_COUPLINGS, plan.joint_couplings), (n.SLOTS, self._take(n.SLOT * (slots - 2 * nj))),
-            (n.COUNT, self._take(counts.size)), (n.DIAGONAL, self._take(slots)), (n.X, self._take(slots)),
-            (n.RHS, self._take(slots)), (n.RHS_A, self._take(slots)), (n.PAIRS, self._take(4 * nj)),
-            (n.LU, self._take(plan.size)),
+            (n.N_BLOCKS, count), (n.N_JOINT_COUPLINGS, plan.joint_couplings),
+            (n.SLOTS, self._take(n.SLOT * self.nc * self.paired)), (n.ON, self._take(count)),
+            (n.DIAGONAL, self._take(rows * count)), (n.X, self._take(rows * count)), (n.RHS, self._take(rows * count)),
+            (n.RHS_A, self._take(rows * count)), (n.PAIRS, self._take(4 * nj)), (n.LU, self._take(rows**2 * plan.size)),
         ):  # fmt: skip
             table[where] = value
-        self._block = blocks = np.zeros((counts.size, n.BLOCK), dtype=np.int64)
-        blocks[:, n.B_COUNT], blocks[:, n.B_SIZE], blocks[:, n.B_FIRST] = counts, sizes, first[order]
-        blocks[:, [n.B_A, n.B_B]] = self._pairs[element[order]]
-        blocks[nj:, n.B_SLOT] = table[n.SLOTS] + n.SLOT_STEP * (slot[nj:] - 2 * nj)
-        blocks[:, n.B_X], blocks[:, n.B_DIAGONAL] = 8 * slot, table[n.LU] + 8 * plan.diagonal
-        entries, couplings = self._entries(plan), self._couplings(plan)
-        found = blocks, couplings, entries, table[n.LU] + 8 * plan.targets
+        places = table[n.LU] + 8 * rows**2 * np.arange(plan.size)
+        rows_of_joints, gaps = n.PAIR_STEP * np.arange(nj), n.GAP_STEP * np.arange(self.nc)
+        blocks = np.zeros((count, n.BLOCK), dtype=np.int64)
+        blocks[:, n.B_FIRST] = np.concatenate([table[n.ROWS] + rows_of_joints, table[n.GAPS] + gaps])[order]
+        blocks[:, [n.B_A, n.B_B]] = pairs[order]
+        couplings = self._couplings(plan, blocks[:, n.B_FIRST], places)
+        blocks[:, n.B_COUPLINGS] = np.bincount(plan.couplings[:, 0], minlength=count)
+        entries = plan.entries.copy()
+        entries[:, [n.E_LOWER, n.E_UPPER]] = places[entries[:, [n.E_LOWER, n.E_UPPER]]]
+        found = blocks, couplings, entries, places[plan.targets]
         table[[n.BLOCKS, n.COUPLINGS, n.ENTRIES, n.TARGETS]] = [self._address(numbers) for numbers in found]
-        same, shares = blocks[:, [n.B_SIZE, n.B_X, n.B_DIAGONAL]], plan.shares * [8 * n.ENTRY, 1, 1, 8]
-        shares[:, [0, 3]] += table[[n.ENTRIES, n.TARGETS]]
-        table[n.FACTORS] = self._address(np.hstack([same, shares]))
+        shares = plan.shares * np.array([8 * n.ENTRY, 1, 1, 8])
+        shares[:, [n.F_ENTRY, n.F_TARGET]] += table[[n.ENTRIES, n.TARGETS]]
+        table[n.FACTORS] = self._address(shares)
 
-    def _entries(self, plan: Plan) -> Integers:
-        entries = np.zeros((len(plan.entries), n.ENTRY), dtype=np.int64)
-        which = plan.entries[:, 0]
-        entries[:, n.E_BLOCK], entries[:, [n.E_X, n.E_SIZE]] = which, self._block[which][:, [n.B_X, n.B_SIZE]]
-        entries[:, [n.E_LOWER, n.E_UPPER]] = self.table[n.LU] + 8 * plan.entries[:, 1:]
-        return entries
+    def _pairs_of_gaps(self) -> Integers:
+        """(gaps, 2) offsets of their bodies."""
+        nj = len(self.joints)
+        return np.repeat(self._pairs[nj:], self._counts[nj:], axis=0)
 
-    def _couplings(self, plan: Plan) -> Integers:
+    def _couplings(self, plan: Plan, first: Integers, places: Integers) -> Integers:
         couplings = np.zeros((len(plan.couplings), n.COUPLING), dtype=np.int64)
         which, sides = plan.couplings[:, :2], 32 * plan.couplings[:, 2:4]
-        couplings[:, [n.C_ROW, n.C_COLUMN]], couplings[:, [n.C_ROW_SIDE, n.C_COLUMN_SIDE]] = which, sides
+        couplings[:, n.C_COLUMN], couplings[:, [n.C_ROW_SIDE, n.C_COLUMN_SIDE]] = which[:, 1], sides
         couplings[:, n.C_BODY] = n.GROUND + plan.couplings[:, 4]
-        couplings[:, [n.C_LOWER, n.C_UPPER]] = self.table[n.LU] + 8 * plan.couplings[:, 5:]
-        couplings[:, [n.C_ROW_FIRST, n.C_COLUMN_FIRST]] = self._block[which][:, :, n.B_FIRST] + n.DIRECTION + sides
+        couplings[:, [n.C_LOWER, n.C_UPPER]] = places[plan.couplings[:, 5:]]
+        direction = np.where(which < self.table[n.N_JOINT_BLOCKS], n.DIRECTION, n.NORMAL)
+        couplings[:, [n.C_ROW_FIRST, n.C_COLUMN_FIRST]] = first[which] + direction + sides
         couplings[1:, n.C_ADDS] = (which[1:] == which[:-1]).all(axis=1)
         return couplings
 
@@ -316,13 +315,13 @@ class Layout:
         template, nj = np.zeros(self.size), len(self.joints)
         integers = template.view(np.int64)
         of_rows = np.repeat(self._pairs[:nj], 2 * self._row_pairs, axis=0)
-        of_gaps = np.repeat(self._pairs[nj:], self._counts[nj:], axis=0)
+        of_gaps = self._pairs_of_gaps()
         for k, row_body, gap_body in ((0, n.ROW_A, n.GAP_A), (1, n.ROW_B, n.GAP_B)):
             self.row_field(integers, row_body)[:] = of_rows[:, k]
             self.gap_field(integers, gap_body)[:] = of_gaps[:, k]
         facts = np.column_stack([self._pairs[:nj, 1], self._first[:nj], self._row_pairs])
         self.joint_field(integers, n.JOINT_B)[:] = facts
-        self.header(integers, self.table[n.COUNT] // 8, int(self.table[n.N_JOINT_BLOCKS]))[:] = 2
+        self.header(integers, self.table[n.ON] // 8, int(self.table[n.N_JOINT_BLOCKS]))[:] = 1
         self.gap_field(template, n.THRESHOLD)[:] = self.threshold
         for z in (n.Z0, n.Z1, n.ZM):
             template[n.HEADER + z + 2] = 1.0

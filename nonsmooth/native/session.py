@@ -115,8 +115,9 @@ class Session:
         self.table = layout.table.copy()
         self.table[n.SCHEME], self.table[n.PROJECTED], self.table[n.RECORD] = scheme.kind, scheme.projected, record
         self.table[n.OBSERVE] = record > 1
-        entries.ready(SCHEMES[scheme.kind])
-        self.units = entries.unit("solve"), entries.unit(SCHEMES[scheme.kind]), entries.unit("finish")
+        solve = "solve" if layout.paired else "solve-single"
+        entries.ready(SCHEMES[scheme.kind], solve)
+        self.units = entries.unit(solve), entries.unit(SCHEMES[scheme.kind]), entries.unit("finish")
         self.table[[n.SOLVE, n.STEP, n.FINISH]] = [unit.address for unit in self.units]
         if scheme.kind in STARTS:
             self.table[n.START] = entries.address(STARTS[scheme.kind], "ii")

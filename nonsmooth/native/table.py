@@ -7,40 +7,39 @@ integers, which all runs share. Places within a run are offsets in bytes; fields
 
 # ------------------------------------------------------------------------------------------------------ table A: counts
 (
-    N_BODIES, N_ROWS, N_GAPS, N_JOINTS, N_BLOCKS, N_JOINT_BLOCKS, N_SLOTS, N_LU, N_JOINT_LU, N_COUPLINGS,
-    N_JOINT_COUPLINGS, N_GROUPS, N_FLOATS, ROUGH, VARYING, RECORD, OBSERVE, BRIEF, PROJECTED, SCHEME,
-    ROW_WIDTH, STRUCK_WIDTH,
+    N_BODIES, N_ROWS, N_GAPS, N_JOINTS, N_BLOCKS, N_JOINT_BLOCKS, N_JOINT_COUPLINGS, N_GROUPS, N_FLOATS,
+    ROUGH, VARYING, RECORD, OBSERVE, BRIEF, PROJECTED, SCHEME, ROW_WIDTH, STRUCK_WIDTH,
     # groups of elements, first and last, by what they are evaluated for
     CONTACT_0, CONTACT_1, JOINT_0, JOINT_1, FORCE_0, FORCE_1, STATIC_0, STATIC_1, SURFACE_0, SURFACE_1,
     CLOSURE_0, CLOSURE_1, POTENTIAL_0, POTENTIAL_1, DRIFT_0, DRIFT_1,
     # offsets of a run's records and arrays
-    GAPS, ROWS, JOINTS, SLOTS, COUNT, DIAGONAL, X, RHS, RHS_A, PAIRS, LU, MORE,
+    GAPS, ROWS, JOINTS, SLOTS, ON, DIAGONAL, X, RHS, RHS_A, PAIRS, LU, MORE,
     # addresses of records of integers; of the offsets of all bodies, and of those at contacts and varying forces
     GROUPS, BLOCKS, FACTORS, COUPLINGS, ENTRIES, TARGETS, EVERY, TOUCHED, N_TOUCHED,
     # addresses of functions, the last 0 where a scheme begins with nothing of its own
     SOLVE, STEP, FINISH, START,
     N_TABLE,
-) = range(64)  # fmt: skip
+) = range(60)  # fmt: skip
 
 # ----------------------------------------------------------------------------------------------- records of integers
 #: a group of elements of one kind: its two functions, how many, the address of (body a, body b, outputs) of each, all
 #: offsets, offsets of what `prepare` makes and of parameters, whether its power is a loss, how its energy is stored
 G_EVALUATE, G_PREPARE, G_SIZE, G_PLACES, G_W, G_P, G_DAMPING, G_STORED, GROUP = range(9)
-#: a block of rows: how many gaps, or two rows of a joint, and rows at most; offsets of the first one, of its bodies, of
-#: its slots (of contacts), within the arrays by slot, of its diagonal block
-B_COUNT, B_SIZE, B_FIRST, B_A, B_B, B_SLOT, B_X, B_DIAGONAL, BLOCK = range(9)
-#: and as it is eliminated: the same of these; the address of its entries of the elimination, how many of those are
-#: joints' and how many in all, the address of its targets
-F_SIZE, F_X, F_DIAGONAL, F_ENTRY, F_JOINT_ENTRIES, F_ENTRIES, F_TARGET, FACTOR = range(8)
-#: a pair of blocks that share a body: their indices, where the body stands in their rows (bytes), offsets of the body
-#: and of the blocks of the matrix below and above the diagonal, of the directions of joints there; whether another
-#: coupling has filled the block before
+#: a block of the matrix, two rows of a joint or those of a gap: offsets of the first row or of the gap, and of its
+#: bodies; of gaps, how many couplings have their row
+B_FIRST, B_A, B_B, B_COUPLINGS, BLOCK = range(5)
+#: and as it is eliminated: the address of its entries of the elimination, how many of those are joints' and how many in
+#: all, the address of its targets
+F_ENTRY, F_JOINT_ENTRIES, F_ENTRIES, F_TARGET, FACTOR = range(5)
+#: a pair of blocks that share a body: index of the column, where the body stands in the row's and in the column's
+#: directions (bytes), offsets of the body, the ground where they are coupled by elimination alone, and of the blocks of
+#: the matrix below and above the diagonal, of the first directions of both there; whether another coupling has filled
+#: the block before
 (
-    C_ROW, C_COLUMN, C_ROW_SIDE, C_COLUMN_SIDE, C_BODY, C_LOWER, C_UPPER, C_ROW_FIRST, C_COLUMN_FIRST, C_ADDS, COUPLING,
-) = range(11)  # fmt: skip
-#: a block that comes after another and is coupled to it: its index, offsets of both blocks of the matrix, its slots in
-#: the arrays by slot, its size
-E_BLOCK, E_LOWER, E_UPPER, E_X, E_SIZE, ENTRY = range(6)
+    C_COLUMN, C_ROW_SIDE, C_COLUMN_SIDE, C_BODY, C_LOWER, C_UPPER, C_ROW_FIRST, C_COLUMN_FIRST, C_ADDS, COUPLING,
+) = range(10)  # fmt: skip
+#: a block that comes after another and is coupled to it: its index, offsets of both blocks of the matrix
+E_BLOCK, E_LOWER, E_UPPER, ENTRY = range(4)
 
 # ------------------------------------------------------------------------------------------------- a run: the header
 TIME = 0  # of the kernels, of the state
@@ -70,7 +69,8 @@ HIT, RAISED, PARITY = 50, 51, 52
 KNOWN, MEAN = 53, 54
 #: length of the last step
 LAST_DT = 55
-HEADER = 56
+#: a direction along which nothing moves
+NOTHING, HEADER = 56, 64
 
 # ---------------------------------------------------------------------------------------------- a run: its records
 #: of a body: vectors of three components and a zero, two to a line of the cache, which many loops need together
@@ -129,12 +129,12 @@ ROW = 44
 JOINT_B, JOINT_FIRST, JOINT_PAIRS, _, S_REACTION, S_REACTION_I, SUM_REACTION, SUM_REACTION_I, JOINT = (
     0, 1, 2, 3, 4, 8, 12, 16, 20,
 )  # fmt: skip
-#: of a slot, a row of a contact in the matrix: offset of its direction, of its gap, whether it is tangential, its push
-S_ROW, S_GAP, S_TANGENTIAL, S_PUSH, SLOT = 0, 1, 2, 8 * 4, 12
+#: of a gap's block of two rows: addresses of the directions of both, the second nothing unless it sticks, and of the
+#: one that the first row's impulse pushes along, which stands in the slot where it slips (bytes)
+S_NORMAL, S_TANGENT, S_PUSH, S_TILTED, SLOT = 0, 1, 2, 8 * 4, 12
 #: bytes from record to record, and the offset of the ground, the first body
 BODY_STEP, GAP_STEP, ROW_STEP, JOINT_STEP, SLOT_STEP = 8 * BODY, 8 * GAP, 8 * ROW, 8 * JOINT, 8 * SLOT
-#: rows of joints come in pairs, of which the second may be empty; bytes of a block of two rows and columns, of two
-#: slots
+#: rows come in pairs, of which the second may be empty; bytes of a block of two rows and columns, and of two numbers
 PAIR_STEP, SQUARE, PAIR = 2 * ROW_STEP, 8 * 4, 8 * 2
 GROUND = 8 * HEADER
 

@@ -53,7 +53,7 @@ def test_the_functions_of_a_scheme_are_compiled_in_other_processes(tmp_path):
     script = (
         "import sys;"
         "from nonsmooth.native import compiler, entries;"
-        "entries.ready('gauss');"
+        "entries.ready('gauss', 'solve');"
         "names = [('gauss', ''), ('solve', ''), *((x.name, x.kinds) for x in entries.ALWAYS)];"
         "assert 'numba' not in sys.modules;"
         "print(sum(compiler.kept(entries.symbol(*name)) for name in names), len(names))"

@@ -72,7 +72,7 @@ def joints_error(A, f, size, dt):  # type: ignore[no-untyped-def]
     floor, worst, faster = ld(f, OPTIONS + O_FLOOR), 0.0, length(A, f, b1) + size / dt
     for k in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, k)
-        row, a, b, norms = f + lc(block, B_FIRST), lc(block, B_A), lc(block, B_B), diagonals + lc(block, B_X)
+        row, a, b, norms = f + lc(block, B_FIRST), lc(block, B_A), lc(block, B_B), diagonals + PAIR * k
         for i in range(2):
             J, norm, explicit = row + DIRECTION + side, floor * math.sqrt(ld(norms, i)), ld(row + side, ROW_RATE)
             error = rate_error(J, b1 + a, b1 + b, ld(row + side, ROW_DRIFT), norm * faster)

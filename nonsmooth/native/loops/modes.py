@@ -12,6 +12,7 @@ from numba import njit
 from nonsmooth.native.loops.bodies import *
 from nonsmooth.native.loops.matrix import *
 from nonsmooth.native.loops.memory import *
+from nonsmooth.native.loops.single import *
 from nonsmooth.native.loops.substitution import *
 from nonsmooth.native.loops.vectors import *
 from nonsmooth.native.table import *
@@ -61,17 +62,16 @@ def joint_rates(A, f, side, v, x):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def contact_rates(A, f, v, x):  # type: ignore[no-untyped-def]
-    """As `joint_rates`, of the slots of contacts."""
-    counts = f + lc(A, COUNT)
+def gap_rates(A, f, v, x):  # type: ignore[no-untyped-def]
+    """As `joint_rates`, of the blocks of gaps that are not open."""
+    on, slot = f + lc(A, ON), f + lc(A, SLOTS)
     for k in range(lc(A, N_JOINT_BLOCKS), lc(A, N_BLOCKS)):
-        block = block_at(A, k)
-        slot, s, a, b = f + lc(block, B_SLOT), x + lc(block, B_X), v + lc(block, B_A), v + lc(block, B_B)
-        for i in range(li(counts, k)):
-            gap = li(slot, S_GAP)
-            shift = ld(gap, SHIFT_T) if li(slot, S_TANGENTIAL) else ld(gap, SHIFT_N)
-            st(s, i, -(along(li(slot, S_ROW), a, b) + shift))
-            slot += SLOT_STEP
+        if li(on, k):
+            block = block_at(A, k)
+            gap, a, b, T = f + lc(block, B_FIRST), v + lc(block, B_A), v + lc(block, B_B), li(slot, S_TANGENT)
+            shift = T if T == f + 8 * NOTHING else gap + 8 * SHIFT_T
+            rates_of_two(x + PAIR * k, li(slot, S_NORMAL), T, a, b, gap + 8 * SHIFT_N, shift)
+        slot += SLOT_STEP
 
 
 @njit(**OPT)
@@ -89,29 +89,24 @@ def take_joint_impulses(A, f, side, x, P, v, add):  # type: ignore[no-untyped-de
 
 
 @njit(**OPT)
-def take_contact_impulses(A, f, x, v, add):  # type: ignore[no-untyped-def]
-    """Slots to P_N and P_T, which v += C x follows; `add` for a change of them."""
-    counts = f + lc(A, COUNT)
+def take_gap_impulses(A, f, x, v, add):  # type: ignore[no-untyped-def]
+    """Impulses P_N and P_T, which v follows; `add` for a change of them."""
+    on, slot, inverse = f + lc(A, ON), f + lc(A, SLOTS), f + 8 * INVERSE
     for k in range(lc(A, N_JOINT_BLOCKS), lc(A, N_BLOCKS)):
         block = block_at(A, k)
-        slot, s, a, b = f + lc(block, B_SLOT), x + lc(block, B_X), v + lc(block, B_A), v + lc(block, B_B)
+        gap, a, b = f + lc(block, B_FIRST), lc(block, B_A), lc(block, B_B)
         if not add:
-            gap = f + lc(block, B_FIRST)
-            for _ in range(lc(block, B_COUNT)):
-                st(gap, P_N, 0.0)
-                st(gap, P_T, 0.0)
-                gap += GAP_STEP
-        for i in range(li(counts, k)):
-            gap, change = li(slot, S_GAP), ld(s, i)
-            if li(slot, S_TANGENTIAL):
-                st(gap, P_T, ld(gap, P_T) + change)
-            else:
-                N, m = ld(gap, P_N) + change, li(gap, MODE)
-                st(gap, P_N, N)
-                if m >= FORWARD:
-                    st(gap, P_T, ld(gap, FRICTION) * (N if m == FORWARD else -N))
-            push_by(slot + S_PUSH, change, a, b)
-            slot += SLOT_STEP
+            st(gap, P_N, 0.0)
+            st(gap, P_T, 0.0)
+        if li(on, k):
+            p, q, m = ld(x, 2 * k), ld(x, 2 * k + 1), li(gap, MODE)
+            N, T = ld(gap, P_N) + p, ld(gap, P_T) + q
+            st(gap, P_N, N)
+            if m >= FORWARD:
+                T = ld(gap, FRICTION) * (N if m == FORWARD else -N)
+            st(gap, P_T, T)
+            push_both(li(slot, S_PUSH), p, li(slot, S_TANGENT), q, inverse + a, inverse + b, v + a, v + b)
+        slot += SLOT_STEP
 
 
 @njit(**OPT)
@@ -263,13 +258,9 @@ def solve_one(A, f, gap, row_side, gap_side):  # type: ignore[no-untyped-def]
     return True
 
 
-def solve_active(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
-    """Velocities VP = BASE + M^-1 (W_g P_B + W_N P_N + W_T P_T) that obey joints and laws; whether they were found.
-
-    Joints: R . v + SHIFT_J = 0, their part of the matrix factored before; gaps that are active: 0 <= R . v + SHIFT_N  ⟂
-    P_N >= 0 and Coulomb's law. Semismooth Newton from the modes that are given: all rows switch at once, later a
-    reproducible half of them, in frictionless mechanisms at last one at a time.
-    """
+@njit(**OPT)
+def solve_rows(A, f, row_side, gap_side, single):  # type: ignore[no-untyped-def]
+    """`solve_active`, of pairs of rows or of single ones."""
     counters, x, r, v = f + 8 * COUNTERS, f + lc(A, X), f + lc(A, RHS), f + 8 * VP
     gaps, first = lc(A, N_GAPS), f + lc(A, GAPS)
     si(counters, K_SOLVES, li(counters, K_SOLVES) + 1)
@@ -282,24 +273,10 @@ def solve_active(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
         limit += SINGLE + gaps
     for round_ in range(limit):
         si(counters, K_ROUNDS, li(counters, K_ROUNDS) + 1)
-        raised, some = li(f, RAISED) != 0, fill_contact_rows(A, f, gap_side, f + 8 * BASE, x) > 0
-        if some:
-            couple_contacts(A, f, row_side)
-            raised |= eliminate_contacts(A, f)
-        for repeat in range(5 if raised else 1):
-            again = repeat > 0
-            at, y = (v, r) if again else (f + 8 * BASE, x)
-            joint_rates(A, f, row_side, at, y)
-            if again:
-                contact_rates(A, f, at, y)
-            if some:
-                substitute(A, f, y)
-            else:
-                substitute_joints(A, f, y)
-            if not again:
-                copy_bodies(A, f + 8 * BASE, v)
-            take_joint_impulses(A, f, row_side, y, P_B, v, again)
-            take_contact_impulses(A, f, y, v, again)
+        if single:
+            solve_single(A, f, gap_side, x, r)
+        else:
+            solve_pairs(A, f, row_side, gap_side, x, r)
         changes, last = 0, first
         for i in range(gaps):
             gap = first + GAP_STEP * i
@@ -323,3 +300,61 @@ def solve_active(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
             if li(gap, ACTIVE) and (not half or changes == 1 or hashed(i, round_)):
                 si(gap, MODE, li(gap, WANTED))
     return 0
+
+
+@njit(**OPT)
+def solve_pairs(A, f, row_side, gap_side, x, r):  # type: ignore[no-untyped-def]
+    """Impulses and VP for the modes that are given."""
+    v, base = f + 8 * VP, f + 8 * BASE
+    raised, some = li(f, RAISED) != 0, fill_gaps(A, f, gap_side, base, x)
+    if some:
+        couple_gaps(A, f, row_side)
+        raised |= eliminate_gaps(A, f)
+    for repeat in range(5 if raised else 1):
+        again = repeat > 0
+        at, y = (v, r) if again else (base, x)
+        joint_rates(A, f, row_side, at, y)
+        if again:
+            gap_rates(A, f, at, y)
+        if some:
+            substitute(A, f, y)
+        else:
+            substitute_joints(A, f, y)
+        if not again:
+            copy_bodies(A, base, v)
+        take_joint_impulses(A, f, row_side, y, P_B, v, again)
+        take_gap_impulses(A, f, y, v, again)
+
+
+@njit(**OPT)
+def solve_single(A, f, side, x, r):  # type: ignore[no-untyped-def]
+    """As `solve_pairs`, without joints and friction."""
+    v, base = f + 8 * VP, f + 8 * BASE
+    raised = False
+    if fill_single(A, f, side, base, x):
+        couple_single(A, f, side)
+        raised = eliminate_single(A, f)
+    for repeat in range(5 if raised else 1):
+        again = repeat > 0
+        y = r if again else x
+        if again:
+            single_rates(A, f, side, v, y)
+        else:
+            copy_bodies(A, base, v)
+        substitute_single(A, f, y)
+        take_single_impulses(A, f, side, y, v, again)
+
+
+def solve_active(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
+    """Velocities VP = BASE + M^-1 (W_g P_B + W_N P_N + W_T P_T) that obey joints and laws; whether they were found.
+
+    Joints: R . v + SHIFT_J = 0, their part of the matrix factored before; gaps that are active: 0 <= R . v + SHIFT_N  ⟂
+    P_N >= 0 and Coulomb's law. Semismooth Newton from the modes that are given: all rows switch at once, later a
+    reproducible half of them, in frictionless mechanisms at last one at a time.
+    """
+    return solve_rows(A, f, row_side, gap_side, False)
+
+
+def solve_active_single(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
+    """The same of a mechanism without joints and friction."""
+    return solve_rows(A, f, row_side, gap_side, True)

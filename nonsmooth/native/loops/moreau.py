@@ -97,7 +97,7 @@ def moreau_joint_error(A, f, size):  # type: ignore[no-untyped-def]
     floor, worst, work = ld(f, OPTIONS + O_FLOOR) * size, 0.0, 0.0
     for k in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, k)
-        row, a, b, norms = f + lc(block, B_FIRST), vp + lc(block, B_A), vp + lc(block, B_B), diagonals + lc(block, B_X)
+        row, a, b, norms = f + lc(block, B_FIRST), vp + lc(block, B_A), vp + lc(block, B_B), diagonals + PAIR * k
         J, r = row + DIRECTION + side, row + side + 8 * ROW_RATE
         worst = max(worst, errors_of_two(J, J + ROW_STEP, a, b, r, r + ROW_STEP, norms, floor))
         for _ in range(2):

@@ -121,7 +121,7 @@ def midpoint_joint_error(A, f, size):  # type: ignore[no-untyped-def]
     floor = ld(f, OPTIONS + O_FLOOR) * size
     for k in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, k)
-        row, a, b, norms = f + lc(block, B_FIRST), vp + lc(block, B_A), vp + lc(block, B_B), diagonals + lc(block, B_X)
+        row, a, b, norms = f + lc(block, B_FIRST), vp + lc(block, B_A), vp + lc(block, B_B), diagonals + PAIR * k
         J, r = row + DIRECTION, row + 8 * SHIFT_J
         worst = max(worst, errors_of_two(J, J + ROW_STEP, a, b, r, r + ROW_STEP, norms, floor))
         work -= ld(row, P_B) * ld(row, ROW_RATE)

@@ -186,6 +186,7 @@ WORD = types.int64
 #: functions that others call by their address, and the kinds of their arguments
 UNITS: dict[str, tuple[Any, Any]] = {
     "solve": (solve_active, WORD(*[WORD] * 4)),
+    "solve-single": (solve_active_single, WORD(*[WORD] * 4)),
     "gauss": (gauss_step, WORD(WORD, WORD, types.float64)),
     "moreau-jean": (moreau_step, WORD(WORD, WORD, types.float64)),
     "moreau-jean-midpoint": (midpoint_step, WORD(WORD, WORD, types.float64)),

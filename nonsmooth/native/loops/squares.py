@@ -79,22 +79,35 @@ def invert_two(w, b, D, per):  # type: ignore[no-untyped-def]
     w.store(b.fmul(b.fmul(turned, signs), w.all(per)), D)
 
 
-@vector("aaaaaa")
-def mobility_two(w, b, target, diagonal, J, K, x, y):  # type: ignore[no-untyped-def]
-    """target = J M^-1 J' of a pair of directions J, K, and its diagonal, with the inverse masses of both bodies.
-
-    An empty row has 1 on its diagonal.
-    """
-    first, second = w.load(x), w.load(y)
-    sums = []
-    for D, E in ((J, J), (J, K), (K, K)):
-        one = b.fmul(b.fmul(w.load(D), w.load(E)), first)
-        sums.append(b.fadd(one, b.fmul(b.fmul(w.load(D, True), w.load(E, True)), second)))
-    square = _totals(w, b, [sums[0], sums[1], sums[1], sums[2]])
+def _mobility(w, b, target, diagonal, sums):  # type: ignore[no-untyped-def]
+    """Store a diagonal block and the sizes on its diagonal, which is 1 in an empty row."""
+    square = _totals(w, b, sums)
     empty = b.fcmp_ordered("==", square, w.ir.Constant(w.type, [0.0, math.nan, math.nan, 0.0]))
     square = b.select(empty, w.ir.Constant(w.type, [1.0] * 4), square)
     w.store(square, target)
-    w.store(w.pick(square, square, 0, 3), diagonal)
+    w.store(w.size(w.pick(square, square, 0, 3)), diagonal)
+
+
+@vector("aaaaaa")
+def mobility_two(w, b, target, diagonal, J, K, x, y):  # type: ignore[no-untyped-def]
+    """target = J M^-1 J' of a pair of directions J, K, and its diagonal, with the inverse masses of both bodies."""
+    first, second = w.load(x), w.load(y)
+    one, beside, other = (_weighted(w, b, D, E, first, second) for D, E in ((J, J), (J, K), (K, K)))
+    _mobility(w, b, target, diagonal, [one, beside, beside, other])
+
+
+@vector("aaaaaaa")
+def tilted_mobility_two(w, b, target, diagonal, J, K, L, x, y):  # type: ignore[no-untyped-def]
+    """As `mobility_two`, where the first row's impulse pushes along L."""
+    first, second = w.load(x), w.load(y)
+    sums = [_weighted(w, b, D, E, first, second) for D, E in ((J, L), (J, K), (K, L), (K, K))]
+    _mobility(w, b, target, diagonal, sums)
+
+
+def _weighted(w, b, J, K, x, y):  # type: ignore[no-untyped-def]
+    """What `total` makes J M^-1 K' of."""
+    one = b.fmul(b.fmul(w.load(J), w.load(K)), x)
+    return b.fadd(one, b.fmul(b.fmul(w.load(J, True), w.load(K, True)), y))
 
 
 def _coupled(w, b, J, K, L, M, weight):  # type: ignore[no-untyped-def]

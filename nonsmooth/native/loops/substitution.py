@@ -1,4 +1,4 @@
-"""Substitution with the factors that `matrix` has left: forwards and backwards over the blocks."""
+"""Substitution with the factors that `matrix` or `single` has left: forwards and backwards over the blocks."""
 
 # ruff: noqa: F403, F405
 
@@ -15,24 +15,21 @@ from nonsmooth.native.table import *
 
 
 @njit(**OPT)
-def factor_at(A, k):  # type: ignore[no-untyped-def]
-    """The block as it is eliminated."""
-    return lc(A, FACTORS) + 8 * FACTOR * k
+def apply_one(target, x, y):  # type: ignore[no-untyped-def]
+    """target = x y, numbers."""
+    st(target, 0, ld(x, 0) * ld(y, 0))
 
 
 @njit(**OPT)
-def solve_block(D, w, n, x, stride):  # type: ignore[no-untyped-def]
-    """Solve in place with one factored diagonal block, for entries of x that stand `stride` apart."""
-    for c in range(n):
-        value = ld(x, c * stride)
-        for j in range(c):
-            value -= ld(D, c * w + j) * ld(x, j * stride)
-        st(x, c * stride, value)
-    for c in range(n - 1, -1, -1):
-        value = ld(x, c * stride)
-        for j in range(c + 1, n):
-            value -= ld(D, c * w + j) * ld(x, j * stride)
-        st(x, c * stride, value * ld(D, c * w + c))
+def less_applied_one(target, x, y):  # type: ignore[no-untyped-def]
+    """target -= x y, numbers."""
+    st(target, 0, ld(target, 0) - ld(x, 0) * ld(y, 0))
+
+
+@njit(**OPT)
+def factor_at(A, k):  # type: ignore[no-untyped-def]
+    """The block as it is eliminated."""
+    return lc(A, FACTORS) + 8 * FACTOR * k
 
 
 def _substitution(step: int, apply: Any, less: Any, less_turned: Any) -> Any:
@@ -45,7 +42,7 @@ def _substitution(step: int, apply: Any, less: Any, less_turned: Any) -> Any:
             block = factor_at(A, k)
             e = lc(block, F_ENTRY)
             for _ in range(lc(block, F_JOINT_ENTRIES)):
-                less_turned(x + step // PAIR * lc(e, E_X), f + lc(e, E_UPPER), s)
+                less_turned(x + step * lc(e, E_BLOCK), f + lc(e, E_UPPER), s)
                 e += 8 * ENTRY
             apply(s, D, s)
             D += SQUARE
@@ -55,7 +52,7 @@ def _substitution(step: int, apply: Any, less: Any, less_turned: Any) -> Any:
             block = factor_at(A, k)
             e = lc(block, F_ENTRY)
             for _ in range(lc(block, F_JOINT_ENTRIES)):
-                less(s, f + lc(e, E_UPPER), x + step // PAIR * lc(e, E_X))
+                less(s, f + lc(e, E_UPPER), x + step * lc(e, E_BLOCK))
                 e += 8 * ENTRY
 
     return substitute_blocks
@@ -66,56 +63,35 @@ substitute_joints = _substitution(PAIR, apply_two, less_applied_two, less_turned
 substitute_two = _substitution(SQUARE, product_two, less_product_two, less_turned_two)
 
 
-@njit(**OPT)
-def substitute(A, f, x):  # type: ignore[no-untyped-def]
-    """Solve in place for the slots of all blocks."""
-    counts, blocks = f + lc(A, COUNT), lc(A, N_BLOCKS)
-    for k in range(blocks):
-        n = li(counts, k)
-        if n == 0:
-            continue
-        block = factor_at(A, k)
-        D, w, s = f + lc(block, F_DIAGONAL), lc(block, F_SIZE), x + lc(block, F_X)
-        first, after = lc(block, F_ENTRY), lc(block, F_ENTRIES)
-        if n == 1:
-            y = ld(s, 0) * ld(D, 0)
-            st(s, 0, y)
-            for i in range(after):
-                e = first + 8 * ENTRY * i
-                lower, o = f + lc(e, E_LOWER), x + lc(e, E_X)
-                for r in range(li(counts, lc(e, E_BLOCK))):
-                    st(o, r, ld(o, r) - ld(lower, r * w) * y)
-        elif n == 2:
-            y, z = ld(s, 0), ld(s, 1)
-            y, z = ld(D, 0) * y + ld(D, 1) * z, ld(D, w) * y + ld(D, w + 1) * z
-            st(s, 0, y)
-            st(s, 1, z)
-            for i in range(after):
-                e = first + 8 * ENTRY * i
-                lower, o = f + lc(e, E_LOWER), x + lc(e, E_X)
-                for r in range(li(counts, lc(e, E_BLOCK))):
-                    st(o, r, ld(o, r) - ld(lower, r * w) * y - ld(lower, r * w + 1) * z)
-        else:
-            solve_block(D, w, n, s, 1)
-            for i in range(after):
-                e = first + 8 * ENTRY * i
-                lower, o = f + lc(e, E_LOWER), x + lc(e, E_X)
-                for r in range(li(counts, lc(e, E_BLOCK))):
-                    value = ld(o, r)
-                    for j in range(n):
-                        value -= ld(lower, r * w + j) * ld(s, j)
-                    st(o, r, value)
-    for k in range(blocks - 1, -1, -1):
-        n = li(counts, k)
-        if n == 0:
-            continue
-        block = factor_at(A, k)
-        s, first = x + lc(block, F_X), lc(block, F_ENTRY)
-        for i in range(lc(block, F_ENTRIES)):
-            e = first + 8 * ENTRY * i
-            m, wm, upper, o = li(counts, lc(e, E_BLOCK)), lc(e, E_SIZE), f + lc(e, E_UPPER), x + lc(e, E_X)
-            for c in range(n):
-                value = ld(s, c)
-                for r in range(m):
-                    value -= ld(upper, c * wm + r) * ld(o, r)
-                st(s, c, value)
+def _substitution_of_active(step: int, square: int, apply: Any, less: Any) -> Any:
+    """The same of all blocks that are active, `square` being the bytes of one of the matrix."""
+
+    @njit(**OPT)
+    def substitute_active(A, f, x):  # type: ignore[no-untyped-def]
+        on, blocks, D = f + lc(A, ON), lc(A, N_BLOCKS), f + lc(A, LU)
+        for k in range(blocks):
+            if li(on, k):
+                block, s = factor_at(A, k), x + step * k
+                apply(s, D + square * k, s)
+                e = lc(block, F_ENTRY)
+                for _ in range(lc(block, F_ENTRIES)):
+                    j = lc(e, E_BLOCK)
+                    if li(on, j):
+                        less(x + step * j, f + lc(e, E_LOWER), s)
+                    e += 8 * ENTRY
+        for k in range(blocks - 1, -1, -1):
+            if li(on, k):
+                block, s = factor_at(A, k), x + step * k
+                e = lc(block, F_ENTRY)
+                for _ in range(lc(block, F_ENTRIES)):
+                    j = lc(e, E_BLOCK)
+                    if li(on, j):
+                        less(s, f + lc(e, E_UPPER), x + step * j)
+                    e += 8 * ENTRY
+
+    return substitute_active
+
+
+#: of pairs of rows, and of single ones
+substitute = _substitution_of_active(PAIR, SQUARE, apply_two, less_applied_two)
+substitute_single = _substitution_of_active(8, 8, apply_one, less_applied_one)

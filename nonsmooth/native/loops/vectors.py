@@ -368,13 +368,12 @@ def react(w, b, target, weight, J, P, K, S, at, placement):  # type: ignore[no-u
     w.store(b.fadd(w.load(target), b.fmul(w.all(weight), about)), target)
 
 
-@vector("aaxaaa")
-def weigh(w, b, C, J, s, K, weight_a, weight_b):  # type: ignore[no-untyped-def]
-    """C = M^-1 (J + s K)'."""
+@vector("aaxa")
+def tilt(w, b, C, J, s, K):  # type: ignore[no-untyped-def]
+    """C = J + s K, directions."""
     factor = w.all(s)
-    for weight, second in ((weight_a, False), (weight_b, True)):
-        both = b.fadd(w.load(J, second), b.fmul(factor, w.load(K, second)))
-        w.store(b.fmul(w.load(weight), both), C, second)
+    for second in (False, True):
+        w.store(b.fadd(w.load(J, second), b.fmul(factor, w.load(K, second))), C, second)
 
 
 @vector("aaaaaxa")
