@@ -98,9 +98,11 @@ TANGENTIAL, ROUND_OFF, OFF, STRUCK, S_PTI, S_END, LEFT_AT = range(33, 40)
 #: impulses of the step before, 1 / Y_SCALE, what the step leaves for its row, earlier impulses; the true gap and its
 #: direction, sums
 (
-    BEFORE_N, BEFORE_T, PER_Y, S_PLUS, S_MODE, HISTORY_N, _, _, HISTORY_T, _, _, WANTED, S_PNI, CLOSED, Y_SCALE, TRUE,
+    BEFORE_N, BEFORE_T, PER_Y, S_PLUS, S_MODE, HISTORY_N, _, _, HISTORY_T, _, _, _, S_PNI, CLOSED, Y_SCALE, TRUE,
 ) = range(56, 72)  # fmt: skip
-TRUE_RATE, SUM_PN, SUM_PT, SUM_PNI, OLD_N, OLD_T, OLD_FRICTION, GAP = 72, 80, 81, 82, 83, 84, 85, 88
+TRUE_RATE, SUM_PN, SUM_PT, SUM_PNI, OLD_N, OLD_T, OLD_FRICTION = 72, 80, 81, 82, 83, 84, 85
+#: the mode that it wants, where that is another one, and the gap before it of which the same is true
+WANTED, WANTS_BEFORE, GAP = 86, 87, 88
 #: of steps without joints, in place of earlier impulses: the one guessed for this step, and whether guesses are good
 GUESS, STEADY = HISTORY_N + 1, HISTORY_N + 2
 #: of a body, in steps without joints: what the velocity gained

@@ -261,8 +261,7 @@ def solve_one(A, f, gap, row_side, gap_side):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def solve_rows(A, f, row_side, gap_side, single):  # type: ignore[no-untyped-def]
     """`solve_active`, of pairs of rows or of single ones."""
-    counters, x, r, v = f + 8 * COUNTERS, f + lc(A, X), f + lc(A, RHS), f + 8 * VP
-    gaps, first = lc(A, N_GAPS), f + lc(A, GAPS)
+    counters, v, gaps, first = f + 8 * COUNTERS, f + 8 * VP, lc(A, N_GAPS), f + lc(A, GAPS)
     si(counters, K_SOLVES, li(counters, K_SOLVES) + 1)
     only = only_active(A, f) if li(f, RAISED) == 0 else 0
     if only and solve_one(A, f, only, row_side, gap_side):
@@ -274,16 +273,17 @@ def solve_rows(A, f, row_side, gap_side, single):  # type: ignore[no-untyped-def
     for round_ in range(limit):
         si(counters, K_ROUNDS, li(counters, K_ROUNDS) + 1)
         if single:
-            solve_single(A, f, gap_side, x, r)
+            solve_single(A, f, gap_side, f + lc(A, X))
         else:
-            solve_pairs(A, f, row_side, gap_side, x, r)
-        changes, last = 0, first
+            solve_pairs(A, f, row_side, gap_side, f + lc(A, X), f + lc(A, RHS))
+        changes = last = 0
         for i in range(gaps):
             gap = first + GAP_STEP * i
             if li(gap, ACTIVE):
                 m = wanted_mode(f, gap, gap_side, v)
-                si(gap, WANTED, m)
                 if m != li(gap, MODE):
+                    si(gap, WANTED, m)
+                    si(gap, WANTS_BEFORE, last)
                     changes += 1
                     last = gap
         if changes == 0:
@@ -295,10 +295,10 @@ def solve_rows(A, f, row_side, gap_side, single):  # type: ignore[no-untyped-def
         half = round_ >= ALL_AT_ONCE
         if half:
             si(counters, K_HASHED, li(counters, K_HASHED) + 1)
-        for i in range(gaps):
-            gap = first + GAP_STEP * i
-            if li(gap, ACTIVE) and (not half or changes == 1 or hashed(i, round_)):
-                si(gap, MODE, li(gap, WANTED))
+        while last:
+            if not half or changes == 1 or hashed((last - first) // GAP_STEP, round_):
+                si(last, MODE, li(last, WANTED))
+            last = li(last, WANTS_BEFORE)
     return 0
 
 
@@ -324,25 +324,6 @@ def solve_pairs(A, f, row_side, gap_side, x, r):  # type: ignore[no-untyped-def]
             copy_bodies(A, base, v)
         take_joint_impulses(A, f, row_side, y, P_B, v, again)
         take_gap_impulses(A, f, y, v, again)
-
-
-@njit(**OPT)
-def solve_single(A, f, side, x, r):  # type: ignore[no-untyped-def]
-    """As `solve_pairs`, without joints and friction."""
-    v, base = f + 8 * VP, f + 8 * BASE
-    raised = False
-    if fill_single(A, f, side, base, x):
-        couple_single(A, f, side)
-        raised = eliminate_single(A, f)
-    for repeat in range(5 if raised else 1):
-        again = repeat > 0
-        y = r if again else x
-        if again:
-            single_rates(A, f, side, v, y)
-        else:
-            copy_bodies(A, base, v)
-        substitute_single(A, f, y)
-        take_single_impulses(A, f, side, y, v, again)
 
 
 def solve_active(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]

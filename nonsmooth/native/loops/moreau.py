@@ -127,36 +127,36 @@ def moreau_impulses(A, f, striking):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def moreau_laws(A, f, dt, keep):  # type: ignore[no-untyped-def]
-    """What gaps leave for the row of a step; whether one strikes, the largest natural map, and loss by friction.
+def moreau_gap(A, f, gap, side, v0, v1, dt, solved):  # type: ignore[no-untyped-def]
+    """What a gap leaves for the row of a step, and where there are no joints for the next step.
 
-    `keep` is whether impulses are kept from which the next step begins.
+    The error of its laws, their natural map, whether it strikes, and its loss by friction.
     """
-    v, vp, rough, rows = f + 8 * V, f + 8 * VP, lc(A, ROUGH), lc(A, N_ROWS)
-    striking, first, natural, loss = False, f + lc(A, GAPS), 0.0, 0.0
-    for k in range(lc(A, N_GAPS)):
-        gap = first + GAP_STEP * k
-        active, p = li(gap, ACTIVE), ld(gap, P_N)
-        if active:
-            a, b = lc(gap, GAP_A), lc(gap, GAP_B)
-            rate = along(gap + NORMAL, vp + a, vp + b)
-            st(gap, S_PLUS, rate)
-            law = (rate + ld(gap, SHIFT_N)) * dt * ld(gap, PER_SCALE)
-            natural = max(natural, abs(min(law, p * ld(gap, PER_Y))))
-            if strikes(f, gap, p):
-                striking = True
-            if rough:
-                slip = along(gap + TANGENT, v + a, v + b) + along(gap + TANGENT, vp + a, vp + b)
-                loss -= ld(gap, P_T) * slip / 2
-        if keep and not rows:
-            guess = ld(gap, HISTORY_N)
-            rest = at_rest(gap, ld(gap, GUESS), p, ld(gap, S_MINUS) + ld(gap, SHIFT_N)) if li(gap, STEADY) else p
-            st(gap, HISTORY_N, rest)
-            si(gap, STEADY, 1 if active and abs(p - guess) <= 1e-9 * p else 0)
-        si(gap, S_MODE, mode_of(f, gap, active))
-    if striking or (keep and rows):
-        moreau_impulses(A, f, striking)
-    return striking, natural, loss
+    active, p, law, natural, loss, struck = li(gap, ACTIVE), ld(gap, P_N), 0.0, 0.0, 0.0, False
+    if active:
+        a, b = lc(gap, GAP_A), lc(gap, GAP_B)
+        if solved:
+            law, rate = law_error(A, f, gap, side, v1)
+        else:
+            rate = along(gap + NORMAL + side, v1 + a, v1 + b)
+        st(gap, S_PLUS, rate)
+        off = (rate + ld(gap, SHIFT_N)) * dt * ld(gap, PER_SCALE)
+        natural = abs(min(off, p * ld(gap, PER_Y)))
+        struck = strikes(f, gap, p)
+        if lc(A, ROUGH):
+            D = gap + TANGENT + side
+            loss = -ld(gap, P_T) * (along(D, v0 + a, v0 + b) + along(D, v1 + a, v1 + b)) / 2
+    if not lc(A, N_ROWS):
+        guess = ld(gap, HISTORY_N)
+        rest = at_rest(gap, ld(gap, GUESS), p, ld(gap, S_MINUS) + ld(gap, SHIFT_N)) if li(gap, STEADY) else p
+        st(gap, HISTORY_N, rest)
+        si(gap, STEADY, 1 if active and abs(p - guess) <= 1e-9 * p else 0)
+    si(gap, S_MODE, mode_of(f, gap, active))
+    return law, natural, struck, loss
+
+
+#: of a step of this scheme: as `momentum_error`, whether a contact strikes, the largest natural map, loss by friction
+moreau_error = momentum_of(moreau_gap)
 
 
 @njit(**OPT)
@@ -167,14 +167,15 @@ def moreau_record(A, f, t0, t1, some, solved):  # type: ignore[no-untyped-def]
     """
     dt, v, vp, start, end = t1 - t0, f + 8 * V, f + 8 * VP, start_row(f), end_row(f)
     certified, rows = ld(f, OPTIONS + O_CERTIFIED), lc(A, N_ROWS)
-    error, size, law = momentum_error(A, f, v, vp, dt, 0, end, start, solved)
+    error, size, law, striking, natural, loss = moreau_error(A, f, v, vp, dt, 0, end, start, solved)
     if law > certified:
         return UNCERTAIN
     joint_error, work = moreau_joint_error(A, f, size)
     error = max(error, joint_error)
     if not (error <= certified and math.isfinite(size)):
         return UNCERTAIN
-    striking, natural, loss = moreau_laws(A, f, dt, True)
+    if striking or rows:
+        moreau_impulses(A, f, striking)
     struck_work = 0.0
     if rows and not lc(A, BRIEF):
         reactions(A, f, start, start_z(f), P_A, 1.0 / dt, S_REACTION, False)

@@ -71,9 +71,9 @@ def holds_steady(A, f):  # type: ignore[no-untyped-def]
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
         if li(gap, ACTIVE):
-            rate = along(gap + NORMAL, vp + lc(gap, GAP_A), vp + lc(gap, GAP_B))
+            error, rate = law_error(A, f, gap, 0, vp)
             st(gap, GUESS_OFF, rate + ld(gap, SHIFT_N))
-            worst = max(worst, law_error(A, f, gap, 0, vp))
+            worst = max(worst, error)
     return worst <= 3e-15
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from numba import njit
 
@@ -22,10 +23,11 @@ def touching(f, gap, side):  # type: ignore[no-untyped-def]
 
 @njit(**OPT)
 def law_error(A, f, gap, side, v):  # type: ignore[no-untyped-def]
-    """Natural map of Signorini's and Coulomb's laws of an active gap, each scaled by its terms."""
+    """Natural map of Signorini's and Coulomb's laws of an active gap, each scaled by its terms; its normal rate."""
     a, b, J, N, inverse = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + side, ld(gap, P_N), f + 8 * INVERSE
     own = mobility(J, J, inverse + a, inverse + b) * N
-    rate = along(J, v + a, v + b) + ld(gap, SHIFT_N)
+    plain = along(J, v + a, v + b)
+    rate = plain + ld(gap, SHIFT_N)
     terms = along_sizes(J, v + a, v + b) + abs(ld(gap, SHIFT_N)) + abs(own)
     worst = abs(min(rate, own)) / max(terms, TINY)
     if lc(A, ROUGH) and ld(gap, FRICTION) > 0.0:
@@ -36,7 +38,7 @@ def law_error(A, f, gap, side, v):  # type: ignore[no-untyped-def]
         error = abs(force - min(max(force - slip, -reach), reach))
         terms = along_sizes(D, v + a, v + b) + abs(shift) + abs(force) + reach
         worst = max(worst, error / max(terms, TINY))
-    return worst if math.isfinite(rate) else math.inf
+    return worst if math.isfinite(rate) else math.inf, plain
 
 
 @njit(**OPT)
@@ -165,6 +167,62 @@ def take_off_joints(A, f, side, rows, terms):  # type: ignore[no-untyped-def]
         row += PAIR_STEP
 
 
+def momentum_of(look: Any) -> Any:
+    """Judges the momentum of a step, and what `look` finds at its gaps."""
+
+    @njit(**OPT)
+    def momentum_and_laws(A, f, v0, v1, dt, gap_side, row_side, start, solved):  # type: ignore[no-untyped-def]
+        rows, terms, rough, first = f + 8 * WORK, f + 8 * BASE, lc(A, ROUGH), f + lc(A, GAPS)
+        b, last, k, gaps = GROUND, GROUND + BODY_STEP * lc(A, N_BODIES), 0, lc(A, N_GAPS)
+        kinetic_0 = kinetic_1 = kicked = law = natural = loss = 0.0
+        striking = False
+        while b < last:  # bodies by the handful, which the cache still has for the gaps that they are at
+            handful = min(b + TOGETHER * BODY_STEP, last)
+            while b < handful:
+                b += BODY_STEP
+                mass, force = f + b + 8 * MASS, f + b + 8 * FORCE
+                momentum4(rows + b, terms + b, mass, v0 + b, v1 + b, dt, force)
+                kinetic_0 += weighted4(v0 + b, v0 + b, mass)
+                kinetic_1 += weighted4(v1 + b, v1 + b, mass)
+                kicked += weighted4(force, force, f + b + 8 * INVERSE)
+            to = k
+            while to < gaps and max(lc(first + GAP_STEP * to, GAP_A), lc(first + GAP_STEP * to, GAP_B)) <= b:
+                to += 1
+            for i in range(k, to):
+                gap = first + GAP_STEP * i
+                N, T = ld(gap, P_N), ld(gap, P_T)
+                x, y, J = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + gap_side
+                if N != 0.0 or T != 0.0:
+                    K = gap + TANGENT + gap_side if rough else J
+                    take_off(J, N, K, T, rows + x, rows + y, terms + x, terms + y)
+                error, off, strikes, lost = look(A, f, gap, gap_side, v0, v1, dt, solved)
+                law, natural, loss = max(law, error), max(natural, off), loss + lost
+                if strikes:
+                    striking = True
+            k = to
+        if start < 0:
+            take_off_joints(A, f, row_side, rows, terms)
+        first = f + lc(A, ROWS)
+        for k in range(lc(A, N_ROWS) if start >= 0 else 0):
+            row = first + ROW_STEP * k
+            a, b = lc(row, ROW_A), lc(row, ROW_B)
+            J, K = row + DIRECTION + start, row + DIRECTION + row_side
+            take_off(J, ld(row, P_A), K, ld(row, P_B), rows + a, rows + b, terms + a, terms + b)
+        size = math.sqrt(kinetic_0) + math.sqrt(kinetic_1) + dt * math.sqrt(kicked)
+        return worst_row(A, f, ld(f, OPTIONS + O_FLOOR) * size), size, law, striking, natural, loss
+
+    return momentum_and_laws
+
+
+@njit(**OPT)
+def law_alone(A, f, gap, side, v0, v1, dt, solved):  # type: ignore[no-untyped-def]
+    """The error of the laws at v1 where they were `solved` for; nothing strikes."""
+    return law_error(A, f, gap, side, v1)[0] if solved and li(gap, ACTIVE) else 0.0, 0.0, False, 0.0
+
+
+judge_momentum = momentum_of(law_alone)
+
+
 @njit(**OPT)
 def momentum_error(A, f, v0, v1, dt, gap_side, row_side, start, laws):  # type: ignore[no-untyped-def]
     """Scaled residual of M (v1 - v0) = dt h + impulses; the size of its terms, in the metric of the masses.
@@ -174,41 +232,7 @@ def momentum_error(A, f, v0, v1, dt, gap_side, row_side, start, laws):  # type: 
     Impulses of joints are P_B along the directions at `row_side`, and P_A along those at `start`, where that is not
     negative. Rows and their terms gather in WORK and BASE.
     """
-    rows, terms, rough, first = f + 8 * WORK, f + 8 * BASE, lc(A, ROUGH), f + lc(A, GAPS)
-    b, last, k, gaps = GROUND, GROUND + BODY_STEP * lc(A, N_BODIES), 0, lc(A, N_GAPS)
-    kinetic_0 = kinetic_1 = kicked = law = 0.0
-    while b < last:  # bodies by the handful, which the cache still has for the gaps that they are at
-        handful = min(b + TOGETHER * BODY_STEP, last)
-        while b < handful:
-            b += BODY_STEP
-            mass, force = f + b + 8 * MASS, f + b + 8 * FORCE
-            momentum4(rows + b, terms + b, mass, v0 + b, v1 + b, dt, force)
-            kinetic_0 += weighted4(v0 + b, v0 + b, mass)
-            kinetic_1 += weighted4(v1 + b, v1 + b, mass)
-            kicked += weighted4(force, force, f + b + 8 * INVERSE)
-        to = k
-        while to < gaps and max(lc(first + GAP_STEP * to, GAP_A), lc(first + GAP_STEP * to, GAP_B)) <= b:
-            to += 1
-        for i in range(k, to):
-            gap = first + GAP_STEP * i
-            N, T = ld(gap, P_N), ld(gap, P_T)
-            if laws and li(gap, ACTIVE):
-                law = max(law, law_error(A, f, gap, gap_side, v1))
-            if N == 0.0 and T == 0.0:
-                continue
-            x, y, J = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + gap_side
-            take_off(J, N, gap + TANGENT + gap_side if rough else J, T, rows + x, rows + y, terms + x, terms + y)
-        k = to
-    if start < 0:
-        take_off_joints(A, f, row_side, rows, terms)
-    first = f + lc(A, ROWS)
-    for k in range(lc(A, N_ROWS) if start >= 0 else 0):
-        row = first + ROW_STEP * k
-        a, b = lc(row, ROW_A), lc(row, ROW_B)
-        J, K = row + DIRECTION + start, row + DIRECTION + row_side
-        take_off(J, ld(row, P_A), K, ld(row, P_B), rows + a, rows + b, terms + a, terms + b)
-    size = math.sqrt(kinetic_0) + math.sqrt(kinetic_1) + dt * math.sqrt(kicked)
-    return worst_row(A, f, ld(f, OPTIONS + O_FLOOR) * size), size, law
+    return judge_momentum(A, f, v0, v1, dt, gap_side, row_side, start, laws)[:3]
 
 
 @njit(**OPT)

@@ -9,73 +9,112 @@ from __future__ import annotations
 
 from numba import njit
 
-from nonsmooth.native.loops.matrix import *
+from nonsmooth.native.loops.bodies import copy_bodies
+from nonsmooth.native.loops.matrix import block_at, ridged
 from nonsmooth.native.loops.memory import *
-from nonsmooth.native.loops.substitution import *
+from nonsmooth.native.loops.substitution import factor_at
 from nonsmooth.native.loops.vectors import *
 from nonsmooth.native.table import *
 
 
 @njit(**OPT)
 def fill_single(A, f, side, v, x):  # type: ignore[no-untyped-def]
-    """Diagonal of the gaps that are not open, whether some are; x = -(R . v + shift), what their impulses change."""
+    """The matrix of the gaps that are not open, up to its diagonal; x = -(R . v + shift), what their impulses change.
+
+    Whether there are some.
+    """
     inverse, on, D, diagonal, some = f + 8 * INVERSE, f + lc(A, ON), f + lc(A, LU), f + lc(A, DIAGONAL), False
+    e = lc(A, COUPLINGS)
     for k in range(lc(A, N_BLOCKS)):
         block = block_at(A, k)
-        gap, a, b = f + lc(block, B_FIRST), lc(block, B_A), lc(block, B_B)
+        gap, many = f + lc(block, B_FIRST), lc(block, B_COUPLINGS)
         mode = li(gap, MODE)
         si(on, k, mode)
         if mode != OPEN:
-            N = gap + NORMAL + side
+            N, a, b = gap + NORMAL + side, lc(block, B_A), lc(block, B_B)
             own = mobility(N, N, inverse + a, inverse + b)
             st(D, k, own)
             st(diagonal, k, own)
             st(x, k, -(along(N, v + a, v + b) + ld(gap, SHIFT_N)))
+            for i in range(many):
+                c = e + 8 * COUPLING * i
+                if li(on, lc(c, C_COLUMN)):
+                    lower, row = f + lc(c, C_LOWER), f + lc(c, C_ROW_FIRST) + side
+                    before = ld(lower, 0) if lc(c, C_ADDS) else 0.0
+                    both = weighted4(row, f + lc(c, C_COLUMN_FIRST) + side, inverse + lc(c, C_BODY))
+                    st(lower, 0, before + both)
             some = True
+        e += 8 * COUPLING * many
     return some
 
 
 @njit(**OPT)
-def couple_single(A, f, side):  # type: ignore[no-untyped-def]
-    """Fill the matrix below its diagonal; `side` of the gaps."""
-    inverse, on, e = f + 8 * INVERSE, f + lc(A, ON), lc(A, COUPLINGS)
-    for k in range(lc(A, N_BLOCKS)):
-        many = lc(block_at(A, k), B_COUPLINGS)
-        if li(on, k):
-            for i in range(many):
-                c = e + 8 * COUPLING * i
-                if li(on, lc(c, C_COLUMN)):
-                    lower, body = f + lc(c, C_LOWER), lc(c, C_BODY)
-                    N, K = f + lc(c, C_ROW_FIRST) + side, f + lc(c, C_COLUMN_FIRST) + side
-                    before = ld(lower, 0) if lc(c, C_ADDS) else 0.0
-                    st(lower, 0, before + weighted4(N, K, inverse + body))
-        e += 8 * COUPLING * many
-
-
-@njit(**OPT)
-def eliminate_single(A, f):  # type: ignore[no-untyped-def]
-    """Factor it; returns whether a diagonal had to be raised."""
+def eliminate_single(A, f, x):  # type: ignore[no-untyped-def]
+    """Factor it, and substitute forwards; returns whether a diagonal had to be raised."""
     on, D, diagonal, raised = f + lc(A, ON), f + lc(A, LU), f + lc(A, DIAGONAL), False
     for k in range(lc(A, N_BLOCKS)):
         if not li(on, k):
             continue
-        block, pivot, size = factor_at(A, k), ld(D, k), ld(diagonal, k)
+        block, pivot, size, y = factor_at(A, k), ld(D, k), ld(diagonal, k), ld(x, k)
         if not pivot > EMPTIED * size:
             pivot, raised = ridged(pivot, size), True
         inverse = 1.0 / pivot
         st(D, k, inverse)
+        st(x, k, y * inverse)
         first, every, targets = lc(block, F_ENTRY), lc(block, F_ENTRIES), lc(block, F_TARGET)
         for i in range(every):
             e = first + 8 * ENTRY * i
-            if li(on, lc(e, E_BLOCK)):
+            other = lc(e, E_BLOCK)
+            if li(on, other):
                 lower = ld(f + lc(e, E_LOWER), 0)
-                st(f + lc(e, E_UPPER), 0, lower * inverse)
-                for j in range(i + 1):
+                upper = lower * inverse
+                st(f + lc(e, E_UPPER), 0, upper)
+                st(x, other, ld(x, other) - upper * y)
+                for j in range(i):
                     g = first + 8 * ENTRY * j
                     if li(on, lc(g, E_BLOCK)):
                         target = f + lc(targets, every * i + j)
                         st(target, 0, ld(target, 0) - lower * ld(f + lc(g, E_UPPER), 0))
+                st(D, other, ld(D, other) - lower * upper)
     return raised
+
+
+@njit(**OPT)
+def forward_single(A, f, x):  # type: ignore[no-untyped-def]
+    """Substitute forwards once more."""
+    on, D = f + lc(A, ON), f + lc(A, LU)
+    for k in range(lc(A, N_BLOCKS)):
+        if li(on, k):
+            block, y = factor_at(A, k), ld(x, k)
+            st(x, k, y * ld(D, k))
+            e = lc(block, F_ENTRY)
+            for _ in range(lc(block, F_ENTRIES)):
+                other = lc(e, E_BLOCK)
+                if li(on, other):
+                    st(x, other, ld(x, other) - ld(f + lc(e, E_UPPER), 0) * y)
+                e += 8 * ENTRY
+
+
+@njit(**OPT)
+def back_single(A, f, side, x, v, add):  # type: ignore[no-untyped-def]
+    """Substitute backwards: impulses P_N, which v += M^-1 N' x follows; `add` for a change of them."""
+    on, inverse = f + lc(A, ON), f + 8 * INVERSE
+    for k in range(lc(A, N_BLOCKS) - 1, -1, -1):
+        block, factor = block_at(A, k), factor_at(A, k)
+        gap = f + lc(block, B_FIRST)
+        if li(on, k):
+            P, e, a, b = ld(x, k), lc(factor, F_ENTRY), lc(block, B_A), lc(block, B_B)
+            for _ in range(lc(factor, F_ENTRIES)):
+                other = lc(e, E_BLOCK)
+                if li(on, other):
+                    P -= ld(f + lc(e, E_UPPER), 0) * ld(x, other)
+                e += 8 * ENTRY
+            st(x, k, P)
+            st(gap, P_N, ld(gap, P_N) + P if add else P)
+            push(gap + NORMAL + side, P, inverse + a, inverse + b, v + a, v + b)
+        elif not add:
+            st(gap, P_N, 0.0)
+        st(gap, P_T, 0.0)
 
 
 @njit(**OPT)
@@ -91,16 +130,15 @@ def single_rates(A, f, side, v, x):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def take_single_impulses(A, f, side, x, v, add):  # type: ignore[no-untyped-def]
-    """Impulses P_N, which v += M^-1 N' x follows; `add` for a change of them."""
-    on, inverse = f + lc(A, ON), f + 8 * INVERSE
-    for k in range(lc(A, N_BLOCKS)):
-        block = block_at(A, k)
-        gap, a, b = f + lc(block, B_FIRST), lc(block, B_A), lc(block, B_B)
-        if li(on, k):
-            P = ld(x, k)
-            st(gap, P_N, ld(gap, P_N) + P if add else P)
-            push(gap + NORMAL + side, P, inverse + a, inverse + b, v + a, v + b)
-        elif not add:
-            st(gap, P_N, 0.0)
-        st(gap, P_T, 0.0)
+def solve_single(A, f, side, x):  # type: ignore[no-untyped-def]
+    """Impulses and VP = BASE + M^-1 W_N P_N for the modes that are given."""
+    v, base = f + 8 * VP, f + 8 * BASE
+    raised = False
+    copy_bodies(A, base, v)
+    if fill_single(A, f, side, base, x):
+        raised = eliminate_single(A, f, x)
+    back_single(A, f, side, x, v, False)
+    for _ in range(4 if raised else 0):
+        single_rates(A, f, side, v, x)
+        forward_single(A, f, x)
+        back_single(A, f, side, x, v, True)
