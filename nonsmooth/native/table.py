@@ -75,7 +75,7 @@ NOTHING, HEADER = 56, 64
 # ---------------------------------------------------------------------------------------------- a run: its records
 #: of a body: vectors of three components and a zero, two to a line of the cache, which many loops need together
 (
-    Q, V, VP, MASS, BASE, WORK, INVERSE, FORCE, U, Q1, KICK, PUSH, QM, ZM, ROOT_MASS, CONSTANT_FORCE, Z0, Z1, S_LEFT, _,
+    Q, V, VP, BASE, INVERSE, FORCE, MASS, WORK, U, Q1, KICK, PUSH, QM, ZM, ROOT_MASS, CONSTANT_FORCE, Z0, Z1, S_LEFT, _,
     BODY,
 ) = range(0, 84, 4)  # fmt: skip
 #: in generalized-alpha: smooth and pseudo-accelerations of the state and of a pass
