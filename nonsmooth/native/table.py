@@ -153,9 +153,13 @@ OPEN, STICK, FORWARD, BACKWARD = 0, 1, 2, 3
 DONE, FULL, UNCERTAIN, OPEN_START = 0, 1, 2, 3
 #: how the passes of a step without joints ended: not, by a program, by impulses as at rest
 UNSOLVED, SOLVED, STEADY_STATE = 0, 1, 2
+#: where bodies stand before forces are asked for
+ELSEWHERE, NEARBY, THERE = 0, 1, 2
 #: as in `nonsmooth.steppers.moreau_jean`
 LASTING, LEAD = 2.0, 11 / 18
 TINY = 2.2250738585072014e-308
+#: a turn [rad] whose third power, over six, is less than the round-off of a sine
+LITTLE = 5e-6
 #: raises a diagonal that elimination has emptied, relative to what it was
 RIDGE, EMPTIED = 1e-10, 1e-9
 ALL_AT_ONCE, HASHED, SINGLE = 12, 40, 400

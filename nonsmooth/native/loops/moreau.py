@@ -57,12 +57,12 @@ def moreau_step(A, f, t1):  # type: ignore[no-untyped-def]
     t0, theta = ld(f, TIME + 1), ld(f, OPTIONS + O_THETA)
     dt = t1 - t0
     gaps = lc(A, N_GAPS) > 0
-    some, placed = False, gaps and theta == 0.5
+    some, standing = False, THERE if gaps and theta == 0.5 else ELSEWHERE
     if gaps:
         stand(A, f, f + 8 * V, dt / 2)
         some = moreau_contacts(A, f)
     if lc(A, N_ROWS):
-        if not moreau_joints(A, f, t0, t1, theta, some, placed):
+        if not moreau_joints(A, f, t0, t1, theta, some, standing):
             return UNCERTAIN
         return moreau_record(A, f, t0, t1, some, some)
     ended, status = moreau_free(A, f, t0, dt, theta, some), UNCERTAIN
@@ -130,16 +130,15 @@ def moreau_impulses(A, f, striking):  # type: ignore[no-untyped-def]
 def moreau_gap(A, f, gap, side, v0, v1, dt, solved):  # type: ignore[no-untyped-def]
     """What a gap leaves for the row of a step, and where there are no joints for the next step.
 
-    The error of its laws, their natural map, whether it strikes, and its loss by friction.
+    Where no program was `solved`, S_PLUS is its rate already. Returns the error of its laws, their natural map, whether
+    it strikes, and its loss by friction.
     """
     active, p, law, natural, loss, struck = li(gap, ACTIVE), ld(gap, P_N), 0.0, 0.0, 0.0, False
     if active:
-        a, b = lc(gap, GAP_A), lc(gap, GAP_B)
+        a, b, rate = lc(gap, GAP_A), lc(gap, GAP_B), ld(gap, S_PLUS)
         if solved:
             law, rate = law_error(A, f, gap, side, v1)
-        else:
-            rate = along(gap + NORMAL + side, v1 + a, v1 + b)
-        st(gap, S_PLUS, rate)
+            st(gap, S_PLUS, rate)
         off = (rate + ld(gap, SHIFT_N)) * dt * ld(gap, PER_SCALE)
         natural = abs(min(off, p * ld(gap, PER_Y)))
         struck = strikes(f, gap, p)

@@ -21,27 +21,28 @@ from nonsmooth.native.table import *
 
 
 @njit(**OPT)
-def moreau_forces(A, f, t0, dt, theta, u, placed):  # type: ignore[no-untyped-def]
-    """Forces and kick at the point theta, where bodies may stand already."""
+def moreau_forces(A, f, t0, dt, theta, u, standing):  # type: ignore[no-untyped-def]
+    """Forces at the point theta, where bodies stand not yet (ELSEWHERE), already, or nearly."""
     if lc(A, VARYING):
-        if not placed:
+        if standing == ELSEWHERE:
             stand(A, f, u, theta * dt)
+        elif standing == NEARBY:
+            stand_near(A, f, u, theta * dt)
         forces_at(A, f, t0 + theta * dt, f + 8 * ZM, u)
-    kick_of(A, f, dt)
 
 
 @njit(**OPT)
-def kicked_base(A, f):  # type: ignore[no-untyped-def]
+def kicked_base(A, f, dt):  # type: ignore[no-untyped-def]
     """BASE = the velocity and the kick; its change, and the size of both, in the metric of the masses."""
-    v, base, change, size = f + 8 * V, f + 8 * BASE, 0.0, 0.0
+    v, base, kick, new, change, size = f + 8 * V, f + 8 * BASE, f + 8 * KICK, f + 8 * WORK, 0.0, 0.0
     for i in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * i
-        mass, kick, new = f + b + 8 * MASS, f + b + 8 * KICK, f + b + 8 * WORK
-        add4(new, v + b, kick)
-        size += weighted4(v + b, v + b, mass) + weighted4(kick, kick, mass)
-        difference4(base + b, new, base + b)
+        mass = f + b + 8 * MASS
+        kicked_apart4(kick + b, new + b, v + b, dt, f + b + 8 * INVERSE, f + b + 8 * FORCE)
+        size += weighted4(v + b, v + b, mass) + weighted4(kick + b, kick + b, mass)
+        difference4(base + b, new + b, base + b)
         change += weighted4(base + b, base + b, mass)
-        copy4(new, base + b)
+        copy4(new + b, base + b)
     return math.sqrt(change), max(math.sqrt(size), TINY)
 
 
@@ -65,13 +66,14 @@ def guess_steady(A, f, longer):  # type: ignore[no-untyped-def]
 
 @njit(**OPT)
 def holds_steady(A, f):  # type: ignore[no-untyped-def]
-    """Whether VP, of the impulses that were guessed, obeys the laws to round-off."""
+    """Whether VP, of the impulses that were guessed, obeys the laws to round-off; rates of gaps with it."""
     vp, first, worst = f + 8 * VP, f + lc(A, GAPS), 0.0
     push_contacts(A, f, 0, vp)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
         if li(gap, ACTIVE):
             error, rate = law_error(A, f, gap, 0, vp)
+            st(gap, S_PLUS, rate)
             st(gap, GUESS_OFF, rate + ld(gap, SHIFT_N))
             worst = max(worst, error)
     return worst <= 3e-15
@@ -137,8 +139,8 @@ def moreau_free(A, f, t0, dt, theta, some):  # type: ignore[no-untyped-def]
         sum4(u + b, v + b, theta * longer, f + b + 8 * GAINED)
     ended = STEADY_STATE if steady else SOLVED
     for k in range(PASSES):
-        moreau_forces(A, f, t0, dt, theta, u, False)
-        change, size = kicked_base(A, f)
+        moreau_forces(A, f, t0, dt, theta, u, NEARBY if k > 0 or lc(A, N_GAPS) else ELSEWHERE)
+        change, size = kicked_base(A, f, dt)
         change /= size
         if k > 0 and (change <= 1e-16 or (change >= before and change <= 1e-11)):
             return ended

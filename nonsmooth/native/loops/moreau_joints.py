@@ -110,7 +110,8 @@ def force_change(A, f, t0, dt, theta):  # type: ignore[no-untyped-def]
     """Forces at the point where U leads; U and BASE follow. Their change, in the metric of the masses."""
     u, base, kick, work, size = f + 8 * U, f + 8 * BASE, f + 8 * KICK, f + 8 * WORK, 0.0
     copy_bodies(A, kick, work)
-    moreau_forces(A, f, t0, dt, theta, u, False)
+    moreau_forces(A, f, t0, dt, theta, u, NEARBY)
+    kick_of(A, f, dt)
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
         difference4(work + b, kick + b, work + b)
@@ -199,7 +200,7 @@ def end_joints(A, f, side):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def moreau_joints(A, f, t0, t1, theta, some, placed):  # type: ignore[no-untyped-def]
+def moreau_joints(A, f, t0, t1, theta, some, standing):  # type: ignore[no-untyped-def]
     """The passes of a mechanism with joints, as in RATTLE; whether they came to an end.
 
     Impulses at the start close the joints at the end. They are corrected with the matrix of the joints as it was
@@ -209,7 +210,8 @@ def moreau_joints(A, f, t0, t1, theta, some, placed):  # type: ignore[no-untyped
     """
     dt, q, v, u, z1, side = t1 - t0, f + 8 * Q, f + 8 * V, f + 8 * U, end_z(f), end_row(f)
     counters = f + 8 * COUNTERS
-    moreau_forces(A, f, t0, dt, theta, v, placed)
+    moreau_forces(A, f, t0, dt, theta, v, standing)
+    kick_of(A, f, dt)
     reach = size = close = 0.0
     for k in range(1, lc(A, N_BODIES) + 1):
         reach = max(reach, largest4(q + GROUND + BODY_STEP * k))

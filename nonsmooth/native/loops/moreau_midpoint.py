@@ -80,8 +80,7 @@ def answer_forces(A, f, t, dt, some):  # type: ignore[no-untyped-def]
     copy_bodies(A, v, u)
     for k in range(PASSES):
         forces_at(A, f, t, f + 8 * ZM, u)
-        kick_of(A, f, dt)
-        change, size = kicked_base(A, f)
+        change, size = kicked_base(A, f, dt)
         change /= size
         if k > 0 and (change <= 1e-16 or (change >= before and change <= 1e-11)):
             return True

@@ -242,6 +242,15 @@ def kicked4(w, b, target, v, s, x, y):  # type: ignore[no-untyped-def]
     w.store(b.fadd(w.load(v), b.fmul(b.fmul(w.all(s), w.load(x)), w.load(y))), target)
 
 
+@vector("aaaxaa")
+def kicked_apart4(w, b, kick, target, v, s, x, y):  # type: ignore[no-untyped-def]
+    """As `kicked4`, and kick = s x y."""
+    kicked = b.fmul(b.fmul(w.all(s), w.load(x)), w.load(y))
+    total = b.fadd(w.load(v), kicked)
+    w.store(kicked, kick)
+    w.store(total, target)
+
+
 @vector("aaxxaa")
 def led4(w, b, target, q, dt, theta, v, v1):  # type: ignore[no-untyped-def]
     """target = q + dt (v + theta (v1 - v))."""
