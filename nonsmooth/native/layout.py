@@ -275,6 +275,9 @@ class Layout:
         touched = {body for e in standing for body in self._bodies(e)} - {n.GROUND}
         self.table[n.N_TOUCHED], self.table[n.TOUCHED] = len(touched), self._address(np.array(sorted(touched), int))
         self.table[n.EVERY] = self._address(n.GROUND + n.BODY_STEP * (1 + np.arange(len(self.bodies))))
+        last = np.maximum.accumulate(self._pairs_of_gaps().max(axis=1, initial=0))
+        handfuls = np.minimum(n.TOGETHER * (1 + np.arange(-(-len(self.bodies) // n.TOGETHER))), len(self.bodies))
+        self.table[n.HANDFULS] = self._address(np.searchsorted(last, n.GROUND + n.BODY_STEP * handfuls, "right"))
         self._facts_of = np.array([self._facts(group) for group in groups], dtype=np.int64).reshape(-1, n.GROUP)
         self.table[n.GROUPS] = self._address(self._facts_of)
 

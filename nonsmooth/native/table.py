@@ -14,12 +14,13 @@ integers, which all runs share. Places within a run are offsets in bytes; fields
     CLOSURE_0, CLOSURE_1, POTENTIAL_0, POTENTIAL_1, DRIFT_0, DRIFT_1,
     # offsets of a run's records and arrays
     GAPS, ROWS, JOINTS, SLOTS, ON, DIAGONAL, X, RHS, RHS_A, PAIRS, LU, MORE,
-    # addresses of records of integers; of the offsets of all bodies, and of those at contacts and varying forces
-    GROUPS, BLOCKS, FACTORS, COUPLINGS, ENTRIES, TARGETS, EVERY, TOUCHED, N_TOUCHED,
+    # addresses of records of integers; of the offsets of all bodies, and of those at contacts and varying forces; of
+    # how many of the first gaps are at the bodies up to each handful
+    GROUPS, BLOCKS, FACTORS, COUPLINGS, ENTRIES, TARGETS, EVERY, TOUCHED, N_TOUCHED, HANDFULS,
     # addresses of functions, the last 0 where a scheme begins with nothing of its own
     SOLVE, STEP, FINISH, START,
     N_TABLE,
-) = range(60)  # fmt: skip
+) = range(61)  # fmt: skip
 
 # ----------------------------------------------------------------------------------------------- records of integers
 #: a group of elements of one kind: its two functions, how many, the address of (body a, body b, outputs) of each, all

@@ -61,9 +61,7 @@ def place_next(bodies, i, count, q, z):  # type: ignore[no-untyped-def]
     """(x, y, cos, sin) of the i-th of so many bodies, whose offsets stand at an address, and of the next three."""
     a, b = lc(bodies, i), lc(bodies, min(i + 1, count - 1))
     c, d = lc(bodies, min(i + 2, count - 1)), lc(bodies, min(i + 3, count - 1))
-    if count == 1:
-        place_one(q + a, z + a)
-    elif not place4(q + a, q + b, q + c, q + d, z + a, z + b, z + c, z + d):
+    if not place4(q + a, q + b, q + c, q + d, z + a, z + b, z + c, z + d):
         for x in (a, b, c, d):
             place_one(q + x, z + x)
 
@@ -71,19 +69,28 @@ def place_next(bodies, i, count, q, z):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def place(A, q, z):  # type: ignore[no-untyped-def]
     """All bodies; the ground stands there already."""
-    for i in range(0, lc(A, N_BODIES), 4):
-        place_next(lc(A, EVERY), i, lc(A, N_BODIES), q, z)
+    bodies, count = lc(A, EVERY), lc(A, N_BODIES)
+    if count == 1:
+        place_one(q + lc(bodies, 0), z + lc(bodies, 0))
+        return
+    for i in range(0, count, 4):
+        place_next(bodies, i, count, q, z)
 
 
 @njit(**OPT)
 def stand(A, f, u, dt):  # type: ignore[no-untyped-def]
     """ZM of q moved by u for dt, of the bodies that contacts and varying forces ask for."""
-    bodies, count = lc(A, TOUCHED), lc(A, N_TOUCHED)
+    bodies, count, q, z = lc(A, TOUCHED), lc(A, N_TOUCHED), f + 8 * QM, f + 8 * ZM
+    if count == 1:
+        b = lc(bodies, 0)
+        sum4(q + b, f + b + 8 * Q, dt, u + b)
+        place_one(q + b, z + b)
+        return
     for i in range(0, count, 4):
         for k in range(i, min(i + 4, count)):
             b = lc(bodies, k)
-            sum4(f + b + 8 * QM, f + b + 8 * Q, dt, u + b)
-        place_next(bodies, i, count, f + 8 * QM, f + 8 * ZM)
+            sum4(q + b, f + b + 8 * Q, dt, u + b)
+        place_next(bodies, i, count, q, z)
 
 
 @njit(**OPT)

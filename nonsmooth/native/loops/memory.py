@@ -84,6 +84,22 @@ def lc(typingctx, p, i):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
+def fetch(typingctx, p):  # type: ignore[no-untyped-def]
+    """Ask for the line of the cache at address p, which is needed soon."""
+    from llvmlite import ir
+
+    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        of, name = ir.FunctionType(ir.VoidType(), [pointer, number, number, number]), "llvm.prefetch.p0"
+        function = builder.module.globals.get(name) or ir.Function(builder.module, of, name=name)
+        reading, closest, data = (ir.Constant(number, x) for x in (0, 3, 1))
+        builder.call(function, [builder.inttoptr(arguments[0], pointer), reading, closest, data])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), codegen
+
+
+@intrinsic
 def sb(typingctx, p, i, x):  # type: ignore[no-untyped-def]
     """Store the last byte of an integer."""
     from llvmlite import ir

@@ -173,7 +173,7 @@ def momentum_of(look: Any) -> Any:
     @njit(**OPT)
     def momentum_and_laws(A, f, v0, v1, dt, gap_side, row_side, start, solved):  # type: ignore[no-untyped-def]
         rows, terms, rough, first = f + 8 * WORK, f + 8 * BASE, lc(A, ROUGH), f + lc(A, GAPS)
-        b, last, k, gaps = GROUND, GROUND + BODY_STEP * lc(A, N_BODIES), 0, lc(A, N_GAPS)
+        b, last, k, ends = GROUND, GROUND + BODY_STEP * lc(A, N_BODIES), 0, lc(A, HANDFULS)
         kinetic_0 = kinetic_1 = kicked = law = natural = loss = 0.0
         striking = False
         while b < last:  # bodies by the handful, which the cache still has for the gaps that they are at
@@ -185,9 +185,10 @@ def momentum_of(look: Any) -> Any:
                 kinetic_0 += weighted4(v0 + b, v0 + b, mass)
                 kinetic_1 += weighted4(v1 + b, v1 + b, mass)
                 kicked += weighted4(force, force, f + b + 8 * INVERSE)
-            to = k
-            while to < gaps and max(lc(first + GAP_STEP * to, GAP_A), lc(first + GAP_STEP * to, GAP_B)) <= b:
-                to += 1
+            to = lc(ends, 0)
+            for i in range(k, to):
+                fetch(first + GAP_STEP * i)
+                fetch(first + GAP_STEP * i + 8 * BEFORE_N)
             for i in range(k, to):
                 gap = first + GAP_STEP * i
                 N, T = ld(gap, P_N), ld(gap, P_T)
@@ -200,6 +201,7 @@ def momentum_of(look: Any) -> Any:
                 if strikes:
                     striking = True
             k = to
+            ends += 8
         if start < 0:
             take_off_joints(A, f, row_side, rows, terms)
         first = f + lc(A, ROWS)
