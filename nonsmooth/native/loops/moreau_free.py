@@ -34,15 +34,13 @@ def moreau_forces(A, f, t0, dt, theta, u, standing):  # type: ignore[no-untyped-
 @njit(**OPT)
 def kicked_base(A, f, dt):  # type: ignore[no-untyped-def]
     """BASE = the velocity and the kick; its change, and the size of both, in the metric of the masses."""
-    v, base, kick, new, change, size = f + 8 * V, f + 8 * BASE, f + 8 * KICK, f + 8 * WORK, 0.0, 0.0
+    v, base, kick, work, change, size = f + 8 * V, f + 8 * BASE, f + 8 * KICK, f + 8 * WORK, 0.0, 0.0
     for i in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * i
         mass = f + b + 8 * MASS
-        kicked_apart4(kick + b, new + b, v + b, dt, f + b + 8 * INVERSE, f + b + 8 * FORCE)
+        kicked_anew4(kick + b, base + b, work + b, v + b, dt, f + b + 8 * INVERSE, f + b + 8 * FORCE)
         size += weighted4(v + b, v + b, mass) + weighted4(kick + b, kick + b, mass)
-        difference4(base + b, new + b, base + b)
-        change += weighted4(base + b, base + b, mass)
-        copy4(new + b, base + b)
+        change += weighted4(work + b, work + b, mass)
     return math.sqrt(change), max(math.sqrt(size), TINY)
 
 
@@ -82,15 +80,11 @@ def holds_steady(A, f):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def leads_on(A, f, theta):  # type: ignore[no-untyped-def]
     """U and GAINED follow from VP; by how much U changes, in the metric of the masses."""
-    v, u, vp, moved = f + 8 * V, f + 8 * U, f + 8 * VP, 0.0
+    v, u, vp, work, moved = f + 8 * V, f + 8 * U, f + 8 * VP, f + 8 * WORK, 0.0
     for i in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * i
-        gained, old = f + b + 8 * GAINED, f + b + 8 * WORK
-        difference4(gained, vp + b, v + b)
-        copy4(u + b, old)
-        sum4(u + b, v + b, theta, gained)
-        difference4(old, u + b, old)
-        moved += weighted4(old, old, f + b + 8 * MASS)
+        led_anew4(f + b + 8 * GAINED, u + b, work + b, v + b, vp + b, theta)
+        moved += weighted4(work + b, work + b, f + b + 8 * MASS)
     return math.sqrt(moved)
 
 

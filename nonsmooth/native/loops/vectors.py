@@ -242,13 +242,25 @@ def kicked4(w, b, target, v, s, x, y):  # type: ignore[no-untyped-def]
     w.store(b.fadd(w.load(v), b.fmul(b.fmul(w.all(s), w.load(x)), w.load(y))), target)
 
 
-@vector("aaaxaa")
-def kicked_apart4(w, b, kick, target, v, s, x, y):  # type: ignore[no-untyped-def]
-    """As `kicked4`, and kick = s x y."""
+@vector("aaaaxaa")
+def kicked_anew4(w, b, kick, target, change, v, s, x, y):  # type: ignore[no-untyped-def]
+    """kick = s x y, target = v + kick; what that has changed."""
     kicked = b.fmul(b.fmul(w.all(s), w.load(x)), w.load(y))
-    total = b.fadd(w.load(v), kicked)
-    w.store(kicked, kick)
-    w.store(total, target)
+    new = b.fadd(w.load(v), kicked)
+    difference = b.fsub(new, w.load(target))
+    for value, at in ((kicked, kick), (new, target), (difference, change)):
+        w.store(value, at)
+
+
+@vector("aaaaax")
+def led_anew4(w, b, gained, target, change, v, v1, theta):  # type: ignore[no-untyped-def]
+    """gained = v1 - v, target = v + theta gained; what that has changed."""
+    start = w.load(v)
+    more = b.fsub(w.load(v1), start)
+    new = b.fadd(start, b.fmul(w.all(theta), more))
+    difference = b.fsub(new, w.load(target))
+    for value, at in ((more, gained), (new, target), (difference, change)):
+        w.store(value, at)
 
 
 @vector("aaxxaa")
