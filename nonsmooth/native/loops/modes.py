@@ -7,6 +7,8 @@ Modes: 0 open, 1 closed (sticking, where it has friction), 2 and 3 slipping, pus
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba import njit
 
 from nonsmooth.native.loops.bodies import *
@@ -259,53 +261,9 @@ def solve_one(A, f, gap, row_side, gap_side):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def solve_rows(A, f, row_side, gap_side, single):  # type: ignore[no-untyped-def]
-    """`solve_active`, of pairs of rows or of single ones."""
-    counters, v, gaps, first = f + 8 * COUNTERS, f + 8 * VP, lc(A, N_GAPS), f + lc(A, GAPS)
-    si(counters, K_SOLVES, li(counters, K_SOLVES) + 1)
-    only = only_active(A, f) if li(f, RAISED) == 0 else 0
-    if only and solve_one(A, f, only, row_side, gap_side):
-        si(counters, K_ROUNDS, li(counters, K_ROUNDS) + 1)
-        return 1
-    limit = ALL_AT_ONCE + HASHED
-    if not lc(A, ROUGH):
-        limit += SINGLE + gaps
-    for round_ in range(limit):
-        si(counters, K_ROUNDS, li(counters, K_ROUNDS) + 1)
-        if single:
-            solve_single(A, f, gap_side, f + lc(A, X))
-        else:
-            solve_pairs(A, f, row_side, gap_side, f + lc(A, X), f + lc(A, RHS))
-        changes = last = 0
-        for i in range(gaps):
-            gap = first + GAP_STEP * i
-            if li(gap, ACTIVE):
-                m = wanted_mode(f, gap, gap_side, v)
-                if m != li(gap, MODE):
-                    si(gap, WANTED, m)
-                    si(gap, WANTS_BEFORE, last)
-                    changes += 1
-                    last = gap
-        if changes == 0:
-            return 1
-        if round_ >= ALL_AT_ONCE + HASHED:
-            si(counters, K_SINGLE, li(counters, K_SINGLE) + 1)
-            si(last, MODE, li(last, WANTED))
-            continue
-        half = round_ >= ALL_AT_ONCE
-        if half:
-            si(counters, K_HASHED, li(counters, K_HASHED) + 1)
-        while last:
-            if not half or changes == 1 or hashed((last - first) // GAP_STEP, round_):
-                si(last, MODE, li(last, WANTED))
-            last = li(last, WANTS_BEFORE)
-    return 0
-
-
-@njit(**OPT)
-def solve_pairs(A, f, row_side, gap_side, x, r):  # type: ignore[no-untyped-def]
+def solve_pairs(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
     """Impulses and VP for the modes that are given."""
-    v, base = f + 8 * VP, f + 8 * BASE
+    v, base, x, r = f + 8 * VP, f + 8 * BASE, f + lc(A, X), f + lc(A, RHS)
     raised, some = li(f, RAISED) != 0, fill_gaps(A, f, gap_side, base, x)
     if some:
         couple_gaps(A, f, row_side)
@@ -326,16 +284,54 @@ def solve_pairs(A, f, row_side, gap_side, x, r):  # type: ignore[no-untyped-def]
         take_gap_impulses(A, f, y, v, again)
 
 
-def solve_active(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
+def _solver(answer: Any) -> Any:
     """Velocities VP = BASE + M^-1 (W_g P_B + W_N P_N + W_T P_T) that obey joints and laws; whether they were found.
 
     Joints: R . v + SHIFT_J = 0, their part of the matrix factored before; gaps that are active: 0 <= R . v + SHIFT_N  ⟂
     P_N >= 0 and Coulomb's law. Semismooth Newton from the modes that are given: all rows switch at once, later a
-    reproducible half of them, in frictionless mechanisms at last one at a time.
+    reproducible half of them, in frictionless mechanisms at last one at a time. `answer` finds the impulses for modes.
     """
-    return solve_rows(A, f, row_side, gap_side, False)
+
+    def solve(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
+        counters, v, gaps, first = f + 8 * COUNTERS, f + 8 * VP, lc(A, N_GAPS), f + lc(A, GAPS)
+        si(counters, K_SOLVES, li(counters, K_SOLVES) + 1)
+        only = only_active(A, f) if li(f, RAISED) == 0 else 0
+        if only and solve_one(A, f, only, row_side, gap_side):
+            si(counters, K_ROUNDS, li(counters, K_ROUNDS) + 1)
+            return 1
+        limit = ALL_AT_ONCE + HASHED
+        if not lc(A, ROUGH):
+            limit += SINGLE + gaps
+        for round_ in range(limit):
+            si(counters, K_ROUNDS, li(counters, K_ROUNDS) + 1)
+            answer(A, f, row_side, gap_side)
+            changes = last = 0
+            for i in range(gaps):
+                gap = first + GAP_STEP * i
+                if li(gap, ACTIVE):
+                    m = wanted_mode(f, gap, gap_side, v)
+                    if m != li(gap, MODE):
+                        si(gap, WANTED, m)
+                        si(gap, WANTS_BEFORE, last)
+                        changes += 1
+                        last = gap
+            if changes == 0:
+                return 1
+            if round_ >= ALL_AT_ONCE + HASHED:
+                si(counters, K_SINGLE, li(counters, K_SINGLE) + 1)
+                si(last, MODE, li(last, WANTED))
+                continue
+            half = round_ >= ALL_AT_ONCE
+            if half:
+                si(counters, K_HASHED, li(counters, K_HASHED) + 1)
+            while last:
+                if not half or changes == 1 or hashed((last - first) // GAP_STEP, round_):
+                    si(last, MODE, li(last, WANTED))
+                last = li(last, WANTS_BEFORE)
+        return 0
+
+    return solve
 
 
-def solve_active_single(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
-    """The same of a mechanism without joints and friction."""
-    return solve_rows(A, f, row_side, gap_side, True)
+#: of any mechanism, and of one without joints and friction
+solve_active, solve_active_single = _solver(solve_pairs), _solver(solve_single)

@@ -130,10 +130,9 @@ def single_rates(A, f, side, v, x):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def solve_single(A, f, side, x):  # type: ignore[no-untyped-def]
-    """Impulses and VP = BASE + M^-1 W_N P_N for the modes that are given."""
-    v, base = f + 8 * VP, f + 8 * BASE
-    raised = False
+def solve_single(A, f, row_side, side):  # type: ignore[no-untyped-def]
+    """Impulses and VP = BASE + M^-1 W_N P_N for the modes that are given; `side` of the gaps."""
+    v, base, x, raised = f + 8 * VP, f + 8 * BASE, f + lc(A, X), False
     copy_bodies(A, base, v)
     if fill_single(A, f, side, base, x):
         raised = eliminate_single(A, f, x)
