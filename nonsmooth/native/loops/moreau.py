@@ -137,7 +137,7 @@ def moreau_gap(A, f, gap, side, v0, v1, dt, solved):  # type: ignore[no-untyped-
     if active:
         a, b, rate = lc(gap, GAP_A), lc(gap, GAP_B), ld(gap, S_PLUS)
         if solved:
-            law, rate = law_error(A, f, gap, side, v1)
+            law, rate = law_error(A, f, gap, side, v1, f + 8 * BASE)
             st(gap, S_PLUS, rate)
         off = (rate + ld(gap, SHIFT_N)) * dt * ld(gap, PER_SCALE)
         natural = abs(min(off, p * ld(gap, PER_Y)))

@@ -70,7 +70,7 @@ def holds_steady(A, f):  # type: ignore[no-untyped-def]
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
         if li(gap, ACTIVE):
-            error, rate = law_error(A, f, gap, 0, vp)
+            error, rate = law_error(A, f, gap, 0, vp, 0)
             st(gap, S_PLUS, rate)
             st(gap, GUESS_OFF, rate + ld(gap, SHIFT_N))
             worst = max(worst, error)

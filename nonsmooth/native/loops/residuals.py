@@ -22,22 +22,33 @@ def touching(f, gap, side):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def law_error(A, f, gap, side, v):  # type: ignore[no-untyped-def]
-    """Natural map of Signorini's and Coulomb's laws of an active gap, each scaled by its terms; its normal rate."""
+def rate_size(J, v, terms, inverse, a, b):  # type: ignore[no-untyped-def]
+    """The size of the terms of a rate, see `law_error`."""
+    if terms == 0:
+        return along_sizes(J, v + a, v + b)
+    return moved_sizes(J, inverse + a, inverse + b, terms + a, terms + b)
+
+
+@njit(**OPT)
+def law_error(A, f, gap, side, v, terms):  # type: ignore[no-untyped-def]
+    """Natural map of Signorini's and Coulomb's laws of an active gap, each scaled by its terms; its normal rate.
+
+    Rates are sums of terms of the size of v, or of those that v is a sum of, whose momentum stands at `terms`, or 0.
+    """
     a, b, J, N, inverse = lc(gap, GAP_A), lc(gap, GAP_B), gap + NORMAL + side, ld(gap, P_N), f + 8 * INVERSE
     own = mobility(J, J, inverse + a, inverse + b) * N
     plain = along(J, v + a, v + b)
     rate = plain + ld(gap, SHIFT_N)
-    terms = along_sizes(J, v + a, v + b) + abs(ld(gap, SHIFT_N)) + abs(own)
-    worst = abs(min(rate, own)) / max(terms, TINY)
+    size = rate_size(J, v, terms, inverse, a, b) + abs(ld(gap, SHIFT_N)) + abs(own)
+    worst = abs(min(rate, own)) / max(size, TINY)
     if lc(A, ROUGH) and ld(gap, FRICTION) > 0.0:
         D, shift = gap + TANGENT + side, ld(gap, SHIFT_T)
         own = mobility(D, D, inverse + a, inverse + b)
         slip, reach = along(D, v + a, v + b) + shift, own * ld(gap, FRICTION) * max(N, 0.0)
         force = own * ld(gap, P_T)
         error = abs(force - min(max(force - slip, -reach), reach))
-        terms = along_sizes(D, v + a, v + b) + abs(shift) + abs(force) + reach
-        worst = max(worst, error / max(terms, TINY))
+        size = rate_size(D, v, terms, inverse, a, b) + abs(shift) + abs(force) + reach
+        worst = max(worst, error / max(size, TINY))
     return worst if math.isfinite(rate) else math.inf, plain
 
 
@@ -219,7 +230,7 @@ def momentum_of(look: Any) -> Any:
 @njit(**OPT)
 def law_alone(A, f, gap, side, v0, v1, dt, solved):  # type: ignore[no-untyped-def]
     """The error of the laws at v1 where they were `solved` for; nothing strikes."""
-    return law_error(A, f, gap, side, v1)[0] if solved and li(gap, ACTIVE) else 0.0, 0.0, False, 0.0
+    return law_error(A, f, gap, side, v1, f + 8 * BASE)[0] if solved and li(gap, ACTIVE) else 0.0, 0.0, False, 0.0
 
 
 judge_momentum = momentum_of(law_alone)

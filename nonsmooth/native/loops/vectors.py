@@ -271,12 +271,6 @@ def led4(w, b, target, q, dt, theta, v, v1):  # type: ignore[no-untyped-def]
     w.store(b.fadd(w.load(q), b.fmul(w.all(dt), mean)), target)
 
 
-@vector("aa", types.float64)
-def dot4(w, b, x, y):  # type: ignore[no-untyped-def]
-    """x . y."""
-    return w.total(b.fmul(w.load(x), w.load(y)))
-
-
 @vector("aaa", types.float64)
 def weighted4(w, b, x, y, weight):  # type: ignore[no-untyped-def]
     """Sum of x y weight."""
@@ -329,6 +323,13 @@ def along_sizes(w, b, J, x, y):  # type: ignore[no-untyped-def]
     """|J| . (|x|, |y|)."""
     first, second = w.size(b.fmul(w.load(J), w.load(x))), w.size(b.fmul(w.load(J, True), w.load(y)))
     return w.total(b.fadd(first, second))
+
+
+@vector("aaaaa", types.float64)
+def moved_sizes(w, b, J, x, y, p, q):  # type: ignore[no-untyped-def]
+    """|J| . M^-1 (p, q), sizes of momentum, with the inverse masses of both bodies."""
+    first = b.fmul(b.fmul(w.size(w.load(J)), w.load(x)), w.load(p))
+    return w.total(b.fadd(first, b.fmul(b.fmul(w.size(w.load(J, True)), w.load(y)), w.load(q))))
 
 
 @vector("aaaa", types.float64)
