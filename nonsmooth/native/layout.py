@@ -23,7 +23,7 @@ from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.model.joints import Joint
 from nonsmooth.native import table as n
 from nonsmooth.native.compiler import kernel
-from nonsmooth.native.elimination import Plan, eliminate
+from nonsmooth.native.elimination import eliminate
 from nonsmooth.native.emit import Unsupported
 from nonsmooth.native.kinds import Kind, Kinds, varies
 
@@ -43,13 +43,14 @@ class _Group:
     """Elements of one kind: bodies and outputs of each as offsets, and the indices of their parameters.
 
     Outputs stand in records, or `width` doubles per element in a buffer of the group. Energy of what is `stored` is
-    that of weights (2) or has kinds of its own (3).
+    that of weights (2) or has kinds of its own (3). Contacts are grouped by portion of the mechanism too.
     """
 
     kind: Kind
     width: int = 0
     stored: int = 0
     damping: bool = False
+    portion: int = 0
     places: list[tuple[int, int, int]] = field(default_factory=list)
     parameters: list[int] = field(default_factory=list)
 
@@ -101,6 +102,7 @@ class Layout:
         self._gather: list[tuple[Integers, Integers]] = []
         self._records(elements)
         self._row()
+        self._parts = self._portions()
         self._blocks()
         try:
             self._groups(elements, self.kinds(2, functions))
@@ -212,12 +214,16 @@ class Layout:
         blocks = np.zeros((count, n.BLOCK), dtype=np.int64)
         blocks[:, n.B_FIRST] = np.concatenate([table[n.ROWS] + rows_of_joints, table[n.GAPS] + gaps])[order]
         blocks[:, [n.B_A, n.B_B]] = pairs[order]
-        couplings = self._couplings(plan, blocks[:, n.B_FIRST], places)
-        blocks[:, n.B_COUPLINGS] = np.bincount(plan.couplings[:, 0], minlength=count)
+        met = plan.couplings if self.paired else self._as_looked_at(plan.couplings, order)
+        couplings = self._couplings(met, blocks[:, n.B_FIRST], places)
+        blocks[:, n.B_COUPLINGS] = np.bincount(met[:, 0], minlength=count)
+        index = np.argsort(order)
+        numbers = np.column_stack([index, blocks[index, n.B_COUPLINGS]])
         entries = plan.entries.copy()
         entries[:, [n.E_LOWER, n.E_UPPER]] = places[entries[:, [n.E_LOWER, n.E_UPPER]]]
-        found = blocks, couplings, entries, places[plan.targets]
-        table[[n.BLOCKS, n.COUPLINGS, n.ENTRIES, n.TARGETS]] = [self._address(numbers) for numbers in found]
+        found = blocks, numbers, couplings, entries, places[plan.targets]
+        names = [n.BLOCKS, n.GAP_BLOCKS, n.COUPLINGS, n.ENTRIES, n.TARGETS]
+        table[names] = [self._address(integers) for integers in found]
         shares = plan.shares * np.array([8 * n.ENTRY, 1, 1, 8])
         shares[:, [n.F_ENTRY, n.F_TARGET]] += table[[n.ENTRIES, n.TARGETS]]
         table[n.FACTORS] = self._address(shares)
@@ -227,12 +233,20 @@ class Layout:
         nj = len(self.joints)
         return np.repeat(self._pairs[nj:], self._counts[nj:], axis=0)
 
-    def _couplings(self, plan: Plan, first: Integers, places: Integers) -> Integers:
-        couplings = np.zeros((len(plan.couplings), n.COUPLING), dtype=np.int64)
-        which, sides = plan.couplings[:, :2], 32 * plan.couplings[:, 2:4]
+    def _as_looked_at(self, met: Integers, order: Integers) -> Integers:
+        """Couplings of a symmetric matrix as rows of the gap that is looked at later, in that order."""
+        gaps = np.arange(self.nc)
+        rank = np.argsort(np.lexsort([gaps, -self._portions_of(gaps)]))[order]
+        turned = (rank[met[:, 0]] < rank[met[:, 1]])[:, None]
+        met = np.where(turned, met[:, [1, 0, 3, 2, 4, 5, 6]], met)
+        return met[np.lexsort(rank[met[:, [1, 0]]].T)]
+
+    def _couplings(self, met: Integers, first: Integers, places: Integers) -> Integers:
+        couplings = np.zeros((len(met), n.COUPLING), dtype=np.int64)
+        which, sides = met[:, :2], 32 * met[:, 2:4]
         couplings[:, n.C_COLUMN], couplings[:, [n.C_ROW_SIDE, n.C_COLUMN_SIDE]] = which[:, 1], sides
-        couplings[:, n.C_BODY] = n.GROUND + plan.couplings[:, 4]
-        couplings[:, [n.C_LOWER, n.C_UPPER]] = places[plan.couplings[:, 5:]]
+        couplings[:, n.C_BODY] = n.GROUND + met[:, 4]
+        couplings[:, [n.C_LOWER, n.C_UPPER]] = places[met[:, 5:]]
         direction = np.where(which < self.table[n.N_JOINT_BLOCKS], n.DIRECTION, n.NORMAL)
         couplings[:, [n.C_ROW_FIRST, n.C_COLUMN_FIRST]] = first[which] + direction + sides
         couplings[1:, n.C_ADDS] = (which[1:] == which[:-1]).all(axis=1)
@@ -248,12 +262,16 @@ class Layout:
         weights = [self._weights(kinds, e) for e in elements if isinstance(e, Gravity)]
         firsts = dict(zip((e.name for e in (*self.joints, *self.contacts)), self._first.tolist(), strict=True))
         groups: list[_Group] = []
+        counts = self._counts[len(self.joints) :]
+        of_contacts = self._portions_of(np.cumsum(counts) - counts).tolist()
+        portions = dict(zip((e.name for e in self.contacts), of_contacts, strict=True))
 
         def section(where: int, members: Iterable[Any], kind: Callable[[Any], Kind], width: int, *more: _Group) -> None:
             found: dict[Any, _Group] = {}
             for e in members:
                 force = isinstance(e, Force)
-                facts = kind(e), width, 3 if force and _conservative(e) else 0, bool(force and e.dissipative)
+                portion = portions[e.name] if where == n.CONTACT_0 else 0
+                facts = kind(e), width, 3 if force and _conservative(e) else 0, bool(force and e.dissipative), portion
                 group = found.setdefault(facts, _Group(*facts))
                 group.places.append((*self._bodies(e), firsts.get(e.name, 0)))
                 group.parameters += self._parameters(e)
@@ -275,11 +293,36 @@ class Layout:
         touched = {body for e in standing for body in self._bodies(e)} - {n.GROUND}
         self.table[n.N_TOUCHED], self.table[n.TOUCHED] = len(touched), self._address(np.array(sorted(touched), int))
         self.table[n.EVERY] = self._address(n.GROUND + n.BODY_STEP * (1 + np.arange(len(self.bodies))))
-        last = np.maximum.accumulate(self._pairs_of_gaps().max(axis=1, initial=0))
-        handfuls = np.minimum(n.TOGETHER * (1 + np.arange(-(-len(self.bodies) // n.TOGETHER))), len(self.bodies))
-        self.table[n.HANDFULS] = self._address(np.searchsorted(last, n.GROUND + n.BODY_STEP * handfuls, "right"))
+        parts, of_groups = self._parts, [g.portion for g in groups[self.table[n.CONTACT_0] : self.table[n.CONTACT_1]]]
+        parts[:, n.P_TOUCHED] = np.searchsorted(sorted(touched), n.GROUND + n.BODY_STEP * parts[:, n.P_BODIES], "right")
+        parts[:, n.P_GROUPS] = self.table[n.CONTACT_0] + np.searchsorted(of_groups, np.arange(len(parts)))
+        self.table[n.PORTIONS], self.table[n.N_PORTIONS] = self._address(parts), len(parts)
+        self.table[n.AHEAD] = len(parts) > 1 and self.nc > 0 and not (self.paired or varying)
         self._facts_of = np.array([self._facts(group) for group in groups], dtype=np.int64).reshape(-1, n.GROUP)
         self.table[n.GROUPS] = self._address(self._facts_of)
+
+    def _portions(self) -> Integers:
+        """(portions, fields) but for the touched bodies and the groups."""
+        pairs, count, step = self._pairs_of_gaps(), len(self.bodies), n.BODY_STEP
+        end = n.GROUND + step * (count + 1)
+        last = np.maximum.accumulate(pairs.max(axis=1, initial=n.GROUND))
+        first = np.where(pairs > n.GROUND, pairs, end).min(axis=1, initial=end)
+        soonest = np.minimum.accumulate(np.append(first, end)[::-1])[::-1]
+        begins = n.GROUND + step * np.arange(0, count, n.TOGETHER)  # of the bodies before
+        ends = np.append(begins[1:], end - step)[: len(begins)]
+        gaps = np.searchsorted(last, ends, "right")
+        done = np.minimum(ends, soonest[gaps] - step)
+        done_gaps = np.searchsorted(last, done, "right")
+        table = np.zeros((len(begins), n.PORTION), dtype=np.int64)
+        table[:, n.P_BODIES] = np.arange(0, count, n.TOGETHER)
+        table[:, n.P_GAPS] = np.searchsorted(soonest, begins + step)
+        table[:, n.P_NEXT_GAPS], table[:, n.P_DONE_BODIES], table[:, n.P_DONE_GAPS] = gaps, done, done_gaps
+        table[:, n.P_LEFT_BODIES] = np.minimum(done, soonest[done_gaps] - step)
+        return table
+
+    def _portions_of(self, gaps: Integers) -> Integers:
+        """The portions from the last to the first that gaps belong to."""
+        return np.searchsorted(self._parts[:, n.P_GAPS], gaps, "right") - 1
 
     def _laws(self, kinds: Kinds) -> list[_Group]:
         """Groups of laws that are evaluated gap by gap; rigid contact has none."""

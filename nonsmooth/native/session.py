@@ -115,6 +115,7 @@ class Session:
         self.table = layout.table.copy()
         self.table[n.SCHEME], self.table[n.PROJECTED], self.table[n.RECORD] = scheme.kind, scheme.projected, record
         self.table[n.OBSERVE] = record > 1
+        self.table[n.AHEAD] &= not scheme.projected
         solve = "solve" if layout.paired else "solve-single"
         entries.ready(SCHEMES[scheme.kind], solve)
         self.units = entries.unit(solve), entries.unit(SCHEMES[scheme.kind]), entries.unit("finish")

@@ -8,27 +8,34 @@ integers, which all runs share. Places within a run are offsets in bytes; fields
 # ------------------------------------------------------------------------------------------------------ table A: counts
 (
     N_BODIES, N_ROWS, N_GAPS, N_JOINTS, N_BLOCKS, N_JOINT_BLOCKS, N_JOINT_COUPLINGS, N_GROUPS, N_FLOATS,
-    ROUGH, VARYING, RECORD, OBSERVE, BRIEF, PROJECTED, SCHEME, ROW_WIDTH, STRUCK_WIDTH,
+    ROUGH, VARYING, AHEAD, RECORD, OBSERVE, BRIEF, PROJECTED, SCHEME, ROW_WIDTH, STRUCK_WIDTH,
     # groups of elements, first and last, by what they are evaluated for
     CONTACT_0, CONTACT_1, JOINT_0, JOINT_1, FORCE_0, FORCE_1, STATIC_0, STATIC_1, SURFACE_0, SURFACE_1,
     CLOSURE_0, CLOSURE_1, POTENTIAL_0, POTENTIAL_1, DRIFT_0, DRIFT_1,
     # offsets of a run's records and arrays
     GAPS, ROWS, JOINTS, SLOTS, ON, DIAGONAL, X, RHS, RHS_A, PAIRS, LU, MORE,
-    # addresses of records of integers; of the offsets of all bodies, and of those at contacts and varying forces; of
-    # how many of the first gaps are at the bodies up to each handful
-    GROUPS, BLOCKS, FACTORS, COUPLINGS, ENTRIES, TARGETS, EVERY, TOUCHED, N_TOUCHED, HANDFULS,
+    # addresses of records of integers; of the offsets of all bodies, and of those at contacts and varying forces
+    GROUPS, BLOCKS, FACTORS, COUPLINGS, ENTRIES, TARGETS, GAP_BLOCKS, PORTIONS, N_PORTIONS, EVERY, TOUCHED, N_TOUCHED,
     # addresses of functions, the last 0 where a scheme begins with nothing of its own
     SOLVE, STEP, FINISH, START,
     N_TABLE,
-) = range(61)  # fmt: skip
+) = range(64)  # fmt: skip
 
 # ----------------------------------------------------------------------------------------------- records of integers
 #: a group of elements of one kind: its two functions, how many, the address of (body a, body b, outputs) of each, all
 #: offsets, offsets of what `prepare` makes and of parameters, whether its power is a loss, how its energy is stored
 G_EVALUATE, G_PREPARE, G_SIZE, G_PLACES, G_W, G_P, G_DAMPING, G_STORED, GROUP = range(9)
+#: a portion of the mechanism, which the cache keeps while it is worked on: bodies that follow each other, and gaps at
+#: these. From the last portion to the first, where its own begin: of all bodies, of those that contacts and varying
+#: forces ask for, of the gaps that no body before is at, and of their groups of contacts (all indices).
+#: From the first to the last, where they end: the gaps that no later body is at (index), the bodies that no gap after
+#: these is at (offset), the gaps at those bodies alone (index), the bodies that no gap after these is at (offset).
+P_BODIES, P_TOUCHED, P_GAPS, P_GROUPS, P_NEXT_GAPS, P_DONE_BODIES, P_DONE_GAPS, P_LEFT_BODIES, PORTION = range(9)
 #: a block of the matrix, two rows of a joint or those of a gap: offsets of the first row or of the gap, and of its
 #: bodies; of gaps, how many couplings have their row
 B_FIRST, B_A, B_B, B_COUPLINGS, BLOCK = range(5)
+#: a gap's block where blocks are numbers: its index, how many couplings have its row
+N_INDEX, N_COUPLINGS, NUMBER = range(3)
 #: and as it is eliminated: the address of its entries of the elimination, how many of those are joints' and how many in
 #: all, the address of its targets
 F_ENTRY, F_JOINT_ENTRIES, F_ENTRIES, F_TARGET, FACTOR = range(5)
@@ -50,6 +57,8 @@ SCALARS, SUM_SCALARS = 2, 10
 T_LOADS, T_DRIVERS, T_IMPACTS, T_FRICTION, T_DAMPING, N_TOTALS = range(6)
 #: kinetic and potential energy of a row, and sums over the run for the balance of energy
 ENERGY, TOTALS, LAST_POWER = 18, 20, 25
+#: what was done of a program ahead of it: NOT_AHEAD, SOME_OPEN or ALL_CLOSED
+FILLED = 27
 W_GAP, W_JOINT, W_COMPLEMENTARITY, W_RESIDUAL, N_WORST = range(5)
 #: the worst of a run
 WORST = 28
@@ -89,8 +98,8 @@ LAG, DRAG, U_ANSWER, U_CHANGE, B_ANSWER, B_CHANGE, LAST_V, PARTS = range(0, 32, 
 #: of a step, the gap, at the first one beside it its size, laws, 1 / SCALE, shifts, what was off by the impulse that
 #: was guessed and the rate before the step; in bytes, the normal and tangential direction there, and from side to side
 (
-    GAP_A, GAP_B, FRICTION, ACTIVE, MODE, P_N, P_T, SHIFT_N,
-    GAP_G, SCALE, RESTITUTION, THRESHOLD, PER_SCALE, SHIFT_T, GUESS_OFF, S_MINUS,
+    GAP_A, GAP_B, S_MODE, ACTIVE, MODE, P_N, P_T, SHIFT_N,
+    GAP_G, SCALE, RESTITUTION, THRESHOLD, BEFORE_N, BEFORE_T, GUESS_OFF, S_MINUS,
 ) = range(16)  # fmt: skip
 NORMAL, TANGENT, GAP_SIDE = 8 * 16, 8 * 24, 8 * 24
 #: beside the gap at the second side: round-off of a gap in a step of implicit Euler, 0 where it was open, and by how
@@ -99,7 +108,7 @@ TANGENTIAL, ROUND_OFF, OFF, STRUCK, S_PTI, S_END, LEFT_AT = range(33, 40)
 #: impulses of the step before, 1 / Y_SCALE, what the step leaves for its row, earlier impulses; the true gap and its
 #: direction, sums
 (
-    BEFORE_N, BEFORE_T, PER_Y, S_PLUS, S_MODE, HISTORY_N, _, _, HISTORY_T, _, _, _, S_PNI, CLOSED, Y_SCALE, TRUE,
+    FRICTION, SHIFT_T, PER_Y, S_PLUS, PER_SCALE, HISTORY_N, _, _, HISTORY_T, _, _, _, S_PNI, CLOSED, Y_SCALE, TRUE,
 ) = range(56, 72)  # fmt: skip
 TRUE_RATE, SUM_PN, SUM_PT, SUM_PNI, OLD_N, OLD_T, OLD_FRICTION = 72, 80, 81, 82, 83, 84, 85
 #: the mode that it wants, where that is another one, and the gap before it of which the same is true
@@ -152,8 +161,11 @@ GROUND = 8 * HEADER
 GAUSS, MOREAU_JEAN, LANDING, GENERALIZED_ALPHA, MIDPOINT = range(5)
 OPEN, STICK, FORWARD, BACKWARD = 0, 1, 2, 3
 DONE, FULL, UNCERTAIN, OPEN_START = 0, 1, 2, 3
-#: how the passes of a step without joints ended: not, by a program, by impulses as at rest
-UNSOLVED, SOLVED, STEADY_STATE = 0, 1, 2
+#: how the passes of a step without joints ended: not, by a program, by impulses as at rest, by a program whose impulses
+#: velocities are yet to follow
+UNSOLVED, SOLVED, STEADY_STATE, FOLLOWED = 0, 1, 2, 3
+#: whether a program's matrix was filled ahead of it, and whether the mode of some active gap was to be open then
+NOT_AHEAD, SOME_OPEN, ALL_CLOSED = 0, 1, 2
 #: where bodies stand before forces are asked for
 ELSEWHERE, NEARBY, THERE = 0, 1, 2
 #: as in `nonsmooth.steppers.moreau_jean`
@@ -167,8 +179,10 @@ ALL_AT_ONCE, HASHED, SINGLE = 12, 40, 400
 #: share of its terms below which a rate counts as zero, in the choice of modes
 SIGN = 1e-13
 PASSES = 50
-#: bodies whose momentum is looked at before that of their contacts
-TOGETHER = 32
+#: bodies of a portion
+TOGETHER = 16
+#: share of its terms below which an error is round-off of their sum, whatever else there is
+SUMMED = 1e-14
 #: as in `nonsmooth.steppers.landing` and, of a half kick's residual, `gauss_qp`; closings looked for in a step
 LANDED, TRIALS, AT_THE_END, ACCEPTABLE, LANDINGS = 1e-13, 40, 1 - 1e-9, 1e-11, 100
 #: of the impulses at the start within a pass

@@ -199,12 +199,14 @@ def test_joints_that_no_contact_loads_take_no_program(engine):
 def test_what_rests_takes_no_program_and_does_not_shake(case, stepper):
     """Under constant loads forces are constant, though places shake by round-off, 1e-20 m, and that is 1e-8 N here.
 
-    A guess is taken that moves a gap by 3e-15 of its clearance, for which 6e-11 of these forces would do.
+    A guess is taken that moves a gap by 3e-15 of its clearance, for which 6e-11 of these forces would do. What
+    thousands of guesses add up to, 6e-17 m, one program takes away at once: in a step or two, by 1e-7 of the forces.
     """
     run = simulate(slider_rod(case=case).build(), stepper, t_end=0.05, dt=1e-5, engine="native")
     assert run.counts["solves"] < 0.1 * run.counts["steps"]
     rest = run.lam_N.array[run.t > 0.02]
-    assert np.ptp(rest, axis=0).max() < 1e-10 * rest.max()
+    shaken = np.abs(rest - np.median(rest, axis=0)).max(axis=1) / rest.max()
+    assert np.mean(shaken > 1e-10) < 2e-3 and shaken.max() < 1e-6
     left_of_impacts = 2e-7 if isinstance(stepper, MoreauJean) else 0.0
     assert run.certificate.gap_violation < 1e-16 + left_of_impacts
     assert run.certificate.motion_residual < 1e-11  # the round-off of gaps, relative to the clearance

@@ -45,7 +45,7 @@ def alpha_origin(A, f):  # type: ignore[no-untyped-def]
         mobile = max(mobility(J, J, inverse + a, inverse + b), least)
         st(gap, PER_Y, longest * mobile * ld(gap, PER_SCALE))
         si(gap, ACTIVE, 1 if steady else 0)
-        recall_mode(gap)
+        recall_mode(A, gap)
         si(gap, KEPT_MODE, li(gap, MODE))
         si(gap, S_N_MODE, STICK if li(gap, MODE) != OPEN else OPEN)
         if not steady or ld(gap, S_PNI) > 0.0:

@@ -78,19 +78,19 @@ def place(A, q, z):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def stand(A, f, u, dt):  # type: ignore[no-untyped-def]
-    """ZM of q moved by u for dt, of the bodies that contacts and varying forces ask for."""
-    bodies, count, q, z = lc(A, TOUCHED), lc(A, N_TOUCHED), f + 8 * QM, f + 8 * ZM
-    if count == 1:
-        b = lc(bodies, 0)
+def stand(A, f, u, dt, first, last):  # type: ignore[no-untyped-def]
+    """ZM of q moved by u for dt, of some of the bodies that contacts and varying forces ask for."""
+    bodies, q, z = lc(A, TOUCHED), f + 8 * QM, f + 8 * ZM
+    if last == first + 1:
+        b = lc(bodies, first)
         sum4(q + b, f + b + 8 * Q, dt, u + b)
         place_one(q + b, z + b)
         return
-    for i in range(0, count, 4):
-        for k in range(i, min(i + 4, count)):
+    for i in range(first, last, 4):
+        for k in range(i, min(i + 4, last)):
             b = lc(bodies, k)
             sum4(q + b, f + b + 8 * Q, dt, u + b)
-        place_next(bodies, i, count, q, z)
+        place_next(bodies, i, last, q, z)
 
 
 @njit(**OPT)

@@ -79,7 +79,7 @@ def gauss_start(A, f, dt):  # type: ignore[no-untyped-def]
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
         si(gap, ACTIVE, 1)
-        recall_mode(gap)
+        recall_mode(A, gap)
         st(gap, ROUND_OFF, round_off(f, gap, side))
         J = gap + NORMAL + side
         rate = along(J, v + lc(gap, GAP_A), v + lc(gap, GAP_B))

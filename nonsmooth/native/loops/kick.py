@@ -46,7 +46,7 @@ def landing_guess(A, f, dt):  # type: ignore[no-untyped-def]
         closed = ld(gap, CLOSED) > 0.0
         si(gap, ACTIVE, 1 if closed else 0)
         some |= closed
-        recall_mode(gap)
+        recall_mode(A, gap)
         pressing = li(gap, MODE) != OPEN
         st(gap, P_N, dt * extrapolated(gap, HISTORY_N) if pressing else 0.0)
         st(gap, P_T, dt * extrapolated(gap, HISTORY_T) if pressing else 0.0)

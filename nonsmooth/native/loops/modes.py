@@ -21,14 +21,15 @@ from nonsmooth.native.table import *
 
 
 @njit(**OPT)
-def recall_mode(gap):  # type: ignore[no-untyped-def]
-    """Mode of a gap's last impulses, so that a run goes on to the same bits from its impulses alone."""
+def recall_mode(A, gap):  # type: ignore[no-untyped-def]
+    """Mode of a gap's last impulses, which it returns, so that a run goes on to the same bits from these alone."""
     m, N, T = OPEN, ld(gap, P_N), ld(gap, P_T)
     if li(gap, ACTIVE) and N > 0.0:
-        m, reach = STICK, ld(gap, FRICTION) * N
+        m, reach = STICK, ld(gap, FRICTION) * N if lc(A, ROUGH) else 0.0
         if reach > 0.0 and abs(T) >= reach * (1.0 - 1e-12):
             m = FORWARD if T > 0.0 else BACKWARD
     si(gap, MODE, m)
+    return m
 
 
 @njit(**OPT)
@@ -282,6 +283,7 @@ def solve_pairs(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
             copy_bodies(A, base, v)
         take_joint_impulses(A, f, row_side, y, P_B, v, again)
         take_gap_impulses(A, f, y, v, again)
+    return False
 
 
 def _solver(answer: Any) -> Any:
@@ -289,7 +291,8 @@ def _solver(answer: Any) -> Any:
 
     Joints: R . v + SHIFT_J = 0, their part of the matrix factored before; gaps that are active: 0 <= R . v + SHIFT_N  ⟂
     P_N >= 0 and Coulomb's law. Semismooth Newton from the modes that are given: all rows switch at once, later a
-    reproducible half of them, in frictionless mechanisms at last one at a time. `answer` finds the impulses for modes.
+    reproducible half of them, in frictionless mechanisms at last one at a time. `answer` finds the impulses for modes,
+    and whether they are the answer, which velocities are yet to follow.
     """
 
     def solve(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
@@ -298,13 +301,14 @@ def _solver(answer: Any) -> Any:
         only = only_active(A, f) if li(f, RAISED) == 0 else 0
         if only and solve_one(A, f, only, row_side, gap_side):
             si(counters, K_ROUNDS, li(counters, K_ROUNDS) + 1)
-            return 1
+            return SOLVED
         limit = ALL_AT_ONCE + HASHED
         if not lc(A, ROUGH):
             limit += SINGLE + gaps
         for round_ in range(limit):
             si(counters, K_ROUNDS, li(counters, K_ROUNDS) + 1)
-            answer(A, f, row_side, gap_side)
+            if answer(A, f, row_side, gap_side):
+                return FOLLOWED
             changes = last = 0
             for i in range(gaps):
                 gap = first + GAP_STEP * i
@@ -316,7 +320,7 @@ def _solver(answer: Any) -> Any:
                         changes += 1
                         last = gap
             if changes == 0:
-                return 1
+                return SOLVED
             if round_ >= ALL_AT_ONCE + HASHED:
                 si(counters, K_SINGLE, li(counters, K_SINGLE) + 1)
                 si(last, MODE, li(last, WANTED))
@@ -328,7 +332,7 @@ def _solver(answer: Any) -> Any:
                 if not half or changes == 1 or hashed((last - first) // GAP_STEP, round_):
                     si(last, MODE, li(last, WANTED))
                 last = li(last, WANTS_BEFORE)
-        return 0
+        return UNSOLVED
 
     return solve
 

@@ -25,30 +25,64 @@ from nonsmooth.native.table import *
 
 
 @njit(**OPT)
-def moreau_contacts(A, f):  # type: ignore[no-untyped-def]
-    """Gaps where bodies stand: which are closed, what the laws add to their rates, the modes to begin with."""
-    v, some, first = f + 8 * V, False, f + lc(A, GAPS)
-    rough = lc(A, ROUGH)
-    contacts_at(A, f, f + 8 * ZM, v, 0)
-    for k in range(lc(A, N_GAPS)):
-        gap = first + GAP_STEP * k
-        if touching(f, gap, 0):
+def moreau_contacts(A, f, first, last):  # type: ignore[no-untyped-def]
+    """Gaps first..last where bodies stand: which are closed, what the laws add to their rates, the modes to begin with.
+
+    Whether some are closed, and whether the mode of one of these is to be open.
+    """
+    v, some, opening, rough = f + 8 * V, False, False, lc(A, ROUGH)
+    for k in range(first, last):
+        gap = f + lc(A, GAPS) + GAP_STEP * k
+        copy2(gap + 8 * P_N, gap + 8 * BEFORE_N)
+        closed = touching(f, gap, 0)
+        if closed:
             a, b = v + lc(gap, GAP_A), v + lc(gap, GAP_B)
             rate = along(gap + NORMAL, a, b)
             st(gap, S_MINUS, rate)
             si(gap, ACTIVE, 1)
             some = True
             st(gap, SHIFT_N, rebound(gap, rate))
-            slip = 0.0
-            if rate < 0.0 and rough:
-                slip = ld(gap, TANGENTIAL) * along(gap + TANGENT, a, b)
-            st(gap, SHIFT_T, slip)
+            if rough:
+                slip = ld(gap, TANGENTIAL) * along(gap + TANGENT, a, b) if rate < 0.0 else 0.0
+                st(gap, SHIFT_T, slip)
         else:
             si(gap, ACTIVE, 0)
             st(gap, P_N, 0.0)
             st(gap, P_T, 0.0)
         st(gap, GUESS_OFF, 0.0)  # of a guess that is yet to be made
-        recall_mode(gap)
+        mode = recall_mode(A, gap)
+        opening |= closed and mode == OPEN
+    return some, opening
+
+
+@njit(**OPT)
+def moreau_gaps(A, f, dt):  # type: ignore[no-untyped-def]
+    """Gaps in the middle of the step; whether some are closed."""
+    stand(A, f, f + 8 * V, dt / 2, 0, lc(A, N_TOUCHED))
+    contacts_at(A, f, f + 8 * ZM, f + 8 * V, 0)
+    return moreau_contacts(A, f, 0, lc(A, N_GAPS))[0]
+
+
+@njit(**OPT)
+def moreau_portions(A, f, dt):  # type: ignore[no-untyped-def]
+    """The same of several portions, one after the other; AHEAD with BASE, VP and the matrix of gaps."""
+    v, some, opening, ahead, coupling = f + 8 * V, False, False, lc(A, AHEAD), lc(A, COUPLINGS)
+    portion, body = lc(A, PORTIONS) + 8 * PORTION * lc(A, N_PORTIONS), lc(A, N_BODIES)
+    touched, gap, group = lc(A, N_TOUCHED), lc(A, N_GAPS), lc(A, CONTACT_1)
+    for _ in range(lc(A, N_PORTIONS)):
+        portion -= 8 * PORTION
+        stand(A, f, v, dt / 2, lc(portion, P_TOUCHED), touched)
+        evaluate(A, f, lc(portion, P_GROUPS), group, f + 8 * ZM, v, 0)
+        closed, to_open = moreau_contacts(A, f, lc(portion, P_GAPS), gap)
+        some |= closed
+        opening |= to_open
+        if ahead:
+            kick_bodies(A, f, dt, lc(portion, P_BODIES), body)
+            coupling = fill_rows(A, f, 0, f + 8 * BASE, f + lc(A, X), lc(portion, P_GAPS), gap, coupling)
+        touched, gap, group = lc(portion, P_TOUCHED), lc(portion, P_GAPS), lc(portion, P_GROUPS)
+        body = lc(portion, P_BODIES)
+    if ahead:
+        si(f, FILLED, SOME_OPEN if opening else ALL_CLOSED)
     return some
 
 
@@ -59,17 +93,16 @@ def moreau_step(A, f, t1):  # type: ignore[no-untyped-def]
     gaps = lc(A, N_GAPS) > 0
     some, standing = False, THERE if gaps and theta == 0.5 else ELSEWHERE
     if gaps:
-        stand(A, f, f + 8 * V, dt / 2)
-        some = moreau_contacts(A, f)
+        some = moreau_portions(A, f, dt) if lc(A, N_PORTIONS) > 1 else moreau_gaps(A, f, dt)
     if lc(A, N_ROWS):
         if not moreau_joints(A, f, t0, t1, theta, some, standing):
             return UNCERTAIN
-        return moreau_record(A, f, t0, t1, some, some)
+        return moreau_record(A, f, t0, t1, some, SOLVED if some else UNSOLVED)
     ended, status = moreau_free(A, f, t0, dt, theta, some), UNCERTAIN
     if ended != UNSOLVED:
         if lc(A, PROJECTED):
             move_free(A, f, dt, theta, f + 8 * Q1)
-        status = moreau_record(A, f, t0, t1, some, some and ended == SOLVED)
+        status = moreau_record(A, f, t0, t1, some, ended if some and ended != STEADY_STATE else UNSOLVED)
     if status != DONE:
         clear_bodies(A, f + 8 * GAINED)  # where the passes led, from which the next step must not begin
     return status
@@ -155,14 +188,14 @@ def moreau_gap(A, f, gap, side, v0, v1, dt, solved):  # type: ignore[no-untyped-
 
 
 #: of a step of this scheme: as `momentum_error`, whether a contact strikes, the largest natural map, loss by friction
-moreau_error = momentum_of(moreau_gap)
+moreau_error = momentum_of(moreau_gap, follow_gap)
 
 
 @njit(**OPT)
 def moreau_record(A, f, t0, t1, some, solved):  # type: ignore[no-untyped-def]
     """Certificate of the step, what it leaves for its row, and the state at its end.
 
-    `solved` is whether a program was, whose answer is yet to be judged.
+    `solved` is how a program ended whose answer is yet to be judged, UNSOLVED if there was none.
     """
     dt, v, vp, start, end = t1 - t0, f + 8 * V, f + 8 * VP, start_row(f), end_row(f)
     certified, rows = ld(f, OPTIONS + O_CERTIFIED), lc(A, N_ROWS)

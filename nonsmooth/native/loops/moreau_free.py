@@ -25,7 +25,7 @@ def moreau_forces(A, f, t0, dt, theta, u, standing):  # type: ignore[no-untyped-
     """Forces at the point theta, where bodies stand not yet (ELSEWHERE), already, or nearly."""
     if lc(A, VARYING):
         if standing == ELSEWHERE:
-            stand(A, f, u, theta * dt)
+            stand(A, f, u, theta * dt, 0, lc(A, N_TOUCHED))
         elif standing == NEARBY:
             stand_near(A, f, u, theta * dt)
         forces_at(A, f, t0 + theta * dt, f + 8 * ZM, u)
@@ -42,6 +42,16 @@ def kicked_base(A, f, dt):  # type: ignore[no-untyped-def]
         size += weighted4(v + b, v + b, mass) + weighted4(kick + b, kick + b, mass)
         change += weighted4(work + b, work + b, mass)
     return math.sqrt(change), max(math.sqrt(size), TINY)
+
+
+@njit(**OPT)
+def kick_bodies(A, f, dt, first, last):  # type: ignore[no-untyped-def]
+    """BASE and VP = the velocity and the kick, of bodies after the first one up to the last."""
+    v, base, vp = f + 8 * V, f + 8 * BASE, f + 8 * VP
+    for i in range(first + 1, last + 1):
+        b = GROUND + BODY_STEP * i
+        kicked4(base + b, v + b, dt, f + b + 8 * INVERSE, f + b + 8 * FORCE)
+        copy4(base + b, vp + b)
 
 
 @njit(**OPT)
@@ -101,7 +111,7 @@ def move_free(A, f, dt, theta, q1):  # type: ignore[no-untyped-def]
 def advance_free(A, f, t1, dt, theta):  # type: ignore[no-untyped-def]
     """As `advance`, of bodies that have not been moved."""
     q, v, vp = f + 8 * Q, f + 8 * V, f + 8 * VP
-    for k in range(1, lc(A, N_BODIES) + 1):
+    for k in range(lc(A, N_BODIES), 0, -1):
         b = GROUND + BODY_STEP * k
         led4(q + b, q + b, dt, theta, v + b, vp + b)
         copy4(vp + b, v + b)
@@ -111,22 +121,21 @@ def advance_free(A, f, t1, dt, theta):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def answer_base(A, f, some, steady):  # type: ignore[no-untyped-def]
     """VP of BASE by the impulses that were guessed, or else by a program; how that ended."""
-    if not some or steady:
+    if lc(A, VARYING) and (not some or steady):
         copy_bodies(A, f + 8 * BASE, f + 8 * VP)
     if steady and holds_steady(A, f):
         return STEADY_STATE
-    return SOLVED if not some or call_solve(lc(A, SOLVE), A, f, 0, 0) else UNSOLVED
+    return call_solve(lc(A, SOLVE), A, f, 0, 0) if some else SOLVED
 
 
 @njit(**OPT)
 def moreau_free(A, f, t0, dt, theta, some):  # type: ignore[no-untyped-def]
     """VP of a mechanism without joints, in passes where forces vary, at the point theta; how they ended."""
-    v, u, base, before, longer = f + 8 * V, f + 8 * U, f + 8 * BASE, math.inf, lengthening(f, dt)
+    v, u, before, longer = f + 8 * V, f + 8 * U, math.inf, lengthening(f, dt)
     steady = some and guess_steady(A, f, longer)
     if not lc(A, VARYING):
-        for i in range(1, lc(A, N_BODIES) + 1):
-            b = GROUND + BODY_STEP * i
-            kicked4(base + b, v + b, dt, f + b + 8 * INVERSE, f + b + 8 * FORCE)
+        if not lc(A, AHEAD):
+            kick_bodies(A, f, dt, 0, lc(A, N_BODIES))
         return answer_base(A, f, some, steady)
     for i in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * i

@@ -29,7 +29,7 @@ from nonsmooth.native.table import *
 def middle_at(A, f, t, dt):  # type: ignore[no-untyped-def]
     """Placements and joints where the state leads in dt, at time t."""
     v = f + 8 * V
-    stand(A, f, v, dt)
+    stand(A, f, v, dt, 0, lc(A, N_TOUCHED))
     joints_at(A, f, t, f + 8 * ZM, v, 0)
 
 
@@ -100,7 +100,8 @@ def midpoint_step(A, f, t1):  # type: ignore[no-untyped-def]
     dt = t1 - t0
     t = t0 + dt / 2
     middle_at(A, f, t, dt / 2)
-    some = moreau_contacts(A, f) if lc(A, N_GAPS) > 0 else False
+    contacts_at(A, f, f + 8 * ZM, v, 0)
+    some, _ = moreau_contacts(A, f, 0, lc(A, N_GAPS))
     closing_rates(A, f, dt)
     factor_joints(A, f, 0)
     if lc(A, VARYING):

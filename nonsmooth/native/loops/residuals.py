@@ -178,28 +178,35 @@ def take_off_joints(A, f, side, rows, terms):  # type: ignore[no-untyped-def]
         row += PAIR_STEP
 
 
-def momentum_of(look: Any) -> Any:
-    """Judges the momentum of a step, and what `look` finds at its gaps."""
+@njit(**OPT)
+def follow_none(A, f, g, v):  # type: ignore[no-untyped-def]
+    """Velocities have followed impulses already."""
+
+
+def momentum_of(look: Any, follow: Any = follow_none) -> Any:
+    """Judges the momentum of a step, and what `look` finds at its gaps; v1 may be yet to `follow` their impulses."""
 
     @njit(**OPT)
     def momentum_and_laws(A, f, v0, v1, dt, gap_side, row_side, start, solved):  # type: ignore[no-untyped-def]
-        rows, terms, rough, first = f + 8 * WORK, f + 8 * BASE, lc(A, ROUGH), f + lc(A, GAPS)
-        b, last, k, ends = GROUND, GROUND + BODY_STEP * lc(A, N_BODIES), 0, lc(A, HANDFULS)
-        kinetic_0 = kinetic_1 = kicked = law = natural = loss = 0.0
+        rows, terms, rough, first, free = f + 8 * WORK, f + 8 * BASE, lc(A, ROUGH), f + lc(A, GAPS), lc(A, N_ROWS) == 0
+        b, c, g, k, portion = GROUND, GROUND, 0, 0, lc(A, PORTIONS)
+        kinetic_0 = kinetic_1 = kicked = law = natural = loss = worst = 0.0
         striking = False
-        while b < last:  # bodies by the handful, which the cache still has for the gaps that they are at
-            handful = min(b + TOGETHER * BODY_STEP, last)
-            while b < handful:
+        for _ in range(lc(A, N_PORTIONS)):
+            while solved == FOLLOWED and g < lc(portion, P_NEXT_GAPS):
+                follow(A, f, g, v1)
+                g += 1
+            while b < lc(portion, P_DONE_BODIES):
                 b += BODY_STEP
                 mass, force = f + b + 8 * MASS, f + b + 8 * FORCE
                 momentum4(rows + b, terms + b, mass, v0 + b, v1 + b, dt, force)
                 kinetic_0 += weighted4(v0 + b, v0 + b, mass)
                 kinetic_1 += weighted4(v1 + b, v1 + b, mass)
                 kicked += weighted4(force, force, f + b + 8 * INVERSE)
-            to = lc(ends, 0)
+            to = lc(portion, P_DONE_GAPS)
             for i in range(k, to):
                 fetch(first + GAP_STEP * i)
-                fetch(first + GAP_STEP * i + 8 * BEFORE_N)
+                fetch(first + GAP_STEP * i + 8 * FRICTION)
             for i in range(k, to):
                 gap = first + GAP_STEP * i
                 N, T = ld(gap, P_N), ld(gap, P_T)
@@ -211,8 +218,11 @@ def momentum_of(look: Any) -> Any:
                 law, natural, loss = max(law, error), max(natural, off), loss + lost
                 if strikes:
                     striking = True
+            while free and c < lc(portion, P_LEFT_BODIES):
+                c += BODY_STEP
+                worst = max(worst, worst4(rows + c, terms + c, 0.0, f + c + 8 * MASS))
             k = to
-            ends += 8
+            portion += 8 * PORTION
         if start < 0:
             take_off_joints(A, f, row_side, rows, terms)
         first = f + lc(A, ROWS)
@@ -222,7 +232,12 @@ def momentum_of(look: Any) -> Any:
             J, K = row + DIRECTION + start, row + DIRECTION + row_side
             take_off(J, ld(row, P_A), K, ld(row, P_B), rows + a, rows + b, terms + a, terms + b)
         size = math.sqrt(kinetic_0) + math.sqrt(kinetic_1) + dt * math.sqrt(kicked)
-        return worst_row(A, f, ld(f, OPTIONS + O_FLOOR) * size), size, law, striking, natural, loss
+        if free and worst <= SUMMED:
+            clear4(rows + GROUND)
+            clear4(terms + GROUND)
+        else:
+            worst = worst_row(A, f, ld(f, OPTIONS + O_FLOOR) * size)
+        return worst, size, law, striking, natural, loss
 
     return momentum_and_laws
 

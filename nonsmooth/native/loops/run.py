@@ -67,15 +67,12 @@ def contact_sizes(A, f):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def copy_impulses(A, f, of_gaps, to_gaps, of_rows, to_rows):  # type: ignore[no-untyped-def]
-    """Two neighbouring fields of gaps, and two of rows of joints, to two others."""
-    gap, row = f + lc(A, GAPS), f + lc(A, ROWS)
-    for _ in range(lc(A, N_GAPS)):
-        copy2(gap + 8 * of_gaps, gap + 8 * to_gaps)
-        gap += GAP_STEP
-    for _ in range(lc(A, N_ROWS)):
-        copy2(row + 8 * of_rows, row + 8 * to_rows)
-        row += ROW_STEP
+def copy_impulses(A, f, count, where, step, source, target):  # type: ignore[no-untyped-def]
+    """Two neighbouring fields of all gaps, or of all rows of joints, to two others."""
+    record = f + lc(A, where)
+    for _ in range(lc(A, count)):
+        copy2(record + 8 * source, record + 8 * target)
+        record += step
 
 
 @njit(**OPT)
@@ -99,9 +96,12 @@ def run(A, f, rec, origin, dt, t_end, steps):  # type: ignore[no-untyped-def]
         end = origin + (math.floor((t - origin) / dt + 1e-6) + 1.0) * dt if lc(A, SCHEME) != LANDING else t + dt
         if end >= t_end - 1e-9 * dt:
             end = t_end
-        copy_impulses(A, f, P_N, BEFORE_N, P_A, BEFORE_A)
+        if lc(A, SCHEME) != MOREAU_JEAN and lc(A, SCHEME) != MIDPOINT:  # whose steps do so when they look at gaps
+            copy_impulses(A, f, N_GAPS, GAPS, GAP_STEP, P_N, BEFORE_N)
+        copy_impulses(A, f, N_ROWS, ROWS, ROW_STEP, P_A, BEFORE_A)
         if call_step(lc(A, STEP), A, f, end) != DONE:
-            copy_impulses(A, f, BEFORE_N, P_N, BEFORE_A, P_A)
+            copy_impulses(A, f, N_GAPS, GAPS, GAP_STEP, BEFORE_N, P_N)
+            copy_impulses(A, f, N_ROWS, ROWS, ROW_STEP, BEFORE_A, P_A)
             return UNCERTAIN
         call_finish(lc(A, FINISH), A, f, rec)
     return DONE

@@ -18,20 +18,19 @@ from nonsmooth.native.table import *
 
 
 @njit(**OPT)
-def fill_single(A, f, side, v, x):  # type: ignore[no-untyped-def]
-    """The matrix of the gaps that are not open, up to its diagonal; x = -(R . v + shift), what their impulses change.
+def fill_rows(A, f, side, v, x, first, last, e):  # type: ignore[no-untyped-def]
+    """The rows of gaps first..last that are not open, of the matrix up to its diagonal and of x = -(R . v + shift).
 
-    Whether there are some.
+    Their couplings, to gaps that were looked at before, begin at e; returns where they end.
     """
-    inverse, on, D, diagonal, some = f + 8 * INVERSE, f + lc(A, ON), f + lc(A, LU), f + lc(A, DIAGONAL), False
-    e = lc(A, COUPLINGS)
-    for k in range(lc(A, N_BLOCKS)):
-        block = block_at(A, k)
-        gap, many = f + lc(block, B_FIRST), lc(block, B_COUPLINGS)
-        mode = li(gap, MODE)
+    inverse, on, D, diagonal = f + 8 * INVERSE, f + lc(A, ON), f + lc(A, LU), f + lc(A, DIAGONAL)
+    numbers = lc(A, GAP_BLOCKS)
+    for g in range(first, last):
+        number, gap = numbers + 8 * NUMBER * g, f + lc(A, GAPS) + GAP_STEP * g
+        k, many, mode = lc(number, N_INDEX), lc(number, N_COUPLINGS), li(gap, MODE)
         si(on, k, mode)
         if mode != OPEN:
-            N, a, b = gap + NORMAL + side, lc(block, B_A), lc(block, B_B)
+            N, a, b = gap + NORMAL + side, lc(gap, GAP_A), lc(gap, GAP_B)
             own = mobility(N, N, inverse + a, inverse + b)
             st(D, k, own)
             st(diagonal, k, own)
@@ -43,9 +42,19 @@ def fill_single(A, f, side, v, x):  # type: ignore[no-untyped-def]
                     before = ld(lower, 0) if lc(c, C_ADDS) else 0.0
                     both = weighted4(row, f + lc(c, C_COLUMN_FIRST) + side, inverse + lc(c, C_BODY))
                     st(lower, 0, before + both)
-            some = True
         e += 8 * COUPLING * many
-    return some
+    return e
+
+
+@njit(**OPT)
+def fill_single(A, f, side, v, x):  # type: ignore[no-untyped-def]
+    """The same of all gaps, portion by portion as they are looked at."""
+    portions, last, e = lc(A, N_PORTIONS), lc(A, N_GAPS), lc(A, COUPLINGS)
+    portion = lc(A, PORTIONS) + 8 * PORTION * portions
+    for _ in range(portions):
+        portion -= 8 * PORTION
+        e = fill_rows(A, f, side, v, x, lc(portion, P_GAPS), last, e)
+        last = lc(portion, P_GAPS)
 
 
 @njit(**OPT)
@@ -96,25 +105,41 @@ def forward_single(A, f, x):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def back_single(A, f, side, x, v, add):  # type: ignore[no-untyped-def]
-    """Substitute backwards: impulses P_N, which v += M^-1 N' x follows; `add` for a change of them."""
-    on, inverse = f + lc(A, ON), f + 8 * INVERSE
+def back_single(A, f, x):  # type: ignore[no-untyped-def]
+    """Substitute backwards; whether no impulse is negative."""
+    on, pressing = f + lc(A, ON), True
     for k in range(lc(A, N_BLOCKS) - 1, -1, -1):
-        block, factor = block_at(A, k), factor_at(A, k)
-        gap = f + lc(block, B_FIRST)
         if li(on, k):
-            P, e, a, b = ld(x, k), lc(factor, F_ENTRY), lc(block, B_A), lc(block, B_B)
+            factor, P = factor_at(A, k), ld(x, k)
+            e = lc(factor, F_ENTRY)
             for _ in range(lc(factor, F_ENTRIES)):
                 other = lc(e, E_BLOCK)
                 if li(on, other):
                     P -= ld(f + lc(e, E_UPPER), 0) * ld(x, other)
                 e += 8 * ENTRY
             st(x, k, P)
-            st(gap, P_N, ld(gap, P_N) + P if add else P)
-            push(gap + NORMAL + side, P, inverse + a, inverse + b, v + a, v + b)
-        elif not add:
-            st(gap, P_N, 0.0)
-        st(gap, P_T, 0.0)
+            if P < 0.0:
+                pressing = False
+    return pressing
+
+
+@njit(**OPT)
+def follow_single(A, f, g, side, x, v, add):  # type: ignore[no-untyped-def]
+    """Impulse P_N of gap g, which v += M^-1 N' x follows; `add` for a change of it."""
+    k, gap, inverse = lc(lc(A, GAP_BLOCKS) + 8 * NUMBER * g, N_INDEX), f + lc(A, GAPS) + GAP_STEP * g, f + 8 * INVERSE
+    if li(f + lc(A, ON), k):
+        P, a, b = ld(x, k), lc(gap, GAP_A), lc(gap, GAP_B)
+        st(gap, P_N, ld(gap, P_N) + P if add else P)
+        push(gap + NORMAL + side, P, inverse + a, inverse + b, v + a, v + b)
+    elif not add:
+        st(gap, P_N, 0.0)
+    st(gap, P_T, 0.0)
+
+
+@njit(**OPT)
+def follow_gap(A, f, g, v):  # type: ignore[no-untyped-def]
+    """Impulse of gap g as the program left it among its unknowns, which v follows."""
+    follow_single(A, f, g, 0, f + lc(A, X), v, False)
 
 
 @njit(**OPT)
@@ -131,13 +156,24 @@ def single_rates(A, f, side, v, x):  # type: ignore[no-untyped-def]
 
 @njit(**OPT)
 def solve_single(A, f, row_side, side):  # type: ignore[no-untyped-def]
-    """Impulses and VP = BASE + M^-1 W_N P_N for the modes that are given; `side` of the gaps."""
-    v, base, x, raised = f + 8 * VP, f + 8 * BASE, f + lc(A, X), False
+    """Impulses and VP = BASE + M^-1 W_N P_N for the modes that are given; `side` of the gaps.
+
+    Returns whether this is the program's answer, of which X holds the impulses and VP has none yet.
+    """
+    v, base, x, ahead, gaps = f + 8 * VP, f + 8 * BASE, f + lc(A, X), li(f, FILLED), lc(A, N_GAPS)
+    si(f, FILLED, NOT_AHEAD)
+    if ahead == NOT_AHEAD:
+        fill_single(A, f, side, base, x)
+    raised = eliminate_single(A, f, x)
+    if back_single(A, f, x) and ahead == ALL_CLOSED and not raised:
+        return True
     copy_bodies(A, base, v)
-    if fill_single(A, f, side, base, x):
-        raised = eliminate_single(A, f, x)
-    back_single(A, f, side, x, v, False)
+    for g in range(gaps):
+        follow_single(A, f, g, side, x, v, False)
     for _ in range(4 if raised else 0):
         single_rates(A, f, side, v, x)
         forward_single(A, f, x)
-        back_single(A, f, side, x, v, True)
+        back_single(A, f, x)
+        for g in range(gaps):
+            follow_single(A, f, g, side, x, v, True)
+    return False
