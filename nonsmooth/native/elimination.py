@@ -25,7 +25,7 @@ class Plan:
     Couplings are pairs of different blocks that share a body, those between joints first, among which stand those that
     elimination alone makes, as if they shared the ground (0), whose inverse mass is 0; entries are, block after
     block, the later ones that it meets when it is eliminated, and targets the blocks (of each, of each) of the matrix,
-    whose diagonal comes first.
+    whose diagonal comes first; of the others, each one below the diagonal is followed by its mirror image above.
 
     >>> eliminate([(0, 1), (1, 0)], joints=1).order
     [0, 1]
@@ -34,10 +34,10 @@ class Plan:
     order: list[int]
     #: blocks of the matrix
     size: int
-    #: (row > column, which of the row's two bodies, which of the column's, body, block below, block above the diagonal)
+    #: (row > column, which of the row's two bodies, which of the column's, body, block of the matrix below)
     couplings: Integers
     joint_couplings: int
-    #: (block, block of the matrix below, block above the diagonal)
+    #: (block, block of the matrix below)
     entries: Integers
     targets: Integers
     #: by block the first entry, how many of them are joints', how many there are, the first target
@@ -65,14 +65,14 @@ def eliminate(blocks: Sequence[tuple[int, int]], joints: int) -> Plan:
     met = _couplings(by_body, position)
     pairs = {c[:2] for c in met}
     met += [(j, k, 0, 0, 0) for k, after in enumerate(later_at) for j in after if (j, k) not in pairs]
-    couplings = [(*c, place[c[0], c[1]], place[c[1], c[0]]) for c in sorted(met)]
+    couplings = [(*c, place[c[0], c[1]]) for c in sorted(met)]
     many, of_joints = (_table([sum(j < below for j in after) for after in later_at]) for below in (len(order), joints))
     shares = np.column_stack([np.cumsum(many) - many, of_joints, many, np.cumsum(many**2) - many**2])
     return Plan(
         order, len(place),
-        couplings=_table(couplings, 7),
+        couplings=_table(couplings, 6),
         joint_couplings=sum(c[0] < joints for c in couplings),
-        entries=_table([(j, place[j, k], place[k, j]) for k, after in enumerate(later_at) for j in after], 3),
+        entries=_table([(j, place[j, k]) for k, after in enumerate(later_at) for j in after], 2),
         targets=_table([place[i, j] for after in later_at for i in after for j in after]),
         shares=shares,
     )  # fmt: skip

@@ -220,7 +220,7 @@ class Layout:
         index = np.argsort(order)
         numbers = np.column_stack([index, blocks[index, n.B_COUPLINGS]])
         entries = plan.entries.copy()
-        entries[:, [n.E_LOWER, n.E_UPPER]] = places[entries[:, [n.E_LOWER, n.E_UPPER]]]
+        entries[:, n.E_LOWER] = places[entries[:, n.E_LOWER]]
         found = blocks, numbers, couplings, entries, places[plan.targets]
         names = [n.BLOCKS, n.GAP_BLOCKS, n.COUPLINGS, n.ENTRIES, n.TARGETS]
         table[names] = [self._address(integers) for integers in found]
@@ -238,7 +238,7 @@ class Layout:
         gaps = np.arange(self.nc)
         rank = np.argsort(np.lexsort([gaps, -self._portions_of(gaps)]))[order]
         turned = (rank[met[:, 0]] < rank[met[:, 1]])[:, None]
-        met = np.where(turned, met[:, [1, 0, 3, 2, 4, 5, 6]], met)
+        met = np.where(turned, met[:, [1, 0, 3, 2, 4, 5]], met)
         return met[np.lexsort(rank[met[:, [1, 0]]].T)]
 
     def _couplings(self, met: Integers, first: Integers, places: Integers) -> Integers:
@@ -246,11 +246,11 @@ class Layout:
         which, sides = met[:, :2], 32 * met[:, 2:4]
         couplings[:, n.C_COLUMN], couplings[:, [n.C_ROW_SIDE, n.C_COLUMN_SIDE]] = which[:, 1], sides
         couplings[:, n.C_BODY] = n.GROUND + met[:, 4]
-        couplings[:, [n.C_LOWER, n.C_UPPER]] = places[met[:, 5:]]
+        couplings[:, n.C_LOWER] = places[met[:, 5]]
         direction = np.where(which < self.table[n.N_JOINT_BLOCKS], n.DIRECTION, n.NORMAL)
         couplings[:, [n.C_ROW_FIRST, n.C_COLUMN_FIRST]] = first[which] + direction + sides
         couplings[1:, n.C_ADDS] = (which[1:] == which[:-1]).all(axis=1)
-        return couplings
+        return couplings if self.paired else couplings[:, : n.SHORT_COUPLING]
 
     # --------------------------------------------------------------------------------------------------------- groups
 

@@ -39,15 +39,15 @@ N_INDEX, N_COUPLINGS, NUMBER = range(3)
 #: and as it is eliminated: the address of its entries of the elimination, how many of those are joints' and how many in
 #: all, the address of its targets
 F_ENTRY, F_JOINT_ENTRIES, F_ENTRIES, F_TARGET, FACTOR = range(5)
-#: a pair of blocks that share a body: index of the column, where the body stands in the row's and in the column's
-#: directions (bytes), offsets of the body, the ground where they are coupled by elimination alone, and of the blocks of
-#: the matrix below and above the diagonal, of the first directions of both there; whether another coupling has filled
-#: the block before
-(
-    C_COLUMN, C_ROW_SIDE, C_COLUMN_SIDE, C_BODY, C_LOWER, C_UPPER, C_ROW_FIRST, C_COLUMN_FIRST, C_ADDS, COUPLING,
-) = range(10)  # fmt: skip
-#: a block that comes after another and is coupled to it: its index, offsets of both blocks of the matrix
-E_BLOCK, E_LOWER, E_UPPER, ENTRY = range(4)
+#: a pair of blocks that share a body: index of the column, offsets of the body, the ground where they are coupled by
+#: elimination alone, of the block of the matrix below the diagonal, which the one above it follows, and of the first
+#: directions of both there; whether another coupling has filled the block before; where the body stands in the row's
+#: and in the column's directions (bytes), which is left out where blocks are numbers
+C_COLUMN, C_BODY, C_LOWER, C_ROW_FIRST, C_COLUMN_FIRST, C_ADDS, C_ROW_SIDE, C_COLUMN_SIDE, COUPLING = range(9)
+SHORT_COUPLING = C_ROW_SIDE
+#: a block that comes after another and is coupled to it: its index, the offset of the block of the matrix below the
+#: diagonal, which the one above it follows
+E_BLOCK, E_LOWER, ENTRY = range(3)
 
 # ------------------------------------------------------------------------------------------------- a run: the header
 TIME = 0  # of the kernels, of the state

@@ -87,7 +87,8 @@ def couple_gaps(A, f, side):  # type: ignore[no-untyped-def]
                 j = lc(c, C_COLUMN)
                 if not li(on, j):
                     continue
-                body, lower, upper, a = lc(c, C_BODY), f + lc(c, C_LOWER), f + lc(c, C_UPPER), lc(c, C_ROW_SIDE)
+                body, lower, a = lc(c, C_BODY), f + lc(c, C_LOWER), lc(c, C_ROW_SIDE)
+                upper = lower + SQUARE
                 if body == GROUND:
                     clear4(lower)
                     clear4(upper)
@@ -146,9 +147,9 @@ def eliminate_joints(A, f):  # type: ignore[no-untyped-def]
         for i in range(lc(block, F_JOINT_ENTRIES)):
             e = first + 8 * ENTRY * i
             lower = f + lc(e, E_LOWER)
-            eliminate_two(f + lc(targets, every * i + i), f + lc(e, E_UPPER), lower, D, per)
+            eliminate_two(f + lc(targets, every * i + i), lower + SQUARE, lower, D, per)
             for j in range(i):
-                less_product_two(f + lc(targets, every * i + j), lower, f + lc(first + 8 * ENTRY * j, E_UPPER))
+                less_product_two(f + lc(targets, every * i + j), lower, f + lc(first + 8 * ENTRY * j, E_LOWER) + SQUARE)
         invert_two(D, per)
         some_raised |= raised
         D += SQUARE
@@ -179,7 +180,7 @@ def eliminate_gaps(A, f):  # type: ignore[no-untyped-def]
         for i in range(joints, every):
             e = first + 8 * ENTRY * i
             if li(on, lc(e, E_BLOCK)):
-                upper = f + lc(e, E_UPPER)
+                upper = f + lc(e, E_LOWER) + SQUARE
                 product_two(upper, D, upper)
         targets = lc(block, F_TARGET)
         for i in range(every):
@@ -189,5 +190,5 @@ def eliminate_gaps(A, f):  # type: ignore[no-untyped-def]
                 for j in range(joints if i < joints else 0, every):
                     g = first + 8 * ENTRY * j
                     if li(on, lc(g, E_BLOCK)):
-                        less_product_two(f + lc(targets, every * i + j), lower, f + lc(g, E_UPPER))
+                        less_product_two(f + lc(targets, every * i + j), lower, f + lc(g, E_LOWER) + SQUARE)
     return some_raised

@@ -36,13 +36,13 @@ def fill_rows(A, f, side, v, x, first, last, e):  # type: ignore[no-untyped-def]
             st(diagonal, k, own)
             st(x, k, -(along(N, v + a, v + b) + ld(gap, SHIFT_N)))
             for i in range(many):
-                c = e + 8 * COUPLING * i
+                c = e + 8 * SHORT_COUPLING * i
                 if li(on, lc(c, C_COLUMN)):
                     lower, row = f + lc(c, C_LOWER), f + lc(c, C_ROW_FIRST) + side
                     before = ld(lower, 0) if lc(c, C_ADDS) else 0.0
                     both = weighted4(row, f + lc(c, C_COLUMN_FIRST) + side, inverse + lc(c, C_BODY))
                     st(lower, 0, before + both)
-        e += 8 * COUPLING * many
+        e += 8 * SHORT_COUPLING * many
     return e
 
 
@@ -77,13 +77,13 @@ def eliminate_single(A, f, x):  # type: ignore[no-untyped-def]
             if li(on, other):
                 lower = ld(f + lc(e, E_LOWER), 0)
                 upper = lower * inverse
-                st(f + lc(e, E_UPPER), 0, upper)
+                st(f + lc(e, E_LOWER), 1, upper)
                 st(x, other, ld(x, other) - upper * y)
                 for j in range(i):
                     g = first + 8 * ENTRY * j
                     if li(on, lc(g, E_BLOCK)):
                         target = f + lc(targets, every * i + j)
-                        st(target, 0, ld(target, 0) - lower * ld(f + lc(g, E_UPPER), 0))
+                        st(target, 0, ld(target, 0) - lower * ld(f + lc(g, E_LOWER), 1))
                 st(D, other, ld(D, other) - lower * upper)
     return raised
 
@@ -100,7 +100,7 @@ def forward_single(A, f, x):  # type: ignore[no-untyped-def]
             for _ in range(lc(block, F_ENTRIES)):
                 other = lc(e, E_BLOCK)
                 if li(on, other):
-                    st(x, other, ld(x, other) - ld(f + lc(e, E_UPPER), 0) * y)
+                    st(x, other, ld(x, other) - ld(f + lc(e, E_LOWER), 1) * y)
                 e += 8 * ENTRY
 
 
@@ -115,7 +115,7 @@ def back_single(A, f, x):  # type: ignore[no-untyped-def]
             for _ in range(lc(factor, F_ENTRIES)):
                 other = lc(e, E_BLOCK)
                 if li(on, other):
-                    P -= ld(f + lc(e, E_UPPER), 0) * ld(x, other)
+                    P -= ld(f + lc(e, E_LOWER), 1) * ld(x, other)
                 e += 8 * ENTRY
             st(x, k, P)
             if P < 0.0:

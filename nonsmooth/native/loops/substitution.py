@@ -30,7 +30,7 @@ def _substitution(step: int, apply: Any, less: Any, less_turned: Any) -> Any:
             block = factor_at(A, k)
             e = lc(block, F_ENTRY)
             for _ in range(lc(block, F_JOINT_ENTRIES)):
-                less_turned(x + step * lc(e, E_BLOCK), f + lc(e, E_UPPER), s)
+                less_turned(x + step * lc(e, E_BLOCK), f + lc(e, E_LOWER) + SQUARE, s)
                 e += 8 * ENTRY
             apply(s, D, s)
             D += SQUARE
@@ -40,7 +40,7 @@ def _substitution(step: int, apply: Any, less: Any, less_turned: Any) -> Any:
             block = factor_at(A, k)
             e = lc(block, F_ENTRY)
             for _ in range(lc(block, F_JOINT_ENTRIES)):
-                less(s, f + lc(e, E_UPPER), x + step * lc(e, E_BLOCK))
+                less(s, f + lc(e, E_LOWER) + SQUARE, x + step * lc(e, E_BLOCK))
                 e += 8 * ENTRY
 
     return substitute_blocks
@@ -72,5 +72,5 @@ def substitute(A, f, x):  # type: ignore[no-untyped-def]
             for _ in range(lc(block, F_ENTRIES)):
                 j = lc(e, E_BLOCK)
                 if li(on, j):
-                    less_applied_two(s, f + lc(e, E_UPPER), x + PAIR * j)
+                    less_applied_two(s, f + lc(e, E_LOWER) + SQUARE, x + PAIR * j)
                 e += 8 * ENTRY
