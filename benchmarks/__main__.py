@@ -17,7 +17,7 @@ from benchmarks.batches import batches
 from benchmarks.build import build
 from benchmarks.measure import CLOCKS, Row, measured, measured_apart
 from benchmarks.mechanisms import CHAINS, problems
-from benchmarks.report import print_tables, summary, tables, write_tables
+from benchmarks.report import holds_tables, print_tables, summary, tables, write_tables
 from benchmarks.start import memory, start
 from benchmarks.steps import Timing, solver_timings, step_timings
 
@@ -100,6 +100,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--write", type=Path, metavar="FILE", help="put the tables between the marks of a document")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    if asked.write is not None and not holds_tables(asked.write):
+        parser.error(f"--write: {asked.write} has no place for tables; it takes a document as docs/benchmarks.md")
     if asked.rounds < 1:
         parser.error("--rounds must be 1 or more")
     return asked

@@ -153,6 +153,12 @@ def print_tables(console: Console, found: Sequence[Table]) -> None:
         console.print(shown)
 
 
+def holds_tables(path: Path) -> bool:
+    """Whether it is a document with one place for tables."""
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    return text.count(BEGIN) == text.count(END) == 1 and text.index(BEGIN) < text.index(END)
+
+
 def write_tables(path: Path, found: Sequence[Table], lines: Sequence[str]) -> None:
     """Into a document, in the place of those that stand between its markers."""
     text = path.read_text(encoding="utf-8")

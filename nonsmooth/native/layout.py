@@ -26,6 +26,7 @@ from nonsmooth.native.compiler import kernel
 from nonsmooth.native.elimination import eliminate
 from nonsmooth.native.emit import Unsupported
 from nonsmooth.native.kinds import Kind, Kinds, varies
+from nonsmooth.native.portions import divide
 
 __all__ = ["Layout", "NotNative"]
 
@@ -102,7 +103,8 @@ class Layout:
         self._gather: list[tuple[Integers, Integers]] = []
         self._records(elements)
         self._row()
-        self._parts = self._portions()
+        numbers = (self._pairs_of_gaps() - n.GROUND) // n.BODY_STEP
+        self._portions = divide(len(self.bodies), numbers, n.TOGETHER)
         self._blocks()
         try:
             self._groups(elements, self.kinds(2, functions))
@@ -236,7 +238,7 @@ class Layout:
     def _as_looked_at(self, met: Integers, order: Integers) -> Integers:
         """Couplings of a symmetric matrix as rows of the gap that is looked at later, in that order."""
         gaps = np.arange(self.nc)
-        rank = np.argsort(np.lexsort([gaps, -self._portions_of(gaps)]))[order]
+        rank = np.argsort(np.lexsort([gaps, -self._portions.of(gaps)]))[order]
         turned = (rank[met[:, 0]] < rank[met[:, 1]])[:, None]
         met = np.where(turned, met[:, [1, 0, 3, 2, 4, 5]], met)
         return met[np.lexsort(rank[met[:, [1, 0]]].T)]
@@ -263,7 +265,7 @@ class Layout:
         firsts = dict(zip((e.name for e in (*self.joints, *self.contacts)), self._first.tolist(), strict=True))
         groups: list[_Group] = []
         counts = self._counts[len(self.joints) :]
-        of_contacts = self._portions_of(np.cumsum(counts) - counts).tolist()
+        of_contacts = self._portions.of(np.cumsum(counts) - counts).tolist()
         portions = dict(zip((e.name for e in self.contacts), of_contacts, strict=True))
 
         def section(where: int, members: Iterable[Any], kind: Callable[[Any], Kind], width: int, *more: _Group) -> None:
@@ -293,36 +295,24 @@ class Layout:
         touched = {body for e in standing for body in self._bodies(e)} - {n.GROUND}
         self.table[n.N_TOUCHED], self.table[n.TOUCHED] = len(touched), self._address(np.array(sorted(touched), int))
         self.table[n.EVERY] = self._address(n.GROUND + n.BODY_STEP * (1 + np.arange(len(self.bodies))))
-        parts, of_groups = self._parts, [g.portion for g in groups[self.table[n.CONTACT_0] : self.table[n.CONTACT_1]]]
-        parts[:, n.P_TOUCHED] = np.searchsorted(sorted(touched), n.GROUND + n.BODY_STEP * parts[:, n.P_BODIES], "right")
-        parts[:, n.P_GROUPS] = self.table[n.CONTACT_0] + np.searchsorted(of_groups, np.arange(len(parts)))
-        self.table[n.PORTIONS], self.table[n.N_PORTIONS] = self._address(parts), len(parts)
-        self.table[n.AHEAD] = len(parts) > 1 and self.nc > 0 and not (self.paired or varying)
+        self._parts(sorted(touched), [g.portion for g in groups[self.table[n.CONTACT_0] : self.table[n.CONTACT_1]]])
+        self.table[n.AHEAD] = len(self._portions) > 1 and self.nc > 0 and not (self.paired or varying)
         self._facts_of = np.array([self._facts(group) for group in groups], dtype=np.int64).reshape(-1, n.GROUP)
         self.table[n.GROUPS] = self._address(self._facts_of)
 
-    def _portions(self) -> Integers:
-        """(portions, fields) but for the touched bodies and the groups."""
-        pairs, count, step = self._pairs_of_gaps(), len(self.bodies), n.BODY_STEP
-        end = n.GROUND + step * (count + 1)
-        last = np.maximum.accumulate(pairs.max(axis=1, initial=n.GROUND))
-        first = np.where(pairs > n.GROUND, pairs, end).min(axis=1, initial=end)
-        soonest = np.minimum.accumulate(np.append(first, end)[::-1])[::-1]
-        begins = n.GROUND + step * np.arange(0, count, n.TOGETHER)  # of the bodies before
-        ends = np.append(begins[1:], end - step)[: len(begins)]
-        gaps = np.searchsorted(last, ends, "right")
-        done = np.minimum(ends, soonest[gaps] - step)
-        done_gaps = np.searchsorted(last, done, "right")
-        table = np.zeros((len(begins), n.PORTION), dtype=np.int64)
-        table[:, n.P_BODIES] = np.arange(0, count, n.TOGETHER)
-        table[:, n.P_GAPS] = np.searchsorted(soonest, begins + step)
-        table[:, n.P_NEXT_GAPS], table[:, n.P_DONE_BODIES], table[:, n.P_DONE_GAPS] = gaps, done, done_gaps
-        table[:, n.P_LEFT_BODIES] = np.minimum(done, soonest[done_gaps] - step)
-        return table
-
-    def _portions_of(self, gaps: Integers) -> Integers:
-        """The portions from the last to the first that gaps belong to."""
-        return np.searchsorted(self._parts[:, n.P_GAPS], gaps, "right") - 1
+    def _parts(self, touched: list[int], of_groups: list[int]) -> None:
+        """Records of the portions, from offsets of touched bodies and the portions of the groups of contacts."""
+        portions, offset = self._portions, lambda body: n.GROUND + n.BODY_STEP * body
+        table = np.zeros((len(portions), n.PORTION), dtype=np.int64)
+        for where, value in (
+            (n.P_BODIES, portions.first_body), (n.P_GAPS, portions.first_gap), (n.P_NEXT_GAPS, portions.next_gap),
+            (n.P_TOUCHED, np.searchsorted(touched, offset(portions.first_body), "right")),
+            (n.P_DONE_GAPS, portions.done_gap),
+            (n.P_GROUPS, self.table[n.CONTACT_0] + np.searchsorted(of_groups, np.arange(len(portions)))),
+            (n.P_DONE_BODIES, offset(portions.done_body)), (n.P_LEFT_BODIES, offset(portions.left_body)),
+        ):  # fmt: skip
+            table[:, where] = value
+        self.table[n.PORTIONS], self.table[n.N_PORTIONS] = self._address(table), len(portions)
 
     def _laws(self, kinds: Kinds) -> list[_Group]:
         """Groups of laws that are evaluated gap by gap; rigid contact has none."""

@@ -61,18 +61,17 @@ def four_bar() -> Model:
     return model
 
 
-def chain(links: int = 6, friction: float = 0.1, restitution: float = 0.0) -> Model:
-    """Links that hang in clearance joints and turn."""
-    model, length, play = Model(name="chain"), 0.1, 5e-4
-    before = model.add(Ground())
-    for i in range(1, links + 1):
+def chain(links: int = 6, friction: float = 0.1, restitution: float = 0.0, *, shuffled: bool = False) -> Model:
+    """Links that hang in clearance joints and turn; `shuffled` in any order in the model."""
+    model, length, play, order = Model(name="chain"), 0.1, 5e-4, np.random.default_rng(links)
+    contact, found = Rigid(restitution=restitution, friction=friction), {0: model.add(Ground())}
+    for i in 1 + (order.permutation(links) if shuffled else np.arange(links)):
         y = -(i - 0.5) * length - i * play
-        link = model.add(PlanarBody(f"link{i}", mass=0.1, inertia=0.1 * length**2 / 12, position=(0.0, y),
-                                    velocity=(-y, 0.0), angular_velocity=1.0))  # fmt: skip
-        contact = Rigid(restitution=restitution, friction=friction)
-        model.add(RevoluteClearance(f"joint{i}", before, link, at_a=(0.0, 0.0 if i == 1 else -length / 2),
+        found[i] = model.add(PlanarBody(f"link{i}", mass=0.1, inertia=0.1 * length**2 / 12, position=(0.0, y),
+                                        velocity=(-y, 0.0), angular_velocity=1.0))  # fmt: skip
+    for i in 1 + (order.permutation(links) if shuffled else np.arange(links)):
+        model.add(RevoluteClearance(f"joint{i}", found[i - 1], found[i], at_a=(0.0, 0.0 if i == 1 else -length / 2),
                                     at_b=(0.0, length / 2), clearance=play, radius=5e-3, contact=contact))  # fmt: skip
-        before = link
     model.add(Gravity(acceleration=(0.0, -9.81)))
     return model
 
@@ -119,6 +118,10 @@ def models() -> dict[str, Model]:
         "four-bar": four_bar(),
         "chain": chain(),
         "chain-elastic": chain(3, 0.3, 0.5),
+        "long-chain": chain(40, 0.0),
+        "long-chain-elastic": chain(40, 0.0, 0.4),
+        "long-chain-shuffled": chain(40, 0.0, 0.2, shuffled=True),
+        "long-chain-rough": chain(20, 0.2, 0.3),
         "welded-loop": welded_loop(),
         "drawers": drawers(0.0),
         "drawers-elastic": drawers(0.2),
