@@ -54,6 +54,8 @@ TIME = 0  # of the kernels, of the state
 DT, RESIDUAL, COMPLEMENTARITY, WORK_DRIVERS, WORK_DRIVERS_IMPACT, LOSS_FRICTION, HITS, N_SCALARS = range(8)
 #: scalars of a step, and their sums since the last row
 SCALARS, SUM_SCALARS = 2, 10
+#: address of the row that a step may write while it is judged, or 0, and whether it has
+ROW_AHEAD, WRITTEN = 9, 17
 T_LOADS, T_DRIVERS, T_IMPACTS, T_FRICTION, T_DAMPING, N_TOTALS = range(6)
 #: kinetic and potential energy of a row, and sums over the run for the balance of energy
 ENERGY, TOTALS, LAST_POWER = 18, 20, 25

@@ -60,3 +60,21 @@ def test_a_chain_in_portions_and_in_one(restitution, monkeypatch):
         assert np.array_equal(one, other), table
     assert runs[0].counts["solves"] == runs[1].counts["solves"] and len(runs[0].impacts) == len(runs[1].impacts)
     assert all(run.counts["python_steps"] == 0 for run in runs)
+
+
+@pytest.mark.parametrize("record", [1, 3])
+def test_a_portion_that_has_moved_goes_back_where_the_step_is_not_certified(record, monkeypatch):
+    """Bodies move as soon as they are judged; Python makes the step anew from where they stood.
+
+    What is asked for here is less than the round-off of most steps, and more than that of some.
+    """
+    system = chain(50, contact=Rigid(restitution=0.0, friction=0.0)).build()
+    run = {"t_end": 0.005, "dt": 1e-4, "engine": "native", "record": record}
+    native = simulate(system, MoreauJean(), **run)
+    monkeypatch.setattr("nonsmooth.engine.CERTIFIED", 0.8 * native.certificate.motion_residual)
+    mixed = simulate(system, MoreauJean(), **run)
+    assert 0 < mixed.counts["python_steps"] < 50 and native.counts["python_steps"] == 0
+    for table in ("q", "v"):
+        one, other = (getattr(run, table).array for run in (native, mixed))
+        assert np.allclose(one, other, rtol=0.0, atol=1e-12 * np.abs(one).max())
+    assert np.allclose(native.P_N.array, mixed.P_N.array, rtol=1e-9)

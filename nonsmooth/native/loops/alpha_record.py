@@ -62,7 +62,7 @@ def smooth_error(A, f, size, dt):  # type: ignore[no-untyped-def]
         b = GROUND + BODY_STEP * k
         momentum4(rows + b, terms + b, f + b + 8 * MASS, f + GROUND + 8 * V, b1 + b, 1.0, f + b + 8 * FORCE)
     take_joints_off(A, f, end_row(f), LAM_1, 1.0)
-    return worst_row(A, f, ld(f, OPTIONS + O_FLOOR) * (length(A, f, b1) + size / dt))
+    return worst_row(A, f, ld(f, OPTIONS + O_FLOOR) * (length(A, f, b1) + size / dt), GROUND)
 
 
 @njit(**OPT)
@@ -123,14 +123,14 @@ def alpha_error(A, f, dt):  # type: ignore[no-untyped-def]
     take_gaps_off(A, f, end_side, S_N, 1.0, 0.5 - before / 2)
     if mean:
         take_gaps_off(A, f, start_side, S_N, 0.0, before / 2)
-    worst = max(worst, worst_row(A, f, floor))
+    worst = max(worst, worst_row(A, f, floor, GROUND))
     start_rows(A, f, f + 8 * VP, dt * (1.0 - gamma), dt * gamma)
     take_joints_off(A, f, end, P_B, 1.0 - before)
     take_gaps_off(A, f, end_side, P_N, 1.0 - before, 1.0 - before)
     if mean:
         take_joints_off(A, f, start, P_B, before)
         take_gaps_off(A, f, start_side, P_N, before, before)
-    worst = max(worst, worst_row(A, f, floor), joints_error(A, f, size, dt))
+    worst = max(worst, worst_row(A, f, floor, GROUND), joints_error(A, f, size, dt))
     return worst if math.isfinite(size) else math.inf, laws_error(A, f, size)
 
 

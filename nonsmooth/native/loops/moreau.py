@@ -20,6 +20,7 @@ from nonsmooth.native.loops.moreau_free import *
 from nonsmooth.native.loops.moreau_joints import *
 from nonsmooth.native.loops.projection import project
 from nonsmooth.native.loops.residuals import *
+from nonsmooth.native.loops.rows import row_of_gaps
 from nonsmooth.native.loops.vectors import *
 from nonsmooth.native.table import *
 
@@ -187,8 +188,56 @@ def moreau_gap(A, f, gap, side, v0, v1, dt, solved):  # type: ignore[no-untyped-
     return law, natural, struck, loss
 
 
-#: of a step of this scheme: as `momentum_error`, whether a contact strikes, the largest natural map, loss by friction
-moreau_error = momentum_of(moreau_gap, follow_gap)
+@njit(**OPT)
+def follow_gap(A, f, g, v):  # type: ignore[no-untyped-def]
+    """Impulse of gap g as the program left it among its unknowns, which v follows; into the row that is written."""
+    gap, row = f + lc(A, GAPS) + GAP_STEP * g, li(f, ROW_AHEAD)
+    follow_single(A, f, g, 0, f + lc(A, X), v, False)
+    if row:
+        at = row_of_gaps(A, row)
+        st(at, g, ld(gap, P_N))
+        sb(at + 8 * lc(A, N_GAPS), g, mode_of(f, gap, li(gap, ACTIVE)))
+
+
+@njit(**OPT)
+def settle_body(A, f, b, dt):  # type: ignore[no-untyped-def]
+    """A body that is judged moves to the end of the step, and into its row; WORK and BASE keep where it was."""
+    q, v, vp, row = f + b + 8 * Q, f + b + 8 * V, f + b + 8 * VP, li(f, ROW_AHEAD)
+    copy4(q, f + b + 8 * WORK)
+    copy4(v, f + b + 8 * BASE)
+    led4(q, q, dt, ld(f, OPTIONS + O_THETA), v, vp)
+    copy4(vp, v)
+    if row:
+        at = row + 8 + 24 * ((b - GROUND) // BODY_STEP - 1)
+        copy4(q, at)
+        copy4(v, at + 24 * lc(A, N_BODIES))
+
+
+@njit(**OPT)
+def unsettle(A, f, last):  # type: ignore[no-untyped-def]
+    """Bodies up to the last one stand where they were."""
+    b = GROUND
+    while b < last:
+        b += BODY_STEP
+        copy4(f + b + 8 * WORK, f + b + 8 * Q)
+        copy4(f + b + 8 * BASE, f + b + 8 * V)
+
+
+@njit(**OPT)
+def settle_rest(A, f, t1, dt, settled):  # type: ignore[no-untyped-def]
+    """The bodies after those that are settled; the row is written where these were all."""
+    row, last = li(f, ROW_AHEAD), GROUND + BODY_STEP * lc(A, N_BODIES)
+    if row and settled == last:
+        body = f + GROUND + BODY_STEP
+        st(row, 1 + 3 * lc(A, N_BODIES), ld(body, V))  # where zeros of vectors fell that were written later
+        st(row_of_gaps(A, row), 0, ld(f + lc(A, GAPS), P_N))
+        si(f, WRITTEN, 1)
+    advance_free(A, f, t1, dt, ld(f, OPTIONS + O_THETA), settled)
+
+
+#: of a step of this scheme: as `momentum_error`, whether a contact strikes, the largest natural map, loss by friction,
+#: and which bodies have settled
+moreau_error = momentum_of(moreau_gap, follow_gap, settle_body)
 
 
 @njit(**OPT)
@@ -199,12 +248,11 @@ def moreau_record(A, f, t0, t1, some, solved):  # type: ignore[no-untyped-def]
     """
     dt, v, vp, start, end = t1 - t0, f + 8 * V, f + 8 * VP, start_row(f), end_row(f)
     certified, rows = ld(f, OPTIONS + O_CERTIFIED), lc(A, N_ROWS)
-    error, size, law, striking, natural, loss = moreau_error(A, f, v, vp, dt, 0, end, start, solved)
-    if law > certified:
-        return UNCERTAIN
+    error, size, law, striking, natural, loss, settled = moreau_error(A, f, v, vp, dt, 0, end, start, solved)
     joint_error, work = moreau_joint_error(A, f, size)
     error = max(error, joint_error)
-    if not (error <= certified and math.isfinite(size)):
+    if law > certified or not (error <= certified and math.isfinite(size)):
+        unsettle(A, f, settled)
         return UNCERTAIN
     if striking or rows:
         moreau_impulses(A, f, striking)
@@ -217,7 +265,7 @@ def moreau_record(A, f, t0, t1, some, solved):  # type: ignore[no-untyped-def]
         struck_work = moreau_impact(A, f, end, end_z(f), dt)
     note_scalars(f, dt, error, natural, work, struck_work, 0.0 if striking else loss)
     if not rows and not lc(A, PROJECTED):
-        advance_free(A, f, t1, dt, ld(f, OPTIONS + O_THETA))
+        settle_rest(A, f, t1, dt, settled)
         return DONE
     if lc(A, PROJECTED) and not project(A, f, t1):
         return UNCERTAIN

@@ -108,11 +108,11 @@ def move_free(A, f, dt, theta, q1):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def advance_free(A, f, t1, dt, theta):  # type: ignore[no-untyped-def]
-    """As `advance`, of bodies that have not been moved."""
+def advance_free(A, f, t1, dt, theta, b):  # type: ignore[no-untyped-def]
+    """As `advance`, of the bodies after b, which have not been moved."""
     q, v, vp = f + 8 * Q, f + 8 * V, f + 8 * VP
-    for k in range(lc(A, N_BODIES), 0, -1):
-        b = GROUND + BODY_STEP * k
+    while b < GROUND + BODY_STEP * lc(A, N_BODIES):
+        b += BODY_STEP
         led4(q + b, q + b, dt, theta, v + b, vp + b)
         copy4(vp + b, v + b)
     advance_time(f, t1)

@@ -133,7 +133,7 @@ def midpoint_joint_error(A, f, size):  # type: ignore[no-untyped-def]
 def midpoint_record(A, f, t1, dt, some):  # type: ignore[no-untyped-def]
     """Certificate of the step, what it leaves for its row, and the state at its end."""
     v, vp, certified, brief = f + 8 * V, f + 8 * VP, ld(f, OPTIONS + O_CERTIFIED), lc(A, BRIEF)
-    error, size, law, striking, natural, loss = moreau_error(A, f, v, vp, dt, 0, 0, -1, some)
+    error, size, law, striking, natural, loss, _ = moreau_error(A, f, v, vp, dt, 0, 0, -1, some)
     joint_error, work = midpoint_joint_error(A, f, size)
     error = max(error, joint_error)
     if not (law <= certified and error <= certified and math.isfinite(size)):

@@ -129,11 +129,11 @@ def reactions(A, f, side, z, P, weight, result, add):  # type: ignore[no-untyped
 
 
 @njit(**OPT)
-def worst_row(A, f, floor):  # type: ignore[no-untyped-def]
-    """The largest of WORK over its terms BASE, and over `floor` in the metric of the masses."""
+def worst_row(A, f, floor, b):  # type: ignore[no-untyped-def]
+    """The largest of WORK over its terms BASE, and over `floor` in the metric of the masses, of the bodies after b."""
     rows, terms, worst = f + 8 * WORK, f + 8 * BASE, 0.0
-    for k in range(1, lc(A, N_BODIES) + 1):
-        b = GROUND + BODY_STEP * k
+    while b < GROUND + BODY_STEP * lc(A, N_BODIES):
+        b += BODY_STEP
         worst = max(worst, worst4(rows + b, terms + b, floor, f + b + 8 * ROOT_MASS))
     clear4(rows + GROUND)
     clear4(terms + GROUND)
@@ -183,13 +183,22 @@ def follow_none(A, f, g, v):  # type: ignore[no-untyped-def]
     """Velocities have followed impulses already."""
 
 
-def momentum_of(look: Any, follow: Any = follow_none) -> Any:
-    """Judges the momentum of a step, and what `look` finds at its gaps; v1 may be yet to `follow` their impulses."""
+@njit(**OPT)
+def settle_none(A, f, b, dt):  # type: ignore[no-untyped-def]
+    """Bodies move when all are judged."""
+
+
+def momentum_of(look: Any, follow: Any = follow_none, settle: Any = settle_none) -> Any:
+    """Judges the momentum of a step, and what `look` finds at its gaps.
+
+    After a program with which that is left open, v1 has to `follow` the impulses of gaps, and bodies `settle` as soon
+    as they are judged; where those end that have is returned at last. Their WORK and BASE are for what that overwrites.
+    """
 
     @njit(**OPT)
     def momentum_and_laws(A, f, v0, v1, dt, gap_side, row_side, start, solved):  # type: ignore[no-untyped-def]
         rows, terms, rough, first, free = f + 8 * WORK, f + 8 * BASE, lc(A, ROUGH), f + lc(A, GAPS), lc(A, N_ROWS) == 0
-        b, c, g, k, portion = GROUND, GROUND, 0, 0, lc(A, PORTIONS)
+        b, c, settled, g, k, portion = GROUND, GROUND, GROUND, 0, 0, lc(A, PORTIONS)
         kinetic_0 = kinetic_1 = kicked = law = natural = loss = worst = 0.0
         striking = False
         for _ in range(lc(A, N_PORTIONS)):
@@ -221,6 +230,9 @@ def momentum_of(look: Any, follow: Any = follow_none) -> Any:
             while free and c < lc(portion, P_LEFT_BODIES):
                 c += BODY_STEP
                 worst = max(worst, worst4(rows + c, terms + c, 0.0, f + c + 8 * MASS))
+                if solved == FOLLOWED and worst <= SUMMED:
+                    settle(A, f, c, dt)
+                    settled = c
             k = to
             portion += 8 * PORTION
         if start < 0:
@@ -232,12 +244,13 @@ def momentum_of(look: Any, follow: Any = follow_none) -> Any:
             J, K = row + DIRECTION + start, row + DIRECTION + row_side
             take_off(J, ld(row, P_A), K, ld(row, P_B), rows + a, rows + b, terms + a, terms + b)
         size = math.sqrt(kinetic_0) + math.sqrt(kinetic_1) + dt * math.sqrt(kicked)
-        if free and worst <= SUMMED:
+        if not (free and worst <= SUMMED):
+            judged = min(worst, SUMMED) if settled > GROUND else 0.0  # at most, of those whose rows are gone
+            worst = max(judged, worst_row(A, f, ld(f, OPTIONS + O_FLOOR) * size, settled))
+        else:
             clear4(rows + GROUND)
             clear4(terms + GROUND)
-        else:
-            worst = worst_row(A, f, ld(f, OPTIONS + O_FLOOR) * size)
-        return worst, size, law, striking, natural, loss
+        return worst, size, law, striking, natural, loss, settled
 
     return momentum_and_laws
 

@@ -133,8 +133,14 @@ def pack(A, source, target):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def row_of_gaps(A, row):  # type: ignore[no-untyped-def]
+    """Where a row has its first normal impulse."""
+    return row + 8 + 48 * lc(A, N_BODIES)
+
+
+@njit(**OPT)
 def pack_motion(A, f, target):  # type: ignore[no-untyped-def]
-    """Q and V, as `pack` would one after the other."""
+    """Q and V, as `pack` would do one after the other."""
     velocities = target + 24 * lc(A, N_BODIES)
     at, b = velocities, f + GROUND + BODY_STEP
     for _ in range(lc(A, N_BODIES)):
@@ -144,7 +150,6 @@ def pack_motion(A, f, target):  # type: ignore[no-untyped-def]
         at += 24
         b += BODY_STEP
     st(velocities, 0, ld(f + GROUND + BODY_STEP, V))  # the zero of the last coordinates fell on it
-    return at
 
 
 @njit(**OPT)
@@ -232,15 +237,18 @@ def write_row(A, f, rec, normal, tangential, reaction):  # type: ignore[no-untyp
     gaps, count = lc(A, N_GAPS), li(f, COUNTERS + K_ROWS)
     row = li(rec, REC_ROWS) + 8 * lc(A, ROW_WIDTH) * count
     st(row, 0, ld(f, TIME + 1))
-    # one after the other: a vector's zero falls on what is written after it, at last on the two scalars
-    at, gap, rough = pack_motion(A, f, row + 8), f + lc(A, GAPS), lc(A, ROUGH)
+    at, gap, rough = row_of_gaps(A, row), f + lc(A, GAPS), lc(A, ROUGH)
     modes = at + 8 * gaps * (1 + rough)
-    for i in range(gaps):
-        st(at, i, ld(gap, normal))
-        if rough:
-            st(at, gaps + i, ld(gap, tangential))
-        sb(modes, i, li(gap, S_MODE))
-        gap += GAP_STEP
+    if not li(f, WRITTEN):
+        # one after the other: a vector's zero falls on what is written after it, at last on the two scalars
+        pack_motion(A, f, row + 8)
+        for i in range(gaps):
+            st(at, i, ld(gap, normal))
+            if rough:
+                st(at, gaps + i, ld(gap, tangential))
+            sb(modes, i, li(gap, S_MODE))
+            gap += GAP_STEP
+    si(f, WRITTEN, 0)
     at, first = modes + 8 * ((gaps + 7) // 8), f + lc(A, JOINTS)
     for k in range(lc(A, N_JOINTS)):
         joint = first + JOINT_STEP * k

@@ -99,6 +99,9 @@ def run(A, f, rec, origin, dt, t_end, steps):  # type: ignore[no-untyped-def]
         if lc(A, SCHEME) != MOREAU_JEAN and lc(A, SCHEME) != MIDPOINT:  # whose steps do so when they look at gaps
             copy_impulses(A, f, N_GAPS, GAPS, GAP_STEP, P_N, BEFORE_N)
         copy_impulses(A, f, N_ROWS, ROWS, ROW_STEP, P_A, BEFORE_A)
+        if lc(A, AHEAD):
+            row = li(rec, REC_ROWS) + 8 * lc(A, ROW_WIDTH) * li(f, COUNTERS + K_ROWS)
+            si(f, ROW_AHEAD, row if lc(A, RECORD) == 1 else 0)
         if call_step(lc(A, STEP), A, f, end) != DONE:
             copy_impulses(A, f, N_GAPS, GAPS, GAP_STEP, BEFORE_N, P_N)
             copy_impulses(A, f, N_ROWS, ROWS, ROW_STEP, BEFORE_A, P_A)

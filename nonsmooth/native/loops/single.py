@@ -137,12 +137,6 @@ def follow_single(A, f, g, side, x, v, add):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def follow_gap(A, f, g, v):  # type: ignore[no-untyped-def]
-    """Impulse of gap g as the program left it among its unknowns, which v follows."""
-    follow_single(A, f, g, 0, f + lc(A, X), v, False)
-
-
-@njit(**OPT)
 def single_rates(A, f, side, v, x):  # type: ignore[no-untyped-def]
     """x = -(R . v + shift) of the gaps that are not open."""
     on = f + lc(A, ON)
