@@ -125,3 +125,11 @@ def test_unknown_part_is_refused():
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 2
     assert "'P5' is none of P1, P2, P3, P4" in done.stderr
+
+
+def test_a_document_without_a_place_for_tables_is_refused_before_the_clock_runs(tmp_path):
+    for path in (tmp_path / "missing.md", ROOT / "README.md"):
+        command = [sys.executable, "-m", "benchmarks", "--write", str(path)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2
+        assert f"{path} has no place for tables" in done.stderr

@@ -103,8 +103,8 @@ class Layout:
         self._gather: list[tuple[Integers, Integers]] = []
         self._records(elements)
         self._row()
-        numbers = (self._pairs_of_gaps() - n.GROUND) // n.BODY_STEP
-        self._portions = divide(len(self.bodies), numbers, n.TOGETHER)
+        pairs = (self._pairs_of_gaps() - n.GROUND) // n.BODY_STEP
+        self._portions = divide(len(self.bodies), pairs, n.TOGETHER)
         self._blocks()
         try:
             self._groups(elements, self.kinds(2, functions))
@@ -292,23 +292,24 @@ class Layout:
         groups += self._laws(kinds)
         self.table[n.VARYING], self.table[n.N_GROUPS] = bool(varying), len(groups)
         standing = (*self.contacts, *varying, *(self.joints if self.scheme == n.MIDPOINT else ()))
-        touched = {body for e in standing for body in self._bodies(e)} - {n.GROUND}
-        self.table[n.N_TOUCHED], self.table[n.TOUCHED] = len(touched), self._address(np.array(sorted(touched), int))
+        touched = sorted({body for e in standing for body in self._bodies(e)} - {n.GROUND})
+        self.table[n.N_TOUCHED], self.table[n.TOUCHED] = len(touched), self._address(np.array(touched, int))
         self.table[n.EVERY] = self._address(n.GROUND + n.BODY_STEP * (1 + np.arange(len(self.bodies))))
-        self._parts(sorted(touched), [g.portion for g in groups[self.table[n.CONTACT_0] : self.table[n.CONTACT_1]]])
+        self._portion_records(touched, groups[self.table[n.CONTACT_0] : self.table[n.CONTACT_1]])
         self.table[n.AHEAD] = len(self._portions) > 1 and self.nc > 0 and not (self.paired or varying)
         self._facts_of = np.array([self._facts(group) for group in groups], dtype=np.int64).reshape(-1, n.GROUP)
         self.table[n.GROUPS] = self._address(self._facts_of)
 
-    def _parts(self, touched: list[int], of_groups: list[int]) -> None:
-        """Records of the portions, from offsets of touched bodies and the portions of the groups of contacts."""
+    def _portion_records(self, touched: list[int], of_contacts: list[_Group]) -> None:
+        """Records of the portions, from offsets of touched bodies and the groups of contacts."""
         portions, offset = self._portions, lambda body: n.GROUND + n.BODY_STEP * body
+        groups = np.searchsorted([group.portion for group in of_contacts], np.arange(len(portions)))
         table = np.zeros((len(portions), n.PORTION), dtype=np.int64)
         for where, value in (
             (n.P_BODIES, portions.first_body), (n.P_GAPS, portions.first_gap), (n.P_NEXT_GAPS, portions.next_gap),
             (n.P_TOUCHED, np.searchsorted(touched, offset(portions.first_body), "right")),
             (n.P_DONE_GAPS, portions.done_gap),
-            (n.P_GROUPS, self.table[n.CONTACT_0] + np.searchsorted(of_groups, np.arange(len(portions)))),
+            (n.P_GROUPS, self.table[n.CONTACT_0] + groups),
             (n.P_DONE_BODIES, offset(portions.done_body)), (n.P_LEFT_BODIES, offset(portions.left_body)),
         ):  # fmt: skip
             table[:, where] = value

@@ -34,11 +34,11 @@ P_BODIES, P_TOUCHED, P_GAPS, P_GROUPS, P_NEXT_GAPS, P_DONE_BODIES, P_DONE_GAPS, 
 #: a block of the matrix, two rows of a joint or those of a gap: offsets of the first row or of the gap, and of its
 #: bodies; of gaps, how many couplings have their row
 B_FIRST, B_A, B_B, B_COUPLINGS, BLOCK = range(5)
-#: a gap's block where blocks are numbers: its index, how many couplings have its row
-N_INDEX, N_COUPLINGS, NUMBER = range(3)
 #: and as it is eliminated: the address of its entries of the elimination, how many of those are joints' and how many in
 #: all, the address of its targets
 F_ENTRY, F_JOINT_ENTRIES, F_ENTRIES, F_TARGET, FACTOR = range(5)
+#: by gap, where blocks are numbers: the index of its block, how many couplings have its row
+GAP_BLOCK, GAP_COUPLINGS, NUMBER = range(3)
 #: a pair of blocks that share a body: index of the column, offsets of the body, the ground where they are coupled by
 #: elimination alone, of the block of the matrix below the diagonal, which the one above it follows, and of the first
 #: directions of both there; whether another coupling has filled the block before; where the body stands in the row's
@@ -96,9 +96,10 @@ SMOOTH, PSEUDO, SMOOTH_1, PSEUDO_1 = KICK, PUSH, QM, ZM
 #: displacements and of accelerations, what the last pass answered and by how much it differed from what was given;
 #: velocities of the last pass, and the sizes of what they are sums of
 LAG, DRAG, U_ANSWER, U_CHANGE, B_ANSWER, B_CHANGE, LAST_V, PARTS = range(0, 32, 4)
-#: of a gap, eight doubles to a line of the cache: its bodies, modes and impulses; at each of two sides, start and end
-#: of a step, the gap, at the first one beside it its size, laws, 1 / SCALE, shifts, what was off by the impulse that
-#: was guessed and the rate before the step; in bytes, the normal and tangential direction there, and from side to side
+#: of a gap, eight doubles to a line of the cache, those together that a pass asks for: its bodies, modes and impulses;
+#: at each of two sides, start and end of a step, the gap, at the first one beside it its size, laws, the impulses of
+#: the step before, what was off by the impulse that was guessed and the rate before the step; in bytes, the normal and
+#: tangential direction there, and from side to side
 (
     GAP_A, GAP_B, S_MODE, ACTIVE, MODE, P_N, P_T, SHIFT_N,
     GAP_G, SCALE, RESTITUTION, THRESHOLD, BEFORE_N, BEFORE_T, GUESS_OFF, S_MINUS,
@@ -107,8 +108,8 @@ NORMAL, TANGENT, GAP_SIDE = 8 * 16, 8 * 24, 8 * 24
 #: beside the gap at the second side: round-off of a gap in a step of implicit Euler, 0 where it was open, and by how
 #: much it is off; whether it strikes; of a landing step, tangential impulse of impacts, and that of the second half
 TANGENTIAL, ROUND_OFF, OFF, STRUCK, S_PTI, S_END, LEFT_AT = range(33, 40)
-#: impulses of the step before, 1 / Y_SCALE, what the step leaves for its row, earlier impulses; the true gap and its
-#: direction, sums
+#: what friction alone asks for, 1 / Y_SCALE, the rate that the step leaves for its row, 1 / SCALE, earlier impulses;
+#: the true gap and its direction, sums
 (
     FRICTION, SHIFT_T, PER_Y, S_PLUS, PER_SCALE, HISTORY_N, _, _, HISTORY_T, _, _, _, S_PNI, CLOSED, Y_SCALE, TRUE,
 ) = range(56, 72)  # fmt: skip
@@ -165,7 +166,7 @@ OPEN, STICK, FORWARD, BACKWARD = 0, 1, 2, 3
 DONE, FULL, UNCERTAIN, OPEN_START = 0, 1, 2, 3
 #: how the passes of a step without joints ended: not, by a program, by impulses as at rest, by a program whose impulses
 #: velocities are yet to follow
-UNSOLVED, SOLVED, STEADY_STATE, FOLLOWED = 0, 1, 2, 3
+UNSOLVED, SOLVED, STEADY_STATE, TO_FOLLOW = 0, 1, 2, 3
 #: whether a program's matrix was filled ahead of it, and whether the mode of some active gap was to be open then
 NOT_AHEAD, SOME_OPEN, ALL_CLOSED = 0, 1, 2
 #: where bodies stand before forces are asked for

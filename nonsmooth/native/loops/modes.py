@@ -308,7 +308,7 @@ def _solver(answer: Any) -> Any:
         for round_ in range(limit):
             si(counters, K_ROUNDS, li(counters, K_ROUNDS) + 1)
             if answer(A, f, row_side, gap_side):
-                return FOLLOWED
+                return TO_FOLLOW
             changes = last = 0
             for i in range(gaps):
                 gap = first + GAP_STEP * i

@@ -202,7 +202,7 @@ def momentum_of(look: Any, follow: Any = follow_none, settle: Any = settle_none)
         kinetic_0 = kinetic_1 = kicked = law = natural = loss = worst = 0.0
         striking = False
         for _ in range(lc(A, N_PORTIONS)):
-            while solved == FOLLOWED and g < lc(portion, P_NEXT_GAPS):
+            while solved == TO_FOLLOW and g < lc(portion, P_NEXT_GAPS):
                 follow(A, f, g, v1)
                 g += 1
             while b < lc(portion, P_DONE_BODIES):
@@ -230,7 +230,7 @@ def momentum_of(look: Any, follow: Any = follow_none, settle: Any = settle_none)
             while free and c < lc(portion, P_LEFT_BODIES):
                 c += BODY_STEP
                 worst = max(worst, worst4(rows + c, terms + c, 0.0, f + c + 8 * MASS))
-                if solved == FOLLOWED and worst <= SUMMED:
+                if solved == TO_FOLLOW and worst <= SUMMED:
                     settle(A, f, c, dt)
                     settled = c
             k = to

@@ -27,7 +27,7 @@ def fill_rows(A, f, side, v, x, first, last, e):  # type: ignore[no-untyped-def]
     numbers = lc(A, GAP_BLOCKS)
     for g in range(first, last):
         number, gap = numbers + 8 * NUMBER * g, f + lc(A, GAPS) + GAP_STEP * g
-        k, many, mode = lc(number, N_INDEX), lc(number, N_COUPLINGS), li(gap, MODE)
+        k, many, mode = lc(number, GAP_BLOCK), lc(number, GAP_COUPLINGS), li(gap, MODE)
         si(on, k, mode)
         if mode != OPEN:
             N, a, b = gap + NORMAL + side, lc(gap, GAP_A), lc(gap, GAP_B)
@@ -126,7 +126,7 @@ def back_single(A, f, x):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def follow_single(A, f, g, side, x, v, add):  # type: ignore[no-untyped-def]
     """Impulse P_N of gap g, which v += M^-1 N' x follows; `add` for a change of it."""
-    k, gap, inverse = lc(lc(A, GAP_BLOCKS) + 8 * NUMBER * g, N_INDEX), f + lc(A, GAPS) + GAP_STEP * g, f + 8 * INVERSE
+    k, gap, inverse = lc(lc(A, GAP_BLOCKS) + 8 * NUMBER * g, GAP_BLOCK), f + lc(A, GAPS) + GAP_STEP * g, f + 8 * INVERSE
     if li(f + lc(A, ON), k):
         P, a, b = ld(x, k), lc(gap, GAP_A), lc(gap, GAP_B)
         st(gap, P_N, ld(gap, P_N) + P if add else P)
