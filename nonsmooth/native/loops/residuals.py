@@ -179,6 +179,17 @@ def take_off_joints(A, f, side, rows, terms):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def take_off_both(A, f, start, side, rows, terms):  # type: ignore[no-untyped-def]
+    """The same of P_A with the joints' directions at `start`, and of P_B with those at `side`."""
+    first = f + lc(A, ROWS)
+    for k in range(lc(A, N_ROWS)):
+        row = first + ROW_STEP * k
+        a, b = lc(row, ROW_A), lc(row, ROW_B)
+        J, K = row + DIRECTION + start, row + DIRECTION + side
+        take_off(J, ld(row, P_A), K, ld(row, P_B), rows + a, rows + b, terms + a, terms + b)
+
+
+@njit(**OPT)
 def follow_none(A, f, g, v):  # type: ignore[no-untyped-def]
     """Velocities have followed impulses already."""
 
@@ -237,12 +248,8 @@ def momentum_of(look: Any, follow: Any = follow_none, settle: Any = settle_none)
             portion += 8 * PORTION
         if start < 0:
             take_off_joints(A, f, row_side, rows, terms)
-        first = f + lc(A, ROWS)
-        for k in range(lc(A, N_ROWS) if start >= 0 else 0):
-            row = first + ROW_STEP * k
-            a, b = lc(row, ROW_A), lc(row, ROW_B)
-            J, K = row + DIRECTION + start, row + DIRECTION + row_side
-            take_off(J, ld(row, P_A), K, ld(row, P_B), rows + a, rows + b, terms + a, terms + b)
+        else:
+            take_off_both(A, f, start, row_side, rows, terms)
         size = math.sqrt(kinetic_0) + math.sqrt(kinetic_1) + dt * math.sqrt(kicked)
         if not (free and worst <= SUMMED):
             judged = min(worst, SUMMED) if settled > GROUND else 0.0  # at most, of those whose rows are gone
