@@ -208,7 +208,8 @@ class Layout:
             (n.N_BLOCKS, count), (n.N_JOINT_COUPLINGS, plan.joint_couplings),
             (n.SLOTS, self._take(n.SLOT * self.nc * self.paired)), (n.ON, self._take(count)),
             (n.DIAGONAL, self._take(rows * count)), (n.X, self._take(rows * count)), (n.RHS, self._take(rows * count)),
-            (n.RHS_A, self._take(rows * count)), (n.PAIRS, self._take(4 * nj)), (n.LU, self._take(rows**2 * plan.size)),
+            (n.RHS_A, self._take(rows * count)), (n.PAIRS, self._take(4 * nj)),
+            (n.LIMITS, self._take(0 if self.paired else count)), (n.LU, self._take(rows**2 * plan.size)),
         ):  # fmt: skip
             table[where] = value
         places = table[n.LU] + 8 * rows**2 * np.arange(plan.size)
@@ -221,6 +222,7 @@ class Layout:
         blocks[:, n.B_COUPLINGS] = np.bincount(met[:, 0], minlength=count)
         index = np.argsort(order)
         numbers = np.column_stack([index, blocks[index, n.B_COUPLINGS]])
+        self._first_coupling = 8 * n.SHORT_COUPLING * np.cumsum([0, *numbers[:, 1]])
         entries = plan.entries.copy()
         entries[:, n.E_LOWER] = places[entries[:, n.E_LOWER]]
         found = blocks, numbers, couplings, entries, places[plan.targets]
@@ -236,12 +238,10 @@ class Layout:
         return np.repeat(self._pairs[nj:], self._counts[nj:], axis=0)
 
     def _as_looked_at(self, met: Integers, order: Integers) -> Integers:
-        """Couplings of a symmetric matrix as rows of the gap that is looked at later, in that order."""
-        gaps = np.arange(self.nc)
-        rank = np.argsort(np.lexsort([gaps, -self._portions.of(gaps)]))[order]
-        turned = (rank[met[:, 0]] < rank[met[:, 1]])[:, None]
+        """Couplings of a symmetric matrix as rows of the later gap, in the order of gaps."""
+        turned = (order[met[:, 0]] < order[met[:, 1]])[:, None]
         met = np.where(turned, met[:, [1, 0, 3, 2, 4, 5]], met)
-        return met[np.lexsort(rank[met[:, [1, 0]]].T)]
+        return met[np.lexsort(order[met[:, [1, 0]]].T)]
 
     def _couplings(self, met: Integers, first: Integers, places: Integers) -> Integers:
         couplings = np.zeros((len(met), n.COUPLING), dtype=np.int64)
@@ -296,24 +296,27 @@ class Layout:
         self.table[n.N_TOUCHED], self.table[n.TOUCHED] = len(touched), self._address(np.array(touched, int))
         self.table[n.EVERY] = self._address(n.GROUND + n.BODY_STEP * (1 + np.arange(len(self.bodies))))
         self._portion_records(touched, groups[self.table[n.CONTACT_0] : self.table[n.CONTACT_1]])
-        self.table[n.AHEAD] = len(self._portions) > 1 and self.nc > 0 and not (self.paired or varying)
+        simple = self.scheme == n.MOREAU_JEAN and not (self.paired or varying)
+        self.table[n.AHEAD] = simple and self.nc > 0 and len(self._portions) > 1
         self._facts_of = np.array([self._facts(group) for group in groups], dtype=np.int64).reshape(-1, n.GROUP)
         self.table[n.GROUPS] = self._address(self._facts_of)
 
     def _portion_records(self, touched: list[int], of_contacts: list[_Group]) -> None:
         """Records of the portions, from offsets of touched bodies and the groups of contacts."""
-        portions, offset = self._portions, lambda body: n.GROUND + n.BODY_STEP * body
-        groups = np.searchsorted([group.portion for group in of_contacts], np.arange(len(portions)))
-        table = np.zeros((len(portions), n.PORTION), dtype=np.int64)
+        portions, count, of_each = self._portions, len(self._portions), [group.portion for group in of_contacts]
+        table, left = np.zeros((count + 1, n.PORTION), dtype=np.int64), _offset(portions.left_body)
         for where, value in (
-            (n.P_BODIES, portions.first_body), (n.P_GAPS, portions.first_gap), (n.P_NEXT_GAPS, portions.next_gap),
-            (n.P_TOUCHED, np.searchsorted(touched, offset(portions.first_body), "right")),
-            (n.P_DONE_GAPS, portions.done_gap),
-            (n.P_GROUPS, self.table[n.CONTACT_0] + groups),
-            (n.P_DONE_BODIES, offset(portions.done_body)), (n.P_LEFT_BODIES, offset(portions.left_body)),
+            (n.P_BODIES, left), (n.P_TOUCHED, np.searchsorted(touched, left, "right")), (n.P_GAPS, portions.left_gap),
+            (n.P_GROUPS, np.searchsorted(of_each, np.arange(count), "right")),
+            (n.P_COUPLINGS, self._first_coupling[portions.left_gap]),
         ):  # fmt: skip
-            table[:, where] = value
-        self.table[n.PORTIONS], self.table[n.N_PORTIONS] = self._address(table), len(portions)
+            table[1:, where] = value
+        table[0, n.P_BODIES] = n.GROUND
+        table[:, n.P_GROUPS] += self.table[n.CONTACT_0]
+        table[:, n.P_COUPLINGS] += self.table[n.COUPLINGS]
+        table[:-1, n.P_NEXT_GAPS], table[:-1, n.P_DONE_GAPS] = portions.next_gap, portions.done_gap
+        table[:-1, n.P_DONE_BODIES] = _offset(portions.done_body)
+        self.table[n.PORTIONS], self.table[n.N_PORTIONS] = self._address(table), count
 
     def _laws(self, kinds: Kinds) -> list[_Group]:
         """Groups of laws that are evaluated gap by gap; rigid contact has none."""
@@ -423,6 +426,11 @@ def aligned(numbers: NDArray[Number]) -> NDArray[Number]:
 
 def _field(memory: NDArray[Number], first: int, step: int, count: int, which: int, width: int) -> NDArray[Number]:
     return memory[first : first + step * count].reshape(count, step)[:, which : which + width]
+
+
+def _offset(bodies: Integers) -> Integers:
+    """Of bodies in a run's memory."""
+    return n.GROUND + n.BODY_STEP * bodies
 
 
 def _conservative(force: Force) -> bool:

@@ -18,29 +18,26 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Portions:
-    """Where each portion ends or begins, (portions,) each; bodies count from 1, gaps from 0.
+    """Where each portion ends, (portions,) each; bodies count from 1, gaps from 0.
 
-    From the last portion to the first, gaps are looked at once their bodies stand: `first_body` is how many bodies are
-    before a portion, `first_gap` its first gap, all later gaps being at its bodies or later ones.
-
-    From the first to the last, `next_gap` is the first gap that is at a later body. With the impulses of the gaps
-    before it, the velocities of the bodies up to `done_body` are known, which no other gap is at, and so is all about
-    the gaps before `done_gap`; when these were looked at, the bodies up to `left_body` are needed no more.
+    With the impulses of the gaps before `next_gap`, the velocities of the bodies up to `done_body` are known, which no
+    later gap is at, and so is all about the gaps before `done_gap`. When these were judged, the bodies up to
+    `left_body` are needed no more in a step: they may move, and the gaps before `left_gap`, which are at these bodies
+    alone, be looked at for the next one.
     """
 
-    first_body: Integers
-    first_gap: Integers
     next_gap: Integers
     done_body: Integers
     done_gap: Integers
     left_body: Integers
+    left_gap: Integers
 
     def __len__(self) -> int:
-        return len(self.first_body)
+        return len(self.next_gap)
 
     def of(self, gaps: Integers) -> Integers:
-        """The portions, from the last to the first, in which gaps are looked at."""
-        return np.searchsorted(self.first_gap, gaps, "right") - 1
+        """The portions in which gaps are looked at."""
+        return np.searchsorted(self.left_gap, gaps, "right")
 
 
 def divide(bodies: int, pairs: Integers, together: int) -> Portions:
@@ -49,24 +46,17 @@ def divide(bodies: int, pairs: Integers, together: int) -> Portions:
     A chain of five links, of which each hangs on the one before:
 
     >>> parts = divide(5, np.array([[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]]), together=2)
-    >>> parts.first_gap.tolist(), parts.next_gap.tolist()
-    ([0, 3, 5], [2, 4, 5])
-    >>> parts.done_body.tolist(), parts.done_gap.tolist(), parts.left_body.tolist()
-    ([1, 3, 5], [1, 3, 5], [0, 2, 5])
+    >>> parts.next_gap.tolist(), parts.done_body.tolist(), parts.done_gap.tolist()
+    ([4, 5, 5], [3, 5, 5], [3, 5, 5])
+    >>> parts.left_body.tolist(), parts.left_gap.tolist()
+    ([2, 4, 5], [2, 4, 5])
     """
-    latest = np.maximum.accumulate(pairs.max(axis=1, initial=0))
-    lowest = np.where(pairs > 0, pairs, bodies + 1).min(axis=1, initial=bodies + 1)
-    soonest = np.minimum.accumulate(np.append(lowest, bodies + 1)[::-1])[::-1]
-    first_body = np.arange(0, bodies, together)
-    last_body = np.minimum(first_body + together, bodies)
-    next_gap = np.searchsorted(latest, last_body, "right")
-    done_body = np.minimum(last_body, soonest[next_gap] - 1)
-    done_gap = np.searchsorted(latest, done_body, "right")
-    return Portions(
-        first_body,
-        first_gap=np.searchsorted(soonest, first_body + 1),
-        next_gap=next_gap,
-        done_body=done_body,
-        done_gap=done_gap,
-        left_body=np.minimum(done_body, soonest[done_gap] - 1),
-    )
+    latest = np.maximum.accumulate(np.append(0, pairs.max(axis=1, initial=0)))  # body at the first so many gaps
+    behind = np.zeros(bodies + 1, dtype=np.int64)  # the last gap at each body, and at it or one before
+    np.maximum.at(behind, pairs, np.arange(1, len(pairs) + 1)[:, None])
+    behind = np.maximum.accumulate(np.append(0, behind[1:]))
+    left_body = np.minimum(np.arange(0, bodies, together) + together, bodies)
+    done_gap = behind[left_body]
+    done_body = np.maximum(left_body, latest[done_gap])
+    left_gap = np.searchsorted(latest, left_body, "right") - 1
+    return Portions(behind[done_body], done_body, done_gap, left_body, left_gap)

@@ -13,24 +13,24 @@ integers, which all runs share. Places within a run are offsets in bytes; fields
     CONTACT_0, CONTACT_1, JOINT_0, JOINT_1, FORCE_0, FORCE_1, STATIC_0, STATIC_1, SURFACE_0, SURFACE_1,
     CLOSURE_0, CLOSURE_1, POTENTIAL_0, POTENTIAL_1, DRIFT_0, DRIFT_1,
     # offsets of a run's records and arrays
-    GAPS, ROWS, JOINTS, SLOTS, ON, DIAGONAL, X, RHS, RHS_A, PAIRS, LU, MORE,
+    GAPS, ROWS, JOINTS, SLOTS, ON, DIAGONAL, X, RHS, RHS_A, PAIRS, LIMITS, LU, MORE,
     # addresses of records of integers; of the offsets of all bodies, and of those at contacts and varying forces
     GROUPS, BLOCKS, FACTORS, COUPLINGS, ENTRIES, TARGETS, GAP_BLOCKS, PORTIONS, N_PORTIONS, EVERY, TOUCHED, N_TOUCHED,
     # addresses of functions, the last 0 where a scheme begins with nothing of its own
     SOLVE, STEP, FINISH, START,
     N_TABLE,
-) = range(64)  # fmt: skip
+) = range(65)  # fmt: skip
 
 # ----------------------------------------------------------------------------------------------- records of integers
 #: a group of elements of one kind: its two functions, how many, the address of (body a, body b, outputs) of each, all
 #: offsets, offsets of what `prepare` makes and of parameters, whether its power is a loss, how its energy is stored
 G_EVALUATE, G_PREPARE, G_SIZE, G_PLACES, G_W, G_P, G_DAMPING, G_STORED, GROUP = range(9)
 #: a portion of the mechanism, which the cache keeps while it is worked on: bodies that follow each other, and gaps at
-#: these. From the last portion to the first, where its own begin: of all bodies, of those that contacts and varying
-#: forces ask for, of the gaps that no body before is at, and of their groups of contacts (all indices).
-#: From the first to the last, where they end: the gaps that no later body is at (index), the bodies that no gap after
-#: these is at (offset), the gaps at those bodies alone (index), the bodies that no gap after these is at (offset).
-P_BODIES, P_TOUCHED, P_GAPS, P_GROUPS, P_NEXT_GAPS, P_DONE_BODIES, P_DONE_GAPS, P_LEFT_BODIES, PORTION = range(9)
+#: these. Where what is looked at in it begins, and ends in the next record, of which there is one more: before all
+#: bodies (offset), of those that contacts and varying forces ask for, of gaps, of groups of contacts (all indices), and
+#: of the couplings of its gaps (address). Where what is judged ends: the gaps that no later body is at (index), the
+#: bodies that no gap after these is at (offset), the gaps at those bodies alone (index).
+P_BODIES, P_TOUCHED, P_GAPS, P_GROUPS, P_COUPLINGS, P_NEXT_GAPS, P_DONE_BODIES, P_DONE_GAPS, PORTION = range(9)
 #: a block of the matrix, two rows of a joint or those of a gap: offsets of the first row or of the gap, and of its
 #: bodies; of gaps, how many couplings have their row
 B_FIRST, B_A, B_B, B_COUPLINGS, BLOCK = range(5)
@@ -79,6 +79,9 @@ O_RADIUS = O_THETA
 HIT, RAISED, PARITY = 50, 51, 52
 #: of generalized-alpha, whether the accelerations of the state are known; whether contacts push along mean directions
 KNOWN, MEAN = 53, 54
+#: of Moreau-Jean, what of a step was looked at in the one before: NOT_LOOKED, NONE_CLOSED or SOME_CLOSED; the length of
+#: the next step, where this one may look at it, else 0
+LOOKED, NEXT_DT = 53, 54
 #: length of the last step
 LAST_DT = 55
 #: a direction along which nothing moves
@@ -165,10 +168,11 @@ GAUSS, MOREAU_JEAN, LANDING, GENERALIZED_ALPHA, MIDPOINT = range(5)
 OPEN, STICK, FORWARD, BACKWARD = 0, 1, 2, 3
 DONE, FULL, UNCERTAIN, OPEN_START = 0, 1, 2, 3
 #: how the passes of a step without joints ended: not, by a program, by impulses as at rest, by a program whose impulses
-#: velocities are yet to follow
-UNSOLVED, SOLVED, STEADY_STATE, TO_FOLLOW = 0, 1, 2, 3
+#: velocities are yet to follow, the same where all go on from the step before, so that nothing strikes
+UNSOLVED, SOLVED, STEADY_STATE, TO_FOLLOW, GOING_ON = 0, 1, 2, 3, 4
 #: whether a program's matrix was filled ahead of it, and whether the mode of some active gap was to be open then
 NOT_AHEAD, SOME_OPEN, ALL_CLOSED = 0, 1, 2
+NOT_LOOKED, NONE_CLOSED, SOME_CLOSED = 0, 1, 2
 #: where bodies stand before forces are asked for
 ELSEWHERE, NEARBY, THERE = 0, 1, 2
 #: as in `nonsmooth.steppers.moreau_jean`

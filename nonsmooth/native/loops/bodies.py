@@ -78,9 +78,12 @@ def place(A, q, z):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def stand(A, f, u, dt, first, last):  # type: ignore[no-untyped-def]
-    """ZM of q moved by u for dt, of some of the bodies that contacts and varying forces ask for."""
-    bodies, q, z = lc(A, TOUCHED), f + 8 * QM, f + 8 * ZM
+def stand(A, f, u, dt, q, z, first, last):  # type: ignore[no-untyped-def]
+    """q of Q moved by u for dt, and z, of some of the bodies that contacts and varying forces ask for.
+
+    Where q is not asked for afterwards, both may stand at the same place.
+    """
+    bodies = lc(A, TOUCHED)
     if last == first + 1:
         b = lc(bodies, first)
         sum4(q + b, f + b + 8 * Q, dt, u + b)

@@ -283,7 +283,7 @@ def solve_pairs(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
             copy_bodies(A, base, v)
         take_joint_impulses(A, f, row_side, y, P_B, v, again)
         take_gap_impulses(A, f, y, v, again)
-    return False
+    return UNSOLVED
 
 
 def _solver(answer: Any) -> Any:
@@ -292,7 +292,7 @@ def _solver(answer: Any) -> Any:
     Joints: R . v + SHIFT_J = 0, their part of the matrix factored before; gaps that are active: 0 <= R . v + SHIFT_N  ⟂
     P_N >= 0 and Coulomb's law. Semismooth Newton from the modes that are given: all rows switch at once, later a
     reproducible half of them, in frictionless mechanisms at last one at a time. `answer` finds the impulses for modes,
-    and whether they are the answer, which velocities are yet to follow.
+    and whether they are the answer, which velocities are yet to follow: as what the program has ended then.
     """
 
     def solve(A, f, row_side, gap_side):  # type: ignore[no-untyped-def]
@@ -307,8 +307,9 @@ def _solver(answer: Any) -> Any:
             limit += SINGLE + gaps
         for round_ in range(limit):
             si(counters, K_ROUNDS, li(counters, K_ROUNDS) + 1)
-            if answer(A, f, row_side, gap_side):
-                return TO_FOLLOW
+            ended = answer(A, f, row_side, gap_side)
+            if ended != UNSOLVED:
+                return ended
             changes = last = 0
             for i in range(gaps):
                 gap = first + GAP_STEP * i

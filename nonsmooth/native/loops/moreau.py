@@ -20,7 +20,7 @@ from nonsmooth.native.loops.moreau_free import *
 from nonsmooth.native.loops.moreau_joints import *
 from nonsmooth.native.loops.projection import project
 from nonsmooth.native.loops.residuals import *
-from nonsmooth.native.loops.rows import row_of_gaps
+from nonsmooth.native.loops.rows import row_of_gaps, unpack
 from nonsmooth.native.loops.vectors import *
 from nonsmooth.native.table import *
 
@@ -59,31 +59,57 @@ def moreau_contacts(A, f, first, last):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def moreau_gaps(A, f, dt):  # type: ignore[no-untyped-def]
     """Gaps in the middle of the step; whether some are closed."""
-    stand(A, f, f + 8 * V, dt / 2, 0, lc(A, N_TOUCHED))
+    stand(A, f, f + 8 * V, dt / 2, f + 8 * QM, f + 8 * ZM, 0, lc(A, N_TOUCHED))
     contacts_at(A, f, f + 8 * ZM, f + 8 * V, 0)
     return moreau_contacts(A, f, 0, lc(A, N_GAPS))[0]
 
 
 @njit(**OPT)
+def look_portion(A, f, portion, dt):  # type: ignore[no-untyped-def]
+    """The same of a portion; AHEAD with the kick in VP, and the matrix of gaps, bodies standing at BASE."""
+    following, v, q, z, gap = portion + 8 * PORTION, f + 8 * V, f + 8 * QM, f + 8 * ZM, lc(portion, P_GAPS)
+    last_gap, body, last_body = lc(following, P_GAPS), lc(portion, P_BODIES), lc(following, P_BODIES)
+    if lc(A, AHEAD):
+        q = z = f + 8 * BASE
+        st4(z + GROUND, 0.0, 0.0, 1.0, 0.0)
+    stand(A, f, v, dt / 2, q, z, lc(portion, P_TOUCHED), lc(following, P_TOUCHED))
+    evaluate(A, f, lc(portion, P_GROUPS), lc(following, P_GROUPS), z, v, 0)
+    closed, opening = moreau_contacts(A, f, gap, last_gap)
+    if closed:
+        si(f, LOOKED, SOME_CLOSED)
+    if lc(A, AHEAD):
+        kick_bodies(A, f, dt, body, last_body)
+        fill_rows(A, f, 0, f + 8 * VP, f + lc(A, X), gap, last_gap, lc(portion, P_COUPLINGS))
+        if opening:
+            si(f, FILLED, SOME_OPEN)
+
+
+@njit(**OPT)
+def begin_look(A, f):  # type: ignore[no-untyped-def]
+    """Nothing is known to be closed yet, nor open that is filled ahead."""
+    si(f, LOOKED, NONE_CLOSED)
+    si(f, FILLED, ALL_CLOSED if lc(A, AHEAD) else NOT_AHEAD)
+
+
+@njit(**OPT)
+def forget_look(f):  # type: ignore[no-untyped-def]
+    """Gaps are to be looked at before the next step."""
+    si(f, LOOKED, NOT_LOOKED)
+    si(f, FILLED, NOT_AHEAD)
+
+
+@njit(**OPT)
 def moreau_portions(A, f, dt):  # type: ignore[no-untyped-def]
-    """The same of several portions, one after the other; AHEAD with BASE, VP and the matrix of gaps."""
-    v, some, opening, ahead, coupling = f + 8 * V, False, False, lc(A, AHEAD), lc(A, COUPLINGS)
-    portion, body = lc(A, PORTIONS) + 8 * PORTION * lc(A, N_PORTIONS), lc(A, N_BODIES)
-    touched, gap, group = lc(A, N_TOUCHED), lc(A, N_GAPS), lc(A, CONTACT_1)
-    for _ in range(lc(A, N_PORTIONS)):
-        portion -= 8 * PORTION
-        stand(A, f, v, dt / 2, lc(portion, P_TOUCHED), touched)
-        evaluate(A, f, lc(portion, P_GROUPS), group, f + 8 * ZM, v, 0)
-        closed, to_open = moreau_contacts(A, f, lc(portion, P_GAPS), gap)
-        some |= closed
-        opening |= to_open
-        if ahead:
-            kick_bodies(A, f, dt, lc(portion, P_BODIES), body)
-            coupling = fill_rows(A, f, 0, f + 8 * BASE, f + lc(A, X), lc(portion, P_GAPS), gap, coupling)
-        touched, gap, group = lc(portion, P_TOUCHED), lc(portion, P_GAPS), lc(portion, P_GROUPS)
-        body = lc(portion, P_BODIES)
-    if ahead:
-        si(f, FILLED, SOME_OPEN if opening else ALL_CLOSED)
+    """The same of several portions, one after the other, unless the step before has done so."""
+    if li(f, LOOKED) == NOT_LOOKED:
+        begin_look(A, f)
+        portion = lc(A, PORTIONS)
+        for _ in range(lc(A, N_PORTIONS)):
+            look_portion(A, f, portion, dt)
+            portion += 8 * PORTION
+        clear4(f + 8 * BASE + GROUND)
+    some = li(f, LOOKED) == SOME_CLOSED
+    si(f, LOOKED, NOT_LOOKED)
     return some
 
 
@@ -144,7 +170,7 @@ def moreau_joint_error(A, f, size):  # type: ignore[no-untyped-def]
 def strikes(f, gap, p):  # type: ignore[no-untyped-def]
     """Whether an active contact strikes: it approached, and does not go on from the step before."""
     rate, lasting = ld(gap, S_MINUS), 0.0 < p <= LASTING * ld(gap, BEFORE_N)
-    return rate < 0.0 and not lasting and rate < -zero_rate(f, gap, gap + NORMAL, f + 8 * V)
+    return not lasting and rate < 0.0 and rate < -zero_rate(f, gap, gap + NORMAL, f + 8 * V)
 
 
 @njit(**OPT)
@@ -191,53 +217,63 @@ def moreau_gap(A, f, gap, side, v0, v1, dt, solved):  # type: ignore[no-untyped-
 @njit(**OPT)
 def follow_gap(A, f, g, v):  # type: ignore[no-untyped-def]
     """Impulse of gap g as the program left it among its unknowns, which v follows; into the row that is written."""
-    gap, row = f + lc(A, GAPS) + GAP_STEP * g, li(f, ROW_AHEAD)
+    gap = f + lc(A, GAPS) + GAP_STEP * g
     follow_single(A, f, g, 0, f + lc(A, X), v, False)
-    if row:
-        at = row_of_gaps(A, row)
+    if ld(f, NEXT_DT) > 0.0:
+        at = row_of_gaps(A, li(f, ROW_AHEAD))
         st(at, g, ld(gap, P_N))
         sb(at + 8 * lc(A, N_GAPS), g, mode_of(f, gap, li(gap, ACTIVE)))
 
 
 @njit(**OPT)
-def settle_body(A, f, b, dt):  # type: ignore[no-untyped-def]
-    """A body that is judged moves to the end of the step, and into its row; WORK and BASE keep where it was."""
-    q, v, vp, row = f + b + 8 * Q, f + b + 8 * V, f + b + 8 * VP, li(f, ROW_AHEAD)
-    copy4(q, f + b + 8 * WORK)
-    copy4(v, f + b + 8 * BASE)
-    led4(q, q, dt, ld(f, OPTIONS + O_THETA), v, vp)
-    copy4(vp, v)
-    if row:
-        at = row + 8 + 24 * ((b - GROUND) // BODY_STEP - 1)
+def settle_portion(A, f, portion, dt):  # type: ignore[no-untyped-def]
+    """Bodies that are judged move to the end of the step, and into its row, and are looked at for the next one."""
+    row, b, velocities, next_row = li(f, ROW_AHEAD), lc(portion, P_BODIES), 24 * lc(A, N_BODIES), 8 * lc(A, ROW_WIDTH)
+    at, theta = row + 8 + 24 * ((b - GROUND) // BODY_STEP), ld(f, OPTIONS + O_THETA)
+    while b < lc(portion + 8 * PORTION, P_BODIES):
+        b += BODY_STEP
+        q, v, vp = f + b + 8 * Q, f + b + 8 * V, f + b + 8 * VP
+        led4(q, q, dt, theta, v, vp)
+        copy4(vp, v)
         copy4(q, at)
-        copy4(v, at + 24 * lc(A, N_BODIES))
+        copy4(v, at + velocities)
+        fetch(at + next_row)
+        fetch(at + velocities + next_row)
+        at += 24
+    look_portion(A, f, portion, ld(f, NEXT_DT))
 
 
 @njit(**OPT)
-def unsettle(A, f, last):  # type: ignore[no-untyped-def]
-    """Bodies up to the last one stand where they were."""
-    b = GROUND
-    while b < last:
-        b += BODY_STEP
-        copy4(f + b + 8 * WORK, f + b + 8 * Q)
-        copy4(f + b + 8 * BASE, f + b + 8 * V)
+def unsettle(A, f):  # type: ignore[no-untyped-def]
+    """Bodies stand as in the row before, and impulses before the step are those of that row."""
+    row = li(f, ROW_AHEAD) - 8 * lc(A, ROW_WIDTH)
+    P = unpack(A, unpack(A, row + 8, f + 8 * Q), f + 8 * V)
+    for k in range(lc(A, N_GAPS)):
+        st(f + lc(A, GAPS) + GAP_STEP * k, BEFORE_N, ld(P, k))
+    forget_look(f)
 
 
 @njit(**OPT)
 def settle_rest(A, f, t1, dt, settled):  # type: ignore[no-untyped-def]
-    """The bodies after those that are settled; the row is written where these were all."""
-    row, last = li(f, ROW_AHEAD), GROUND + BODY_STEP * lc(A, N_BODIES)
-    if row and settled == last:
-        body = f + GROUND + BODY_STEP
-        st(row, 1 + 3 * lc(A, N_BODIES), ld(body, V))  # where zeros of vectors fell that were written later
-        st(row_of_gaps(A, row), 0, ld(f + lc(A, GAPS), P_N))
-        si(f, WRITTEN, 1)
-    advance_free(A, f, t1, dt, ld(f, OPTIONS + O_THETA), settled)
+    """The bodies from the first portion on that is not settled; the row is written where all are."""
+    gap, body, b = f + lc(A, GAPS), f + GROUND + BODY_STEP, lc(settled, P_BODIES)
+    if ld(f, NEXT_DT) > 0.0:
+        if b == GROUND + BODY_STEP * lc(A, N_BODIES):
+            row = li(f, ROW_AHEAD)
+            st(row, 1 + 3 * lc(A, N_BODIES), ld(body, V))  # where zeros of vectors fell that were written later
+            st(row_of_gaps(A, row), 0, ld(gap, BEFORE_N))
+            si(f, WRITTEN, 1)
+        else:
+            forget_look(f)
+            for _ in range(lc(settled, P_GAPS)):
+                st(gap, P_N, ld(gap, BEFORE_N))
+                gap += GAP_STEP
+    advance_free(A, f, t1, dt, ld(f, OPTIONS + O_THETA), b)
 
 
 #: of a step of this scheme: as `momentum_error`, whether a contact strikes, the largest natural map, loss by friction,
-#: and which bodies have settled
-moreau_error = momentum_of(moreau_gap, follow_gap, settle_body)
+#: and the first portion that has not settled
+moreau_error = momentum_of(moreau_gap, follow_gap, settle_portion)
 
 
 @njit(**OPT)
@@ -248,11 +284,18 @@ def moreau_record(A, f, t0, t1, some, solved):  # type: ignore[no-untyped-def]
     """
     dt, v, vp, start, end = t1 - t0, f + 8 * V, f + 8 * VP, start_row(f), end_row(f)
     certified, rows = ld(f, OPTIONS + O_CERTIFIED), lc(A, N_ROWS)
+    if solved != GOING_ON:
+        st(f, NEXT_DT, 0.0)
+    if ld(f, NEXT_DT) > 0.0:
+        begin_look(A, f)
+    elif solved == GOING_ON:
+        solved = TO_FOLLOW
     error, size, law, striking, natural, loss, settled = moreau_error(A, f, v, vp, dt, 0, end, start, solved)
     joint_error, work = moreau_joint_error(A, f, size)
     error = max(error, joint_error)
     if law > certified or not (error <= certified and math.isfinite(size)):
-        unsettle(A, f, settled)
+        if ld(f, NEXT_DT) > 0.0:
+            unsettle(A, f)
         return UNCERTAIN
     if striking or rows:
         moreau_impulses(A, f, striking)

@@ -25,7 +25,7 @@ def moreau_forces(A, f, t0, dt, theta, u, standing):  # type: ignore[no-untyped-
     """Forces at the point theta, where bodies stand not yet (ELSEWHERE), already, or nearly."""
     if lc(A, VARYING):
         if standing == ELSEWHERE:
-            stand(A, f, u, theta * dt, 0, lc(A, N_TOUCHED))
+            stand(A, f, u, theta * dt, f + 8 * QM, f + 8 * ZM, 0, lc(A, N_TOUCHED))
         elif standing == NEARBY:
             stand_near(A, f, u, theta * dt)
         forces_at(A, f, t0 + theta * dt, f + 8 * ZM, u)
@@ -46,12 +46,10 @@ def kicked_base(A, f, dt):  # type: ignore[no-untyped-def]
 
 @njit(**OPT)
 def kick_bodies(A, f, dt, first, last):  # type: ignore[no-untyped-def]
-    """BASE and VP = the velocity and the kick, of bodies after the first one up to the last."""
-    v, base, vp = f + 8 * V, f + 8 * BASE, f + 8 * VP
-    for i in range(first + 1, last + 1):
-        b = GROUND + BODY_STEP * i
-        kicked4(base + b, v + b, dt, f + b + 8 * INVERSE, f + b + 8 * FORCE)
-        copy4(base + b, vp + b)
+    """VP = the velocity and the kick, of bodies after the first one up to the last."""
+    v, vp = f + 8 * V, f + 8 * VP
+    for b in range(first + BODY_STEP, last + BODY_STEP, BODY_STEP):
+        kicked4(vp + b, v + b, dt, f + b + 8 * INVERSE, f + b + 8 * FORCE)
 
 
 @njit(**OPT)
@@ -120,11 +118,11 @@ def advance_free(A, f, t1, dt, theta, b):  # type: ignore[no-untyped-def]
 
 @njit(**OPT)
 def answer_base(A, f, some, steady):  # type: ignore[no-untyped-def]
-    """VP of BASE by the impulses that were guessed, or else by a program; how that ended."""
-    if lc(A, VARYING) and (not some or steady):
+    """VP, which has the kick alone, by impulses that were guessed from it and BASE, or by a program; how that ended."""
+    if steady:
+        if holds_steady(A, f):
+            return STEADY_STATE
         copy_bodies(A, f + 8 * BASE, f + 8 * VP)
-    if steady and holds_steady(A, f):
-        return STEADY_STATE
     return call_solve(lc(A, SOLVE), A, f, 0, 0) if some else SOLVED
 
 
@@ -135,7 +133,9 @@ def moreau_free(A, f, t0, dt, theta, some):  # type: ignore[no-untyped-def]
     steady = some and guess_steady(A, f, longer)
     if not lc(A, VARYING):
         if not lc(A, AHEAD):
-            kick_bodies(A, f, dt, 0, lc(A, N_BODIES))
+            kick_bodies(A, f, dt, GROUND, GROUND + BODY_STEP * lc(A, N_BODIES))
+        if steady or (some and not lc(A, AHEAD)):
+            copy_bodies(A, f + 8 * VP, f + 8 * BASE)
         return answer_base(A, f, some, steady)
     for i in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * i
@@ -148,6 +148,8 @@ def moreau_free(A, f, t0, dt, theta, some):  # type: ignore[no-untyped-def]
         if k > 0 and (change <= 1e-16 or (change >= before and change <= 1e-11)):
             return ended
         before = change if k > 0 else math.inf
+        if not some or ended == STEADY_STATE:
+            copy_bodies(A, f + 8 * BASE, f + 8 * VP)
         ended = answer_base(A, f, some, ended == STEADY_STATE)
         if ended == UNSOLVED or leads_on(A, f, theta) <= 1e-15 * size:
             return ended

@@ -29,7 +29,7 @@ from nonsmooth.native.table import *
 def middle_at(A, f, t, dt):  # type: ignore[no-untyped-def]
     """Placements and joints where the state leads in dt, at time t."""
     v = f + 8 * V
-    stand(A, f, v, dt, 0, lc(A, N_TOUCHED))
+    stand(A, f, v, dt, f + 8 * QM, f + 8 * ZM, 0, lc(A, N_TOUCHED))
     joints_at(A, f, t, f + 8 * ZM, v, 0)
 
 

@@ -195,25 +195,26 @@ def follow_none(A, f, g, v):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def settle_none(A, f, b, dt):  # type: ignore[no-untyped-def]
+def settle_none(A, f, portion, dt):  # type: ignore[no-untyped-def]
     """Bodies move when all are judged."""
 
 
 def momentum_of(look: Any, follow: Any = follow_none, settle: Any = settle_none) -> Any:
     """Judges the momentum of a step, and what `look` finds at its gaps.
 
-    After a program with which that is left open, v1 has to `follow` the impulses of gaps, and bodies `settle` as soon
-    as they are judged; where those end that have is returned at last. Their WORK and BASE are for what that overwrites.
+    After a program with which that is left open, v1 has to `follow` the impulses of gaps; where they go on from the step
+    before, portions `settle` as soon as they are judged. The first one that has not is returned at last.
     """
 
     @njit(**OPT)
     def momentum_and_laws(A, f, v0, v1, dt, gap_side, row_side, start, solved):  # type: ignore[no-untyped-def]
         rows, terms, rough, first, free = f + 8 * WORK, f + 8 * BASE, lc(A, ROUGH), f + lc(A, GAPS), lc(A, N_ROWS) == 0
-        b, c, settled, g, k, portion = GROUND, GROUND, GROUND, 0, 0, lc(A, PORTIONS)
+        b, c, settled, g, k, portion = GROUND, GROUND, lc(A, PORTIONS), 0, 0, lc(A, PORTIONS)
         kinetic_0 = kinetic_1 = kicked = law = natural = loss = worst = 0.0
         striking = False
         for _ in range(lc(A, N_PORTIONS)):
-            while solved == TO_FOLLOW and g < lc(portion, P_NEXT_GAPS):
+            following = portion + 8 * PORTION
+            while solved >= TO_FOLLOW and g < lc(portion, P_NEXT_GAPS):
                 follow(A, f, g, v1)
                 g += 1
             while b < lc(portion, P_DONE_BODIES):
@@ -238,22 +239,22 @@ def momentum_of(look: Any, follow: Any = follow_none, settle: Any = settle_none)
                 law, natural, loss = max(law, error), max(natural, off), loss + lost
                 if strikes:
                     striking = True
-            while free and c < lc(portion, P_LEFT_BODIES):
+            while free and c < lc(following, P_BODIES):
                 c += BODY_STEP
                 worst = max(worst, worst4(rows + c, terms + c, 0.0, f + c + 8 * MASS))
-                if solved == TO_FOLLOW and worst <= SUMMED:
-                    settle(A, f, c, dt)
-                    settled = c
-            k = to
-            portion += 8 * PORTION
+            if solved == GOING_ON and worst <= SUMMED:
+                settle(A, f, portion, dt)
+                settled = following
+            k, portion = to, following
         if start < 0:
             take_off_joints(A, f, row_side, rows, terms)
         else:
             take_off_both(A, f, start, row_side, rows, terms)
         size = math.sqrt(kinetic_0) + math.sqrt(kinetic_1) + dt * math.sqrt(kicked)
         if not (free and worst <= SUMMED):
-            judged = min(worst, SUMMED) if settled > GROUND else 0.0  # at most, of those whose rows are gone
-            worst = max(judged, worst_row(A, f, ld(f, OPTIONS + O_FLOOR) * size, settled))
+            b = lc(settled, P_BODIES)
+            judged = min(worst, SUMMED) if b > GROUND else 0.0  # at most, of those whose rows are gone
+            worst = max(judged, worst_row(A, f, ld(f, OPTIONS + O_FLOOR) * size, b))
         else:
             clear4(rows + GROUND)
             clear4(terms + GROUND)

@@ -76,6 +76,13 @@ def copy_impulses(A, f, count, where, step, source, target):  # type: ignore[no-
 
 
 @njit(**OPT)
+def step_end(A, t, origin, dt, t_end):  # type: ignore[no-untyped-def]
+    """Where a step from t ends."""
+    end = origin + (math.floor((t - origin) / dt + 1e-6) + 1.0) * dt if lc(A, SCHEME) != LANDING else t + dt
+    return end if end < t_end - 1e-9 * dt else t_end
+
+
+@njit(**OPT)
 def run(A, f, rec, origin, dt, t_end, steps):  # type: ignore[no-untyped-def]
     """Up to `steps` steps on the grid origin + k dt; stops where one is not certified, its start left as it was.
 
@@ -83,7 +90,7 @@ def run(A, f, rec, origin, dt, t_end, steps):  # type: ignore[no-untyped-def]
     """
     at_state(A, f)
     gaps = lc(A, N_GAPS)
-    for _ in range(steps):
+    for k in range(steps):
         t = ld(f, TIME + 1)
         if not t < t_end:
             return DONE
@@ -93,15 +100,16 @@ def run(A, f, rec, origin, dt, t_end, steps):  # type: ignore[no-untyped-def]
             return FULL
         if li(rec, REC_STRUCK_COUNT) >= li(rec, REC_STRUCK_CAPACITY):
             return FULL
-        end = origin + (math.floor((t - origin) / dt + 1e-6) + 1.0) * dt if lc(A, SCHEME) != LANDING else t + dt
-        if end >= t_end - 1e-9 * dt:
-            end = t_end
+        end = step_end(A, t, origin, dt, t_end)
         if lc(A, SCHEME) != MOREAU_JEAN and lc(A, SCHEME) != MIDPOINT:  # whose steps do so when they look at gaps
             copy_impulses(A, f, N_GAPS, GAPS, GAP_STEP, P_N, BEFORE_N)
         copy_impulses(A, f, N_ROWS, ROWS, ROW_STEP, P_A, BEFORE_A)
-        if lc(A, AHEAD):
-            row = li(rec, REC_ROWS) + 8 * lc(A, ROW_WIDTH) * li(f, COUNTERS + K_ROWS)
-            si(f, ROW_AHEAD, row if lc(A, RECORD) == 1 else 0)
+        if lc(A, AHEAD) and lc(A, RECORD) == 1:
+            rows = li(f, COUNTERS + K_ROWS)
+            si(f, ROW_AHEAD, li(rec, REC_ROWS) + 8 * lc(A, ROW_WIDTH) * rows)
+            # the row before has to be that of a step, and there has to be another step
+            able = 0 < k < steps - 1 and end < t_end and rows + 1 < li(rec, REC_CAPACITY)
+            st(f, NEXT_DT, step_end(A, end, origin, dt, t_end) - end if able else 0.0)
         if call_step(lc(A, STEP), A, f, end) != DONE:
             copy_impulses(A, f, N_GAPS, GAPS, GAP_STEP, BEFORE_N, P_N)
             copy_impulses(A, f, N_ROWS, ROWS, ROW_STEP, BEFORE_A, P_A)

@@ -7,6 +7,8 @@ As in `matrix`, of which it is the part that is left, blocks being numbers.
 
 from __future__ import annotations
 
+import math
+
 from numba import njit
 
 from nonsmooth.native.loops.bodies import copy_bodies
@@ -21,10 +23,10 @@ from nonsmooth.native.table import *
 def fill_rows(A, f, side, v, x, first, last, e):  # type: ignore[no-untyped-def]
     """The rows of gaps first..last that are not open, of the matrix up to its diagonal and of x = -(R . v + shift).
 
-    Their couplings, to gaps that were looked at before, begin at e; returns where they end.
+    Their couplings, to gaps before, begin at e. LIMITS are of impulses beyond which a gap strikes.
     """
     inverse, on, D, diagonal = f + 8 * INVERSE, f + lc(A, ON), f + lc(A, LU), f + lc(A, DIAGONAL)
-    numbers = lc(A, GAP_BLOCKS)
+    numbers, limits = lc(A, GAP_BLOCKS), f + lc(A, LIMITS)
     for g in range(first, last):
         number, gap = numbers + 8 * NUMBER * g, f + lc(A, GAPS) + GAP_STEP * g
         k, many, mode = lc(number, GAP_BLOCK), lc(number, GAP_COUPLINGS), li(gap, MODE)
@@ -35,6 +37,8 @@ def fill_rows(A, f, side, v, x, first, last, e):  # type: ignore[no-untyped-def]
             st(D, k, own)
             st(diagonal, k, own)
             st(x, k, -(along(N, v + a, v + b) + ld(gap, SHIFT_N)))
+            limit = LASTING * ld(gap, BEFORE_N)
+            st(limits, k, limit if ld(gap, S_MINUS) < 0.0 else math.inf)
             for i in range(many):
                 c = e + 8 * SHORT_COUPLING * i
                 if li(on, lc(c, C_COLUMN)):
@@ -43,18 +47,6 @@ def fill_rows(A, f, side, v, x, first, last, e):  # type: ignore[no-untyped-def]
                     both = weighted4(row, f + lc(c, C_COLUMN_FIRST) + side, inverse + lc(c, C_BODY))
                     st(lower, 0, before + both)
         e += 8 * SHORT_COUPLING * many
-    return e
-
-
-@njit(**OPT)
-def fill_single(A, f, side, v, x):  # type: ignore[no-untyped-def]
-    """The same of all gaps, portion by portion as they are looked at."""
-    portions, last, e = lc(A, N_PORTIONS), lc(A, N_GAPS), lc(A, COUPLINGS)
-    portion = lc(A, PORTIONS) + 8 * PORTION * portions
-    for _ in range(portions):
-        portion -= 8 * PORTION
-        e = fill_rows(A, f, side, v, x, lc(portion, P_GAPS), last, e)
-        last = lc(portion, P_GAPS)
 
 
 @njit(**OPT)
@@ -106,8 +98,8 @@ def forward_single(A, f, x):  # type: ignore[no-untyped-def]
 
 @njit(**OPT)
 def back_single(A, f, x):  # type: ignore[no-untyped-def]
-    """Substitute backwards; whether no impulse is negative."""
-    on, pressing = f + lc(A, ON), True
+    """Substitute backwards; whether no impulse is negative, and whether all go on from the step before."""
+    on, limits, pressing, going_on = f + lc(A, ON), f + lc(A, LIMITS), True, True
     for k in range(lc(A, N_BLOCKS) - 1, -1, -1):
         if li(on, k):
             factor, P = factor_at(A, k), ld(x, k)
@@ -120,7 +112,9 @@ def back_single(A, f, x):  # type: ignore[no-untyped-def]
             st(x, k, P)
             if P < 0.0:
                 pressing = False
-    return pressing
+            if not 0.0 < P <= ld(limits, k):
+                going_on = False
+    return pressing, going_on
 
 
 @njit(**OPT)
@@ -152,16 +146,21 @@ def single_rates(A, f, side, v, x):  # type: ignore[no-untyped-def]
 def solve_single(A, f, row_side, side):  # type: ignore[no-untyped-def]
     """Impulses and VP = BASE + M^-1 W_N P_N for the modes that are given; `side` of the gaps.
 
-    Returns whether this is the program's answer, of which X holds the impulses and VP has none yet.
+    What was filled ahead has VP in place of BASE. Returns whether this is the program's answer, of which X holds the
+    impulses and VP has none yet.
     """
     v, base, x, ahead, gaps = f + 8 * VP, f + 8 * BASE, f + lc(A, X), li(f, FILLED), lc(A, N_GAPS)
     si(f, FILLED, NOT_AHEAD)
     if ahead == NOT_AHEAD:
-        fill_single(A, f, side, base, x)
+        fill_rows(A, f, side, base, x, 0, gaps, lc(A, COUPLINGS))
     raised = eliminate_single(A, f, x)
-    if back_single(A, f, x) and ahead == ALL_CLOSED and not raised:
-        return True
-    copy_bodies(A, base, v)
+    pressing, going_on = back_single(A, f, x)
+    if pressing and ahead == ALL_CLOSED and not raised:
+        return GOING_ON if going_on else TO_FOLLOW
+    if ahead == NOT_AHEAD:
+        copy_bodies(A, base, v)
+    else:
+        copy_bodies(A, v, base)
     for g in range(gaps):
         follow_single(A, f, g, side, x, v, False)
     for _ in range(4 if raised else 0):
@@ -170,4 +169,4 @@ def solve_single(A, f, row_side, side):  # type: ignore[no-untyped-def]
         back_single(A, f, x)
         for g in range(gaps):
             follow_single(A, f, g, side, x, v, True)
-    return False
+    return UNSOLVED
