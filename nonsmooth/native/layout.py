@@ -161,6 +161,8 @@ class Layout:
         pairs, of_joints = int(self._row_pairs.sum()), 2 * (np.cumsum(self._row_pairs) - self._row_pairs)
         self._empty = (of_joints + self._counts[:nj])[self._counts[:nj] % 2 == 1]
         self._take(n.BODY * (nb + 1))
+        more = 3 if self.scheme == n.GENERALIZED_ALPHA else 2
+        table[n.MORE], table[n.MORE_STEP] = self._take(n.BODY * (nb + 1) * more) - n.GROUND, 8 * n.BODY * (nb + 1)
         for where, value in (
             (n.N_BODIES, nb), (n.N_ROWS, 2 * pairs), (n.N_GAPS, self.nc), (n.N_JOINTS, nj),
             (n.N_JOINT_BLOCKS, pairs), (n.ROUGH, self.rough), (n.SCHEME, self.scheme), (n.RECORD, 1),
@@ -168,8 +170,6 @@ class Layout:
             (n.JOINTS, self._take(n.JOINT * nj)),
         ):  # fmt: skip
             table[where] = value
-        if self.scheme == n.GENERALIZED_ALPHA:
-            table[n.MORE] = self._take(n.BODY * (nb + 1))
         self._body = {e.name: n.GROUND for e in elements if isinstance(e, Ground)}
         self._body |= {body.name: n.GROUND + n.BODY_STEP * (i + 1) for i, body in enumerate(self.bodies)}
         of_contacts = np.cumsum(self._counts[nj:]) - self._counts[nj:]
@@ -364,7 +364,7 @@ class Layout:
         self.header(integers, self.table[n.ON] // 8, int(self.table[n.N_JOINT_BLOCKS]))[:] = 1
         self.gap_field(template, n.THRESHOLD)[:] = self.threshold
         for z in (n.Z0, n.Z1, n.ZM):
-            template[n.HEADER + z + 2] = 1.0
+            template[self._body_place(z) + 2] = 1.0
         return template
 
     def _gather_laws(self) -> None:
@@ -395,7 +395,13 @@ class Layout:
 
     def body_field(self, memory: NDArray[Number], which: int) -> NDArray[Number]:
         """(bodies, 3) without the ground."""
-        return _field(memory, n.HEADER + n.BODY, n.BODY, len(self.bodies), which, 3)
+        return _field(memory, self._body_place(which) + n.BODY, n.BODY, len(self.bodies), 0, 3)
+
+    def _body_place(self, which: int) -> int:
+        """Where the ground has a field of bodies."""
+        record, place = divmod(which, n.BODY)
+        further = int(self.table[n.MORE] + self.table[n.MORE_STEP] * (record - 1)) // 8 if record else 0
+        return n.HEADER + further + place
 
     def gap_field(self, memory: NDArray[Number], which: int) -> NDArray[Number]:
         """(gaps,)"""

@@ -13,13 +13,13 @@ integers, which all runs share. Places within a run are offsets in bytes; fields
     CONTACT_0, CONTACT_1, JOINT_0, JOINT_1, FORCE_0, FORCE_1, STATIC_0, STATIC_1, SURFACE_0, SURFACE_1,
     CLOSURE_0, CLOSURE_1, POTENTIAL_0, POTENTIAL_1, DRIFT_0, DRIFT_1,
     # offsets of a run's records and arrays
-    GAPS, ROWS, JOINTS, SLOTS, ON, DIAGONAL, X, RHS, RHS_A, PAIRS, LIMITS, LU, MORE,
+    GAPS, ROWS, JOINTS, SLOTS, ON, DIAGONAL, X, RHS, RHS_A, PAIRS, LIMITS, LU, MORE, MORE_STEP,
     # addresses of records of integers; of the offsets of all bodies, and of those at contacts and varying forces
     GROUPS, BLOCKS, FACTORS, COUPLINGS, ENTRIES, TARGETS, GAP_BLOCKS, PORTIONS, N_PORTIONS, EVERY, TOUCHED, N_TOUCHED,
     # addresses of functions, the last 0 where a scheme begins with nothing of its own
     SOLVE, STEP, FINISH, START,
     N_TABLE,
-) = range(65)  # fmt: skip
+) = range(66)  # fmt: skip
 
 # ----------------------------------------------------------------------------------------------- records of integers
 #: a group of elements of one kind: its two functions, how many, the address of (body a, body b, outputs) of each, all
@@ -89,16 +89,16 @@ NOTHING, HEADER = 56, 64
 
 # ---------------------------------------------------------------------------------------------- a run: its records
 #: of a body: vectors of three components and a zero, two to a line of the cache, which many loops need together
-(
-    Q, V, VP, BASE, INVERSE, FORCE, MASS, WORK, U, Q1, KICK, PUSH, QM, ZM, ROOT_MASS, CONSTANT_FORCE, Z0, Z1, S_LEFT, _,
-    BODY,
-) = range(0, 84, 4)  # fmt: skip
+Q, V, VP, BASE, INVERSE, FORCE, MASS, WORK, BODY = range(0, 36, 4)
+#: and in further records of the same length, which follow all of these, so that the cache keeps what each step needs
+U, Q1, KICK, PUSH, QM, ZM, Z0, Z1 = range(BODY, 2 * BODY, 4)
+ROOT_MASS, CONSTANT_FORCE, S_LEFT = range(2 * BODY, 2 * BODY + 12, 4)
 #: in generalized-alpha: smooth and pseudo-accelerations of the state and of a pass
 SMOOTH, PSEUDO, SMOOTH_1, PSEUDO_1 = KICK, PUSH, QM, ZM
-#: and, in records of their own at MORE: what mean directions add to velocities, friction to displacements; of
-#: displacements and of accelerations, what the last pass answered and by how much it differed from what was given;
-#: velocities of the last pass, and the sizes of what they are sums of
-LAG, DRAG, U_ANSWER, U_CHANGE, B_ANSWER, B_CHANGE, LAST_V, PARTS = range(0, 32, 4)
+#: and of its own: what mean directions add to velocities, friction to displacements; of displacements and of
+#: accelerations, what the last pass answered and by how much it differed from what was given; velocities of the last
+#: pass, and the sizes of what they are sums of
+LAG, DRAG, U_ANSWER, U_CHANGE, B_ANSWER, B_CHANGE, LAST_V, PARTS = range(3 * BODY, 4 * BODY, 4)
 #: of a gap, eight doubles to a line of the cache, those together that a pass asks for: its bodies, modes and impulses;
 #: at each of two sides, start and end of a step, the gap, at the first one beside it its size, laws, the impulses of
 #: the step before, what was off by the impulse that was guessed and the rate before the step; in bytes, the normal and

@@ -66,7 +66,7 @@ def follow_accelerations(A, f, dt, old, new, target):  # type: ignore[no-untyped
     r, s, t = dt * (old + new * of_pseudo), dt * new * of_old, dt * new * of_new
     for k in range(1, lc(A, N_BODIES) + 1):
         b = f + GROUND + BODY_STEP * k
-        x, y, z = b + 8 * PSEUDO, b + 8 * SMOOTH, b + 8 * SMOOTH_1
+        x, y, z = more(A, b, PSEUDO), more(A, b, SMOOTH), more(A, b, SMOOTH_1)
         sum_of_four4(target + GROUND + BODY_STEP * k, b + 8 * V, r, x, s, y, t, z)
 
 
@@ -132,12 +132,6 @@ def bend4(w, b, answer, x, change, weight):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def more(A, f, field):  # type: ignore[no-untyped-def]
-    """A field of the bodies' second records, named as those of the first."""
-    return f + lc(A, MORE) - GROUND + 8 * field
-
-
-@njit(**OPT)
 def take_answer(A, f, answer, x, field, secant):  # type: ignore[no-untyped-def]
     """x becomes the answer to it or, with `secant`, where that and the answer before suggest; how far both are apart.
 
@@ -179,7 +173,7 @@ def smooth_accelerations(A, f, t, z, v, side, secant):  # type: ignore[no-untype
         push_joints(A, f, side, LAM_1, work)
         joint_rates(A, f, side, work, x)
         answer_joints(A, f, side, x, LAM_1, work)
-    return take_answer(A, f, work, f + 8 * SMOOTH_1, B_ANSWER, secant)
+    return take_answer(A, f, work, more(A, f, SMOOTH_1), B_ANSWER, secant)
 
 
 @njit(**OPT)
@@ -188,13 +182,13 @@ def first_accelerations(A, f):  # type: ignore[no-untyped-def]
     side, first, rows = start_row(f), f + lc(A, ROWS), lc(A, N_ROWS)
     for k in range(rows):
         st(first + ROW_STEP * k, LAM_1, 0.0)
-    clear_bodies(A, f + 8 * SMOOTH_1)
+    clear_bodies(A, more(A, f, SMOOTH_1))
     for _ in range(2):  # the second time takes round-off away
-        smooth_accelerations(A, f, ld(f, TIME + 1), start_z(f), f + 8 * V, side, False)
-    if li(f, RAISED) or not math.isfinite(length(A, f, f + 8 * SMOOTH_1)):
+        smooth_accelerations(A, f, ld(f, TIME + 1), start_z(A, f), f + 8 * V, side, False)
+    if li(f, RAISED) or not math.isfinite(length(A, f, more(A, f, SMOOTH_1))):
         return False
-    copy_bodies(A, f + 8 * SMOOTH_1, f + 8 * SMOOTH)
-    copy_bodies(A, f + 8 * SMOOTH_1, f + 8 * PSEUDO)
+    copy_bodies(A, more(A, f, SMOOTH_1), more(A, f, SMOOTH))
+    copy_bodies(A, more(A, f, SMOOTH_1), more(A, f, PSEUDO))
     for k in range(rows):
         row = first + ROW_STEP * k
         st(row, LAM, ld(row, LAM_1))

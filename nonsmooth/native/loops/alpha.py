@@ -59,7 +59,7 @@ def alpha_origin(A, f):  # type: ignore[no-untyped-def]
         if not lasting:
             st(row, P_B, 0.0)
     si(f, MEAN, 1)
-    copy_bodies(A, f + 8 * SMOOTH, f + 8 * SMOOTH_1)
+    copy_bodies(A, more(A, f, SMOOTH), more(A, f, SMOOTH_1))
     copy_bodies(A, v, more(A, f, LAST_V))
 
 
@@ -121,7 +121,7 @@ def close_positions(A, f, dt, secant):  # type: ignore[no-untyped-def]
 
     Infinite where no active set was found.
     """
-    u, base, dragging, side, per = f + 8 * U, f + 8 * BASE, more(A, f, DRAG), end_row(f), 1.0 / dt
+    u, base, dragging, side, per = more(A, f, U), f + 8 * BASE, more(A, f, DRAG), end_row(f), 1.0 / dt
     drag(A, f, dragging)
     add_bodies(A, base, dragging)
     set_velocities_aside(A, f)
@@ -235,7 +235,7 @@ def places_round_off(A, f, dt):  # type: ignore[no-untyped-def]
 def alpha_passes(A, f, t1, dt):  # type: ignore[no-untyped-def]
     """The passes of a step; whether they settled."""
     gamma, beta = newmark_weights(f)
-    u, v, z1, row_side, gap_side = f + 8 * U, f + 8 * VP, end_z(f), end_row(f), end_gap(f)
+    u, v, z1, row_side, gap_side = more(A, f, U), f + 8 * VP, end_z(A, f), end_row(f), end_gap(f)
     still, start, before, moved = places_round_off(A, f, dt), length(A, f, f + 8 * V), math.inf, math.inf
     least, stuck, secant, bent = math.inf, 0, False, False
     for k in range(PASSES):
@@ -248,8 +248,8 @@ def alpha_passes(A, f, t1, dt):  # type: ignore[no-untyped-def]
             copy_bodies(A, f + 8 * BASE, u)
         else:
             change = close_positions(A, f, dt, secant)
-        move(A, f + 8 * Q, u, dt, f + 8 * Q1)
-        place(A, f + 8 * Q1, z1)
+        move(A, f + 8 * Q, u, dt, more(A, f, Q1))
+        place(A, more(A, f, Q1), z1)
         joints_at(A, f, t1, z1, u, row_side)
         contacts_at(A, f, z1, u, gap_side)
         factor_joints(A, f, row_side)
@@ -260,7 +260,7 @@ def alpha_passes(A, f, t1, dt):  # type: ignore[no-untyped-def]
         faster += dt * smooth_accelerations(A, f, t1, z1, v, row_side, secant)
         if not math.isfinite(change + faster) or li(f, RAISED):
             return False
-        size = length(A, f, v) + start + dt * length(A, f, f + 8 * SMOOTH_1)
+        size = length(A, f, v) + start + dt * length(A, f, more(A, f, SMOOTH_1))
         # at rest velocities are differences of kicks
         before, moved = moved, change / max(size, still / SETTLED, TINY) + faster / max(size + dt * kicks(A, f), TINY)
         # what is left shrinks from pass to pass as what has moved does, but for the first one

@@ -48,7 +48,7 @@ def start_rows(A, f, w, s, r):  # type: ignore[no-untyped-def]
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
         own, after, sizes = f + b, w + b, parts + b
-        v, a, a1, mass = own + 8 * V, own + 8 * PSEUDO, own + 8 * PSEUDO_1, own + 8 * MASS
+        v, a, a1, mass = own + 8 * V, more(A, own, PSEUDO), more(A, own, PSEUDO_1), own + 8 * MASS
         jump4(own + 8 * WORK, mass, after, v, s, a, r, a1)
         sizes4(sizes, after, v, s, a, r, a1)
         product4(own + 8 * BASE, 1.0, mass, sizes)
@@ -57,7 +57,7 @@ def start_rows(A, f, w, s, r):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def smooth_error(A, f, size, dt):  # type: ignore[no-untyped-def]
     """Residual of M b = h + W_g lam."""
-    rows, terms, b1 = f + 8 * WORK, f + 8 * BASE, f + 8 * SMOOTH_1
+    rows, terms, b1 = f + 8 * WORK, f + 8 * BASE, more(A, f, SMOOTH_1)
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
         momentum4(rows + b, terms + b, f + b + 8 * MASS, f + GROUND + 8 * V, b1 + b, 1.0, f + b + 8 * FORCE)
@@ -68,7 +68,8 @@ def smooth_error(A, f, size, dt):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def joints_error(A, f, size, dt):  # type: ignore[no-untyped-def]
     """Residual of the joints' accelerations and rates, and what is left of g; PARTS are the sizes of velocities."""
-    vp, b1, parts, side, diagonals = f + 8 * VP, f + 8 * SMOOTH_1, more(A, f, PARTS), end_row(f), f + lc(A, DIAGONAL)
+    vp, b1, parts, side = f + 8 * VP, more(A, f, SMOOTH_1), more(A, f, PARTS), end_row(f)
+    diagonals = f + lc(A, DIAGONAL)
     floor, worst, faster = ld(f, OPTIONS + O_FLOOR), 0.0, length(A, f, b1) + size / dt
     for k in range(lc(A, N_JOINT_BLOCKS)):
         block = block_at(A, k)
@@ -115,10 +116,10 @@ def alpha_error(A, f, dt):  # type: ignore[no-untyped-def]
     """
     gamma, beta = newmark_weights(f)
     start, end, start_side, end_side, mean = start_row(f), end_row(f), start_gap(f), end_gap(f), li(f, MEAN)
-    size = length(A, f, f + 8 * V) + length(A, f, f + 8 * VP) + dt * length(A, f, f + 8 * SMOOTH_1)
+    size = length(A, f, f + 8 * V) + length(A, f, f + 8 * VP) + dt * length(A, f, more(A, f, SMOOTH_1))
     floor, before = ld(f, OPTIONS + O_FLOOR) * size, 0.5 if mean else 0.0
     worst = smooth_error(A, f, size, dt)
-    start_rows(A, f, f + 8 * U, dt * (0.5 - beta), dt * beta)
+    start_rows(A, f, more(A, f, U), dt * (0.5 - beta), dt * beta)
     take_joints_off(A, f, end, S_J, 1.0)
     take_gaps_off(A, f, end_side, S_N, 1.0, 0.5 - before / 2)
     if mean:
@@ -193,9 +194,9 @@ def note_joints(A, f, dt, struck):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def leave_accelerations(A, f, struck):  # type: ignore[no-untyped-def]
     """Accelerations and multipliers of the end to those of the state; the pseudo ones start anew after an impact."""
-    b1, first = f + 8 * SMOOTH_1, f + lc(A, ROWS)
-    copy_bodies(A, b1, f + 8 * SMOOTH)
-    copy_bodies(A, b1 if struck else f + 8 * PSEUDO_1, f + 8 * PSEUDO)
+    b1, first = more(A, f, SMOOTH_1), f + lc(A, ROWS)
+    copy_bodies(A, b1, more(A, f, SMOOTH))
+    copy_bodies(A, b1 if struck else more(A, f, PSEUDO_1), more(A, f, PSEUDO))
     for k in range(lc(A, N_ROWS)):
         row = first + ROW_STEP * k
         st(row, LAM, ld(row, LAM_1))
@@ -210,7 +211,7 @@ def alpha_record(A, f, t1, dt):  # type: ignore[no-untyped-def]
     certified, rows, hit = ld(f, OPTIONS + O_CERTIFIED), lc(A, N_ROWS), 0
     for k in range(1, lc(A, N_BODIES) + 1):
         b = f + GROUND + BODY_STEP * k
-        a, b0, b1, new = b + 8 * PSEUDO, b + 8 * SMOOTH, b + 8 * SMOOTH_1, b + 8 * PSEUDO_1
+        a, b0, b1, new = more(A, b, PSEUDO), more(A, b, SMOOTH), more(A, b, SMOOTH_1), more(A, b, PSEUDO_1)
         sum_of_four4(new, f + GROUND + 8 * V, of_pseudo, a, of_old, b0, of_new, b1)
     error, of_laws = alpha_error(A, f, dt)
     natural, loss, struck = note_gaps(A, f, dt)
@@ -227,15 +228,15 @@ def alpha_record(A, f, t1, dt):  # type: ignore[no-untyped-def]
         alpha_impact(A, f)
     work, struck_work = note_joints(A, f, dt, struck)
     if rows and not lc(A, BRIEF):
-        reactions(A, f, start_row(f), start_z(f), LAM, 0.5, S_REACTION, False)
-        reactions(A, f, end_row(f), end_z(f), AT_END, 0.5, S_REACTION, True)
+        reactions(A, f, start_row(f), start_z(A, f), LAM, 0.5, S_REACTION, False)
+        reactions(A, f, end_row(f), end_z(A, f), AT_END, 0.5, S_REACTION, True)
         if hit:
-            reactions(A, f, end_row(f), end_z(f), KEPT, 1.0, S_REACTION_I, False)
+            reactions(A, f, end_row(f), end_z(A, f), KEPT, 1.0, S_REACTION_I, False)
     si(f, HIT, hit)
     if hit:
         for k in range(1, lc(A, N_BODIES) + 1):
             b = f + GROUND + BODY_STEP * k
-            difference4(b + 8 * S_LEFT, b + 8 * VP, b + 8 * WORK)
+            difference4(more(A, b, S_LEFT), b + 8 * VP, b + 8 * WORK)
     note_scalars(f, dt, error, natural, work, struck_work, loss)
     leave_accelerations(A, f, struck)
     advance(A, f, t1, f + 8 * VP)

@@ -1,8 +1,8 @@
 """Bodies and elements: placements, forces, and impulses along directions.
 
-Body 0 is the ground, of zero inverse mass. Vectors of bodies are named by the address of their field, f + 8 FIELD;
-that of the body at offset b stands b further on. What joints and gaps are at the start of a step and at its end stands
-at two sides of their records, which change places from step to step.
+Body 0 is the ground, of zero inverse mass. Vectors of bodies are named by the address of their field, f + 8 FIELD, or
+`more`; that of the body at offset b stands b further on. What joints and gaps are at the start of a step and at its end
+stands at two sides of their records, which change places from step to step.
 """
 
 # ruff: noqa: F403, F405
@@ -15,6 +15,12 @@ from nonsmooth.native.loops.memory import *
 from nonsmooth.native.loops.trigonometry import place4, sine_cosine
 from nonsmooth.native.loops.vectors import *
 from nonsmooth.native.table import *
+
+
+@njit(**OPT)
+def more(A, f, field):  # type: ignore[no-untyped-def]
+    """A field of bodies that stands in their further records; of the body at offset b where f + b is given."""
+    return f + lc(A, MORE) + lc(A, MORE_STEP) * (field // BODY - 1) + 8 * (field % BODY)
 
 
 @njit(**OPT)
@@ -40,14 +46,14 @@ def end_gap(f):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def start_z(f):  # type: ignore[no-untyped-def]
+def start_z(A, f):  # type: ignore[no-untyped-def]
     """The field of placements at the step's start."""
-    return f + 8 * Z0 + (8 * (Z1 - Z0)) * li(f, PARITY)
+    return more(A, f, Z0) + (8 * (Z1 - Z0)) * li(f, PARITY)
 
 
 @njit(**OPT)
-def end_z(f):  # type: ignore[no-untyped-def]
-    return f + 8 * Z1 - (8 * (Z1 - Z0)) * li(f, PARITY)
+def end_z(A, f):  # type: ignore[no-untyped-def]
+    return more(A, f, Z1) - (8 * (Z1 - Z0)) * li(f, PARITY)
 
 
 @njit(**OPT)
@@ -102,7 +108,7 @@ def stand_near(A, f, u, dt):  # type: ignore[no-untyped-def]
     bodies = lc(A, TOUCHED)
     for k in range(lc(A, N_TOUCHED)):
         b = f + lc(bodies, k)
-        q, z, angle = b + 8 * QM, b + 8 * ZM, ld(b, QM + 2)
+        q, z, angle = more(A, b, QM), more(A, b, ZM), ld(more(A, b, QM), 2)
         sum4(q, b + 8 * Q, dt, u + lc(bodies, k))
         turn, cosine, sine = ld(q, 2) - angle, ld(z, 2), ld(z, 3)
         if abs(turn) <= LITTLE:
@@ -136,10 +142,12 @@ def clear_bodies(A, target):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def still_ground(f):  # type: ignore[no-untyped-def]
+def still_ground(A, f):  # type: ignore[no-untyped-def]
     """The ground's velocities are 0, also after impulses that were not finite."""
-    for field in (V, U, VP, PUSH, BASE, WORK, S_LEFT):
+    for field in (V, VP, BASE, WORK):
         clear4(f + GROUND + 8 * field)
+    for field in (U, PUSH, S_LEFT):
+        clear4(more(A, f, field) + GROUND)
 
 
 @njit(**OPT)
@@ -209,7 +217,7 @@ def scatter_forces(A, f, first, last, force):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def forces_at(A, f, t, z, v):  # type: ignore[no-untyped-def]
     """All applied forces; those that never vary were added up at the start of the run."""
-    copy_bodies(A, f + 8 * CONSTANT_FORCE, f + 8 * FORCE)
+    copy_bodies(A, more(A, f, CONSTANT_FORCE), f + 8 * FORCE)
     if lc(A, VARYING):
         st(f, TIME, t)
         evaluate(A, f, lc(A, FORCE_0), lc(A, FORCE_1), z, v, 0)
@@ -220,7 +228,7 @@ def forces_at(A, f, t, z, v):  # type: ignore[no-untyped-def]
 def kick_of(A, f, dt):  # type: ignore[no-untyped-def]
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
-        product4(f + b + 8 * KICK, dt, f + b + 8 * INVERSE, f + b + 8 * FORCE)
+        product4(more(A, f + b, KICK), dt, f + b + 8 * INVERSE, f + b + 8 * FORCE)
 
 
 @njit(**OPT)
@@ -228,7 +236,7 @@ def add_kick(A, f, v, target):  # type: ignore[no-untyped-def]
     """target = v and the kick."""
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
-        add4(target + b, v + b, f + b + 8 * KICK)
+        add4(target + b, v + b, more(A, f + b, KICK))
 
 
 @njit(**OPT)

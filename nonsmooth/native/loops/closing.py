@@ -66,10 +66,10 @@ def first_root(start, a, b, c):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def end_rate(f, gap, side):  # type: ignore[no-untyped-def]
+def end_rate(A, f, gap, side):  # type: ignore[no-untyped-def]
     """Rate of change of a gap at the end of a half kick with its length."""
     J, a, b = gap + NORMAL + side, lc(gap, GAP_A), lc(gap, GAP_B)
-    u, v = f + 8 * U, f + 8 * V
+    u, v = more(A, f, U), f + 8 * V
     return 2.0 * along(J, u + a, u + b) - along(J, v + a, v + b)
 
 
@@ -88,7 +88,7 @@ def first_closing(A, f, dt):  # type: ignore[no-untyped-def]
         leaving = g0 <= -level
         start = 0.0 if leaving else g0
         a = along(gap + NORMAL + before, v + lc(gap, GAP_A), v + lc(gap, GAP_B)) * dt
-        slope, rise = end_rate(f, gap, after) * dt, g1 - start
+        slope, rise = end_rate(A, f, gap, after) * dt, g1 - start
         b, c = 3.0 * rise - 2.0 * a - slope, a + slope - 2.0 * rise
         x, y = turns(a, b, c)
         lowest = min(cubic_at(1.0, start, a, b, c), cubic_at(x, start, a, b, c), cubic_at(y, start, a, b, c))
@@ -137,7 +137,7 @@ def kick_to_landing(A, f, t_end):  # type: ignore[no-untyped-def]
             return t1, dt, crossing
         new = 0.0
         if sought:
-            gap, rate = ld(sought + end_gap(f), GAP_G), end_rate(f, sought, end_gap(f))
+            gap, rate = ld(sought + end_gap(f), GAP_G), end_rate(A, f, sought, end_gap(f))
             if gap > 0.0:
                 low = dt
             else:

@@ -39,7 +39,7 @@ def spread(A, f, y, origin):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def contacts_of(A, f):  # type: ignore[no-untyped-def]
     """True gaps and directions at Q, which is placed; OPENING, the rates of the gaps."""
-    z, v, first = f + 8 * Z0, f + 8 * V, f + lc(A, GAPS)
+    z, v, first = more(A, f, Z0), f + 8 * V, f + lc(A, GAPS)
     place(A, f + 8 * Q, z)
     contacts_at(A, f, z, v, 0)
     for k in range(lc(A, N_GAPS)):
@@ -51,8 +51,8 @@ def contacts_of(A, f):  # type: ignore[no-untyped-def]
 def applied_forces(A, f):  # type: ignore[no-untyped-def]
     """FORCE and KICK without those of contacts."""
     clear4(f + GROUND + 8 * FORCE)
-    forces_at(A, f, ld(f, TIME), f + 8 * Z0, f + 8 * V)
-    copy_bodies(A, f + 8 * FORCE, f + 8 * KICK)
+    forces_at(A, f, ld(f, TIME), more(A, f, Z0), f + 8 * V)
+    copy_bodies(A, f + 8 * FORCE, more(A, f, KICK))
 
 
 @njit(**OPT)
@@ -85,7 +85,7 @@ def prepare_joints(A, f, factored):  # type: ignore[no-untyped-def]
     The matrix is `factored` where it is that of these coordinates already.
     """
     v, r, first = f + 8 * V, running(A, f), f + lc(A, ROWS)
-    evaluate(A, f, lc(A, JOINT_0), lc(A, JOINT_1), f + 8 * Z0, v, 0)
+    evaluate(A, f, lc(A, JOINT_0), lc(A, JOINT_1), more(A, f, Z0), v, 0)
     for k in range(lc(A, N_ROWS)):
         row = first + ROW_STEP * k
         st(row, MULTIPLIER, 0.0)
@@ -100,7 +100,7 @@ def prepare_joints(A, f, factored):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def joint_forces(A, f):  # type: ignore[no-untyped-def]
     """Forces of joints that keep them closed; U, the accelerations, follow."""
-    u, x = f + 8 * U, f + lc(A, RHS_A)
+    u, x = more(A, f, U), f + lc(A, RHS_A)
     clear4(u + GROUND)
     for _ in range(5 if li(f, RAISED) else 1):
         joint_rates(A, f, 0, u, x)
@@ -119,7 +119,7 @@ def accelerate(A, f, factored):  # type: ignore[no-untyped-def]
         hold(A, f)
     for k in range(1, lc(A, N_BODIES) + 1):
         b = f + GROUND + BODY_STEP * k
-        product4(b + 8 * U, 1.0, b + 8 * INVERSE, b + 8 * FORCE)
+        product4(more(A, b, U), 1.0, b + 8 * INVERSE, b + 8 * FORCE)
     if lc(A, N_ROWS):
         joint_forces(A, f)
 
@@ -131,7 +131,7 @@ def gather(A, f, rates):  # type: ignore[no-untyped-def]
     for k in range(bodies):
         body, x = f + GROUND + BODY_STEP * (k + 1), rates + 24 * k
         copy(body + 8 * V, x, 3)
-        copy(body + 8 * U, x + 24 * bodies, 3)
+        copy(more(A, body, U), x + 24 * bodies, 3)
     stored = lost = rubbed = 0.0
     first = f + lc(A, GAPS)
     for k in range(lc(A, N_GAPS)):
@@ -143,7 +143,7 @@ def gather(A, f, rates):  # type: ignore[no-untyped-def]
         stored -= elastic * opening
         lost -= (N - elastic) * opening
         rubbed -= T * ld(gap, SLIP)
-    reactions(A, f, 0, f + 8 * Z0, MULTIPLIER, 1.0, S_REACTION, False)
+    reactions(A, f, 0, more(A, f, Z0), MULTIPLIER, 1.0, S_REACTION, False)
     first = f + lc(A, JOINTS)
     for k in range(lc(A, N_JOINTS)):
         copy(first + JOINT_STEP * k + 8 * S_REACTION, rates + lc(A, I_REACTION) + 24 * k, 3)

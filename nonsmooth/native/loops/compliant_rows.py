@@ -34,7 +34,7 @@ def take_misfit(A, f, v, target):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def close_joints(A, f):  # type: ignore[no-untyped-def]
     """The nearest Q and V, in the metric of the masses, with the joints closed; whether it was found."""
-    z, v, still, first, before, worst = f + 8 * Z0, f + 8 * V, f + 8 * S_LEFT, f + lc(A, ROWS), math.inf, 0.0
+    z, v, still, first, before, worst = more(A, f, Z0), f + 8 * V, more(A, f, S_LEFT), f + lc(A, ROWS), math.inf, 0.0
     clear_bodies(A, still)
     for _ in range(PROJECTIONS):
         place(A, f + 8 * Q, z)
@@ -63,13 +63,13 @@ def close_joints(A, f):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def motion_error(A, f):  # type: ignore[no-untyped-def]
     """Worst scaled residual of the equations of motion and of the joints' second derivatives."""
-    rows, terms, zero, a = f + 8 * WORK, f + 8 * BASE, f + 8 * S_LEFT, f + 8 * U
+    rows, terms, zero, a = f + 8 * WORK, f + 8 * BASE, more(A, f, S_LEFT), more(A, f, U)
     moving = applied = 0.0
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
         mass, force = f + b + 8 * MASS, f + b + 8 * FORCE
         clear4(zero + b)
-        momentum4(rows + b, terms + b, mass, zero + b, a + b, 1.0, f + b + 8 * KICK)
+        momentum4(rows + b, terms + b, mass, zero + b, a + b, 1.0, more(A, f + b, KICK))
         moving += weighted4(a + b, a + b, mass)
         applied += weighted4(force, force, f + b + 8 * INVERSE)
     first = f + lc(A, GAPS)
@@ -85,7 +85,7 @@ def motion_error(A, f):  # type: ignore[no-untyped-def]
     floor, worst = ld(f, OPTIONS + O_FLOOR) * (math.sqrt(moving) + math.sqrt(applied)), 0.0
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
-        worst = max(worst, worst4(rows + b, terms + b, floor, f + b + 8 * ROOT_MASS))
+        worst = max(worst, worst4(rows + b, terms + b, floor, more(A, f + b, ROOT_MASS)))
     for k in range(lc(A, N_ROWS)):
         row = first + ROW_STEP * k
         x, y, J = lc(row, ROW_A), lc(row, ROW_B), row + DIRECTION
@@ -177,7 +177,7 @@ def write_compliant_row(A, f, rec):  # type: ignore[no-untyped-def]
     at += 24 * lc(A, N_JOINTS)
     v = f + 8 * V
     st(at, 0, kinetic(A, f, v))
-    st(at, 1, potential(A, f, f + 8 * Z0, v) + ld(r, R_STORED))
+    st(at, 1, potential(A, f, more(A, f, Z0), v) + ld(r, R_STORED))
     copy(sums + lc(A, I_WORK), at + 16, N_WORKS)
     clear(sums, lc(A, I_WORK) // 8)
     si(f, COUNTERS + K_ROWS, count + 1)
@@ -194,7 +194,7 @@ def keep_row(A, f, rec, t):  # type: ignore[no-untyped-def]
     st(f, TIME + 1, t)
     keep_motion(A, f)
     worst_numbers(f)
-    worst_places(A, f, f + 8 * Z0, f + 8 * V)
+    worst_places(A, f, more(A, f, Z0), f + 8 * V)
     si(f, COUNTERS + K_STEPS, li(f, COUNTERS + K_STEPS) + 1)
     si(f, COUNTERS + K_SINCE, li(f, COUNTERS + K_SINCE) + 1)
     if li(f, COUNTERS + K_SINCE) == lc(A, RECORD):
@@ -216,13 +216,13 @@ def row_at(A, f, rec, t):  # type: ignore[no-untyped-def]
     spread(A, f, f + lc(A, I_AT), f + lc(A, I_ORIGIN))
     st(f, TIME, t)
     if li(r, R_PROJECTED):
-        copy_bodies(A, f + 8 * Q, f + 8 * QM)
+        copy_bodies(A, f + 8 * Q, more(A, f, QM))
         if not close_joints(A, f):
             return False
         for k in range(1, lc(A, N_BODIES) + 1):
             b = f + GROUND + BODY_STEP * k
-            difference4(b + 8 * QM, b + 8 * Q, b + 8 * QM)
-            far = max(far, largest4(b + 8 * QM))
+            difference4(more(A, b, QM), b + 8 * Q, more(A, b, QM))
+            far = max(far, largest4(more(A, b, QM)))
     call_solve(lc(A, I_RATES), A, f, 0, 0)
     gain(A, f)
     error = motion_error(A, f)
@@ -255,7 +255,7 @@ def compliant_keep(A, f, rec, first):  # type: ignore[no-untyped-def]
     compliant_look(A, f)
     if first:
         st(f, TIME + 1, ld(f, TIME))
-        worst_places(A, f, f + 8 * Z0, f + 8 * V)
+        worst_places(A, f, more(A, f, Z0), f + 8 * V)
         write_compliant_row(A, f, rec)
     else:
         keep_row(A, f, rec, ld(f, TIME))

@@ -75,7 +75,7 @@ def round_off(f, gap, side):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def gauss_start(A, f, dt):  # type: ignore[no-untyped-def]
     """U of the last step's impulses, those of striking contacts left out, and the forces at its end."""
-    v, u, side, first, longer = f + 8 * V, f + 8 * U, start_gap(f), f + lc(A, GAPS), lengthening(f, dt)
+    v, u, side, first, longer = f + 8 * V, more(A, f, U), start_gap(f), f + lc(A, GAPS), lengthening(f, dt)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
         si(gap, ACTIVE, 1)
@@ -101,8 +101,8 @@ def gauss_start(A, f, dt):  # type: ignore[no-untyped-def]
 
 def gauss_step(A, f, t1):  # type: ignore[no-untyped-def]
     """One step of implicit Euler to t1: linearised gaps and joints, until the true ones close."""
-    dt, v, u, base = t1 - ld(f, TIME + 1), f + 8 * V, f + 8 * U, f + 8 * BASE
-    q1, z1, row_side, gap_side = f + 8 * Q1, end_z(f), end_row(f), end_gap(f)
+    dt, v, u, base = t1 - ld(f, TIME + 1), f + 8 * V, more(A, f, U), f + 8 * BASE
+    q1, z1, row_side, gap_side = more(A, f, Q1), end_z(A, f), end_row(f), end_gap(f)
     gauss_start(A, f, dt)
     before, off, error, settled, per = math.inf, math.inf, math.inf, False, 1.0 / dt
     for k in range(PASSES):
@@ -143,7 +143,7 @@ def gauss_step(A, f, t1):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def gauss_record(A, f, t1, error):  # type: ignore[no-untyped-def]
     """What the step leaves for its row, and the state at its end."""
-    dt, u, v = t1 - ld(f, TIME + 1), f + 8 * U, f + 8 * V
+    dt, u, v = t1 - ld(f, TIME + 1), more(A, f, U), f + 8 * V
     side, before, row_side, rough = end_gap(f), start_gap(f), end_row(f), lc(A, ROUGH)
     first = f + lc(A, GAPS)
     natural = loss = work = 0.0
@@ -173,11 +173,11 @@ def gauss_record(A, f, t1, error):  # type: ignore[no-untyped-def]
         st(gap, CLOSED, 1.0 if close else 0.0)
     if lc(A, N_ROWS):
         if not lc(A, BRIEF):
-            reactions(A, f, row_side, end_z(f), P_B, 1.0 / dt, S_REACTION, False)
+            reactions(A, f, row_side, end_z(A, f), P_B, 1.0 / dt, S_REACTION, False)
         work = driven(A, f, row_side, P_B)
     si(f, HIT, hit)
     if hit:
-        copy_bodies(A, u, f + 8 * S_LEFT)
+        copy_bodies(A, u, more(A, f, S_LEFT))
     note_scalars(f, dt, error, natural, work, 0.0, loss)
     advance(A, f, t1, u)
 
@@ -187,7 +187,7 @@ def advance(A, f, t1, v1):  # type: ignore[no-untyped-def]
     """The end of the step becomes the state."""
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
-        copy4(f + b + 8 * Q1, f + b + 8 * Q)
+        copy4(more(A, f + b, Q1), f + b + 8 * Q)
         copy4(v1 + b, f + b + 8 * V)
     advance_time(f, t1)
 

@@ -79,7 +79,7 @@ def scale_impulses(A, f, factor):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def forget_impulses(A, f):  # type: ignore[no-untyped-def]
     """Begin a half kick with open contacts and no impulses."""
-    still_ground(f)
+    still_ground(A, f)
     first = f + lc(A, GAPS)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
@@ -94,10 +94,10 @@ def forget_impulses(A, f):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def middle_forces(A, f, t, dt):  # type: ignore[no-untyped-def]
     """Forces in the middle of a half kick by U, which follows; their change, and the size of both, by the masses."""
-    u, kick, work, change, size = f + 8 * U, f + 8 * KICK, f + 8 * WORK, 0.0, 0.0
-    move(A, f + 8 * Q, u, dt / 2, f + 8 * QM)
-    place(A, f + 8 * QM, f + 8 * ZM)
-    forces_at(A, f, t + dt / 2, f + 8 * ZM, u)
+    u, kick, work, change, size = more(A, f, U), more(A, f, KICK), f + 8 * WORK, 0.0, 0.0
+    move(A, f + 8 * Q, u, dt / 2, more(A, f, QM))
+    place(A, more(A, f, QM), more(A, f, ZM))
+    forces_at(A, f, t + dt / 2, more(A, f, ZM), u)
     copy_bodies(A, kick, work)
     kick_of(A, f, dt / 2)
     for k in range(1, lc(A, N_BODIES) + 1):
@@ -142,13 +142,13 @@ def correct_joints(A, f, dt):  # type: ignore[no-untyped-def]
         for i in range(2):
             st(x, 2 * k + i, -ld(row, ROW_G) / dt)
             row += ROW_STEP
-    answer_joints(A, f, start_row(f), x, P_B, f + 8 * U)
+    answer_joints(A, f, start_row(f), x, P_B, more(A, f, U))
 
 
 @njit(**OPT)
 def correct_all(A, f, dt):  # type: ignore[no-untyped-def]
     """Impulses of joints and of the gaps that bind, and U, from both linearised along the directions at the start."""
-    u, row_side, gap_side, end_of_row, end_of_gap = f + 8 * U, start_row(f), start_gap(f), end_row(f), end_gap(f)
+    u, row_side, gap_side, end_of_row, end_of_gap = more(A, f, U), start_row(f), start_gap(f), end_row(f), end_gap(f)
     add_kick(A, f, f + 8 * V, f + 8 * BASE)
     first = f + lc(A, ROWS)
     for k in range(lc(A, N_ROWS)):
@@ -173,7 +173,7 @@ def half_kick(A, f, t1, dt, some, shut):  # type: ignore[no-untyped-def]
 
     Begins with the impulses that stand in the memory. `shut` [m] is what counts as closed.
     """
-    t0, u, z1 = ld(f, TIME + 1), f + 8 * U, end_z(f)
+    t0, u, z1 = ld(f, TIME + 1), more(A, f, U), end_z(A, f)
     kick_of(A, f, dt / 2)
     add_kick(A, f, f + 8 * V, u)
     push_joints(A, f, start_row(f), P_B, u)
@@ -184,8 +184,8 @@ def half_kick(A, f, t1, dt, some, shut):  # type: ignore[no-untyped-def]
         if lc(A, VARYING):
             last = forced if k > 0 else math.inf
             forced, size = middle_forces(A, f, t0, dt)
-        move(A, f + 8 * Q, u, dt, f + 8 * Q1)
-        place(A, f + 8 * Q1, z1)
+        move(A, f + 8 * Q, u, dt, more(A, f, Q1))
+        place(A, more(A, f, Q1), z1)
         joints_at(A, f, t1, z1, u, end_row(f))
         if some:
             contacts_at(A, f, z1, u, end_gap(f))
@@ -211,7 +211,7 @@ def half_kick(A, f, t1, dt, some, shut):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def half_kick_error(A, f, dt):  # type: ignore[no-untyped-def]
     """Residual of the half kick's equations, as its Python twin defines it; infinite where a body turns too far."""
-    u, v, side, first = f + 8 * U, f + 8 * V, start_row(f), f + lc(A, ROWS)
+    u, v, side, first = more(A, f, U), f + 8 * V, start_row(f), f + lc(A, ROWS)
     longest, gap_side, after = ld(f, OPTIONS + O_LONGEST), start_gap(f), end_gap(f)
     if turns_far(A, f, u, longest):
         return math.inf

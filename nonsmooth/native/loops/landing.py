@@ -151,7 +151,7 @@ def book_impact(A, f):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def take_back(A, f, v1, side):  # type: ignore[no-untyped-def]
     """S_LEFT = v1 without the impulses of impacts on gaps; whether there were any."""
-    left, inverse, first, some = f + 8 * S_LEFT, f + 8 * INVERSE, f + lc(A, GAPS), False
+    left, inverse, first, some = more(A, f, S_LEFT), f + 8 * INVERSE, f + lc(A, GAPS), False
     copy_bodies(A, v1, left)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
@@ -206,7 +206,7 @@ def landing_rows(A, f, v1, left, before, side):  # type: ignore[no-untyped-def]
 
 def landing_step(A, f, t_end):  # type: ignore[no-untyped-def]
     """One step, to t_end at most, that ends where a gap closes."""
-    kicked, left, vp, brief = f + 8 * PUSH, f + 8 * S_LEFT, f + 8 * VP, lc(A, BRIEF)
+    kicked, left, vp, brief = more(A, f, PUSH), more(A, f, S_LEFT), f + 8 * VP, lc(A, BRIEF)
     row_side, gap_side, first, certified = end_row(f), end_gap(f), f + lc(A, ROWS), ld(f, OPTIONS + O_CERTIFIED)
     t1, length, crossing = kick_to_landing(A, f, t_end)
     dt = t1 - ld(f, TIME + 1)
@@ -215,7 +215,7 @@ def landing_step(A, f, t_end):  # type: ignore[no-untyped-def]
     error, law = half_kick_error(A, f, length), 0.0
     if not error <= ACCEPTABLE:
         return UNCERTAIN
-    add_kick(A, f, f + 8 * U, kicked)
+    add_kick(A, f, more(A, f, U), kicked)
     work = driven(A, f, start_row(f), P_B)
     held = second_half(A, f, crossing)
     if lc(A, N_ROWS):
@@ -227,8 +227,8 @@ def landing_step(A, f, t_end):  # type: ignore[no-untyped-def]
             return UNCERTAIN
         work += driven(A, f, row_side, P_B)
         if not brief:
-            reactions(A, f, start_row(f), start_z(f), KEPT, 1.0 / dt, S_REACTION, False)
-            reactions(A, f, row_side, end_z(f), P_B, 1.0 / dt, S_REACTION, True)
+            reactions(A, f, start_row(f), start_z(A, f), KEPT, 1.0 / dt, S_REACTION, False)
+            reactions(A, f, row_side, end_z(A, f), P_B, 1.0 / dt, S_REACTION, True)
         copy_bodies(A, vp, left)
     else:
         copy_bodies(A, kicked, left)
@@ -248,7 +248,7 @@ def landing_step(A, f, t_end):  # type: ignore[no-untyped-def]
         row = first + ROW_STEP * k
         note(row, HISTORY_J, ld(row, KEPT) / length, not hit)
     if hit and not brief:
-        reactions(A, f, row_side, end_z(f), P_B, 1.0, S_REACTION_I, False)
+        reactions(A, f, row_side, end_z(A, f), P_B, 1.0, S_REACTION_I, False)
     elif crossing:
         clear_joints(A, f, S_REACTION_I)
     if crossing:
@@ -263,7 +263,7 @@ def landing_step(A, f, t_end):  # type: ignore[no-untyped-def]
 def landing_start(A, f):  # type: ignore[no-untyped-def]
     """Latch the contacts that are closed at the state; if one approaches, their impact, as for a row of its own."""
     row_side, gap_side, v, first = start_row(f), start_gap(f), f + 8 * V, f + lc(A, GAPS)
-    certified, vp, left = ld(f, OPTIONS + O_CERTIFIED), f + 8 * VP, f + 8 * S_LEFT
+    certified, vp, left = ld(f, OPTIONS + O_CERTIFIED), f + 8 * VP, more(A, f, S_LEFT)
     explicit_rates(A, f, row_side)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
@@ -271,19 +271,19 @@ def landing_start(A, f):  # type: ignore[no-untyped-def]
             st(gap, field, 0.0)
         si(gap, STRUCK, 1 if touching(f, gap, gap_side) else 0)
     copy_bodies(A, v, left)
-    clear_bodies(A, f + 8 * PUSH)
-    hit, error, law = strike(A, f, f + 8 * PUSH, left, row_side, gap_side)
+    clear_bodies(A, more(A, f, PUSH))
+    hit, error, law = strike(A, f, more(A, f, PUSH), left, row_side, gap_side)
     if hit and not (error <= certified and law <= certified):
         return UNCERTAIN
     if not hit:
         copy_bodies(A, left, vp)
-    press(A, f, ld(f, TIME + 1), f + 8 * PUSH, left, gap_side)
+    press(A, f, ld(f, TIME + 1), more(A, f, PUSH), left, gap_side)
     if hit:
         book_impact(A, f)
         natural, _ = landing_rows(A, f, vp, left, gap_side, gap_side)
         struck_work = driven(A, f, row_side, P_B)
         note_scalars(f, 0.0, error, natural, struck_work, struck_work, 0.0)
-        reactions(A, f, row_side, start_z(f), P_B, 1.0, S_REACTION_I, False)
+        reactions(A, f, row_side, start_z(A, f), P_B, 1.0, S_REACTION_I, False)
         copy_bodies(A, vp, v)
     si(f, HIT, 1 if hit else 0)
     return DONE

@@ -59,15 +59,15 @@ def moreau_contacts(A, f, first, last):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def moreau_gaps(A, f, dt):  # type: ignore[no-untyped-def]
     """Gaps in the middle of the step; whether some are closed."""
-    stand(A, f, f + 8 * V, dt / 2, f + 8 * QM, f + 8 * ZM, 0, lc(A, N_TOUCHED))
-    contacts_at(A, f, f + 8 * ZM, f + 8 * V, 0)
+    stand(A, f, f + 8 * V, dt / 2, more(A, f, QM), more(A, f, ZM), 0, lc(A, N_TOUCHED))
+    contacts_at(A, f, more(A, f, ZM), f + 8 * V, 0)
     return moreau_contacts(A, f, 0, lc(A, N_GAPS))[0]
 
 
 @njit(**OPT)
 def look_portion(A, f, portion, dt):  # type: ignore[no-untyped-def]
     """The same of a portion; AHEAD with the kick in VP, and the matrix of gaps, bodies standing at BASE."""
-    following, v, q, z, gap = portion + 8 * PORTION, f + 8 * V, f + 8 * QM, f + 8 * ZM, lc(portion, P_GAPS)
+    following, v, q, z, gap = portion + 8 * PORTION, f + 8 * V, more(A, f, QM), more(A, f, ZM), lc(portion, P_GAPS)
     last_gap, body, last_body = lc(following, P_GAPS), lc(portion, P_BODIES), lc(following, P_BODIES)
     if lc(A, AHEAD):
         q = z = f + 8 * BASE
@@ -128,10 +128,10 @@ def moreau_step(A, f, t1):  # type: ignore[no-untyped-def]
     ended, status = moreau_free(A, f, t0, dt, theta, some), UNCERTAIN
     if ended != UNSOLVED:
         if lc(A, PROJECTED):
-            move_free(A, f, dt, theta, f + 8 * Q1)
+            move_free(A, f, dt, theta, more(A, f, Q1))
         status = moreau_record(A, f, t0, t1, some, ended if some and ended != STEADY_STATE else UNSOLVED)
     if status != DONE:
-        clear_bodies(A, f + 8 * GAINED)  # where the passes led, from which the next step must not begin
+        clear_bodies(A, more(A, f, GAINED))  # where the passes led, from which the next step must not begin
     return status
 
 
@@ -144,7 +144,7 @@ def moreau_impact(A, f, side, z, dt):  # type: ignore[no-untyped-def]
     answer_impact(A, f, side, jump)
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
-        difference4(f + b + 8 * S_LEFT, f + b + 8 * VP, jump + b)
+        difference4(more(A, f + b, S_LEFT), f + b + 8 * VP, jump + b)
     reactions(A, f, side, z, KEPT, -1.0 / dt, S_REACTION, True)
     reactions(A, f, side, z, KEPT, 1.0, S_REACTION_I, False)
     return driven(A, f, side, KEPT)
@@ -301,11 +301,11 @@ def moreau_record(A, f, t0, t1, some, solved):  # type: ignore[no-untyped-def]
         moreau_impulses(A, f, striking)
     struck_work = 0.0
     if rows and not lc(A, BRIEF):
-        reactions(A, f, start, start_z(f), P_A, 1.0 / dt, S_REACTION, False)
-        reactions(A, f, end, end_z(f), P_B, 1.0 / dt, S_REACTION, True)
+        reactions(A, f, start, start_z(A, f), P_A, 1.0 / dt, S_REACTION, False)
+        reactions(A, f, end, end_z(A, f), P_B, 1.0 / dt, S_REACTION, True)
     si(f, HIT, 1 if striking else 0)
     if striking and not lc(A, BRIEF):
-        struck_work = moreau_impact(A, f, end, end_z(f), dt)
+        struck_work = moreau_impact(A, f, end, end_z(A, f), dt)
     note_scalars(f, dt, error, natural, work, struck_work, 0.0 if striking else loss)
     if not rows and not lc(A, PROJECTED):
         settle_rest(A, f, t1, dt, settled)

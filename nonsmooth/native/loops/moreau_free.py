@@ -25,16 +25,16 @@ def moreau_forces(A, f, t0, dt, theta, u, standing):  # type: ignore[no-untyped-
     """Forces at the point theta, where bodies stand not yet (ELSEWHERE), already, or nearly."""
     if lc(A, VARYING):
         if standing == ELSEWHERE:
-            stand(A, f, u, theta * dt, f + 8 * QM, f + 8 * ZM, 0, lc(A, N_TOUCHED))
+            stand(A, f, u, theta * dt, more(A, f, QM), more(A, f, ZM), 0, lc(A, N_TOUCHED))
         elif standing == NEARBY:
             stand_near(A, f, u, theta * dt)
-        forces_at(A, f, t0 + theta * dt, f + 8 * ZM, u)
+        forces_at(A, f, t0 + theta * dt, more(A, f, ZM), u)
 
 
 @njit(**OPT)
 def kicked_base(A, f, dt):  # type: ignore[no-untyped-def]
     """BASE = the velocity and the kick; its change, and the size of both, in the metric of the masses."""
-    v, base, kick, work, change, size = f + 8 * V, f + 8 * BASE, f + 8 * KICK, f + 8 * WORK, 0.0, 0.0
+    v, base, kick, work, change, size = f + 8 * V, f + 8 * BASE, more(A, f, KICK), f + 8 * WORK, 0.0, 0.0
     for i in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * i
         mass = f + b + 8 * MASS
@@ -88,10 +88,10 @@ def holds_steady(A, f):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def leads_on(A, f, theta):  # type: ignore[no-untyped-def]
     """U and GAINED follow from VP; by how much U changes, in the metric of the masses."""
-    v, u, vp, work, moved = f + 8 * V, f + 8 * U, f + 8 * VP, f + 8 * WORK, 0.0
+    v, u, vp, work, moved = f + 8 * V, more(A, f, U), f + 8 * VP, f + 8 * WORK, 0.0
     for i in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * i
-        led_anew4(f + b + 8 * GAINED, u + b, work + b, v + b, vp + b, theta)
+        led_anew4(more(A, f + b, GAINED), u + b, work + b, v + b, vp + b, theta)
         moved += weighted4(work + b, work + b, f + b + 8 * MASS)
     return math.sqrt(moved)
 
@@ -129,7 +129,7 @@ def answer_base(A, f, some, steady):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def moreau_free(A, f, t0, dt, theta, some):  # type: ignore[no-untyped-def]
     """VP of a mechanism without joints, in passes where forces vary, at the point theta; how they ended."""
-    v, u, before, longer = f + 8 * V, f + 8 * U, math.inf, lengthening(f, dt)
+    v, u, before, longer = f + 8 * V, more(A, f, U), math.inf, lengthening(f, dt)
     steady = some and guess_steady(A, f, longer)
     if not lc(A, VARYING):
         if not lc(A, AHEAD):
@@ -139,7 +139,7 @@ def moreau_free(A, f, t0, dt, theta, some):  # type: ignore[no-untyped-def]
         return answer_base(A, f, some, steady)
     for i in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * i
-        sum4(u + b, v + b, theta * longer, f + b + 8 * GAINED)
+        sum4(u + b, v + b, theta * longer, more(A, f + b, GAINED))
     ended = STEADY_STATE if steady else SOLVED
     for k in range(PASSES):
         moreau_forces(A, f, t0, dt, theta, u, NEARBY if k > 0 or lc(A, N_GAPS) else ELSEWHERE)

@@ -43,7 +43,7 @@ def remember(record, history, value, count):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def moreau_guess(A, f, theta, some):  # type: ignore[no-untyped-def]
     """U, and what joints at the end push from, of impulses that go on as before."""
-    u, base, pushed, lasting = f + 8 * U, f + 8 * BASE, f + 8 * PUSH, True
+    u, base, pushed, lasting = more(A, f, U), f + 8 * BASE, more(A, f, PUSH), True
     first = f + lc(A, ROWS)
     for k in range(lc(A, N_ROWS)):
         row = first + ROW_STEP * k
@@ -67,7 +67,7 @@ def moreau_guess(A, f, theta, some):  # type: ignore[no-untyped-def]
         push_contacts(A, f, 0, pushed)
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
-        sum4(u + b, base + b, theta - 1.0, f + b + 8 * KICK)
+        sum4(u + b, base + b, theta - 1.0, more(A, f + b, KICK))
         gain4(u + b, theta, pushed + b)
     return lasting
 
@@ -78,7 +78,7 @@ def correct_start(A, f, close):  # type: ignore[no-untyped-def]
 
     Iterates with the symmetric matrix of one of both times, up to `close`.
     """
-    change, x, u, base = f + 8 * WORK, f + lc(A, RHS_A), f + 8 * U, f + 8 * BASE
+    change, x, u, base = f + 8 * WORK, f + lc(A, RHS_A), more(A, f, U), f + 8 * BASE
     start, end = start_row(f), end_row(f)
     clear_bodies(A, change)
     for _ in range(CORRECTIONS):
@@ -108,7 +108,7 @@ def misfits(A, f, dt):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def force_change(A, f, t0, dt, theta):  # type: ignore[no-untyped-def]
     """Forces at the point where U leads; U and BASE follow. Their change, in the metric of the masses."""
-    u, base, kick, work, size = f + 8 * U, f + 8 * BASE, f + 8 * KICK, f + 8 * WORK, 0.0
+    u, base, kick, work, size = more(A, f, U), f + 8 * BASE, more(A, f, KICK), f + 8 * WORK, 0.0
     copy_bodies(A, kick, work)
     moreau_forces(A, f, t0, dt, theta, u, NEARBY)
     kick_of(A, f, dt)
@@ -124,7 +124,7 @@ def force_change(A, f, t0, dt, theta):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def contact_change(A, f, theta):  # type: ignore[no-untyped-def]
     """What contacts push has changed: U follows, WORK is by how much; in the metric of the masses."""
-    u, pushed, work, size = f + 8 * U, f + 8 * PUSH, f + 8 * WORK, 0.0
+    u, pushed, work, size = more(A, f, U), more(A, f, PUSH), f + 8 * WORK, 0.0
     clear_bodies(A, work)
     push_contacts(A, f, 0, work)
     for k in range(1, lc(A, N_BODIES) + 1):
@@ -151,7 +151,7 @@ def motion_size(A, f):  # type: ignore[no-untyped-def]
     v, heaviest, moving, kicked = f + 8 * V, 0.0, 0.0, 0.0
     for k in range(1, lc(A, N_BODIES) + 1):
         b = GROUND + BODY_STEP * k
-        mass, kick = f + b + 8 * MASS, f + b + 8 * KICK
+        mass, kick = f + b + 8 * MASS, more(A, f + b, KICK)
         heaviest = max(heaviest, largest4(mass))
         moving += weighted4(v + b, v + b, mass)
         kicked += weighted4(kick, kick, mass)
@@ -208,7 +208,7 @@ def moreau_joints(A, f, t0, t1, theta, some, standing):  # type: ignore[no-untyp
     end are solved for with the directions there, once the joints have closed; where contacts answer, they move U in
     turn, until nothing moves by more than round-off.
     """
-    dt, q, v, u, z1, side = t1 - t0, f + 8 * Q, f + 8 * V, f + 8 * U, end_z(f), end_row(f)
+    dt, q, v, u, z1, side = t1 - t0, f + 8 * Q, f + 8 * V, more(A, f, U), end_z(A, f), end_row(f)
     counters = f + 8 * COUNTERS
     moreau_forces(A, f, t0, dt, theta, v, standing)
     kick_of(A, f, dt)
@@ -225,8 +225,8 @@ def moreau_joints(A, f, t0, t1, theta, some, standing):  # type: ignore[no-untyp
         si(counters, K_PASSES, li(counters, K_PASSES) + 1)
         if lc(A, VARYING):
             forced = force_change(A, f, t0, dt, theta)
-        move(A, q, u, dt, f + 8 * Q1)
-        place(A, f + 8 * Q1, z1)
+        move(A, q, u, dt, more(A, f, Q1))
+        place(A, more(A, f, Q1), z1)
         joints_at(A, f, t1, z1, u, side)
         open_by = misfits(A, f, dt)
         if not open_by + forced < math.inf:

@@ -29,8 +29,8 @@ from nonsmooth.native.table import *
 def middle_at(A, f, t, dt):  # type: ignore[no-untyped-def]
     """Placements and joints where the state leads in dt, at time t."""
     v = f + 8 * V
-    stand(A, f, v, dt, f + 8 * QM, f + 8 * ZM, 0, lc(A, N_TOUCHED))
-    joints_at(A, f, t, f + 8 * ZM, v, 0)
+    stand(A, f, v, dt, more(A, f, QM), more(A, f, ZM), 0, lc(A, N_TOUCHED))
+    joints_at(A, f, t, more(A, f, ZM), v, 0)
 
 
 def midpoint_start(A, f):  # type: ignore[no-untyped-def]
@@ -76,10 +76,10 @@ def answer_middle(A, f, some):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def answer_forces(A, f, t, dt, some):  # type: ignore[no-untyped-def]
     """VP under forces that vary: in passes, until those of the mean velocity no longer change it."""
-    v, u, vp, before = f + 8 * V, f + 8 * U, f + 8 * VP, math.inf
+    v, u, vp, before = f + 8 * V, more(A, f, U), f + 8 * VP, math.inf
     copy_bodies(A, v, u)
     for k in range(PASSES):
-        forces_at(A, f, t, f + 8 * ZM, u)
+        forces_at(A, f, t, more(A, f, ZM), u)
         change, size = kicked_base(A, f, dt)
         change /= size
         if k > 0 and (change <= 1e-16 or (change >= before and change <= 1e-11)):
@@ -100,7 +100,7 @@ def midpoint_step(A, f, t1):  # type: ignore[no-untyped-def]
     dt = t1 - t0
     t = t0 + dt / 2
     middle_at(A, f, t, dt / 2)
-    contacts_at(A, f, f + 8 * ZM, v, 0)
+    contacts_at(A, f, more(A, f, ZM), v, 0)
     some, _ = moreau_contacts(A, f, 0, lc(A, N_GAPS))
     closing_rates(A, f, dt)
     factor_joints(A, f, 0)
@@ -141,10 +141,10 @@ def midpoint_record(A, f, t1, dt, some):  # type: ignore[no-untyped-def]
     if striking:
         moreau_impulses(A, f, True)
     if not brief:
-        reactions(A, f, 0, f + 8 * ZM, P_B, 1.0 / dt, S_REACTION, False)
+        reactions(A, f, 0, more(A, f, ZM), P_B, 1.0 / dt, S_REACTION, False)
     struck_work = 0.0
     if striking and not brief:
-        struck_work = moreau_impact(A, f, 0, f + 8 * ZM, dt)
+        struck_work = moreau_impact(A, f, 0, more(A, f, ZM), dt)
     si(f, HIT, 1 if striking else 0)
     note_scalars(f, dt, error, natural, work, struck_work, 0.0 if striking else loss)
     row = f + lc(A, ROWS)
@@ -153,7 +153,7 @@ def midpoint_record(A, f, t1, dt, some):  # type: ignore[no-untyped-def]
         row += ROW_STEP
     for k in range(1, lc(A, N_BODIES) + 1):
         b = f + GROUND + BODY_STEP * k
-        sum4(b + 8 * Q, b + 8 * QM, dt / 2, b + 8 * VP)
+        sum4(b + 8 * Q, more(A, b, QM), dt / 2, b + 8 * VP)
         copy4(b + 8 * VP, b + 8 * V)
     advance_time(f, t1)
     return DONE

@@ -17,9 +17,9 @@ from nonsmooth.native.table import *
 @njit(**OPT)
 def project(A, f, t1):  # type: ignore[no-untyped-def]
     """The nearest q, in the mass metric, with closed joints and no negative gap: programs in linearised gaps."""
-    q1, z1, vp, side, gaps, rows = f + 8 * Q1, end_z(f), f + 8 * VP, end_row(f), f + lc(A, GAPS), f + lc(A, ROWS)
+    q1, z1, vp, side, gaps, rows = more(A, f, Q1), end_z(A, f), f + 8 * VP, end_row(f), f + lc(A, GAPS), f + lc(A, ROWS)
     limit, jointed = ld(f, OPTIONS + O_PROJECTED), lc(A, N_ROWS) > 0
-    copy_bodies(A, vp, f + 8 * U)
+    copy_bodies(A, vp, more(A, f, U))
     for k in range(lc(A, N_GAPS)):
         gap = gaps + GAP_STEP * k
         st(gap, OLD_FRICTION, ld(gap, FRICTION))
@@ -71,5 +71,5 @@ def project(A, f, t1):  # type: ignore[no-untyped-def]
     for k in range(lc(A, N_ROWS)):
         row = rows + ROW_STEP * k
         st(row, P_B, ld(row, KEPT))
-    copy_bodies(A, f + 8 * U, vp)
+    copy_bodies(A, more(A, f, U), vp)
     return done

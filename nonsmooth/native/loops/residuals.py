@@ -134,7 +134,7 @@ def worst_row(A, f, floor, b):  # type: ignore[no-untyped-def]
     rows, terms, worst = f + 8 * WORK, f + 8 * BASE, 0.0
     while b < GROUND + BODY_STEP * lc(A, N_BODIES):
         b += BODY_STEP
-        worst = max(worst, worst4(rows + b, terms + b, floor, f + b + 8 * ROOT_MASS))
+        worst = max(worst, worst4(rows + b, terms + b, floor, more(A, f + b, ROOT_MASS)))
     clear4(rows + GROUND)
     clear4(terms + GROUND)
     return worst
@@ -202,8 +202,8 @@ def settle_none(A, f, portion, dt):  # type: ignore[no-untyped-def]
 def momentum_of(look: Any, follow: Any = follow_none, settle: Any = settle_none) -> Any:
     """Judges the momentum of a step, and what `look` finds at its gaps.
 
-    After a program with which that is left open, v1 has to `follow` the impulses of gaps; where they go on from the step
-    before, portions `settle` as soon as they are judged. The first one that has not is returned at last.
+    After a program with which that is left open, v1 has to `follow` the impulses of gaps; where these go on from the
+    step before, portions `settle` as soon as they are judged. The first one that has not is returned at last.
     """
 
     @njit(**OPT)

@@ -80,7 +80,7 @@ def observe(A, f, t, dt, q, left, v):  # type: ignore[no-untyped-def]
 
     `left` are the velocities before its impacts, the same address as `v` where there are none.
     """
-    z, totals, scalars = f + 8 * ZM, f + 8 * TOTALS, f + 8 * SCALARS
+    z, totals, scalars = more(A, f, ZM), f + 8 * TOTALS, f + 8 * SCALARS
     st(f, TIME, t)
     place(A, q, z)
     evaluate(A, f, lc(A, SURFACE_0), lc(A, SURFACE_1), z, v, 0)
@@ -167,7 +167,7 @@ def unpack(A, source, target):  # type: ignore[no-untyped-def]
 def observe_rows(A, f, rec, first, last, struck):  # type: ignore[no-untyped-def]
     """`observe` over recorded rows, where each step has one; `struck` counts those with impacts before, and after."""
     width = lc(A, ROW_WIDTH)
-    q, v, left, scalars = f + 8 * QM, f + 8 * BASE, f + 8 * WORK, f + 8 * SCALARS
+    q, v, left, scalars = more(A, f, QM), f + 8 * BASE, f + 8 * WORK, f + 8 * SCALARS
     for i in range(first, last):
         row = li(rec, REC_ROWS) + 8 * width * i
         unpack(A, unpack(A, row + 8, q), v)
@@ -266,7 +266,7 @@ def write_sums(A, f, rec):  # type: ignore[no-untyped-def]
     copy(f + 8 * SUM_SCALARS, f + 8 * SCALARS, N_SCALARS)
     clear(f + 8 * SUM_SCALARS, N_SCALARS)
     if ld(f, SCALARS + HITS) > 0.0:
-        left = f + 8 * (S_LEFT if li(f, HIT) else V)
+        left = more(A, f, S_LEFT) if li(f, HIT) else f + 8 * V
         write_struck(A, f, rec, left, SUM_PNI, SUM_REACTION_I)
     write_row(A, f, rec, SUM_PN, SUM_PT, SUM_REACTION)
     first = f + lc(A, GAPS)
@@ -304,7 +304,7 @@ def finish_step(A, f, rec):  # type: ignore[no-untyped-def]
     if lc(A, RECORD) == 1:
         if hit:
             note_impacts(A, f, rec)
-            write_struck(A, f, rec, f + 8 * S_LEFT, S_PNI, S_REACTION_I)
+            write_struck(A, f, rec, more(A, f, S_LEFT), S_PNI, S_REACTION_I)
         write_row(A, f, rec, P_N, P_T, S_REACTION)
         return 0
     si(f, COUNTERS + K_SINCE, li(f, COUNTERS + K_SINCE) + 1)
@@ -318,7 +318,7 @@ def finish_step(A, f, rec):  # type: ignore[no-untyped-def]
         add_step(A, f, hit)
         if hit:
             note_impacts(A, f, rec)
-            left = f + 8 * S_LEFT
+            left = more(A, f, S_LEFT)
     if lc(A, OBSERVE):
         observe(A, f, ld(f, TIME + 1), ld(f, SCALARS + DT), f + 8 * Q, left, v)
     if li(f, COUNTERS + K_SINCE) == lc(A, RECORD):
@@ -332,7 +332,7 @@ def finish_step(A, f, rec):  # type: ignore[no-untyped-def]
 def first_row(A, f, rec):  # type: ignore[no-untyped-def]
     """The start as row 0, with the impact that it begins with."""
     v, hit = f + 8 * V, li(f, HIT)
-    left = f + 8 * S_LEFT if hit else v
+    left = more(A, f, S_LEFT) if hit else v
     if lc(A, RECORD) > 1:
         observe(A, f, ld(f, TIME + 1), 0.0, f + 8 * Q, left, v)
         write_view(A, f, rec, li(f, COUNTERS + K_ROWS), left, v)
@@ -349,6 +349,6 @@ def first_row(A, f, rec):  # type: ignore[no-untyped-def]
 def last_row(A, f, rec):  # type: ignore[no-untyped-def]
     """What is left since the last row."""
     if lc(A, OBSERVE):
-        left = f + 8 * (S_LEFT if li(f, HIT) else V)
+        left = more(A, f, S_LEFT) if li(f, HIT) else f + 8 * V
         write_view(A, f, rec, li(f, COUNTERS + K_ROWS), left, f + 8 * V)
     write_sums(A, f, rec)

@@ -31,7 +31,7 @@ def prepare(A, f):  # type: ignore[no-untyped-def]
     for g in range(lc(A, N_GROUPS)):
         group = lc(A, GROUPS) + 8 * GROUP * g
         call_prepare(lc(group, G_PREPARE), lc(group, G_SIZE), f + lc(group, G_P), f + lc(group, G_W))
-    z, v, force = f + 8 * Z0, f + 8 * V, f + 8 * CONSTANT_FORCE
+    z, v, force = more(A, f, Z0), f + 8 * V, more(A, f, CONSTANT_FORCE)
     clear_bodies(A, force)
     evaluate(A, f, lc(A, STATIC_0), lc(A, STATIC_1), z, v, 0)
     scatter_forces(A, f, lc(A, STATIC_0), lc(A, STATIC_1), force)
@@ -41,12 +41,12 @@ def prepare(A, f):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def at_state(A, f):  # type: ignore[no-untyped-def]
     """Placements, joints, contacts and forces at the state that stands in the memory; the gaps' units."""
-    t, z, v, first = ld(f, TIME + 1), start_z(f), f + 8 * V, f + lc(A, GAPS)
+    t, z, v, first = ld(f, TIME + 1), start_z(A, f), f + 8 * V, f + lc(A, GAPS)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
         st(gap, PER_SCALE, 1.0 / ld(gap, SCALE))
         st(gap, PER_Y, 1.0 / ld(gap, Y_SCALE))
-    still_ground(f)
+    still_ground(A, f)
     place(A, f + 8 * Q, z)
     joints_at(A, f, t, z, v, start_row(f))
     contacts_at(A, f, z, v, start_gap(f))
@@ -121,7 +121,7 @@ def run(A, f, rec, origin, dt, t_end, steps):  # type: ignore[no-untyped-def]
 @njit(**OPT)
 def closed_start(A, f):  # type: ignore[no-untyped-def]
     """Whether joints are closed and gaps do not overlap at the state, by the tolerances of a single run's start."""
-    z, v, side = start_z(f), f + 8 * V, start_row(f)
+    z, v, side = start_z(A, f), f + 8 * V, start_row(f)
     evaluate(A, f, lc(A, SURFACE_0), lc(A, SURFACE_1), z, v, 0)
     evaluate(A, f, lc(A, CLOSURE_0), lc(A, CLOSURE_1), z, v, 0)
     first = f + lc(A, GAPS)
@@ -174,7 +174,7 @@ def run_many(  # type: ignore[no-untyped-def]
             b = f + GROUND + BODY_STEP * i
             x, y, z = ld(b, MASS), ld(b, MASS + 1), ld(b, MASS + 2)
             st3(b + 8 * INVERSE, 1.0 / x, 1.0 / y, 1.0 / z)
-            st3(b + 8 * ROOT_MASS, math.sqrt(x), math.sqrt(y), math.sqrt(z))
+            st3(more(A, b, ROOT_MASS), math.sqrt(x), math.sqrt(y), math.sqrt(z))
         prepare(A, f)
         at_state(A, f)
         contact_sizes(A, f)
