@@ -34,6 +34,8 @@ def moreau_contacts(A, f, first, last):  # type: ignore[no-untyped-def]
     v, some, opening, rough = f + 8 * V, False, False, lc(A, ROUGH)
     for k in range(first, last):
         gap = f + lc(A, GAPS) + GAP_STEP * k
+        fetch(gap + TOGETHER * GAP_STEP)
+        fetch(gap + TOGETHER * GAP_STEP + NORMAL)
         copy2(gap + 8 * P_N, gap + 8 * BEFORE_N)
         closed = touching(f, gap, 0)
         if closed:

@@ -226,8 +226,8 @@ def momentum_of(look: Any, follow: Any = follow_none, settle: Any = settle_none)
                 kicked += weighted4(force, force, f + b + 8 * INVERSE)
             to = lc(portion, P_DONE_GAPS)
             for i in range(k, to):
-                fetch(first + GAP_STEP * i)
-                fetch(first + GAP_STEP * i + 8 * FRICTION)
+                fetch(first + GAP_STEP * (i + TOGETHER) + 8 * GAP_G)
+                fetch(first + GAP_STEP * (i + TOGETHER) + 8 * FRICTION)
             for i in range(k, to):
                 gap = first + GAP_STEP * i
                 N, T = ld(gap, P_N), ld(gap, P_T)
