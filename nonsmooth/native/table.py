@@ -187,7 +187,7 @@ ALL_AT_ONCE, HASHED, SINGLE = 12, 40, 400
 SIGN = 1e-13
 PASSES = 50
 #: bodies of a portion
-TOGETHER = 16
+TOGETHER = 12
 #: share of its terms below which an error is round-off of their sum, whatever else there is
 SUMMED = 1e-14
 #: as in `nonsmooth.steppers.landing` and, of a half kick's residual, `gauss_qp`; closings looked for in a step
