@@ -91,12 +91,12 @@ def called(kind: Kind, elements: list[list[np.ndarray]]) -> np.ndarray:
     places = [(body[2 * k], body[2 * k + 1], 8 * (OFFSET + STRIDE * k)) for k in range(count)]
     for (a, b, _), (_, z_a, z_b, v_a, v_b, _) in zip(places, elements, strict=True):
         for at, z, v in ((a // 8, z_a, v_a), (b // 8, z_b, v_b)):
-            memory[at + n.Z1 : at + n.Z1 + 4], memory[at + n.V : at + n.V + 3] = z, v
+            memory[at + n.BASE : at + n.BASE + 4], memory[at + n.V : at + n.V + 3] = z, v
     table, t = np.array(places), elements[0][0]
     p = np.concatenate([*(element[5] for element in elements), [0.0]])
     w, out = np.zeros(made.slots * count + 1), np.full(OFFSET + STRIDE * count, UNTOUCHED)
     ctypes.CFUNCTYPE(None, ctypes.c_int64, pointer, pointer)(made.prepare)(count, p.ctypes.data, w.ctypes.data)
-    z, v = memory[n.Z1 :], memory[n.V :]
+    z, v = memory[n.BASE :], memory[n.V :]
     evaluate = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[pointer] * 6)(made.evaluate)
     evaluate(count, *(array.ctypes.data for array in (table, t, z, v, w, out)))
     assert np.all(out[:OFFSET] == UNTOUCHED)

@@ -29,7 +29,7 @@ from nonsmooth.native.table import *
 def moreau_contacts(A, f, first, last):  # type: ignore[no-untyped-def]
     """Gaps first..last where bodies stand: which are closed, what the laws add to their rates, the modes to begin with.
 
-    Whether some are closed, and whether the mode of one of these is to be open.
+    Whether some are closed, and whether the mode of one of these is to be open. Meanwhile the next portion is fetched.
     """
     v, some, opening, rough = f + 8 * V, False, False, lc(A, ROUGH)
     for k in range(first, last):
@@ -229,7 +229,10 @@ def follow_gap(A, f, g, v):  # type: ignore[no-untyped-def]
 
 @njit(**OPT)
 def settle_portion(A, f, portion, dt):  # type: ignore[no-untyped-def]
-    """Bodies that are judged move to the end of the step, and into its row, and are looked at for the next one."""
+    """Bodies that are judged move to the end of the step, and into its row, and are looked at for the next one.
+
+    Memory of the next row is asked for, which no step has touched yet.
+    """
     row, b, velocities, next_row = li(f, ROW_AHEAD), lc(portion, P_BODIES), 24 * lc(A, N_BODIES), 8 * lc(A, ROW_WIDTH)
     at, theta = row + 8 + 24 * ((b - GROUND) // BODY_STEP), ld(f, OPTIONS + O_THETA)
     while b < lc(portion + 8 * PORTION, P_BODIES):
