@@ -217,7 +217,7 @@ class Layout:
         blocks = np.zeros((count, n.BLOCK), dtype=np.int64)
         blocks[:, n.B_FIRST] = np.concatenate([table[n.ROWS] + rows_of_joints, table[n.GAPS] + gaps])[order]
         blocks[:, [n.B_A, n.B_B]] = pairs[order]
-        met = plan.couplings if self.paired else self._as_looked_at(plan.couplings, order)
+        met = plan.couplings if self.paired else self._of_later_gaps(plan.couplings, order)
         couplings = self._couplings(met, blocks[:, n.B_FIRST], places)
         blocks[:, n.B_COUPLINGS] = np.bincount(met[:, 0], minlength=count)
         index = np.argsort(order)
@@ -237,7 +237,7 @@ class Layout:
         nj = len(self.joints)
         return np.repeat(self._pairs[nj:], self._counts[nj:], axis=0)
 
-    def _as_looked_at(self, met: Integers, order: Integers) -> Integers:
+    def _of_later_gaps(self, met: Integers, order: Integers) -> Integers:
         """Couplings of a symmetric matrix as rows of the later gap, in the order of gaps."""
         turned = (order[met[:, 0]] < order[met[:, 1]])[:, None]
         met = np.where(turned, met[:, [1, 0, 3, 2, 4, 5]], met)
