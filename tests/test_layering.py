@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -173,3 +174,13 @@ def test_no_name_of_the_loops_means_two_things():
             for name in names - {"_", "__all__"}:
                 found.setdefault(name, []).append(file.stem)
     assert {name: where for name, where in found.items() if len(where) > 1} == {}
+
+
+def test_fields_of_further_records_are_asked_for_as_such():
+    """`f + 8 FIELD` of a field that stands in a further record would be another body's."""
+    loops = ROOT / "nonsmooth" / "native" / "loops"
+    text = {path.name: path.read_text(encoding="utf-8") for path in sorted(loops.glob("*.py"))}
+    further = {name for code in text.values() for name in re.findall(r"\bmore\(A, [^()]*?([A-Z]\w*)\)", code)}
+    assert {"U", "Q1", "ZM", "ROOT_MASS", "S_LEFT", "SMOOTH", "LAG"} <= further
+    wrong = [(file, name) for file, code in text.items() for name in re.findall(r"8 \* (\w+)", code) if name in further]
+    assert not wrong
