@@ -28,8 +28,8 @@ G_EVALUATE, G_PREPARE, G_SIZE, G_PLACES, G_W, G_P, G_DAMPING, G_STORED, GROUP = 
 #: a portion of the mechanism, which the cache keeps while it is worked on: bodies that follow each other, and gaps at
 #: these. Where what is looked at in it begins, and ends in the next record, of which there is one more: before all
 #: bodies (offset), of those that contacts and varying forces ask for, of gaps, of groups of contacts (all indices), and
-#: of the couplings of its gaps (address). Where what is judged ends: the gaps that no later body is at (index), the
-#: bodies that no gap after these is at (offset), the gaps at those bodies alone (index).
+#: of the couplings of its gaps (address, where blocks are numbers). Where what is judged ends: the gaps that no later
+#: body is at (index), the bodies that no gap after these is at (offset), the gaps at those bodies alone (index).
 P_BODIES, P_TOUCHED, P_GAPS, P_GROUPS, P_COUPLINGS, P_NEXT_GAPS, P_DONE_BODIES, P_DONE_GAPS, PORTION = range(9)
 #: a block of the matrix, two rows of a joint or those of a gap: offsets of the first row or of the gap, and of its
 #: bodies; of gaps, how many couplings have their row

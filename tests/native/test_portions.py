@@ -34,6 +34,7 @@ def test_portions_of_any_graph(seed):
     looked, last = [], 0
     for left_body, left_gap in zip(parts.left_body, parts.left_gap, strict=True):
         assert np.all(pairs[last:left_gap] <= left_body)
+        assert left_gap == len(pairs) or pairs[left_gap].max() > left_body  # no later than it could be
         assert np.all(parts.of(np.arange(last, left_gap)) == len(looked))
         looked.append(left_gap - last)
         last = left_gap

@@ -237,8 +237,7 @@ def momentum_of(look: Any, follow: Any = follow_none, settle: Any = settle_none)
                     take_off(J, N, K, T, rows + x, rows + y, terms + x, terms + y)
                 error, off, strikes, lost = look(A, f, gap, gap_side, v0, v1, dt, solved)
                 law, natural, loss = max(law, error), max(natural, off), loss + lost
-                if strikes:
-                    striking = True
+                striking = striking or strikes
             while free and c < lc(following, P_BODIES):
                 c += BODY_STEP
                 worst = max(worst, worst4(rows + c, terms + c, 0.0, f + c + 8 * MASS))
@@ -252,9 +251,8 @@ def momentum_of(look: Any, follow: Any = follow_none, settle: Any = settle_none)
             take_off_both(A, f, start, row_side, rows, terms)
         size = math.sqrt(kinetic_0) + math.sqrt(kinetic_1) + dt * math.sqrt(kicked)
         if not (free and worst <= SUMMED):
-            b = lc(settled, P_BODIES)
-            judged = min(worst, SUMMED) if b > GROUND else 0.0  # at most, of those whose rows are gone
-            worst = max(judged, worst_row(A, f, ld(f, OPTIONS + O_FLOOR) * size, b))
+            judged = min(worst, SUMMED) if settled > lc(A, PORTIONS) else 0.0  # at most, of those whose rows are gone
+            worst = max(judged, worst_row(A, f, ld(f, OPTIONS + O_FLOOR) * size, lc(settled, P_BODIES)))
         else:
             clear4(rows + GROUND)
             clear4(terms + GROUND)
