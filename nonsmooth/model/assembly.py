@@ -98,6 +98,24 @@ class ElementFunctions:
 
         return self._cached("surface", element, make)
 
+    def contact_axes(self, element: Contact) -> ca.Function:
+        """(z_a, z_b, p) -> normals and tangents at the true surfaces, in the ground frame (d, gaps d).
+
+        By gap its unit normal, from a towards b, and the tangents along which b slips against a.
+        """
+
+        def make() -> ca.Function:
+            a, b, local, p = self._arguments(element)
+            d = self.dimension
+            pushes = _jacobian(element.true_gaps(a, b, p), b)[:, :d]
+            slips = ca.jacobian(element.true_slip(a, b, p), b.twist)[:, :d]
+            tangents, columns = d - 1, []
+            for i in range(len(element.gap_labels)):
+                columns += [pushes[i, :].T, slips[i * tangents : (i + 1) * tangents, :].T]
+            return ca.Function("contact_axes", [a.z, b.z, local], [ca.densify(ca.horzcat(*columns))])
+
+        return self._cached("contact_axes", element, make)
+
     def coefficients(self, element: Contact) -> ca.Function:
         """(p) -> constants of the contact's compliant law, one column in the law's order."""
 

@@ -2,15 +2,16 @@
 
 A contact knows gaps and slip, its law knows scalars. Gaps are open > 0. `gaps` enters the equations and must be smooth
 where contacts are closed; `true_gaps` is the distance that is reported. Both vanish together, with the same slope.
-`slip` is the velocity of the second body against the first along the contact's tangent, linear in the twists.
+`slip` is the velocity of the second body against the first along the contact's tangents, linear in the twists: one
+number per gap in the plane, two in space, where a contact only says at which point and with which normal it touches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 
@@ -18,11 +19,15 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.elements import Element
-from nonsmooth.model.frames import PlanarPlacement
+from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement
 from nonsmooth.model.joints import BodyRef
+from nonsmooth.model.tangents import slip_at
 from nonsmooth.quantities import Point, PositiveLength, Quantity
 
-__all__ = ["CircleCircle", "CirclePlane", "Contact", "PointPlane"]
+__all__ = ["CircleCircle", "CirclePlane", "Contact", "PointPlane", "Touches"]
+
+#: by gap, a point of the ground frame at which both surfaces meet, and the unit normal there, from a towards b
+Touches = Sequence[tuple[ca.SX, ca.SX]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,21 +89,31 @@ class Contact(Element):
         """Full names of the gaps."""
         return tuple(f"{self.name}.{label}" if label else self.name for label in self.gap_labels)
 
-    def gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+    def gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         """g_N of the equations [m], one entry per gap."""
         raise TypeError(f"{type(self).__name__} has no gaps.")
 
-    def true_gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+    def true_gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         """Signed distances that are reported [m]."""
         return self.gaps(a, b, p)
 
-    def slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        """Tangential velocity of b against a at each contact [m/s]; smooth as `gaps`."""
-        raise TypeError(f"{type(self).__name__} has no slip.")
+    def touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
+        """Where each gap of a contact in space closes: a point and a normal, smooth as `gaps`."""
+        raise TypeError(f"{type(self).__name__} does not say where it touches.")
 
-    def true_slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+    def true_touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
+        """The same of surfaces that penetrate each other; need not exist where contacts are open."""
+        return self.touches(a, b, p)
+
+    def slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        """Tangential velocity of b against a at each contact [m/s]; smooth as `gaps`."""
+        return ca.vertcat(*(slip_at(point, normal, a, b) for point, normal in self.touches(a, b, p)))
+
+    def true_slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         """Slip of surfaces that penetrate each other; need not exist where contacts are open."""
-        return self.slip(a, b, p)
+        if not isinstance(a, SpatialPlacement):
+            return self.slip(a, b, p)
+        return ca.vertcat(*(slip_at(point, normal, a, b) for point, normal in self.true_touches(a, b, p)))
 
 
 @dataclass(frozen=True, eq=False)

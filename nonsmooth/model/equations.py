@@ -38,6 +38,7 @@ class Equations:
         self, elements: Sequence[Element], dimension: int, functions: ElementFunctions, parameters: Iterable[str]
     ) -> None:
         self.elements, self.dimension, self.functions = elements, dimension, functions
+        self.tangents = dimension - 1
         self.bodies = [element for element in elements if isinstance(element, Body)]
         self.joints = [element for element in elements if isinstance(element, Joint)]
         self.contacts = [element for element in elements if isinstance(element, Contact)]
@@ -214,11 +215,11 @@ class Equations:
             arguments = (self.placements[a].z, self.placements[b].z, local_parameters(contact, self.symbols))
             g, distance, J_a, J_b, T_a, T_b = self.functions.gaps(contact)(*arguments)
             normal += self._blocks(column, ((a, J_a), (b, J_b)))
-            tangential += self._blocks(column, ((a, T_a), (b, T_b)))
+            tangential += self._blocks(self.tangents * column, ((a, T_a), (b, T_b)))
             gaps.append(g)
             distances.append(distance)
             column += len(contact.gap_labels)
-        W_N, W_T = (_scattered(blocks, self.nv, column) for blocks in (normal, tangential))
+        W_N, W_T = _scattered(normal, self.nv, column), _scattered(tangential, self.nv, self.tangents * column)
         return ca.vertcat(*gaps), ca.vertcat(*distances), W_N, W_T
 
     def _of_contacts(self, name: str, which: int) -> ca.Function:
@@ -260,11 +261,23 @@ class Equations:
             arguments = (self.placements[a].z, self.placements[b].z, local_parameters(contact, self.symbols))
             distance, J_a, J_b, T_a, T_b = self.functions.surface(contact)(*arguments)
             normal += self._blocks(column, ((a, J_a), (b, J_b)))
-            tangential += self._blocks(column, ((a, T_a), (b, T_b)))
+            tangential += self._blocks(self.tangents * column, ((a, T_a), (b, T_b)))
             distances.append(distance)
             column += len(contact.gap_labels)
-        outputs = [ca.vertcat(*distances), *(_scattered(blocks, self.nv, column) for blocks in (normal, tangential))]
+        D_N, D_T = _scattered(normal, self.nv, column), _scattered(tangential, self.nv, self.tangents * column)
+        outputs = [ca.vertcat(*distances), D_N, D_T]
         return ca.Function("surface", [self.q, self.p], outputs, ["q", "p"], ["distance", "D_N", "D_T"])
+
+    @cached_property
+    def contact_axes(self) -> ca.Function:
+        """By gap its unit normal, then its tangents, in the ground frame, as columns."""
+        columns = []
+        for contact in self.contacts:
+            a, b = contact.body_names()
+            arguments = (self.placements[a].z, self.placements[b].z, local_parameters(contact, self.symbols))
+            columns.append(self.functions.contact_axes(contact)(*arguments))
+        axes = ca.horzcat(*columns) if columns else ca.SX(self.dimension, 0)
+        return ca.Function("contact_axes", [self.q, self.p], [axes], ["q", "p"], ["axes"])
 
     @cached_property
     def contact_law(self) -> ca.Function:

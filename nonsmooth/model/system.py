@@ -56,10 +56,10 @@ class System:
     ``M(q, p)`` (nv, nv), ``inverse_factor(p)`` L^-1 with M = L L'; ``h(t, q, v, p)`` (nv,) with gyroscopic terms;
     ``B(q)`` (nq, nv); ``advance(q, u, dt)`` coordinates after `dt` at constant velocity u; ``g(t, q, p)`` (ng,),
     ``W_g(t, q, p)`` (nv, ng), ``g_t(t, q, p)`` its explicit rate; ``closure(t, q, p)`` the joints' misfit as reported;
-    ``g_N(q, p)`` (nc,) [m] open > 0, ``W_N(q, p)`` (nv, nc); ``W_T(q, p)`` (nv, nc) with slip velocities W_T' v;
-    ``drift(t, q, v, p)`` (ng + nc + nc,) what the second derivatives of g and g_N and the first of the slip hold
-    besides W' v'; ``distance(q, p)`` true gaps; ``surface(q, p)`` these, and D_N, D_T (nv, nc) with their rates D_N' v
-    and the slips D_T' v at surfaces that may overlap; ``contact_law(p)`` normal restitution, friction, tangential
+    ``g_N(q, p)`` (nc,) [m] open > 0, ``W_N(q, p)`` (nv, nc); ``W_T(q, p)`` (nv, nt) with slip velocities W_T' v, nt =
+    nc (dimension - 1), the tangents of one contact after the other; ``drift(t, q, v, p)`` (ng + nc + nt,) what the second derivatives of g and g_N and the first of the slip hold
+    besides W' v'; ``distance(q, p)`` true gaps; ``surface(q, p)`` these, and D_N (nv, nc), D_T (nv, nt) with their rates
+    D_N' v and the slips D_T' v at surfaces that may overlap; ``contact_law(p)`` normal restitution, friction, tangential
     restitution (0 for compliant contacts) and typical gap [m] of each contact; `compliance` the forces of compliant
     contacts, None unless all are;
     ``energy(t, q, v, p)`` kinetic and potential energy [J], power of loads and of damping [W];
@@ -196,6 +196,11 @@ class System:
         return len(self.names.contacts)
 
     @property
+    def nt(self) -> int:
+        """Number of tangents: one per contact in the plane, two in space."""
+        return self.nc * (self.dimension - 1)
+
+    @property
     def ng(self) -> int:
         return len(self.names.constraints)
 
@@ -288,6 +293,21 @@ class System:
     def true_gaps(self, q: Array, parameters: Array) -> Array:
         """True gaps (n, nc) [m] at rows of coordinates (n, nq)."""
         return _rows(self.distance, self.nc, np.atleast_2d(q), parameters)
+
+    def contact_axes(self, q: Array, parameters: Array) -> Array:
+        """Unit normals and tangents (n, nc, dimension, dimension) at rows of coordinates, in the ground frame.
+
+        ``[:, i, 0]`` is the normal of gap i, from its first body towards the second, the others its tangents.
+        """
+        d, rows = self.dimension, np.atleast_2d(q)
+        if self.nc == 0:
+            return np.zeros((len(rows), 0, d, d))
+        return _rows(ca.Function("axes", *self._axes), self.nc * d * d, rows, parameters).reshape(-1, self.nc, d, d)
+
+    @property
+    def _axes(self) -> tuple[list[ca.SX], list[ca.SX]]:
+        q, p = ca.SX.sym("q", self.nq), ca.SX.sym("p", len(self.parameters))
+        return [q, p], [ca.vec(self.equations.contact_axes(q, p))]
 
     def gap_rates(self, q: Array, v: Array, parameters: Array) -> Array:
         """Rates of the true gaps (n, nc) [m/s] at rows of coordinates and velocities; opening > 0."""
