@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ from typing import Annotated, ClassVar
 import casadi as ca
 
 from nonsmooth.model.contacts import Contact
+from nonsmooth.model.drawing import Bearing, Guide, Primitive
 from nonsmooth.model.frames import PlanarPlacement
 from nonsmooth.model.joints import BodyRef
 from nonsmooth.quantities import Point, PositiveLength, Quantity
@@ -117,6 +119,9 @@ class RevoluteClearance(Clearance):
         centres = b.point_velocity(p.at_b) - a.point_velocity(p.at_a)
         return (n[0] * centres[1] - n[1] * centres[0]) + arm_b * b.twist[2] - arm_a * a.twist[2]
 
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        return (Bearing(*self.spots(p), p.clearance, getattr(p, "radius", 0.0), getattr(p, "length", 0.0)),)
+
 
 @dataclass(frozen=True, eq=False)
 class PrismaticClearance(Clearance):
@@ -181,3 +186,12 @@ class PrismaticClearance(Clearance):
             under = a.twist[:2] + a.twist[2] * ca.vertcat(-arm[1], arm[0])
             slips.append(ca.dot(axis, b.point_velocity(corner) - under))
         return ca.vertcat(*slips)
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        cosine, sine = math.cos(p.direction), math.sin(p.direction)
+        return (
+            Guide(
+                *self.spots(p), p.length, p.height, p.clearance, along=(cosine, sine), across=(-sine, cosine),
+                along_b=(1.0, 0.0), across_b=(0.0, 1.0),
+            ),
+        )  # fmt: skip

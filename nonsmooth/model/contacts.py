@@ -8,6 +8,7 @@ number per gap in the plane, two in space, where a contact only says at which po
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -18,6 +19,7 @@ import casadi as ca
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
+from nonsmooth.model.drawing import Dot, Primitive, Round, Touch, Wall
 from nonsmooth.model.elements import Element
 from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement
 from nonsmooth.model.joints import BodyRef
@@ -115,6 +117,10 @@ class Contact(Element):
             return self.slip(a, b, p)
         return ca.vertcat(*(slip_at(point, normal, a, b) for point, normal in self.true_touches(a, b, p)))
 
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        """Points at which it acts on its bodies."""
+        return tuple(Dot(spot, corner=True) for spot in self.spots(p))
+
 
 @dataclass(frozen=True, eq=False)
 class FreeContact(Contact):
@@ -131,6 +137,11 @@ def _plane(a: PlanarPlacement, direction: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Tangent and normal, in the global frame, of a line at the angle `direction` in the frame of a."""
     cosine, sine = ca.cos(direction), ca.sin(direction)
     return a.rotate(ca.vertcat(cosine, sine)), a.rotate(ca.vertcat(-sine, cosine))
+
+
+def _normal(direction: float) -> tuple[float, float]:
+    """Of a line at the angle `direction`, in the frame in which that is given."""
+    return -math.sin(direction), math.cos(direction)
 
 
 def _slip_at(point: ca.SX, tangent: ca.SX, a: PlanarPlacement, b: PlanarPlacement) -> ca.SX:
@@ -171,6 +182,10 @@ class PointPlane(FreeContact):
     def slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
         return _slip_at(b.point(p.at_b), _plane(a, p.direction)[0], a, b)
 
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        wall, point = self.spots(p)
+        return (Wall(wall, _normal(p.direction), near=point), Dot(point, corner=True))
+
 
 @dataclass(frozen=True, eq=False)
 class CirclePlane(FreeContact):
@@ -202,6 +217,10 @@ class CirclePlane(FreeContact):
     def slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
         tangent, normal = _plane(a, p.direction)
         return _slip_at(b.point(p.at_b) - p.radius * normal, tangent, a, b)
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        wall, centre = self.spots(p)
+        return (Round(centre, p.radius), Wall(wall, _normal(p.direction), near=centre, radius=p.radius))
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,3 +254,8 @@ class CircleCircle(FreeContact):
         line = b.point(p.at_b) - a.point(p.at_a)
         normal = line / ca.norm_2(line)
         return _slip_at(a.point(p.at_a) + p.radius_a * normal, ca.vertcat(normal[1], -normal[0]), a, b)
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        a, b = self.spots(p)
+        share = p.radius_a / (p.radius_a + p.radius_b)
+        return (Round(a, p.radius_a), Round(b, p.radius_b), Touch(a, b, share))

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import casadi as ca
 
+from nonsmooth.model.drawing import Drive, Primitive, Turn
 from nonsmooth.model.frames import PlanarPlacement
 from nonsmooth.model.joints import Joint, _misfit, _sine
 from nonsmooth.model.signals import Signal, evaluate_signal
@@ -70,3 +71,7 @@ class PrescribedMotion(Joint):
 
     def application_point(self, p: SimpleNamespace) -> ca.SX:
         return p.at_b
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        a, b = self.spots(p)
+        return (Turn(b, a),) if self.coordinate == "angle" else (Drive(a, b),)

@@ -17,6 +17,7 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.exceptions import ModelError
+from nonsmooth.model.drawing import Primitive, Spot, vector
 from nonsmooth.quantities import AXES, Declared, Quantity, declarations
 
 __all__ = ["Element"]
@@ -117,6 +118,30 @@ class Element:
             if parts:
                 fields[field] = ca.vertcat(*(parameters[f"{self.name}.{part}"] for part in parts))
         return SimpleNamespace(**fields)
+
+    def values(self, parameters: Mapping[str, float]) -> SimpleNamespace:
+        """Fields of the element with numbers in place of symbols: floats, and arrays for vectors.
+
+        `parameters` has the numbers by full name; a field without any is left out.
+        """
+        fields: dict[str, Any] = {}
+        for field, declared in self._declared().items():
+            parts = [f"{self.name}.{field}_{label}" for label in declared.quantity.labels]
+            found = [parameters[part] for part in parts if part in parameters]
+            if f"{self.name}.{field}" in parameters:
+                fields[field] = float(parameters[f"{self.name}.{field}"])
+            elif found:
+                fields[field] = np.array(found, dtype=float)
+        return SimpleNamespace(**fields)
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        """How it is drawn, with the parameter values p as numbers; see `nonsmooth.model.drawing`."""
+        return ()
+
+    def spots(self, p: SimpleNamespace) -> tuple[Spot, ...]:
+        """For each of its bodies the point ``at_<field>`` (or ``at``) at which it acts; the origin without one."""
+        points = (getattr(p, f"at_{field}", getattr(p, "at", ())) for field in self.body_fields)
+        return tuple(Spot(name, vector(at)) for name, at in zip(self.body_names(), points, strict=True))
 
     def body_names(self) -> tuple[str, ...]:
         """Names of the bodies that the element joins, in order."""

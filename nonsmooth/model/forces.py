@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import casadi as ca
 
+from nonsmooth.model.drawing import Arrow, Coil, Dot, Field, Line, Primitive, Turn, vector
 from nonsmooth.model.elements import Element
 from nonsmooth.model.frames import Placement, PlanarPlacement
 from nonsmooth.model.joints import BodyRef
@@ -36,6 +37,9 @@ class Gravity(Element):
     name: str = "gravity"
     acceleration: Annotated[tuple[float, ...], Quantity("m/s^2")] = field(kw_only=True)
 
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        return (Field(vector(p.acceleration)),)
+
 
 @dataclass(frozen=True, eq=False)
 class Force(Element):
@@ -51,6 +55,11 @@ class Force(Element):
     def potential(self, bodies: tuple[Placement, ...], p: SimpleNamespace) -> ca.SX | None:
         """Potential energy [J] of a conservative force, else None."""
         return None
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        """A dotted line between two bodies, else points."""
+        spots = self.spots(p)
+        return (Line(*spots, dotted=True),) if len(spots) == 2 else tuple(Dot(spot) for spot in spots)
 
 
 def _load(force: Force, what: str, t: ca.SX, p: SimpleNamespace, size: int) -> ca.SX:
@@ -99,6 +108,10 @@ class PointForce(Force):
         force = _load(self, "force", t, p, size)
         return (body.generalized_force(body.rotate(force) if self.frame == "body" else force, at),)
 
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        """An arrow; one whose components depend on time points along x."""
+        return (Arrow(*self.spots(p), vector(getattr(p, "force", (1.0, 0.0))), fixed=self.frame == "body"),)
+
 
 @dataclass(frozen=True, eq=False)
 class Torque(Force):
@@ -118,6 +131,11 @@ class Torque(Force):
         (body,) = bodies
         size = 1 if isinstance(body, PlanarPlacement) else 3
         return (body.generalized_torque(_load(self, "torque", t, p, size)),)
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        """An arc with an arrow; one in space whose components depend on time turns about z."""
+        torque = vector(getattr(p, "torque", ()))
+        return (Turn(*self.spots(p), axis=torque if len(torque) == 3 else ()),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +186,9 @@ class Spring(LineForce):
         if self.free_length is None:
             return p.stiffness * ca.dot(line, line) / 2
         return p.stiffness * (ca.norm_2(line) - p.free_length) ** 2 / 2
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        return (Coil(*self.spots(p)),)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,275 @@
+"""Drawings of elements as data: primitives in the frames of bodies, from which pictures are made elsewhere.
+
+An element states how it is drawn, ``drawing(p)``, with its parameter values p as numbers; nothing here knows of a
+picture, a scale or a time. A primitive is attached to bodies by *spots*, points in their frames. What has a size of its
+own (circles, blocks) states it in m; symbols (a pin, an arrow) have the size that suits the picture. Vectors have two
+components in the plane and three in space; the empty tuple is the origin, or no vector.
+
+>>> Spot("crank", (0.05, 0.0)).at
+(0.05, 0.0)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+__all__ = [
+    "Arrow", "Axle", "Bearing", "Box", "Coil", "Cylinder", "Dot", "Drive", "Field", "Guide", "Line", "Mark",
+    "Primitive", "Round", "Slide", "Spot", "Touch", "Turn", "Vector", "Wall", "vector",
+]  # fmt: skip
+
+Vector = tuple[float, ...]
+
+
+def vector(value: Any) -> Vector:
+    """A vector as a tuple of floats, from a sequence, an array or a CasADi matrix of numbers."""
+    return tuple(float(x) for x in np.ravel(np.asarray(value, dtype=float)))
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A point of a body, or of the ground, in its frame [m]; the empty tuple is the origin."""
+
+    body: str
+    at: Vector = ()
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """Base of what is drawn."""
+
+    #: fields that hold spots
+    spot_fields: ClassVar[tuple[str, ...]] = ()
+    #: whether its spots are points of its bodies' outlines, as those of joints are
+    outlines: ClassVar[bool] = False
+    #: whether it belongs to a load or a driver, which add nothing to a body
+    load: ClassVar[bool] = False
+
+    def spots(self) -> tuple[Spot, ...]:
+        """The points of bodies to which it is attached."""
+        found: list[Spot] = []
+        for field in self.spot_fields:
+            value = getattr(self, field)
+            found += value if isinstance(value, tuple) else [value]
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class Mark(Primitive):
+    """A joint as a symbol at a point of each of its two bodies, which coincide unless the shape is "joint".
+
+    ``pin``: free to turn in the plane; ``ball``: free to turn in space; ``weld``: fixed; ``joint``: of another kind.
+    """
+
+    a: Spot
+    b: Spot
+    shape: Literal["pin", "ball", "weld", "joint"] = "joint"
+
+    spot_fields = ("a", "b")
+    outlines = True
+
+
+@dataclass(frozen=True)
+class Axle(Primitive):
+    """An axis of rotation through a spot, along a vector of its body's frame."""
+
+    spot: Spot
+    along: Vector
+
+    spot_fields = ("spot",)
+    outlines = True
+
+
+@dataclass(frozen=True)
+class Slide(Primitive):
+    """An axis through the spot a, along a vector of its frame, on which a block (or, if round, a sleeve) at b slides."""
+
+    a: Spot
+    b: Spot
+    along: Vector
+    round: bool = False
+
+    spot_fields = ("a", "b")
+    outlines = True
+
+
+@dataclass(frozen=True)
+class Bearing(Primitive):
+    """A journal or ball at b in a bearing or socket at a with the radial clearance [m], drawn magnified.
+
+    In space `axis_a` and `axis_b` are the axes of sleeve and journal in the frames of their bodies and `length` [m] is
+    the length in which they are engaged; without axes it is a ball in a socket.
+    """
+
+    a: Spot
+    b: Spot
+    clearance: float
+    radius: float = 0.0
+    length: float = 0.0
+    axis_a: Vector = ()
+    axis_b: Vector = ()
+
+    spot_fields = ("a", "b")
+    outlines = True
+
+
+@dataclass(frozen=True)
+class Guide(Primitive):
+    """A rectangular slider at b between walls of a guide at a with the clearance [m] on each side, drawn magnified.
+
+    `along` and `across` are the axes of the guide in the frame of a, `along_b` and `across_b` those of the slider in
+    its own: of its length and its height [m]. In space `width` [m] is its extent in the third direction, with
+    `side_clearance` [m] on each side.
+    """
+
+    a: Spot
+    b: Spot
+    length: float
+    height: float
+    clearance: float
+    along: Vector
+    across: Vector
+    along_b: Vector
+    across_b: Vector
+    width: float = 0.0
+    side_clearance: float = 0.0
+
+    spot_fields = ("a", "b")
+    outlines = True
+
+
+@dataclass(frozen=True)
+class Wall(Primitive):
+    """A flat surface of a through a spot, its normal (in the frame of a) towards the free side, which a point or round
+    surface of b faces: `near` is its centre and `radius` [m] its radius."""
+
+    spot: Spot
+    normal: Vector
+    near: Spot
+    radius: float = 0.0
+
+    spot_fields = ("spot", "near")
+
+
+@dataclass(frozen=True)
+class Dot(Primitive):
+    """A point of a surface; a corner of its body's outline, if `corner`."""
+
+    spot: Spot
+    corner: bool = False
+
+    spot_fields = ("spot",)
+
+
+@dataclass(frozen=True)
+class Round(Primitive):
+    """A round surface of a body with its radius [m]: a circle in the plane, a sphere in space."""
+
+    spot: Spot
+    radius: float
+
+    spot_fields = ("spot",)
+
+
+@dataclass(frozen=True)
+class Cylinder(Primitive):
+    """A cylinder of a body in space: its middle, its axis in the body's frame, radius and length [m]; 0 is a disc."""
+
+    spot: Spot
+    along: Vector
+    radius: float
+    length: float = 0.0
+
+    spot_fields = ("spot",)
+
+
+@dataclass(frozen=True)
+class Box(Primitive):
+    """A box of a body in space: its middle and its edges' lengths [m] along the body's axes."""
+
+    spot: Spot
+    edges: Vector
+
+    spot_fields = ("spot",)
+
+
+@dataclass(frozen=True)
+class Touch(Primitive):
+    """Where two round surfaces meet: on the line from the centre a to the centre b, at this share of it."""
+
+    a: Spot
+    b: Spot
+    share: float
+
+    spot_fields = ("a", "b")
+
+
+@dataclass(frozen=True)
+class Line(Primitive):
+    """A straight line from a to b: a rod, or a damper or another force between points if dotted."""
+
+    a: Spot
+    b: Spot
+    dotted: bool = False
+
+    spot_fields = ("a", "b")
+
+
+@dataclass(frozen=True)
+class Coil(Primitive):
+    """A spring from a to b."""
+
+    a: Spot
+    b: Spot
+
+    spot_fields = ("a", "b")
+
+
+@dataclass(frozen=True)
+class Arrow(Primitive):
+    """A force that acts at a spot, along a vector of the ground frame or, if `fixed`, of the body's."""
+
+    spot: Spot
+    along: Vector
+    fixed: bool = False
+
+    spot_fields = ("spot",)
+    load = True
+
+
+@dataclass(frozen=True)
+class Turn(Primitive):
+    """A torque on b, against a where one is named; in space about a vector of the frame of b, or of the ground frame
+    where no a is named."""
+
+    b: Spot
+    a: Spot | None = None
+    axis: Vector = ()
+
+    load = True
+
+    def spots(self) -> tuple[Spot, ...]:
+        return (self.b,) if self.a is None else (self.a, self.b)
+
+
+@dataclass(frozen=True)
+class Drive(Primitive):
+    """A prescribed displacement of b from a."""
+
+    a: Spot
+    b: Spot
+
+    spot_fields = ("a", "b")
+    load = True
+
+
+@dataclass(frozen=True)
+class Field(Primitive):
+    """A uniform field of acceleration [m/s^2], ground frame, as gravity is."""
+
+    acceleration: Vector
+
+    load = True
