@@ -169,8 +169,8 @@ class CompliantRun(CompiledRun):
             evaluations += self.python.formulation.counts()["evaluations"]
         counts |= {"evaluations": evaluations, "python_steps": self.python_steps}
         return trajectory_of_rows(
-            self.system, self._rows(), manifest=self.manifest, counts=counts, status=status, end=self.state(),
-            wall_seconds=seconds,
+            self.system, self._rows(), self.values, manifest=self.manifest, counts=counts, status=status,
+            end=self.state(), wall_seconds=seconds,
         )  # fmt: skip
 
     def _rows(self) -> Rows:

@@ -223,8 +223,8 @@ class NativeRun(CompiledRun):
         counts["fallbacks"] += self.python_steps
         counts["python_steps"] = self.python_steps
         return trajectory_of_rows(
-            self.system, self._rows(), manifest=self.manifest, counts=counts, status=status, end=self.state(),
-            wall_seconds=seconds,
+            self.system, self._rows(), self.values, manifest=self.manifest, counts=counts, status=status,
+            end=self.state(), wall_seconds=seconds,
         )  # fmt: skip
 
     def _rows(self) -> Rows:

@@ -240,9 +240,10 @@ def check_dimension(element: Element, dimension: int) -> None:
     """Raise ModelError if the element does not exist in a model of this dimension."""
     if dimension not in element.dimensions:
         word = {2: "planar", 3: "spatial"}
+        fields = element.in_space if dimension == 3 and isinstance(element, Joint) else ""
         raise element.error(
             f"it is {word[element.dimensions[0]]}, but the model is {word[dimension]} by its first body; "
-            "a model is one or the other."
+            + (f"in space give {fields}." if fields else "a model is one or the other.")
         )
     element.check_components(dimension)
 

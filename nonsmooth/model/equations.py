@@ -168,7 +168,11 @@ class Equations:
             blocks += self._blocks(column, ((a, J_a), (b, J_b)))
             force = J_b.T @ forces
             arm = self.placements[b].rotate(point)
-            reactions.append(ca.vertcat(force[:2], force[2] - (arm[0] * force[1] - arm[1] * force[0])))
+            if self.dimension == 2:
+                reactions.append(ca.vertcat(force[:2], force[2] - (arm[0] * force[1] - arm[1] * force[0])))
+            else:  # the torque about the centre of mass is in the frame of the body, as its angular velocity
+                torque = self.placements[b].rotate(force[3:]) - ca.cross(arm, force[:3])
+                reactions.append(ca.vertcat(force[:3], torque))
             g.append(value)
             closure.append(misfit)
             rates.append(rate)
@@ -270,13 +274,13 @@ class Equations:
 
     @cached_property
     def contact_axes(self) -> ca.Function:
-        """By gap its unit normal, then its tangents, in the ground frame, as columns."""
+        """By gap its unit normal, then its tangents, in the ground frame, one after the other."""
         columns = []
         for contact in self.contacts:
             a, b = contact.body_names()
             arguments = (self.placements[a].z, self.placements[b].z, local_parameters(contact, self.symbols))
             columns.append(self.functions.contact_axes(contact)(*arguments))
-        axes = ca.horzcat(*columns) if columns else ca.SX(self.dimension, 0)
+        axes = ca.vec(ca.horzcat(*columns)) if columns else ca.SX(0, 1)
         return ca.Function("contact_axes", [self.q, self.p], [axes], ["q", "p"], ["axes"])
 
     @cached_property

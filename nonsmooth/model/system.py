@@ -57,13 +57,14 @@ class System:
     ``B(q)`` (nq, nv); ``advance(q, u, dt)`` coordinates after `dt` at constant velocity u; ``g(t, q, p)`` (ng,),
     ``W_g(t, q, p)`` (nv, ng), ``g_t(t, q, p)`` its explicit rate; ``closure(t, q, p)`` the joints' misfit as reported;
     ``g_N(q, p)`` (nc,) [m] open > 0, ``W_N(q, p)`` (nv, nc); ``W_T(q, p)`` (nv, nt) with slip velocities W_T' v, nt =
-    nc (dimension - 1), the tangents of one contact after the other; ``drift(t, q, v, p)`` (ng + nc + nt,) what the second derivatives of g and g_N and the first of the slip hold
-    besides W' v'; ``distance(q, p)`` true gaps; ``surface(q, p)`` these, and D_N (nv, nc), D_T (nv, nt) with their rates
-    D_N' v and the slips D_T' v at surfaces that may overlap; ``contact_law(p)`` normal restitution, friction, tangential
-    restitution (0 for compliant contacts) and typical gap [m] of each contact; `compliance` the forces of compliant
-    contacts, None unless all are;
+    nc (dimension - 1), the tangents of one contact after the other; ``drift(t, q, v, p)`` (ng + nc + nt,) what the
+    second derivatives of g and g_N and the first of the slip hold besides W' v'; ``distance(q, p)`` true gaps;
+    ``surface(q, p)`` these, and D_N (nv, nc), D_T (nv, nt) with their rates D_N' v and the slips D_T' v at surfaces
+    that may overlap; ``contact_law(p)`` normal restitution, friction, tangential restitution (0 for compliant contacts) and
+    typical gap [m] of each contact; `compliance` the forces of compliant contacts, None unless all are;
     ``energy(t, q, v, p)`` kinetic and potential energy [J], power of loads and of damping [W];
-    ``reaction(t, q, p, lam_g)`` forces and torques of joints on their second bodies.
+    ``reaction(t, q, p, lam_g)`` forces and torques of joints on their second bodies, in the ground frame, by joint (3,)
+    in the plane and (6,) in space.
     """
 
     name: str
@@ -205,6 +206,11 @@ class System:
         return len(self.names.constraints)
 
     @property
+    def nr(self) -> int:
+        """Number of reported components of reactions."""
+        return len(self.names.reactions)
+
+    @property
     def q_names(self) -> tuple[str, ...]:
         return self.names.q
 
@@ -302,12 +308,8 @@ class System:
         d, rows = self.dimension, np.atleast_2d(q)
         if self.nc == 0:
             return np.zeros((len(rows), 0, d, d))
-        return _rows(ca.Function("axes", *self._axes), self.nc * d * d, rows, parameters).reshape(-1, self.nc, d, d)
-
-    @property
-    def _axes(self) -> tuple[list[ca.SX], list[ca.SX]]:
-        q, p = ca.SX.sym("q", self.nq), ca.SX.sym("p", len(self.parameters))
-        return [q, p], [ca.vec(self.equations.contact_axes(q, p))]
+        axes = _rows(self.equations.contact_axes, self.nc * d * d, rows, parameters)
+        return axes.reshape(-1, self.nc, d, d)
 
     def gap_rates(self, q: Array, v: Array, parameters: Array) -> Array:
         """Rates of the true gaps (n, nc) [m/s] at rows of coordinates and velocities; opening > 0."""
@@ -420,7 +422,9 @@ def names_of(elements: tuple[Element, ...]) -> Names:
     q = [(f"{body.name}.{label}", unit) for body in bodies for label, unit in body.q_columns]
     v = [(f"{body.name}.{label}", unit) for body in bodies for label, unit in body.v_columns]
     rows = [(f"{joint.name}.{label}", unit) for joint in joints for label, unit in joint.rows]
-    parts = (("x", "N"), ("y", "N"), ("torque", "N m"))
+    parts: tuple[tuple[str, str], ...] = (("x", "N"), ("y", "N"), ("torque", "N m"))
+    if bodies and bodies[0].dimensions == (3,):
+        parts = tuple((axis, "N") for axis in "xyz") + tuple((f"torque_{axis}", "N m") for axis in "xyz")
     reactions = [(f"{joint.name}.{label}", unit) for joint in joints for label, unit in parts]
     return Names(
         q=tuple(name for name, _ in q),

@@ -46,6 +46,7 @@ class Step:
     P_N: Array
     P_N_impact: Array
     P_T: Array
+    P_T_impact: Array
     mode: NDArray[np.int8]
     gamma_minus: Array
     gamma_plus: Array

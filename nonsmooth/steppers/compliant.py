@@ -297,6 +297,7 @@ class CompliantFormulation:
             P_N=P_N,
             P_N_impact=np.zeros(self.system.nc),
             P_T=gained[part["P_T"]],
+            P_T_impact=np.zeros(self.system.nt),
             mode=np.where(np.asarray(memory["touching"]) > 0.5, self.closed, OPEN).astype(np.int8),
             gamma_minus=rates,
             gamma_plus=rates,

@@ -121,14 +121,15 @@ def correct_velocities(m: Mechanism, rows: Rows, closed: Mask, last: Array, know
     rates = rows.rates - rows.at_end.T @ lag
     names = m.names[:ng] + tuple(m.names[ng + i] for i in index)
     rough, impulses = bool(np.any(m.friction[index] > 0)), np.zeros(rates.size)
-    pairs = np.stack([ng + index, ng + nc + index], axis=1).ravel() if rough else ng + index
+    tangential = ng + nc + m.tangents * index[:, None] + np.arange(m.tangents)
+    pairs = np.concatenate([ng + index[:, None], tangential], axis=1).ravel() if rough else ng + index
     bound = np.concatenate([np.arange(ng), pairs])
     W, rates = rows.at_end[:, bound], rates[bound]
     if rough:
         unit, norms = m.metric.rows(W)
         delassus = (unit @ unit.T) * norms * norms[:, None]
         guess = Solution(-rates, np.zeros(rates.size), "guess", 0, "guess", np.ones(rates.size, dtype=bool))
-        solution = yield FrictionContact(delassus, -rates, m.friction[index], 2, ng, names), guess
+        solution = yield FrictionContact(delassus, -rates, m.friction[index], 1 + m.tangents, ng, names), guess
         impulses[bound] = solution.y
     else:
         impulses[bound] = yield from _quadratic(m, W, rates, names)
@@ -152,10 +153,13 @@ def _with_modes(m: Mechanism, rows: Rows, closed: Mask, last: Array) -> Correcti
     last_N, last_T = last[ng : ng + nc], last[ng + nc :]
     pressing = closed & (last_N > PRESSING * np.max(last_N, initial=0.0))
     slipping = pressing & (contact_modes(m, closed, last_N, last_T) == SLIPPING)
-    drag = np.where(slipping, np.sign(last_T) * m.friction, 0.0)
-    sticking = pressing & ~slipping & (m.friction > 0)
-    directions = np.array(rows.directions)
-    directions[:, ng : ng + nc] += drag * directions[:, ng + nc :]
+    if m.tangents > 1 and np.any(slipping):  # in space the direction of slip is an unknown, which a program finds
+        return None
+    sticking = m.by_tangent(pressing & ~slipping & (m.friction > 0))
+    drag, directions = np.zeros(m.system.nt), np.array(rows.directions)
+    if m.tangents == 1:
+        drag = np.where(slipping, np.sign(last_T) * m.friction, 0.0)
+        directions[:, ng : ng + nc] += drag * directions[:, ng + nc :]
     held = np.concatenate([np.ones(ng, dtype=bool), pressing, sticking])
     found = _on_equations(m.metric, rows.at_end[:, held], directions[:, held], rows.rates[held])
     if found is None:
@@ -167,10 +171,10 @@ def _with_modes(m: Mechanism, rows: Rows, closed: Mask, last: Array) -> Correcti
     agree = (
         np.all(P_N >= 0.0)
         and np.all(excess[:nc][closed & ~pressing] >= 0.0)
-        and np.all(np.abs(P_T) <= m.friction * P_N)
-        and np.all((excess[nc:] * drag)[slipping] <= 0.0)
+        and np.all(m.length(P_T) <= m.friction * P_N)
+        and np.all(excess[nc:] * drag <= 0.0)
     )
-    P_T += drag * P_N
+    P_T += drag * m.by_tangent(P_N)
     return Correction(found.change, impulses) if agree else None
 
 

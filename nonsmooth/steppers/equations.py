@@ -21,21 +21,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array, Evaluator
 from nonsmooth.model.system import System
 from nonsmooth.programs import MPCCStructure, Solution
 from nonsmooth.programs.base import TINY
+from nonsmooth.steppers.friction_pairs import Disc, Edges, NoFriction
 
 __all__ = ["FLOOR", "HALF_KICK", "IMPLICIT_EULER", "Advance", "StepEquations"]
 
 IMPLICIT_EULER, HALF_KICK = "implicit-euler", "half-kick"
 #: share of the whole motion, in the mass metric, below which a row of the equations is not scaled by its own terms
 FLOOR = 1e-3
-PARTS = ("", ", slip forwards", ", slip backwards", ", edge of the friction cone")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,16 +59,27 @@ def _length(M: ca.SX, v: ca.SX) -> ca.SX:
 
 
 class StepEquations:
-    """Discrete equations of a `scheme` on a system, evaluated as one buffered function."""
+    """Discrete equations of a `scheme` on a system, evaluated as one buffered function.
+
+    Friction is part of the pairs. In the plane P_T = P_plus - P_minus, each part complementary to its edge of the
+    cone. In space P_T = mu P_N r with directions r among the unknowns x, ::
+
+        gamma_T + sigma r = 0,    0 <= 1 - r.r  ⟂  sigma >= 0
+
+    the optimality conditions of maximal dissipation, max -gamma_T . r in the unit disc: unlike those in P_T they are
+    regular at the tip of the cone. Where a contact does not bind, r = 0 takes the place of the equation.
+    """
 
     def __init__(self, system: System, scheme: str, *, rough: bool) -> None:
         self.system, self.scheme, self.rough = system, scheme, rough
+        self.disc = rough and system.dimension == 3
         nv, ng, nc = system.nv, system.ng, system.nc
         t, q, v = ca.SX.sym("t"), ca.SX.sym("q", system.nq), ca.SX.sym("v", nv)
         p, longest = ca.SX.sym("p", len(system.parameters)), ca.SX.sym("longest")
         dt, u = ca.SX.sym("dt"), ca.SX.sym("u", nv)
         P_g, P_N = ca.SX.sym("P_g", ng), ca.SX.sym("P_N", nc)
-        P_plus, P_minus, sigma = (ca.SX.sym(name, nc * rough) for name in ("P_plus", "P_minus", "sigma"))
+        friction = system.contact_law(p)[1]
+        law = self._friction_law(friction, P_N)
         q_end = system.advance(q, u, dt)
         if scheme == IMPLICIT_EULER:
             kick, t_h, q_h, t_W, q_W = dt, t + dt, q_end, t + dt, q_end
@@ -79,7 +92,7 @@ class StepEquations:
         if rough:
             W_T = system.W_T(q_W, p)
             slip = W_T.T @ u
-            momentum -= W_T @ (P_plus - P_minus)
+            momentum -= W_T @ law.P_T
         terms = ca.fabs(M) @ (ca.fabs(u) + ca.fabs(v)) + kick * ca.fabs(h)
         terms += ca.fabs(W_N) @ ca.fabs(P_N) + ca.fabs(W_g) @ ca.fabs(P_g)
         # a row at rest in a moving mechanism has nothing but round-off; weigh it against the whole motion
@@ -87,28 +100,32 @@ class StepEquations:
             FLOOR * ca.sqrt(ca.diag(M)) * (_length(M, u) + _length(M, v) + kick * ca.sqrt(ca.dot(h, ca.solve(M, h))))
         )
         if rough:
-            terms += ca.fabs(W_T) @ (P_plus + P_minus)
-        moved = W_N @ P_N
-        friction = system.contact_law(p)[1]
-        self._slip, self._friction = slip, friction
+            terms += ca.fabs(W_T) @ law.size
+        self._slip, self._friction, self._P_T = slip, friction, law.P_T
         self._q_end, self._inverse_factor = q_end, system.inverse_factor(p)
-        pairs = [system.g_N(q_end, p)]
-        if rough:
-            pairs += [slip + sigma, sigma - slip, friction * P_N - P_plus - P_minus]
+        directions, direction_terms = law.equations(slip, W_T, u)
         self.structure = MPCCStructure(
-            x=ca.vertcat(dt, u, P_g),
-            y=ca.vertcat(P_N, P_plus, P_minus, sigma),
-            p=ca.vertcat(t, q, v, p, longest),
-            objective=self._objective(M, moved, dt / longest),
-            equalities=ca.vertcat(momentum, system.g(t + dt, q_end, p)),
-            complements=ca.vertcat(*pairs),
-            # a joint's misfit is a difference of positions of the order of 1 m or 1 rad
-            equality_terms=ca.vertcat(terms, ca.SX.ones(ng)),
-            x_names=("dt", *system.v_names, *system.constraint_names),
-            y_names=tuple(name + part for part in PARTS[: 4 if rough else 1] for name in system.contact_names),
-            equality_names=(*(f"motion of {name}" for name in system.v_names), *system.constraint_names),
-        )
-        self._errors = ca.fabs(self.structure.equalities) / ca.fmax(self.structure.equality_terms, TINY)
+            x=ca.vertcat(dt, u, P_g, law.x),
+            y=ca.vertcat(P_N, law.y),
+            p=ca.vertcat(t, q, v, p, longest, law.binding),
+            objective=self._objective(M, W_N @ P_N, dt / longest),
+            equalities=ca.vertcat(momentum, system.g(t + dt, q_end, p), directions),
+            complements=ca.vertcat(system.g_N(q_end, p), law.complements(slip)),
+            # a joint's residual is a difference of positions of the order of 1 m or 1 rad
+            equality_terms=ca.vertcat(terms, ca.SX.ones(ng), direction_terms),
+            x_names=("dt", *system.v_names, *system.constraint_names, *law.x_names(system)),
+            y_names=tuple(name + part for part in ("", *law.parts) for name in system.contact_names),
+            equality_names=(
+                *(f"motion of {name}" for name in system.v_names), *system.constraint_names, *law.x_names(system),
+            ),
+        )  # fmt: skip
+        errors = ca.fabs(self.structure.equalities) / ca.fmax(self.structure.equality_terms, TINY)
+        self._errors = errors[: nv + ng]
+
+    def _friction_law(self, friction: ca.SX, P_N: ca.SX) -> NoFriction | Edges | Disc:
+        if not self.rough:
+            return NoFriction()
+        return Disc(friction, P_N, self.system.nt) if self.disc else Edges(friction, P_N)
 
     def _objective(self, M: ca.SX, impulse: ca.SX, share: ca.SX) -> ca.SX:
         if self.scheme == HALF_KICK:
@@ -121,19 +138,21 @@ class StepEquations:
 
         In the mass metric, x_qp = L' du with M = L L': H the symmetric part of the derivative of the momentum rows, f
         the rows with the impulses taken out, A and b the joints' and all gaps' rows divided by dt and by their
-        `norms`, so that multipliers are impulses times norms. `errors` are the scaled residuals of the equalities at
-        the iterate, `deviation` the Frobenius norm of H - 1. With
-        friction each gap has two rows, g_N/dt +- mu slip >= 0, the edges of the dual cone: all + edges, then all -.
+        `norms`, so that multipliers are impulses times norms. `errors` are the scaled residuals of motion and joints at
+        the iterate, `deviation` the Frobenius norm of H - 1. With friction in the plane each gap has two rows, g_N/dt
+        +- mu slip >= 0, the edges of the dual cone: all + edges, then all -; in space rows of slip follow the gaps'.
         """
-        s, nv, nc = self.structure, self.system.nv, self.system.nc
-        dt, u, P_g, P_N = s.x[0], s.x[1 : 1 + nv], s.x[1 + nv :], s.y[:nc]
-        momentum, joints, gaps = s.equalities[:nv], s.equalities[nv:], s.complements[:nc]
+        s, nv, ng, nc = self.structure, self.system.nv, self.system.ng, self.system.nc
+        dt, u, P_g, P_N = s.x[0], s.x[1 : 1 + nv], s.x[1 + nv : 1 + nv + ng], s.y[:nc]
+        momentum, joints, gaps = s.equalities[:nv], s.equalities[nv : nv + ng], s.complements[:nc]
         inverse = self._inverse_factor
         derivative = inverse @ ca.jacobian(momentum, u) @ inverse.T
         H = (derivative + derivative.T) / 2
         rates, impulses = [joints / dt, gaps / dt], [P_g, P_N]
-        if self.rough:
-            mu, tangential = self._friction, s.y[nc : 2 * nc] - s.y[2 * nc : 3 * nc]
+        if self.disc:
+            rates, impulses = [*rates, self._slip], [*impulses, self._P_T]
+        elif self.rough:
+            mu, tangential = self._friction, self._P_T
             rates = [joints / dt, gaps / dt + mu * self._slip, gaps / dt - mu * self._slip]
             share = tangential / ca.if_else(mu > 0, mu, 1)
             impulses = [P_g, (P_N + share) / 2, (P_N - share) / 2]
@@ -158,11 +177,27 @@ class StepEquations:
         function = ca.Function("outcome", [s.x, s.y, s.p], outputs, ["x", "y", "p"], ["errors", "G", "slip", "q"])
         return Evaluator(function)
 
-    def parameters(self, t: float, q: Array, v: Array, p: Array, longest: float) -> Array:
+    def parameters(self, t: float, q: Array, v: Array, p: Array, longest: float, binding: NDArray[Any]) -> Array:
         """The program's parameter vector; `longest` [s] is the length that the objective counts as 1."""
-        return np.concatenate(([t], q, v, p, [longest]))
+        return np.concatenate(([t], q, v, p, [longest], binding if self.disc else ()))
 
-    def split(self, x: Array) -> tuple[float, Array, Array]:
-        """dt, u, P_g of the unknowns x."""
-        nv = self.system.nv
-        return float(x[0]), x[1 : 1 + nv], x[1 + nv :]
+    def unknowns(self, dt: float, u: Array, P_g: Array, P_N: Array, P_T: Array, friction: Array) -> tuple[Array, Array]:
+        """x and y of these velocities and impulses; sigma, a slip, is left to the solver."""
+        x = np.concatenate(([dt], u, P_g))
+        if self.disc:
+            reach = np.repeat(friction * P_N, 2)
+            r = np.divide(P_T, reach, out=np.zeros_like(P_T), where=reach > 0)
+            return np.concatenate([x, r]), np.concatenate([P_N, np.zeros_like(P_N)])
+        if not self.rough:
+            return x, P_N
+        return x, np.concatenate([P_N, np.maximum(P_T, 0.0), np.maximum(-P_T, 0.0), np.zeros_like(P_N)])
+
+    def split(self, x: Array, y: Array, friction: Array) -> tuple[float, Array, Array, Array, Array]:
+        """dt, u, P_g, P_N, P_T of the unknowns."""
+        nv, ng, nc = self.system.nv, self.system.ng, self.system.nc
+        P_N = y[:nc]
+        if self.disc:
+            P_T = np.repeat(friction * P_N, 2) * x[1 + nv + ng :]
+        else:
+            P_T = y[nc : 2 * nc] - y[2 * nc : 3 * nc] if self.rough else np.zeros(self.system.nt)
+        return float(x[0]), x[1 : 1 + nv], x[1 + nv : 1 + nv + ng], P_N, P_T

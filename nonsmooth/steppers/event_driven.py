@@ -139,8 +139,8 @@ class EventDrivenFormulation:
         self.window = control.dt_min if stepper.simultaneity is None else float(stepper.simultaneity)
         m = self.mechanism = Mechanism(system, parameters, control.dt_max)
         m.refuse_mixed_impacts("EventDriven")
-        one = np.eye(1)
-        probes: tuple[Program, ...] = (QP(one, one[0], one, one[0]), FrictionContact(np.eye(2), np.ones(2), one[0], 2))
+        one, d = np.eye(1), system.dimension
+        probes: tuple[Program, ...] = (QP(one, one[0], one, one[0]), FrictionContact(np.eye(d), np.ones(d), one[0], d))
         if not any(solver.fits(probe) for probe in probes):
             raise InputError(
                 f"EventDriven poses QPs and planar friction, neither of which {solver} solves; give it ActiveSet() or "
@@ -184,7 +184,7 @@ class EventDrivenFormulation:
             return state, None
         m, nc = self.mechanism, self.system.nc
         none = np.zeros(nc)
-        free = Phase(np.zeros(nc, dtype=np.int8), none, none, False)
+        free = Phase(np.zeros(nc, dtype=np.int8), np.zeros(self.system.nt), none, m.redundant)
         before = self.motion.at(state.t, state.q, state.v, free)
         y_scale = m.typical_sizes(state.t, state.q, state.v)[1]
         state = replace(state, stepper_memory={"y_scale": y_scale, "stall": np.array([state.t, 0.0])})
@@ -221,6 +221,7 @@ class EventDrivenFormulation:
         last = self._last
         known = last is not None and last.q is state.q and last.v is state.v and last.t == state.t
         point = last if known and last is not None else motion.at(state.t, state.q, state.v, phase)
+        phase = replace(phase, direction=motion.slip_directions(point.W_T, point.v, phase))
         for _ in range(EVENTS):
             trial, dt_next = self._accepted(point, phase, float(state.stepper_memory["dt"][0]), t_end)
             scale = scales(
@@ -231,11 +232,11 @@ class EventDrivenFormulation:
                 break
             # the phase contradicts what follows: look again at all contacts that touch
             none = np.zeros(self.system.nc, dtype=bool)
-            released, signs = none.copy(), dict[int, float]()
+            released, signs = none.copy(), dict[int, Array]()
             if event.kind == RELEASE:
                 released[event.contact] = True
             elif event.kind == BREAKAWAY:
-                signs = self._slipping(phase) | {event.contact: -float(np.sign(point.lam_T[event.contact]))}
+                signs = self._slipping(phase) | {event.contact: self._against(point, event.contact)}
             _, point, phase = yield from self.transitions.settled(point, phase, none, released, signs)
         else:
             raise SolverFailed(f"no modes of the contacts are consistent at t = {state.t:.9g} s.")
@@ -298,9 +299,9 @@ class EventDrivenFormulation:
                     return trial, None
         raise SolverFailed(f"the first event after t = {start.t:.9g} s cannot be located.")
 
-    def _lost(self, trial: Trial, phase: Phase, event: Event | None) -> tuple[Mask, dict[int, float]]:
+    def _lost(self, trial: Trial, phase: Phase, event: Event | None) -> tuple[Mask, dict[int, Array]]:
         """Contacts released at the end of the step, and directions of slip of those that break away there."""
-        released, signs = np.zeros(self.system.nc, dtype=bool), dict[int, float]()
+        released, signs = np.zeros(self.system.nc, dtype=bool), dict[int, Array]()
         if event is None or event.kind not in (RELEASE, BREAKAWAY):
             return released, signs
         signs = self._slipping(phase)
@@ -309,13 +310,16 @@ class EventDrivenFormulation:
             if event.kind == RELEASE:
                 released[i] = True
             else:
-                signs[i] = -float(np.sign(trial.end.lam_T[i]))
+                signs[i] = self._against(trial.end, i)
         return released, signs
 
-    @staticmethod
-    def _slipping(phase: Phase) -> dict[int, float]:
+    def _slipping(self, phase: Phase) -> dict[int, Array]:
         """Directions of those that slip already, be it as slowly as at the edge of the cone of another that sticks."""
-        return {int(i): float(phase.sign[i]) for i in phase.slipping}
+        return {int(i): phase.direction[self.mechanism.along(np.array([i]))] for i in phase.slipping}
+
+    def _against(self, point: Point, contact: int) -> Array:
+        """The direction in which a contact begins to slip: against its friction."""
+        return -self.mechanism.unit(point.lam_T)[self.mechanism.along(np.array([contact]))]
 
     # ---------------------------------------------------------------------------------------------------- bookkeeping
 
@@ -325,7 +329,7 @@ class EventDrivenFormulation:
         m, nc, ng = self.mechanism, self.system.nc, self.system.ng
         left, stages, dt = trial.end, trial.stages, trial.dt
         weights = dt * self.motion.tableau.B if dt > 0 else np.zeros(1)
-        P_N, P_T, friction = np.zeros(nc), np.zeros(nc), 0.0
+        P_N, P_T, friction = np.zeros(nc), np.zeros(self.system.nt), 0.0
         if phase.closed.size:
             P_N = weights @ np.array([x.lam_N for x in stages])
             P_T = weights @ np.array([x.lam_T for x in stages])
@@ -338,11 +342,12 @@ class EventDrivenFormulation:
             reaction = mean @ reactions
             work = -float(weights @ np.array([x.lam_g @ x.g_t for x in stages]))
             reaction_impact = np.zeros_like(reaction)
-        zero = np.zeros(nc)
         if impact is not None and ng:
             reaction_impact = m.numeric.reaction(left.t, left.q, m.p, impact.P_g)[0]
             work_impact = -float(impact.P_g @ left.g_t)
-        P_N_impact, P_T_impact = (zero, zero) if impact is None else (impact.P_N, impact.P_T)
+        P_N_impact, P_T_impact = np.zeros(nc), np.zeros(self.system.nt)
+        if impact is not None:
+            P_N_impact, P_T_impact = impact.P_N, impact.P_T
         total = P_N + P_N_impact
         natural = np.abs(np.minimum(left.g_N / m.scale, total / end.stepper_memory["y_scale"]))
         return Step(
@@ -352,6 +357,7 @@ class EventDrivenFormulation:
             P_N=total,
             P_N_impact=P_N_impact,
             P_T=P_T + P_T_impact,
+            P_T_impact=P_T_impact,
             mode=new.mode,
             gamma_minus=left.gamma,
             gamma_plus=after.gamma,

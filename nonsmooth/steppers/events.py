@@ -3,7 +3,7 @@
 ==========  =========================================  =========================
 landing     an open gap reaches zero                   cubic of the gap
 release     a normal force goes through zero           force at the stages
-reversal    the slip of a slipping contact vanishes    cubic of the slip
+reversal    the slip of a slipping contact vanishes    cubic of the slip (in space: has turned by a right angle)
 breakaway   a sticking contact reaches its cone        force at the stages
 ==========  =========================================  =========================
 """
@@ -78,7 +78,7 @@ def scales(motion: Motion, point: Point, gap: Array, force: Array) -> Scales:
     mobility = np.sum((m.metric.inverse @ point.W_N) ** 2, axis=0)
     size = m.metric.length(point.free) + m.metric.length(point.a)
     typical = size / np.sqrt(np.where(mobility > 0, mobility, np.inf)) + force
-    slip = np.abs(point.W_T).T @ np.abs(point.v) + m.scale / m.longest
+    slip = m.largest(np.abs(point.W_T).T @ np.abs(point.v)) + m.scale / m.longest
     return Scales(gap, ROUND_OFF * typical, ROUND_OFF * slip)
 
 
@@ -86,7 +86,7 @@ def first_event(motion: Motion, trial: Trial, phase: Phase, scale: Scales, locat
     """The first event of a trial step; of the kind `located`, at whose event it ends, inner stages are not asked."""
     events = list(_closings(trial, phase, scale))
     if phase.closed.size:
-        events += _reversals(trial, phase, scale)
+        events += _reversals(motion, trial, phase, scale)
         events += _losses(motion, trial, phase, scale, located)
     return min(events, default=None)
 
@@ -96,11 +96,11 @@ def _closings(trial: Trial, phase: Phase, scale: Scales) -> Iterator[Event]:
     return _crossings(a.g_N, a.gamma, b.g_N, b.gamma, trial.dt, phase.open, scale.gap, LANDING)
 
 
-def _reversals(trial: Trial, phase: Phase, scale: Scales) -> Iterator[Event]:
+def _reversals(motion: Motion, trial: Trial, phase: Phase, scale: Scales) -> Iterator[Event]:
     if not phase.slipping.size:
         return iter(())
-    a, b, s = trial.start, trial.end, phase.sign
-    values = (s * a.slip, s * a.slip_rate, s * b.slip, s * b.slip_rate)
+    a, b, s, dot = trial.start, trial.end, phase.direction, motion.m.dot
+    values = (dot(s, a.slip), dot(s, a.slip_rate), dot(s, b.slip), dot(s, b.slip_rate))
     return _crossings(*values, trial.dt, phase.slipping, scale.slip, REVERSAL)
 
 
@@ -152,7 +152,7 @@ def _force_value(motion: Motion, point: Point, kind: str) -> Array:
     """What stays positive until the event: normal forces, or their room in the friction cone."""
     if kind == RELEASE:
         return point.lam_N
-    return motion.m.friction * point.lam_N - np.abs(point.lam_T)
+    return motion.m.friction * point.lam_N - motion.m.length(point.lam_T)
 
 
 def losing(motion: Motion, point: Point, phase: Phase, kind: str) -> list[int]:
@@ -174,7 +174,9 @@ def locate(
         if event.kind == LANDING:
             return float(point.g_N[i]), float(point.gamma[i])
         if event.kind == REVERSAL:
-            return float(phase.sign[i] * point.slip[i]), float(phase.sign[i] * point.slip_rate[i])
+            along = motion.m.along(np.array([i]))
+            s = phase.direction[along]
+            return float(s @ point.slip[along]), float(s @ point.slip_rate[along])
         return float(_force_value(motion, point, event.kind)[i]), np.nan
 
     low, high, crossed = 0.0, event.latest, False

@@ -33,6 +33,7 @@ from nonsmooth.laws.rigid import LAWS
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import MPCC, Program, Solution
+from nonsmooth.sets import Disk
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.base import Ask, Step, Stepping
 from nonsmooth.steppers.equations import HALF_KICK, IMPLICIT_EULER, Advance, StepEquations
@@ -102,19 +103,21 @@ class GaussFormulation(ABC):
         if not self.solver.fits(self.typical_program()):
             raise InputError(f"{name} poses programs that {self.solver} does not solve; {self.accepted_solvers}.")
 
-    def pairs(self, P_N: Array, P_T: Array) -> Array:
-        """The unknowns y of the step's equations that carry these impulses."""
-        if not self.rough:
-            return P_N
-        return np.concatenate([P_N, np.maximum(P_T, 0.0), np.maximum(-P_T, 0.0), np.zeros_like(P_N)])
+    def unknowns(self, dt: float, u: Array, P_g: Array, P_N: Array, P_T: Array) -> tuple[Array, Array]:
+        """The unknowns (x, y) of the step's equations at these velocities and impulses."""
+        return self.equations.unknowns(dt, u, P_g, P_N, P_T, self.mechanism.friction)
 
     def contact_error(self, G: Array, slip: Array, P_N: Array, P_T: Array, y_scale: Array, binding: Mask) -> float:
         """Natural map of gaps and, with friction, of Coulomb's law, on the contacts that bind."""
         m = self.mechanism
         natural = np.abs(np.minimum(G / m.scale, P_N / y_scale))
         if self.rough:
-            push, reach = P_T / y_scale, m.friction * P_N / y_scale
-            law = np.abs(push - np.clip(push - slip * m.longest / m.scale, -reach, reach))
+            push, reach = P_T / m.by_tangent(y_scale), m.friction * P_N / y_scale
+            pushed = push - slip * m.longest / m.by_tangent(m.scale)
+            if m.tangents == 1:
+                law = np.abs(push - np.clip(pushed, -reach, reach))
+            else:
+                law = m.length(push - Disk(reach).project(pushed.reshape(-1, m.tangents)).ravel())
             natural = np.maximum(natural, law)
         return float(natural[binding].max(initial=0.0))
 
@@ -157,20 +160,22 @@ class GaussFormulation(ABC):
         """Latch the closed contacts; a start with closed contacts that approach begins with their impact."""
         if set(MEMORIES) <= set(state.stepper_memory):
             return state, None
-        m, none = self.mechanism, np.zeros(self.system.nc)
+        m, none, still = self.mechanism, np.zeros(self.system.nc), np.zeros(self.system.nt)
         x_scale, y_scale = m.typical_sizes(state.t, state.q, state.v)
         state = replace(state, stepper_memory={"x_scale": x_scale, "y_scale": y_scale, "left_at": none - np.inf})
         if isinstance(self.control, ConstantStep):
-            return self._remembering(state, state, none > 0, none, none), None
+            return self._remembering(state, state, none > 0, none, still), None
         here, terms = m.at(state.t, state.q), np.abs(state.v)
         touching = m.touching(here.g_N)
         impact = yield from strike(m, state.t, state.q, state.v, touching, terms)
         pressing = touching & ~m.leaving(here.W_N, impact.v, terms)
-        start = self._remembering(state, replace(state, v=impact.v), pressing, none, none)
+        start = self._remembering(state, replace(state, v=impact.v), pressing, none, still)
         if not np.any(impact.P_N > 0):
             return start, None
         idle = np.zeros(self.system.ng)
-        impulses = Impulses(none, none, impact.P_N), Impulses(none, none, impact.P_T), Impulses(idle, idle, impact.P_g)
+        impulses = (
+            Impulses(none, none, impact.P_N), Impulses(still, still, impact.P_T), Impulses(idle, idle, impact.P_g),
+        )  # fmt: skip
         return start, self._record(start, start, state.v, *impulses, touching, impact.residual)
 
     def _remembering(
@@ -199,13 +204,14 @@ class GaussFormulation(ABC):
         touching = m.touching(m.at(t_end, done.q).g_N)
         end = State(t_end, done.q, done.u, state.law_memory)
         end = self._remembering(state, end, touching, done.P_N, done.P_T, touching)
-        none, idle = np.zeros(self.system.nc), np.zeros(self.system.ng)
-        P_N, P_T, P_g = Impulses(none, done.P_N, none), Impulses(none, done.P_T, none), Impulses(idle, done.P_g, idle)
+        none, still, idle = (np.zeros(size) for size in (self.system.nc, self.system.nt, self.system.ng))
+        P_N, P_T, P_g = Impulses(none, done.P_N, none), Impulses(still, done.P_T, still), Impulses(idle, done.P_g, idle)
         if done.P_N.any():
             striking = self._striking(state, end)
             P_N = Impulses(none, np.where(striking, 0.0, done.P_N), np.where(striking, done.P_N, 0.0))
             if self.rough:
-                P_T = Impulses(none, np.where(striking, 0.0, done.P_T), np.where(striking, done.P_T, 0.0))
+                rubbing = m.by_tangent(striking)
+                P_T = Impulses(still, np.where(rubbing, 0.0, done.P_T), np.where(rubbing, done.P_T, 0.0))
         return self._record(state, end, done.u, P_N, P_T, P_g, touching, done.residual)
 
     def _striking(self, start: State, end: State) -> Mask:
@@ -254,7 +260,7 @@ class GaussFormulation(ABC):
         end = State(t, q, impact.v, state.law_memory)
         end = self._remembering(state, end, pressing, first.P_N, first.P_T, struck)
         P_N = self._booked(closed, first.P_N, second.P_N, impact.P_N)
-        P_T = self._booked(closed, first.P_T, second.P_T, impact.P_T)
+        P_T = self._booked(m.by_tangent(closed), first.P_T, second.P_T, impact.P_T)
         v_left = second.v
         if crossing:
             v_left = impact.v - m.metric.change(after.W_N @ P_N.impact + after.W_T @ P_T.impact)
@@ -279,20 +285,25 @@ class GaussFormulation(ABC):
         """The step as an MPCC with dt between the bounds; a trial of given length ignores gaps that do not bind."""
         m, memory = self.mechanism, state.stepper_memory
         watched = binding if shortest == longest else self.everywhere
-        y_scale, G_scale, pairs = memory["y_scale"], np.where(watched, m.scale, np.inf), binding
-        if self.rough:
+        x_scale, y_scale = memory["x_scale"], memory["y_scale"]
+        G_scale, pairs = np.where(watched, m.scale, np.inf), binding
+        slowest, fastest = self.turn_limits(state)
+        free, directions = self.unbounded, np.full(self.system.nt if self.equations.disc else 0, np.inf)
+        if self.equations.disc:
+            x_scale = np.concatenate([x_scale, np.ones_like(directions)])
+            y_scale = np.concatenate([y_scale, m.scale / m.longest])
+            G_scale, pairs = np.concatenate([G_scale, np.where(binding, 1.0, np.inf)]), np.concatenate([binding] * 2)
+        elif self.rough:
             speed, idle = m.scale / m.longest, np.where(binding, 1.0, np.inf)
             y_scale = np.concatenate([y_scale, y_scale, y_scale, speed])
             G_scale = np.concatenate([G_scale, speed * idle, speed * idle, memory["y_scale"] * idle])
             pairs = np.concatenate([binding] * 4)
-        slowest, fastest = self.turn_limits(state)
-        free = self.unbounded
         return MPCC(
             self.equations.structure,
-            self.equations.parameters(state.t, state.q, state.v, m.p, m.longest),
-            np.concatenate(([shortest], slowest, -free)),
-            np.concatenate(([longest], fastest, free)),
-            memory["x_scale"],
+            self.equations.parameters(state.t, state.q, state.v, m.p, m.longest, binding),
+            np.concatenate(([shortest], slowest, -free, -directions)),
+            np.concatenate(([longest], fastest, free, directions)),
+            x_scale,
             y_scale,
             G_scale,
             pairs,
@@ -336,6 +347,7 @@ class GaussFormulation(ABC):
             P_N=pushed,
             P_N_impact=P_N.impact,
             P_T=rubbed,
+            P_T_impact=P_T.impact,
             mode=contact_modes(m, touching, pushed, rubbed),
             gamma_minus=start.v.dot(before.W_N) if constant else v_left.dot(after.W_N),
             gamma_plus=end.v.dot(after.W_N),

@@ -16,10 +16,11 @@ from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import MPCC, Program, Solution
 from nonsmooth.step_control import Landing, StepControl
-from nonsmooth.steppers.base import Ask, Stepping
+from nonsmooth.steppers.base import SLIPPING, Ask, Stepping
 from nonsmooth.steppers.equations import HALF_KICK, Advance
 from nonsmooth.steppers.gauss import GaussFormulation
 from nonsmooth.steppers.landing import AT_THE_END, closing_within
+from nonsmooth.steppers.mechanism import contact_modes
 
 __all__ = ["GaussMPCC"]
 
@@ -47,7 +48,7 @@ class GaussMPCC:
 
     Notes
     -----
-    Planar friction. Restitution needs landing.
+    Restitution needs landing. In space friction enters by its direction, P_T = mu P_N r, see `StepEquations`.
 
     A journal that is pressed on its bearing could reach the opposite side as well, by a greater impulse. Of the two
     roots of a landing step that one is refused.
@@ -123,8 +124,8 @@ class GaussMPCCFormulation(GaussFormulation):
         if guess is None:
             start = self._free_motion(state, dt, binding)
         else:
-            x = np.concatenate(([dt], guess.u, guess.P_g))
-            start = replace(guess.solution, x=x, y=self.pairs(guess.P_N, guess.P_T))
+            x, y = self.unknowns(dt, guess.u, guess.P_g, guess.P_N, guess.P_T)
+            start = replace(guess.solution, x=x, y=y)
         solution = yield program, start
         done = self._advance(program, solution)
         if self._on_the_far_side(state, done):
@@ -154,12 +155,8 @@ class GaussMPCCFormulation(GaussFormulation):
         return (yield from super().land(state, longest, closed))
 
     def _advance(self, program: MPCC, solution: Solution) -> Advance:
-        dt, u, P_g = self.equations.split(solution.x)
+        dt, u, P_g, P_N, P_T = self.equations.split(solution.x, solution.y, self.mechanism.friction)
         errors, _, _, q = self.equations.outcome(solution.x, solution.y, program.p)
-        P_N, P_T = solution.y, np.zeros(self.system.nc)
-        if self.rough:
-            P_N, forwards, backwards, _ = solution.y.reshape(4, -1)
-            P_T = forwards - backwards
         return Advance(dt, u, q, P_g, P_N, P_T, float(errors.max(initial=0.0)), solution)
 
     def _on_the_far_side(self, state: State, done: Advance) -> bool:
@@ -174,16 +171,20 @@ class GaussMPCCFormulation(GaussFormulation):
     def _active(self, state: State, binding: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Pairs that bind at the start of the step: closed contacts, their friction on the edge it was on."""
         closed, P_T = binding & (state.stepper_memory["closed"] > 0), state.stepper_memory["P_T"]
+        if self.equations.disc:
+            m, P_N = self.mechanism, state.stepper_memory["P_N"]
+            return np.concatenate([closed, closed & (contact_modes(m, closed, P_N, P_T) == SLIPPING)])
         return np.concatenate([closed, closed & (P_T > 0), closed & (P_T < 0), closed]) if self.rough else closed
 
     def _free_motion(self, state: State, dt: float, binding: NDArray[np.bool_]) -> Solution:
         """A guess: free motion with the impulses of the last step."""
         m = self.mechanism
         kick = dt / 2 if self.equations.scheme == HALF_KICK else dt
-        P_N, P_T = (np.where(binding, state.stepper_memory[name], 0.0) for name in ("P_N", "P_T"))
+        P_N = np.where(binding, state.stepper_memory["P_N"], 0.0)
+        P_T = np.where(m.by_tangent(binding), state.stepper_memory["P_T"], 0.0)
         u = state.v + kick * m.free_acceleration(state)
         if P_N.any():
             here = m.at(state.t, state.q)
             u = u + m.metric.change(here.W_N.dot(P_N) + here.W_T.dot(P_T) if self.rough else here.W_N.dot(P_N))
-        x = np.concatenate(([dt], u, np.zeros(self.system.ng)))
-        return Solution(x, self.pairs(P_N, P_T), "guess", 0, "guess", self._active(state, binding))
+        x, y = self.unknowns(dt, u, np.zeros(self.system.ng), P_N, P_T)
+        return Solution(x, y, "guess", 0, "guess", self._active(state, binding))

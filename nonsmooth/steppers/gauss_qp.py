@@ -63,7 +63,7 @@ class GaussQP:
 
     Notes
     -----
-    Planar friction. Restitution needs landing.
+    Restitution needs landing. In space, where the cone has no edges, each pass is a program with friction.
 
     References
     ----------
@@ -86,6 +86,8 @@ class GaussQP:
         """The scheme on one system."""
         if self.cone == "convex" and not isinstance(control, ConstantStep):
             raise InputError(f'GaussQP(cone="convex") takes a constant step, got {control}; give dt as a number.')
+        if self.cone == "convex" and system.dimension == 3:
+            raise InputError('GaussQP(cone="convex") exists in the plane only; take cone="coulomb".')
         formulation = GaussQPFormulation(system, parameters, control, solver)
         formulation.convex = self.cone == "convex"
         return formulation
@@ -111,10 +113,12 @@ class GaussQPFormulation(GaussFormulation):
     ) -> Generator[Ask, Solution, Advance]:
         """Successive QPs at given length."""
         m, memory, ng, nv, nc = self.mechanism, state.stepper_memory, self.system.ng, self.system.nv, self.system.nc
-        parameters = self.equations.parameters(state.t, state.q, state.v, m.p, m.longest)
+        parameters = self.equations.parameters(state.t, state.q, state.v, m.p, m.longest, np.ones(nc))
+        corrections = 0 if self.equations.disc else CORRECTIONS
         if guess is None:
             u, P_g = state.v, np.zeros(ng)
-            P_N, P_T = np.where(binding, memory["P_N"], 0.0), np.where(binding, memory["P_T"], 0.0)
+            P_N = np.where(binding, memory["P_N"], 0.0)
+            P_T = np.where(m.by_tangent(binding), memory["P_T"], 0.0)
         else:
             u, P_g, P_N, P_T = guess.u, guess.P_g, guess.P_N, guess.P_T
         edges = 2 if self.rough else 1
@@ -124,7 +128,7 @@ class GaussQPFormulation(GaussFormulation):
         solution = Solution(np.zeros(nv), np.zeros(active.size), "guess", 0, "guess", active)
         best: Advance | None = None
         for k in range(PASSES + 1):
-            x, y = np.concatenate(([dt], u, P_g)), self.pairs(P_N, P_T)
+            x, y = self.unknowns(dt, u, P_g, P_N, P_T)
             if k > 0:
                 errors, G, slip, q = self.equations.outcome(x, y, parameters)
                 contact_error = self.contact_error(G, slip, P_N, P_T, memory["y_scale"], binding)
@@ -139,7 +143,7 @@ class GaussQPFormulation(GaussFormulation):
             # the mass alone where the curvature takes away definiteness
             if deviation[0] > 0.5 and np.linalg.eigvalsh(H)[0] < 1e-3:
                 H = np.eye(nv)
-            if self.rough and k >= CORRECTIONS and not self.convex:
+            if self.rough and k >= corrections and not self.convex:
                 moved, P_g, P_N, P_T = yield from self._coulomb(
                     H, f, A * norms[:, None], G / dt, b * norms, slip, binding
                 )
@@ -151,7 +155,7 @@ class GaussQPFormulation(GaussFormulation):
             u = u + m.metric.velocity(solution.x)
             impulses = np.zeros(norms.size)
             impulses[rows] = solution.y / norms[rows]
-            P_g, P_N, P_T = impulses[:ng], np.maximum(impulses[ng:], 0.0), np.zeros(nc)
+            P_g, P_N, P_T = impulses[:ng], np.maximum(impulses[ng:], 0.0), np.zeros(self.system.nt)
             if self.rough:
                 forwards, backwards = P_N[:nc], P_N[nc:]
                 P_N, P_T = forwards + backwards, m.friction * (forwards - backwards)
@@ -180,21 +184,21 @@ class GaussQPFormulation(GaussFormulation):
     ) -> Generator[Ask, Solution, tuple[Array, Array, Array, Array]]:
         """A pass with Coulomb's law itself as one program: change of u in the mass metric, P_g, P_N, P_T."""
         m, ng, nc = self.mechanism, self.system.ng, self.system.nc
-        index = np.flatnonzero(binding)
-        plus, minus = rows[ng : ng + nc][index], rows[ng + nc :][index]
-        mu = np.where(m.friction > 0, m.friction, 1.0)[index, None]
-        contacts = np.stack([(plus + minus) / 2, (plus - minus) / (2 * mu)], axis=1).reshape(-1, f.size)
-        directions = np.concatenate([rows[:ng], contacts])
-        rates = np.concatenate([-b[:ng], np.column_stack([gap_rates[index], slip[index]]).ravel()])
+        index, normal, tangential = np.flatnonzero(binding), rows[ng : ng + nc], rows[ng + nc :]
+        if not self.equations.disc:  # rows of edges
+            mu = np.where(m.friction > 0, m.friction, 1.0)[:, None]
+            normal, tangential = (normal + tangential) / 2, (normal - tangential) / (2 * mu)
+        directions = np.concatenate([rows[:ng], m.blocks(normal.T, tangential.T, index).T])
+        rates = np.concatenate([-b[:ng], m.rows(gap_rates, slip, index)])
         response = np.linalg.solve(H, np.column_stack([directions.T, f]))
         delassus = directions @ response[:, :-1]
         names = m.names[:ng] + tuple(m.names[ng + i] for i in index)
         program = FrictionContact(
-            (delassus + delassus.T) / 2, rates - directions @ response[:, -1], m.friction[index], 2, ng, names
-        )
+            (delassus + delassus.T) / 2, rates - directions @ response[:, -1], m.friction[index],
+            1 + m.tangents, ng, names,
+        )  # fmt: skip
         z = (yield program, None).y
-        P_N, P_T = np.zeros(nc), np.zeros(nc)
-        P_N[index], P_T[index] = z[ng::2], z[ng + 1 :: 2]
+        P_N, P_T = m.parted(z[ng:], index)
         return response[:, :-1] @ z - response[:, -1], z[:ng], P_N, P_T
 
     def _rows(self, binding: NDArray[np.bool_]) -> tuple[NDArray[np.intp] | slice, tuple[str, ...]]:

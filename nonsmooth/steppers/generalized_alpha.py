@@ -65,8 +65,8 @@ class GeneralizedAlpha:
     ----------
     spectral_radius : rho [-], 0 <= rho <= 1
         What is left after a step of a vibration much faster than the step: 1 damps nothing, 0 all.
-    solver : settings of a solver of QPs, with friction of planar friction, optional
-        None for ``ActiveSet()``.
+    solver : settings of a solver of QPs, or of friction where there is any, optional
+        None for ``ActiveSet()``, and ``SemismoothNewton()`` for friction in space.
     fallback : bool
         Whether the chain of other solvers may take over where the first one's answer is not certified.
 
@@ -170,16 +170,18 @@ class GeneralizedAlphaFormulation:
         self.stepper, self.system = stepper, system
         self.mechanism = Mechanism(system, parameters, control.dt)
         self.mechanism.refuse_all_but_newton("GeneralizedAlpha")
-        self.smooth, self.displacement = SmoothEquations(system, parameters), Displacement(self.mechanism)
+        self.smooth, self.displacement = SmoothEquations(self.mechanism), Displacement(self.mechanism)
         self.weights = Weights.of(stepper.spectral_radius)
         self.rough = bool(np.any(self.mechanism.friction > 0))
         probe: Program = QP(np.eye(1), np.zeros(1), np.eye(1), np.zeros(1))
         if self.rough:
-            probe = FrictionContact(np.eye(2), np.zeros(2), np.ones(1), 2)
-        if not solver.fits(probe):
+            d = 1 + self.mechanism.tangents
+            probe = FrictionContact(np.eye(d), np.zeros(d), np.ones(1), d)
+        # without a solver of one's own, friction in space goes to the chain of its kind
+        if stepper.solver is not None and not solver.fits(probe):
             raise InputError(
                 f"GeneralizedAlpha poses {type(probe).__name__} programs here, which {solver} does not solve; "
-                "give it ActiveSet()."
+                "give it SemismoothNewton()."
             )
 
     def counts(self) -> dict[str, int]:
@@ -230,7 +232,8 @@ class GeneralizedAlphaFormulation:
         approaching = m.approaching(at.W_N, state.v, terms)
         steady = m.touching(at.g_N) & ~approaching & ~m.leaving(at.W_N, state.v, terms)
         shift_N = m.rebound(normal)
-        return Origin(b, a, lam, at, steady, shift_N, np.where(approaching, m.tangential * slip, 0.0))
+        shift_T = np.where(m.by_tangent(approaching), m.by_tangent(m.tangential) * slip, 0.0)
+        return Origin(b, a, lam, at, steady, shift_N, shift_T)
 
     def _passes(self, state: State, origin: Origin, t: float) -> Generator[Ask, Solution, Trial]:
         """Positions, then velocities, then a Newton step of the accelerations, until none of them changes."""
@@ -240,7 +243,7 @@ class GeneralizedAlphaFormulation:
         b, lam = origin.b, origin.lam
         u = v = state.v
         q = m.moved(state.q, u, dt)
-        directions, S, P = _directions(origin.at), np.zeros(ng + nc), np.zeros(ng + 2 * nc)
+        directions, S, P = _directions(origin.at), np.zeros(ng + nc), np.zeros(ng + nc + self.system.nt)
         bound, moved = np.zeros(nc, dtype=bool), np.inf
         # what round-off of the places is as a motion: joints cannot be closed better
         still = np.finfo(float).eps * float(np.max(np.abs(state.q)) * np.sqrt(np.max(np.diag(m.metric.M)))) / dt
@@ -295,12 +298,13 @@ class GeneralizedAlphaFormulation:
         P_N, P_T = P[ng : ng + nc], P[ng + nc :]
         sticking = contact_modes(self.mechanism, closed, P_N, P_T) == STICKING
         held = _directions(end)
-        by_position = self._free(held[:, np.concatenate([joints, S[ng:] > 0.0, np.zeros(nc, dtype=bool)])])
+        by_position = self._free(held[:, : ng + nc][:, np.concatenate([joints, S[ng:] > 0.0])])
+        sticking = self.mechanism.by_tangent(sticking)
         by_velocity = self._free(held[:, np.concatenate([joints, P_N > 0.0, sticking])])
         matrix = np.array(values.by_unknowns)
         matrix[:, :nv] += w.beta * w.new * dt**2 * values.by_position @ by_position
         matrix[:, :nv] += w.gamma * w.new * dt * values.by_velocity @ by_velocity
-        change = np.array(np.linalg.solve(matrix, -values.rows), dtype=float)
+        change = self.smooth.unknowns(matrix, -values.rows)
         return change[:nv], lam + change[nv:]
 
     def _free(self, held: Array) -> Array:
@@ -319,10 +323,10 @@ class GeneralizedAlphaFormulation:
         end = trial.end
         P_g, P_N, P_T = trial.P[:ng], trial.P[ng : ng + nc], trial.P[ng + nc :]
         struck = trial.closed & ~origin.steady
-        P_N_impact, P_T_impact = np.where(struck, P_N, 0.0), np.where(struck, P_T, 0.0)
+        P_N_impact, P_T_impact = np.where(struck, P_N, 0.0), np.where(m.by_tangent(struck), P_T, 0.0)
         push = end.W_N @ P_N_impact + end.W_T @ P_T_impact
         moved_g = m.metric.change(end.W_g)
-        P_g_impact = np.array(np.linalg.solve(end.W_g.T @ moved_g, -(moved_g.T @ push)), dtype=float)
+        P_g_impact = m.solved(end.W_g.T @ moved_g, -(moved_g.T @ push))
         gamma_minus, gamma_plus = origin.at.W_N.T @ start.v, end.W_N.T @ trial.v
         y_scale = m.typical_sizes(start.t, start.q, start.v)[1]
         law = np.minimum((gamma_plus + origin.shift_N) * dt / m.scale, P_N / y_scale)
@@ -340,6 +344,7 @@ class GeneralizedAlphaFormulation:
             P_N=P_N,
             P_N_impact=P_N_impact,
             P_T=P_T,
+            P_T_impact=P_T_impact,
             mode=contact_modes(m, trial.closed, P_N, P_T),
             gamma_minus=gamma_minus,
             gamma_plus=gamma_plus,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ __all__ = ["CLOSED_GAP", "CLOSED_RATE", "Configuration", "MassMetric", "Mechanis
 CLOSED_GAP = 1e-8
 #: share of the sum of its terms below which a gap rate counts as zero
 CLOSED_RATE = 1e-10
+#: singular value, of directions of joints with norm 1, below which rows count as redundant
+DEPENDENT = 1e-9
 #: share of the friction cone's radius by which a sticking force stays inside
 EDGE = 1e-6
 
@@ -75,6 +77,7 @@ class Mechanism:
 
     def __init__(self, system: System, p: Array, longest: float) -> None:
         self.system, self.p, self.longest = system, p, longest
+        self.tangents = system.dimension - 1
         self.numeric = system.numeric
         self.restitution, self.friction, self.tangential, self.scale = self.numeric.contact_law(p)
         contacts = [e for e in system.elements if isinstance(e, Contact) for _ in e.gap_labels]
@@ -83,11 +86,57 @@ class Mechanism:
         self.impacts = tuple(law.impact for law in laws)
         self.impact = self.impacts[0] if laws else "newton"
         self.rough = bool(np.any(self.friction > 0))
+        self.redundant = bool(getattr(system, "redundant", ()))
         self.metric = MassMetric(self.numeric.M(system.start.q, p)[0])
         self.angular = np.array([unit == "rad/s" for unit in system.names.v_units])
         self.names = system.constraint_names + system.contact_names
         self._free: tuple[State, Array] | None = None
         self._met: list[tuple[float, Array, Configuration]] = []
+
+    def blocks(self, W_N: Array, W_T: Array, index: NDArray[np.intp]) -> Array:
+        """Directions of these contacts, each normal followed by its tangents."""
+        tangential = W_T.reshape(len(W_T), W_N.shape[1], self.tangents)
+        return np.concatenate([W_N[:, :, None], tangential], axis=2)[:, index].reshape(len(W_N), -1)
+
+    def rows(self, normal: Array, tangential: Array, index: NDArray[np.intp]) -> Array:
+        """Numbers of these contacts, each normal one followed by the tangential ones."""
+        return np.column_stack([normal, tangential.reshape(normal.size, self.tangents)])[index].ravel()
+
+    def parted(self, rows: Array, index: NDArray[np.intp]) -> tuple[Array, Array]:
+        """Normal (nc,) and tangential (nt,) numbers of all contacts from the `rows` of some, zero elsewhere."""
+        nc, blocks = self.system.nc, rows.reshape(-1, 1 + self.tangents)
+        normal, tangential = np.zeros(nc), np.zeros((nc, self.tangents))
+        normal[index], tangential[index] = blocks[:, 0], blocks[:, 1:]
+        return normal, tangential.ravel()
+
+    def length(self, tangential: Array) -> Array:
+        """Lengths (nc,) of vectors along the tangents (nt,)."""
+        if self.tangents == 1:
+            return np.abs(tangential)
+        return np.asarray(np.linalg.norm(tangential.reshape(-1, self.tangents), axis=1))
+
+    def dot(self, one: Array, other: Array) -> Array:
+        """Products (nc,) of vectors along the tangents (nt,)."""
+        return one * other if self.tangents == 1 else np.sum((one * other).reshape(-1, self.tangents), axis=1)
+
+    def unit(self, tangential: Array) -> Array:
+        """Vectors along the tangents (nt,) brought to length 1; zero where they are zero."""
+        if self.tangents == 1:
+            return np.sign(tangential)
+        length = self.by_tangent(self.length(tangential))
+        return np.divide(tangential, length, out=np.zeros_like(tangential), where=length > 0)
+
+    def along(self, index: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Places of the tangents of these contacts among all tangents."""
+        return index if self.tangents == 1 else (self.tangents * index[:, None] + np.arange(self.tangents)).ravel()
+
+    def largest(self, tangential: Array) -> Array:
+        """The larger (nc,) of the numbers that each contact has along its tangents."""
+        return tangential if self.tangents == 1 else np.max(tangential.reshape(-1, self.tangents), axis=1)
+
+    def by_tangent(self, values: Any) -> Any:
+        """Numbers (nc,) of contacts, repeated for each of their tangents (nt,)."""
+        return values if self.tangents == 1 else np.repeat(values, self.tangents)
 
     def at(self, t: float, q: Array) -> Configuration:
         """The configuration; those of the last two arrays q are remembered."""
@@ -97,6 +146,15 @@ class Mechanism:
         configuration = Configuration(*self.numeric.configuration(t, q, self.p))
         self._met = [(t, q, configuration), *self._met[:1]]
         return configuration
+
+    def solved(self, K: Array, b: Array) -> Array:
+        """x with K x = b for the impulses x of joints, K = W' M^-1 W; where joints have redundant rows that of least
+        norm, each impulse counted in units in which its direction has norm 1 in the mass metric."""
+        if not self.redundant:
+            return np.asarray(np.linalg.solve(K, b), dtype=float)
+        scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(K)), np.finfo(float).tiny))
+        x = np.linalg.lstsq(scale[:, None] * K * scale, (scale * b.T).T, rcond=DEPENDENT)[0]
+        return np.asarray((scale * x.T).T, dtype=float)
 
     def force(self, t: float, q: Array, v: Array) -> Array:
         """h(t, q, v)."""
@@ -148,7 +206,13 @@ class Mechanism:
                 )
 
     def refuse_mixed_impacts(self, stepper: str) -> None:
-        """Raise InputError unless all contacts have one impact law, and Newton's alone tangential restitution."""
+        """Raise InputError unless all contacts have one impact law, known in this dimension, and Newton's alone
+        tangential restitution."""
+        if self.incremental and self.tangents > 1:
+            raise InputError(
+                f"{LAWS[self.impact]}'s impact law follows the slip along the impulse, which exists in the plane only, "
+                f"but contact '{self.system.contact_names[0]}' is spatial; give it impact='newton' or 'poisson'."
+            )
         if len(set(self.impacts)) > 1:
             mixed = " and ".join(f"{LAWS[impact]}'s" for impact in sorted(set(self.impacts), reverse=True))
             raise InputError(f"{stepper}: {mixed} impact laws cannot be mixed; give all contacts one of them.")
@@ -182,6 +246,6 @@ def contact_modes(m: Mechanism, closed: NDArray[np.bool_], P_N: Array, P_T: Arra
     if not m.rough:
         return modes
     loaded = closed & (m.friction > 0) & (P_N > 0)
-    sticks = np.abs(P_T) < m.friction * P_N * (1 - EDGE)
+    sticks = m.length(P_T) < m.friction * P_N * (1 - EDGE)
     modes[loaded & sticks], modes[loaded & ~sticks] = STICKING, SLIPPING
     return modes

@@ -183,12 +183,15 @@ class MoreauJeanFormulation:
         self.between = self.mechanism.impact != "newton"
         self.rough = bool(np.any(self.mechanism.friction > 0))
         self.balanced = stepper.levers == "balanced"
+        if self.balanced and system.dimension == 3:
+            raise InputError('MoreauJean: levers="balanced" exists in the plane only; take levers="predicted".')
         self.midpoint = stepper.joints == "midpoint" and system.ng > 0
         planar = [e.name for e in system.elements if isinstance(e, PlanarBody)]
         self.planar = [[system.v_names.index(f"{b}.{c}") for b in planar] for c in ("x", "y", "angle")]
         probe: Program = LCP(np.eye(1), np.zeros(1))
         if self.rough:
-            probe = FrictionContact(np.eye(2), np.zeros(2), np.ones(1), 2)
+            d = 1 + self.mechanism.tangents
+            probe = FrictionContact(np.eye(d), np.zeros(d), np.ones(1), d)
         if not solver.fits(probe):
             raise InputError(
                 f"MoreauJean poses {type(probe).__name__} programs here, which {solver} does not solve; "
@@ -219,9 +222,9 @@ class MoreauJeanFormulation:
     def start(self, state: State) -> Generator[Ask, Solution, tuple[State, Step | None]]:
         """Nothing to prepare but warm starts."""
         if "P_N" not in state.stepper_memory:
-            none: Array = np.zeros(self.system.nc)
+            P_N, P_T = np.zeros(self.system.nc), np.zeros(self.system.nt)
             y_scale = self.mechanism.typical_sizes(state.t, state.q, state.v)[1]
-            state = replace(state, stepper_memory={"P_N": none, "P_T": none, "y_scale": y_scale})
+            state = replace(state, stepper_memory={"P_N": P_N, "P_T": P_T, "y_scale": y_scale})
         if self.midpoint and "g_bends" not in state.stepper_memory:
             m, dt = self.mechanism, self.mechanism.longest
             before, after = (m.at(state.t + s, m.moved(state.q, state.v, s)) for s in (-dt / 2, dt / 2))
@@ -254,7 +257,7 @@ class MoreauJeanFormulation:
         here, terms = m.at(end.t, end.q), np.abs(start.v) + np.abs(v)
         touching = m.touching(m.at(end.t, m.moved(end.q, v, (end.t - start.t) / 2)).g_N)
         lasting = np.zeros_like(touching)
-        lasting[active] = (P[0::2] if self.rough else P) > 0
+        lasting[active] = (P[0 :: 1 + m.tangents] if self.rough else P) > 0
         # at rest in the directions of the step, at twice this rate in those of the next one
         lasting &= -(here.W_N.T @ v) <= LASTING * np.abs((here.W_N - contact.W_N).T @ v)
         if not np.any(touching & ~lasting & m.approaching(here.W_N, v, terms)):
@@ -279,6 +282,7 @@ class MoreauJeanFormulation:
             P_N=step.P_N + impact.P_N,
             P_N_impact=impact.P_N,
             P_T=step.P_T + impact.P_T,
+            P_T_impact=impact.P_T,
             mode=mode,
             gamma_minus=here.W_N.T @ end.v,
             gamma_plus=here.W_N.T @ impact.v,
@@ -293,7 +297,7 @@ class MoreauJeanFormulation:
         """(W_N, W_T) of the active contacts, contact by contact; W_N alone where nothing has friction."""
         if not self.rough:
             return at.W_N[:, active]
-        return np.stack([at.W_N[:, active], at.W_T[:, active]], axis=2).reshape(self.system.nv, -1)
+        return self.mechanism.blocks(at.W_N, at.W_T, active)
 
     def _balanced(self, contact: Configuration, state: State, u: Array, dt: float) -> Configuration:
         """Directions with levers to the centres of planar bodies moved by u for (1 - theta) dt, not by v for dt/2."""
@@ -310,7 +314,7 @@ class MoreauJeanFormulation:
         """Joints and levers at the iterate, contacts as one program, until the velocity no longer changes."""
         m = self.mechanism
         memory = (state.stepper_memory["P_N"], state.stepper_memory["P_T"])
-        P = np.column_stack(memory)[active].ravel() if self.rough else memory[0][active]
+        P = m.rows(*memory, active) if self.rough else memory[0][active]
         at_levers, W = contact, self._directions(contact, active)
         shift = self._restitution(state.v, W, active)
         u, change = state.v, np.inf
@@ -360,15 +364,15 @@ class MoreauJeanFormulation:
         R = end.W_g
         moved_a, moved_b = change(start.W_g), change(R)
         wanted = R.T @ u - g / dt - R.T @ (state.v + theta * (kick + push))
-        P_a = np.asarray(np.linalg.solve(R.T @ moved_a, wanted), dtype=float)
+        P_a = m.solved(R.T @ moved_a, wanted)
         u_new = state.v + theta * (kick + push) + moved_a @ P_a
         free = u_new + (1 - theta) * (kick + push)
         compliance = R.T @ moved_b
-        P_b = np.asarray(np.linalg.solve(compliance, -end.g_t - R.T @ free), dtype=float)
+        P_b = m.solved(compliance, -end.g_t - R.T @ free)
         v = free + moved_b @ P_b
         joints = Pushed(state.t, state.q, start, P_a), Pushed(state.t + dt, q, end, P_b)
         trial = Trial(u_new, v, m.moved(state.q, u_new, dt), force, joints, np.zeros(self.system.ng), P)
-        return trial, held_by_joints(R, compliance, W, moved_W)
+        return trial, self._held_by_joints(R, compliance, W, moved_W)
 
     def _trial_midpoint(self, state: State, dt: float, u: Array, W: Array, P: Array) -> tuple[Trial, Array]:
         """The same with one set of joint impulses, along the directions in the middle of the step."""
@@ -384,11 +388,17 @@ class MoreauJeanFormulation:
         bends = (R.T @ state.v + middle.g_t - memory["g_rates"]) * (2 / (dt + last))
         rates = -g / dt - 3 / 8 * dt * (bends + LEAD * dt / last * (bends - memory["g_bends"]))
         free, compliance = state.v + kick + push, R.T @ moved
-        P_g = np.asarray(np.linalg.solve(compliance, rates - middle.g_t - R.T @ free), dtype=float)
+        P_g = m.solved(compliance, rates - middle.g_t - R.T @ free)
         v = free + moved @ P_g
         joints = (Pushed(t, q, middle, P_g),)
         trial = Trial((state.v + v) / 2, v, m.moved(q, v, dt / 2), force, joints, rates, P, bends)
-        return trial, held_by_joints(R, compliance, W, moved_W)
+        return trial, self._held_by_joints(R, compliance, W, moved_W)
+
+    def _held_by_joints(self, R: Array, compliance: Array, W: Array, moved_W: Array) -> Array:
+        """The Delassus matrix of contacts whose impulses joints answer along R."""
+        coupling = R.T @ moved_W
+        delassus = W.T @ moved_W - coupling.T @ self.mechanism.solved(compliance, coupling)
+        return np.asarray((delassus + delassus.T) / 2)
 
     def _restitution(self, v: Array, W: Array, active: NDArray[np.intp]) -> Array:
         """What the laws add to the rates at the end: e min(gamma_N⁻, 0) and e_T gamma_T⁻."""
@@ -397,12 +407,11 @@ class MoreauJeanFormulation:
             return np.zeros_like(rates)
         if not self.rough:
             return self._rebound(rates, active)
-        normal, tangential = rates[0::2], rates[1::2]
-        struck = normal < 0.0
-        shift = np.empty_like(rates)
-        shift[0::2] = self._rebound(normal, active)
-        shift[1::2] = np.where(struck, m.tangential[active] * tangential, 0.0)
-        return shift
+        blocks = rates.reshape(active.size, 1 + m.tangents)
+        shift = np.empty_like(blocks)
+        shift[:, 0] = self._rebound(blocks[:, 0], active)
+        shift[:, 1:] = np.where(blocks[:, :1] < 0.0, m.tangential[active, None] * blocks[:, 1:], 0.0)
+        return shift.ravel()
 
     def _rebound(self, rates: Array, active: NDArray[np.intp]) -> Array:
         every = np.zeros(self.system.nc)
@@ -412,7 +421,8 @@ class MoreauJeanFormulation:
     def _program(self, delassus: Array, b: Array, active: NDArray[np.intp]) -> Program:
         names = tuple(self.system.contact_names[i] for i in active)
         if self.rough:
-            return FrictionContact(delassus, b, self.mechanism.friction[active], 2, names=names)
+            m = self.mechanism
+            return FrictionContact(delassus, b, m.friction[active], 1 + m.tangents, names=names)
         return LCP(delassus, b, names=names)
 
     def _projected(self, t: float, q: Array) -> Generator[Ask, Solution, Array]:
@@ -435,9 +445,11 @@ class MoreauJeanFormulation:
         at_levers: Configuration, W: Array,
     ) -> Step:  # fmt: skip
         m, dt, nc = self.mechanism, end.t - start.t, self.system.nc
-        P_N, P_T = np.zeros(nc), np.zeros(nc)
-        P = trial.contact
-        P_N[active], P_T[active] = (P[0::2], P[1::2]) if self.rough else (P, 0.0)
+        P_N, P_T = np.zeros(nc), np.zeros(self.system.nt)
+        if self.rough:
+            P_N, P_T = m.parted(trial.contact, active)
+        else:
+            P_N[active] = trial.contact
         gamma_minus, gamma_plus = contact.W_N.T @ start.v, at_levers.W_N.T @ end.v
         closed = np.isin(np.arange(nc), active)
         # one that has pressed as hard before lasts, and approaches because its direction turns
@@ -445,13 +457,13 @@ class MoreauJeanFormulation:
         # where one contact strikes, the others pass its impulse on
         approaching = closed & ~lasting & m.approaching(contact.W_N, start.v, np.abs(start.v))
         struck = closed & bool(np.any(approaching)) & (not self.between)
-        P_N_impact, P_T_impact = np.where(struck, P_N, 0.0), np.where(struck, P_T, 0.0)
+        P_N_impact, P_T_impact = np.where(struck, P_N, 0.0), np.where(m.by_tangent(struck), P_T, 0.0)
         jump = m.metric.change(at_levers.W_N @ P_N_impact + at_levers.W_T @ P_T_impact)
         answer: Array = np.zeros(self.system.ng)
         if self.system.ng and np.any(struck):  # the joints answer the impact
             R = trial.joints[-1].at.W_g
             moved = m.metric.change(R)
-            answer = -np.asarray(np.linalg.solve(R.T @ moved, R.T @ jump), dtype=float)
+            answer = -m.solved(R.T @ moved, R.T @ jump)
             jump = jump + moved @ answer
         v_left = end.v - jump
         smooth_slip = at_levers.W_T.T @ (start.v + end.v) / 2
@@ -477,6 +489,7 @@ class MoreauJeanFormulation:
             P_N=P_N,
             P_N_impact=P_N_impact,
             P_T=P_T,
+            P_T_impact=P_T_impact,
             mode=contact_modes(m, closed, P_N, P_T),
             gamma_minus=gamma_minus,
             gamma_plus=gamma_plus,
@@ -508,10 +521,3 @@ class MoreauJeanFormulation:
             scales.append(parts + FLOOR * m.metric.rows(at.W_g)[1] * size)
         found = np.abs(np.concatenate(values)) / np.maximum(np.concatenate(scales), np.finfo(float).tiny)
         return float(np.max(found, initial=0.0))
-
-
-def held_by_joints(R: Array, compliance: Array, W: Array, moved_W: Array) -> Array:
-    """The Delassus matrix of contacts whose impulses joints answer along R."""
-    coupling = R.T @ moved_W
-    delassus = W.T @ moved_W - coupling.T @ np.linalg.solve(compliance, coupling)
-    return (delassus + delassus.T) / 2

@@ -1,8 +1,8 @@
 """Smooth motion between events: which contacts press, stick or slip, and one Runge-Kutta step of that motion.
 
 In a phase the closed contacts are joints and the equations an index-1 system. With D the directions of joints, closed
-gaps and sticking slips, and F the same as force directions, where a slipping contact has W_N - mu s W_T with s the sign
-of its slip ::
+gaps and sticking slips, and F the same as force directions, where a slipping contact has W_N - mu W_T s with s the
+direction of its slip, a sign in the plane and a unit vector in space ::
 
     M v' = h + F lam,    D' v' + drift = 0,    q' = B(q) v
 
@@ -33,6 +33,8 @@ __all__ = ["PASSES", "Index", "Motion", "Phase", "Point", "Trial"]
 DEPENDENT = 1e-9
 #: misfit [m], [rad] below which a projection of positions is not repeated
 PROJECTED = 1e-15
+#: share of the sum of its terms below which a slip in space has no direction
+STILL = 1e-11
 PASSES = 4
 TINY = float(np.finfo(float).tiny)
 
@@ -41,11 +43,14 @@ Index = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Phase:
-    """Modes of all contacts; the sign of each slip, zero elsewhere; where directions are dependent, the shares in which
-    sticking contacts carry."""
+    """Modes of all contacts; the direction of each slip (nt,), zero elsewhere; where directions are dependent, the
+    shares in which sticking contacts carry.
+
+    The direction of slip is that at the start of a step. In space it turns with the slip, see `Motion.slip_directions`.
+    """
 
     mode: NDArray[np.int8]
-    sign: Array
+    direction: Array
     share: Array
     redundant: bool
 
@@ -53,12 +58,13 @@ class Phase:
     def remembered(cls, memory: Mapping[str, Array]) -> Phase:
         """From a state's memory."""
         redundant = bool(memory["redundant"][0])
-        return cls(memory["mode"].astype(np.int8), memory["sign"], memory["share"], redundant)
+        return cls(memory["mode"].astype(np.int8), memory["direction"], memory["share"], redundant)
 
     def memory(self) -> dict[str, Array]:
         """What a state remembers."""
         redundant = np.array([float(self.redundant)])
-        return {"mode": self.mode.astype(float), "sign": self.sign, "share": self.share, "redundant": redundant}
+        mode = self.mode.astype(float)
+        return {"mode": mode, "direction": self.direction, "share": self.share, "redundant": redundant}
 
     @cached_property
     def closed(self) -> Index:
@@ -158,34 +164,53 @@ class Motion:
         W_g, W_N, W_T, g_t, g_N, h, rate, drift = self.dynamics(t, q, v, self.m.p)
         ng, nc, closed, sticking = self.ng, self.nc, phase.closed, phase.sticking
         free = self.inverse_mass @ h
-        lam_g, lam_N, lam_T, a = np.zeros(ng), np.zeros(nc), np.zeros(nc), free
+        lam_g, lam_N, lam_T, a = np.zeros(ng), np.zeros(nc), np.zeros(self.m.system.nt), free
         if ng + closed.size:
-            D, F = self._directions(W_g, W_N, W_T, phase)
+            stuck, slip = self.m.along(sticking), self.slip_directions(W_T, v, phase)
+            D, F = self._directions(W_g, W_N, W_T, phase, slip)
             rows = drift[:ng]
             if closed.size:
-                rows = np.concatenate([rows, drift[ng + closed], drift[ng + nc + sticking]])
+                rows = np.concatenate([rows, drift[ng + closed], drift[ng + nc + stuck]])
             moved = self.inverse_mass @ F
             lam = self._solve(D.T @ moved, -(D.T @ free + rows), phase)
             a = free + moved @ lam
             lam_g, lam_N[closed] = lam[:ng], lam[ng : ng + closed.size]
-            lam_T[sticking] = lam[ng + closed.size :]
-            slipping = phase.slipping
-            if slipping.size:
-                lam_T[slipping] = -self.m.friction[slipping] * phase.sign[slipping] * lam_N[slipping]
+            lam_T[stuck] = lam[ng + closed.size :]
+            if phase.slipping.size:
+                slipping = self.m.along(phase.slipping)
+                lam_T[slipping] = -(self.m.by_tangent(self.m.friction) * slip * self.m.by_tangent(lam_N))[slipping]
         return Point(t, q, v, rate, a, free, lam_g, lam_N, lam_T, h, W_g, W_N, W_T, g_t, drift, g_N,
                      W_N.T @ v, W_T.T @ v)  # fmt: skip
 
-    def _directions(self, W_g: Array, W_N: Array, W_T: Array, phase: Phase) -> tuple[Array, Array]:
-        """D and F of the phase."""
+    def slip_directions(self, W_T: Array, v: Array, phase: Phase) -> Array:
+        """Directions (nt,) against which friction acts in this phase.
+
+        In the plane a slipping contact keeps its sign until its slip has come to zero, which ends the phase. In space
+        the direction is that of the slip itself; beyond the point where it has turned by a right angle from where the
+        step began, which ends the step, the equations go on smoothly with its mirror image.
+        """
+        if self.m.tangents == 1 or not phase.slipping.size:
+            return phase.direction
+        m, slip = self.m, W_T.T @ v
+        ahead = m.by_tangent(m.dot(slip, phase.direction))
+        mirrored = slip + np.where(ahead < 0.0, -2.0 * ahead, 0.0) * phase.direction
+        still = m.length(slip) <= STILL * (m.largest(np.abs(W_T).T @ np.abs(v)) + m.scale / m.longest)
+        return np.where(m.by_tangent((phase.mode == SLIPPING) & ~still), m.unit(mirrored), phase.direction)
+
+    def _directions(self, W_g: Array, W_N: Array, W_T: Array, phase: Phase, slip: Array) -> tuple[Array, Array]:
+        """D and F of the phase, where contacts slip along `slip`."""
         closed = phase.closed
         if not closed.size:
             return W_g, W_g
-        stuck = W_T[:, phase.sticking]
+        stuck = W_T[:, self.m.along(phase.sticking)]
         normal = W_N[:, closed]
         D = np.concatenate([W_g, normal, stuck], axis=1)
         if not phase.slipping.size:
             return D, D
-        normal = normal - W_T[:, closed] * (self.m.friction * phase.sign)[closed]
+        rubbing = W_T * (self.m.by_tangent(self.m.friction) * slip)
+        if self.m.tangents > 1:
+            rubbing = rubbing.reshape(len(W_T), -1, self.m.tangents).sum(axis=2)
+        normal = normal - rubbing[:, closed]
         return D, np.concatenate([W_g, normal, stuck], axis=1)
 
     def _solve(self, K: Array, b: Array, phase: Phase) -> Array:
@@ -197,14 +222,14 @@ class Motion:
         scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(K)), TINY))
         column = scale.copy()
         if phase.sticking.size:  # dependent sticking contacts fill their cones together
-            column[-phase.sticking.size :] *= phase.share[phase.sticking]
+            column[-self.m.along(phase.sticking).size :] *= self.m.by_tangent(phase.share[phase.sticking])
         scaled = scale[:, None] * K * column
         return np.asarray(column * np.linalg.lstsq(scaled, scale * b, rcond=1e-12)[0], dtype=float)
 
     def dependent(self, point: Point, mode: NDArray[np.int8]) -> bool:
         """Whether the directions of such a phase are dependent."""
         closed, sticking = np.flatnonzero(mode != OPEN), np.flatnonzero(mode == STICKING)
-        D = np.concatenate([point.W_g, point.W_N[:, closed], point.W_T[:, sticking]], axis=1)
+        D = np.concatenate([point.W_g, point.W_N[:, closed], point.W_T[:, self.m.along(sticking)]], axis=1)
         if D.shape[1] == 0:
             return False
         if D.shape[1] > D.shape[0]:
@@ -234,7 +259,7 @@ class Motion:
             q = self.m.moved(q, -moved @ self._least(D.T @ moved, misfit, phase), 1.0)
         if not np.isfinite(worst):
             raise SolverFailed(f"the projection onto joints and closed contacts diverges at t = {t:.9g} s.")
-        D = np.concatenate([W_g, W_N[:, closed], W_T[:, phase.sticking]], axis=1)
+        D = np.concatenate([W_g, W_N[:, closed], W_T[:, self.m.along(phase.sticking)]], axis=1)
         rates = D.T @ v
         rates[: self.ng] += g_t
         moved = self.inverse_mass @ D
@@ -296,7 +321,7 @@ class Motion:
 
     def closure_residual(self, x: Point, dt: float, phase: Phase) -> float:
         """Rates of joints, closed gaps and sticking slips over the sums of their terms, kicks of the step included."""
-        W = np.concatenate([x.W_g, x.W_N[:, phase.closed], x.W_T[:, phase.sticking]], axis=1)
+        W = np.concatenate([x.W_g, x.W_N[:, phase.closed], x.W_T[:, self.m.along(phase.sticking)]], axis=1)
         if W.shape[1] == 0:
             return 0.0
         kick = dt * x.free

@@ -55,13 +55,12 @@ def respond(
     W_g, W_N, W_T = directions
     c_g, c_N, c_T = offsets
     ng, nc, mu = W_g.shape[1], W_N.shape[1], m.friction[closed]
-    z_N, z_T = np.zeros(nc), np.zeros(nc)
+    z_N, z_T = np.zeros(nc), np.zeros(W_T.shape[1])
     names = m.names[:ng] + tuple(m.names[ng + i] for i in closed)
     rough = bool(np.any(mu > 0))
     if rough:
-        pairs = np.stack([W_N[:, closed], W_T[:, closed]], axis=2).reshape(x.size, -1)
-        D = np.concatenate([W_g, pairs], axis=1)
-        c = np.concatenate([c_g, np.column_stack([c_N[closed], c_T[closed]]).ravel()])
+        D = np.concatenate([W_g, m.blocks(W_N, W_T, closed)], axis=1)
+        c = np.concatenate([c_g, m.rows(c_N, c_T, closed)])
     else:
         D = np.concatenate([W_g, W_N[:, closed]], axis=1)
         c = np.concatenate([c_g, c_N[closed]])
@@ -70,11 +69,11 @@ def respond(
     b = D.T @ x + c
     if rough:
         Y = m.metric.inverse @ D
-        contacts = FrictionContact(Y.T @ Y, b, mu, 2, ng, names)
+        contacts = FrictionContact(Y.T @ Y, b, mu, 1 + m.tangents, ng, names)
         pushed, recover = pushed_friction_contact(contacts, np.zeros(mu.size) if push is None else push[closed])
         solution = yield pushed, None
-        z = recover(_refined(pushed, solution.y))
-        z_N[closed], z_T[closed] = z[ng::2], z[ng + 1 :: 2]
+        z = recover(_refined(pushed, solution.y) if m.tangents == 1 else solution.y)
+        z_N, z_T = m.parted(z[ng:], closed)
     else:
         rows, norms = m.metric.rows(D)
         none = np.zeros(x.size)

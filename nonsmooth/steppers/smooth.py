@@ -12,8 +12,8 @@ import numpy as np
 
 from nonsmooth.evaluation import Array, Evaluator
 from nonsmooth.model.state import State
-from nonsmooth.model.system import System
 from nonsmooth.steppers.equations import FLOOR
+from nonsmooth.steppers.mechanism import DEPENDENT, Mechanism
 
 __all__ = ["SmoothEquations", "Values"]
 
@@ -34,8 +34,9 @@ class SmoothEquations:
     Derivatives by position are along velocities, ``∂/∂q B(q)``.
     """
 
-    def __init__(self, system: System, p: Array) -> None:
-        self.system, self.p = system, p
+    def __init__(self, m: Mechanism) -> None:
+        self.m, self.system, self.p = m, m.system, m.p
+        system, p = m.system, m.p
         t, q, v = ca.SX.sym("t"), ca.SX.sym("q", system.nq), ca.SX.sym("v", system.nv)
         a, lam, s = ca.SX.sym("a", system.nv), ca.SX.sym("lam", system.ng), ca.SX.sym("p", p.size)
         M, h, W_g = system.M(q, s), system.h(t, q, v, s), system.W_g(t, q, s)
@@ -67,5 +68,18 @@ class SmoothEquations:
         """Accelerations and multipliers of a state."""
         nv, ng = self.system.nv, self.system.ng
         values = self.at(state.t, state.q, state.v, np.zeros(nv), np.zeros(ng))
-        unknowns = np.array(np.linalg.solve(values.by_unknowns, -values.rows), dtype=float)
+        unknowns = self.unknowns(values.by_unknowns, -values.rows)
         return unknowns[:nv], unknowns[nv:]
+
+    def unknowns(self, matrix: Array, rows: Array) -> Array:
+        """Accelerations and multipliers (or their changes) that solve `matrix`, of dependent multipliers the least."""
+        if not self.m.redundant:
+            return np.array(np.linalg.solve(matrix, rows), dtype=float)
+        nv = self.system.nv
+        # accelerations in the mass metric, multipliers in units in which their directions have norm 1 there
+        norms = 1.0 / self.m.metric.rows(matrix[nv:, :nv].T)[1]
+        left = np.vstack([self.m.metric.inverse @ matrix[:nv], norms[:, None] * matrix[nv:]])
+        right = np.concatenate([self.m.metric.inverse @ rows[:nv], norms * rows[nv:]])
+        scaled = np.hstack([left[:, :nv] @ self.m.metric.inverse.T, left[:, nv:] * norms])
+        x = np.linalg.lstsq(scaled, right, rcond=DEPENDENT)[0]
+        return np.concatenate([self.m.metric.inverse.T @ x[:nv], norms * x[nv:]])

@@ -59,11 +59,11 @@ class Transitions:
 
     def __init__(self, motion: Motion, dt_min: float, window: float) -> None:
         self.motion, self.m, self.dt_min, self.window = motion, motion.m, dt_min, window
-        self.ng, self.nc = motion.ng, motion.nc
+        self.ng, self.nc, self.nt = motion.ng, motion.nc, motion.m.system.nt
         self.closed_gap = np.maximum(CLOSED_GAP * self.m.scale, LOWEST)
 
     def settled(
-        self, before: Point, phase: Phase, striking: Mask, released: Mask, signs: dict[int, float]
+        self, before: Point, phase: Phase, striking: Mask, released: Mask, signs: dict[int, Array]
     ) -> Generator[Ask, Solution, tuple[Impact | None, Point, Phase]]:
         """Impact, if contacts strike, and the phase that follows."""
         m = self.m
@@ -107,14 +107,13 @@ class Transitions:
             *followed, _, rattling = rounds(m, directions, v, struck, restitution, together=self.window > 0.0)
             if not rattling.any():
                 return Impact(*followed)
-            none, index = np.zeros(self.nc), np.flatnonzero(rattling)
-            ended = yield from respond(m, followed[0], directions, (x.g_t, none, none), index)
+            none, still, index = np.zeros(self.nc), np.zeros(self.nt), np.flatnonzero(rattling)
+            ended = yield from respond(m, followed[0], directions, (x.g_t, none, still), index)
             return Impact(ended.x, *(a + b for a, b in zip(followed[1:], ended[1:], strict=True)))
         if m.impact == "newton":
-            offsets = (x.g_t, rebound, np.where(gamma < 0, m.tangential, 0.0) * slip)
+            offsets = (x.g_t, rebound, m.by_tangent(np.where(gamma < 0, m.tangential, 0.0)) * slip)
             return Impact(*(yield from respond(m, v, directions, offsets, index)))
-        none = np.zeros(self.nc)
-        offsets = (x.g_t, none, none)
+        offsets = (x.g_t, np.zeros(self.nc), np.zeros(self.nt))
         stopped = Impact(*(yield from respond(m, v, directions, offsets, index)))
         # without a rebound, below the threshold or as rest, there is no expansion
         returned = np.where(np.any(rebound[struck] < 0), restitution, 0.0) * stopped.P_N
@@ -132,7 +131,7 @@ class Transitions:
         """
         m = self.m
         touching = active | (x.g_N <= self.closed_gap)
-        v, sums, first, met = x.v, [np.zeros(k) for k in (self.ng, self.nc, self.nc)], 0.0, active
+        v, sums, first, met = x.v, [np.zeros(k) for k in (self.ng, self.nc, self.nt)], 0.0, active
         for k in range(RATTLE):
             terms = np.abs(x.v) + np.abs(v)
             approaching = touching & m.approaching(x.W_N, v, terms)
@@ -154,37 +153,40 @@ class Transitions:
         return Impact(v, *sums)
 
     def _phase(
-        self, x: Point, v: Array, candidates: Mask, signs: dict[int, float]
+        self, x: Point, v: Array, candidates: Mask, signs: dict[int, Array]
     ) -> Generator[Ask, Solution, tuple[Point, Phase]]:
         """Which candidates press, stick or slip, and the state projected onto them."""
         m, motion, nc = self.m, self.motion, self.nc
         none = np.zeros(nc)
-        mode, sign, share = np.zeros(nc, dtype=np.int8), none.copy(), none.copy()
-        free = Phase(mode, none, none, False)
+        mode, slip, share = np.zeros(nc, dtype=np.int8), np.zeros(self.nt), none.copy()
+        free = Phase(mode, slip, none, m.redundant)
         here = motion.at(x.t, x.q, v, free)
         index = np.flatnonzero(candidates)
         if index.size:
-            zero = 1e-10 * (np.abs(x.W_T).T @ (np.abs(v) + np.abs(x.v)) + m.scale / m.longest)
+            zero = 1e-10 * (m.largest(np.abs(x.W_T).T @ (np.abs(v) + np.abs(x.v))) + m.scale / m.longest)
             rough = m.friction > 0
-            sign = np.where(rough & candidates & (np.abs(here.slip) > zero), np.sign(here.slip), 0.0)
+            slips = m.by_tangent(rough & candidates & (m.length(here.slip) > zero))
+            slip = np.where(slips, m.unit(here.slip), 0.0)
             for i, value in signs.items():
-                sign[i] = value
-            answer, slip_rate = yield from self._forces(here, index, sign)
+                slip[m.along(np.array([i]))] = value
+            answer, slip_rate = yield from self._forces(here, index, slip)
             pressing = candidates & (answer.z_N > ZERO * np.max(answer.z_N, initial=0.0))
             small = self._zero_acceleration(here, answer.x)
             idle = candidates & ~pressing
             idle &= here.W_N.T @ answer.x + here.drift[self.ng : self.ng + nc] <= small
             for closed in (pressing | idle, pressing):
                 mode = np.where(closed, np.where(rough, SLIPPING, CLOSED), OPEN).astype(np.int8)
-                held = np.abs(answer.z_T) <= m.friction * answer.z_N * (1 + 1e-9)
-                held &= np.abs(slip_rate) <= ZERO * self._terms(here, here.W_T, answer.x, here.drift[-nc:])
-                mode[closed & rough & (sign == 0) & held] = STICKING
-                sign = np.where(mode == SLIPPING, np.where(sign == 0, np.sign(slip_rate), sign), 0.0)
+                held = m.length(answer.z_T) <= m.friction * answer.z_N * (1 + 1e-9)
+                terms = self._terms(here, here.W_T, answer.x, here.drift[self.ng + nc :])
+                held &= m.length(slip_rate) <= ZERO * m.largest(terms)
+                still = m.length(slip) == 0
+                mode[closed & rough & still & held] = STICKING
+                slip = np.where(m.by_tangent(still), m.unit(slip_rate), slip) * m.by_tangent(mode == SLIPPING)
                 redundant = motion.dependent(here, mode)
                 if not redundant or not idle.any():
                     break
             share = np.where(mode == STICKING, np.maximum(m.friction * answer.z_N, np.finfo(float).tiny), 0.0)
-            new = Phase(mode, sign, share, redundant)
+            new = Phase(mode, slip, share, redundant)
         else:
             new = free
         q, v = motion.projected(x.t, x.q, v, new)
@@ -210,19 +212,20 @@ class Transitions:
         return q, v
 
     def _forces(
-        self, here: Point, index: NDArray[np.intp], sign: Array
+        self, here: Point, index: NDArray[np.intp], slip: Array
     ) -> Generator[Ask, Solution, tuple[Response, Array]]:
-        """Forces and accelerations; contacts that slip already are given so much slip that they go on in that sense."""
+        """Forces and accelerations; contacts that slip already are given so much slip that they go on along it."""
         ng, nc = self.ng, self.nc
         c_g, c_N, c_T = here.drift[:ng], here.drift[ng : ng + nc], here.drift[ng + nc :]
         W = (here.W_g, here.W_N, here.W_T)
-        known = index[sign[index] != 0]
+        known = index[self.m.length(slip)[index] != 0]
         rates = np.concatenate([W[1].T @ here.free + c_N, W[2].T @ here.free + c_T])
-        apart = APART * max(float(np.max(np.abs(rates))), self.m.scale.min() / self.m.longest**2)
+        # in space the direction, too, should be told: it is off by the share that the rest has in this slip
+        apart = APART**self.m.tangents * max(float(np.max(np.abs(rates))), self.m.scale.min() / self.m.longest**2)
         for _ in range(3):
-            answer = yield from respond(self.m, here.free, W, (c_g, c_N, c_T + apart * sign), index)
+            answer = yield from respond(self.m, here.free, W, (c_g, c_N, c_T + apart * slip), index)
             slip_rate = W[2].T @ answer.x + c_T
-            if np.all(sign[known] * slip_rate[known] + apart > 0):
+            if np.all(self.m.dot(slip, slip_rate)[known] + apart > 0):
                 break
             apart *= APART
         return answer, slip_rate
@@ -234,5 +237,6 @@ class Transitions:
     def _terms(self, x: Point, W: Array, a: Array, drift: Array) -> Array:
         """Sizes of what W' a + drift is the sum of; if all vanish, of what moves a gap by its size in dt_max."""
         metric = self.m.metric
-        whole = metric.rows(W)[1] * (metric.length(x.free) + metric.length(a)) + self.m.scale / self.m.longest**2
+        scale = self.m.scale if W.shape[1] == self.nc else self.m.by_tangent(self.m.scale)
+        whole = metric.rows(W)[1] * (metric.length(x.free) + metric.length(a)) + scale / self.m.longest**2
         return np.abs(W).T @ (np.abs(x.free) + np.abs(a)) + np.abs(drift) + FLOOR * whole + np.finfo(float).tiny

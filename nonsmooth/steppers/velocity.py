@@ -55,27 +55,29 @@ def change_velocity(
     """The velocity after impulses of joints and `closed` contacts, with W_N' v⁺ >= `bound` and Coulomb's law.
 
     `tangential` [m/s] is added to the slip W_T' v⁺ in the law. `push` [N s] are normal impulses that v has taken up
-    already, but not their friction. Without friction this is a QP, else a `FrictionContact`. All are (nc,).
+    already, but not their friction. Without friction this is a QP, else a `FrictionContact`. All are (nc,), but
+    `tangential` (nt,).
     """
     _, W_N, W_T, W_g, g_t = m.at(t, q)
     ng, index = W_g.shape[1], np.flatnonzero(closed)
-    P_N, P_T = np.zeros(closed.size), np.zeros(closed.size)
+    P_N, P_T = np.zeros(closed.size), np.zeros(W_T.shape[1])
     rough = bool(np.any(m.friction[index] > 0))
-    W = np.stack([W_N[:, index], W_T[:, index]], axis=2).reshape(v.size, -1) if rough else W_N[:, index]
+    W = m.blocks(W_N, W_T, index) if rough else W_N[:, index]
     directions = np.concatenate([W_g, W], axis=1)
     if directions.shape[1] == 0:
         return VelocityChange(v, np.zeros(0), P_N, P_T, 0.0, 0.0)
     names = m.names[:ng] + tuple(m.names[ng + i] for i in index)
     rows, norms = m.metric.rows(directions)
     if rough:
-        shift = np.column_stack([-bound, np.zeros(closed.size) if tangential is None else tangential])[index].ravel()
+        shift = m.rows(-bound, np.zeros(W_T.shape[1]) if tangential is None else tangential, index)
         rates = directions.T @ v + np.concatenate([g_t, shift])
-        contacts = FrictionContact((rows @ rows.T) * norms * norms[:, None], rates, m.friction[index], 2, ng, names)
+        delassus = (rows @ rows.T) * norms * norms[:, None]
+        contacts = FrictionContact(delassus, rates, m.friction[index], 1 + m.tangents, ng, names)
         pushed, recover = pushed_friction_contact(contacts, np.zeros(index.size) if push is None else push[index])
         program: Program = pushed
         solution = yield program, None
         impulses = recover(solution.y)
-        P_N[index], P_T[index] = impulses[ng::2], impulses[ng + 1 :: 2]
+        P_N, P_T = m.parted(impulses[ng:], index)
     else:
         wanted = np.concatenate([-g_t, bound[index]]) - directions.T @ v
         program = QP(np.eye(v.size), np.zeros(v.size), rows, wanted / norms, ng, names)
@@ -95,13 +97,12 @@ def strike(
     """The impact on closed contacts, if one approaches, by their law; `terms` are the sizes that v is a sum of."""
     _, W_N, W_T, _, _ = m.at(t, q)
     if not np.any(closed & m.approaching(W_N, v, terms)):
-        none = np.zeros(closed.size)
-        return VelocityChange(v, np.zeros(m.system.ng), none, none, 0.0, 0.0)
+        return VelocityChange(v, np.zeros(m.system.ng), np.zeros(closed.size), np.zeros(W_T.shape[1]), 0.0, 0.0)
     rebound = m.rebound(W_N.T @ v)
     if m.incremental:
         return (yield from _follow(m, t, q, v, closed))
     if m.impact == "newton":
-        return (yield from change_velocity(m, t, q, v, closed, -rebound, m.tangential * (W_T.T @ v)))
+        return (yield from change_velocity(m, t, q, v, closed, -rebound, m.by_tangent(m.tangential) * (W_T.T @ v)))
     stopped = yield from change_velocity(m, t, q, v, closed, np.zeros(closed.size))
     # the threshold counts for Poisson's law as well: no expansion without a rebound
     restitution = np.where(np.any(rebound[closed] < 0), m.restitution, 0.0)

@@ -29,7 +29,7 @@ class Columns(Mapping[str, NDArray[Any]]):
     names
         Names of the columns (k,).
     array
-        Rows by columns (n, k).
+        Rows by columns (n, k), or (n, k, m) where each column is a vector in each row.
     units
         Unit of each column (k,).
 
@@ -44,7 +44,8 @@ class Columns(Mapping[str, NDArray[Any]]):
         self.array = array.view()
         self.array.flags.writeable = False
         self._order = {name: i for i, name in enumerate(self.names)}
-        if self.array.shape[1:] != (len(self._order),) or len(self.unit_list) != len(self.names):
+        sizes = {len(self._order), len(self.unit_list), len(self.names), *self.array.shape[1:2]}
+        if self.array.ndim not in (2, 3) or len(sizes) > 1:
             raise InputError(f"{len(self.names)} {what} names do not fit an array of shape {array.shape}.")
 
     def __getitem__(self, name: str) -> NDArray[Any]:

@@ -15,6 +15,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.state import State
 from nonsmooth.trajectory.certificate import Certificate, energy_ledger, energy_series, worst_violation
 from nonsmooth.trajectory.columns import Columns
+from nonsmooth.trajectory.contact_forces import ForceAxes, by_tangent, tangential_size
 from nonsmooth.trajectory.trajectory import Left, Trajectory, impact_table
 
 if TYPE_CHECKING:
@@ -62,10 +63,10 @@ class Recorder:
         if impact is not None:
             self._add(state, _arrays(impact), _scalars(impact))
             return
-        none, idle = np.zeros(len(self.system.contact_names)), np.zeros(len(self.system.reaction_names))
+        none, still, idle = (np.zeros(size) for size in (self.system.nc, self.system.nt, self.system.nr))
         open_, stored = none.astype(np.int8), float(np.sum(state.law_memory.get("stored", 0.0)))
         scalars = (*(0.0,) * (len(SCALARS) - 1), stored)
-        self._add(state, (state.v, none, none, none, open_, none, none, idle, idle), scalars)
+        self._add(state, (state.v, none, none, still, still, open_, none, none, idle, idle), scalars)
 
     def append(self, step: Step) -> None:
         """One accepted step."""
@@ -78,7 +79,8 @@ class Recorder:
         system, parameters = self.system, self.parameters
         n, columns = len(self), np.cumsum(self._widths[:-1])
         arrays = (np.ascontiguousarray(part) for part in np.split(np.array(self._rows), columns, axis=1))
-        q, v, v_left, P_N, P_N_impact, P_T, mode, gamma_minus, gamma_plus, reaction, reaction_impact = arrays
+        (q, v, v_left, P_N, P_N_impact, P_T, P_T_impact, mode, gamma_minus, gamma_plus, reaction,
+         reaction_impact) = arrays  # fmt: skip
         t, mode = np.array(self._times), mode.astype(np.int8)
         # works that the stepper does not know, None, are not numbers
         scalars = dict(zip(SCALARS, np.array(self._scalars, dtype=float).T, strict=True))
@@ -99,7 +101,7 @@ class Recorder:
             {
                 "t": t[row],
                 "P_N": P_N_impact[row, contact],
-                "P_T": P_T[row, contact],
+                "P_T": tangential_size(P_T, system)[row, contact],
                 "gamma_minus": gamma_minus[row, contact],
                 "gamma_plus": gamma_plus[row, contact],
             },
@@ -114,6 +116,8 @@ class Recorder:
             """Of impulses, over the time of their steps; 0 at a start."""
             time = total(dt)[:, None]
             return np.divide(total(array), time, out=np.zeros((len(kept), array.shape[1])), where=time > 0.0)
+
+        lam_N = mean(P_N - P_N_impact)
 
         def by_contact(array: NDArray[Any], unit: str) -> Columns:
             return Columns("contact", system.contact_names, array, [unit] * len(system.contact_names))
@@ -130,8 +134,8 @@ class Recorder:
             gap=by_contact(gap[kept], "m"),
             gap_rate=by_contact(rate[kept], "m/s"),
             P_N=by_contact(total(P_N), "N s"),
-            P_T=by_contact(total(P_T), "N s"),
-            lam_N=by_contact(mean(P_N - P_N_impact), "N"),
+            P_T=by_contact(by_tangent(total(P_T), system), "N s"),
+            lam_N=by_contact(lam_N, "N"),
             mode=by_contact(mode[kept], "1"),
             reaction=Columns("reaction", names.reactions, forces, r_units),
             reaction_impact=Columns("reaction", names.reactions, total(reaction_impact), impulse_units),
@@ -143,6 +147,7 @@ class Recorder:
             status=status,
             end=self._end,
             wall_seconds=float(wall_seconds),
+            force_axes=ForceAxes(system, parameters, q[kept], lam_N, mean(P_T - P_T_impact)),
         )
 
     def _add(self, state: State, arrays: tuple[NDArray[Any], ...], scalars: tuple[float | None, ...]) -> None:
@@ -162,7 +167,8 @@ SCALARS = (
 )  # fmt: skip
 #: arrays of a step, which stand in this order in a row behind its q and v
 ARRAYS = (
-    "v_left", "P_N", "P_N_impact", "P_T", "mode", "gamma_minus", "gamma_plus", "reaction", "reaction_impact",
+    "v_left", "P_N", "P_N_impact", "P_T", "P_T_impact", "mode", "gamma_minus", "gamma_plus", "reaction",
+    "reaction_impact",
 )  # fmt: skip
 _scalars: Callable[[Step], tuple[float | None, ...]] = attrgetter(*SCALARS)
 _arrays: Callable[[Step], tuple[NDArray[Any], ...]] = attrgetter(*ARRAYS)

@@ -13,6 +13,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.model.state import State
 from nonsmooth.trajectory.certificate import Certificate, energy_ledger
 from nonsmooth.trajectory.columns import Columns
+from nonsmooth.trajectory.contact_forces import ForceAxes
 from nonsmooth.trajectory.recorder import _plain
 from nonsmooth.trajectory.trajectory import Left, Trajectory, impact_table
 
@@ -54,6 +55,7 @@ class Rows:
 def trajectory_of_rows(
     system: System,
     rows: Rows,
+    parameters: Array,
     *,
     manifest: Mapping[str, Any],
     counts: Mapping[str, Any],
@@ -79,6 +81,10 @@ def trajectory_of_rows(
     smooth = rows.P_N - rows.P_N_impact
     force = np.divide(smooth, rows.dt[:, None], out=np.zeros_like(smooth), where=rows.dt[:, None] > 0.0)
     gap, joint, complementarity, residual = rows.worst
+    # a contact's impulse is an impact's or none, but where a gap is landed on within the step
+    smooth_T = np.where(rows.P_N_impact > 0.0, 0.0, rows.P_T)
+    friction = np.divide(smooth_T, rows.dt[:, None], out=np.zeros_like(smooth_T), where=rows.dt[:, None] > 0.0)
+    axes = ForceAxes(system, parameters, rows.q, force, friction)
     return Trajectory(
         t=rows.t,
         q=Columns("coordinate", names.q, rows.q, names.q_units),
@@ -100,4 +106,5 @@ def trajectory_of_rows(
         status=status,
         end=end,
         wall_seconds=float(wall_seconds),
+        force_axes=axes,
     )

@@ -8,6 +8,7 @@ import tempfile
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.state import State
 from nonsmooth.trajectory.certificate import Certificate, EnergyLedger
 from nonsmooth.trajectory.columns import Columns
+from nonsmooth.trajectory.contact_forces import ForceAxes
 
 if TYPE_CHECKING:
     import xarray
@@ -54,7 +56,8 @@ class Trajectory:
         True gaps [m], open > 0, and their rates [m/s], opening > 0.
     P_N, P_T
         Normal and tangential impulse [N s] of the step that ends in the row, impacts included; P_N >= 0 presses apart.
-        Row 0 is zero, unless the start is an impact.
+        Row 0 is zero, unless the start is an impact. In space P_T has two components in each row, along tangents of no
+        meaning of their own; see `contact_force`.
     lam_N
         Mean normal force [N] of that step, impacts excluded.
     mode
@@ -67,7 +70,7 @@ class Trajectory:
         ``loss_friction``, ``loss_damping``, ``remainder`` [J]; see `EnergyLedger`.
     impacts
         Structured array (t, contact, P_N, P_T, gamma_minus, gamma_plus): one row per contact and impact; gap rates
-        [m/s] before and after, closing < 0. P_T is that of the whole step.
+        [m/s] before and after, closing < 0. P_T is that of the whole step, in space its length.
     certificate
         The worst of the run and its balance of energy.
     counts
@@ -102,6 +105,24 @@ class Trajectory:
     status: str
     end: State
     wall_seconds: float
+    force_axes: ForceAxes | Columns | None = None
+
+    @cached_property
+    def contact_force(self) -> Columns:
+        """Mean force of each contact on its second body in the step that ends in the row, impacts excluded.
+
+        By contact (n, dimension) [N], in the ground frame: ``trajectory.contact_force["ball"]``.
+
+        Raises
+        ------
+        InputError
+            For a planar run that was read from a file: files keep these vectors in space only.
+        """
+        if self.force_axes is None:
+            raise InputError(
+                "The file of a planar run does not keep contact forces as vectors; read lam_N and P_T, or run it again."
+            )
+        return self.force_axes if isinstance(self.force_axes, Columns) else self.force_axes.forces()
 
     def __repr__(self) -> str:
         c, status = self.certificate, textwrap.shorten(self.status, 90, placeholder=" ...")
@@ -131,10 +152,15 @@ class Trajectory:
             columns = table.of(self)
             units = " or ".join(dict.fromkeys(columns.unit_list)) or "1"
             attributes = {"units": units, "long_name": table.long_name, "sign": table.sign, "what": columns.what}
-            data[table.variable] = (("time", table.dimension), columns.array, attributes)
+            dimensions = ("time", table.dimension, "tangent")[: columns.array.ndim]
+            data[table.variable] = (dimensions, columns.array, attributes)
             coordinates[table.dimension] = (table.dimension, _strings(columns.names))
             if len(set(columns.unit_list)) > 1:
                 coordinates[table.units] = (table.dimension, _strings(columns.unit_list))
+        if self.P_T.array.ndim == 3:
+            attributes = {"units": "N", "long_name": "mean force of the step on the second body, impacts excluded"}
+            data["contact_force"] = (("time", "contact", "axis"), self.contact_force.array, attributes)
+            coordinates["axis"] = ("axis", _strings("xyz"))
         for name, unit in IMPACT_COLUMNS.items():
             attributes = {"units": unit, "long_name": f"{name} of an impact"}
             data[f"impact_{name}"] = ("impact", self.impacts[name], attributes)
@@ -223,6 +249,9 @@ class Trajectory:
         names = [one.name for one in fields(Certificate) if one.name != "energy"]
         worst = {name: float(attributes[f"certificate_{name}"]) for name in names}
         left = Left(tables.pop("v_left"), tables.pop("gap_rate_left"))
+        vectors, gaps = None, tables["P_N"].names
+        if "contact_force" in dataset:
+            vectors = Columns("contact", gaps, dataset["contact_force"].values, ["N"] * len(gaps))
         return cls(
             t=t,
             left=left,
@@ -233,6 +262,7 @@ class Trajectory:
             status=str(attributes["status"]),
             end=State(float(t[-1]), tables["q"].array[-1].copy(), tables["v"].array[-1].copy(), **memories),
             wall_seconds=float(attributes["wall_seconds"]),
+            force_axes=vectors,
             **tables,
         )
 
