@@ -2,50 +2,104 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import casadi as ca
 
-from nonsmooth.model.drawing import Drive, Primitive, Turn
-from nonsmooth.model.frames import PlanarPlacement
-from nonsmooth.model.joints import Joint, _misfit, _sine
+from nonsmooth.model import rows as primitive
+from nonsmooth.model.frames import SpatialPlacement, rotation_matrix
+from nonsmooth.model.joints import (
+    IDENTITY,
+    ORIGIN,
+    POINT,
+    TURNS,
+    Direction,
+    Joint,
+    Orientation,
+    _misfit,
+    _sine,
+)
 from nonsmooth.model.signals import Signal, evaluate_signal
 from nonsmooth.quantities import Point, Quantity
 
-__all__ = ["PrescribedMotion"]
+__all__ = ["PrescribedMotion", "PrescribedPose"]
+
+COORDINATES = ("angle", "x", "y", "z", "distance", "displacement")
+Position = tuple[float, float, float] | Callable[[Any], Any]
+Quaternion = tuple[float, float, float, float] | Callable[[Any], Any]
 
 
 @dataclass(frozen=True, eq=False)
 class PrescribedMotion(Joint):
     """Driver: one relative coordinate of b against a follows a function of time.
 
-    ``angle``: sin(theta_b - theta_a - motion(t)) = 0 [rad]; ``x`` or ``y``: that component, in the frame of a, of the
-    vector from the point `at_a` to the point `at_b`, minus motion(t) = 0 [m]. Its reaction is the driving force or
-    torque on b.
+    ``angle``: sin(theta_b - theta_a - motion(t)) = 0 [rad]; ``x``, ``y`` or ``z``: that component, in the frame of a,
+    of the vector from the point `at_a` to the point `at_b`, minus motion(t) = 0 [m]; ``distance``: the length L of this
+    vector d, ``(d . d - L(t)^2) / (2 L(t)) = 0`` [m]; ``displacement``: its component along `axis_a`, minus motion(t)
+    = 0 [m]. Its reaction is the driving force or torque on b.
+
+    It is spatial where an axis or a point of three components is given. The angle is then that about `axis_a` from the
+    orientation `quaternion` of b against a, positive by the right-hand rule; a `Revolute` or `Cylindrical` joint holds
+    the axis. It counts any number of turns: only sine and cosine of the motion enter.
 
     Parameters
     ----------
-    coordinate : "angle", "x" or "y"
+    coordinate : "angle", "x", "y", "z", "distance" or "displacement"
     motion : number, callable of t [s] -> [rad] or [m], or Table
-        A callable is called once, with symbolic time.
+        A callable is called once, with symbolic time. A distance is > 0.
     at_a, at_b : [m]
-        For "x" and "y".
+        For all but "angle".
+    axis_a : [-], optional
+        For "angle" in space and "displacement": the axis in the frame of a, of any length.
+    quaternion : [-], optional
+        For "angle" in space: (w, x, y, z) of b against a at angle zero; without it that in which both frames are
+        parallel.
+
+    Raises
+    ------
+    ModelError
+        If the coordinate is not one of these, or an axis or quaternion is missing, superfluous or out of range.
 
     >>> PrescribedMotion("motor", "ground", "crank", coordinate="angle", motion=lambda t: 150.0 * t).rows
     (('angle', 'rad'),)
     """
 
-    coordinate: Literal["angle", "x", "y"] = field(kw_only=True)
+    coordinate: Literal["angle", "x", "y", "z", "distance", "displacement"] = field(kw_only=True)
     motion: Annotated[Signal, Quantity("rad or m")] = field(kw_only=True)
-    at_a: Point = (0.0, 0.0)
-    at_b: Point = (0.0, 0.0)
+    at_a: Point = ORIGIN
+    at_b: Point = ORIGIN
+    axis_a: Direction | None = None
+    quaternion: Orientation | None = None
+
+    in_space = "axis_a, or points of three components"
 
     def __post_init__(self) -> None:
+        if self.coordinate not in COORDINATES:
+            *others, last = (f'"{one}"' for one in COORDINATES)
+            raise self.error(f"coordinate must be {', '.join(others)} or {last}, got {self.coordinate!r}.")
+        if self.axis_a is None and self.coordinate == "displacement":
+            raise self.error("a displacement needs its axis; give axis_a.")
+        if self.axis_a is not None and self.coordinate not in ("angle", "displacement"):
+            raise self.error(f'axis_a is for "angle" and "displacement", not for "{self.coordinate}"; leave it out.')
+        if self.quaternion is not None and (self.coordinate != "angle" or self.axis_a is None):
+            raise self.error("quaternion is for an angle about axis_a; leave it out.")
+        self._fill_origin("at_a", "at_b")
         super().__post_init__()
-        if self.coordinate not in ("angle", "x", "y"):
-            raise self.error(f'coordinate must be "angle", "x" or "y", got {self.coordinate!r}.')
+
+    def check_together(self, numbers: Mapping[str, float]) -> None:
+        """Raise ModelError if a constant distance is not positive, besides what is wrong with directions."""
+        super().check_together(numbers)
+        if self.coordinate == "distance" and not numbers.get("motion", 1.0) > 0.0:
+            raise self.error(f"a distance must be positive, got motion {numbers['motion']!r} m.")
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
+        points = (self.at_a, self.at_b)
+        spatial = self.axis_a is not None or self.coordinate == "z" or any(len(point) == 3 for point in points)
+        return (3,) if spatial else (2,)
 
     def quantity(self, label: str) -> Quantity:
         return Quantity(self.rows[0][1]) if label == "motion" else super().quantity(label)
@@ -59,19 +113,85 @@ class PrescribedMotion(Joint):
             return evaluate_signal(self.name, "motion", self.motion, t, 1)
         return p.motion
 
-    def _offset(self, t: ca.SX, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+    def _offset(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        if self.coordinate == "displacement":
+            return primitive.offset_along(a, b, p.at_a, p.at_b, p.axis_a) - self._target(t, p)
         offset = a.unrotate(b.point(p.at_b) - a.point(p.at_a))
-        return offset[0 if self.coordinate == "x" else 1] - self._target(t, p)
+        return offset[("x", "y", "z").index(self.coordinate)] - self._target(t, p)
 
-    def constraint(self, t: ca.SX, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        return _sine(a, b, self._target(t, p)) if self.coordinate == "angle" else self._offset(t, a, b, p)
+    def _angle(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
+        """Sine and cosine of the angle about the axis minus motion(t)."""
+        quaternion, target = getattr(p, "quaternion", IDENTITY), self._target(t, p)
+        axis_b = rotation_matrix(quaternion).T @ primitive.unit(p.axis_a)
+        S, C = primitive.twist(primitive.relative_orientation(a, b, quaternion), axis_b)
+        return S * ca.cos(target) - C * ca.sin(target), C * ca.cos(target) + S * ca.sin(target)
 
-    def closure(self, t: ca.SX, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        return _misfit(a, b, self._target(t, p)) if self.coordinate == "angle" else self._offset(t, a, b, p)
+    def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        if self.coordinate == "distance":
+            return primitive.distance(a, b, p.at_a, p.at_b, self._target(t, p))
+        if self.coordinate != "angle":
+            return self._offset(t, a, b, p)
+        return _sine(a, b, self._target(t, p)) if self.axis_a is None else self._angle(t, a, b, p)[0]
+
+    def closure(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        if self.coordinate == "distance":
+            return primitive.distance_residual(a, b, p.at_a, p.at_b, self._target(t, p))
+        if self.coordinate != "angle":
+            return self._offset(t, a, b, p)
+        return _misfit(a, b, self._target(t, p)) if self.axis_a is None else ca.atan2(*self._angle(t, a, b, p))
 
     def application_point(self, p: SimpleNamespace) -> ca.SX:
         return p.at_b
 
-    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        a, b = self.spots(p)
-        return (Turn(b, a),) if self.coordinate == "angle" else (Drive(a, b),)
+
+@dataclass(frozen=True, eq=False)
+class PrescribedPose(Joint):
+    """Driver in space: a point of b and its orientation follow functions of time (6 rows).
+
+    ``R_a' (r_b + R_b s_b - r_a - R_a s_a) - position(t) = 0`` [m], in the frame of a, and ``sin(phi) n = 0`` [rad] of
+    the rotation (phi, n) by which b deviates from the orientation `quaternion`, in the frame of b. Where it drives the
+    tool of a robot along a path, the robot's joints solve the inverse kinematics; the reaction is the force and the
+    torque that the path requires.
+
+    Parameters
+    ----------
+    position : three numbers, or a callable of t [s] that returns three [m]
+        Of the point `at_b` against the point `at_a`, in the frame of a. A callable is called once, with symbolic time.
+    quaternion : four numbers of norm 1, or a callable of t [s] that returns four
+        (w, x, y, z), orientation of b against a. What a callable returns is divided by its norm and must not vanish.
+    at_a, at_b : [m]
+
+    >>> path = lambda t: (0.2 * ca.cos(t), 0.2 * ca.sin(t), -1.45)
+    >>> len(PrescribedPose("path", "ground", "platform", position=path).rows)
+    6
+    """
+
+    position: Annotated[Position, Quantity("m")] = field(kw_only=True)
+    quaternion: Annotated[Quaternion, Quantity("-", labels=("w", "x", "y", "z"))] = field(
+        default=IDENTITY, kw_only=True
+    )
+    at_a: Point = (0.0, 0.0, 0.0)
+    at_b: Point = (0.0, 0.0, 0.0)
+
+    dimensions = (3,)
+    rows = POINT + TURNS
+
+    def _signal(self, what: str, size: int, t: ca.SX, p: SimpleNamespace) -> ca.SX:
+        value = getattr(self, what)
+        return evaluate_signal(self.name, what, value, t, size) if callable(value) else getattr(p, what)
+
+    def _offset(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
+        offset = a.unrotate(primitive.coincident_points(a, b, p.at_a, p.at_b))
+        return offset - self._signal("position", 3, t, p)
+
+    def _deviation(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
+        return primitive.relative_orientation(a, b, self._signal("quaternion", 4, t, p))
+
+    def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
+        return ca.vertcat(self._offset(t, a, b, p), primitive.turn(self._deviation(t, a, b, p)))
+
+    def closure(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
+        return ca.vertcat(self._offset(t, a, b, p), primitive.rotation_vector(self._deviation(t, a, b, p)))
+
+    def application_point(self, p: SimpleNamespace) -> ca.SX:
+        return p.at_b

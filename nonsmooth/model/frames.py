@@ -13,7 +13,15 @@ from typing import Any
 
 import casadi as ca
 
-__all__ = ["Placement", "PlanarPlacement", "SpatialPlacement", "cross", "ground_placement", "placement_like"]
+__all__ = [
+    "Placement",
+    "PlanarPlacement",
+    "SpatialPlacement",
+    "cross",
+    "ground_placement",
+    "placement_like",
+    "rotation_matrix",
+]
 
 
 def cross(a: Any, b: Any) -> ca.SX:
@@ -124,6 +132,17 @@ Placement = PlanarPlacement | SpatialPlacement
 
 def _unit_vectors() -> list[ca.SX]:
     return [ca.SX.eye(3)[:, i] for i in range(3)]
+
+
+def rotation_matrix(quaternion: Any) -> ca.SX:
+    """R (3, 3) of a nonzero quaternion (w, x, y, z), divided by its norm."""
+    w, x, y, z = (quaternion[i] for i in range(4))
+    entries = [
+        [w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z],
+    ]
+    return ca.blockcat(entries) / (w * w + x * x + y * y + z * z)
 
 
 def ground_placement(dimension: int) -> Placement:

@@ -1,26 +1,46 @@
-"""Ideal joints of planar mechanisms.
+"""Ideal joints, and those that exist in the plane and in space.
 
-A joint poses g(t, q) = 0; its force on the bodies is W_g lambda_g. Rows are smooth functions of placements: angles
-enter through the sine of their difference.
+A joint imposes g(t, q) = 0; its force on the bodies is W_g lambda_g. Rows are smooth functions of placements: angles
+enter through the sine of their difference. A joint is spatial where its axis or its quaternion is given.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 
+from nonsmooth.model import rows as primitive
 from nonsmooth.model.bodies import Body, Ground
+from nonsmooth.model.drawing import Axle, Mark, Primitive, Slide, Spot, vector
 from nonsmooth.model.elements import Element
-from nonsmooth.model.frames import PlanarPlacement, cross
-from nonsmooth.quantities import Point, Quantity
+from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement, cross
+from nonsmooth.quantities import AXES, Point, Quantity
 
-__all__ = ["Fixed", "Joint", "Prismatic", "Revolute"]
+__all__ = ["Direction", "Fixed", "Joint", "Orientation", "Prismatic", "Revolute"]
 
 Angle = Annotated[float, Quantity("rad")]
+#: a vector along an axis or a normal, of any length but zero
+Direction = Annotated[tuple[float, float, float], Quantity("-")]
+#: (w, x, y, z), scalar part first, of norm 1
+Orientation = Annotated[tuple[float, float, float, float], Quantity("-", labels=("w", "x", "y", "z"))]
 BodyRef = Body | Ground | str
+Row = tuple[str, str]
+
+#: where nothing is said of a point: the origin of the body, with as many components as the joint's space has
+ORIGIN: tuple[float, ...] = (0.0, 0.0)
+POINT: tuple[Row, ...] = (("x", "m"), ("y", "m"), ("z", "m"))
+OFFSETS: tuple[Row, ...] = (("offset_1", "m"), ("offset_2", "m"))
+TILTS: tuple[Row, ...] = (("tilt_1", "rad"), ("tilt_2", "rad"))
+TURNS: tuple[Row, ...] = (("turn_x", "rad"), ("turn_y", "rad"), ("turn_z", "rad"))
+#: the quaternion of parallel frames
+IDENTITY = (1.0, 0.0, 0.0, 0.0)
+#: deviation of a quaternion's norm from 1 that is taken for rounding of its digits
+NORM = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,19 +53,51 @@ class Joint(Element):
     body_fields = ("a", "b")
     dimensions = (2,)
     #: label and unit of each row
-    rows: ClassVar[tuple[tuple[str, str], ...]] = ()
+    rows: ClassVar[tuple[Row, ...]] = ()
+    #: what makes a joint that exists in both dimensions a spatial one
+    in_space: ClassVar[str] = ""
 
-    def constraint(self, t: ca.SX, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        """g, one entry per row; zero when the joint is closed."""
-        raise TypeError(f"{type(self).__name__} poses no constraint.")
+    def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        """g of two placements, one entry per row; zero when the joint is closed."""
+        raise TypeError(f"{type(self).__name__} imposes no constraint.")
 
-    def closure(self, t: ca.SX, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        """The misfit that is reported; differs from `constraint` where the latter has a second root."""
+    def closure(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        """The constraint residual that is reported; differs from `constraint` where the latter has a second root."""
         return self.constraint(t, a, b, p)
 
     def application_point(self, p: SimpleNamespace) -> ca.SX:
         """Point of the second body, in its frame, at which the reaction is reported."""
-        return ca.SX.zeros(2)
+        return ca.SX.zeros(self.dimensions[0])
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        """A mark at the points ``at_a`` and ``at_b``, of which the latter is else the application point."""
+        a, b = self.spots(p)
+        if not b.at:
+            b = Spot(b.body, vector(ca.evalf(ca.SX(self.application_point(p)))))
+        return (Mark(a, b),)
+
+    def check_together(self, numbers: Mapping[str, float]) -> None:
+        """Raise ModelError if a direction is zero or has not three components, or a quaternion is not of norm 1."""
+        for field, declared in self._declared().items():
+            labels = declared.quantity.labels
+            parts = [numbers[f"{field}_{axis}"] for axis in labels if f"{field}_{axis}" in numbers]
+            if not parts or declared.quantity.unit != "-":
+                continue
+            if len(parts) != len(labels):
+                raise self.error(f"{field} takes {len(labels)} components, got {len(parts)}.")
+            norm = math.sqrt(math.fsum(part * part for part in parts))
+            if labels == AXES and not norm > 0.0:
+                raise self.error(f"{field} must be a direction, a vector that is not zero, got {tuple(parts)}.")
+            if labels != AXES and not abs(norm - 1.0) <= NORM:
+                raise self.error(
+                    f"{field} must have norm 1 within {NORM:g}, got {tuple(parts)} of norm {norm:.9g}; divide by it."
+                )
+
+    def _fill_origin(self, *fields: str) -> None:
+        """Points of which nothing is said get as many components as the joint's space has."""
+        for field in fields:
+            if getattr(self, field) is ORIGIN:
+                object.__setattr__(self, field, (0.0,) * self.dimensions[0])
 
 
 def _sine(a: PlanarPlacement, b: PlanarPlacement, angle: ca.SX) -> ca.SX:
@@ -67,27 +119,68 @@ def _relative(a: PlanarPlacement, b: PlanarPlacement) -> tuple[ca.SX, ca.SX]:
 
 @dataclass(frozen=True, eq=False)
 class Revolute(Joint):
-    """Ideal pin: two points coincide, ``r_b + A_b s_b - r_a - A_a s_a = 0`` (2 rows, [m], global frame).
+    """Ideal pin: two points coincide, ``r_b + A_b s_b - r_a - A_a s_a = 0`` (2 rows, [m], ground frame).
+
+    In space, where the axes are given, 5 rows: 3 of the points, and two of the sine of the tilt of the axis of b
+    against that of a, ``t_i . A_a' A_b n_b = 0`` [rad], with the transversals t_1, t_2 of the axis of a.
 
     Parameters
     ----------
     at_a, at_b : s_a, s_b [m]
         The pin in the frame of each body.
+    axis_a, axis_b : n_a, n_b [-], optional
+        The axis in the frame of each body, of any length; given, the joint is spatial.
+
+    Raises
+    ------
+    ModelError
+        If a number is not finite, one axis is given without the other, or an axis is zero.
 
     >>> Revolute("pin", "crank", "rod", at_a=(0.05, 0.0), at_b=(-0.06, 0.0)).body_names()
     ('crank', 'rod')
+    >>> len(Revolute("hinge", "ground", "door", axis_a=(0, 0, 1), axis_b=(0, 0, 1)).rows)
+    5
     """
 
-    at_a: Point = (0.0, 0.0)
-    at_b: Point = (0.0, 0.0)
+    at_a: Point = ORIGIN
+    at_b: Point = ORIGIN
+    axis_a: Direction | None = None
+    axis_b: Direction | None = None
 
-    rows = (("x", "m"), ("y", "m"))
+    in_space = "axis_a and axis_b"
 
-    def constraint(self, t: ca.SX, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        return b.point(p.at_b) - a.point(p.at_a)
+    def __post_init__(self) -> None:
+        if (self.axis_a is None) != (self.axis_b is None):
+            given, missing = ("axis_a", "axis_b") if self.axis_b is None else ("axis_b", "axis_a")
+            raise self.error(f"{given} is given without {missing}; give both in space, neither in the plane.")
+        self._fill_origin("at_a", "at_b")
+        super().__post_init__()
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (2,) if self.axis_a is None else (3,)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:  # type: ignore[override]
+        return POINT[:2] if self.axis_a is None else POINT + TILTS
+
+    def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        points = primitive.coincident_points(a, b, p.at_a, p.at_b)
+        return points if self.axis_a is None else ca.vertcat(points, primitive.parallel_axes(a, b, p.axis_a, p.axis_b))
+
+    def closure(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        if self.axis_a is None:
+            return self.constraint(t, a, b, p)
+        points = primitive.coincident_points(a, b, p.at_a, p.at_b)
+        return ca.vertcat(points, primitive.parallel_residual(a, b, p.axis_a, p.axis_b))
 
     def application_point(self, p: SimpleNamespace) -> ca.SX:
         return p.at_b
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        a, b = self.spots(p)
+        axle = () if self.axis_a is None else (Axle(b, vector(p.axis_b)),)
+        return (Mark(a, b, "pin"), *axle)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,60 +190,134 @@ class Prismatic(Joint):
     ``n . A_a' (r_b + A_b s_b - r_a - A_a s_a) = 0`` [m] with n normal to the axis in the frame of a,
     ``sin(theta_b - theta_a - angle) = 0`` [rad].
 
+    In space, where `axis_a` is given, 5 rows: the offsets of the point along the two transversals of the axis [m], and
+    ``sin(phi) n = 0`` [rad] of the rotation (phi, n) by which b deviates from its orientation against a, in the frame
+    of b.
+
     Parameters
     ----------
     direction : [rad]
-        Angle of the axis in the frame of a.
+        Angle of the axis in the frame of a; in the plane only.
     at_a, at_b : s_a, s_b [m]
         A point of the line, the point that slides on it.
     angle : [rad]
-        Angle of b against a.
+        Angle of b against a; in the plane only.
+    axis_a : [-], optional
+        The axis in the frame of a, of any length; given, the joint is spatial.
+    quaternion : [-], optional
+        (w, x, y, z), orientation of b against a; without it that in which both frames are parallel. In space only.
+
+    Raises
+    ------
+    ModelError
+        If a number is not finite, the axis zero, the quaternion not of norm 1, or fields of plane and space are mixed.
     """
 
     direction: Angle = 0.0
-    at_a: Point = (0.0, 0.0)
-    at_b: Point = (0.0, 0.0)
+    at_a: Point = ORIGIN
+    at_b: Point = ORIGIN
     angle: Angle = 0.0
+    axis_a: Direction | None = None
+    quaternion: Orientation | None = None
 
-    rows = (("normal", "m"), ("angle", "rad"))
+    in_space = "axis_a"
 
-    def _offset(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+    def __post_init__(self) -> None:
+        if self.axis_a is None and self.quaternion is not None:
+            raise self.error("quaternion is given without axis_a; give axis_a in space, angle in the plane.")
+        if self.axis_a is not None and (self.direction != 0.0 or self.angle != 0.0):
+            raise self.error("direction and angle are of the plane; beside axis_a give quaternion in their place.")
+        self._fill_origin("at_a", "at_b")
+        super().__post_init__()
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (2,) if self.axis_a is None else (3,)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:  # type: ignore[override]
+        return (("normal", "m"), ("angle", "rad")) if self.axis_a is None else OFFSETS + TURNS
+
+    def _offset(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        if self.axis_a is not None:
+            return primitive.point_on_line(a, b, p.at_a, p.at_b, p.axis_a)
         offset = a.unrotate(b.point(p.at_b) - a.point(p.at_a))
         return ca.cos(p.direction) * offset[1] - ca.sin(p.direction) * offset[0]
 
-    def constraint(self, t: ca.SX, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        return ca.vertcat(self._offset(a, b, p), _sine(a, b, p.angle))
+    def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        turn = _sine(a, b, p.angle) if self.axis_a is None else primitive.turn(_deviation(a, b, p))
+        return ca.vertcat(self._offset(a, b, p), turn)
 
-    def closure(self, t: ca.SX, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        return ca.vertcat(self._offset(a, b, p), _misfit(a, b, p.angle))
+    def closure(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        turn = _misfit(a, b, p.angle) if self.axis_a is None else primitive.rotation_vector(_deviation(a, b, p))
+        return ca.vertcat(self._offset(a, b, p), turn)
 
     def application_point(self, p: SimpleNamespace) -> ca.SX:
         return p.at_b
 
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        in_plane = (math.cos(p.direction), math.sin(p.direction))
+        return (Slide(*self.spots(p), along=in_plane if self.axis_a is None else vector(p.axis_a)),)
+
 
 @dataclass(frozen=True, eq=False)
 class Fixed(Joint):
-    """Weld: a point of b and its angle are fixed in a (3 rows: [m], [m], global frame; [rad]).
+    """Weld: a point of b and its angle are fixed in a (3 rows: [m], [m], ground frame; [rad]).
+
+    In space, where the quaternion is given, 6 rows: 3 of the points, and ``sin(phi) n = 0`` [rad] of the rotation
+    (phi, n) by which b deviates from this orientation against a, in the frame of b.
 
     Parameters
     ----------
     at_a, at_b : s_a, s_b [m]
         The welded point in the frame of each body.
     angle : [rad]
-        Angle of b against a.
+        Angle of b against a; in the plane only.
+    quaternion : [-], optional
+        (w, x, y, z), orientation of b against a; given, the joint is spatial.
+
+    Raises
+    ------
+    ModelError
+        If a number is not finite, the quaternion not of norm 1, or an angle is given in space.
     """
 
-    at_a: Point = (0.0, 0.0)
-    at_b: Point = (0.0, 0.0)
+    at_a: Point = ORIGIN
+    at_b: Point = ORIGIN
     angle: Angle = 0.0
+    quaternion: Orientation | None = None
 
-    rows = (("x", "m"), ("y", "m"), ("angle", "rad"))
+    in_space = "quaternion"
 
-    def constraint(self, t: ca.SX, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        return ca.vertcat(b.point(p.at_b) - a.point(p.at_a), _sine(a, b, p.angle))
+    def __post_init__(self) -> None:
+        if self.quaternion is not None and self.angle != 0.0:
+            raise self.error("angle is of the plane; the quaternion stands in its place.")
+        self._fill_origin("at_a", "at_b")
+        super().__post_init__()
 
-    def closure(self, t: ca.SX, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        return ca.vertcat(b.point(p.at_b) - a.point(p.at_a), _misfit(a, b, p.angle))
+    @property
+    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (2,) if self.quaternion is None else (3,)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:  # type: ignore[override]
+        return (*POINT[:2], ("angle", "rad")) if self.quaternion is None else POINT + TURNS
+
+    def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        turn = _sine(a, b, p.angle) if self.quaternion is None else primitive.turn(_deviation(a, b, p))
+        return ca.vertcat(b.point(p.at_b) - a.point(p.at_a), turn)
+
+    def closure(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        turn = _misfit(a, b, p.angle) if self.quaternion is None else primitive.rotation_vector(_deviation(a, b, p))
+        return ca.vertcat(b.point(p.at_b) - a.point(p.at_a), turn)
 
     def application_point(self, p: SimpleNamespace) -> ca.SX:
         return p.at_b
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        return (Mark(*self.spots(p), "pin" if self.quaternion is None else "weld"),)
+
+
+def _deviation(a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
+    """E (3, 3), the unit matrix where b has its orientation against a."""
+    return primitive.relative_orientation(a, b, getattr(p, "quaternion", IDENTITY))

@@ -29,8 +29,8 @@ METHODS: tuple[tuple[type, str], ...] = (
 def element_kinds() -> dict[str, type[Element]]:
     """Every kind of element.
 
-    >>> sorted(name for name in element_kinds() if name.startswith("p"))
-    ['planar-body', 'point-force', 'point-plane', 'prescribed-motion', 'prismatic', 'prismatic-clearance']
+    >>> sorted(name for name in element_kinds() if name.startswith("pr"))
+    ['prescribed-motion', 'prescribed-pose', 'prismatic', 'prismatic-clearance']
     """
     modules = (module.name for module in pkgutil.iter_modules(nonsmooth.model.__path__))
     places: dict[int, int] = {}

@@ -60,8 +60,8 @@ class System:
     nc (dimension - 1), the tangents of one contact after the other; ``drift(t, q, v, p)`` (ng + nc + nt,) what the
     second derivatives of g and g_N and the first of the slip hold besides W' v'; ``distance(q, p)`` true gaps;
     ``surface(q, p)`` these, and D_N (nv, nc), D_T (nv, nt) with their rates D_N' v and the slips D_T' v at surfaces
-    that may overlap; ``contact_law(p)`` normal restitution, friction, tangential restitution (0 for compliant contacts) and
-    typical gap [m] of each contact; `compliance` the forces of compliant contacts, None unless all are;
+    that may overlap; ``contact_law(p)`` normal restitution, friction, tangential restitution (0 for compliant contacts)
+    and typical gap [m] of each contact; `compliance` the forces of compliant contacts, None unless all are;
     ``energy(t, q, v, p)`` kinetic and potential energy [J], power of loads and of damping [W];
     ``reaction(t, q, p, lam_g)`` forces and torques of joints on their second bodies, in the ground frame, by joint (3,)
     in the plane and (6,) in space.

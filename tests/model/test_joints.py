@@ -175,10 +175,8 @@ def test_reactions_balance_the_equation_of_motion() -> None:
 # What drivers refuse
 
 
-def test_a_driver_has_one_of_three_coordinates() -> None:
-    with pytest.raises(
-        ModelError, match='PrescribedMotion "motor": coordinate must be "angle", "x" or "y", got \'theta\''
-    ):
+def test_a_driver_has_one_of_six_coordinates() -> None:
+    with pytest.raises(ModelError, match='must be "angle", "x", "y", "z", "distance" or "displacement", got \'theta'):
         PrescribedMotion("motor", "ground", "wheel", coordinate="theta", motion=0.0)
 
 
