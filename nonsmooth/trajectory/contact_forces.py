@@ -18,7 +18,7 @@ __all__ = ["ForceAxes", "by_tangent", "tangential_size"]
 
 def by_tangent(P_T: Array, system: System) -> Array:
     """Rows (n, nt) as (n, nc, 2) in space; in the plane, where a contact has one tangent, as they are."""
-    return P_T if system.dimension == 2 else P_T.reshape(len(P_T), system.nc, -1)
+    return P_T if system.dimension == 2 else P_T.reshape(len(P_T), system.nc, 2)
 
 
 def tangential_size(P_T: Array, system: System) -> Array:
@@ -47,6 +47,6 @@ class ForceAxes:
     def forces(self) -> Columns:
         """Force on the second body of each contact, in the ground frame (n, nc, dimension) [N]."""
         axes = self.system.contact_axes(self.q, self.parameters)
-        parts = np.concatenate([self.lam_N[:, :, None], self.lam_T.reshape(*self.lam_N.shape, -1)], axis=2)
+        parts = np.concatenate([self.lam_N[:, :, None], self.lam_T.reshape(*self.lam_N.shape, self.system.dimension - 1)], axis=2)
         vectors = np.einsum("nck,nckd->ncd", parts, axes)
         return Columns("contact", self.system.contact_names, vectors, ["N"] * self.system.nc)
