@@ -31,6 +31,7 @@ class Ball:
     contact_names = ("floor",)
     reaction_names = ("rail.x",)
     parameter_values = np.array([M])
+    dimension, nc, nt, nr = 2, 1, 1, 1
 
     def true_gaps(self, q, parameters):
         return q[:, [1]]
@@ -59,6 +60,7 @@ def a_step(t, q, v, v_left, dt, *, P_N=0.0, impact=0.0, work_drivers=0.0, memory
         P_N=np.array([P_N]),
         P_N_impact=np.array([impact]),
         P_T=np.zeros(1),
+        P_T_impact=np.zeros(1),
         mode=np.array([int(P_N > 0)], np.int8),
         gamma_minus=np.array([v_left[1]], float),
         gamma_plus=np.array([v[1]], float),
@@ -266,6 +268,7 @@ def test_a_file_gives_back_the_same_bits(tmp_path, record):
 def test_a_system_without_contacts_and_joints_is_saved_too(tmp_path):
     class Free(Ball):
         contact_names = reaction_names = ()
+        nc = nt = nr = 0
         names = SimpleNamespace(**(vars(Ball.names) | {"reactions": (), "reaction_units": ()}))
 
         def true_gaps(self, q, parameters):

@@ -181,7 +181,7 @@ class GeneralizedAlphaFormulation:
         if stepper.solver is not None and not solver.fits(probe):
             raise InputError(
                 f"GeneralizedAlpha poses {type(probe).__name__} programs here, which {solver} does not solve; "
-                "give it SemismoothNewton()."
+                f"give it {'SemismoothNewton' if self.rough else 'ActiveSet'}()."
             )
 
     def counts(self) -> dict[str, int]:
