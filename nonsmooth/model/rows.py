@@ -1,10 +1,10 @@
 """Primitive rows of ideal joints in space, as functions of two placements.
 
 Each row is a polynomial of the placements' entries with coefficients from the joint's parameters: bounded in the
-rotations, smooth everywhere, without angles. Directions n are unit vectors in a body frame, t_1(n) and t_2(n) the two
-transversals of `nonsmooth.model.tangents`, which depend smoothly on n. Where rows of directions have a second root, as
-antiparallel axes, a function ``.._residual`` gives the constraint residual as an angle, which has the closed joint as
-its only root and there the same slope.
+rotations, smooth everywhere, without angles. Directions n are unit vectors in a body frame, t_1(n) and t_2(n) two unit
+vectors perpendicular to n and to each other, its transversals, constant within a run. Where rows of directions have a
+second root, as antiparallel axes, a function ``.._residual`` gives the constraint residual as an angle, which has the
+closed joint as its only root and there the same slope.
 
 Relative orientation is E = (R_a Q)' R_b with a reference orientation Q of b against a. With the unit quaternion (w, x)
 of E, ``axial(E) = 2 w x``; the *twist* psi of E about a unit vector u is that of its decomposition into a rotation
@@ -23,7 +23,7 @@ from typing import Any
 import casadi as ca
 
 from nonsmooth.model.frames import Placement, SpatialPlacement, rotation_matrix
-from nonsmooth.model.tangents import tangents
+from nonsmooth.model.tangents import BASIS, tangents
 
 __all__ = [
     "coincident_points",
@@ -37,6 +37,7 @@ __all__ = [
     "point_on_line",
     "relative_orientation",
     "rotation_vector",
+    "transversals",
     "turn",
     "twist",
     "unit",
@@ -51,6 +52,15 @@ SMALL = 1e-4
 def unit(direction: Any) -> ca.SX:
     """The unit vector along a nonzero vector."""
     return direction / ca.norm_2(direction)
+
+
+def transversals(axis: Any) -> tuple[ca.SX, ca.SX]:
+    """t_1, t_2 of the unit vector along `axis`: those of `nonsmooth.model.tangents`, of -n in the pole's half space.
+
+    So they are orthonormal to round-off for every axis; the change of the pair at the equator only mixes the two rows.
+    """
+    n = unit(axis)
+    return tangents(n * ca.if_else(ca.dot(n, BASIS[:, 2]) < 0, -1, 1))
 
 
 # ------------------------------------------------------------------------------------------------------------- points
@@ -74,7 +84,7 @@ def point_in_plane(a: SpatialPlacement, b: SpatialPlacement, at_a: Any, at_b: An
 def point_on_line(a: SpatialPlacement, b: SpatialPlacement, at_a: Any, at_b: Any, axis_a: Any) -> ca.SX:
     """A point of b on the line of a through `at_a`: its offsets along t_1(n) and t_2(n) [m], 2 rows."""
     offset = a.unrotate(coincident_points(a, b, at_a, at_b))
-    return ca.vertcat(*(ca.dot(t, offset) for t in tangents(unit(axis_a))))
+    return ca.vertcat(*(ca.dot(t, offset) for t in transversals(axis_a)))
 
 
 def distance(a: Placement, b: Placement, at_a: Any, at_b: Any, length: Any) -> ca.SX:
@@ -99,7 +109,7 @@ def perpendicular_axes(a: SpatialPlacement, b: SpatialPlacement, axis_a: Any, ax
 def parallel_axes(a: SpatialPlacement, b: SpatialPlacement, axis_a: Any, axis_b: Any) -> ca.SX:
     """``t_i(n_a) . R_a' R_b n_b``, the sine of the tilt by components: 2 rows [rad]; also zero if antiparallel."""
     direction = a.unrotate(b.rotate(unit(axis_b)))
-    return ca.vertcat(*(ca.dot(t, direction) for t in tangents(unit(axis_a))))
+    return ca.vertcat(*(ca.dot(t, direction) for t in transversals(axis_a)))
 
 
 def parallel_residual(a: SpatialPlacement, b: SpatialPlacement, axis_a: Any, axis_b: Any) -> ca.SX:

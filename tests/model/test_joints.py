@@ -88,6 +88,22 @@ def test_a_driver_of_a_coordinate_measures_in_the_frame_of_its_first_body(
         assert misfit == pytest.approx(0.0, abs=1e-15)
 
 
+def test_a_driver_of_a_distance_counts_elongation() -> None:
+    """A piston rod between the origin and the point (0, 0.5) of a body at (1.2, 0) that is not turned, then by pi/2."""
+    body = PlanarBody("body", mass=1.0, inertia=0.1, position=(1.2, 0.0), velocity=(0.1, 0.0))
+    stroke = PrescribedMotion(
+        "stroke", "ground", body, coordinate="distance", motion=lambda t: 1.3 + 1.2 / 1.3 * 0.1 * t, at_b=(0.0, 0.5)
+    )
+    system = Model([Ground(), body, stroke]).build()
+    n, p = system.numeric, system.parameter_values
+    q = np.array([1.2, 0.0, np.pi / 2])  # the point is at (0.7, 0)
+    assert n.closure(0.0, q, p)[0] == pytest.approx(-0.6, abs=1e-15)
+    assert n.g(0.0, q, p)[0] == pytest.approx((0.49 - 1.69) / 2.6, abs=1e-15)
+    assert n.W_g(0.0, q, p)[0].ravel() == pytest.approx(np.array([0.7, 0.0, 0.0]) / 1.3, abs=1e-15)
+    with pytest.raises(ModelError, match="a distance must be positive, got motion 0.0 m"):
+        PrescribedMotion("stroke", "ground", body, coordinate="distance", motion=0.0)
+
+
 # Reactions: force on the second body in the global frame, torque about the joint's point
 
 
