@@ -181,13 +181,17 @@ class StepEquations:
         """The program's parameter vector; `longest` [s] is the length that the objective counts as 1."""
         return np.concatenate(([t], q, v, p, [longest], binding if self.disc else ()))
 
-    def unknowns(self, dt: float, u: Array, P_g: Array, P_N: Array, P_T: Array, friction: Array) -> tuple[Array, Array]:
-        """x and y of these velocities and impulses; sigma, a slip, is left to the solver."""
+    def unknowns(
+        self, dt: float, u: Array, P_g: Array, P_N: Array, P_T: Array, friction: Array, slip: Array
+    ) -> tuple[Array, Array]:
+        """x and y of these velocities and impulses; in space those without impulse have their directions from `slip`."""
         x = np.concatenate(([dt], u, P_g))
         if self.disc:
-            reach = np.repeat(friction * P_N, 2)
-            r = np.divide(P_T, reach, out=np.zeros_like(P_T), where=reach > 0)
-            return np.concatenate([x, r]), np.concatenate([P_N, np.zeros_like(P_N)])
+            sigma = np.linalg.norm(slip.reshape(-1, 2), axis=1)
+            reach, speed = np.repeat(friction * P_N, 2), np.repeat(sigma, 2)
+            r = np.divide(-slip, speed, out=np.zeros_like(slip), where=speed > 0)
+            r = np.divide(P_T, reach, out=r, where=reach > 0)
+            return np.concatenate([x, r]), np.concatenate([P_N, sigma])
         if not self.rough:
             return x, P_N
         return x, np.concatenate([P_N, np.maximum(P_T, 0.0), np.maximum(-P_T, 0.0), np.zeros_like(P_N)])

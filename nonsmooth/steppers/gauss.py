@@ -103,9 +103,10 @@ class GaussFormulation(ABC):
         if not self.solver.fits(self.typical_program()):
             raise InputError(f"{name} poses programs that {self.solver} does not solve; {self.accepted_solvers}.")
 
-    def unknowns(self, dt: float, u: Array, P_g: Array, P_N: Array, P_T: Array) -> tuple[Array, Array]:
+    def unknowns(self, state: State, dt: float, u: Array, P_g: Array, P_N: Array, P_T: Array) -> tuple[Array, Array]:
         """The unknowns (x, y) of the step's equations at these velocities and impulses."""
-        return self.equations.unknowns(dt, u, P_g, P_N, P_T, self.mechanism.friction)
+        slip = self.mechanism.at(state.t, state.q).W_T.T @ u if self.equations.disc else P_T
+        return self.equations.unknowns(dt, u, P_g, P_N, P_T, self.mechanism.friction, slip)
 
     def contact_error(self, G: Array, slip: Array, P_N: Array, P_T: Array, y_scale: Array, binding: Mask) -> float:
         """Natural map of gaps and, with friction, of Coulomb's law, on the contacts that bind."""

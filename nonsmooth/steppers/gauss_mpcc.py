@@ -124,7 +124,7 @@ class GaussMPCCFormulation(GaussFormulation):
         if guess is None:
             start = self._free_motion(state, dt, binding)
         else:
-            x, y = self.unknowns(dt, guess.u, guess.P_g, guess.P_N, guess.P_T)
+            x, y = self.unknowns(state, dt, guess.u, guess.P_g, guess.P_N, guess.P_T)
             start = replace(guess.solution, x=x, y=y)
         solution = yield program, start
         done = self._advance(program, solution)
@@ -186,5 +186,5 @@ class GaussMPCCFormulation(GaussFormulation):
         if P_N.any():
             here = m.at(state.t, state.q)
             u = u + m.metric.change(here.W_N.dot(P_N) + here.W_T.dot(P_T) if self.rough else here.W_N.dot(P_N))
-        x, y = self.unknowns(dt, u, np.zeros(self.system.ng), P_N, P_T)
+        x, y = self.unknowns(state, dt, u, np.zeros(self.system.ng), P_N, P_T)
         return Solution(x, y, "guess", 0, "guess", self._active(state, binding))

@@ -128,7 +128,7 @@ class GaussQPFormulation(GaussFormulation):
         solution = Solution(np.zeros(nv), np.zeros(active.size), "guess", 0, "guess", active)
         best: Advance | None = None
         for k in range(PASSES + 1):
-            x, y = self.unknowns(dt, u, P_g, P_N, P_T)
+            x, y = self.unknowns(state, dt, u, P_g, P_N, P_T)
             if k > 0:
                 errors, G, slip, q = self.equations.outcome(x, y, parameters)
                 contact_error = self.contact_error(G, slip, P_N, P_T, memory["y_scale"], binding)
