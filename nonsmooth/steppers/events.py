@@ -79,7 +79,8 @@ def scales(motion: Motion, point: Point, gap: Array, force: Array) -> Scales:
     size = m.metric.length(point.free) + m.metric.length(point.a)
     typical = size / np.sqrt(np.where(mobility > 0, mobility, np.inf)) + force
     slip = m.largest(np.abs(point.W_T).T @ np.abs(point.v)) + m.scale / m.longest
-    return Scales(gap, ROUND_OFF * typical, ROUND_OFF * slip)
+    slip = np.maximum(ROUND_OFF * slip, motion.unresolved_slip(point.W_T, point.v))
+    return Scales(gap, ROUND_OFF * typical, slip)
 
 
 def first_event(motion: Motion, trial: Trial, phase: Phase, scale: Scales, located: str | None = None) -> Event | None:

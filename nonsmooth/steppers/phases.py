@@ -33,8 +33,6 @@ __all__ = ["PASSES", "Index", "Motion", "Phase", "Point", "Trial"]
 DEPENDENT = 1e-9
 #: misfit [m], [rad] below which a projection of positions is not repeated
 PROJECTED = 1e-15
-#: share of the sum of its terms below which a slip in space has no direction
-STILL = 1e-11
 PASSES = 4
 TINY = float(np.finfo(float).tiny)
 
@@ -194,8 +192,17 @@ class Motion:
         m, slip = self.m, W_T.T @ v
         ahead = m.by_tangent(m.dot(slip, phase.direction))
         mirrored = slip + np.where(ahead < 0.0, -2.0 * ahead, 0.0) * phase.direction
-        still = m.length(slip) <= STILL * (m.largest(np.abs(W_T).T @ np.abs(v)) + m.scale / m.longest)
+        still = m.length(slip) <= self.unresolved_slip(W_T, v)
         return np.where(m.by_tangent((phase.mode == SLIPPING) & ~still), m.unit(mirrored), phase.direction)
+
+    def unresolved_slip(self, W_T: Array, v: Array) -> Array | float:
+        """Slips (nc,) [m/s] in space that velocities of this tolerance do not tell from zero; they have no direction.
+
+        In the plane a slip passes through zero with a known sign on either side, and none is unresolved.
+        """
+        if self.m.tangents == 1:
+            return 0.0
+        return self.atol + self.rtol * (self.m.largest(np.abs(W_T).T @ np.abs(v)) + self.m.scale / self.m.longest)
 
     def _directions(self, W_g: Array, W_N: Array, W_T: Array, phase: Phase, slip: Array) -> tuple[Array, Array]:
         """D and F of the phase, where contacts slip along `slip`."""

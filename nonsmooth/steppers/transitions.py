@@ -164,6 +164,7 @@ class Transitions:
         index = np.flatnonzero(candidates)
         if index.size:
             zero = 1e-10 * (m.largest(np.abs(x.W_T).T @ (np.abs(v) + np.abs(x.v))) + m.scale / m.longest)
+            zero = np.maximum(zero, motion.unresolved_slip(x.W_T, np.abs(v) + np.abs(x.v)))
             rough = m.friction > 0
             slips = m.by_tangent(rough & candidates & (m.length(here.slip) > zero))
             slip = np.where(slips, m.unit(here.slip), 0.0)
