@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from nonsmooth.model.joints import Fixed, Prismatic, Revolute
     from nonsmooth.model.model import Model
     from nonsmooth.model.signals import Harmonic, Ramp, Table
+    from nonsmooth.model.spatial_clearances import CylindricalClearance, SpatialPrismaticClearance, SphericalClearance
+    from nonsmooth.model.spatial_contacts import BoxPlane, CylinderPlane, SpherePlane, SphereSphere
     from nonsmooth.model.spatial_joints import (
         Cylindrical,
         Distance,
@@ -81,6 +83,7 @@ __all__ = [
     "ActiveSet",
     "Admm",
     "Bdf",
+    "BoxPlane",
     "CasadiQP",
     "CircleCircle",
     "CirclePlane",
@@ -88,7 +91,9 @@ __all__ = [
     "CompliantDae",
     "Conic",
     "Cvodes",
+    "CylinderPlane",
     "Cylindrical",
+    "CylindricalClearance",
     "Damper",
     "DeclarationError",
     "Distance",
@@ -141,7 +146,11 @@ __all__ = [
     "SolverFailed",
     "SolverMissing",
     "SpatialBody",
+    "SpatialPrismaticClearance",
+    "SpherePlane",
+    "SphereSphere",
     "Spherical",
+    "SphericalClearance",
     "Spring",
     "State",
     "Table",
@@ -179,6 +188,8 @@ _NAMES_OF = {
     "model.joints": ("Fixed", "Prismatic", "Revolute"),
     "model.model": ("Model",),
     "model.signals": ("Harmonic", "Ramp", "Table"),
+    "model.spatial_clearances": ("CylindricalClearance", "SpatialPrismaticClearance", "SphericalClearance"),
+    "model.spatial_contacts": ("BoxPlane", "CylinderPlane", "SpherePlane", "SphereSphere"),
     "model.spatial_joints": (
         "Cylindrical",
         "Distance",

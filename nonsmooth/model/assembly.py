@@ -207,7 +207,8 @@ class ElementFunctions:
 
     def _kind(self, element: Element) -> tuple[Any, ...]:
         if id(element) not in self._kinds:  # the element is kept, so that its id stays its own
-            self._kinds[id(element)] = element, (type(element), tuple(element.numbers()), _structure(element))
+            gaps = getattr(element, "gap_labels", ())
+            self._kinds[id(element)] = element, (type(element), tuple(element.numbers()), _structure(element), gaps)
         return self._kinds[id(element)][1]
 
 

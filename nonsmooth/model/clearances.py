@@ -6,20 +6,19 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import casadi as ca
 
-from nonsmooth.model.contacts import Contact
-from nonsmooth.model.drawing import Bearing, Guide, Primitive
-from nonsmooth.model.frames import PlanarPlacement
-from nonsmooth.model.joints import BodyRef
+from nonsmooth.model.contacts import Contact, Touches, check_points
+from nonsmooth.model.drawing import Bearing, Guide, Primitive, vector
+from nonsmooth.model.engagement import ENDS, NOWHERE, Circle, Plane, collars, end_circles, rim_labels
+from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement
+from nonsmooth.model.joints import ORIGIN, BodyRef, Direction, Joint, Prismatic, Revolute
+from nonsmooth.model.spatial_joints import ParallelAxes, Spherical
 from nonsmooth.quantities import Point, PositiveLength, Quantity
 
 __all__ = ["Clearance", "PrismaticClearance", "RevoluteClearance"]
-
-#: distance of centres [m] below which a line of centres has no direction
-NOWHERE = 1e-30
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +31,21 @@ class Clearance(Contact):
     #: field of the joint's own size, which a clearance is less than wherever it is meant
     bearing: ClassVar[str] = ""
 
+    def ideal(self) -> Joint:
+        """The ideal joint in its place: of the same name, between the same bodies, with the same points and axes."""
+        raise TypeError(f"{type(self).__name__} has no ideal joint in its place.")
+
+    def check_radius(self, numbers: Mapping[str, float], radius: float | None) -> None:
+        """Raise ModelError if there is friction but no radius."""
+        friction = max(numbers.get(label, 0.0) for label in ("friction", "static_friction"))
+        if friction > 0 and radius is None:
+            raise self.error(f"friction {friction:g} acts on the journal's surface, so give its radius.")
+
+    def check_ends(self, ends: str, accepted: tuple[str, str]) -> None:
+        """Raise ModelError unless `ends` names one of the two parts."""
+        if ends not in accepted:
+            raise self.error(f'ends must be "{accepted[0]}" or "{accepted[1]}", the shorter part, got {ends!r}.')
+
 
 @dataclass(frozen=True, eq=False)
 class RevoluteClearance(Clearance):
@@ -41,6 +55,21 @@ class RevoluteClearance(Clearance):
     ``g_N = (c^2 - e.e) / (2c)``, which has the same zero and there the same slope, differs by (c - |e|)^2 / (2c), and
     is smooth where the centres coincide.
 
+    In space, where the axes are given, the joint has axial clearance s besides: the two circles at the ends of the
+    engaged length L, gaps ``radial_back`` and ``radial_front`` as in `CylindricalClearance`, with the validity stated
+    there, and `points` points on the rim of each end before a collar of the other part, gaps ``axial_back_1``, ...::
+
+        g_N = L/2 + s -+ u . (r_point - r_centre)      with u the axis of the part that has the collars
+
+    Points are fixed on the rim since a disc that is parallel to a plane has no lowest point; between them the rim
+    reaches over the polygon by ``radius (1 - cos(pi / points))`` times the tilt. Without collars, use
+    `CylindricalClearance`. One law holds for all gaps; what it takes of the geometry is that of the journal in its
+    bearing.
+
+    With ``parallel=True`` one circle, ``radial``, and the centres of the two ends, ``axial_back`` and ``axial_front``,
+    remain, for axes that are held parallel by ``parallel_axes()``, an ideal joint to be added beside the clearance.
+    Friction at a collar then acts on the axis and has no moment about it.
+
     Parameters
     ----------
     clearance : c [m], > 0
@@ -49,37 +78,125 @@ class RevoluteClearance(Clearance):
     at_a, at_b : [m]
         Centre of the bearing in the frame of a, of the journal in the frame of b.
     radius : [m], optional
-        Radius of the journal; friction and cylindrical laws need it.
+        Radius of the journal; friction and cylindrical laws need it, and in space the rims unless `collar_radius` is
+        given.
     length : [m], optional
-        Length of the bearing, for cylindrical laws.
+        Length of the bearing, for cylindrical laws; required in space, the length of the shorter part.
+    axis_a, axis_b : [-], optional
+        Of the bearing in the frame of a, of the journal in the frame of b, of any length, in the same sense; given,
+        the joint is spatial.
+    axial_clearance : s [m], > 0
+        On each side; in space only, and required there.
+    collar_radius : [m], > 0, optional
+        Of the rims that meet the collars; `radius` where omitted. In space only.
+    points : >= 3
+        On each rim. In space only.
+    ends : "journal" or "sleeve"
+        The shorter part, to which circles and rims belong; the other one has the collars. In space only.
+    parallel : bool
+        Whether the axes are held parallel. In space only.
+
+    Raises
+    ------
+    ModelError
+        If a number is out of its range, there is friction but no radius, or fields of plane and space are mixed.
     """
 
     a: BodyRef
     b: BodyRef
-    at_a: Point = field(default=(0.0, 0.0), kw_only=True)
-    at_b: Point = field(default=(0.0, 0.0), kw_only=True)
+    at_a: Point = field(default=ORIGIN, kw_only=True)
+    at_b: Point = field(default=ORIGIN, kw_only=True)
     radius: PositiveLength | None = field(default=None, kw_only=True)
     length: PositiveLength | None = field(default=None, kw_only=True)
 
+    axis_a: Direction | None = field(default=None, kw_only=True)
+    axis_b: Direction | None = field(default=None, kw_only=True)
+    axial_clearance: PositiveLength | None = field(default=None, kw_only=True)
+    collar_radius: PositiveLength | None = field(default=None, kw_only=True)
+    points: int = field(default=4, kw_only=True)
+    ends: Literal["journal", "sleeve"] = field(default="journal", kw_only=True)
+    parallel: bool = field(default=False, kw_only=True)
+
     body_fields = ("a", "b")
     bearing = "radius"
+    in_space = "axis_a and axis_b"
+
+    def __post_init__(self) -> None:
+        if (self.axis_a is None) != (self.axis_b is None):
+            given, missing = ("axis_a", "axis_b") if self.axis_b is None else ("axis_b", "axis_a")
+            raise self.error(f"{given} is given without {missing}; give both in space, neither in the plane.")
+        self._fill_origin("at_a", "at_b")
+        super().__post_init__()
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
         """Raise ModelError if there is friction but no radius, or numbers of the law do not go together."""
         super().check_together(numbers)
-        friction = max(numbers.get(label, 0.0) for label in ("friction", "static_friction"))
-        if friction > 0 and self.radius is None:
-            raise self.error(f"friction {friction:g} acts on the journal's surface, so give its radius.")
+        self.check_radius(numbers, self.radius)
+        if self.axis_a is None:
+            if self.axial_clearance is not None or self.collar_radius is not None or self.parallel:
+                raise self.error("axial_clearance, collar_radius and parallel are of space; give the axes too.")
+            return
+        self.check_ends(self.ends, ("journal", "sleeve"))
+        check_points(self, self.points, least=3)
+        if self.length is None or self.axial_clearance is None:
+            raise self.error("in space it needs length and axial_clearance; without collars, use CylindricalClearance.")
+        if not self.parallel and self.radius is None and self.collar_radius is None:
+            raise self.error("its rims need a radius in space: give radius or collar_radius.")
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (2,) if self.axis_a is None else (3,)
+
+    @property
+    def gap_labels(self) -> tuple[str, ...]:  # type: ignore[override]
+        if self.axis_a is None:
+            return ("",)
+        radial = ("radial",) if self.parallel else tuple(f"radial_{end}" for end, _ in ENDS)
+        return radial + rim_labels(0 if self.parallel else self.points, "axial_")
+
+    def _circles(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> list[Circle]:
+        offsets = [0.0] if self.parallel else [sign * p.length / 2 for _, sign in ENDS]
+        return end_circles(a, b, p, self.ends, offsets)
+
+    def _planes(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> list[Plane]:
+        radius = getattr(p, "collar_radius", getattr(p, "radius", 0.0))
+        return collars(a, b, p, self.ends, radius, 0 if self.parallel else self.points)
 
     def _eccentricity(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
         return b.point(p.at_b) - a.point(p.at_a)
 
-    def gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+    def gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        if self.axis_a is not None:
+            radial = [circle.gap for circle in self._circles(a, b, p)]
+            return ca.vertcat(*radial, *(plane.gap for plane in self._planes(a, b, p)))
         e = self._eccentricity(a, b, p)
         return (p.clearance**2 - ca.dot(e, e)) / (2 * p.clearance)
 
-    def true_gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+    def true_gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        if self.axis_a is not None:
+            radial = [circle.clearance - circle.distance for circle in self._circles(a, b, p)]
+            return ca.vertcat(*radial, *(plane.gap for plane in self._planes(a, b, p)))
         return p.clearance - self._distance(self._eccentricity(a, b, p))
+
+    def touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
+        radial = [circle.touch for circle in self._circles(a, b, p)]
+        return [*radial, *(plane.touch for plane in self._planes(a, b, p))]
+
+    def true_touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
+        radial = [circle.true_touch for circle in self._circles(a, b, p)]
+        return [*radial, *(plane.touch for plane in self._planes(a, b, p))]
+
+    def ideal(self) -> Joint:
+        """`Revolute`; with ``parallel=True`` its points alone, `Spherical`, to go with `parallel_axes()`."""
+        if self.parallel:
+            return Spherical(self.name, self.a, self.b, self.at_a, self.at_b)
+        return Revolute(self.name, self.a, self.b, self.at_a, self.at_b, self.axis_a, self.axis_b)
+
+    def parallel_axes(self) -> ParallelAxes:
+        """The ideal rows that hold the axes parallel in space, under the name ``<name>_axes``."""
+        if self.axis_a is None or self.axis_b is None:
+            raise self.error("axes are parallel in the plane; parallel_axes() is of space, give axis_a and axis_b.")
+        return ParallelAxes(f"{self.name}_axes", self.a, self.b, axis_a=self.axis_a, axis_b=self.axis_b)
 
     @staticmethod
     def _distance(e: ca.SX) -> ca.SX:
@@ -95,17 +212,21 @@ class RevoluteClearance(Clearance):
             found |= {"length": p.length}
         return found
 
-    def slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        """Along e / c turned by 90 degrees, a unit vector at contact.
+    def slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        """In the plane along e / c turned by 90 degrees, a unit vector at contact.
 
         The arms differ by e.e / c: friction keeps the angular momentum also where a scheme leaves a gap.
         """
+        if self.axis_a is not None:
+            return super().slip(a, b, p)
         e = self._eccentricity(a, b, p) / p.clearance
         gap, radius = self.gaps(a, b, p), getattr(p, "radius", 0.0)
         return self._slip(e, radius + gap, radius + p.clearance - gap, a, b, p)
 
-    def true_slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+    def true_slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         """At one point half way between the surfaces, so that friction leaves the angular momentum as it is."""
+        if self.axis_a is not None:
+            return super().true_slip(a, b, p)
         e = self._eccentricity(a, b, p)
         distance = self._distance(e)
         half = (distance - p.clearance) / 2
@@ -120,7 +241,8 @@ class RevoluteClearance(Clearance):
         return (n[0] * centres[1] - n[1] * centres[0]) + arm_b * b.twist[2] - arm_a * a.twist[2]
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        return (Bearing(*self.spots(p), p.clearance, getattr(p, "radius", 0.0), getattr(p, "length", 0.0)),)
+        (a, b), axes = self.spots(p), (vector(getattr(p, "axis_a", ())), vector(getattr(p, "axis_b", ())))
+        return (Bearing(a, b, p.clearance, getattr(p, "radius", 0.0), getattr(p, "length", 0.0), *axes),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,11 +309,15 @@ class PrismaticClearance(Clearance):
             slips.append(ca.dot(axis, b.point_velocity(corner) - under))
         return ca.vertcat(*slips)
 
+    def ideal(self) -> Prismatic:
+        at = self.at_guide, self.at_slider
+        return Prismatic(self.name, self.guide, self.slider, self.direction, *at, self.direction)
+
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        cosine, sine = math.cos(p.direction), math.sin(p.direction)
+        (guide, slider), cosine, sine = self.spots(p), math.cos(p.direction), math.sin(p.direction)
         return (
             Guide(
-                *self.spots(p), p.length, p.height, p.clearance, along=(cosine, sine), across=(-sine, cosine),
+                guide, slider, p.length, p.height, p.clearance, along=(cosine, sine), across=(-sine, cosine),
                 along_b=(1.0, 0.0), across_b=(0.0, 1.0),
             ),
         )  # fmt: skip

@@ -19,14 +19,15 @@ import casadi as ca
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
-from nonsmooth.model.drawing import Dot, Primitive, Round, Touch, Wall
+from nonsmooth.model.drawing import Dot, Primitive, Round, Touch, Wall, vector
 from nonsmooth.model.elements import Element
 from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement
-from nonsmooth.model.joints import BodyRef
+from nonsmooth.model.joints import ORIGIN, BodyRef, Direction
+from nonsmooth.model.rows import unit
 from nonsmooth.model.tangents import slip_at
-from nonsmooth.quantities import Point, PositiveLength, Quantity
+from nonsmooth.quantities import AXES, Point, PositiveLength, Quantity
 
-__all__ = ["CircleCircle", "CirclePlane", "Contact", "PointPlane", "Touches"]
+__all__ = ["CircleCircle", "CirclePlane", "Contact", "PointPlane", "Touches", "check_points"]
 
 #: by gap, a point of the ground frame at which both surfaces meet, and the unit normal there, from a towards b
 Touches = Sequence[tuple[ca.SX, ca.SX]]
@@ -43,6 +44,8 @@ class Contact(Element):
     gap_labels: ClassVar[tuple[str, ...]] = ("",)
     #: the parameter that is the typical size of a gap, for tolerances
     size_label: ClassVar[str] = "size"
+    #: what makes a contact that exists in both dimensions a spatial one
+    in_space: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.contact, Rigid | Compliant):
@@ -81,11 +84,25 @@ class Contact(Element):
         return self.contact.coefficients(SimpleNamespace(**(vars(p) | self.geometry(p))))
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if numbers of the law do not go together."""
+        """Raise ModelError if a direction is zero, or numbers of the law do not go together."""
+        for name, declared in self._declared().items():
+            if declared.quantity.unit != "-" or declared.quantity.labels != AXES or tuple not in declared.forms:
+                continue
+            parts = tuple(numbers[f"{name}_{axis}"] for axis in AXES if f"{name}_{axis}" in numbers)
+            if parts and len(parts) != len(AXES):
+                raise self.error(f"{name} takes {len(AXES)} components, got {len(parts)}.")
+            if parts and not any(parts):
+                raise self.error(f"{name} must be a direction, a vector that is not zero, got {parts}.")
         try:
             self.contact.check_together(numbers)
         except InputError as error:
             raise self.error(str(error)) from error
+
+    def _fill_origin(self, *points: str) -> None:
+        """Points of which nothing is said get as many components as the contact's space has."""
+        for point in points:
+            if getattr(self, point) is ORIGIN:
+                object.__setattr__(self, point, (0.0,) * self.dimensions[0])
 
     def gap_names(self) -> tuple[str, ...]:
         """Full names of the gaps."""
@@ -133,6 +150,13 @@ class FreeContact(Contact):
     body_fields = ("a", "b")
 
 
+def check_points(contact: Contact, points: int, least: int) -> None:
+    """Raise ModelError unless a number of points on a rim is `least`, where that is 0, or at least 3."""
+    if isinstance(points, bool) or not isinstance(points, int) or not (points >= 3 or points == least):
+        accepted = "0 or a whole number >= 3" if least == 0 else "a whole number >= 3"
+        raise contact.error(f"points must be {accepted}, the points on a rim, got {points!r}.")
+
+
 def _plane(a: PlanarPlacement, direction: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Tangent and normal, in the global frame, of a line at the angle `direction` in the frame of a."""
     cosine, sine = ca.cos(direction), ca.sin(direction)
@@ -158,33 +182,69 @@ def _slip_at(point: ca.SX, tangent: ca.SX, a: PlanarPlacement, b: PlanarPlacemen
 class PointPlane(FreeContact):
     """A point of body b above a straight wall of body a: ``g_N = n . (r_point - r_wall)``.
 
+    In space, where the normal is given, the wall is a plane.
+
     Parameters
     ----------
     a, b : body with the wall, body with the point
     at_a : [m]
         A point of the wall, in the frame of a.
     direction : [rad]
-        Angle of the wall's tangent in the frame of a; the normal, 90 degrees on, points to the free side.
+        Angle of the wall's tangent in the frame of a; the normal, 90 degrees on, points to the free side. In the plane
+        only.
     at_b : [m]
         The point, in the frame of b.
+    normal : n [-], optional
+        Towards the free side, in the frame of a, of any length; given, the contact is spatial.
     size : [m], > 0
         Typical gap, for tolerances only: gaps below 1e-8 of it count as closed.
     contact : the contact law
+
+    Raises
+    ------
+    ModelError
+        If a number is out of its range, the normal is zero, or fields of plane and space are mixed.
     """
 
-    at_a: Point = field(default=(0.0, 0.0), kw_only=True)
-    at_b: Point = field(default=(0.0, 0.0), kw_only=True)
+    at_a: Point = field(default=ORIGIN, kw_only=True)
+    at_b: Point = field(default=ORIGIN, kw_only=True)
     direction: Annotated[float, Quantity("rad")] = field(default=0.0, kw_only=True)
+    normal: Direction | None = field(default=None, kw_only=True)
 
-    def gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        return ca.dot(_plane(a, p.direction)[1], b.point(p.at_b) - a.point(p.at_a))
+    in_space = "normal"
 
-    def slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+    def __post_init__(self) -> None:
+        if self.normal is not None and self.direction != 0.0:
+            raise self.error("direction is of the plane; the normal stands in its place.")
+        self._fill_origin("at_a", "at_b")
+        super().__post_init__()
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (2,) if self.normal is None else (3,)
+
+    def numbers(self) -> dict[str, float]:
+        numbers = super().numbers()
+        if self.normal is not None:
+            del numbers["direction"]
+        return numbers
+
+    def gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        normal = _plane(a, p.direction)[1] if self.normal is None else a.rotate(unit(p.normal))
+        return ca.dot(normal, b.point(p.at_b) - a.point(p.at_a))
+
+    def slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        if self.normal is not None:
+            return super().slip(a, b, p)
         return _slip_at(b.point(p.at_b), _plane(a, p.direction)[0], a, b)
+
+    def touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
+        return [(b.point(p.at_b), a.rotate(unit(p.normal)))]
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         wall, point = self.spots(p)
-        return (Wall(wall, _normal(p.direction), near=point), Dot(point, corner=True))
+        normal = _normal(p.direction) if self.normal is None else vector(p.normal)
+        return (Wall(wall, normal, near=point), Dot(point, corner=True))
 
 
 @dataclass(frozen=True, eq=False)
