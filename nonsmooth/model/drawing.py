@@ -12,16 +12,40 @@ components in the plane and three in space; the empty tuple is the origin, or no
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 __all__ = [
     "Arrow", "Axle", "Bearing", "Box", "Coil", "Cylinder", "Dot", "Drive", "Field", "Guide", "Line", "Mark",
-    "Primitive", "Round", "Slide", "Spot", "Touch", "Turn", "Vector", "Wall", "vector",
+    "Primitive", "Round", "Slide", "Spot", "Symbol", "Touch", "Turn", "Vector", "Wall", "joint_drawing", "vector",
 ]  # fmt: skip
 
 Vector = tuple[float, ...]
+MarkShape = Literal["pin", "ball", "weld", "joint"]
+#: of a joint; "joint" is a mark for one of another kind
+Symbol = Literal["pin", "ball", "weld", "joint", "slide", "sleeve", "rod"]
+
+
+def joint_drawing(symbol: Symbol, a: Spot, b: Spot, p: SimpleNamespace) -> tuple[Primitive, ...]:
+    """Primitives of a joint at a point of each body, by its symbol and the directions among its parameter values p.
+
+    Directions are ``axis_a`` and ``axis_b``, along which a slide or sleeve moves and about which others turn, the
+    normal ``normal_a`` of a plane of a, and ``slide_b``, along which b slides.
+    """
+    axes = [vector(getattr(p, field, ())) for field in ("axis_a", "axis_b")]
+    if symbol in ("slide", "sleeve"):
+        return (Slide(a, b, axes[0], round=symbol == "sleeve"),)
+    if symbol == "rod":
+        return (Line(a, b), Mark(a, a, "ball"), Mark(b, b, "ball"))
+    found: list[Primitive] = [Mark(a, b, symbol)]
+    found += [Axle(spot, axis) for spot, axis in zip((a, b), axes, strict=True) if axis]
+    if hasattr(p, "normal_a"):
+        found.append(Wall(a, vector(p.normal_a), near=b))
+    if hasattr(p, "slide_b"):
+        found.append(Slide(b, a, vector(p.slide_b), round=True))
+    return tuple(found)
 
 
 def vector(value: Any) -> Vector:
@@ -66,7 +90,7 @@ class Mark(Primitive):
 
     a: Spot
     b: Spot
-    shape: Literal["pin", "ball", "weld", "joint"] = "joint"
+    shape: MarkShape = "joint"
 
     spot_fields = ("a", "b")
     outlines = True
@@ -85,7 +109,7 @@ class Axle(Primitive):
 
 @dataclass(frozen=True)
 class Slide(Primitive):
-    """An axis through the spot a, along a vector of its frame, on which a block (or, if round, a sleeve) at b slides."""
+    """An axis through the spot a, along a vector of its frame, on which a block at b slides; if round, a sleeve."""
 
     a: Spot
     b: Spot
@@ -242,8 +266,10 @@ class Arrow(Primitive):
 
 @dataclass(frozen=True)
 class Turn(Primitive):
-    """A torque on b, against a where one is named; in space about a vector of the frame of b, or of the ground frame
-    where no a is named."""
+    """A torque on b, against a where one is named; in space about a vector of the frame of a, else of the ground frame.
+
+    It is drawn at the joint that the same two bodies have, else at b.
+    """
 
     b: Spot
     a: Spot | None = None

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import casadi as ca
 
 from nonsmooth.model import rows as primitive
+from nonsmooth.model.drawing import Drive, Primitive, Turn, vector
 from nonsmooth.model.frames import SpatialPlacement, rotation_matrix
 from nonsmooth.model.joints import (
     IDENTITY,
@@ -143,6 +144,10 @@ class PrescribedMotion(Joint):
     def application_point(self, p: SimpleNamespace) -> ca.SX:
         return p.at_b
 
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        a, b = self.spots(p)
+        return (Turn(b, a, vector(getattr(p, "axis_a", ()))),) if self.coordinate == "angle" else (Drive(a, b),)
+
 
 @dataclass(frozen=True, eq=False)
 class PrescribedPose(Joint):
@@ -195,3 +200,6 @@ class PrescribedPose(Joint):
 
     def application_point(self, p: SimpleNamespace) -> ca.SX:
         return p.at_b
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        return (Drive(*self.spots(p)),)

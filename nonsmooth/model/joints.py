@@ -16,7 +16,7 @@ import casadi as ca
 
 from nonsmooth.model import rows as primitive
 from nonsmooth.model.bodies import Body, Ground
-from nonsmooth.model.drawing import Axle, Mark, Primitive, Slide, Spot, vector
+from nonsmooth.model.drawing import Mark, Primitive, Slide, Spot, Symbol, joint_drawing, vector
 from nonsmooth.model.elements import Element
 from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement, cross
 from nonsmooth.quantities import AXES, Point, Quantity
@@ -54,6 +54,8 @@ class Joint(Element):
     dimensions = (2,)
     #: label and unit of each row
     rows: ClassVar[tuple[Row, ...]] = ()
+    #: how it is drawn, see `drawing`
+    symbol: ClassVar[Symbol] = "joint"
     #: what makes a joint that exists in both dimensions a spatial one
     in_space: ClassVar[str] = ""
 
@@ -70,11 +72,11 @@ class Joint(Element):
         return ca.SX.zeros(self.dimensions[0])
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        """A mark at the points ``at_a`` and ``at_b``, of which the latter is else the application point."""
+        """Its symbol at the points ``at_a`` and ``at_b``, of which the latter is else the application point."""
         a, b = self.spots(p)
         if not b.at:
             b = Spot(b.body, vector(ca.evalf(ca.SX(self.application_point(p)))))
-        return (Mark(a, b),)
+        return joint_drawing(self.symbol, a, b, p)
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
         """Raise ModelError if a direction is zero or has not three components, or a quaternion is not of norm 1."""
@@ -147,6 +149,7 @@ class Revolute(Joint):
     axis_a: Direction | None = None
     axis_b: Direction | None = None
 
+    symbol = "pin"
     in_space = "axis_a and axis_b"
 
     def __post_init__(self) -> None:
@@ -176,11 +179,6 @@ class Revolute(Joint):
 
     def application_point(self, p: SimpleNamespace) -> ca.SX:
         return p.at_b
-
-    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        a, b = self.spots(p)
-        axle = () if self.axis_a is None else (Axle(b, vector(p.axis_b)),)
-        return (Mark(a, b, "pin"), *axle)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,20 +23,9 @@ from nonsmooth.model.joints import IDENTITY, OFFSETS, POINT, TILTS, TURNS, Direc
 from nonsmooth.quantities import Point, PositiveLength, Quantity
 
 __all__ = [
-    "Cylindrical",
-    "Distance",
-    "NoTwist",
-    "ParallelAxes",
-    "PerpendicularAxes",
-    "Planar",
-    "PointInPlane",
-    "PointOnLine",
-    "SameOrientation",
-    "Screw",
-    "Spherical",
-    "Universal",
-    "UniversalPrismatic",
-]
+    "Cylindrical", "Distance", "NoTwist", "ParallelAxes", "PerpendicularAxes", "Planar", "PointInPlane",
+    "PointOnLine", "SameOrientation", "Screw", "Spherical", "Universal", "UniversalPrismatic",
+]  # fmt: skip
 
 SPACE = (0.0, 0.0, 0.0)
 
@@ -67,6 +56,7 @@ class Spherical(_Pointed):
     ['x', 'y', 'z']
     """
 
+    symbol = "ball"
     rows = POINT
 
     def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
@@ -87,6 +77,7 @@ class PointOnLine(_Pointed):
 
     axis_a: Direction = field(kw_only=True)
 
+    symbol = "sleeve"
     rows = OFFSETS
 
     def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
@@ -107,6 +98,7 @@ class PointInPlane(_Pointed):
 
     normal_a: Direction = field(kw_only=True)
 
+    symbol = "ball"
     rows = (("height", "m"),)
 
     def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
@@ -126,6 +118,7 @@ class Distance(_Pointed):
 
     length: PositiveLength = field(kw_only=True)
 
+    symbol = "rod"
     rows = (("length", "m"),)
 
     def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
@@ -249,6 +242,7 @@ class Universal(_Pointed):
     axis_a: Direction = field(kw_only=True)
     axis_b: Direction = field(kw_only=True)
 
+    symbol = "ball"
     rows = (*POINT, ("right_angle", "rad"))
 
     def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
@@ -271,6 +265,7 @@ class Cylindrical(_Pointed):
     axis_a: Direction = field(kw_only=True)
     axis_b: Direction = field(kw_only=True)
 
+    symbol = "sleeve"
     rows = (*OFFSETS, *TILTS)
 
     def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
@@ -306,6 +301,7 @@ class Screw(_Pointed):
     pitch: Annotated[float, Quantity("m")] = field(kw_only=True)
     quaternion: Orientation = field(default=IDENTITY, kw_only=True)
 
+    symbol = "sleeve"
     rows = (*OFFSETS, *TILTS, ("thread", "m"))
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
@@ -380,6 +376,7 @@ class UniversalPrismatic(_Pointed):
     axis_b: Direction = field(kw_only=True)
     slide_b: Direction = field(kw_only=True)
 
+    symbol = "ball"
     rows = (*OFFSETS, ("right_angle", "rad"))
 
     def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
