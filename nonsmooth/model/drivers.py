@@ -202,4 +202,5 @@ class PrescribedPose(Joint):
         return p.at_b
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        return (Drive(*self.spots(p)),)
+        a, b = self.spots(p)
+        return (Drive(a, b),)

@@ -59,7 +59,7 @@ class Force(Element):
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         """A dotted line between two bodies, else points."""
         spots = self.spots(p)
-        return (Line(*spots, dotted=True),) if len(spots) == 2 else tuple(Dot(spot) for spot in spots)
+        return (Line(spots[0], spots[1], dotted=True),) if len(spots) == 2 else tuple(Dot(spot) for spot in spots)
 
 
 def _load(force: Force, what: str, t: ca.SX, p: SimpleNamespace, size: int) -> ca.SX:
@@ -110,7 +110,8 @@ class PointForce(Force):
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         """An arrow; one whose components depend on time points along x."""
-        return (Arrow(*self.spots(p), vector(getattr(p, "force", (1.0, 0.0))), fixed=self.frame == "body"),)
+        (spot,) = self.spots(p)
+        return (Arrow(spot, vector(getattr(p, "force", (1.0, 0.0))), fixed=self.frame == "body"),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +135,8 @@ class Torque(Force):
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         """An arc with an arrow; one in space whose components depend on time turns about z."""
-        torque = vector(getattr(p, "torque", ()))
-        return (Turn(*self.spots(p), axis=torque if len(torque) == 3 else ()),)
+        (spot,), torque = self.spots(p), vector(getattr(p, "torque", ()))
+        return (Turn(spot, axis=torque if len(torque) == 3 else ()),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +189,8 @@ class Spring(LineForce):
         return p.stiffness * (ca.norm_2(line) - p.free_length) ** 2 / 2
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        return (Coil(*self.spots(p)),)
+        a, b = self.spots(p)
+        return (Coil(a, b),)
 
 
 @dataclass(frozen=True, eq=False)

@@ -254,8 +254,8 @@ class Prismatic(Joint):
         return p.at_b
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        in_plane = (math.cos(p.direction), math.sin(p.direction))
-        return (Slide(*self.spots(p), along=in_plane if self.axis_a is None else vector(p.axis_a)),)
+        (a, b), in_plane = self.spots(p), (math.cos(p.direction), math.sin(p.direction))
+        return (Slide(a, b, along=in_plane if self.axis_a is None else vector(p.axis_a)),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,7 +313,8 @@ class Fixed(Joint):
         return p.at_b
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        return (Mark(*self.spots(p), "pin" if self.quaternion is None else "weld"),)
+        a, b = self.spots(p)
+        return (Mark(a, b, "pin" if self.quaternion is None else "weld"),)
 
 
 def _deviation(a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
