@@ -14,6 +14,7 @@ from nonsmooth.programs.conversions import (
     cone_qp_from_friction_contact,
     lcp_from_friction_contact,
     lcp_from_qp,
+    near_impulses,
     pushed_friction_contact,
 )
 from nonsmooth.programs.friction_contact import ConeQP, ContactProgram, FrictionContact
@@ -36,5 +37,6 @@ __all__ = [
     "cone_qp_from_friction_contact",
     "lcp_from_friction_contact",
     "lcp_from_qp",
+    "near_impulses",
     "pushed_friction_contact",
 ]

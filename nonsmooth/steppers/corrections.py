@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array, Evaluator
-from nonsmooth.programs import QP, FrictionContact, Solution
+from nonsmooth.programs import QP, FrictionContact, Solution, near_impulses
 from nonsmooth.steppers.base import SLIPPING, Ask
 from nonsmooth.steppers.mechanism import MassMetric, Mechanism, contact_modes
 
@@ -128,8 +128,13 @@ def correct_velocities(m: Mechanism, rows: Rows, closed: Mask, last: Array, know
     if rough:
         unit, norms = m.metric.rows(W)
         delassus = (unit @ unit.T) * norms * norms[:, None]
-        guess = Solution(-rates, np.zeros(rates.size), "guess", 0, "guess", np.ones(rates.size, dtype=bool))
-        solution = yield FrictionContact(delassus, -rates, m.friction[index], 1 + m.tangents, ng, names), guess
+        program = FrictionContact(delassus, -rates, m.friction[index], 1 + m.tangents, ng, names)
+        warm = np.zeros(rates.size)
+        if m.tangents > 1:
+            warm = last[bound]
+            program = near_impulses(program, warm)
+        guess = Solution(program.b, warm, "guess", 0, "guess", np.ones(rates.size, dtype=bool))
+        solution = yield program, guess
         impulses[bound] = solution.y
     else:
         impulses[bound] = yield from _quadratic(m, W, rates, names)

@@ -184,7 +184,7 @@ class StepEquations:
     def unknowns(
         self, dt: float, u: Array, P_g: Array, P_N: Array, P_T: Array, friction: Array, slip: Array
     ) -> tuple[Array, Array]:
-        """x and y of these velocities and impulses; in space those without impulse have their directions from `slip`."""
+        """x and y of these velocities and impulses; in space contacts without impulse are directed by `slip`."""
         x = np.concatenate(([dt], u, P_g))
         if self.disc:
             sigma = np.linalg.norm(slip.reshape(-1, 2), axis=1)

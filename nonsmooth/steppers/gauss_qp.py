@@ -15,7 +15,7 @@ from nonsmooth.exceptions import InputError, SolverFailed
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.programs import QP, FrictionContact, Program, Solution
+from nonsmooth.programs import QP, FrictionContact, Program, Solution, near_impulses
 from nonsmooth.step_control import ConstantStep, StepControl
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.equations import Advance
@@ -145,7 +145,7 @@ class GaussQPFormulation(GaussFormulation):
                 H = np.eye(nv)
             if self.rough and k >= corrections and not self.convex:
                 moved, P_g, P_N, P_T = yield from self._coulomb(
-                    H, f, A * norms[:, None], G / dt, b * norms, slip, binding
+                    H, f, A * norms[:, None], G / dt, b * norms, slip, binding, (P_g, P_N, P_T)
                 )
                 u = u + m.metric.velocity(moved)
                 continue
@@ -180,7 +180,15 @@ class GaussQPFormulation(GaussFormulation):
         return float(np.max(np.abs(errors)[:, binding], initial=0.0))
 
     def _coulomb(
-        self, H: Array, f: Array, rows: Array, gap_rates: Array, b: Array, slip: Array, binding: NDArray[np.bool_]
+        self,
+        H: Array,
+        f: Array,
+        rows: Array,
+        gap_rates: Array,
+        b: Array,
+        slip: Array,
+        binding: NDArray[np.bool_],
+        last: tuple[Array, Array, Array],
     ) -> Generator[Ask, Solution, tuple[Array, Array, Array, Array]]:
         """A pass with Coulomb's law itself as one program: change of u in the mass metric, P_g, P_N, P_T."""
         m, ng, nc = self.mechanism, self.system.ng, self.system.nc
@@ -197,6 +205,9 @@ class GaussQPFormulation(GaussFormulation):
             (delassus + delassus.T) / 2, rates - directions @ response[:, -1], m.friction[index],
             1 + m.tangents, ng, names,
         )  # fmt: skip
+        if self.equations.disc:
+            P_g, P_N, P_T = last
+            program = near_impulses(program, np.concatenate([P_g, m.rows(P_N, P_T, index)]))
         z = (yield program, None).y
         P_N, P_T = m.parted(z[ng:], index)
         return response[:, :-1] @ z - response[:, -1], z[:ng], P_N, P_T
