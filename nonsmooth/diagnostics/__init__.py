@@ -14,6 +14,8 @@
 `poincare`              states where a quantity crosses a value
 `stroboscope`           states once per period
 `mode_timeline`         when a contact sticks or slips, how a slider stands in its guide
+`signature_timeline`    whether points, lines or planes of a rectangular slide touch its guide
+`signatures`            those that can be; their sets of corners are `active_sets`
 `spectrum`              amplitudes over frequency
 `largest_exponent`      how fast neighbours part; of a mechanism, `nonsmooth.studies.lyapunov`
 ======================  ==========================================================================
@@ -35,6 +37,7 @@ from nonsmooth.diagnostics.momentum import Momentum, momentum
 from nonsmooth.diagnostics.motion import coordinates
 from nonsmooth.diagnostics.pieces import Pieces, pieces, sampled
 from nonsmooth.diagnostics.poincare import Section, poincare, stroboscope
+from nonsmooth.diagnostics.signatures import active_sets, signature, signature_timeline, signatures
 from nonsmooth.diagnostics.spectrum import Spectrum, spectrum
 
 __all__ = [
@@ -44,6 +47,7 @@ __all__ = [
     "Section",
     "Spectrum",
     "Timeline",
+    "active_sets",
     "agreement",
     "closed_time",
     "contact_intervals",
@@ -59,6 +63,9 @@ __all__ = [
     "pieces",
     "poincare",
     "sampled",
+    "signature",
+    "signature_timeline",
+    "signatures",
     "spectrum",
     "stroboscope",
 ]

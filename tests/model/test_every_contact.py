@@ -42,7 +42,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         SPATIAL_BEARING | {"parallel": True},
     ],
     "prismatic-clearance": [
-        {"length": 0.2, "height": 0.06, "clearance": 0.02, "direction": 0.4, "at_guide": (0.2, 0.1), "at_slider": (0.1, 0)}
+        {"length": 0.2, "height": 0.06, "clearance": 0.02, "direction": 0.4, "at_guide": (0.2, 0.1)}
     ],
     "sphere-plane": [PLANE | {"radius": 0.25}],
     "sphere-sphere": [{"radius_a": 0.15, "radius_b": 0.25, "at_a": (0.3, -0.1, 0.2), "at_b": (0.2, 0.4, 0.1)}],
