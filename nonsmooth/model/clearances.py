@@ -61,6 +61,8 @@ class RevoluteClearance(Clearance):
 
         g_N = L/2 + s -+ u . (r_point - r_centre)      with u the axis of the part that has the collars
 
+    ``back`` and ``front`` are the ends of the shorter part on the negative and the positive side of its axis.
+
     Points are fixed on the rim since a disc that is parallel to a plane has no lowest point; between them the rim
     reaches over the polygon by ``radius (1 - cos(pi / points))`` times the tilt. Without collars, use
     `CylindricalClearance`. One law holds for all gaps; what it takes of the geometry is that of the journal in its

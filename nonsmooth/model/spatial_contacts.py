@@ -17,7 +17,7 @@ import casadi as ca
 
 from nonsmooth.model.contacts import FreeContact, Touches, check_points
 from nonsmooth.model.drawing import Box, Cylinder, Primitive, Round, Touch, Wall, vector
-from nonsmooth.model.engagement import ENDS, rim_labels
+from nonsmooth.model.engagement import ENDS, NOWHERE, rim_labels
 from nonsmooth.model.frames import SpatialPlacement
 from nonsmooth.model.joints import Direction
 from nonsmooth.model.rows import unit
@@ -234,7 +234,8 @@ class CylinderPlane(_OnPlane):
         if self.points == 0:
             normal, along = self._normal(a, p), b.rotate(axis)
             across = normal - ca.dot(normal, along) * along
-            return [b.point(end) - p.radius * unit(across) for end in ends]
+            length = ca.sqrt(ca.fmax(ca.dot(across, across), NOWHERE**2))  # of an upright cylinder: no direction
+            return [b.point(end) - p.radius * across / length for end in ends]
         t1, t2 = tangents(axis)
         angles = [2 * math.pi * i / self.points for i in range(self.points)]
         return [b.point(end + p.radius * (math.cos(x) * t1 + math.sin(x) * t2)) for end in ends for x in angles]
