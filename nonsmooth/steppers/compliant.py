@@ -26,7 +26,7 @@ from nonsmooth.model.system import System
 from nonsmooth.programs import Solution
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.base import CLOSED, OPEN, SLIPPING, Ask, Step, Stepping
-from nonsmooth.steppers.compliant_equations import WORKS, CompliantEquations
+from nonsmooth.steppers.compliant_equations import WORKS, CompliantEquations, independent_rows
 from nonsmooth.steppers.landing import first_closing
 from nonsmooth.steppers.validity import Validity
 
@@ -46,6 +46,8 @@ DRIFT = 10.0
 #: misfit [m or rad] at which a projection is content
 PROJECTED = 1e-15
 PASSES = 8
+#: misfit [m or rad] of redundant rows, which hold by geometry, at which they no longer do
+PARTED = 1e-8
 
 
 @dataclass(frozen=True)
@@ -346,13 +348,21 @@ class CompliantFormulation:
 
 
 class _Projection:
-    """The nearest coordinates and velocities, in the mass metric, with the joints closed."""
+    """The nearest coordinates and velocities, in the mass metric, with the joints closed by their independent rows."""
 
     def __init__(self, system: System, p: Array) -> None:
         self.p, self.numeric = p, system.numeric
         t, q, s = ca.SX.sym("t"), ca.SX.sym("q", system.nq), ca.SX.sym("p", p.size)
         W_g, inverse = system.W_g(t, q, s), system.inverse_factor(s)
-        outputs = [system.g(t, q, s), W_g, inverse.T @ (inverse @ W_g), system.g_t(t, q, s)]
+        g, g_t, rows = system.g(t, q, s), system.g_t(t, q, s), independent_rows(system)
+        outputs = [g, W_g, inverse.T @ (inverse @ W_g), g_t]
+        self.implied: Evaluator | None = None
+        if rows is not None:
+            others = [i for i in range(system.ng) if i not in set(rows)]
+            self.names = [system.constraint_names[i] for i in others]
+            self.implied = Evaluator(ca.Function("implied", [t, q, s], [g[others]]))
+            W_g = W_g[:, rows]
+            outputs = [g[rows], W_g, inverse.T @ (inverse @ W_g), g_t[rows]]
         names = ["g", "W_g", "moved", "g_t"]
         self.closure = Evaluator(ca.Function("closure", [t, q, s], outputs, ["t", "q", "p"], names), ["W_g", "moved"])
 
@@ -367,4 +377,17 @@ class _Projection:
             q = self.numeric.advance(q, -moved @ np.linalg.solve(W_g.T @ moved, g), 1.0)[0]
         if not np.isfinite(worst):
             raise SolverFailed(f"the projection onto the joints diverges at t = {t:.9g} s.")
+        self._check_implied(t, q)
         return q, v - moved @ np.linalg.solve(W_g.T @ moved, W_g.T @ v + g_t)
+
+    def _check_implied(self, t: float, q: Array) -> None:
+        """Raise SolverFailed if a row that was redundant at the start is violated."""
+        if self.implied is None:
+            return
+        misfit = np.abs(self.implied(t, q, self.p)[0])
+        worst = int(np.argmax(misfit))
+        if misfit[worst] > PARTED:
+            raise SolverFailed(
+                f'the constraint "{self.names[worst]}", redundant at the start, is violated by {misfit[worst]:.3g} at '
+                f"t = {t:.9g} s: it is independent elsewhere; build the model at a start where no joints are singular."
+            )

@@ -7,6 +7,14 @@ solve the index-1 system ::
 
 (right-hand side 0 without Baumgarte's terms), symbolically, so that the Jacobian is exact. The integrals are impulses
 of contacts and joints, the energy that contacts store, and work by cause: they ride along and steer no step.
+
+Of redundant joints a largest set of independent rows, chosen at the start as built, closes the system; the others hold
+by geometry. Forces are then spread over all rows to the combination of least norm that has the same effect.
+
+A bristle state in space is a vector z in the tangent plane, with components on the contact's tangents. It is carried by
+the mean spin of both bodies about the normal; the tangents turn against it with the rate s, so that ::
+
+    z_1' = rate_1 + s z_2,    z_2' = rate_2 - s z_1
 """
 
 from __future__ import annotations
@@ -16,13 +24,15 @@ from functools import cached_property
 
 import casadi as ca
 import numpy as np
+from scipy.linalg import qr
 
 from nonsmooth.evaluation import Array, Evaluator
+from nonsmooth.model.compliance import Compliance, tangent_spins
 from nonsmooth.model.system import System
 from nonsmooth.programs.initial_value import InitialValue
 from nonsmooth.steppers.equations import FLOOR
 
-__all__ = ["WORKS", "CompliantEquations", "Layout"]
+__all__ = ["WORKS", "CompliantEquations", "Layout", "independent_rows"]
 
 #: integrals of power [W], in order
 WORKS = ("stored", "loss_contact", "loss_friction", "loads", "damping", "drivers")
@@ -40,6 +50,7 @@ class Layout:
     nv: int
     nz: int
     nc: int
+    nt: int
     nr: int
 
     @property
@@ -49,7 +60,7 @@ class Layout:
 
     @cached_property
     def parts(self) -> dict[str, slice]:
-        sizes = {"q": self.nq, "v": self.nv, "z": self.nz, "P_N": self.nc, "P_T": self.nc, "reaction": self.nr,
+        sizes = {"q": self.nq, "v": self.nv, "z": self.nz, "P_N": self.nc, "P_T": self.nt, "reaction": self.nr,
                  "work": len(WORKS)}  # fmt: skip
         slices, first = {}, 0
         for name, size in sizes.items():
@@ -60,6 +71,20 @@ class Layout:
     @property
     def size(self) -> int:
         return self.parts["work"].stop
+
+
+def independent_rows(system: System) -> list[int] | None:
+    """A largest set of independent rows of the joints at the start, in order; None where all are independent.
+
+    By a QR factorisation with column pivoting of the rows' directions, of length 1 in the mass metric each.
+    """
+    redundant = len(system.redundant)
+    if not redundant:
+        return None
+    p, start = system.parameter_values, system.start
+    directions = system.inverse_factor(p).full() @ system.W_g(start.t, start.q, p).full()
+    order = qr(directions / np.linalg.norm(directions, axis=0), mode="r", pivoting=True)[1]
+    return sorted(order[: system.ng - redundant].tolist())
 
 
 class CompliantEquations:
@@ -85,7 +110,8 @@ class CompliantEquations:
         compliance = system.compliance
         nk = 0 if compliance is None else compliance.coefficients.numel_out(0)
         nz = 0 if compliance is None else len(compliance.bristles)
-        self.layout = Layout(system.nq, system.nv, nz, system.nc, len(system.reaction_names))
+        self.layout = Layout(system.nq, system.nv, nz, system.nc, system.nt, len(system.reaction_names))
+        self.rows = independent_rows(system)
         self.t, self.y = ca.SX.sym("t"), ca.SX.sym("y", self.layout.size)
         self.p, self.k = ca.SX.sym("p", len(system.parameters)), ca.SX.sym("k", nk)
         self.touching, self.approach = ca.SX.sym("touching", system.nc), ca.SX.sym("approach", system.nc)
@@ -104,15 +130,16 @@ class CompliantEquations:
         part = self.layout.parts
         q, v, z = (self.y[part[name]] for name in ("q", "v", "z"))
         self.gaps, D_N, D_T = s.surface(q, p)
-        self.W_g, g_t = s.W_g(t, q, p), s.g_t(t, q, p)
+        W_g, g_t = s.W_g(t, q, p), s.g_t(t, q, p)
+        self.W_g = W_g if self.rows is None else W_g[:, self.rows]
         inverse = s.inverse_factor(p)
         self.weighted = inverse @ self.W_g  # L^-1 W_g
         self.factors = ca.ldl(self.weighted.T @ self.weighted) if s.ng else ()
         drift = s.drift(t, q, v, p)[: s.ng]
         if self.baumgarte is not None:
             alpha, beta = self.baumgarte
-            drift = drift + 2 * alpha * (self.W_g.T @ v + g_t) + beta**2 * s.g(t, q, p)
-        self.drift = drift
+            drift = drift + 2 * alpha * (W_g.T @ v + g_t) + beta**2 * s.g(t, q, p)
+        self.drift = drift = drift if self.rows is None else drift[self.rows]
         self.gap_rates, slip = D_N.T @ v, D_T.T @ v
         h = s.h(t, q, v, p)
         F_N, F_T, elastic, z_rates = self._contact_forces(q, v, z, h, D_N, D_T, slip, inverse)
@@ -120,19 +147,20 @@ class CompliantEquations:
         self.applied = h + D_N @ F_N + D_T @ F_T
         self.terms = ca.fabs(h) + ca.fabs(D_N) @ ca.fabs(F_N) + ca.fabs(D_T) @ ca.fabs(F_T)
         half = inverse @ self.applied
-        self.lam = self._joint_forces(half, drift)
+        self.lam = self._joint_forces(half, self.drift)
         self.a = inverse.T @ (half + self.weighted @ self.lam)
         energy = s.energy(t, q, v, p)
-        lam = ca.SX.sym("lam", s.ng)
+        lam = ca.SX.sym("lam", self.W_g.size2())
+        spread = lam if self.rows is None else self._spread(lam, inverse @ W_g)
         powers = ca.vertcat(
             -ca.dot(elastic, self.gap_rates),
             -ca.dot(F_N - elastic, self.gap_rates),
             -ca.dot(F_T, slip),
             energy[2],
             energy[3],
-            -ca.dot(lam, g_t),
+            -ca.dot(spread, g_t),
         )
-        integrands = ca.vertcat(F_N, F_T, s.reaction(t, q, p, lam), powers)
+        integrands = ca.vertcat(F_N, F_T, s.reaction(t, q, p, spread), powers)
         a = ca.SX.sym("a", s.nv)
         rates = ca.vertcat(s.B(q) @ v, a, z_rates, integrands)
         self._rates = ca.Function("rates", [t, self.y, self.d, a, lam], [rates])
@@ -144,34 +172,81 @@ class CompliantEquations:
             return ca.SX(0, 1)
         return ca.ldl_solve(-(self.weighted.T @ half + drift), *self.factors)
 
+    def _spread(self, lam: ca.SX, directions: ca.SX) -> ca.SX:
+        """Forces on all rows of redundant joints with the effect of `lam` on the independent ones.
+
+        Those of least norm, each counted in units in which its direction, a column of `directions`, has length 1:
+        with W_D = W_I E they are y and E' y, where (1 + E E') y = lambda, and E E' is of low rank.
+        """
+        assert self.rows is not None
+        others = [i for i in range(self.system.ng) if i not in set(self.rows)]
+        norms = ca.sqrt(ca.sum1(directions**2)).T
+        coupling = self.weighted.T @ directions[:, others]
+        columns = [ca.ldl_solve(coupling[:, j], *self.factors) for j in range(len(others))]
+        E = ca.diag(norms[self.rows]) @ ca.horzcat(*columns) @ ca.diag(1 / norms[others])
+        scaled = norms[self.rows] * lam
+        y = scaled - E @ ca.solve(ca.SX.eye(len(others)) + E.T @ E, E.T @ scaled)
+        every = ca.SX.zeros(self.system.ng)
+        every[self.rows], every[others] = y, E.T @ y
+        return every / norms
+
     def _contact_forces(
         self, q: ca.SX, v: ca.SX, z: ca.SX, h: ca.SX, D_N: ca.SX, D_T: ca.SX, slip: ca.SX, inverse: ca.SX
     ) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
         """F_N, F_T, elastic part of F_N, and rates of the bristles; zero where surfaces do not touch."""
-        compliance, nc = self.system.compliance, self.system.nc
+        compliance, nc, nt = self.system.compliance, self.system.nc, self.system.nt
         if compliance is None:
-            return ca.SX(nc, 1), ca.SX(nc, 1), ca.SX(nc, 1), ca.SX(0, 1)
+            return ca.SX(nc, 1), ca.SX(nt, 1), ca.SX(nc, 1), ca.SX(0, 1)
         depth = ca.fmax(-self.gaps, 0)
+        masks = (self.touching, self._by_tangent(self.touching), self.touching, self.touching[compliance.owner.tolist(), 0])
+        turning = self._turning(compliance, q, v, z)
 
         def forces(holding: ca.SX) -> list[ca.SX]:
             found = compliance.forces(depth, -self.gap_rates, self.approach, slip, z, holding, self.k)
-            masks = (*(self.touching,) * 3, self.touching[compliance.owner.tolist()])
+            if turning is not None:
+                found = (*found[:3], found[3] + turning)
             return [ca.if_else(mask, values, 0) if values.numel() else values
                     for mask, values in zip(masks, found, strict=True)]  # fmt: skip
 
-        found = forces(ca.SX.zeros(nc))
+        found = forces(ca.SX.zeros(nt))
         if compliance.holds:
-            holding = ca.SX([law.friction is not None and law.friction.holds for law in compliance.laws])
             other = ca.SX([law.friction is None or not law.friction.holds for law in compliance.laws])
+            other = self._by_tangent(other)
             half = inverse @ (h + D_N @ found[0] + D_T @ (other * found[1]))
             free = self._slip_rates(half, inverse @ D_T) + ca.jtimes(slip, q, self.system.B(q) @ v)
-            holding = self.touching * (1 - other)
+            holding = masks[1] * (1 - other)
             first, mobility = self._holding(free, inverse @ D_T, holding)
             # once more, each for itself against what the others' laws allow
             allowed = (1 - other) * forces(first)[1]
-            others = mobility @ allowed - ca.diag(mobility) * allowed
-            found = forces(-(free + others) / ca.diag(mobility))
+            found = forces(self._alone(free, inverse @ D_T, mobility, allowed))
         return found[0], found[1], found[2], found[3]
+
+    def _by_tangent(self, values: ca.SX) -> ca.SX:
+        """Numbers (nc,) of contacts, repeated for each of their tangents (nt,)."""
+        tangents = self.system.dimension - 1
+        return values if tangents == 1 else ca.vec(ca.repmat(values.T, tangents, 1))
+
+    def _turning(self, compliance: Compliance, q: ca.SX, v: ca.SX, z: ca.SX) -> ca.SX | None:
+        """What bristles in space gain on their components because the tangents turn; None in the plane."""
+        if self.system.dimension == 2 or not z.numel():
+            return None
+        spins = tangent_spins(self.system.equations)(q, v, self.p)[compliance.owner[::2].tolist(), 0]
+        first, second = z[::2], z[1::2]
+        return ca.vec(ca.horzcat(spins * second, -spins * first).T)
+
+    def _alone(self, free: ca.SX, W: ca.SX, mobility: ca.SX, allowed: ca.SX) -> ca.SX:
+        """The force that each contact needs to keep its slip as it is, where the others have those `allowed`."""
+        if self.system.dimension == 2:
+            others = mobility @ allowed - ca.diag(mobility) * allowed
+            return -(free + others) / ca.diag(mobility)
+        wanted = free + mobility @ allowed
+        parts = []
+        for i in range(0, self.system.nt, 2):
+            own, pair = mobility[i : i + 2, i : i + 2], W[:, i : i + 2]
+            # where joints bar the slip, in one direction or in both, the smallest force will do
+            shared = own + SHARED * ca.sumsqr(pair) / 2 * ca.SX.eye(2)
+            parts.append(ca.solve(shared, own @ allowed[i : i + 2] - wanted[i : i + 2]))
+        return ca.vertcat(*parts)
 
     def _slip_rates(self, half: ca.SX, W: ca.SX) -> ca.SX:
         """W' (half + L^-1 W_g lambda_g), with the joints closed."""
@@ -182,13 +257,15 @@ class CompliantEquations:
 
         Contacts whose directions depend on each other share.
         """
-        nc = self.system.nc
         mobility = W.T @ W
         if self.system.ng:
-            still = ca.SX.zeros(self.system.ng)
-            joints = [self._joint_forces(W[:, i], still) for i in range(nc)]
+            still = ca.SX.zeros(self.W_g.size2())
+            joints = [self._joint_forces(W[:, i], still) for i in range(self.system.nt)]
             mobility = mobility + W.T @ self.weighted @ ca.horzcat(*joints)
         both, diagonal = ca.diag(holding), ca.diag(mobility)
+        if self.system.dimension == 3:  # joints may bar the slip, so that the diagonal vanishes
+            pairs = [W[:, i : i + 2] for i in range(0, self.system.nt, 2)]
+            diagonal = self._by_tangent(ca.vertcat(*(ca.sumsqr(pair) / 2 for pair in pairs)))
         system = both @ mobility @ both + ca.diag((1 - holding) * diagonal + SHARED * diagonal)
         return ca.solve(system, -(both @ free)), mobility
 
@@ -200,7 +277,7 @@ class CompliantEquations:
 
     def algebraic(self) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Rates, unknowns (accelerations and joint forces) and equations of the index-1 form, for DAE integrators."""
-        a, lam = ca.SX.sym("a", self.system.nv), ca.SX.sym("lam", self.system.ng)
+        a, lam = ca.SX.sym("a", self.system.nv), ca.SX.sym("lam", self.W_g.size2())
         M = self.system.M(self.y[self.layout.parts["q"]], self.p)
         equations = ca.vertcat(M @ a - self.applied - self.W_g @ lam, self.W_g.T @ a + self.drift)
         return self._rates(self.t, self.y, self.d, a, lam), ca.vertcat(a, lam), equations
@@ -212,7 +289,7 @@ class CompliantEquations:
 
     @cached_property
     def unknowns(self) -> Evaluator:
-        """(t, y, d) -> accelerations and joint forces, one column."""
+        """(t, y, d) -> accelerations and joint forces on independent rows, one column."""
         return Evaluator(self.function("unknowns", {"unknowns": ca.vertcat(self.a, self.lam)}))
 
     @cached_property

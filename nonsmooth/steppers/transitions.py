@@ -68,9 +68,14 @@ class Transitions:
         """Impact, if contacts strike, and the phase that follows."""
         m = self.m
         if not striking.any():
-            candidates = (phase.mode != OPEN) | (before.g_N <= self.closed_gap)
-            candidates &= ~released & ~m.leaving(before.W_N, before.v, np.abs(before.v))
+            touching = ((phase.mode != OPEN) | (before.g_N <= self.closed_gap)) & ~released
+            leaving = m.leaving(before.W_N, before.v, np.abs(before.v))
+            candidates = touching & ~leaving
             point, new = yield from self._phase(before, before.v, candidates, signs)
+            low = touching & leaving & self._low(before, before.v, point)
+            if low.any():
+                candidates |= low
+                point, new = yield from self._phase(before, before.v, candidates, signs)
             if released.any() and np.any(point.gap_acceleration[released] < -self._zero_acceleration(point)[released]):
                 point, new = yield from self._phase(before, before.v, candidates | released, signs)
             return None, point, new
@@ -96,7 +101,15 @@ class Transitions:
             if not resting.any():
                 break
             restitution[resting] = 0.0
+        low = touching & leaving & self._low(before, impact.v, point)
+        if low.any():
+            point, new = yield from self._phase(before, impact.v, touching & (~leaving | low), {})
         return impact, point, new
+
+    def _low(self, before: Point, v: Array, point: Point) -> Mask:
+        """Contacts that leave with `v` and fall back from a height that positions do not resolve: they stay."""
+        speed, pull = before.W_N.T @ v, -point.gap_acceleration
+        return np.asarray((pull > 0) & (speed**2 < 2 * LOWEST * pull))
 
     def _impact(self, x: Point, v: Array, struck: Mask, restitution: Array) -> Generator[Ask, Solution, Impact]:
         """The impact law and Coulomb's on the contacts that take part: Newton's as one program, Poisson's as two."""
