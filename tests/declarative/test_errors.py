@@ -44,7 +44,7 @@ CASES = {
         {18: 'clearence = "0.5 mm"'},
         18,
         "elements.pin.clearence",
-        ["Did you mean clearance?", "It takes kind, contact, clearance, a, b"],
+        ["Did you mean clearance or axial_clearance?", "It takes kind, contact, clearance, a, b"],
     ),
     "unknown key at the top": (
         {1: 'title = "pendulum"'},
@@ -328,7 +328,7 @@ def test_errors_within_laws(case):
         ("x", '{ kind = "table", times = [0, 1], values = ["1 mm", "1 deg"] }', "motion.values", "than m"),
         ("x", '{ kind = "table", times = [0, 0], values = [0, 1] }', "motion.times", "increase strictly"),
         ("x", '{ kind = "ram", rate = 1 }', "motion", "Did you mean ramp?"),
-        ("z", "0", "coordinate", '"angle" or "x" or "y", got "z"'),
+        ("w", "0", "coordinate", '"z" or "distance" or "displacement", got "w"'),
     ],
 )
 def test_errors_within_motions(coordinate, motion, key, words):
