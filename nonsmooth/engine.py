@@ -44,6 +44,8 @@ _layouts: weakref.WeakKeyDictionary[System, dict[tuple[bool, int], Any]] = weakr
 
 def why_not_native(system: System, stepper: Stepper, control: StepControl, values: Array) -> str | None:
     """Why the native engine does not have this run, as a clause; None if it does."""
+    if system.redundant:
+        return f"it needs independent constraints, and {system.redundant[0]}"
     if type(stepper) is CompliantDae:
         return why_not_compliant(system, stepper, control)
     name = type(stepper).__name__

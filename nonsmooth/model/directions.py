@@ -8,8 +8,9 @@ trees cost linear time, and mechanisms of small loops too.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +18,11 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.model.elementwise import Rows
 
-__all__ = ["Directions", "weighted"]
+__all__ = ["Directions", "Redundant", "weighted"]
 
-#: share of a direction, besides what the others span, below which it counts as redundant
-RANK = 1e-9
+#: share of a direction, besides what the others span, below which it counts as redundant: joints that count as closed
+#: within 1e-9 m leave dependent rows so far from each other in mechanisms of a centimetre
+RANK = 1e-7
 #: smallest singular value of a joint's unit rows at a body, from which on they cannot follow from others
 HOLDS = 1e-3
 #: rows from which on a sparse factor is tried first
@@ -29,8 +31,31 @@ MANY = 300
 SAFE = 1e-5
 #: steps of the iteration for that
 ITERATIONS = 12
+#: share of what is wanted that may stay open before a velocity that is to be kept is changed
+KEPT = 1e-10
 
 Integers = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Redundant:
+    """A row of a joint whose direction those of other rows span.
+
+    Parameters
+    ----------
+    name : of the row
+    follows_from : names of the rows that span it, all from earlier joints or rows; none if the row moves no body
+
+    >>> print(Redundant("second.x", ("first.x",)))
+    "second.x" follows from "first"
+    """
+
+    name: str
+    follows_from: tuple[str, ...]
+
+    def __str__(self) -> str:
+        joints = dict.fromkeys(f'"{name.partition(".")[0]}"' for name in self.follows_from)
+        return f'"{self.name}" ' + (f"follows from {' and '.join(joints)}" if joints else "moves no body")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,28 +81,87 @@ class Directions:
 
     def redundant(self) -> dict[int, list[int]]:
         """Rows that earlier ones span, each with those that it follows from."""
-        ends = np.append(self.first[1:], self.a.size)
         found: dict[int, list[int]] = {}
-        for joints in self._parts(self._loops()):
-            rows = np.concatenate([np.arange(self.first[j], ends[j]) for j in sorted(joints)])
+        for rows in self._blocks(self._loops()):
             if rows.size <= MANY or not self._surely_independent(rows):
                 found |= _dependent(self._dense(rows), rows)
         return dict(sorted(found.items()))
 
-    def least_change(self, wanted: Array) -> Array:
-        """Velocities (nv,) of least kinetic energy at which the rows have the rates `wanted`, or nearly so."""
+    def contradiction(self, rates: Array) -> tuple[int, list[int], float] | None:
+        """The row whose rate is farthest from what the rows that it follows from make it, these rows, and by how much.
+
+        ``rates_i - sum_k c_k rates_k`` with ``w_i = sum_k c_k w_k`` depends on no velocity: it is the rate of row i
+        where those of the others vanish. None if no row is redundant.
+        """
+        worst: tuple[int, list[int], float] | None = None
+        for row, others in self.redundant().items():
+            D = self._dense(np.array([*others, row]))
+            shares = np.linalg.lstsq(D[:, :-1], D[:, -1], rcond=RANK)[0] if others else np.zeros(0)
+            unmet = float(rates[row] - self.norms[row] * (shares @ (rates[others] / self.norms[others])))
+            if worst is None or abs(unmet) > abs(worst[2]):
+                worst = row, others, unmet
+        return worst
+
+    def least_change(self, wanted: Array, *, damping: float = 0.0, kept: NDArray[np.bool_] | None = None) -> Array:
+        """Velocities u (nv,) of least kinetic energy at which the rows have the rates `wanted`, or nearly so.
+
+        Where rows contradict each other, their squares, in units of the norms, are least.
+
+        Parameters
+        ----------
+        wanted : (rows,)
+        damping : mu >= 0
+            With mu > 0 the least ``|D' x - wanted/norms|^2 + mu^2 |x|^2`` of Levenberg and Marquardt, x = L' u.
+        kept : (bodies + 1, width), optional
+            Components, whole blocks of the mass matrices, that stay zero where the others suffice; where they do not,
+            these change by the least first.
+        """
         changed = np.zeros((len(self.factors), self.factors.shape[1]))
-        ends = np.append(self.first[1:], self.a.size)
-        for joints in self._parts(range(self.first.size)):
-            rows = np.concatenate([np.arange(self.first[j], ends[j]) for j in sorted(joints)])
-            asked = wanted[rows] / self.norms[rows]
-            x = self._sparse_least(rows, asked) if rows.size > MANY else None
-            if x is None:
-                x = np.linalg.lstsq(self._dense(rows).T, asked, rcond=1e-12)[0]
-            bodies = self._bodies(rows)
+        for rows in self._blocks(range(self.first.size)):
+            bodies, asked = self._bodies(rows), wanted[rows] / self.norms[rows]
+            if not bodies.size:
+                continue
+            fixed = np.zeros(0, dtype=bool) if kept is None else kept[bodies].ravel()
+            if damping > 0.0:
+                x = self._damped(rows, asked, damping)
+            elif fixed.any() and not fixed.all():
+                x = self._keeping(rows, asked, fixed)
+            else:
+                x = self._least(rows, asked)
             changed[bodies] = x.reshape(bodies.size, -1)
         result: Array = np.einsum("bji,bj->bi", self.factors, changed)[1:].ravel()
         return result
+
+    def _least(self, rows: Integers, asked: Array) -> Array:
+        """x of least norm with D' x = asked, or nearly so."""
+        x = self._sparse_least(rows, asked) if rows.size > MANY else None
+        return np.asarray(np.linalg.lstsq(self._dense(rows).T, asked, rcond=RANK)[0] if x is None else x)
+
+    def _damped(self, rows: Integers, asked: Array, damping: float) -> Array:
+        """x = D (D' D + damping^2)^-1 asked."""
+        if rows.size <= MANY:
+            dense = self._dense(rows)
+            return np.asarray(dense @ np.linalg.solve(dense.T @ dense + damping**2 * np.eye(rows.size), asked))
+        from scipy.sparse import identity
+        from scipy.sparse.linalg import splu
+
+        D = self._sparse(rows)
+        return np.asarray(D @ splu((D.T @ D + damping**2 * identity(rows.size)).tocsc()).solve(asked))
+
+    def _keeping(self, rows: Integers, asked: Array, fixed: NDArray[np.bool_]) -> Array:
+        """x with D' x = asked whose `fixed` entries are least, zero where possible, and then its others."""
+        x, free = np.zeros(fixed.size), ~fixed
+        found = self._sparse_least(rows, asked, free) if rows.size > MANY else None
+        if found is not None:
+            return found
+        A = self._dense(rows).T
+        x[free], span = _least_squares(A[:, free], asked)
+        rest = asked - A @ x
+        if np.linalg.norm(rest) > KEPT * np.linalg.norm(asked):
+            beside = A[:, fixed] - span @ (span.T @ A[:, fixed])
+            x[fixed] = _least_squares(beside, asked - span @ (span.T @ asked))[0]
+            x[free] = _least_squares(A[:, free], asked - A[:, fixed] @ x[fixed])[0]
+        return x
 
     # ----------------------------------------------------------------------------------------------------- the graph
 
@@ -118,6 +202,12 @@ class Directions:
                 for side, D in enumerate((self.D_a, self.D_b)):
                     found[joints, side] = np.linalg.svd(D[rows], compute_uv=False)[:, -1] > HOLDS
         return found
+
+    def _blocks(self, joints: Sequence[int]) -> Iterator[Integers]:
+        """Rows of the joints in parts that share no body that can move."""
+        ends = np.append(self.first[1:], self.a.size)
+        for part in self._parts(joints):
+            yield np.concatenate([np.arange(self.first[j], ends[j]) for j in sorted(part)])
 
     def _parts(self, joints: Sequence[int]) -> Iterator[list[int]]:
         """The joints in parts that share no body that can move."""
@@ -165,40 +255,51 @@ class Directions:
         matrix[i, j] = values
         return matrix
 
+    def _sparse(self, rows: Integers, free: NDArray[np.bool_] | None = None) -> Any:
+        """The sparse matrix D of these directions, zero in all but the `free` entries."""
+        from scipy.sparse import csc_matrix
+
+        values, i, j, shape = self._entries(rows)
+        return csc_matrix((values if free is None else values * free[i], (i, j)), shape=shape)
+
     def _surely_independent(self, rows: Integers) -> bool:
         """Whether each row is far from what the others span; False if in doubt."""
-        solve = self._products(rows)[1]
+        return self._safe_solution(self._sparse(rows)) is not None
+
+    def _sparse_least(self, rows: Integers, wanted: Array, free: NDArray[np.bool_] | None = None) -> Array | None:
+        """x of least norm with D' x = wanted, of its `free` entries; None if the directions are or may be dependent."""
+        D = self._sparse(rows, free)
+        solve = self._safe_solution(D)
         if solve is None:
-            return False
-        # a row's squared distance is 1 / (S^-1)_ii, which no eigenvalue of S^-1 exceeds: inverse iteration
-        x, size = np.random.default_rng(0).normal(size=rows.size), 0.0
+            return None
+        x: Array = D @ solve(wanted)
+        return x + D @ solve(wanted - D.T @ x)
+
+    @staticmethod
+    def _safe_solution(D: Any) -> Callable[[Array], Array] | None:
+        """The solution of D' D y = r; None if a column of D is or may be near the span of the others."""
+        from scipy.sparse.linalg import splu
+
+        try:
+            solve: Callable[[Array], Array]
+            solve = splu((D.T @ D).tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve
+        except RuntimeError:  # exactly singular
+            return None
+        # a column's squared distance is 1 / (S^-1)_ii, which no eigenvalue of S^-1 exceeds: inverse iteration
+        x, size = np.random.default_rng(0).normal(size=D.shape[1]), 0.0
         for _ in range(ITERATIONS):
             x = solve(x / np.linalg.norm(x))
             size = max(size, float(np.linalg.norm(x)))
             if not size < 0.1 / SAFE**2:  # or not finite
-                return False
-        return True
+                return None
+        return solve
 
-    def _sparse_least(self, rows: Integers, wanted: Array) -> Array | None:
-        """x of least norm with D' x = wanted; None where the directions are or may be dependent."""
-        if not self._surely_independent(rows):
-            return None
-        D, solve = self._products(rows)
-        assert solve is not None
-        x: Array = D @ solve(wanted)
-        return x + D @ solve(wanted - D.T @ x)
 
-    def _products(self, rows: Integers):  # type: ignore[no-untyped-def]
-        """The sparse matrix D of these directions, and the solution of D' D y = r; None where that is singular."""
-        from scipy.sparse import csc_matrix
-        from scipy.sparse.linalg import splu
-
-        values, i, j, shape = self._entries(rows)
-        D = csc_matrix((values, (i, j)), shape=shape)
-        try:
-            return D, splu((D.T @ D).tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve
-        except RuntimeError:  # exactly singular
-            return D, None
+def _least_squares(A: Array, b: Array) -> tuple[Array, Array]:
+    """x of least norm with A x nearest to b, where A has rows of norm 1 at most, and a basis of what A reaches."""
+    U, sizes, V = np.linalg.svd(A, full_matrices=False)
+    rank = int(np.count_nonzero(sizes > RANK))
+    return V[:rank].T @ (U[:, :rank].T @ b / sizes[:rank]), U[:, :rank]
 
 
 def _dependent(directions: Array, rows: Integers) -> dict[int, list[int]]:

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 from nonsmooth.exceptions import ModelError
 from nonsmooth.model.assembly import check_dimension
 from nonsmooth.model.bodies import Body, Ground
-from nonsmooth.model.checks import check_start, closed_start
+from nonsmooth.model.checks import check_start
+from nonsmooth.model.closing import Assembly, assembled
 from nonsmooth.model.elements import Element
 from nonsmooth.model.system import System, start_of
 
@@ -70,21 +71,64 @@ class Model:
         """The elements so far, in order."""
         return tuple(self._elements.values())
 
-    def build(self, *, assemble: bool = False) -> System:
+    def build(self, *, assemble: bool | Assembly = False) -> System:
         """Check the mechanism and freeze it.
+
+        Constraints may be redundant: `System.redundant` names them with those that they follow from.
 
         Parameters
         ----------
-        assemble : bool
-            Move the bodies, by Newton steps of least change in the mass metric, until all joints and drivers are
-            closed, and make the velocities consistent. Without it, open joints are an error.
+        assemble : bool or Assembly
+            Close the joints from the bodies' positions as a guess and make the velocities consistent, see `assemble`,
+            whose result is taken as well; what moved stands in `System.assembly`. Without it, open joints are an error.
 
         Raises
         ------
         ModelError
-            If bodies are missing, planar and spatial elements are mixed, joints are open, contacts overlap, constraints
-            are redundant, or a load is not finite at the start.
+            If bodies are missing, planar and spatial elements are mixed, joints are open or contradict each other,
+            contacts overlap, or a load is not finite at the start.
         """
+        system = self._system()
+        if assemble is not False:
+            report = assemble if isinstance(assemble, Assembly) else self._assembled(system)
+            object.__setattr__(system, "assembly", report)
+            object.__setattr__(system, "start", report.start)
+        check_start(system, system.start, system.parameter_values)
+        return system
+
+    def assemble(self) -> Assembly:
+        """Close the joints from the bodies' positions as a rough guess, and make the velocities consistent.
+
+        Positions: bodies move by steps of least change in the mass metric until all joints and drivers are closed, into
+        the assembly mode next to the guess; for another mode give another guess. Velocities: the linear or angular
+        velocity of a body that is not zero is declared and kept, what is zero follows by least kinetic energy; where
+        joints and drivers do not allow a declared one, it changes by the least. So the speed of a crank is enough.
+
+        Returns
+        -------
+        Assembly
+            The start, and what moved by how much; print it, and pass it to ``build(assemble=...)``.
+
+        Raises
+        ------
+        ModelError
+            If the joints cannot be closed from there; the worst is named with what stays open.
+
+        >>> from nonsmooth import Ground, PlanarBody, Revolute
+        >>> crank = PlanarBody("crank", 1.0, 1e-3, position=(0.1, 0.02), angular_velocity=5.0)
+        >>> model = Model([Ground(), crank, Revolute("pin", "ground", crank, at_b=(-0.1, 0.0))])
+        >>> report = model.assemble()
+        >>> model.build(assemble=report).start.v[2]
+        5.0
+        """
+        return self._assembled(self._system())
+
+    @staticmethod
+    def _assembled(system: System) -> Assembly:
+        return assembled(system, system.start, system.parameter_values)
+
+    def _system(self) -> System:
+        """The system with its declared start, of which elements are checked but not yet the start."""
         bodies = [element for element in self.elements if isinstance(element, Body)]
         if not bodies:
             raise ModelError("The model has no body; add a PlanarBody or a SpatialBody.")
@@ -92,12 +136,7 @@ class Model:
         for element in self.elements:
             check_dimension(element, dimension)
         self._check_references()
-        start = start_of(self.elements)
-        system = System(self.name, dimension, self.elements, start, self.provenance, dict(self.origin))
-        if assemble:
-            object.__setattr__(system, "start", closed_start(system, start, system.parameter_values))
-        check_start(system, system.start, system.parameter_values)
-        return system
+        return System(self.name, dimension, self.elements, start_of(self.elements), self.provenance, dict(self.origin))
 
     def _check_references(self) -> None:
         grounds = [element.name for element in self.elements if isinstance(element, Ground)]

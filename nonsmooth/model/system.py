@@ -22,6 +22,7 @@ from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.assembly import ElementFunctions
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
+from nonsmooth.model.directions import Redundant, weighted
 from nonsmooth.model.elements import Element
 from nonsmooth.model.elementwise import Elementwise
 from nonsmooth.model.equations import Equations
@@ -29,6 +30,7 @@ from nonsmooth.model.joints import Joint
 from nonsmooth.model.state import State
 
 if TYPE_CHECKING:
+    from nonsmooth.model.closing import Assembly
     from nonsmooth.model.compliance import Compliance
 
 __all__ = ["Names", "System"]
@@ -73,6 +75,8 @@ class System:
     start: State
     provenance: Mapping[str, Any] = field(default_factory=dict)
     origin: Mapping[str, str] = field(default_factory=dict)
+    #: what `build(assemble=True)` moved
+    assembly: Assembly | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """To other processes go the elements; functions and their evaluators are made there."""
@@ -229,6 +233,24 @@ class System:
     @property
     def reaction_names(self) -> tuple[str, ...]:
         return self.names.reactions
+
+    @cached_property
+    def redundant(self) -> tuple[Redundant, ...]:
+        """Constraints that follow from earlier ones at the built start, each with those; printed, one sentence each.
+
+        Also those of a start that is singular while its neighbourhood is not. Such a system runs, in the Python engine;
+        how dependent rows share a load is not determined by the mechanics, and reported is the share of least squares.
+        """
+        return self.redundant_at(self.start, self.parameter_values)
+
+    def redundant_at(self, state: State, parameters: Array) -> tuple[Redundant, ...]:
+        """Constraints that follow from earlier ones at this state."""
+        if not self.ng:
+            return ()
+        at = self.elementwise.placed(state.q, state.v, parameters)
+        rows, names = self.elementwise.constraints(state.t, at, parameters)[0], self.constraint_names
+        found = weighted(rows, at.masses, self.elementwise.first_rows).redundant()
+        return tuple(Redundant(names[row], tuple(names[k] for k in others)) for row, others in found.items())
 
     @cached_property
     def parameter_values(self) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 from nonsmooth.diagnostics.lyapunov import Exponent, largest_exponent
 from nonsmooth.exceptions import InputError
-from nonsmooth.model.checks import closed_start
+from nonsmooth.model.closing import closed_start
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.simulate import simulate

@@ -40,7 +40,7 @@ from nonsmooth import (
 )
 from nonsmooth.evaluation import Array
 from nonsmooth.model import rows as primitive
-from nonsmooth.model.checks import closed_start
+from nonsmooth.model.closing import closed_start
 from nonsmooth.model.frames import SpatialPlacement
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.kinds import element_kinds

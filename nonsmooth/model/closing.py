@@ -1,0 +1,278 @@
+"""Assembly: joints closed from a rough guess, velocities made consistent, and what moved.
+
+Positions first: steps of Gauss and Newton on the constraint residual as reported, of least change in the mass metric,
+damped by Levenberg and Marquardt where a whole step does not do what its linearisation promises. No body turns by more
+than `TURN` in a step, so that the mechanism ends in the assembly mode next to the guess; another guess leads to another
+mode. Then velocities: those that are not zero at the start are kept where the joints allow it, and what is zero
+follows. Rows that depend on others disturb neither.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import ModelError
+from nonsmooth.model.bodies import Body
+from nonsmooth.model.checks import CLOSED, check_motion, check_rates, rates_of
+from nonsmooth.model.directions import MANY, weighted
+from nonsmooth.model.elementwise import Placed, Rows
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System, check_finite
+
+__all__ = ["Assembly", "Moved", "assembled", "closed_start"]
+
+#: constraint residual [m or rad] at which assembly is content: round-off of lengths of the order of 1 m
+ASSEMBLED = 1e-14
+ITERATIONS = 200
+#: largest rotation of a body in one step [rad]
+TURN = 0.5
+#: share of the decrease that the linearisation promises, from which on a step is accepted; below and above which shares
+#: the damping is raised and lowered
+ACCEPTED, POOR, GOOD = 0.1, 0.25, 0.75
+#: smallest damping besides none, in units of directions of norm 1; first damping after a refused step; largest damping
+SLIGHT, DAMPED, STRONGEST = 1e-4, 1e-2, 1e4
+#: decrease that the linearisation promises, as a share of the sum of squares, below which the guess is stationary
+STATIONARY = 1e-12
+#: rotations [rad] by which the guess is disturbed, one attempt each, where assembly from it does not succeed
+DISTURBED = (0.03, 0.1, 0.2, 0.3, 0.5, 0.5, 0.8, 0.8)
+#: bodies that the printed table lists
+LISTED = 20
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What assembly did to a body.
+
+    Parameters
+    ----------
+    body : its name
+    displacement : of the centre of mass [m]
+    rotation : angle of the rotation from the guess [rad], in space in [0, pi]
+    velocity, angular_velocity : norms of their changes [m/s], [rad/s], in space of the components in the body frame
+    """
+
+    body: str
+    displacement: float
+    rotation: float
+    velocity: float
+    angular_velocity: float
+
+
+@dataclass(frozen=True, eq=False)
+class Assembly:
+    """A closed start, and what moved from the guess to it; printed, a table by body.
+
+    Parameters
+    ----------
+    start, guess : State
+    moved : of each body, in order
+    residual : largest constraint residual that is left [m or rad]
+    rate : largest rate of a constraint that is left [m/s or rad/s]
+    iterations : steps that were accepted
+    attempts : 1, or more where guesses disturbed at random had to be tried
+    """
+
+    start: State
+    guess: State
+    moved: tuple[Moved, ...]
+    residual: float
+    rate: float
+    iterations: int
+    attempts: int
+
+    def __str__(self) -> str:
+        columns = ("displacement [m]", "rotation [rad]", "velocity [m/s]", "angular velocity [rad/s]")
+        lines = [f"Assembled in {self.iterations} steps: constraints are closed to {self.residual:.2g} and their rates "
+                 f"to {self.rate:.2g}. Changes by body:"]  # fmt: skip
+        if self.attempts > 1:
+            lines.append(
+                f"The guess itself led nowhere; this is attempt {self.attempts}, from a disturbed one. Check the mode."
+            )
+        order = sorted(self.moved, key=lambda m: -m.rotation)[:LISTED] if len(self.moved) > LISTED else self.moved
+        width = max([4, *(len(m.body) for m in order)])
+        lines.append(" ".join([f"{'body':<{width}}", *columns]))
+        for m in order:
+            numbers = (m.displacement, m.rotation, m.velocity, m.angular_velocity)
+            cells = (f"{x:>{len(c)}.4g}" for x, c in zip(numbers, columns, strict=True))
+            lines.append(" ".join([f"{m.body:<{width}}", *cells]))
+        if len(order) < len(self.moved):
+            lines.append(f"and {len(self.moved) - len(order)} more bodies, which turned less.")
+        return "\n".join(lines)
+
+
+class _Reached(NamedTuple):
+    """Coordinates, the bodies there, the rows of joints and their residuals as reported, and the steps to it."""
+
+    q: Array
+    at: Placed
+    rows: Rows
+    residual: Array
+    steps: int
+
+    @property
+    def worst(self) -> float:
+        return float(np.max(np.abs(self.residual), initial=0.0))
+
+
+def closed_start(system: System, state: State, parameters: Array) -> State:
+    """A start near `state` with closed joints and consistent velocities, see `assembled`."""
+    return assembled(system, state, parameters).start
+
+
+def assembled(system: System, state: State, parameters: Array) -> Assembly:
+    """Close the joints from a rough guess and make the velocities consistent, each by least change in the mass metric.
+
+    The linear and the angular velocity of a body count as declared where they are not zero. Declared ones are kept if
+    the others can follow; where joints or drivers do not allow it, they change by the least kinetic energy first.
+
+    Raises
+    ------
+    ModelError
+        If a joint stays open or rows contradict each other; it is named with its residual.
+    """
+    e, t, q, p = system.elementwise, state.t, state.q, parameters
+    check_finite("The coordinate", q, system.names.q)
+    check_finite("The velocity", state.v, system.names.v)
+    if not system.ng:
+        return Assembly(state, state, _moved(system, state, state), 0.0, 0.0, 0, 1)
+    at = e.placed(q, state.v, p)
+    rows, residual = e.constraints(t, at, p)
+    check_motion(system, t, residual + rates_of(rows, at.velocities))
+    found, attempts = _closed(system, t, _Reached(q, at, rows, residual, 0), p)
+    directions = weighted(found.rows, found.at.masses, e.first_rows)
+    rates = rates_of(found.rows, at.velocities)
+    v = state.v + directions.least_change(-rates, kept=_declared(at.velocities))
+    left = rates_of(found.rows, np.concatenate([np.zeros(e.width), v]).reshape(-1, e.width))
+    check_rates(system, directions, left)
+    start = dataclasses.replace(state, q=found.q, v=v)
+    rate = float(np.max(np.abs(left)))
+    return Assembly(start, state, _moved(system, state, start), found.worst, rate, found.steps, attempts)
+
+
+def _declared(velocities: Array) -> NDArray[np.bool_]:
+    """By body and component, whether the linear or angular velocity that it belongs to is not zero."""
+    linear = 2 if velocities.shape[1] == 3 else 3
+    kept = np.empty(velocities.shape, dtype=bool)
+    for part in (slice(0, linear), slice(linear, None)):
+        kept[:, part] = np.any(velocities[:, part] != 0.0, axis=1)[:, None]
+    return kept
+
+
+def _closed(system: System, t: float, guess: _Reached, p: Array) -> tuple[_Reached, int]:
+    """Closed joints from the guess or, where that fails, from disturbed ones; and the number of attempts."""
+    best = found = _descended(system, t, guess, p)
+    attempts = 1
+    if best.worst > CLOSED and system.ng <= MANY:
+        random = np.random.default_rng(0)
+        for turn in DISTURBED:
+            found = _descended(system, t, _disturbed(system, t, guess, p, turn, random), p)
+            attempts += 1
+            best = found if found.worst < best.worst else best
+            if best.worst <= CLOSED:
+                break
+    if best.worst <= CLOSED:
+        return best, attempts
+    worst, opened = int(np.argmax(np.abs(best.residual))), np.count_nonzero(np.abs(best.residual) > CLOSED)
+    others = f", {opened} of {system.ng} constraints with it" if opened > 1 else ""
+    raise ModelError(
+        f'The joints cannot be assembled from this start: "{system.constraint_names[worst]}" stays open by '
+        f"{best.residual[worst]:.6g} {system.names.constraint_units[worst]}{others}. Check the lengths, or start "
+        "nearer to a closed position."
+    )
+
+
+def _reached(system: System, t: float, q: Array, p: Array, steps: int) -> _Reached:
+    e = system.elementwise
+    at = e.placed(q, np.zeros(system.nv), p)
+    return _Reached(q, at, *e.constraints(t, at, p), steps)
+
+
+def _disturbed(
+    system: System, t: float, guess: _Reached, p: Array, turn: float, random: np.random.Generator
+) -> _Reached:
+    """The guess with bodies turned at random by about `turn` and moved by this times their radius of gyration."""
+    masses, width = guess.at.masses, system.elementwise.width
+    linear = 2 if width == 3 else 3
+    inertia = np.trace(masses[:, linear:, linear:], axis1=1, axis2=2) / (width - linear)
+    u = turn * random.normal(size=(len(masses), width))
+    u[:, :linear] *= np.sqrt(inertia / masses[:, 0, 0])[:, None]
+    return _reached(system, t, system.elementwise.advance(guess.q, u.ravel(), 1.0), p, 0)
+
+
+def _descended(system: System, t: float, here: _Reached, p: Array) -> _Reached:
+    """Where steps of Levenberg and Marquardt end: closed, or at a least sum of squares of the residuals."""
+    e, damping = system.elementwise, 0.0
+    for _ in range(ITERATIONS):
+        if here.worst <= ASSEMBLED:
+            break
+        rows = e.closures(t, here.at, p)
+        directions = weighted(rows, here.at.masses, e.first_rows)
+        before = float(np.sum((here.residual / directions.norms) ** 2))
+        while damping <= STRONGEST:
+            u = _turning_little(directions.least_change(-here.residual, damping=damping), e.width)
+            turned = here.residual + _product(rows, u.reshape(-1, e.width))
+            promised = before - float(np.sum((turned / directions.norms) ** 2))
+            if promised <= STATIONARY * before:
+                return here
+            trial = _reached(system, t, e.advance(here.q, u, 1.0), p, here.steps + 1)
+            share = (before - float(np.sum((trial.residual / directions.norms) ** 2))) / promised
+            if share >= ACCEPTED:
+                here, damping = trial, _next_damping(damping, share)
+                break
+            damping = max(10.0 * damping, DAMPED)
+        else:
+            break
+    return here
+
+
+def _next_damping(damping: float, share: float) -> float:
+    """The damping after a step that brought this share of what its linearisation promised."""
+    if share < POOR:
+        return max(4.0 * damping, DAMPED)
+    if share <= GOOD:
+        return damping
+    return 0.0 if damping <= SLIGHT else 0.1 * damping
+
+
+def _turning_little(u: Array, width: int) -> Array:
+    """u, shortened so that no body turns by more than `TURN`."""
+    turns = np.linalg.norm(u.reshape(-1, width)[:, 2 if width == 3 else 3 :], axis=1)
+    largest = float(np.max(turns))
+    return u * (TURN / largest) if largest > TURN else u
+
+
+def _product(rows: Rows, u: Array) -> Array:
+    """Rates of the rows at the velocities u (bodies, width)."""
+    moving = np.concatenate([np.zeros((1, u.shape[1])), u])
+    rates: Array = np.sum(rows.J_a * moving[rows.a] + rows.J_b * moving[rows.b], axis=1)
+    return rates
+
+
+def _moved(system: System, guess: State, start: State) -> tuple[Moved, ...]:
+    """By body how far it was moved and turned, and how its velocities were changed."""
+    found, iq, iv = [], 0, 0
+    for body in (element for element in system.elements if isinstance(element, Body)):
+        nq, nv = len(body.q_columns), len(body.v_columns)
+        linear = 2 if nv == 3 else 3
+        before, after = guess.q[iq : iq + nq], start.q[iq : iq + nq]
+        change = start.v[iv : iv + nv] - guess.v[iv : iv + nv]
+        lengths = (after[:linear] - before[:linear], change[:linear], change[linear:])
+        displacement, velocity, angular = (float(np.linalg.norm(x)) for x in lengths)
+        found.append(Moved(body.name, displacement, _rotation(before[linear:], after[linear:]), velocity, angular))
+        iq, iv = iq + nq, iv + nv
+    return tuple(found)
+
+
+def _rotation(before: Array, after: Array) -> float:
+    """Angle between two orientations: planar angles, or quaternions."""
+    if before.size == 1:
+        return float(abs(after[0] - before[0]))
+    # vector part of the relative quaternion by the difference, which is exact for small rotations
+    half = np.linalg.norm(after - before) / 2, np.linalg.norm(after + before) / 2
+    return float(4 * np.arctan2(min(half), max(half)))
