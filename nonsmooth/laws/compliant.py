@@ -17,7 +17,10 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import Expression, Law, Limit
 from nonsmooth.quantities import Unit
 
-__all__ = ["Compliant", "FrictionLaw", "NormalLaw"]
+__all__ = ["Compliant", "FrictionLaw", "NormalLaw", "length"]
+
+#: added to lengths of vectors, so that they have finite derivatives at 0: far below any slip, its square above 0
+SHORTEST = 1e-30
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,10 @@ class FrictionLaw(Law):
 
     ``slip`` [m/s] of body b against body a along the contact's tangent, ``normal`` >= 0 [N]; the force acts on b along
     the tangent, so it is negative for positive slip.
+
+    In space a contact has two tangents. Friction is isotropic: a law of slip alone gives its planar force at the speed
+    ``|slip|``, against the direction of the slip. Laws with states or with a stiction force say in `spatial_force` and
+    `spatial_bristle_rate` how these extend to vectors in the tangent plane.
     """
 
     #: name and unit of each state; states are 0 at first touch
@@ -65,6 +72,35 @@ class FrictionLaw(Law):
     def bristle_rate(self, slip: Expression, normal: Expression, bristle: Expression, k: SimpleNamespace) -> Expression:
         """Rates of the states while the surfaces touch, a column."""
         return ca.SX(0, 1)
+
+    def spatial_force(
+        self, slip: Expression, normal: Expression, bristle: Expression, holding: Expression, k: SimpleNamespace
+    ) -> Expression:
+        """Force on b along the two tangents (2,) [N] ::
+
+            F_T = F(|slip|, N) slip / |slip|
+
+        with F the force of the plane, negative for positive slip. `slip` and `holding` are (2,); `bristle` holds the
+        two components of each state, one state after the other.
+        """
+        if self.bristles or self.holds:
+            raise TypeError(f"{type(self).__name__} has no force in space.")
+        speed = length(slip)
+        share = self.force(speed, normal, bristle, 0, k) / speed
+        return ca.vertcat(share * slip[0], share * slip[1])
+
+    def spatial_bristle_rate(
+        self, slip: Expression, normal: Expression, bristle: Expression, k: SimpleNamespace
+    ) -> Expression:
+        """Rates of the components of the states, a column; seen by an observer who turns with the surfaces."""
+        if self.bristles:
+            raise TypeError(f"{type(self).__name__} has no bristle rate in space.")
+        return ca.SX(0, 1)
+
+
+def length(vector: Expression) -> Expression:
+    """Length of a vector of two components, with finite derivatives where it vanishes; never less than 1e-30."""
+    return ca.sqrt(vector[0] * vector[0] + vector[1] * vector[1] + SHORTEST**2)
 
 
 @dataclass(frozen=True)
@@ -111,6 +147,12 @@ class Compliant(Law):
         """Name and unit of each state of the friction law."""
         return () if self.friction is None else self.friction.bristles
 
+    def states(self, tangents: int) -> tuple[str, ...]:
+        """Names of the states of a gap: in space two components of each, ``deflection_1`` and ``deflection_2``."""
+        if tangents == 1:
+            return tuple(name for name, _ in self.bristles)
+        return tuple(f"{name}_{i + 1}" for name, _ in self.bristles for i in range(tangents))
+
     def coefficients(self, p: SimpleNamespace) -> Mapping[str, Expression]:
         """Constants of both laws; those of the friction law carry the prefix ``friction_``."""
         found = dict(self.normal.coefficients(p))
@@ -125,17 +167,24 @@ class Compliant(Law):
 
     def forces(
         self, depth: Expression, rate: Expression, approach: Expression, slip: Expression, bristle: Expression,
-        holding: Expression, k: SimpleNamespace,
+        holding: Expression, k: SimpleNamespace, tangents: int = 1,
     ) -> tuple[Expression, Expression, Expression, Expression]:  # fmt: skip
-        """Normal force, force along the tangent on b, elastic part of the normal force [N], rates of the bristles."""
+        """Normal force, force along the tangents on b, elastic part of the normal force [N], rates of the bristles.
+
+        With one tangent, in the plane, slip, force and holding are scalars; with two they are (2,).
+        """
         approach = ca.fmax(approach, self.slowest)
         elastic = self.normal.elastic(depth, k)
         normal = self.normal.force(depth, rate, approach, k)
         if not self.normal.tensile:
             normal = ca.fmax(normal, 0)
         if self.friction is None:
-            return normal, ca.SX(0), elastic, ca.SX(0, 1)
+            return normal, ca.SX(0) if tangents == 1 else ca.SX.zeros(tangents), elastic, ca.SX(0, 1)
         pressing, constants = ca.fmax(normal, 0), friction_constants(k)
+        if tangents > 1:
+            tangential = self.friction.spatial_force(slip, pressing, bristle, holding, constants)
+            rates = self.friction.spatial_bristle_rate(slip, pressing, bristle, constants)
+            return normal, tangential, elastic, rates
         tangential = self.friction.force(slip, pressing, bristle, holding, constants)
         return normal, tangential, elastic, self.friction.bristle_rate(slip, pressing, bristle, constants)
 

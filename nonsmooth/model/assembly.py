@@ -116,6 +116,26 @@ class ElementFunctions:
 
         return self._cached("contact_axes", element, make)
 
+    def tangent_spin(self, element: Contact) -> ca.Function:
+        """(z_a, v_a, z_b, v_b, p) -> by gap how fast a spatial contact's tangents turn about its normal [rad/s].
+
+        Against the mean of both bodies' spins about the normal; positive from the first tangent to the second.
+        """
+
+        def make() -> ca.Function:
+            a, b, local, _ = self._arguments(element)
+            axes = self.contact_axes(element)(a.z, b.z, local)
+            moved = ca.vertcat(a.tangent() @ a.twist, b.tangent() @ b.twist)
+            rates = ca.jtimes(axes, ca.vertcat(a.z, b.z), moved)
+            mean = (a.rotate(a.twist[3:]) + b.rotate(b.twist[3:])) / 2
+            spins = []
+            for i in range(1, axes.size2(), 3):
+                t1, t2 = axes[:, i], axes[:, i + 1]
+                spins.append(ca.dot(rates[:, i], t2) - ca.dot(mean, ca.cross(t1, t2)))
+            return ca.Function("tangent_spin", [a.z, a.twist, b.z, b.twist, local], [ca.vertcat(*spins)])
+
+        return self._cached("tangent_spin", element, make)
+
     def coefficients(self, element: Contact) -> ca.Function:
         """(p) -> constants of the contact's compliant law, one column in the law's order."""
 
@@ -130,18 +150,20 @@ class ElementFunctions:
         return tuple(element.coefficients(self._parameters(element)[1]))
 
     def compliance(self, element: Contact) -> ca.Function:
-        """(depth, rate, approach, slip, bristles, holding, k) of a gap -> F_N, F_T, elastic F_N, rates of bristles."""
+        """(depth, rate, approach, slip, bristles, holding, k) of a gap -> F_N, F_T, elastic F_N, rates of bristles.
+
+        Slip, holding and F_T have one entry per tangent, and so has each bristle state.
+        """
 
         def make() -> ca.Function:
             law = element.contact
             assert isinstance(law, Compliant)
-            names = self.constants(element)
-            depth, rate, approach, slip, holding = (
-                ca.SX.sym(name) for name in ("depth", "rate", "approach", "slip", "holding")
-            )
-            bristle, k = ca.SX.sym("bristle", len(law.bristles)), ca.SX.sym("k", len(names))
+            names, tangents = self.constants(element), self.dimension - 1
+            depth, rate, approach = (ca.SX.sym(name) for name in ("depth", "rate", "approach"))
+            slip, holding = ca.SX.sym("slip", tangents), ca.SX.sym("holding", tangents)
+            bristle, k = ca.SX.sym("bristle", len(law.states(tangents))), ca.SX.sym("k", len(names))
             constants = SimpleNamespace(**{name: k[i] for i, name in enumerate(names)})
-            outputs = law.forces(depth, rate, approach, slip, bristle, holding, constants)
+            outputs = law.forces(depth, rate, approach, slip, bristle, holding, constants, tangents)
             return ca.Function("compliance", [depth, rate, approach, slip, bristle, holding, k], outputs)
 
         return self._cached("compliance", element, make)

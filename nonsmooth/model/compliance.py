@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
@@ -13,7 +14,10 @@ from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.assembly import ElementFunctions, local_parameters
 from nonsmooth.model.contacts import Contact
 
-__all__ = ["Compliance", "compliance"]
+if TYPE_CHECKING:
+    from nonsmooth.model.equations import Equations
+
+__all__ = ["Compliance", "compliance", "tangent_spins"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,16 +25,17 @@ class Compliance:
     """CasADi functions of all contacts together; none of them tells open contacts from closed ones.
 
     ``coefficients(p)`` constants k of the laws, once per run; ``forces(depth, rate, approach, slip, bristles, holding,
-    k)`` with depth >= 0 [m], rate closing > 0 [m/s], approach > 0 [m/s], slip [m/s], each (nc,), bristles (nz,) and
-    holding (nc,) [N] gives normal forces, forces on the second bodies along the tangents, the elastic part of the
-    normal forces, each (nc,) [N], and the rates of the bristles (nz,).
+    k)`` with depth >= 0 [m], rate closing > 0 [m/s], approach > 0 [m/s], each (nc,), slip (nt,) [m/s], bristles (nz,)
+    and holding (nt,) [N] gives normal forces (nc,), forces on the second bodies along the tangents (nt,), the elastic
+    part of the normal forces (nc,) [N], and the rates of the bristles (nz,). In space nt = 2 nc, and each bristle state
+    is a vector of two components on the tangents; their rates are those of tangents that do not spin.
 
     Parameters
     ----------
     laws
         Of each gap (nc,).
     bristles
-        Name of each bristle state (nz,), ``"contact.state"``.
+        Name of each bristle state (nz,), ``"contact.state"``; in space ``"contact.state_1"`` and ``_2``.
     owner
         Index of the gap that each bristle state belongs to (nz,).
     constants
@@ -54,15 +59,15 @@ def compliance(
     contacts: list[Contact], functions: ElementFunctions, p: ca.SX, symbols: Mapping[str, ca.SX]
 ) -> Compliance | None:
     """Of the contacts of a model, or None where one of them is rigid."""
+    tangents = functions.dimension - 1
     gaps = [(contact, name) for contact in contacts for name in contact.gap_names()]
     laws = [contact.contact for contact, _ in gaps if isinstance(contact.contact, Compliant)]
     if not gaps or len(laws) < len(gaps):
         return None
-    depth, rate, approach, slip, holding = (
-        ca.SX.sym(name, len(gaps)) for name in ("depth", "rate", "approach", "slip", "holding")
-    )
+    depth, rate, approach = (ca.SX.sym(name, len(gaps)) for name in ("depth", "rate", "approach"))
+    slip, holding = (ca.SX.sym(name, tangents * len(gaps)) for name in ("slip", "holding"))
     states = [(i, f"{name}.{state}") for i, ((_, name), law) in enumerate(zip(gaps, laws, strict=True))
-              for state, _ in law.bristles]  # fmt: skip
+              for state in law.states(tangents)]  # fmt: skip
     bristles = ca.SX.sym("bristles", len(states))
     values, starts, constants = [], {}, []
     size = 0
@@ -77,14 +82,14 @@ def compliance(
     for i, ((contact, _), law) in enumerate(zip(gaps, laws, strict=True)):
         start, count = starts[contact.name], len(functions.constants(contact))
         constants.append({name: start + j for j, name in enumerate(functions.constants(contact))})
-        last = first + len(law.bristles)
+        last, along = first + len(law.states(tangents)), slice(tangents * i, tangents * (i + 1))
         arguments = (
             depth[i],
             rate[i],
             approach[i],
-            slip[i],
+            slip[along],
             bristles[first:last],
-            holding[i],
+            holding[along],
             k[start : start + count],
         )
         for column, value in zip(columns, functions.compliance(contact)(*arguments), strict=True):
@@ -101,3 +106,16 @@ def compliance(
         owner=np.array([i for i, _ in states], dtype=np.intp),
         constants=tuple(constants),
     )
+
+
+def tangent_spins(equations: Equations) -> ca.Function:
+    """(q, v, p) -> how fast the tangents of each spatial contact turn about its normal (nc,) [rad/s].
+
+    Against the mean of the spins of both bodies, which is how bristles between them are carried.
+    """
+    spins = []
+    for contact in equations.contacts:
+        a, b = (equations.placements[name] for name in contact.body_names())
+        local = local_parameters(contact, equations.symbols)
+        spins.append(equations.functions.tangent_spin(contact)(a.z, a.twist, b.z, b.twist, local))
+    return ca.Function("tangent_spins", [equations.q, equations.v, equations.p], [ca.vertcat(*spins)])

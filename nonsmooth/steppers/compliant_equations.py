@@ -198,7 +198,8 @@ class CompliantEquations:
         if compliance is None:
             return ca.SX(nc, 1), ca.SX(nt, 1), ca.SX(nc, 1), ca.SX(0, 1)
         depth = ca.fmax(-self.gaps, 0)
-        masks = (self.touching, self._by_tangent(self.touching), self.touching, self.touching[compliance.owner.tolist(), 0])
+        touching, owners = self.touching, compliance.owner.tolist()
+        masks = (touching, self._by_tangent(touching), touching, touching[owners, 0])
         turning = self._turning(compliance, q, v, z)
 
         def forces(holding: ca.SX) -> list[ca.SX]:

@@ -1,7 +1,7 @@
 """Friction of surfaces with bristles: the force follows a deflection z, a state of its own.
 
 All constants are per normal force, ``F_T = -N (...)``, so that z [m] stays bounded when a contact opens and closes.
-Sign: z has the sign of slip.
+Sign: z has the sign of slip. In space z is a vector in the tangent plane, and |z| stays within the same bound.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import casadi as ca
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import Expression
-from nonsmooth.laws.compliant import FrictionLaw
+from nonsmooth.laws.compliant import FrictionLaw, length
 from nonsmooth.laws.friction.regularised import Speed
 from nonsmooth.quantities import Quantity
 
@@ -39,6 +39,15 @@ class BristleLaw(FrictionLaw):
     def bristle_rate(self, slip: Expression, normal: Expression, bristle: Expression, k: SimpleNamespace) -> Expression:
         return ca.vertcat(self.deflection_rate(slip, bristle[0], k))
 
+    def spatial_deflection_rate(self, slip: Expression, z: Expression, k: SimpleNamespace) -> Expression:
+        """z' (2,) [m/s] for slip and z in the tangent plane, each (2,)."""
+        raise TypeError(f"{type(self).__name__} has no deflection rate in space.")
+
+    def spatial_bristle_rate(
+        self, slip: Expression, normal: Expression, bristle: Expression, k: SimpleNamespace
+    ) -> Expression:
+        return self.spatial_deflection_rate(slip, bristle, k)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Dahl(BristleLaw):
@@ -49,7 +58,9 @@ class Dahl(BristleLaw):
     Per unit normal force: at constant N it is dF/dx = sigma_0 N |u|^alpha sgn u. The force does not depend on the speed
     of slip: no static friction above dynamic friction, no Stribeck effect. A constant load below mu_d N is held without
     creep, at a displacement of its own; under a load that swings it drifts. Passive at constant N; where N grows, so
-    does what the bristles store.
+    does what the bristles store. In space, with slip v and deflection z vectors ::
+
+        z' = |v| |u|^(alpha-1) u,    u = v/|v| - sigma_0 z / mu_d
 
     Parameters
     ----------
@@ -90,6 +101,17 @@ class Dahl(BristleLaw):
     ) -> Expression:
         return -normal * k.bristle_stiffness * bristle[0]
 
+    def spatial_deflection_rate(self, slip: Expression, z: Expression, k: SimpleNamespace) -> Expression:
+        speed = length(slip)
+        u = [slip[i] / speed - k.bristle_stiffness * z[i] / k.friction for i in range(2)]
+        pace = speed * length(u) ** (k.dahl_exponent - 1)
+        return ca.vertcat(pace * u[0], pace * u[1])
+
+    def spatial_force(
+        self, slip: Expression, normal: Expression, bristle: Expression, holding: Expression, k: SimpleNamespace
+    ) -> Expression:
+        return ca.vertcat(*(-normal * k.bristle_stiffness * bristle[i] for i in range(2)))
+
 
 @dataclass(frozen=True, kw_only=True)
 class LuGre(BristleLaw):
@@ -101,7 +123,8 @@ class LuGre(BristleLaw):
     Per unit normal force. At constant slip the force is -N (g(v) sgn v + sigma_2 v); at rest the contact is a spring
     sigma_0 N with a damper (sigma_1 + sigma_2) N. Sticks but for a drift under loads that swing. At constant N it is
     passive only while ``sigma_1^2 |v| <= 4 g(v) (sigma_1 + sigma_2)``: faster, damping of the bristles may feed energy
-    in. Stiff: bristles follow slip over the displacement mu_d / sigma_0.
+    in. Stiff: bristles follow slip over the displacement mu_d / sigma_0. In space the same equations hold for vectors
+    v and z in the tangent plane, with the length |v| in g and in the rate.
 
     Parameters
     ----------
@@ -152,3 +175,15 @@ class LuGre(BristleLaw):
         z = bristle[0]
         damping = k.bristle_damping * self.deflection_rate(slip, z, k)
         return -normal * (k.bristle_stiffness * z + damping + k.viscous_friction * slip)
+
+    def spatial_deflection_rate(self, slip: Expression, z: Expression, k: SimpleNamespace) -> Expression:
+        speed = length(slip)
+        share = k.bristle_stiffness * speed / self.most(speed, k)
+        return ca.vertcat(*(slip[i] - share * z[i] for i in range(2)))
+
+    def spatial_force(
+        self, slip: Expression, normal: Expression, bristle: Expression, holding: Expression, k: SimpleNamespace
+    ) -> Expression:
+        rate = self.spatial_deflection_rate(slip, bristle, k)
+        stretched = [k.bristle_stiffness * bristle[i] + k.bristle_damping * rate[i] for i in range(2)]
+        return ca.vertcat(*(-normal * (stretched[i] + k.viscous_friction * slip[i]) for i in range(2)))

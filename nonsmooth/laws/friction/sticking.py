@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import casadi as ca
 
 from nonsmooth.laws.base import Expression
-from nonsmooth.laws.compliant import FrictionLaw
+from nonsmooth.laws.compliant import FrictionLaw, length
 from nonsmooth.laws.friction.regularised import Coefficient, Speed, clip
 
 __all__ = ["Karnopp"]
@@ -20,6 +20,8 @@ class Karnopp(FrictionLaw):
 
         F_T = -mu_d N sgn v,                                       |v| >= D_v
         F_T = H - mu_s N v/D_v, held within -mu_s N ... mu_s N,    |v| <  D_v
+
+    In space v and H are vectors in the tangent plane, sgn v is v/|v|, and the bounds are on the length of the force.
 
     H is the force along the tangent that would keep the slip as it is. Karnopp takes slip within the dead zone for
     zero; here, where positions follow slip, the second term brings it there, in a time of the order of m D_v/(mu_s N).
@@ -67,3 +69,12 @@ class Karnopp(FrictionLaw):
         held = clip(holding - most * slip / k.stick_speed, -most, most)
         within = ca.fabs(slip) < k.stick_speed
         return within * held - (1 - within) * k.friction * normal * ca.sign(slip)
+
+    def spatial_force(
+        self, slip: Expression, normal: Expression, bristle: Expression, holding: Expression, k: SimpleNamespace
+    ) -> Expression:
+        most, speed = k.static_friction * normal, length(slip)
+        wanted = [holding[i] - most * slip[i] / k.stick_speed for i in range(2)]
+        share, within = ca.fmin(most / length(wanted), 1), speed < k.stick_speed
+        sliding = (1 - within) * k.friction * normal / speed
+        return ca.vertcat(*(within * share * wanted[i] - sliding * slip[i] for i in range(2)))
