@@ -158,7 +158,8 @@ def _build(structure: MPCCStructure, relaxation: Relaxation, settings: IpoptMPCC
     program = {
         "x": ca.vertcat(x, y),
         "p": ca.vertcat(structure.p, x_scale, y_scale, G_scale, c_scale, binding, s),
-        "f": f + ca.sum1(binding * relaxation.penalty(gap, y, s)),
+        # dense: where there are no contacts nothing is optimised, and no entry is left
+        "f": ca.densify(f + ca.sum1(binding * relaxation.penalty(gap, y, s))),
         "g": ca.vertcat(*rows),
     }
     return ca.nlpsol("mpcc", settings.plugin, program, _options(settings, relaxation.push, n, m, k))
