@@ -34,8 +34,9 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.evaluation import Array
+from nonsmooth.model.elements import Element
 from nonsmooth.model.state import State
-from nonsmooth.model.system import System
+from nonsmooth.model.system import System, start_of
 
 
 def run(system: System, t_end: float, state: State | None = None, dt_max: float = 0.05) -> Trajectory:
@@ -214,6 +215,80 @@ def test_a_driven_slider_crank_is_solved_by_its_constraints(degrees: int, x: flo
     end = run(driven, np.radians(degrees)).end
     assert end.q[driven.q_names.index("slider.x")] == pytest.approx(x, abs=2e-12)
     assert end.v[driven.v_names.index("slider.x")] == pytest.approx(slope, abs=2e-11)
+
+
+# Bennett's four-bar
+
+
+ALPHA, BETA, SHORT = 0.6, 1.1, 0.3
+LONG = SHORT * float(np.sin(BETA) / np.sin(ALPHA))
+Z = (0.0, 0.0, 1.0)
+
+
+def bennett_pose(theta: float) -> list[tuple[Array, Array]]:
+    """Places and quaternions of three links when the first has turned by theta, in closed form.
+
+    tan(theta/2) tan(theta_2/2) = sin((beta + alpha)/2)/sin((beta - alpha)/2), theta_3 = -theta.
+    """
+    ratio = np.sin((BETA + ALPHA) / 2) / np.sin((BETA - ALPHA) / 2)
+    second = 2 * np.arctan2(ratio * np.cos(theta / 2), np.sin(theta / 2))
+    place, frame, links = np.zeros(3), Rotation.identity(), []
+    for angle, length, twist in ((theta, SHORT, ALPHA), (second, LONG, BETA), (-theta, SHORT, ALPHA)):
+        frame = frame * Rotation.from_rotvec((0.0, 0.0, angle))
+        links.append((place, frame.as_quat(scalar_first=True)))
+        place = place + frame.apply((length, 0.0, 0.0))
+        frame = frame * Rotation.from_rotvec((twist, 0.0, 0.0))
+    return links
+
+
+def bennett(fourth: type) -> tuple[Element, ...]:
+    """Bennett's four-bar: links a, b, a, b with twists alpha, beta and a/sin(alpha) = b/sin(beta).
+
+    Links have their origins on the axes of the joints before them, z along these and x along the links.
+    """
+    links = [
+        SpatialBody(
+            f"link{i}", mass=1.0, inertia=(0.02, 0.03, 0.04), position=tuple(place), quaternion=tuple(quaternion)
+        )
+        for i, (place, quaternion) in enumerate(bennett_pose(0.8), 1)
+    ]
+    after = {twist: (0.0, float(-np.sin(twist)), float(np.cos(twist))) for twist in (ALPHA, BETA, -BETA)}
+    x, y = (SHORT, 0.0, 0.0), (LONG, 0.0, 0.0)
+    joints = [
+        Revolute("joint1", "ground", links[0], axis_a=Z, axis_b=Z),
+        Revolute("joint2", links[0], links[1], at_a=x, axis_a=after[ALPHA], axis_b=Z),
+        Revolute("joint3", links[1], links[2], at_a=y, axis_a=after[BETA], axis_b=Z),
+    ]
+    axes = {"axis_a": after[ALPHA], "axis_b": after[-BETA]}
+    points = {"at_a": x, "at_b": (-LONG, 0.0, 0.0)} if fourth is Revolute else {}
+    return (Ground(), *links, *joints, fourth("joint4", links[2], "ground", **points, **axes))
+
+
+def test_bennett_four_bar_has_three_redundant_rows_all_the_way_round() -> None:
+    """20 rows of four revolute joints are closed and have rank 17 in 18 velocities at every angle: it moves."""
+    elements = bennett(Revolute)
+    system = System("bennett", 3, elements, start_of(elements))  # without the checks of build, which are not the matter
+    n, p = system.numeric, system.parameter_values
+    for theta in np.linspace(-np.pi, np.pi, 41):
+        q = np.concatenate([np.concatenate(link) for link in bennett_pose(theta)])
+        assert n.closure(0.0, q, p)[0] == pytest.approx(0.0, abs=2e-15)
+        W = n.W_g(0.0, q, p)[0]
+        sizes = np.linalg.svd(W / np.linalg.norm(W, axis=0), compute_uv=False)
+        assert sizes[16] > 0.15 and sizes[17] < 2e-15
+
+
+def test_bennett_four_bar_stays_closed_where_no_row_holds_it() -> None:
+    """Three joints and the direction of the fourth leave one freedom; along it the fourth joint stays closed."""
+    system = Model(bennett(ParallelAxes)).build()
+    trajectory = run(system, 0.5, moving(system, "link1.wz", 4.0))
+    q = trajectory.q
+    place = np.column_stack([q[f"link3.{axis}"] for axis in "xyz"])
+    quaternion = np.column_stack([q[f"link3.q{axis}"] for axis in "wxyz"])
+    points = place + Rotation.from_quat(quaternion, scalar_first=True).apply((SHORT, 0.0, 0.0))
+    assert points == pytest.approx(np.tile([-LONG, 0.0, 0.0], (len(points), 1)), abs=1e-10)
+    assert 2 * np.arctan2(q["link1.qz"][-1], q["link1.qw"][-1]) > 2.0  # far from the start at 0.8, and short of pi
+    kinetic = system.energies(trajectory.t, q.array, trajectory.v.array, system.parameter_values)["kinetic"]
+    assert kinetic == pytest.approx(np.full(kinetic.size, kinetic[0]), rel=1e-10)
 
 
 # Universal joints
