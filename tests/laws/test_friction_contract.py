@@ -148,6 +148,113 @@ class TestEveryLaw:
                 assert (kink > 1e-2) if order == 0 else (kink < 1e-5)
 
 
+def in_space(law: FrictionLaw) -> ca.Function:
+    """(slip (2,), normal, z, holding (2,), k) -> force (2,), rates of the bristles, derivatives of both by all."""
+    names = list(law.coefficients(law_numbers(law)))
+    slip, normal, holding = ca.SX.sym("slip", 2), ca.SX.sym("normal"), ca.SX.sym("holding", 2)
+    bristle, numbers = ca.SX.sym("z", 2 * len(law.bristles)), ca.SX.sym("k", len(names))
+    k = SimpleNamespace(**dict(zip(names, ca.vertsplit(numbers), strict=True)))
+    force = law.spatial_force(slip, normal, bristle, holding, k)
+    rates = law.spatial_bristle_rate(slip, normal, bristle, k)
+    arguments = [slip, normal, bristle, holding, numbers]
+    derivatives = ca.jacobian(ca.vertcat(force, rates), ca.vertcat(*arguments))
+    return ca.Function("f", arguments, [force, rates, derivatives])
+
+
+#: any direction in the tangent plane, and the one across it
+ALONG, ACROSS = np.array([0.28, -0.96]), np.array([0.96, 0.28])
+
+
+@pytest.mark.parametrize("law", [law for law, _, _ in LAWS], ids=repr)
+class TestEveryLawInSpace:
+    def test_straight_motion_has_the_force_of_the_plane(self, law: FrictionLaw) -> None:
+        """Against the slip, of the same size, with bristles that follow at the same rate: all but the round-off of the
+        unit vector, that of a force relative to the terms that it is the sum of."""
+        function, numbers = in_space(law), list(law.numbers().values())
+        plane, _ = compiled(law)
+        count = len(law.bristles)
+        for slip in (1e-12, 1e-5, 5e-4, 7e-3, 0.02, 0.3, 4.0):
+            for z in (0.0, 3e-6, -5e-6):
+                planar = np.array(plane(slip, 20.0, [z] * count, 0.7, numbers)).ravel()
+                force, rates, _ = function(slip * ALONG, 20.0, np.tile(z * ALONG, count), 0.7 * ALONG, numbers)
+                found = np.concatenate([np.array(force).ravel(), np.array(rates).ravel()]).reshape(-1, 2)
+                assert found @ ALONG == pytest.approx(planar, rel=1e-12, abs=1e-13)
+                assert found @ ACROSS == pytest.approx(np.zeros(1 + count), abs=1e-14 * (1 + np.abs(planar).max()))
+
+    def test_its_derivatives_in_space_are_finite_where_formulas_change(self, law: FrictionLaw) -> None:
+        function = in_space(law)
+        breaks = next(slips for other, slips, _ in LAWS if other is law)
+        for slip in (0.0, 1e-300, 1e-30, 1e-15, *breaks, 1e6):
+            for normal in (0.0, 20.0):
+                for z in ((0.0, 0.0), (6e-6, -8e-6)):
+                    arguments = slip * ALONG, normal, [*z] * len(law.bristles), (0.0, 0.0)
+                    for found in function(*arguments, list(law.numbers().values())):
+                        assert np.isfinite(np.array(found)).all(), (slip, normal, z)
+
+    def test_friction_is_isotropic(self, law: FrictionLaw) -> None:
+        """Turning slip, bristles and stiction force together turns the force and the rates."""
+        function, numbers = in_space(law), list(law.numbers().values())
+        turn, (slip, z, holding) = np.column_stack([ALONG, ACROSS]), np.array([[4e-4, 3e-4], [2e-6, -7e-6], [0.3, 0.6]])
+        results = []
+        for Q in (np.eye(2), turn):
+            force, rates, _ = function(Q @ slip, 20.0, np.tile(Q @ z, len(law.bristles)), Q @ holding, numbers)
+            results.append(np.concatenate([np.array(force).ravel(), np.array(rates).ravel()]).reshape(-1, 2) @ Q)
+        np.testing.assert_allclose(results[1], results[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("law", SLIP_LAWS, ids=repr)
+def test_friction_in_space_opposes_the_slip(law: SlipLaw) -> None:
+    """Whatever the direction; the slope at rest is that of the plane in every direction."""
+    function, numbers = in_space(law), list(law.numbers().values())
+    for angle in np.linspace(0.0, 2 * np.pi, 13):
+        slip = 5e-3 * np.array([np.cos(angle), np.sin(angle)])
+        force = np.array(function(slip, 20.0, [], (0.0, 0.0), numbers)[0]).ravel()
+        assert force @ slip == pytest.approx(-np.linalg.norm(force) * np.linalg.norm(slip), rel=1e-14)
+        assert np.linalg.norm(force) == pytest.approx(-at(law, 5e-3), rel=1e-14)
+    slope = float(compiled(law)[1](0.0, 20.0, [], 0.0, numbers)[0, 0])
+    derivatives = np.array(function((0.0, 0.0), 20.0, [], (0.0, 0.0), numbers)[2])[:, :2]
+    np.testing.assert_allclose(derivatives, slope * np.eye(2), rtol=1e-12, atol=1e-12 * abs(slope))
+
+
+@pytest.mark.parametrize("law", [law for law, _, _ in LAWS if isinstance(law, BristleLaw)], ids=repr)
+def test_bristles_in_space_stretch_no_further_than_friction_carries(law: BristleLaw) -> None:
+    """On the circle |z| = g/sigma_0 the deflection does not grow, whichever way the surfaces slide."""
+    function, numbers = in_space(law), list(law.numbers().values())
+    most = getattr(law, "static_friction", law.friction) / law.bristle_stiffness
+    for angle in np.linspace(0.0, 2 * np.pi, 37):
+        z = most * np.array([np.cos(angle), np.sin(angle)])
+        for slip in (1e-4, 1e-2, 1.0):
+            rate = np.array(function(slip * ALONG, 20.0, z, (0.0, 0.0), numbers)[1]).ravel()
+            assert rate @ z <= 1e-15 * slip * most
+
+
+def test_karnopps_stiction_force_lies_in_the_disc() -> None:
+    law = Karnopp(**MU, stick_speed=1e-3)
+    function, numbers = in_space(law), list(law.numbers().values())
+
+    def force(slip: np.ndarray, holding: np.ndarray) -> np.ndarray:
+        return np.array(function(slip, 10.0, [], holding, numbers)[0]).ravel()
+
+    rest = np.zeros(2)
+    np.testing.assert_allclose(force(rest, 1.4 * ALONG), 1.4 * ALONG, rtol=1e-15)
+    np.testing.assert_allclose(force(rest, 90.0 * ALONG), 1.5 * ALONG, rtol=1e-14)
+    np.testing.assert_allclose(force(2e-3 * ACROSS, 90.0 * ALONG), -1.0 * ACROSS, rtol=1e-14, atol=1e-15)
+
+
+def test_a_law_with_states_must_say_what_they_are_in_space() -> None:
+    class Creeping(FrictionLaw):
+        bristles = (("creep", "m"),)
+
+    with pytest.raises(TypeError, match="Creeping has no force in space"):
+        Creeping().spatial_force([0.0, 0.0], 1.0, [0.0, 0.0], [0.0, 0.0], SimpleNamespace())
+    with pytest.raises(TypeError, match="Creeping has no bristle rate in space"):
+        Creeping().spatial_bristle_rate([0.0, 0.0], 1.0, [0.0, 0.0], SimpleNamespace())
+    assert Compliant(Flores(stiffness=1e10, restitution=0.5), Dahl(**BRISTLES)).states(2) == (
+        "deflection_1",
+        "deflection_2",
+    )
+
+
 @pytest.mark.parametrize("law", SLIP_LAWS, ids=repr)
 def test_friction_as_a_function_of_slip_dissipates(law: SlipLaw) -> None:
     for slip in np.concatenate([np.geomspace(1e-8, 1e3, 200), -np.geomspace(1e-8, 1e3, 200)]):
