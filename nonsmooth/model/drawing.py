@@ -35,7 +35,7 @@ def joint_drawing(symbol: Symbol, a: Spot, b: Spot, p: SimpleNamespace) -> tuple
     normal ``normal_a`` of a plane of a, and ``slide_b``, along which b slides.
     """
     axes = [vector(getattr(p, field, ())) for field in ("axis_a", "axis_b")]
-    if symbol in ("slide", "sleeve"):
+    if symbol == "slide" or symbol == "sleeve":
         return (Slide(a, b, axes[0], round=symbol == "sleeve"),)
     if symbol == "rod":
         return (Line(a, b), Mark(a, a, "ball"), Mark(b, b, "ball"))

@@ -1,79 +1,106 @@
-"""What is drawn of a planar mechanism: shapes in the frames of bodies, taken from a run's manifest."""
+"""What is drawn of a mechanism, and where its bodies are: the primitives of its elements, of a system or of a run.
+
+Of a run the elements are made again from its manifest, with the parameter values of the run, so that a file which was
+saved long ago is enough.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
+import casadi as ca
 import numpy as np
 
 from nonsmooth.diagnostics.motion import coordinates
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.model.bodies import Body
+from nonsmooth.model.contacts import Contact
+from nonsmooth.model.drawing import Bearing, Guide, Primitive, Slide, Spot, Turn, Vector
+from nonsmooth.model.elements import Element
+from nonsmooth.model.frames import placement_like
+from nonsmooth.model.kinds import element_kinds
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["CORNERS", "Element", "Placed", "attachments", "elements_of"]
+if TYPE_CHECKING:
+    from nonsmooth.model.state import State
+    from nonsmooth.model.system import System
 
-#: elements that hold two points of their bodies
-PAIRS = (
-    "Revolute", "Prismatic", "Fixed", "RevoluteClearance", "PointPlane", "CirclePlane", "CircleCircle", "Spring",
-    "Damper",
-)  # fmt: skip
-#: corners of a slider in a guide: end (-1 left) and side (-1 lower)
-CORNERS = {"left_lower": (-1, -1), "left_upper": (-1, 1), "right_lower": (1, -1), "right_upper": (1, 1)}
+__all__ = [
+    "BLOCK", "Drawing", "Drawn", "Placed", "bearing_radius", "drawing_of_run", "drawing_of_state", "half_height",
+    "magnification",
+]  # fmt: skip
+
+#: of the picture's size: radius of a bearing, half height of a block without one
+BEARING, BLOCK = 0.06, 0.03
+#: share of the bearing's radius, or of the block's half height, that the largest clearance is magnified to
+PLAY = 0.45
+#: times at which the path of a mass centre is drawn, at least
+PATH = 400
 
 
 @dataclass(frozen=True, eq=False)
-class Element:
-    """An element of the manifest, with the numbers of the run."""
+class Drawn:
+    """An element with its parameter values and its primitives."""
 
-    kind: str
-    name: str
-    data: Mapping[str, Any]
-    numbers: Mapping[str, float]
+    element: Element
+    p: SimpleNamespace
+    primitives: tuple[Primitive, ...]
 
-    def sides(self) -> tuple[str, str]:
-        """The fields that name its two bodies."""
-        return ("guide", "slider") if self.kind == "PrismaticClearance" else ("a", "b")
+    @property
+    def name(self) -> str:
+        return self.element.name
 
-    def body(self, side: str) -> str:
-        return str(self.data[side])
-
-    def point(self, side: str) -> Array:
-        """Its point on a body (2,) [m], in the body's frame."""
-        return np.array([self.numbers.get(f"at_{side}_{axis}", 0.0) for axis in "xy"])
+    def gap_names(self) -> tuple[str, ...]:
+        """Of a contact; of another element none."""
+        return self.element.gap_names() if isinstance(self.element, Contact) else ()
 
 
-def elements_of(trajectory: Trajectory) -> list[Element]:
-    """The run's elements.
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """Elements of a mechanism in order, and the places of its bodies."""
 
-    Raises
-    ------
-    InputError
-        For a spatial mechanism, or a run without a description.
-    """
-    described = trajectory.manifest.get("model", {}).get("elements")
-    if not described:
-        raise InputError("The run has no description of its mechanism, so it cannot be drawn.")
-    if any(one["kind"] == "SpatialBody" for one in described):
-        raise InputError("Planar mechanisms only are drawn, and this one is spatial.")
-    numbers = {name: float(entry["value"]) for name, entry in trajectory.manifest["parameters"].items()}
+    parts: tuple[Drawn, ...]
+    placed: Placed
+    #: the bodies at many times, for the paths of their mass centres
+    between: Placed | None = None
 
-    def own(name: str) -> dict[str, float]:
-        return {known.partition(".")[2]: x for known, x in numbers.items() if known.startswith(f"{name}.")}
+    @property
+    def dimension(self) -> int:
+        return self.placed.dimension
 
-    return [Element(one["kind"], one["name"], one, own(one["name"])) for one in described]
+    @property
+    def bodies(self) -> list[str]:
+        return self.placed.bodies
 
+    def primitives(self) -> Iterable[Primitive]:
+        """Of all elements."""
+        return (primitive for part in self.parts for primitive in part.primitives)
 
-def attachments(elements: list[Element]) -> dict[str, list[Array]]:
-    """For each body and the ground, the points that its joints hold, in its frame."""
-    found: dict[str, list[Array]] = {one.name: [] for one in elements if one.kind in ("PlanarBody", "Ground")}
-    for one in elements:
-        if one.kind in PAIRS or one.kind == "PrismaticClearance":
-            for side in one.sides():
-                found[one.body(side)].append(one.point(side))
-    return found
+    def pivot(self, turn: Turn) -> Spot:
+        """Where a driven angle turns: at the joint of the same two bodies, else at its point of the second."""
+        if turn.a is not None:
+            pair = (turn.a.body, turn.b.body)
+            for one in self.primitives():
+                spots = one.spots()
+                if one.outlines and tuple(spot.body for spot in spots) == pair:
+                    return spots[1]
+        return turn.b
+
+    def attachments(self) -> dict[str, list[Array]]:
+        """For each body, and what is not one, the points at which elements other than loads hold it, in its frame."""
+        found: dict[str, list[Array]] = {body: [] for body in self.bodies}
+        for one in self.primitives():
+            for spot in () if one.load else one.spots():
+                found.setdefault(spot.body, []).append(np.array(spot.at or (0.0,) * self.dimension))
+        return found
+
+    def sliders(self) -> set[str]:
+        """Bodies that are drawn as the blocks of a slide or a guide."""
+        return {one.b.body for one in self.primitives() if isinstance(one, Slide | Guide)}
 
 
 class Placed:
@@ -81,38 +108,141 @@ class Placed:
 
     Parameters
     ----------
-    trajectory
-        The run.
-    t
-        Times (n,) [s].
+    bodies
+        The bodies, in order.
+    names
+        Names of the coordinates, (nq,).
+    q
+        Coordinates (n, nq).
     """
 
-    def __init__(self, trajectory: Trajectory, t: Array) -> None:
-        self.t = t
-        names, q = list(trajectory.q.names), coordinates(trajectory, t)
-        self._places = {}
-        for name in names:
-            body, _, column = name.rpartition(".")
-            if column == "angle":
-                self._places[body] = q[:, [names.index(f"{body}.{axis}") for axis in ("x", "y", "angle")]]
+    def __init__(self, bodies: Sequence[Body], names: Sequence[str], q: Array) -> None:
+        self.count = len(q)
+        self.dimension = bodies[0].dimensions[0] if bodies else 2
+        self.bodies = [body.name for body in bodies]
+        self.frames: dict[str, Array] = {}
+        index = {name: i for i, name in enumerate(names)}
+        functions: dict[type[Body], ca.Function] = {}
+        for body in bodies:
+            if type(body) not in functions:
+                own, v = ca.SX.sym("q", len(body.q_columns)), ca.SX.zeros(len(body.v_columns))
+                functions[type(body)] = ca.Function("placement", [own], [body.placement(own, v).z])
+            columns = [index[f"{body.name}.{label}"] for label, _ in body.q_columns]
+            self.frames[body.name] = np.asarray(functions[type(body)](q[:, columns].T)).T.reshape(self.count, -1)
 
-    def angle(self, body: str) -> Array:
-        """Angle of a body (n,) [rad]; 0 of the ground."""
-        return self._places[body][:, 2] if body in self._places else np.zeros(len(self.t))
+    def frame(self, body: str) -> Array:
+        """Placements z (n, 4) or (n, 12) of a body, or of the ground."""
+        if body in self.frames:
+            return self.frames[body]
+        z = [0.0, 0.0, 1.0, 0.0] if self.dimension == 2 else [*np.zeros(3), *np.eye(3).ravel()]
+        return np.broadcast_to(np.array(z), (self.count, len(z)))
 
-    def points(self, body: str, local: Array) -> Array:
-        """Global places (n, 2) of a point, or (n, k, 2) of points, of a body."""
-        local = np.asarray(local, float)
-        if body not in self._places:
-            return np.broadcast_to(local, (len(self.t), *local.shape))
-        x, y, angle = self._places[body].T
-        turned = turn(local, angle)
-        place = np.column_stack([x, y])
-        return np.asarray(turned + (place if local.ndim == 1 else place[:, None, :]))
+    def position(self, body: str) -> Array:
+        """Place of the origin of a body (n, dimension) [m]."""
+        return self.frame(body)[:, : self.dimension]
+
+    def rotation(self, body: str) -> Array:
+        """Rotation matrices (n, dimension, dimension) of a body."""
+        z = self.frame(body)
+        if self.dimension == 2:
+            cosine, sine = z[:, 2], z[:, 3]
+            return np.array([[cosine, -sine], [sine, cosine]]).transpose(2, 0, 1)
+        return z[:, 3:].reshape(-1, 3, 3).transpose(0, 2, 1)
+
+    def vectors(self, body: str, local: Array | Vector) -> Array:
+        """Ground components (n, d) of a vector, or (n, k, d) of vectors, of a body; of the empty one zeros."""
+        given = np.asarray(local if len(local) else np.zeros(self.dimension), float)
+        return np.asarray(np.einsum("nij,...j->n...i", self.rotation(body), given))
+
+    def points(self, body: str, local: Array | Vector) -> Array:
+        """Ground places (n, d) of a point, or (n, k, d) of points, of a body; of the empty one its origin."""
+        turned, place = self.vectors(body, local), self.position(body)
+        return np.asarray(turned + (place if turned.ndim == 2 else place[:, None, :]))
+
+    def spot(self, spot: Spot) -> Array:
+        """Ground places (n, d) of a point of a body."""
+        return self.points(spot.body, spot.at)
+
+    def touches(self, part: Drawn) -> Array | None:
+        """Where the gaps of a contact in space close, (n, gaps, 3) [m]; None of other elements."""
+        if not isinstance(part.element, Contact) or self.dimension == 2:
+            return None
+        a, b = placement_like(3, "a"), placement_like(3, "b")
+        columns = {name: ca.DM(x) if isinstance(x, np.ndarray) else x for name, x in vars(part.p).items()}
+        points = [point for point, _ in part.element.touches(a, b, SimpleNamespace(**columns))]  # type: ignore[arg-type]
+        function = ca.Function("touches", [a.z, b.z], [ca.vertcat(*points)])
+        places = function(*(self.frame(body).T for body in part.element.body_names()))
+        return np.asarray(places).T.reshape(self.count, len(points), 3)
 
 
-def turn(local: Array, angle: Array) -> Array:
-    """Vectors (2,) or (k, 2) turned by each angle (n,): (n, 2) or (n, k, 2)."""
-    cosine, sine = np.cos(angle), np.sin(angle)
-    matrix = np.array([[cosine, -sine], [sine, cosine]]).transpose(2, 0, 1)
-    return np.asarray(np.einsum("nij,...j->n...i", matrix, np.asarray(local, float)))
+def drawing_of_state(system: System, state: State | None) -> Drawing:
+    """Of a system at one state, its start by default."""
+    q = (system.start if state is None else state).q
+    bodies = [element for element in system.elements if isinstance(element, Body)]
+    return Drawing(_parts(system.elements, system.parameters), Placed(bodies, system.q_names, np.atleast_2d(q)))
+
+
+def drawing_of_run(trajectory: Trajectory, t: Array) -> Drawing:
+    """Of a run at times t (n,) [s].
+
+    Raises
+    ------
+    InputError
+        For a run without a description of its mechanism, or with elements of a class that is not known here.
+    """
+    described = trajectory.manifest.get("model", {}).get("elements")
+    if not described:
+        raise InputError("The run has no description of its mechanism, so it cannot be drawn.")
+    classes = {cls.__name__: cls for cls in element_kinds().values()}
+    elements = [_restored(one, classes) for one in described]
+    numbers = {name: float(entry["value"]) for name, entry in trajectory.manifest["parameters"].items()}
+    bodies = [element for element in elements if isinstance(element, Body)]
+    times = np.linspace(t[0], t[-1], max(len(t), PATH))
+    placed, between = (Placed(bodies, trajectory.q.names, coordinates(trajectory, x)) for x in (t, times))
+    return Drawing(_parts(elements, numbers), placed, between)
+
+
+def _parts(elements: Iterable[Element], numbers: Mapping[str, float]) -> tuple[Drawn, ...]:
+    found = []
+    for element in elements:
+        p = element.values(numbers)
+        found.append(Drawn(element, p, element.drawing(p)))
+    return tuple(found)
+
+
+def _restored(data: Mapping[str, Any], classes: Mapping[str, type[Element]]) -> Element:
+    """An element with the fields of its description: laws and functions of time stay plain data."""
+    if data["kind"] not in classes:
+        raise InputError(
+            f'The run has an element "{data["name"]}" of the kind {data["kind"]}, which is not known here; import the '
+            "module that defines it first."
+        )
+    element = object.__new__(classes[data["kind"]])
+    for field, value in data.items():
+        if field != "kind":
+            object.__setattr__(element, field, tuple(value) if isinstance(value, list) else value)
+    return element
+
+
+def bearing_radius(size: float, own: float = 0.0) -> float:
+    """Radius [m] that a bearing is drawn with in a picture of this size: at least its own."""
+    return max(BEARING * size, own)
+
+
+def half_height(guide: Guide, size: float) -> float:
+    """Half the height [m] that a slider's block is drawn with."""
+    return max(guide.height / 2, BLOCK * size)
+
+
+def magnification(drawing: Drawing, size: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten with which all clearances fit into a picture of this size [m]."""
+    most = np.inf
+    for one in drawing.primitives():
+        if isinstance(one, Bearing):
+            most = min(most, PLAY * bearing_radius(size) / one.clearance)
+        elif isinstance(one, Guide):
+            most = min(most, PLAY * half_height(one, size) / max(one.clearance, one.side_clearance))
+    if not np.isfinite(most) or most <= 1.0:
+        return 1.0
+    power = 10.0 ** np.floor(np.log10(most))
+    return float(max(digit * power for digit in (1, 2, 5) if digit * power <= most))

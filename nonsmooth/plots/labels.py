@@ -10,7 +10,7 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.plots.motion import SIZE
-from nonsmooth.plots.plan import Plan
+from nonsmooth.plots.plan import Labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ SEATS = tuple(
 )
 
 
-def write_names(figure: Figure, axes: Axes, plan: Plan) -> None:
+def write_names(figure: Figure, axes: Axes, plan: Labels) -> None:
     """Write the names where they cover neither each other nor what is drawn; a thin line leads from far ones."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.transforms import Bbox

@@ -1,4 +1,4 @@
-"""A drawing of a planar mechanism at a state: bodies, joints, surfaces, loads, with their names.
+"""A drawing of a mechanism at a state: bodies, joints, surfaces, loads, with their names.
 
 Bodies have no outline in a model. What is drawn of one is what the model knows: the points at which joints hold it, the
 circles and walls that it offers to contacts, its centre of mass. A body with a single pin is taken for a bar as long on
@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError
+from nonsmooth.model.drawing import Spot
+from nonsmooth.plots.drawing import drawing_of_state
 from nonsmooth.plots.labels import write_names
 from nonsmooth.plots.plan import Plan
-from nonsmooth.plots.symbols import PAD, symbol
+from nonsmooth.plots.space import spatial_sketch
+from nonsmooth.plots.symbols import PAD, draw_element
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,12 +33,17 @@ WIDE, TALL, LEAST = 7.0, 5.5, 2.2  # largest and least size of the drawing [inch
 ROD = 7.0  # width of a bar [pt]
 
 
-def sketch(system: System, state: State | None = None) -> Figure:
-    """Draw a planar mechanism.
+def sketch(system: System, state: State | None = None, *, view: tuple[float, float] | None = None) -> Figure:
+    """Draw a mechanism, each element as its `drawing` says.
 
-    Ideal pins are small open circles, loose bearings red rings with a journal in them; walls are lines with strokes on
-    their solid side, guides dash-dotted. Bars run between the pins of a body, a cross marks a centre of mass, an arc
-    with an arrow a motor or a torque.
+    In the plane ideal pins are small open circles, bearings with clearance red rings with a journal in them; walls are
+    lines with strokes on their solid side, guides dash-dotted. Bars run between the pins of a body, a cross marks a
+    centre of mass, an arc with an arrow a motor or a torque.
+
+    In space a body is lines from its mass centre to its joints, with the faces between these and a triad of its axes
+    (x red, y green, z blue). Filled dots are balls, open ones hinges, with their axes as thick lines, squares welds,
+    diamonds other joints; blocks and sleeves slide on dash-dotted axes. Clearances are magnified by the factor that is
+    written below. The axis of gravity stands upright.
 
     Parameters
     ----------
@@ -44,17 +51,21 @@ def sketch(system: System, state: State | None = None) -> Figure:
         What ``Model.build()`` returned.
     state
         What is drawn; the start by default.
+    view : (elevation, azimuth) [deg], optional
+        Where a mechanism in space is seen from; where it shows well, if omitted.
 
     Raises
     ------
     InputError
-        For a spatial mechanism.
+        For a view that is not two such angles.
     """
+    drawing = drawing_of_state(system, state)
+    return _planar(Plan(drawing)) if drawing.dimension == 2 else spatial_sketch(drawing, view)
+
+
+def _planar(plan: Plan) -> Figure:
     from matplotlib.figure import Figure
 
-    if system.dimension != 2:
-        raise InputError("Only planar mechanisms are drawn; this one is spatial.")
-    plan = Plan(system, system.start if state is None else state)
     (x0, y0), (x1, y1) = plan.bounds()
     room = PAD * plan.extent
     scale = min(WIDE / (x1 - x0 + 2 * room), TALL / (y1 - y0 + 2 * room))
@@ -67,10 +78,10 @@ def sketch(system: System, state: State | None = None) -> Figure:
     axes.axis("off")
     for body in plan.bodies:
         _draw_body(axes, plan, body)
-    for element in system.elements:
-        symbol(element)(axes, plan, element)
+    for part in plan.drawing.parts:
+        draw_element(axes, plan, part)
     for body in plan.bodies:
-        axes.plot(*plan.place(body), marker="+", ms=5, mew=0.8, color=plan.colours[body], zorder=7)
+        axes.plot(*plan.centre(body), marker="+", ms=5, mew=0.8, color=plan.colours[body], zorder=7)
     write_names(figure, axes, plan)
     return figure
 
@@ -78,8 +89,8 @@ def sketch(system: System, state: State | None = None) -> Figure:
 def _draw_body(axes: Axes, plan: Plan, body: str) -> None:
     """A bar through its pins, or a plate if they do not lie on a line; circles that are part of it."""
     colour = plan.colours[body]
-    points = np.array([plan.place(body, pin) for pin in plan.pins[body]] or [plan.place(body)])
-    centre = plan.place(body)
+    centre = plan.centre(body)
+    points = np.array([plan.at(Spot(body, tuple(pin))) for pin in plan.pins[body]] or [centre])
     spread = float(np.max(np.linalg.norm(points - centre, axis=1)))
     if spread > 1e-9 * plan.extent:
         outline = _hull(np.vstack([points, centre]))
@@ -88,11 +99,11 @@ def _draw_body(axes: Axes, plan: Plan, body: str) -> None:
             axes.plot(*np.vstack([outline, outline[:1]]).T, color=colour, lw=1.2, zorder=2, solid_joinstyle="round")
         else:
             axes.plot(*outline.T, color=colour, lw=ROD, alpha=0.35, zorder=2, solid_capstyle="round")
-    elif not any(name == body for name, _, _ in plan.circles) and not _is_slider(plan, body):
+    elif not any(spot.body == body for spot, _ in plan.circles) and body not in plan.drawing.sliders():
         axes.plot(*centre, marker="o", ms=2 * ROD, color=colour, alpha=0.35, mew=0, zorder=2)
-    for name, local, radius in plan.circles:
-        if name == body:
-            _circle(axes, plan.place(body, local), radius, colour)
+    for spot, radius in plan.circles:
+        if spot.body == body:
+            _circle(axes, plan.at(spot), radius, colour)
     plan.label(body, centre if spread <= 1e-9 * plan.extent else _middle(points, centre), colour, bold=True)
 
 
@@ -101,14 +112,6 @@ def _middle(points: Array, centre: Array) -> Array:
     if np.min(np.linalg.norm(points - centre, axis=1)) > 0.0:
         return centre
     return np.asarray(np.mean(points, axis=0))
-
-
-def _is_slider(plan: Plan, body: str) -> bool:
-    return any(
-        kind in ("Prismatic", "PrismaticClearance") and element.body_names()[1] == body
-        for element in plan.system.elements
-        for kind in [type(element).__name__]
-    )
 
 
 def _hull(points: Array) -> Array:
