@@ -41,6 +41,8 @@ SLIGHT, DAMPED, STRONGEST = 1e-4, 1e-2, 1e4
 STATIONARY = 1e-12
 #: rotations [rad] by which the guess is disturbed, one attempt each, where assembly from it does not succeed
 DISTURBED = (0.03, 0.1, 0.2, 0.3, 0.5, 0.5, 0.8, 0.8)
+#: joints that the message of a failure names
+NAMED = 3
 #: bodies that the printed table lists
 LISTED = 20
 
@@ -178,12 +180,25 @@ def _closed(system: System, t: float, guess: _Reached, p: Array) -> tuple[_Reach
                 break
     if best.worst <= CLOSED:
         return best, attempts
-    worst, opened = int(np.argmax(np.abs(best.residual))), np.count_nonzero(np.abs(best.residual) > CLOSED)
-    others = f", {opened} of {system.ng} constraints with it" if opened > 1 else ""
-    raise ModelError(
-        f'The joints cannot be assembled from this start: "{system.constraint_names[worst]}" stays open by '
-        f"{best.residual[worst]:.6g} {system.names.constraint_units[worst]}{others}. Check the lengths, or start "
-        "nearer to a closed position."
+    raise _stays_open(system, t, best, p, attempts)
+
+
+def _stays_open(system: System, t: float, best: _Reached, p: Array, attempts: int) -> ModelError:
+    """Names the worst row of each open joint, first those whose closing alone moves the bodies most."""
+    e, names, units = system.elementwise, system.constraint_names, system.names.constraint_units
+    lengths = np.abs(best.residual) / weighted(e.closures(t, best.at, p), best.at.masses, e.first_rows).norms
+    by_joint: dict[str, str] = {}
+    for i in np.argsort(-lengths):
+        if abs(best.residual[i]) > CLOSED:
+            by_joint.setdefault(
+                names[i].partition(".")[0], f'"{names[i]}" stays open by {best.residual[i]:.6g} {units[i]}'
+            )
+    listed = ", ".join(list(by_joint.values())[:NAMED])
+    listed += f", and {len(by_joint) - NAMED} more joints are open" if len(by_joint) > NAMED else ""
+    tried = f" {attempts - 1} disturbed guesses did not lead further." if attempts > 1 else ""
+    return ModelError(
+        f"The joints cannot be assembled from this start: {listed}.{tried} Check the lengths and axes of the joints "
+        "and the motions of drivers, or start nearer to a closed position."
     )
 
 

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from nonsmooth import Ground, Model, ModelError, PlanarBody, Revolute
+from nonsmooth import Ground, Model, PlanarBody, Revolute
 from nonsmooth.model import directions
 from nonsmooth.model.directions import Directions, _dependent, weighted
 from nonsmooth.model.elementwise import Rows
@@ -79,7 +79,7 @@ def arch(n: int, *, closed: bool = False, off: float = 0.0) -> Model:
 
 def test_a_long_tree_needs_no_matrix(monkeypatch):
     monkeypatch.setattr(Directions, "_dense", None)
-    monkeypatch.setattr(Directions, "_products", None)
+    monkeypatch.setattr(Directions, "_sparse", None)
     assert arch(400).build().ng == 800
 
 
@@ -94,5 +94,7 @@ def test_one_constraint_too_many_is_found_in_a_long_chain():
     model = arch(200)
     (pin,) = (element for element in model.elements if element.name == "pin151")
     model.add(dataclasses.replace(pin, name="twin"))
-    with pytest.raises(ModelError, match=r'2 of 402 constraints are redundant.*"twin.x" follows from "pin151"\.'):
-        model.build()
+    assert [str(row) for row in model.build().redundant] == [
+        '"twin.x" follows from "pin151"',
+        '"twin.y" follows from "pin151"',
+    ]
