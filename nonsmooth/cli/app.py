@@ -168,7 +168,7 @@ def run(
     figure: Annotated[Path | None, typer.Option("--figure", help="Figure to write (.png, .pdf, .svg).")] = None,
     animation: Annotated[
         Path | None,
-        typer.Option("--animation", help="Film of a planar mechanism to write (.gif, or .mp4 where ffmpeg is found)."),
+        typer.Option("--animation", help="Animation of the mechanism to write (.gif, or .mp4 where ffmpeg is found)."),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Standard output holds one JSON object and nothing else.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 
 import matplotlib
@@ -12,14 +13,18 @@ import pytest
 from matplotlib.patches import Circle, Polygon
 from matplotlib.quiver import Quiver
 from PIL import Image
+from scipy.spatial.transform import Rotation
 
 from nonsmooth import (
     ErrorControl,
     EventDriven,
     GaussQP,
     Gravity,
+    Ground,
     Landing,
     Model,
+    MoreauJean,
+    Rigid,
     SpatialBody,
     Trajectory,
     plots,
@@ -28,6 +33,8 @@ from nonsmooth import (
 from nonsmooth.cli import main
 from nonsmooth.diagnostics import coordinates, mean_forces
 from nonsmooth.exceptions import InputError
+from nonsmooth.model.spatial_clearances import SphericalClearance
+from nonsmooth.model.spatial_contacts import SpherePlane
 from nonsmooth.plots.animation import ffmpeg
 from nonsmooth_problems import bouncing_ball, newtons_cradle, slider_crank_revolute, slider_rod, stick_slip_oscillator
 
@@ -203,11 +210,73 @@ def test_what_cannot_be_written_or_drawn_is_named(crank, tmp_path):
         plots.animation(crank, span=(0.0, 1.0))
     with pytest.raises(InputError, match="magnify positive, got 20 and -1"):
         plots.animation(crank, magnify=-1)
-    box = SpatialBody("box", mass=1.0, inertia=(1.0, 1.0, 1.0))
-    model = Model([box, Gravity(acceleration=(0.0, 0.0, -9.81))])
-    falling = simulate(model.build(), GaussQP(), t_end=0.1, dt=0.05)
-    with pytest.raises(InputError, match="Planar mechanisms only are drawn, and this one is spatial"):
-        plots.animation(falling)
+    with pytest.raises(InputError, match='an element "pin" of the kind Novel, which is not known here; import'):
+        described = [dict(one) for one in crank.manifest["model"]["elements"]]
+        next(one for one in described if one["name"] == "pin")["kind"] = "Novel"
+        plots.animation(replace(crank, manifest={**crank.manifest, "model": {"elements": described}}))
+
+
+@pytest.fixture(scope="module")
+def ball():
+    """A pendulum that hangs in a socket with clearance, loaded from the start, and a ball that slides on a floor."""
+    c, law = 1e-3, Rigid(restitution=0.0, friction=0.3)
+    rod = SpatialBody("rod", mass=1.0, inertia=(1e-2, 1e-2, 1e-2), position=(0.1, 0.0, -0.2 - c))
+    disc = SpatialBody("disc", mass=2.0, inertia=(1e-3,) * 3, position=(0.3, 0.0, -0.15), velocity=(0.0, 1.0, 0.0))
+    model = Model(
+        [
+            Ground(), rod, disc,
+            SphericalClearance("socket", "ground", "rod", at_b=(-0.1, 0.0, 0.2), clearance=c, radius=0.01, contact=law),
+            SpherePlane("floor", "ground", "disc", normal=(0, 0, 1), at_a=(0.0, 0.0, -0.2), radius=0.05, contact=law),
+            Gravity(acceleration=(0.0, 0.0, -9.81)),
+        ]
+    )  # fmt: skip
+    return simulate(model.build(), MoreauJean(), t_end=0.1, dt=1e-3)
+
+
+def in_space(film):
+    """Lines of the picture as arrays of points."""
+    return [np.transpose(line.get_data_3d()) for line in film.axes.lines]
+
+
+def test_in_space_the_ball_is_magnified_in_its_socket(ball):
+    film = plots.animation(ball, frames=6, magnify=4.0)
+    assert "clearance drawn 4 times its size" in pieces_of_text(film)
+    q = dict(zip(ball.q.names, coordinates(ball, film.t).T, strict=True))
+    names = [name for name in ball.q.names if name.startswith("rod.")]
+    for k in (0, 5):
+        film.draw(k)
+        x, y, z, *quaternion = (q[name][k] for name in names)
+        e = np.array([x, y, z]) + Rotation.from_quat(quaternion, scalar_first=True).apply([-0.1, 0.0, 0.2])
+        circles = [line for line in in_space(film) if len(line) == 37]
+        socket, inner = circles[0][:-1].mean(axis=0), circles[1][:-1].mean(axis=0)
+        assert inner - socket == pytest.approx(4.0 * e, abs=1e-12)
+        radii = [np.linalg.norm(ring[0] - ring[:-1].mean(axis=0)) for ring in circles[:2]]
+        assert radii[0] - radii[1] == pytest.approx(4.0 * 1e-3)
+        assert np.nanmin(np.linalg.norm(np.concatenate(in_space(film)) - [x, y, z], axis=1)) < 1e-12
+
+
+def test_in_space_arrows_are_the_contact_forces(ball):
+    film = plots.animation(ball, frames=6)
+    film.draw(2)
+    (arrows,) = [line for line in film.axes.lines if line.get_zorder() == 20]
+    start, base = np.transpose(arrows.get_data_3d()).reshape(-1, 3, 3)[1, :2]  # of the floor
+    inside = (ball.t > film.t[1] + 1e-9) & (ball.t < film.t[2] + 1e-9)
+    mean = ball.contact_force["floor"][inside].mean(axis=0)  # of equal steps
+    # sliding along y, before it rolls at 57 ms: the force leans back by the friction coefficient, and carries the weight
+    assert mean == pytest.approx([0.0, -0.3 * 2 * 9.81, 2 * 9.81], abs=1e-6)
+    along = (base - start) / np.linalg.norm(base - start)
+    assert along == pytest.approx(mean / np.linalg.norm(mean), abs=1e-6)
+    place = [np.interp(film.t[2], ball.t, ball.q[f"disc.{axis}"]) for axis in "xy"]
+    assert start == pytest.approx([*place, -0.2], abs=1e-6)
+    assert not [line for line in plots.animation(ball, frames=3, forces=False).axes.lines if line.get_zorder() == 20]
+
+
+def test_a_film_of_space_is_written_from_a_file(ball, tmp_path):
+    ball.save(tmp_path / "run.nc")
+    film = plots.animation(Trajectory.load(tmp_path / "run.nc"), frames=3, view=(30.0, 20.0))
+    film.save(tmp_path / "film.gif")
+    with Image.open(tmp_path / "film.gif") as image:
+        assert image.n_frames == 3
 
 
 def test_the_command_line_writes_a_film(tmp_path, capsys, monkeypatch):

@@ -1,4 +1,4 @@
-"""The drawing of a mechanism: names of everything, one beside the other, at one scale."""
+"""The drawing of a mechanism in the plane and in space: names of everything, apart from each other, at one scale."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from mpl_toolkits.mplot3d.proj3d import proj_transform
 
 from nonsmooth import (
     Damper,
@@ -18,9 +19,15 @@ from nonsmooth import (
     PointForce,
     PrescribedMotion,
     Prismatic,
+    Revolute,
+    Rigid,
     SpatialBody,
+    Spring,
     Torque,
 )
+from nonsmooth.cli import main
+from nonsmooth.model.spatial_clearances import SphericalClearance
+from nonsmooth.model.spatial_joints import Spherical
 from nonsmooth.plots import sketch
 from nonsmooth.registry import find_problems
 
@@ -32,7 +39,7 @@ def boxes(figure):
     """Of every name, in pixels."""
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
-    (axes,) = figure.axes
+    axes = figure.axes[-1]  # in space the names stand on axes of their own
     return {text.get_text(): text.get_window_extent(canvas.get_renderer()) for text in axes.texts if text.get_text()}
 
 
@@ -48,6 +55,8 @@ def test_names_stand_apart(name):
     width, height = figure.bbox.width, figure.bbox.height
     for box in found.values():
         assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height
+    if len(figure.axes) > 1:
+        return
     (axes,) = figure.axes
     scales = np.diff(axes.transData.transform([(0.0, 0.0), (1.0, 1.0)]), axis=0)[0]
     assert scales[0] == pytest.approx(scales[1], rel=1e-6)
@@ -84,7 +93,86 @@ def test_loads_motors_and_a_lone_body():
     assert set(boxes(sketch(alone))) == {"stone"}
 
 
-def test_space_is_refused():
-    system = Model([SpatialBody("stone", mass=1.0, inertia=(1.0, 1.0, 1.0))]).build()
-    with pytest.raises(InputError, match="Only planar mechanisms are drawn"):
-        sketch(system)
+def linkage():
+    """A crank on a hinge, a rod between balls, a slider on a rail: a slider-crank with its axes askew."""
+    bodies = [
+        SpatialBody(name, mass=1.0, inertia=(1e-3, 1e-3, 1e-3), position=at)
+        for name, at in (("crank", (0.0, 0.05, 0.0)), ("rod", (0.15, 0.05, 0.0)), ("slider", (0.3, 0.0, 0.0)))
+    ]
+    return Model(
+        [
+            Ground(),
+            *bodies,
+            Revolute("hinge", "ground", "crank", at_b=(0.0, -0.05, 0.0), axis_a=(1, 0, 0), axis_b=(1, 0, 0)),
+            Spherical("ball", "crank", "rod", at_a=(0.0, 0.05, 0.0), at_b=(-0.15, 0.05, 0.0)),
+            Spherical("knuckle", "rod", "slider", at_a=(0.15, -0.05, 0.0)),
+            Prismatic("rail", "ground", "slider", at_a=(0.3, 0.0, 0.0), axis_a=(1, 0, 0)),
+            Spring("spring", "ground", "slider", at_a=(0.45, 0.0, 0.0), stiffness=10.0),
+            PointForce("push", "slider", force=(0.0, -1.0, 0.0)),
+            Gravity(acceleration=(0.0, -9.81, 0.0)),
+        ]
+    ).build()
+
+
+def pixels(axes, points):
+    x, y, _ = proj_transform(*np.transpose(points), axes.get_proj())
+    return axes.transData.transform(np.column_stack([x, y]))
+
+
+def drawn_at(axes, point):
+    """Whether a line of the drawing has an end, or a mark, at a point in space; to round-off of the numbers drawn."""
+    ends = np.concatenate([np.transpose(line.get_data_3d()) for line in axes.lines])
+    return float(np.nanmin(np.linalg.norm(ends - point, axis=1))) < 1e-9
+
+
+def test_a_linkage_in_space_is_drawn_where_its_joints_are():
+    figure = sketch(linkage())
+    names = {"crank", "rod", "slider", "hinge", "ball", "knuckle", "rail", "spring", "push", "gravity"}
+    assert set(boxes(figure)) == names
+    space = figure.axes[0]
+    for point in ([0, 0, 0], [0, 0.1, 0], [0.3, 0, 0], [0.45, 0, 0], [0.15, 0.05, 0]):
+        assert drawn_at(space, point), point
+    # an orthographic picture at one scale: the images of three unit vectors are the rows of two equally long ones
+    images = np.diff(pixels(space, [[0, 0, 0], [1, 0, 0], [0, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1]]), axis=0)[::2].T
+    gram = images @ images.T
+    assert gram == pytest.approx(gram[0, 0] * np.eye(2), rel=1e-9, abs=1e-9 * gram[0, 0])
+    # gravity acts along y, which therefore points up in the picture
+    assert abs(images[0, 1]) < 1e-9 * images[1, 1]
+
+
+def test_space_is_seen_from_where_one_likes():
+    space = sketch(linkage(), view=(0.0, 90.0)).axes[0]
+    # seen along an axis across the vertical one: points that differ along it coincide
+    seen = pixels(space, [[0.1, 0.2, 0.3], [0.4, 0.2, 0.3], [0.1, 0.2, 0.7]])
+    assert min(np.linalg.norm(seen[1] - seen[0]), np.linalg.norm(seen[2] - seen[0])) < 1e-6
+    with pytest.raises(InputError, match="view must be an elevation"):
+        sketch(linkage(), view=(120.0, 0.0))
+
+
+def test_clearances_in_space_are_magnified_by_the_stated_factor():
+    clearance = 1e-3
+    socket = SphericalClearance(
+        "socket", "ground", "rod", at_b=(0.0, 0.0, 0.2), clearance=clearance, contact=Rigid(restitution=0, friction=0)
+    )
+    offset = np.array([3e-4, -2e-4, -5e-4])
+    rod = SpatialBody("rod", mass=1.0, inertia=(1.0, 1.0, 1.0), position=tuple(offset - [0.0, 0.0, 0.2]))
+    figure = sketch(Model([Ground(), rod, socket]).build())
+    (note,) = [text.get_text() for text in figure.texts]
+    assert note == "clearance drawn 5 times its size"
+    rings = [np.transpose(line.get_data_3d()) for line in figure.axes[0].lines if len(line.get_data_3d()[0]) == 37]
+    (centre, radius), (ball, ball_radius) = [
+        (ring[:-1].mean(axis=0), np.linalg.norm(ring[0] - ring[:-1].mean(axis=0))) for ring in rings
+    ]
+    assert ball - centre == pytest.approx(5 * offset, abs=1e-12)
+    assert radius - ball_radius == pytest.approx(5 * clearance)
+
+
+def test_a_lone_body_in_space():
+    alone = Model([SpatialBody("stone", mass=1.0, inertia=(1.0, 1.0, 1.0))]).build()
+    assert set(boxes(sketch(alone))) == {"stone"}
+
+
+def test_describe_draws_space(tmp_path, capsys):
+    assert main(["describe", "heavy-top", "--figure", str(tmp_path / "top.png")]) == 0
+    assert (tmp_path / "top.png").stat().st_size > 5000
+    assert "drawn in" in capsys.readouterr().out
