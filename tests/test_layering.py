@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "programs": {"sets"},
     "native": {"model", "laws", "programs", "step_control"},
     "solvers": {"programs", "native", "sets"},
-    "steppers": {"model", "laws", "programs", "step_control"},
+    "steppers": {"model", "laws", "programs", "sets", "step_control"},
     "trajectory": {"model"},
     "compiled_run": {"steppers", "native", "trajectory", "step_control", "model"},
     "compliant_engine": {"compiled_run", "steppers", "solvers", "native", "trajectory", "step_control", "model"},
@@ -66,7 +66,7 @@ MAY_IMPORT = {
         "model",
         "laws",
     },
-    "plots": {"trajectory", "diagnostics", "studies"},
+    "plots": {"trajectory", "diagnostics", "studies", "model"},
     "problems": {"model", "laws", "registry"},
 }
 FREE = {"exceptions", "evaluation", "quantities"}

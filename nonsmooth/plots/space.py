@@ -64,7 +64,7 @@ class SpatialScene:
         self.low, self.high = cloud.min(axis=0), cloud.max(axis=0)
         if np.max(self.high - self.low) <= 0:  # bodies at one point, without sizes: symbols in a page of their own
             self.low, self.high = self.low - 0.5, self.high + 0.5
-            self.cloud = cloud = np.array([self.low, self.high])
+            self.cloud = cloud = 0.7 * cloud.mean(axis=0) + 0.3 * np.array([self.low, self.high])
         self.size = float(np.max(self.high - self.low))
         self.factor = magnification(drawing, self.size) if magnify is None else float(magnify)
         self.vertical = self._vertical()

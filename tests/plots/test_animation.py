@@ -262,7 +262,7 @@ def test_in_space_arrows_are_the_contact_forces(ball):
     start, base = np.transpose(arrows.get_data_3d()).reshape(-1, 3, 3)[1, :2]  # of the floor
     inside = (ball.t > film.t[1] + 1e-9) & (ball.t < film.t[2] + 1e-9)
     mean = ball.contact_force["floor"][inside].mean(axis=0)  # of equal steps
-    # sliding along y, before it rolls at 57 ms: the force leans back by the friction coefficient, and carries the weight
+    # sliding along y, before it rolls at 57 ms: the force leans back by the friction coefficient and carries the weight
     assert mean == pytest.approx([0.0, -0.3 * 2 * 9.81, 2 * 9.81], abs=1e-6)
     along = (base - start) / np.linalg.norm(base - start)
     assert along == pytest.approx(mean / np.linalg.norm(mean), abs=1e-6)
