@@ -148,12 +148,12 @@ def cone_qp_from_friction_contact(program: FrictionContact) -> ConeQP:
     return ConeQP(program.A, program.b, program.friction, program.dimension, program.bilateral, program.names)
 
 
-def near_impulses(program: FrictionContact, z: Array) -> FrictionContact:
+def near_impulses(program: FrictionContact, z: Array, skip: int = 0) -> FrictionContact:
     """A step of the proximal-point method from impulses z, for programs that are solved over and over.
 
     Several contacts of one body are redundant, A is singular, and the impulses are not unique. With A + d and b - d z
     in place of A and b, d = 1e-6 times the diagonal of A, those nearest to z are unique; they converge where z is an
-    answer of the program itself, since d z - d z drops out there.
+    answer of the program itself, since d z - d z drops out there. The first `skip` rows are left as they are.
 
     Examples
     --------
@@ -166,6 +166,7 @@ def near_impulses(program: FrictionContact, z: Array) -> FrictionContact:
     True
     """
     near = PROXIMAL * np.diag(program.A)
+    near[:skip] = 0.0
     return replace(program, A=program.A + np.diag(near), b=program.b - near * z)
 
 

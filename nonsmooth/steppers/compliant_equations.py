@@ -246,7 +246,7 @@ class CompliantEquations:
             own, pair = mobility[i : i + 2, i : i + 2], W[:, i : i + 2]
             # where joints bar the slip, in one direction or in both, the smallest force will do
             shared = own + SHARED * ca.sumsqr(pair) / 2 * ca.SX.eye(2)
-            parts.append(ca.solve(shared, own @ allowed[i : i + 2] - wanted[i : i + 2]))
+            parts.append(ca.ldl_solve(own @ allowed[i : i + 2] - wanted[i : i + 2], *ca.ldl(shared)))
         return ca.vertcat(*parts)
 
     def _slip_rates(self, half: ca.SX, W: ca.SX) -> ca.SX:
@@ -268,6 +268,9 @@ class CompliantEquations:
             pairs = [W[:, i : i + 2] for i in range(0, self.system.nt, 2)]
             diagonal = self._by_tangent(ca.vertcat(*(ca.sumsqr(pair) / 2 for pair in pairs)))
         system = both @ mobility @ both + ca.diag((1 - holding) * diagonal + SHARED * diagonal)
+        if self.system.dimension == 3:
+            # by Cholesky's factors: those of Gram and Schmidt lose the sum where more than one direction depends
+            return ca.ldl_solve(-(both @ free), *ca.ldl(system)), mobility
         return ca.solve(system, -(both @ free)), mobility
 
     # --------------------------------------------------------------------------------------------------- evaluators

@@ -71,15 +71,16 @@ class Displacement:
     def correct(self, t: float, dt: float, q: Array, u: Array, u_free: Array, last: Array | None) -> Correcting:
         """One program, linearised at u, which leads to q, and at the impulses `last` of the pass before."""
         m, at, n, ng = self.mechanism, self.mechanism.at(t, q), self.mechanism.system.nv, self.mechanism.system.ng
-        directions = np.concatenate([at.W_g, at.W_N], axis=1)
-        rows, norms = m.metric.rows(directions)
-        b = -np.concatenate([m.numeric.g(t, q, m.p)[0], at.g_N]) / dt / norms
+        joints = m.independent(at.W_g, -m.numeric.g(t, q, m.p)[0] / dt)
+        n_joints = len(joints.names)
+        rows, norms = m.metric.rows(np.concatenate([joints.W, at.W_N], axis=1))
+        b = np.concatenate([joints.wanted, -at.g_N / dt]) / norms
         wanted = m.metric.factor.T @ (u_free - u)
         if b.size == 0:
             return Correction(u_free - u, b)
         H = np.eye(n) if last is None else self._hessian(t, dt, q, last)
         held = np.ones(b.size, dtype=bool)
-        held[ng:] = False if last is None else last[ng:] > 0.0
+        held[n_joints:] = False if last is None else last[ng:] > 0.0
         solved = np.linalg.solve(H, np.column_stack([wanted, rows[held].T]))
         free, response = solved[:, 0], solved[:, 1:]
         y = np.zeros(b.size)
@@ -87,12 +88,14 @@ class Displacement:
         x = free + response @ y[held]
         errors = rows @ x - b
         scale = np.abs(b) + np.linalg.norm(wanted)
-        if np.any(np.abs(errors) > SOLVED * scale, where=held) or np.any(y[ng:] < 0.0) or np.any(errors[~held] < 0.0):
+        wrong = np.any(y[n_joints:] < 0.0) or np.any(errors[~held] < 0.0)
+        if wrong or np.any(np.abs(errors) > SOLVED * scale, where=held):
             guess = Solution(np.zeros(n), np.zeros(b.size), "guess", 0, "guess", np.ones(b.size, dtype=bool))
-            solution = yield QP(H, -wanted, rows, b, ng, m.names), guess
+            solution = yield QP(H, -wanted, rows, b, n_joints, joints.names + m.system.contact_names), guess
             x, y = solution.x, np.array(solution.y)
-            y[ng:] = np.maximum(y[ng:], 0.0)
-        return Correction(m.metric.velocity(x), y / norms)
+            y[n_joints:] = np.maximum(y[n_joints:], 0.0)
+        y = y / norms
+        return Correction(m.metric.velocity(x), np.concatenate([joints.impulses(y[:n_joints]), y[n_joints:]]))
 
     def _hessian(self, t: float, dt: float, q: Array, S: Array) -> Array:
         """1 - dt times how the pushes turn, in the mass metric, without what would take its definiteness."""
@@ -112,14 +115,30 @@ def correct_velocities(m: Mechanism, rows: Rows, closed: Mask, last: Array, know
     """
     if rows.rates.size == 0:
         return Correction(np.zeros(m.system.nv), rows.rates)
+    if not m.redundant:
+        return (yield from _corrected(m, rows, closed, last, known))
+    ng = m.system.ng
+    joints = m.independent(rows.at_end[:, :ng], rows.rates[:ng])
+    assert joints.shares is not None
+    at_end = np.concatenate([joints.W, rows.at_end[:, ng:]], axis=1)
+    directions = np.concatenate([rows.directions[:, :ng] @ joints.shares, rows.directions[:, ng:]], axis=1)
+    independent = Rows(at_end, directions, np.concatenate([joints.wanted, rows.rates[ng:]]))
+    reduced = np.concatenate([np.linalg.lstsq(joints.shares, last[:ng])[0], last[ng:]])
+    found = yield from _corrected(m, independent, closed, reduced, known)
+    impulses = np.concatenate([joints.impulses(found.impulses[: m.rank]), found.impulses[m.rank :]])
+    return Correction(found.change, impulses)
+
+
+def _corrected(m: Mechanism, rows: Rows, closed: Mask, last: Array, known: bool) -> Correcting:
+    """The same, where the rows of joints are independent."""
     found = _with_modes(m, rows, closed, last) if known or not np.any(closed) else None
     if found is not None:
         return found
-    ng, nc = m.system.ng, m.system.nc
+    ng, nc = m.rank, m.system.nc
     index = np.flatnonzero(closed)
     lag = m.metric.change((rows.directions - rows.at_end) @ last)
     rates = rows.rates - rows.at_end.T @ lag
-    names = m.names[:ng] + tuple(m.names[ng + i] for i in index)
+    names = m.names[:ng] + tuple(m.system.contact_names[i] for i in index)
     rough, impulses = bool(np.any(m.friction[index] > 0)), np.zeros(rates.size)
     tangential = ng + nc + m.tangents * index[:, None] + np.arange(m.tangents)
     pairs = np.concatenate([ng + index[:, None], tangential], axis=1).ravel() if rough else ng + index
@@ -143,7 +162,7 @@ def correct_velocities(m: Mechanism, rows: Rows, closed: Mask, last: Array, know
 
 def _quadratic(m: Mechanism, W: Array, rates: Array, names: tuple[str, ...]) -> Generator[Ask, Solution, Array]:
     """Impulses of the least change with W' change = rates of joints, >= of contacts, found by a QP."""
-    n, ng = m.system.nv, m.system.ng
+    n, ng = m.system.nv, m.rank
     rows, norms = m.metric.rows(W)
     guess = Solution(np.zeros(n), np.zeros(rates.size), "guess", 0, "guess", np.ones(rates.size, dtype=bool))
     solution = yield QP(np.eye(n), np.zeros(n), rows, rates / norms, ng, names), guess
@@ -154,7 +173,7 @@ def _quadratic(m: Mechanism, W: Array, rates: Array, names: tuple[str, ...]) -> 
 
 def _with_modes(m: Mechanism, rows: Rows, closed: Mask, last: Array) -> Correction | None:
     """The answer by equations, if contacts press, stick and slip as in the impulses `last`; None if they do not."""
-    ng, nc = m.system.ng, m.system.nc
+    ng, nc = m.rank, m.system.nc
     last_N, last_T = last[ng : ng + nc], last[ng + nc :]
     pressing = closed & (last_N > PRESSING * np.max(last_N, initial=0.0))
     slipping = pressing & (contact_modes(m, closed, last_N, last_T) == SLIPPING)

@@ -70,10 +70,10 @@ class StepEquations:
     regular at the tip of the cone. Where a contact does not bind, r = 0 takes the place of the equation.
     """
 
-    def __init__(self, system: System, scheme: str, *, rough: bool) -> None:
-        self.system, self.scheme, self.rough = system, scheme, rough
+    def __init__(self, system: System, scheme: str, *, rough: bool, rank: int) -> None:
+        self.system, self.scheme, self.rough, self.rank = system, scheme, rough, rank
         self.disc = rough and system.dimension == 3
-        nv, ng, nc = system.nv, system.ng, system.nc
+        nv, ng, nc = system.nv, rank, system.nc
         t, q, v = ca.SX.sym("t"), ca.SX.sym("q", system.nq), ca.SX.sym("v", nv)
         p, longest = ca.SX.sym("p", len(system.parameters)), ca.SX.sym("longest")
         dt, u = ca.SX.sym("dt"), ca.SX.sym("u", nv)
@@ -86,7 +86,12 @@ class StepEquations:
         else:
             kick, t_h, q_h, t_W, q_W = dt / 2, t + dt / 2, system.advance(q, u, dt / 2), t, q
         M, h = system.M(q_h, p), system.h(t_h, q_h, u, p)
-        W_N, W_g = system.W_N(q_W, p), system.W_g(t_W, q_W, p)
+        W_N, W_g, g, combinations = system.W_N(q_W, p), system.W_g(t_W, q_W, p), system.g(t + dt, q_end, p), ca.SX(0, 1)
+        joint_names = system.constraint_names
+        if rank < system.ng:  # of redundant rows as many combinations as are independent
+            C = ca.SX.sym("C", rank, system.ng)
+            W_g, g, combinations = W_g @ C.T, C @ g, ca.vec(C)
+            joint_names = tuple(f"joints, combination {i + 1} of {rank}" for i in range(rank))
         momentum = M @ (u - v) - kick * h - W_N @ P_N - W_g @ P_g
         W_T, slip = ca.SX(nv, 0), ca.SX(0, 1)
         if rough:
@@ -107,16 +112,16 @@ class StepEquations:
         self.structure = MPCCStructure(
             x=ca.vertcat(dt, u, P_g, law.x),
             y=ca.vertcat(P_N, law.y),
-            p=ca.vertcat(t, q, v, p, longest, law.binding),
+            p=ca.vertcat(t, q, v, p, longest, law.binding, combinations),
             objective=self._objective(M, W_N @ P_N, dt / longest),
-            equalities=ca.vertcat(momentum, system.g(t + dt, q_end, p), directions),
+            equalities=ca.vertcat(momentum, g, directions),
             complements=ca.vertcat(system.g_N(q_end, p), law.complements(slip)),
             # a joint's residual is a difference of positions of the order of 1 m or 1 rad
             equality_terms=ca.vertcat(terms, ca.SX.ones(ng), direction_terms),
-            x_names=("dt", *system.v_names, *system.constraint_names, *law.x_names(system)),
+            x_names=("dt", *system.v_names, *joint_names, *law.x_names(system)),
             y_names=tuple(name + part for part in ("", *law.parts) for name in system.contact_names),
             equality_names=(
-                *(f"motion of {name}" for name in system.v_names), *system.constraint_names, *law.x_names(system),
+                *(f"motion of {name}" for name in system.v_names), *joint_names, *law.x_names(system),
             ),
         )  # fmt: skip
         errors = ca.fabs(self.structure.equalities) / ca.fmax(self.structure.equality_terms, TINY)
@@ -142,7 +147,7 @@ class StepEquations:
         the iterate, `deviation` the Frobenius norm of H - 1. With friction in the plane each gap has two rows, g_N/dt
         +- mu slip >= 0, the edges of the dual cone: all + edges, then all -; in space rows of slip follow the gaps'.
         """
-        s, nv, ng, nc = self.structure, self.system.nv, self.system.ng, self.system.nc
+        s, nv, ng, nc = self.structure, self.system.nv, self.rank, self.system.nc
         dt, u, P_g, P_N = s.x[0], s.x[1 : 1 + nv], s.x[1 + nv : 1 + nv + ng], s.y[:nc]
         momentum, joints, gaps = s.equalities[:nv], s.equalities[nv : nv + ng], s.complements[:nc]
         inverse = self._inverse_factor
@@ -197,8 +202,8 @@ class StepEquations:
         return x, np.concatenate([P_N, np.maximum(P_T, 0.0), np.maximum(-P_T, 0.0), np.zeros_like(P_N)])
 
     def split(self, x: Array, y: Array, friction: Array) -> tuple[float, Array, Array, Array, Array]:
-        """dt, u, P_g, P_N, P_T of the unknowns."""
-        nv, ng, nc = self.system.nv, self.system.ng, self.system.nc
+        """dt, u, P_g (rank,), P_N, P_T of the unknowns."""
+        nv, ng, nc = self.system.nv, self.rank, self.system.nc
         P_N = y[:nc]
         if self.disc:
             P_T = np.repeat(friction * P_N, 2) * x[1 + nv + ng :]

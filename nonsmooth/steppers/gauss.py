@@ -79,9 +79,10 @@ class GaussFormulation(ABC):
             system, parameters, control.dt if isinstance(control, ConstantStep) else control.dt_max
         )
         self.rough, self.everywhere = self.mechanism.rough, np.ones(system.nc, dtype=bool)
-        self.unbounded = np.full(system.ng, np.inf)
+        self.unbounded = np.full(self.mechanism.rank, np.inf)
         self.reach = np.where(self.mechanism.angular, TURN / self.mechanism.longest, np.inf)
-        self.equations = StepEquations(system, IMPLICIT_EULER if constant else HALF_KICK, rough=self.rough)
+        scheme, rank = IMPLICIT_EULER if constant else HALF_KICK, self.mechanism.rank
+        self.equations = StepEquations(system, scheme, rough=self.rough, rank=rank)
         self._refuse(type(self).__name__.removesuffix("Formulation"))
 
     def _refuse(self, name: str) -> None:
@@ -103,10 +104,30 @@ class GaussFormulation(ABC):
         if not self.solver.fits(self.typical_program()):
             raise InputError(f"{name} poses programs that {self.solver} does not solve; {self.accepted_solvers}.")
 
+    def parameters(self, state: State, binding: NDArray[Any]) -> Array:
+        """The parameter vector of a step's equations."""
+        m = self.mechanism
+        fixed = self.equations.parameters(state.t, state.q, state.v, m.p, m.longest, binding)
+        if not m.redundant:
+            return fixed
+        return np.concatenate([fixed, self._combinations(state).ravel(order="F")])
+
+    def _combinations(self, state: State) -> Array:
+        """Orthonormal combinations (rank, ng) of the joints' rows that say as much as all of them, as at the start."""
+        m = self.mechanism
+        shares = m.independent(m.at(state.t, state.q).W_g, np.zeros(self.system.ng)).shares
+        assert shares is not None
+        return np.asarray(np.linalg.qr(shares)[0].T)
+
+    def joint_impulses(self, state: State, P: Array) -> Array:
+        """Impulses of all rows of the joints from those of the combinations that the step's equations have."""
+        return self._combinations(state).T @ P if self.mechanism.redundant else P
+
     def unknowns(self, state: State, dt: float, u: Array, P_g: Array, P_N: Array, P_T: Array) -> tuple[Array, Array]:
         """The unknowns (x, y) of the step's equations at these velocities and impulses."""
         slip = self.mechanism.at(state.t, state.q).W_T.T @ u if self.equations.disc else P_T
-        return self.equations.unknowns(dt, u, P_g, P_N, P_T, self.mechanism.friction, slip)
+        P = self._combinations(state) @ P_g if self.mechanism.redundant else P_g
+        return self.equations.unknowns(dt, u, P, P_N, P_T, self.mechanism.friction, slip)
 
     def contact_error(self, G: Array, slip: Array, P_N: Array, P_T: Array, y_scale: Array, binding: Mask) -> float:
         """Natural map of gaps and, with friction, of Coulomb's law, on the contacts that bind."""
@@ -287,6 +308,9 @@ class GaussFormulation(ABC):
         m, memory = self.mechanism, state.stepper_memory
         watched = binding if shortest == longest else self.everywhere
         x_scale, y_scale = memory["x_scale"], memory["y_scale"]
+        if m.redundant:  # combinations are of the size of the largest of their rows
+            joints = np.full(m.rank, np.max(x_scale[1 + self.system.nv :]))
+            x_scale = np.concatenate([x_scale[: 1 + self.system.nv], joints])
         G_scale, pairs = np.where(watched, m.scale, np.inf), binding
         slowest, fastest = self.turn_limits(state)
         free, directions = self.unbounded, np.full(self.system.nt if self.equations.disc else 0, np.inf)
@@ -301,7 +325,7 @@ class GaussFormulation(ABC):
             pairs = np.concatenate([binding] * 4)
         return MPCC(
             self.equations.structure,
-            self.equations.parameters(state.t, state.q, state.v, m.p, m.longest, binding),
+            self.parameters(state, binding),
             np.concatenate(([shortest], slowest, -free, -directions)),
             np.concatenate(([longest], fastest, free, directions)),
             x_scale,

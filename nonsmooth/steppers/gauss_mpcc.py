@@ -127,7 +127,7 @@ class GaussMPCCFormulation(GaussFormulation):
             x, y = self.unknowns(state, dt, guess.u, guess.P_g, guess.P_N, guess.P_T)
             start = replace(guess.solution, x=x, y=y)
         solution = yield program, start
-        done = self._advance(program, solution)
+        done = self._advance(state, program, solution)
         if self._on_the_far_side(state, done):
             raise SolverFailed(f"a contact is pressed through its play to the opposite side in dt = {done.dt:.6g} s.")
         return done
@@ -138,14 +138,14 @@ class GaussMPCCFormulation(GaussFormulation):
         if not self.solver.fits(program):
             return (yield from super().land(state, longest, closed))
         guess = self._free_motion(state, longest, closed)
-        predicted = closing_within(m, state, self._advance(program, guess), closed)
+        predicted = closing_within(m, state, self._advance(state, program, guess), closed)
         if predicted is not None:
             guess = self._free_motion(state, predicted[0], closed)
         try:
             solution = yield program, guess
         except SolverFailed:
             return (yield from super().land(state, longest, closed))
-        done = self._advance(program, solution)
+        done = self._advance(state, program, solution)
         earlier = closing_within(m, state, done, closed)
         landed = np.any(m.touching(m.at(state.t + done.dt, done.q).g_N) & ~closed)
         near = not self._on_the_far_side(state, done)
@@ -154,8 +154,9 @@ class GaussMPCCFormulation(GaussFormulation):
         # the program has stopped short of the longest step, skipped an excursion through a wall, or crossed the play
         return (yield from super().land(state, longest, closed))
 
-    def _advance(self, program: MPCC, solution: Solution) -> Advance:
+    def _advance(self, state: State, program: MPCC, solution: Solution) -> Advance:
         dt, u, P_g, P_N, P_T = self.equations.split(solution.x, solution.y, self.mechanism.friction)
+        P_g = self.joint_impulses(state, P_g)
         errors, _, _, q = self.equations.outcome(solution.x, solution.y, program.p)
         return Advance(dt, u, q, P_g, P_N, P_T, float(errors.max(initial=0.0)), solution)
 

@@ -112,11 +112,12 @@ class GaussQPFormulation(GaussFormulation):
         self, state: State, dt: float, binding: NDArray[np.bool_], guess: Advance | None = None
     ) -> Generator[Ask, Solution, Advance]:
         """Successive QPs at given length."""
-        m, memory, ng, nv, nc = self.mechanism, state.stepper_memory, self.system.ng, self.system.nv, self.system.nc
-        parameters = self.equations.parameters(state.t, state.q, state.v, m.p, m.longest, np.ones(nc))
+        m, memory, nv, nc = self.mechanism, state.stepper_memory, self.system.nv, self.system.nc
+        ng = m.rank
+        parameters = self.parameters(state, np.ones(nc))
         corrections = 0 if self.equations.disc else CORRECTIONS
         if guess is None:
-            u, P_g = state.v, np.zeros(ng)
+            u, P_g = state.v, np.zeros(self.system.ng)
             P_N = np.where(binding, memory["P_N"], 0.0)
             P_T = np.where(m.by_tangent(binding), memory["P_T"], 0.0)
         else:
@@ -147,7 +148,7 @@ class GaussQPFormulation(GaussFormulation):
                 moved, P_g, P_N, P_T = yield from self._coulomb(
                     H, f, A * norms[:, None], G / dt, b * norms, slip, binding, (P_g, P_N, P_T)
                 )
-                u = u + m.metric.velocity(moved)
+                u, P_g = u + m.metric.velocity(moved), self.joint_impulses(state, P_g)
                 continue
             if self.rough and not self.convex:
                 b[ng:] -= np.tile(m.friction * np.abs(slip), 2) / norms[ng:]
@@ -155,7 +156,8 @@ class GaussQPFormulation(GaussFormulation):
             u = u + m.metric.velocity(solution.x)
             impulses = np.zeros(norms.size)
             impulses[rows] = solution.y / norms[rows]
-            P_g, P_N, P_T = impulses[:ng], np.maximum(impulses[ng:], 0.0), np.zeros(self.system.nt)
+            P_g = self.joint_impulses(state, impulses[:ng])
+            P_N, P_T = np.maximum(impulses[ng:], 0.0), np.zeros(self.system.nt)
             if self.rough:
                 forwards, backwards = P_N[:nc], P_N[nc:]
                 P_N, P_T = forwards + backwards, m.friction * (forwards - backwards)
@@ -191,7 +193,7 @@ class GaussQPFormulation(GaussFormulation):
         last: tuple[Array, Array, Array],
     ) -> Generator[Ask, Solution, tuple[Array, Array, Array, Array]]:
         """A pass with Coulomb's law itself as one program: change of u in the mass metric, P_g, P_N, P_T."""
-        m, ng, nc = self.mechanism, self.system.ng, self.system.nc
+        m, ng, nc = self.mechanism, self.mechanism.rank, self.system.nc
         index, normal, tangential = np.flatnonzero(binding), rows[ng : ng + nc], rows[ng + nc :]
         if not self.equations.disc:  # rows of edges
             mu = np.where(m.friction > 0, m.friction, 1.0)[:, None]
@@ -206,8 +208,9 @@ class GaussQPFormulation(GaussFormulation):
             1 + m.tangents, ng, names,
         )  # fmt: skip
         if self.equations.disc:
-            P_g, P_N, P_T = last
-            program = near_impulses(program, np.concatenate([P_g, m.rows(P_N, P_T, index)]))
+            _, P_N, P_T = last
+            # impulses of independent rows are unique, and need not be kept near
+            program = near_impulses(program, np.concatenate([np.zeros(ng), m.rows(P_N, P_T, index)]), skip=ng)
         z = (yield program, None).y
         P_N, P_T = m.parted(z[ng:], index)
         return response[:, :-1] @ z - response[:, -1], z[:ng], P_N, P_T
@@ -216,7 +219,7 @@ class GaussQPFormulation(GaussFormulation):
         """Rows of a pass among those of all contacts, and their names: joints, then contacts once per edge."""
         key = binding.tobytes()
         if key not in self._selected:
-            ng, every = self.system.ng, self.mechanism.names
+            ng, every = self.mechanism.rank, self.mechanism.names[self.system.ng - self.mechanism.rank :]
             selected = np.concatenate([np.ones(ng, dtype=bool), *[binding] * (2 if self.rough else 1)])
             if self.rough:
                 every = every + every[ng:]

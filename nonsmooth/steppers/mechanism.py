@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError
+from nonsmooth.exceptions import InputError, ModelError
 from nonsmooth.laws.rigid import INCREMENTAL, LAWS, Rigid
+from nonsmooth.model.closing import closed_start
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.steppers.base import SLIPPING, STICKING
 
-__all__ = ["CLOSED_GAP", "CLOSED_RATE", "Configuration", "MassMetric", "Mechanism", "contact_modes"]
+__all__ = ["CLOSED_GAP", "CLOSED_RATE", "Configuration", "JointRows", "MassMetric", "Mechanism", "contact_modes"]
 
 #: share of the clearance below which a gap counts as closed
 CLOSED_GAP = 1e-8
@@ -23,6 +25,8 @@ CLOSED_GAP = 1e-8
 CLOSED_RATE = 1e-10
 #: singular value, of directions of joints with norm 1, below which rows count as redundant
 DEPENDENT = 1e-9
+#: by how much [m, rad] bodies are moved to see whether a redundant row is so elsewhere
+NEARBY = 1e-3
 #: share of the friction cone's radius by which a sticking force stays inside
 EDGE = 1e-6
 
@@ -35,6 +39,20 @@ class Configuration(NamedTuple):
     W_T: Array
     W_g: Array
     g_t: Array
+
+
+class JointRows(NamedTuple):
+    """Independent directions (nv, r) of joints, their requested rates (r,), their names, and how impulses along them
+    are shared by the joints' own rows (ng, r); None where they are these rows."""
+
+    W: Array
+    wanted: Array
+    names: tuple[str, ...]
+    shares: Array | None
+
+    def impulses(self, P: Array) -> Array:
+        """Impulses of the joints' own rows (ng,), of least norm, that act as P along the independent ones."""
+        return P if self.shares is None else np.asarray(self.shares @ P)
 
 
 class MassMetric:
@@ -86,7 +104,8 @@ class Mechanism:
         self.impacts = tuple(law.impact for law in laws)
         self.impact = self.impacts[0] if laws else "newton"
         self.rough = bool(np.any(self.friction > 0))
-        self.redundant = bool(getattr(system, "redundant", ()))
+        self.redundant = bool(system.redundant)
+        self.rank = system.ng - len(_lasting_redundant(system, p)) if self.redundant else system.ng
         self.metric = MassMetric(self.numeric.M(system.start.q, p)[0])
         self.angular = np.array([unit == "rad/s" for unit in system.names.v_units])
         self.names = system.constraint_names + system.contact_names
@@ -146,6 +165,23 @@ class Mechanism:
         configuration = Configuration(*self.numeric.configuration(t, q, self.p))
         self._met = [(t, q, configuration), *self._met[:1]]
         return configuration
+
+    def independent(self, W_g: Array, wanted: Array) -> JointRows:
+        """Independent rows that say as much as ``W_g' x = wanted``: all of them, but where joints are redundant.
+
+        There orthonormal combinations (in the mass metric) of the rows take their place, as many as the joints' rank;
+        where rows contradict each other, as those of a trial that is not closed, they hold in the sense of least
+        squares.
+        """
+        if not self.redundant:
+            return JointRows(W_g, wanted, self.names[: self.system.ng], None)
+        rows, norms = self.metric.rows(W_g)
+        left, sizes, right = np.linalg.svd(rows, full_matrices=False)
+        left, sizes, right = left[:, : self.rank], sizes[: self.rank], right[: self.rank]
+        names = tuple(f"joints, combination {i + 1} of {self.rank}" for i in range(self.rank))
+        return JointRows(
+            self.metric.factor @ right.T, left.T @ (wanted / norms) / sizes, names, (left / sizes) / norms[:, None]
+        )
 
     def solved(self, K: Array, b: Array) -> Array:
         """x with K x = b for the impulses x of joints, K = W' M^-1 W; where joints have redundant rows that of least
@@ -238,6 +274,19 @@ class Mechanism:
         directions = np.abs(W_g)
         P_g = directions.T @ (weight * u) / np.maximum(np.sum(directions**2, axis=0), np.finfo(float).tiny)
         return np.concatenate(([dt], u, P_g)), y
+
+
+def _lasting_redundant(system: System, p: Array) -> tuple[Any, ...]:
+    """Redundant rows of the joints, those left aside that are redundant in a singular start only."""
+    start = system.start
+    here, turn = system.redundant_at(start, p), np.random.default_rng(0).normal(size=system.nv)
+    turn *= NEARBY / max(float(np.max(np.abs(turn))), NEARBY)
+    q = system.numeric.advance(start.q, turn, 1.0)[0]
+    try:
+        there = system.redundant_at(closed_start(system, replace(start, q=q), p), p)
+    except ModelError:  # no closed position nearby: the mechanism cannot move
+        return here
+    return min(here, there, key=len)
 
 
 def contact_modes(m: Mechanism, closed: NDArray[np.bool_], P_N: Array, P_T: Array) -> NDArray[np.int8]:

@@ -54,9 +54,11 @@ def respond(
     """
     W_g, W_N, W_T = directions
     c_g, c_N, c_T = offsets
+    joints = m.independent(W_g, -c_g)
+    W_g, c_g = joints.W, -joints.wanted
     ng, nc, mu = W_g.shape[1], W_N.shape[1], m.friction[closed]
     z_N, z_T = np.zeros(nc), np.zeros(W_T.shape[1])
-    names = m.names[:ng] + tuple(m.names[ng + i] for i in closed)
+    names = joints.names + tuple(m.system.contact_names[i] for i in closed)
     rough = bool(np.any(mu > 0))
     if rough:
         D = np.concatenate([W_g, m.blocks(W_N, W_T, closed)], axis=1)
@@ -82,7 +84,7 @@ def respond(
         z = solution.y / norms
         z[ng:] = np.maximum(z[ng:], 0.0)
         z_N[closed] = z[ng:]
-    return Response(x + m.metric.change(D @ z), z[:ng], z_N, z_T)
+    return Response(x + m.metric.change(D @ z), joints.impulses(z[:ng]), z_N, z_T)
 
 
 def _refined(program: FrictionContact, z: Array) -> Array:

@@ -59,18 +59,19 @@ def change_velocity(
     `tangential` (nt,).
     """
     _, W_N, W_T, W_g, g_t = m.at(t, q)
-    ng, index = W_g.shape[1], np.flatnonzero(closed)
+    joints, index = m.independent(W_g, -g_t), np.flatnonzero(closed)
+    ng = len(joints.names)
     P_N, P_T = np.zeros(closed.size), np.zeros(W_T.shape[1])
     rough = bool(np.any(m.friction[index] > 0))
     W = m.blocks(W_N, W_T, index) if rough else W_N[:, index]
-    directions = np.concatenate([W_g, W], axis=1)
+    directions = np.concatenate([joints.W, W], axis=1)
     if directions.shape[1] == 0:
         return VelocityChange(v, np.zeros(0), P_N, P_T, 0.0, 0.0)
-    names = m.names[:ng] + tuple(m.names[ng + i] for i in index)
+    names = joints.names + tuple(m.system.contact_names[i] for i in index)
     rows, norms = m.metric.rows(directions)
     if rough:
         shift = m.rows(-bound, np.zeros(W_T.shape[1]) if tangential is None else tangential, index)
-        rates = directions.T @ v + np.concatenate([g_t, shift])
+        rates = directions.T @ v + np.concatenate([-joints.wanted, shift])
         delassus = (rows @ rows.T) * norms * norms[:, None]
         contacts = FrictionContact(delassus, rates, m.friction[index], 1 + m.tangents, ng, names)
         pushed, recover = pushed_friction_contact(contacts, np.zeros(index.size) if push is None else push[index])
@@ -79,7 +80,7 @@ def change_velocity(
         impulses = recover(solution.y)
         P_N, P_T = m.parted(impulses[ng:], index)
     else:
-        wanted = np.concatenate([-g_t, bound[index]]) - directions.T @ v
+        wanted = np.concatenate([joints.wanted, bound[index]]) - directions.T @ v
         program = QP(np.eye(v.size), np.zeros(v.size), rows, wanted / norms, ng, names)
         active = np.ones(norms.size, dtype=bool)
         solution = yield program, Solution(np.zeros(v.size), np.zeros(norms.size), "guess", 0, "guess", active)
@@ -88,7 +89,7 @@ def change_velocity(
         P_N[index] = impulses[ng:]
     v_plus = v + m.metric.change(directions @ impulses)
     residual = _residual(m, t, q, v, v_plus, directions @ impulses)
-    return VelocityChange(v_plus, impulses[:ng], P_N, P_T, residual, program.residual(solution))
+    return VelocityChange(v_plus, joints.impulses(impulses[:ng]), P_N, P_T, residual, program.residual(solution))
 
 
 def strike(
