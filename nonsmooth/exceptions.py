@@ -31,7 +31,7 @@ class InputError(NonsmoothError, ValueError):
 
 
 class ModelError(InputError):
-    """A mechanism that cannot be built: names, missing bodies, open joints, overlaps, redundant constraints."""
+    """A mechanism that cannot be built: names, missing bodies, open joints, overlaps, contradicting constraints."""
 
 
 class DeclarationError(ModelError):

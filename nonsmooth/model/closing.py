@@ -30,15 +30,17 @@ __all__ = ["Assembly", "Moved", "assembled", "closed_start"]
 #: constraint residual [m or rad] at which assembly is content: round-off of lengths of the order of 1 m
 ASSEMBLED = 1e-14
 ITERATIONS = 200
+#: accepted steps within which the sum of squares of the residuals has to halve, or the guess leads nowhere
+PATIENCE = 20
 #: largest rotation of a body in one step [rad]
 TURN = 0.5
 #: share of the decrease that the linearisation promises, from which on a step is accepted; below and above which shares
 #: the damping is raised and lowered
 ACCEPTED, POOR, GOOD = 0.1, 0.25, 0.75
 #: smallest damping besides none, in units of directions of norm 1; first damping after a refused step; largest damping
-SLIGHT, DAMPED, STRONGEST = 1e-4, 1e-2, 1e4
+SLIGHT, DAMPED, STRONGEST = 1e-4, 1e-2, 1e3
 #: decrease that the linearisation promises, as a share of the sum of squares, below which the guess is stationary
-STATIONARY = 1e-12
+STATIONARY = 1e-9
 #: rotations [rad] by which the guess is disturbed, one attempt each, where assembly from it does not succeed
 DISTURBED = (0.03, 0.1, 0.2, 0.3, 0.5, 0.5, 0.8, 0.8)
 #: joints that the message of a failure names
@@ -194,7 +196,7 @@ def _stays_open(system: System, t: float, best: _Reached, p: Array, attempts: in
                 names[i].partition(".")[0], f'"{names[i]}" stays open by {best.residual[i]:.6g} {units[i]}'
             )
     listed = ", ".join(list(by_joint.values())[:NAMED])
-    listed += f", and {len(by_joint) - NAMED} more joints are open" if len(by_joint) > NAMED else ""
+    listed += f", of {len(by_joint)} open joints" if len(by_joint) > NAMED else ""
     tried = f" {attempts - 1} disturbed guesses did not lead further." if attempts > 1 else ""
     return ModelError(
         f"The joints cannot be assembled from this start: {listed}.{tried} Check the lengths and axes of the joints "
@@ -222,10 +224,14 @@ def _disturbed(
 
 def _descended(system: System, t: float, here: _Reached, p: Array) -> _Reached:
     """Where steps of Levenberg and Marquardt end: closed, or at a least sum of squares of the residuals."""
-    e, damping = system.elementwise, 0.0
-    for _ in range(ITERATIONS):
+    e, damping, milestone = system.elementwise, 0.0, np.inf
+    for k in range(ITERATIONS):
         if here.worst <= ASSEMBLED:
             break
+        if k % PATIENCE == 0:
+            if float(here.residual @ here.residual) > milestone / 2:
+                break
+            milestone = float(here.residual @ here.residual)
         rows = e.closures(t, here.at, p)
         directions = weighted(rows, here.at.masses, e.first_rows)
         before = float(np.sum((here.residual / directions.norms) ** 2))

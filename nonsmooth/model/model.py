@@ -9,6 +9,7 @@ from nonsmooth.exceptions import ModelError
 from nonsmooth.model.assembly import check_dimension
 from nonsmooth.model.bodies import Body, Ground
 from nonsmooth.model.checks import check_start
+from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.closing import Assembly, assembled
 from nonsmooth.model.elements import Element
 from nonsmooth.model.system import System, start_of
@@ -89,8 +90,15 @@ class Model:
             contacts overlap, or a load is not finite at the start.
         """
         system = self._system()
-        if assemble is not False:
+        if isinstance(assemble, Assembly) or assemble:
             report = assemble if isinstance(assemble, Assembly) else self._assembled(system)
+            bodies = tuple(element.name for element in self.elements if isinstance(element, Body))
+            if tuple(moved.body for moved in report.moved) != bodies:
+                found = ", ".join(moved.body for moved in report.moved)
+                raise ModelError(
+                    f"The assembly is that of the bodies {found}, but the model has {', '.join(bodies)}; pass what "
+                    "assemble() of this model returned, or assemble=True."
+                )
             object.__setattr__(system, "assembly", report)
             object.__setattr__(system, "start", report.start)
         check_start(system, system.start, system.parameter_values)
@@ -118,10 +126,30 @@ class Model:
         >>> crank = PlanarBody("crank", 1.0, 1e-3, position=(0.1, 0.02), angular_velocity=5.0)
         >>> model = Model([Ground(), crank, Revolute("pin", "ground", crank, at_b=(-0.1, 0.0))])
         >>> report = model.assemble()
-        >>> model.build(assemble=report).start.v[2]
+        >>> float(model.build(assemble=report).start.v[2])
         5.0
         """
         return self._assembled(self._system())
+
+    def ideal(self) -> Model:
+        """The mechanism with an ideal joint in place of every clearance, of the same name; free contacts stay.
+
+        Assembled, it gives a mechanism with clearances a start in which journals, balls and slides are centred:
+        ``model.build(assemble=model.ideal().assemble())``.
+
+        >>> from nonsmooth import Ground, PlanarBody, RevoluteClearance, Rigid
+        >>> rod = PlanarBody("rod", 1.0, 1e-3, position=(0.1, 0.02))
+        >>> smooth = Rigid(restitution=0.5, friction=0.0)
+        >>> pin = RevoluteClearance("pin", "ground", rod, at_b=(-0.1, 0.0), clearance=1e-4, contact=smooth)
+        >>> loose = Model([Ground(), rod, pin])
+        >>> system = loose.build(assemble=loose.ideal().assemble())
+        >>> system.true_gaps(system.start.q, system.parameter_values).round(12).tolist()  # the clearance, all around
+        [[0.0001]]
+        """
+        return Model(
+            (element.ideal() if isinstance(element, Clearance) else element for element in self.elements),
+            name=self.name, provenance=self.provenance,
+        )  # fmt: skip
 
     @staticmethod
     def _assembled(system: System) -> Assembly:
