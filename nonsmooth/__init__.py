@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from nonsmooth.model.forces import Damper, Gravity, PointForce, Spring, Torque
     from nonsmooth.model.joints import Fixed, Prismatic, Revolute
     from nonsmooth.model.model import Model
-    from nonsmooth.model.signals import Harmonic, Ramp, Table
+    from nonsmooth.model.signals import AxisAngle, Harmonic, Ramp, Table, TimeVector
     from nonsmooth.model.spatial_clearances import CylindricalClearance, SpatialPrismaticClearance, SphericalClearance
     from nonsmooth.model.spatial_contacts import BoxPlane, CylinderPlane, SpherePlane, SphereSphere
     from nonsmooth.model.spatial_joints import (
@@ -82,6 +82,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ActiveSet",
     "Admm",
+    "AxisAngle",
     "Bdf",
     "BoxPlane",
     "CasadiQP",
@@ -154,6 +155,7 @@ __all__ = [
     "Spring",
     "State",
     "Table",
+    "TimeVector",
     "Torque",
     "Trajectory",
     "Universal",
@@ -187,7 +189,7 @@ _NAMES_OF = {
     "model.forces": ("Damper", "Gravity", "PointForce", "Spring", "Torque"),
     "model.joints": ("Fixed", "Prismatic", "Revolute"),
     "model.model": ("Model",),
-    "model.signals": ("Harmonic", "Ramp", "Table"),
+    "model.signals": ("AxisAngle", "Harmonic", "Ramp", "Table", "TimeVector"),
     "model.spatial_clearances": ("CylindricalClearance", "SpatialPrismaticClearance", "SphericalClearance"),
     "model.spatial_contacts": ("BoxPlane", "CylinderPlane", "SpherePlane", "SphereSphere"),
     "model.spatial_joints": (

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, get_args
 from pydantic import ValidationError
 
 from nonsmooth.declarative.positions import Path, Positions, positions
-from nonsmooth.declarative.schema import Table, entries
+from nonsmooth.declarative.schema import IN_LIST, Table, entries
 from nonsmooth.declarative.values import hint, shown
 from nonsmooth.exceptions import DeclarationError
 
@@ -132,6 +132,10 @@ class _Place(NamedTuple):
             if CHOSEN.fullmatch(str(step)):
                 table = table.tables[key][step[1:-1]] if step.startswith("{") else table
                 continue
+            if isinstance(step, int):  # an entry of a list
+                path, data = (*path, step), data[step] if isinstance(data, list) and step < len(data) else None
+                key += IN_LIST
+                continue
             if key and "" in table.tables.get(key, {}):
                 table = table.tables[key][""]
             key, path = str(step), (*path, step)
@@ -147,7 +151,7 @@ class _Place(NamedTuple):
     def sentence(self) -> str:
         """What is wrong and what is accepted."""
         known = {entry.key: entry.accepted for entry in entries(self.table)}
-        accepted = known.get(self.key, "a word")
+        accepted = "a number or a function of time" if self.key.endswith(IN_LIST) else known.get(self.key, "a word")
         match self.error["type"]:
             case "nonsmooth":
                 return str(self.error["ctx"]["sentence"])

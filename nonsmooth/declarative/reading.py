@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar
 from nonsmooth.declarative.faults import Source, kebab, parse
 from nonsmooth.declarative.run import Run, read_run
 from nonsmooth.declarative.schema import Given, Table, entries, schema, table_of
+from nonsmooth.declarative.stated import Assembled, StatedModel
 from nonsmooth.declarative.units import Wrong, in_unit, open_unit
 from nonsmooth.declarative.values import hint, shown
 from nonsmooth.exceptions import DeclarationError, InputError, ModelError
@@ -21,7 +22,7 @@ from nonsmooth.model.bodies import Body, Ground
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
-from nonsmooth.model.model import Model
+from nonsmooth.model.signals import TimeVector
 from nonsmooth.model.system import System
 
 __all__ = ["Declaration", "Document", "read", "read_model", "read_text"]
@@ -37,7 +38,7 @@ class Document:
     called: ClassVar[str] = "the top of the file"
 
     name: str = "model"
-    assemble: bool = False
+    assemble: Assembled = False
     contact: Rigid | Compliant | None = None
     elements: Annotated[Any, Given("tables of elements, [elements.NAME]")] = field(default_factory=dict)
     run: Annotated[Any, Given("a table, see below")] = field(default_factory=dict)
@@ -47,7 +48,7 @@ class Document:
 
 @dataclass(frozen=True, eq=False)
 class Declaration:
-    """What a file states: a model, whether its start is assembled, and its run.
+    """What a file states: a model and its run.
 
     >>> from nonsmooth.declarative import read_text
     >>> stated = read_text('''
@@ -62,9 +63,8 @@ class Declaration:
     ({'ball.mass': 0.2, 'ball.inertia': 5e-05}, 0.02)
     """
 
-    model: Model
+    model: StatedModel
     run: Run
-    assemble: bool
     source: Source
 
     def build(self, *, contact: Rigid | Compliant | None = None) -> System:
@@ -76,18 +76,18 @@ class Declaration:
             What `Model.build` finds, with the line of the element concerned.
         """
         try:
-            return self.replaced(contact).build(assemble=self.assemble)
+            return self.replaced(contact).build()
         except ModelError as error:
             self.source.fault(_concerned(str(error), self.model), self.source.bare(error).replace(*ASSEMBLE))
             self.source.check()
             raise
 
-    def replaced(self, contact: Rigid | Compliant | None) -> Model:
+    def replaced(self, contact: Rigid | Compliant | None) -> StatedModel:
         """The model, with `contact` as the law of every contact where given."""
         if contact is None:
             return self.model
-        model = Model(name=self.model.name, provenance=self.model.provenance)
-        model.origin = dict(self.model.origin)
+        model = StatedModel(name=self.model.name, provenance=self.model.provenance)
+        model.assembled, model.origin = self.model.assembled, dict(self.model.origin)
         for element in self.model.elements:
             model.add(dataclasses.replace(element, contact=contact) if isinstance(element, Contact) else element)
         return model
@@ -98,8 +98,8 @@ class Declaration:
         return [element.contact for element in self.model.elements if isinstance(element, Contact)]
 
 
-def read_model(path: str | Path) -> Model:
-    """The model that a TOML file states.
+def read_model(path: str | Path) -> StatedModel:
+    """The model that a TOML file states; its `build` assembles the start where the file says so.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def read_model(path: str | Path) -> Model:
 
 
 def read(path: str | Path) -> Declaration:
-    """All that a TOML file states: model, run, and whether the start is assembled."""
+    """All that a TOML file states: model and run."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -156,7 +156,8 @@ class _Reader:
         raw = self.source.data
         top = self.source.validated(table_of(Document), raw, ())
         contact = self._default(top, raw)
-        model = Model(name=getattr(top, "name", "model"))
+        model = StatedModel(name=getattr(top, "name", "model"))
+        model.assembled = getattr(top, "assemble", None) or False
         elements = raw.get("elements", {})
         if not isinstance(elements, Mapping):
             self.source.fault(("elements",), f"must be tables, as [elements.crank], got {shown(elements)}.")
@@ -169,7 +170,7 @@ class _Reader:
         model.provenance |= self._words(raw, "provenance", nested=True)
         model.origin |= self._words(raw, "origin", nested=False)
         run = read_run(self.source, raw["run"], ("run",)) if "run" in raw else Run()
-        return Declaration(model, run, bool(getattr(top, "assemble", False)), self.source)
+        return Declaration(model, run, self.source)
 
     def _default(self, top: Table | None, raw: Mapping[str, Any]) -> Any:
         """The law at the top, None where there is none or it is wrong."""
@@ -213,12 +214,11 @@ class _Reader:
         self._check_size(element, data, path)
         return element
 
-    def _make(self, table: Table, data: Mapping[str, Any], path: tuple[str, ...], given: Any = None) -> Any:
+    def _make(self, table: Table, data: Mapping[str, Any], path: tuple[str | int, ...], given: Any = None) -> Any:
         """The object of a table, its parts first."""
         values = dict(given or {})
         for key in sorted(table.model_fields_set - {"kind"}):
-            value = getattr(table, key)
-            values[key] = self._make(value, data[key], (*path, key)) if isinstance(value, Table) else value
+            values[key] = self._value(getattr(table, key), data[key], (*path, key))
         try:
             made = type(table).made(**values)
         except InputError as error:
@@ -227,7 +227,15 @@ class _Reader:
         self._check_units(made, table, data, path)
         return made
 
-    def _check_units(self, made: Any, table: Table, data: Mapping[str, Any], path: tuple[str, ...]) -> None:
+    def _value(self, value: Any, data: Any, path: tuple[str | int, ...]) -> Any:
+        """The value of a key; a list with functions of time in it is one of vectors."""
+        if isinstance(value, Table):
+            return self._make(value, data, path)
+        if not isinstance(value, list):
+            return value
+        return TimeVector(tuple(self._value(one, data[i], (*path, i)) for i, one in enumerate(value)))
+
+    def _check_units(self, made: Any, table: Table, data: Mapping[str, Any], path: tuple[str | int, ...]) -> None:
         """Units that only the finished object knows: of a motion, of a stiffness with an exponent."""
         for entry in entries(type(table)):
             if not open_unit(entry.unit) or entry.key not in data or not hasattr(made, "quantity"):
@@ -242,7 +250,7 @@ class _Reader:
                         own = inner.unit.split(" or ")[place]
                         self._check_unit(data[entry.key][inner.key], own, (*path, entry.key, inner.key))
 
-    def _check_unit(self, value: Any, unit: str, path: tuple[str, ...]) -> None:
+    def _check_unit(self, value: Any, unit: str, path: tuple[str | int, ...]) -> None:
         for text in value if isinstance(value, list) else [value]:
             if isinstance(text, str):
                 try:
@@ -291,7 +299,7 @@ class _Reader:
         return {name: dict(one) if nested else one for name, one in data.items()}
 
 
-def _concerned(sentence: str, model: Model) -> tuple[str, ...]:
+def _concerned(sentence: str, model: StatedModel) -> tuple[str, ...]:
     """The element that an error of `Model.build` names first, as itself or as one of its rows, gaps or columns."""
     names = {element.name for element in model.elements}
     quoted = (found.partition(".")[0] for found in re.findall(r'"([^"]+)"', sentence))

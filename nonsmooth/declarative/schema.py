@@ -15,19 +15,24 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Union, get_arg
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, create_model
 
 from nonsmooth import laws
-from nonsmooth.declarative.values import components, number, shown, word, wrong
+from nonsmooth.declarative.values import components, number, shown, sized, word, wrong
 from nonsmooth.laws.base import Law
 from nonsmooth.laws.compliant import Compliant, FrictionLaw, NormalLaw
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.kinds import element_kinds, time_functions
-from nonsmooth.quantities import Quantity, Unit
+from nonsmooth.model.signals import TimeFunction
+from nonsmooth.quantities import AXES, Quantity, Unit
 
-__all__ = ["Entry", "Given", "Schema", "Table", "entries", "schema", "table_of"]
+__all__ = ["IN_LIST", "Entry", "Given", "Schema", "Table", "entries", "schema", "table_of"]
 
 #: the unit of a function of time that stands for that of its field
 VALUE = "value"
+#: what is added to a key for the tables that entries of its list may be
+IN_LIST = "[]"
+#: the function of time that a message gives as an example
+WORDED = {"number": "ramp", "quaternion": "axis-angle"}
 
 
 class Table(BaseModel):
@@ -36,7 +41,8 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     made: ClassVar[Any]
-    #: tables that a key takes, by kind; one without a kind has the key ""
+    #: tables that a key takes, by kind, those that entries of its list may be under the key with `IN_LIST` added; one
+    #: without a kind has the kind ""
     tables: ClassVar[Mapping[str, Mapping[str, type[Table]]]]
 
 
@@ -101,12 +107,14 @@ class _Shape(NamedTuple):
     tag: str
     annotation: Any
     accepted: str
+    #: of a list, the forms of its entries
+    parts: tuple[_Shape, ...] = ()
 
 
 class _Maker:
     """Tables of one schema; those of a class are made once."""
 
-    def __init__(self, functions: Mapping[str, type]) -> None:
+    def __init__(self, functions: Mapping[str, type[TimeFunction]]) -> None:
         self.functions = functions
         self.made: dict[tuple[Any, str, str], type[Table]] = {}
 
@@ -137,6 +145,7 @@ class _Maker:
                 Field(default=None if optional else ..., description=accepted),
             )
             tables[one.name] = own_tables(shapes)
+            tables[one.name + IN_LIST] = own_tables([part for shape in shapes for part in shape.parts])
         made: type[Table] = create_model(cls.__name__, __base__=Table, **fields)
         made.made, made.tables = cls, tables
         return made
@@ -164,7 +173,8 @@ class _Maker:
         declared = next((one for one in data if isinstance(one, Quantity | Unit)), None)
         own = own_unit(declared.unit, unit) if declared is not None else ""
         quantity = declared if isinstance(declared, Quantity) else Quantity(own or "-")
-        shapes = []
+        shapes: list[_Shape] = []
+        origins = {get_origin(part) or part for part in parts}
         if field in getattr(cls, "body_fields", ()):
             return [_shape("word", str, word, "the name of a body")], ""
         if bool in parts:
@@ -180,15 +190,34 @@ class _Maker:
                 count = f"{_size(part)} numbers" if _size(part) else "numbers"
                 text = f"a list of {count}, each {quantity.accepted}" if declared else f"a list of {count}"
                 shapes.append(_shape("components", tuple[float, ...], every, text))
+                if Callable in origins:
+                    shapes.append(self._list(own, quantity, _size(part)))
             elif get_origin(part) is Literal:
                 among = functools.partial(word, choices=get_args(part))
                 shapes.append(_shape("word", str, among, " or ".join(f'"{one}"' for one in get_args(part))))
         if str in parts:
             shapes.append(_shape("word", str, word, "a word"))
-        shapes.extend(self._tables(parts, own))
+        given_as = ["number"] if float in parts or tuple not in origins else []
+        given_as += ["quaternion"] if tuple in origins and quantity.labels != AXES else []
+        shapes.extend(self._tables(parts, own, given_as))
         return shapes, own
 
-    def _tables(self, parts: list[Any], unit: str) -> Iterator[_Shape]:
+    def _list(self, unit: str, quantity: Quantity, size: int | None) -> _Shape:
+        """A list of numbers and functions of time, at least one of them a function."""
+        one = functools.partial(number, quantity=quantity, unit=unit)
+        entry = [_shape("number", float, one, quantity.accepted), *self._functions(unit, ["number"])]
+        check = functools.partial(sized, size=size)
+        entries: Any = list.__class_getitem__(_union(entry))
+        return _Shape("<list>", Annotated[entries, BeforeValidator(check)], "a list in which functions of time stand for numbers", tuple(entry))
+
+    def _functions(self, unit: str, given_as: list[str]) -> Iterator[_Shape]:
+        """Functions of time whose values are of these forms."""
+        for kind, cls in self.functions.items():
+            if cls.gives in given_as:
+                words = f'a function of time, as {{ kind = "{WORDED[cls.gives]}", ... }}'
+                yield _Shape(f"{{{kind}}}", self.table(cls, kind, unit), words)
+
+    def _tables(self, parts: list[Any], unit: str, given_as: list[str]) -> Iterator[_Shape]:
         kinds: dict[str, type[Table]] = {}
         for part in parts:
             if isinstance(part, type) and issubclass(part, Law):
@@ -196,12 +225,9 @@ class _Maker:
             elif isinstance(part, type) and dataclasses.is_dataclass(part) and not issubclass(part, Element):
                 yield _Shape("{}", self.table(part), f"a table of a {part.__name__}")
         if Callable in (get_origin(part) or part for part in parts):
-            kinds |= {kind: self.table(cls, kind, unit) for kind, cls in self.functions.items()}
-            words = 'a function of time, as { kind = "ramp", ... }'
-        else:
-            words = "a law, as { kind = ..., ... }"
+            yield from self._functions(unit, given_as)
         for kind, table in kinds.items():
-            yield _Shape(f"{{{kind}}}", table, words)
+            yield _Shape(f"{{{kind}}}", table, "a law, as { kind = ..., ... }")
 
 
 def own_tables(shapes: list[_Shape]) -> dict[str, type[Table]]:
@@ -236,7 +262,7 @@ def _tag(value: Any, tags: tuple[str, ...]) -> str | None:
     if isinstance(value, bool):
         return "<bool>"
     if isinstance(value, list):
-        return "<components>"
+        return "<list>" if "<list>" in tags and any(isinstance(one, dict) for one in value) else "<components>"
     if isinstance(value, (int, float, str)):
         return next((tag for tag in ("<number>", "<int>", "<word>") if tag in tags), None)
     return None

@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from nonsmooth.declarative.units import Wrong, in_unit, open_unit, such_as
 from nonsmooth.quantities import Quantity
 
-__all__ = ["components", "hint", "number", "shown", "word", "wrong"]
+__all__ = ["components", "hint", "number", "shown", "sized", "word", "wrong"]
 
 #: characters of a value that a message shows
 SHOWN = 60
@@ -40,16 +40,22 @@ def components(value: Any, quantity: Quantity, unit: str, size: int | None) -> t
     """A list of numbers; a wrong one is named by its place, from 1."""
     if not isinstance(value, list):
         count = f"{size} numbers" if size else "numbers"
-        raise wrong(f"must be a list of {count}{f' [{unit}]' if unit else ''}, as [0, 0]; got {shown(value)}")
-    if size is not None and len(value) != size:
-        raise wrong(f"takes {size} components, got {len(value)}: {shown(value)}")
+        example = f"[{', '.join(['0'] * (size or 2))}]"
+        raise wrong(f"must be a list of {count}{f' [{unit}]' if unit else ''}, as {example}; got {shown(value)}")
     found = []
-    for i, one in enumerate(value):
+    for i, one in enumerate(sized(value, size)):
         try:
             found.append(number(one, quantity, unit))
         except PydanticCustomError as error:
             raise wrong(f"component {i + 1} {error.message()}") from None
     return tuple(found)
+
+
+def sized(value: list[Any], size: int | None) -> list[Any]:
+    """The list, if it has as many entries as it should."""
+    if size is not None and len(value) != size:
+        raise wrong(f"takes {size} components, got {len(value)}: {shown(value)}")
+    return value
 
 
 def word(value: Any, choices: tuple[str, ...] = ()) -> str:

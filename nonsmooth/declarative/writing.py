@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.declarative.schema import schema
+from nonsmooth.declarative.stated import StatedModel
 from nonsmooth.exceptions import InputError, ModelError
 from nonsmooth.laws import by_name, names
 from nonsmooth.laws.base import Law
@@ -19,7 +20,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.kinds import time_functions
 from nonsmooth.model.model import Model
-from nonsmooth.model.signals import TimeFunction
+from nonsmooth.model.signals import TimeFunction, TimeVector
 
 __all__ = ["model_text", "write_model"]
 
@@ -91,7 +92,10 @@ class _Writer:
         self.common = laws[0] if len(laws) > 1 and all(law == laws[0] for law in laws) else None
 
     def text(self) -> str:
-        parts = [f"name = {_plain(self.model.name)}\n"]
+        top: dict[str, Any] = {"name": self.model.name}
+        if isinstance(self.model, StatedModel) and self.model.assembled:
+            top["assemble"] = self.model.assembled
+        parts = ["".join(f"{key} = {_plain(value)}\n" for key, value in top.items())]
         if self.model.origin:
             parts.append(_table(("origin",), dict(self.model.origin)))
         if self.common is not None:
@@ -128,6 +132,8 @@ class _Writer:
     def _value(self, value: Any, field: str, owner: Any) -> Any:
         if isinstance(value, Element):
             return value.name
+        if isinstance(value, TimeVector):
+            value = value.components
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return self._object(value, owner)
         if isinstance(value, (bool, str)):

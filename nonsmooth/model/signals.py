@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Literal
 
 import casadi as ca
 import numpy as np
@@ -15,7 +15,12 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ModelError
 from nonsmooth.quantities import Unit
 
-__all__ = ["Harmonic", "Ramp", "Signal", "Table", "TimeFunction", "evaluate_signal", "signal_values"]
+__all__ = [
+    "AxisAngle", "Harmonic", "Ramp", "Signal", "Table", "TimeFunction", "TimeVector", "evaluate_signal",
+    "signal_values",
+]  # fmt: skip
+
+Signal = float | Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,9 @@ class TimeFunction:
     In the units of their fields ``value`` stands for that of the load or motion.
     """
 
+    #: what a value is
+    gives: ClassVar[Literal["number", "vector", "quaternion"]] = "number"
+
     def __call__(self, t: Any) -> Any:
         """The value at time t: an expression of a symbol, a number of a number."""
         raise TypeError(f"{type(self).__name__} has no values.")
@@ -32,7 +40,7 @@ class TimeFunction:
     def _check_finite(self, *fields: str) -> None:
         for name in fields:
             value = getattr(self, name)
-            if not isinstance(value, Real) or isinstance(value, bool) or not np.isfinite(float(value)):
+            if not _is_number(value):
                 raise ModelError(f"{type(self).__name__}: {name} must be a finite number, got {value!r}.")
 
 
@@ -147,7 +155,85 @@ class Table(TimeFunction):
         return float(np.interp(t, self.times, self.values))
 
 
-Signal = float | Callable[[Any], Any]
+@dataclass(frozen=True)
+class TimeVector(TimeFunction):
+    """A vector of numbers and functions of time: a force, the position of a pose; in a TOML file a list of them.
+
+    Parameters
+    ----------
+    components : each a number or a callable of t [s], as `Harmonic`
+
+    Raises
+    ------
+    ModelError
+        If there is no component, or one is neither a finite number nor a callable.
+
+    >>> TimeVector((Harmonic(0.2, period=2.0), 0.0, Ramp(0.5)))(0.5)
+    (0.2, 0.0, 0.25)
+    """
+
+    components: tuple[Signal, ...]
+
+    gives = "vector"
+
+    def __post_init__(self) -> None:
+        components = self.components
+        if not (isinstance(components, (tuple, list)) and components):
+            raise ModelError(f"TimeVector: components must be a list of numbers and functions, got {components!r}.")
+        for i, one in enumerate(components):
+            if not (callable(one) or _is_number(one)):
+                raise ModelError(
+                    f"TimeVector: component {i + 1} must be a finite number or a function of time, got {one!r}."
+                )
+        object.__setattr__(self, "components", tuple(components))
+
+    def __call__(self, t: Any) -> Any:
+        return tuple(one(t) if callable(one) else one for one in self.components)
+
+
+@dataclass(frozen=True)
+class AxisAngle(TimeFunction):
+    """Quaternion of a rotation about a fixed axis: ``(cos(angle/2), sin(angle/2) axis/|axis|)``, scalar part first.
+
+    Parameters
+    ----------
+    axis : [-]
+        Of any length but zero.
+    angle : number or callable of t [s] -> [rad]
+        Positive by the right-hand rule; any number of turns.
+
+    Raises
+    ------
+    ModelError
+        If the axis is zero, or the angle neither a finite number nor a callable.
+
+    >>> [round(part, 6) for part in AxisAngle((0.0, 0.0, 2.0), Ramp(np.pi))(0.5)]
+    [0.707107, 0.0, 0.0, 0.707107]
+    """
+
+    axis: tuple[float, float, float]
+    angle: Annotated[Signal, Unit("rad")]
+
+    gives = "quaternion"
+
+    def __post_init__(self) -> None:
+        parts = self.axis if isinstance(self.axis, (tuple, list)) else ()
+        if not (len(parts) == 3 and all(map(_is_number, parts)) and any(parts)):
+            raise ModelError(f"AxisAngle: axis must be three finite numbers that are not all zero, got {self.axis!r}.")
+        if not (callable(self.angle) or _is_number(self.angle)):
+            raise ModelError(
+                f"AxisAngle: angle must be a finite number [rad] or a function of time, got {self.angle!r}."
+            )
+        object.__setattr__(self, "axis", tuple(map(float, parts)))
+
+    def __call__(self, t: Any) -> Any:
+        half = (self.angle(t) if callable(self.angle) else self.angle) / 2
+        length = float(np.linalg.norm(self.axis))
+        return (ca.cos(half), *(ca.sin(half) * (part / length) for part in self.axis))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
 
 
 def evaluate_signal(element: str, field: str, signal: Callable[[Any], Any], t: ca.SX, size: int) -> ca.SX:
