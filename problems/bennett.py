@@ -46,7 +46,7 @@ def twist(length: float, other_length: float, angle: float) -> float:
     """Bennett's condition, a/sin(alpha) = b/sin(beta): beta [rad] for b = `other_length`.
 
     >>> round(twist(0.3, 0.5, 0.6), 6)
-    1.226024
+    1.225783
     """
     return asin(sin(angle) * other_length / length)
 

@@ -74,8 +74,8 @@ class TurntableBall:
     speed : Omega [rad/s], > 0
     place, velocity : (x, y) at the start [m], [m/s]
 
-    >>> TurntableBall(7.0, (0.2, 0.0), (0.0, 0.2)).centre
-    (0.1, 0.0)
+    >>> [round(x, 12) for x in TurntableBall(7.0, (0.2, 0.0), (0.0, 0.2)).centre]
+    [0.1, 0.0]
     """
 
     speed: float
