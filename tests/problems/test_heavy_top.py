@@ -22,7 +22,7 @@ def energy(system, run):
 
 @pytest.mark.parametrize("t_end", REFERENCE)
 def test_the_ideal_top_moves_as_published(t_end):
-    """The reference has eleven decimals of places, nine of angular velocities; a spin of 150 rad/s costs one of these."""
+    """The reference has eleven decimals of places, nine of angular velocities, of which the spin costs one."""
     end = simulate(heavy_top().build(), ACCURATE, t_end=t_end, dt=FINE).end
     place, omega = REFERENCE[t_end]
     assert end.q[:3] == pytest.approx(place, abs=2e-11)

@@ -71,8 +71,8 @@ def test_from_the_middle_it_comes_to_rest_on_its_walls(stepper, dt, friction):
     """Dropped in the middle of the guide, with plastic impacts: it seats itself within 40 ms.
 
     On the way its centre stays within the clearance, and points and lines touch before planes. `GeneralizedAlpha` and
-    schemes of positions keep the gaps; this is not tested of `MoreauJean`, which penetrates by its impact velocity times
-    the step.
+    schemes of positions keep the gaps; `MoreauJean` is left out, which penetrates by its impact velocity times the
+    step.
     """
     system = slide(friction)
     start = system.state({"slide.y": 0.0, "slide.z": 0.0})

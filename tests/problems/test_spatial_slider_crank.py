@@ -86,7 +86,7 @@ def test_the_first_contact_does_not_depend_on_the_law():
 
 @pytest.mark.parametrize("case", CASES)
 def test_with_clearance_it_stays_near_the_ideal_one(case):
-    """Rod and slider are at most c apart, energy is lost in impacts only, and where contact lasts both steppers agree."""
+    """Rod and slider are at most c apart, energy is lost in impacts only, and both steppers agree."""
     system = spatial_slider_crank(contact=PLASTIC, case=case).build()
     ideal = simulate(spatial_slider_crank(case=case).build(), ACCURATE, t_end=0.02, dt=FINE)
     run = simulate(system, EventDriven(), t_end=0.02, dt=ErrorControl(1e-9, 1e-9, 1e-9, 1e-3))
