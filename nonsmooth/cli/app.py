@@ -79,11 +79,12 @@ def describe(
 @app.command()
 def new(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="File to write, .py or .toml; it must not exist.")],
+    space: Annotated[bool, typer.Option("--space", help="A mechanism in space in place of a planar one.")] = False,
 ) -> None:
     """Write a commented file to start a mechanism of your own from."""
     from nonsmooth.cli.new import write_template
 
-    write_template(path)
+    write_template(path, space=space)
     options = "" if path.suffix == ".toml" else " --dt-min 1e-6 --dt-max 1e-3 --t-end 0.1"
     typer.echo(
         f"{path} is a mechanism that runs. See it with `nonsmooth describe {path} --figure sketch.png`, run it with "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,16 @@ from nonsmooth.model.system import System
 from nonsmooth.registry import get_problem
 
 __all__ = ["carry_out", "mechanism_description"]
+
+#: columns of a body's start in space, with the labels of their components
+STARTS = (
+    ("start: position [m]", ("x", "y", "z")),
+    ("quaternion [-]", ("qw", "qx", "qy", "qz")),
+    ("velocity [m/s]", ("x", "y", "z")),
+    ("angular velocity [rad/s]", ("wx", "wy", "wz")),
+)
+#: components below, and below this share of the largest of their vector, are shown as 0
+ZERO, ROUND_OFF = 1e-14, 1e-13
 
 
 def carry_out(problem: str, case: str | None, settings: Sequence[str], figure: Path | None) -> int:
@@ -62,12 +72,18 @@ def mechanism_description(mechanism: Mechanism) -> list[RenderableType]:
     system = mechanism.system
     values = dict(zip(system.parameters, system.parameter_vector(mechanism.parameters).tolist(), strict=True))
     head = _grid(f"mechanism: {system.name}")
-    freedom = f"{system.nv - system.ng} = {system.nv} velocities - {system.ng} constraints of joints and motors"
+    redundant = system.redundant_at(system.start, system.parameter_vector(mechanism.parameters))
+    rank = system.ng - len(redundant)
+    constraints = f"{rank} independent of {system.ng} constraints" if redundant else f"{system.ng} constraints"
+    freedom = f"{system.nv - rank} = {system.nv} velocities - {constraints} of joints and motors"
     head.add_row("degrees of freedom", freedom)
+    for one in redundant:
+        head.add_row("redundant", str(one))
     head.add_row("contacts", f"{system.nc}, each open or closed" if system.nc else "none")
     head.add_row("parameters", f"{len(values)} numbers, as element.parameter")
+    starts = [title for title, _ in STARTS] if system.dimension == 3 else ["start: position", "velocity"]
     kinds: tuple[tuple[type, Table], ...] = (
-        (Body, _table("body", "mass [kg]", "inertia [kg m^2]", "start: position", "velocity")),
+        (Body, _table("body", "mass [kg]", "inertia [kg m^2]", *starts)),
         (Joint, _table("joint or motor", "kind", "between", "holds")),
         (Contact, _table("clearance or contact", "kind", "between", "sizes", "law")),
         (Element, _table("load", "kind", "acts on", "values")),
@@ -92,8 +108,7 @@ def _row(element: Element, system: System, values: Mapping[str, float]) -> tuple
     if isinstance(element, Body):
         mass = f"{numbers.pop('mass'):g}"
         inertia = ", ".join(f"{value:g}" for value in numbers.values())
-        start = [_columns(name, names, data) for names, data in _starts(system)]
-        return (name, mass, inertia, *start)
+        return (name, mass, inertia, *_start(name, system))
     if isinstance(element, Joint):
         return name, kind, between, ", ".join(f"{label} [{unit}]" for label, unit in element.rows)
     if isinstance(element, Contact):
@@ -105,28 +120,46 @@ def _row(element: Element, system: System, values: Mapping[str, float]) -> tuple
     return name, kind, between or "every body", ", ".join(filter(None, shown))
 
 
-def _starts(system: System) -> tuple[tuple[tuple[str, ...], Any], ...]:
-    return (system.q_names, system.start.q), (system.v_names, system.start.v)
+def _start(body: str, system: System) -> list[str]:
+    """The columns of a body's start: position and velocity, in space with orientation and angular velocity apart."""
+    q = dict(zip(system.q_names, system.start.q.tolist(), strict=True))
+    v = dict(zip(system.v_names, system.start.v.tolist(), strict=True))
+    if system.dimension == 2:
+        return [_telling(body, columns) for columns in (q, v)]
+    found = [(q if title.startswith("start") or "quaternion" in title else v, labels) for title, labels in STARTS]
+    return [_vector(columns[f"{body}.{label}"] for label in labels) for columns, labels in found]
 
 
-def _columns(body: str, names: Sequence[str], data: Any) -> str:
-    """The start's columns of one body, those that are not 0."""
+def _telling(body: str, columns: Mapping[str, float]) -> str:
+    """The columns of one body that are not 0, with their labels."""
     found = [
         f"{name.rpartition('.')[2]} {value:.6g}"
-        for name, value in zip(names, data.tolist(), strict=True)
-        if name.rpartition(".")[0] == body and abs(value) > 1e-15
+        for name, value in columns.items()
+        if name.rpartition(".")[0] == body and abs(value) > ZERO
     ]
     return ", ".join(found) or "0"
 
 
+def _vector(components: Iterable[float]) -> str:
+    """(x, y, z), where round-off of the largest component counts as 0."""
+    known = list(components)
+    least = max(ZERO, ROUND_OFF * max(map(abs, known)))
+    return f"({', '.join(f'{x:.6g}' if abs(x) > least else '0' for x in known)})"
+
+
 def _numbers(element: Element, numbers: Mapping[str, float]) -> str:
     """Numbers with their units, without places: those are in the drawing."""
-    shown = (
-        f"{label} {value:.6g} {element.quantity(label).unit}".removesuffix(" -")
-        for label, value in numbers.items()
-        if not label.startswith("at_") and not (label == "direction" and not value)
-    )
-    return ", ".join(shown)
+    shown: dict[str, str] = {}
+    for label, value in numbers.items():
+        if label.startswith("at_") or label == "direction" and not value:
+            continue
+        field, unit = label.removesuffix("_x"), element.quantity(label).unit
+        parts = [numbers.get(f"{field}_{axis}") for axis in "xyz"]
+        if label.endswith("_x") and None not in parts:  # a vector in space
+            shown[field] = f"{field} {_vector(part for part in parts if part is not None)} {unit}"
+        elif label.rpartition("_")[0] not in shown:
+            shown[label] = f"{label} {value:.6g} {unit}"
+    return ", ".join(one.removesuffix(" -") for one in shown.values())
 
 
 def _law(element: Contact, numbers: Mapping[str, float]) -> str:

@@ -6,6 +6,7 @@ from importlib import resources
 from pathlib import Path
 
 from nonsmooth.cli.template_toml import TEXT
+from nonsmooth.cli.template_toml_space import TEXT_SPACE
 from nonsmooth.exceptions import InputError
 
 __all__ = ["write_template"]
@@ -14,8 +15,8 @@ __all__ = ["write_template"]
 OWN_NAME = "my_mechanism"
 
 
-def write_template(path: Path) -> None:
-    """Write the starting file; never over another one.
+def write_template(path: Path, *, space: bool = False) -> None:
+    """Write the starting file, of a planar mechanism or of one in space; never over another one.
 
     Raises
     ------
@@ -23,9 +24,10 @@ def write_template(path: Path) -> None:
         For a name that does not end in .py or .toml, a file that exists, or a folder that cannot be written to.
     """
     if path.suffix == ".toml":
-        text = TEXT
+        text = TEXT_SPACE if space else TEXT
     elif path.suffix == ".py":
-        text = resources.files("nonsmooth.cli").joinpath("template.py").read_text(encoding="utf-8")
+        name = "template_space.py" if space else "template.py"
+        text = resources.files("nonsmooth.cli").joinpath(name).read_text(encoding="utf-8")
     else:
         raise InputError(f"{path}: a mechanism is a TOML or a Python file; give it a name that ends in .toml or .py.")
     try:

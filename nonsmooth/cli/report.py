@@ -102,8 +102,12 @@ def result(
     parts: list[RenderableType] = [run]
     state = _table("final state", "position", "velocity")
     velocities = dict(zip(trajectory.v.names, trajectory.v.array[-1], strict=True))
-    for name, value in facts["final"].items():
+    positions = facts["final"]
+    body = ""
+    for name, value in positions.items():
+        body = _angular(state, body, name, positions, velocities)
         state.add_row(name, f"{value:.12g}", f"{velocities[name]:.12g}" if name in velocities else "")
+    _angular(state, body, "", positions, velocities)
     parts += ["", state]
     if facts["impulse"]:
         contacts = _table("contact", "impulse [N s]", "last force [N]", "impacts")
@@ -113,6 +117,16 @@ def result(
             contacts.add_row(name, f"{value:.12g}", f"{force:.9g}", str(struck.count(name)))
         parts += ["", contacts]
     return parts
+
+
+def _angular(state: Table, body: str, name: str, positions: Mapping[str, Any], velocities: Mapping[str, float]) -> str:
+    """The body that a coordinate is of; where it is the next one, the last one's velocities without coordinates."""
+    following = name.rpartition(".")[0]
+    if following != body:
+        for other, value in velocities.items():
+            if other.rpartition(".")[0] == body and other not in positions:
+                state.add_row(other, "", f"{value:.12g}")
+    return following
 
 
 def comparison(found: Comparison, name: str, written: Sequence[Path]) -> list[RenderableType]:

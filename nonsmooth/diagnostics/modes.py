@@ -96,6 +96,12 @@ def mode_timeline(trajectory: Trajectory, name: str) -> Timeline:
         steps, modes = _slider_steps(trajectory, name), SLIDER_MODES
     else:
         joints = sorted({known.rpartition(".")[0] for known in trajectory.gap if known.endswith(CORNERS)})
+        slides = {known.rpartition(".")[0] for known in trajectory.gap if known.endswith("height_low_back_low")}
+        if name in slides:
+            raise InputError(
+                f"{name!r} is a rectangular slide in space; signature_timeline says which of its points, lines and "
+                "planes touch, mode_timeline how one of its corners does."
+            )
         raise InputError(
             f"There is no contact and no slider in a guide {name!r}. "
             f"There are: {', '.join((*joints, *trajectory.gap.names)) or 'none'}."

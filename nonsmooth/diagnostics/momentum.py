@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Trajectory
 
 __all__ = ["Momentum", "momentum"]
@@ -22,9 +22,10 @@ class Momentum:
     bodies
         Names (nb,).
     linear
-        m v of each body (n, nb, 2) [kg m/s], global frame.
+        m v of each body (n, nb, d) [kg m/s] in d dimensions, global frame.
     angular
-        About the origin of the global frame, J w + r x m v (n, nb) [kg m^2/s].
+        About the origin of the global frame, J omega + r x m v [kg m^2/s]: (n, nb) in the plane, (n, nb, 3) in space in
+        the global frame.
     """
 
     bodies: tuple[str, ...]
@@ -33,44 +34,64 @@ class Momentum:
 
     @property
     def total_linear(self) -> Array:
-        """(n, 2) [kg m/s]."""
+        """(n, d) [kg m/s]."""
         return np.asarray(self.linear.sum(axis=1))
 
     @property
     def total_angular(self) -> Array:
-        """(n,) [kg m^2/s]."""
+        """(n,) [kg m^2/s] in the plane, (n, 3) in space."""
         return np.asarray(self.angular.sum(axis=1))
 
 
 def momentum(trajectory: Trajectory) -> Momentum:
-    """Linear and angular momentum of a planar mechanism; masses are those of the run's manifest.
-
-    Raises
-    ------
-    InputError
-        For a spatial mechanism.
+    """Linear and angular momentum; masses are those of the run's manifest.
 
     Examples
     --------
-    >>> from nonsmooth import Model, MoreauJean, PlanarBody, simulate
+    >>> from nonsmooth import Model, MoreauJean, PlanarBody, SpatialBody, simulate
     >>> puck = PlanarBody("puck", mass=2.0, inertia=0.1, position=(0.0, 1.0), velocity=(3.0, 0.0), angular_velocity=5.0)
     >>> run = simulate(Model([puck]).build(), MoreauJean(), t_end=0.1, dt=0.1)
     >>> momentum(run).total_linear[-1].tolist(), float(momentum(run).total_angular[-1])
     ([6.0, 0.0], -5.5)
+    >>> top = SpatialBody("top", mass=2.0, inertia=(0.1, 0.1, 0.2), angular_velocity=(0.0, 0.0, 5.0))
+    >>> momentum(simulate(Model([top]).build(), MoreauJean(), t_end=0.1, dt=0.1)).total_angular[-1].tolist()
+    [0.0, 0.0, 1.0]
     """
     kinds = {element["name"]: element["kind"] for element in trajectory.manifest["model"]["elements"]}
-    if "SpatialBody" in kinds.values():
-        raise InputError("momentum takes planar mechanisms; this run has a SpatialBody.")
-    bodies = tuple(name for name, kind in kinds.items() if kind == "PlanarBody")
+    bodies = tuple(name for name, kind in kinds.items() if kind in ("PlanarBody", "SpatialBody"))
     value = {name: entry["value"] for name, entry in trajectory.manifest["parameters"].items()}
     mass = np.array([value[f"{body}.mass"] for body in bodies])
-    inertia = np.array([value[f"{body}.inertia"] for body in bodies])
+    spatial = "SpatialBody" in kinds.values()
+    axes = "xyz" if spatial else "xy"
 
     def columns(table: str, label: str) -> Array:
         named = getattr(trajectory, table)
         return np.array([named[f"{body}.{label}"] for body in bodies]).reshape(len(bodies), -1).T
 
-    x, y = columns("q", "x"), columns("q", "y")
-    u, w, spin = columns("v", "x"), columns("v", "y"), columns("v", "angle")
-    linear = np.stack([mass * u, mass * w], axis=2)
-    return Momentum(bodies, linear, inertia * spin + mass * (x * w - y * u))
+    r = np.stack([columns("q", axis) for axis in axes], axis=2)
+    linear = np.stack([mass * columns("v", axis) for axis in axes], axis=2)
+    if not spatial:
+        inertia = np.array([value[f"{body}.inertia"] for body in bodies])
+        x, y, u, w = r[..., 0], r[..., 1], columns("v", "x"), columns("v", "y")
+        return Momentum(bodies, linear, inertia * columns("v", "angle") + mass * (x * w - y * u))
+    spin = [_spin(trajectory, body, _inertia(value, body)) for body in bodies]
+    return Momentum(bodies, linear, np.stack(spin, axis=1) + np.cross(r, linear))
+
+
+def _inertia(value: Mapping[str, float], body: str) -> Array:
+    """The inertia matrix (3, 3) [kg m^2] of a spatial body, from its three or six parameters."""
+    labels = ("xx", "yy", "zz", "xy", "xz", "yz")
+    xx, yy, zz, xy, xz, yz = (value.get(f"{body}.inertia_{label}", 0.0) for label in labels)
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _spin(trajectory: Trajectory, body: str, inertia: Array) -> Array:
+    """R J omega (n, 3) [kg m^2/s], the angular momentum about the centre of mass in the global frame."""
+    omega = np.column_stack([trajectory.v[f"{body}.w{axis}"] for axis in "xyz"])
+    own = omega @ inertia
+    w = trajectory.q[f"{body}.qw"][:, None]
+    u = np.column_stack([trajectory.q[f"{body}.q{axis}"] for axis in "xyz"])
+    # the rotation of a vector by a quaternion of norm n, over n^2, as a placement has it
+    turned = (w * w - (u * u).sum(axis=1, keepdims=True)) * own + 2 * w * np.cross(u, own)
+    turned += 2 * u * (u * own).sum(axis=1, keepdims=True)
+    return np.asarray(turned / (w * w + (u * u).sum(axis=1, keepdims=True)))

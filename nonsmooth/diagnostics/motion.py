@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +11,18 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["bow", "coordinates", "steps_without_impact_inside"]
+__all__ = ["bow", "coordinates", "rate_of", "steps_without_impact_inside"]
 
 #: share of the rates by which the slope of a chord may miss their mean, and that counts as none
 ABOUT, LAST = 5e-3, 1e-9
+QUATERNION = ("qw", "qx", "qy", "qz")
 
 
 def coordinates(trajectory: Trajectory, t: Array) -> Array:
     """Coordinates (len(t), nq) [m] or [rad] at any times of the run.
 
-    A coordinate whose velocity has the same name (q' = v) follows the cubic Hermite interpolant of its values and of
-    the velocity's right limit at the start and left limit at the end of each step; see `bow` for where it is straight.
+    A coordinate follows the cubic Hermite interpolant of its values and of its rate's right limit at the start and left
+    limit at the end of each step, see `rate_of`; and `bow` for where it is straight.
 
     Parameters
     ----------
@@ -39,10 +40,34 @@ def coordinates(trajectory: Trajectory, t: Array) -> Array:
     columns = []
     for name, values in trajectory.q.items():
         column = values[k] + s * (values[k + 1] - values[k])
-        if name in trajectory.v:
-            column = column + bow(values, dt, trajectory.v[name][:-1], trajectory.left.v[name][1:], whole)(k, s)
+        start, end = rate_of(trajectory, name, "right"), rate_of(trajectory, name, "left")
+        if start is not None and end is not None:
+            column = column + bow(values, dt, start[:-1], end[1:], whole)(k, s)
         columns.append(column)
     return np.array(columns).reshape(len(trajectory.q), len(t)).T
+
+
+def rate_of(trajectory: Trajectory, name: str, side: Literal["left", "right"]) -> Array | None:
+    """Rate of a coordinate at the rows (n,), None where velocities do not tell it.
+
+    The velocity of the same name, q' = v; of an entry of a quaternion ``q' = q ∘ (0, omega) / 2`` with the angular
+    velocity omega in the body frame.
+    """
+    v = trajectory.v if side == "right" else trajectory.left.v
+    if name in v:
+        return v[name]
+    body, _, label = name.rpartition(".")
+    if label not in QUATERNION or f"{body}.wx" not in v:
+        return None
+    q = {entry: trajectory.q[f"{body}.{entry}"] for entry in QUATERNION}
+    a, b, c = (v[f"{body}.w{axis}"] for axis in "xyz")
+    rates = {
+        "qw": -q["qx"] * a - q["qy"] * b - q["qz"] * c,
+        "qx": q["qw"] * a - q["qz"] * b + q["qy"] * c,
+        "qy": q["qz"] * a + q["qw"] * b - q["qx"] * c,
+        "qz": -q["qy"] * a + q["qx"] * b + q["qw"] * c,
+    }
+    return np.asarray(rates[label] / 2)
 
 
 def steps_without_impact_inside(trajectory: Trajectory) -> NDArray[np.bool_]:

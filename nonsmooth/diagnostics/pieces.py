@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.diagnostics.motion import bow, steps_without_impact_inside
+from nonsmooth.diagnostics.motion import bow, rate_of, steps_without_impact_inside
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Columns, Trajectory
@@ -65,9 +65,9 @@ def pieces(trajectory: Trajectory, kind: str, name: str) -> Pieces:
     """A coordinate, velocity, gap or rate of a gap between the rows.
 
     Coordinates and gaps follow the cubic Hermite interpolant of their values and of their rate's right limit at the
-    start and left limit at the end of each step, rates its derivative. Straight are: coordinates whose velocity has
-    another name, such as quaternions; and all of them where values and rates do not belong to one smooth motion, which
-    is over an impact inside a step (of rows left out by `record`) and in steps of implicit Euler.
+    start and left limit at the end of each step, rates its derivative; that of a quaternion follows from the angular
+    velocity. Straight are: angular velocities in space; and all of them where values and rates do not belong to one
+    smooth motion, which is over an impact inside a step (of rows left out by `record`) and in steps of implicit Euler.
 
     Parameters
     ----------
@@ -87,13 +87,11 @@ def pieces(trajectory: Trajectory, kind: str, name: str) -> Pieces:
     none = np.zeros(len(before))
     straight = np.column_stack([before, after - before, none, none])
     base = RATES.get(kind, kind)
-    rate = next((rate for rate, of in RATES.items() if of == base), "")
-    known = name in getattr(trajectory, base) and name in getattr(trajectory, rate)
-    if len(values) < 2 or not known:
+    rates = _rates(trajectory, base, name)
+    if len(values) < 2 or rates is None:
         return Pieces(trajectory.t, straight, first, last)
     dt, x = np.diff(trajectory.t), getattr(trajectory, base)[name]
-    start, end = getattr(trajectory, rate)[name][:-1], getattr(trajectory.left, rate)[name][1:]
-    bulge = bow(x, dt, start, end, steps_without_impact_inside(trajectory))
+    bulge = bow(x, dt, *rates, steps_without_impact_inside(trajectory))
     # bulge(s) = s (1 - s) ((1 - s) rise + s fall), of which a quarter and three quarters tell rise and fall
     k = np.arange(len(dt))
     low, high = bulge(k, np.full(len(dt), 0.25)) * 16 / 3, bulge(k, np.full(len(dt), 0.75)) * 16 / 3
@@ -105,6 +103,18 @@ def pieces(trajectory: Trajectory, kind: str, name: str) -> Pieces:
     slope = np.column_stack([cubic[:, 1], 2 * cubic[:, 2], 3 * cubic[:, 3], none]) / dt[:, None]
     slope[:, 0] = before  # the limits themselves, without the round-off of the chord
     return Pieces(trajectory.t, np.where(smooth[:, None], slope, straight), first, last)
+
+
+def _rates(trajectory: Trajectory, base: str, name: str) -> tuple[Array, Array] | None:
+    """Rate of a coordinate or gap at the start and at the end of each step, None where it is not known."""
+    if name not in getattr(trajectory, base):
+        return None
+    if base == "q":
+        right, left = rate_of(trajectory, name, "right"), rate_of(trajectory, name, "left")
+    else:
+        known = name in trajectory.gap_rate
+        right, left = (trajectory.gap_rate[name], trajectory.left.gap_rate[name]) if known else (None, None)
+    return None if right is None or left is None else (right[:-1], left[1:])
 
 
 def sampled(trajectory: Trajectory, kind: str, t: Array, side: Side = "right") -> Columns:

@@ -9,6 +9,7 @@ from numbers import Real
 import numpy as np
 
 from nonsmooth.diagnostics.lyapunov import Exponent, largest_exponent
+from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.closing import closed_start
 from nonsmooth.model.state import State
@@ -36,8 +37,9 @@ def lyapunov(
 ) -> Exponent:
     """Largest Lyapunov exponent [1/s] from two neighbouring runs; see `nonsmooth.diagnostics.largest_exponent`.
 
-    The distance of two states is ``sqrt(dv' M dv + (2 pi / interval)^2 dq' M dq)`` over the same of unit velocities;
-    the exponent does not depend on it. A first neighbour lies in a random direction, with joints closed.
+    The distance of two states is ``sqrt(dv' M dv + (2 pi / interval)^2 du' M du)`` over the same of unit velocities,
+    with the difference of coordinates as a displacement, dq = B(q) du: in the plane du = dq. The exponent does not
+    depend on it. A first neighbour lies in a random direction, with joints closed.
 
     Two neighbours strike a wall at times that differ by about their distance over their speed. Steps must resolve that
     difference, since it carries the growth: hence landing, events or compliant contact. With constant steps both
@@ -63,7 +65,7 @@ def lyapunov(
     Raises
     ------
     InputError
-        For a constant step, a spatial system, or numbers that cannot be used.
+        For a constant step, or numbers that cannot be used.
     SimulationFailed
         Of a run.
     """
@@ -72,8 +74,6 @@ def lyapunov(
             "A Lyapunov exponent needs impacts at their own times, which a constant step rounds to its grid; "
             "give dt=Landing(...) or ErrorControl(...)."
         )
-    if system.nq != system.nv:
-        raise InputError(f"lyapunov takes planar systems, got {system.nq} coordinates for {system.nv} velocities.")
     p = system.parameter_vector(parameters)
     M = system.numeric.M((system.start if state is None else state).q, p)[0]
     M = M / np.trace(M) * system.nv
@@ -81,14 +81,21 @@ def lyapunov(
     random = np.random.default_rng(seed)
     done = 0
 
+    def displacement(a: State, b: State) -> Array:
+        """u with b.q - a.q = B(q) u, to first order."""
+        if system.dimension == 2:
+            return b.q - a.q
+        return np.asarray(np.linalg.lstsq(system.numeric.B(a.q)[0], b.q - a.q, rcond=None)[0])
+
     def distance(a: State, b: State) -> float:
-        q, v = b.q - a.q, b.v - a.v
-        return float(np.sqrt(v @ M @ v + rate**2 * (q @ M @ q)))
+        u, v = displacement(a, b), b.v - a.v
+        return float(np.sqrt(v @ M @ v + rate**2 * (u @ M @ u)))
 
     def neighbour(a: State, b: State | None, wanted: float) -> State:
         if b is None:
-            q, v = random.standard_normal((2, system.nq))
-            trial = replace(a, q=a.q + wanted / rate * q, v=a.v + wanted * v)
+            u, v = random.standard_normal((2, system.nv))
+            moved = u if system.dimension == 2 else system.numeric.B(a.q)[0] @ u
+            trial = replace(a, q=a.q + wanted / rate * moved, v=a.v + wanted * v)
             b = closed_start(system, trial, p)
         share = wanted / distance(a, b)
         return replace(b, q=a.q + share * (b.q - a.q), v=a.v + share * (b.v - a.v))
