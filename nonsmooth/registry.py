@@ -19,6 +19,7 @@ from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from nonsmooth.exceptions import InputError
+from nonsmooth.facts import Facts
 
 if TYPE_CHECKING:
     from nonsmooth.model.model import Model
@@ -178,6 +179,10 @@ class Published:
     panels
         What to draw of each case: ``(title, unit, of, series)`` with `of` as in `Measure`, and series of
         ``(kind, name, label)`` or ``(function, label)``.
+    facts
+        Numbers known from elsewhere, to be measured first. Where there are some, cases are run only if asked for.
+    settings
+        Stepper and step of contact worlds, ``{"rigid": (MoreauJean(), 1e-4)}``, where those of the study do not do.
     """
 
     arguments: Mapping[str, Any]
@@ -188,6 +193,8 @@ class Published:
     measures: tuple[Measure, ...]
     figures: Mapping[str, Mapping[str, float]]
     panels: tuple[Any, ...] = ()
+    facts: tuple[Facts, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,7 +52,8 @@ MAY_IMPORT = {
         "programs",
         "laws",
     },
-    "registry": {"model"},
+    "facts": set(),
+    "registry": {"model", "facts"},
     "declarative": {"model", "laws", "steppers", "solvers", "step_control"},  # names and settings of what runs a model
     "diagnostics": {"trajectory", "model"},
     "studies": {
@@ -67,7 +68,19 @@ MAY_IMPORT = {
         "laws",
     },
     "plots": {"trajectory", "diagnostics", "studies", "model"},
-    "problems": {"model", "laws", "registry"},
+    # facts of problems are measured by runs, whose parts are imported where they are used
+    "problems": {
+        "model",
+        "laws",
+        "registry",
+        "facts",
+        "simulate",
+        "steppers",
+        "solvers",
+        "step_control",
+        "diagnostics",
+        "trajectory",
+    },
 }
 FREE = {"exceptions", "evaluation", "quantities"}
 EVERYTHING = {"cli", "nonsmooth"}

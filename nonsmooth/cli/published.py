@@ -1,4 +1,4 @@
-"""`nonsmooth study published`: the cases of a problem's source in both contact worlds, beside the printed numbers."""
+"""`nonsmooth study published`: known facts of a problem, and its source's cases beside the printed numbers."""
 
 from __future__ import annotations
 
@@ -35,12 +35,15 @@ def carry_out_published(
     from nonsmooth.studies.published import published
 
     chosen = get_problem(problem)
+    if figure is not None and not cases and chosen.published is not None and chosen.published.facts:
+        raise InputError("Facts alone are not drawn; name a case by --case, or leave out --figure.")
     with _progress() as progress:
         arguments: dict[str, Any] = words.arguments
         found = published(chosen, cases or None, progress=progress, **arguments)
     _write(found, output, figure, lambda plots: plots.published(found))
     if as_json:
-        print_ready = {
+        facts = {"facts": found.facts} if found.facts else {}
+        print_ready = facts | {
             case: {world: dict(numbers) for world, numbers in worlds.items()} | {"published": dict(found.printed[case])}
             for case, worlds in found.table.items()
         }
@@ -48,8 +51,19 @@ def carry_out_published(
         return 0
     written = [f"written: {path}" for path in (output, figure) if path is not None]
     source = f"source: {chosen.source}"
-    report.show(found.problem, source, "", _table(found), *(["", *written] if written else []))
+    shown: list[Any] = [_facts(found), ""] if found.facts else []
+    known = chosen.published.cases if chosen.published is not None else ()
+    shown.append(_table(found) if found.table else f"cases that --case runs: {', '.join(known)}")
+    report.show(found.problem, source, "", *shown, *(["", *written] if written else []))
     return 0
+
+
+def _facts(found: Any) -> Table:
+    table = Table("fact", "unit", "expected", "tolerance", "measured", "", box=None, pad_edge=False)
+    for name, fact in found.facts.items():
+        numbers = (f"{fact['expected']:g}", f"{fact['tolerance']:.3g}", f"{fact['measured']:.4g}")
+        table.add_row(name, fact["unit"], *numbers, "" if fact["agrees"] else "differs")
+    return table
 
 
 def _table(found: Any) -> Table:

@@ -1,10 +1,10 @@
-"""A problem beside its source: runs of the published cases in both contact worlds, and the printed numbers."""
+"""A problem beside its source: known facts, runs of the published cases in both contact worlds, the printed numbers."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,6 +138,9 @@ class PublishedRuns:
         What to draw, as in `nonsmooth.registry.Published`.
     settings
         Steppers, steps, and sampling rates of the measures.
+    facts
+        Of each number known from elsewhere ``measured``, ``expected``, ``tolerance``, ``unit``, ``note`` and whether it
+        ``agrees``, by its name.
     """
 
     problem: str
@@ -148,6 +151,7 @@ class PublishedRuns:
     twins: Mapping[str, Twin]
     panels: tuple[Any, ...]
     settings: Mapping[str, Any]
+    facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def worlds(self) -> tuple[str, ...]:
@@ -170,7 +174,10 @@ class PublishedRuns:
                        "published": self.printed[case].get(measure), **found}  # fmt: skip
 
     def __str__(self) -> str:
-        lines = [
+        lines = self._fact_lines()
+        if not self.runs:
+            return "\n".join(lines)
+        lines += [
             f"| case | measure | unit | published | {' | '.join(self.worlds)} |",
             "|---" * (4 + len(self.worlds)) + "|",
         ]
@@ -179,6 +186,15 @@ class PublishedRuns:
             found = " | ".join("" if np.isnan(row[world]) else f"{row[world]:.4g}" for world in self.worlds)
             lines.append(f"| {row['case']} | {row['measure']} | {row['unit']} | {printed} | {found} |")
         return "\n".join(lines)
+
+    def _fact_lines(self) -> list[str]:
+        if not self.facts:
+            return []
+        lines = ["| fact | unit | expected | tolerance | measured |", "|---|---|---|---|---|"]
+        for name, fact in self.facts.items():
+            numbers = f"{fact['expected']:g} | {fact['tolerance']:g} | {fact['measured']:.4g}"
+            lines.append(f"| {name} | {fact['unit']} | {numbers} |")
+        return [*lines, ""] if self.runs else lines
 
     def to_dataset(self) -> xarray.Dataset:
         """As an `xarray.Dataset` over case, world and measure; units are a coordinate, settings attributes."""
@@ -194,8 +210,17 @@ class PublishedRuns:
         }
         coordinates = {"case": cases, "world": worlds, "measure": measures,
                        "unit": ("measure", [self.units[m] for m in measures])}  # fmt: skip
-        facts = {name: str(value) for name, value in self.settings.items()}
-        return xarray.Dataset(data, coordinates, {"title": self.problem} | facts)
+        if self.facts:
+            coordinates |= {
+                "fact": list(self.facts),
+                "fact_unit": ("fact", [one["unit"] for one in self.facts.values()]),
+            }
+            data |= {
+                f"fact_{what}": (("fact",), [float(one[what]) for one in self.facts.values()], {"long_name": words})
+                for what, words in (("measured", "measured"), ("expected", "known"), ("tolerance", "of the agreement"))
+            }
+        settings = {name: str(value) for name, value in self.settings.items()}
+        return xarray.Dataset(data, coordinates, {"title": self.problem} | settings)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the dataset as NetCDF.
@@ -212,11 +237,11 @@ def published(
     problem: Problem,
     cases: Iterable[str] | None = None,
     *,
-    worlds: Mapping[str, Setting] = WORLDS,
+    worlds: Mapping[str, Setting] | None = None,
     progress: Callable[[str, float], None] | None = None,
     **arguments: Any,
 ) -> PublishedRuns:
-    """Run the cases that a problem's source publishes, and measure what it prints.
+    """Measure the facts that are known of a problem, run the cases that its source publishes, measure what it prints.
 
     Errors are against the ideal twin, the same mechanism without play, at the same times. Where a measure has no rate,
     its maximum is over all rows. Accelerations and forces are means between rows; of a run with rigid impacts, where
@@ -227,7 +252,7 @@ def published(
     problem
         With `published` data.
     cases
-        Names of cases; all where omitted.
+        Names of cases; where omitted all, or none of a problem with facts.
     worlds
         Stepper and step of each contact world, ``{"rigid": (MoreauJean(), 1e-3)}``; both worlds where omitted.
     progress : callable (what, share), optional
@@ -253,7 +278,9 @@ def published(
     data = problem.published
     if data is None:
         raise InputError(f"{problem.name} has no published figures.")
-    chosen = tuple(data.cases) if cases is None else tuple(cases)
+    chosen = (() if data.facts else tuple(data.cases)) if cases is None else tuple(cases)
+    if worlds is None:
+        worlds = {world: {**WORLDS, **data.settings}[world] for world in data.worlds}
     for what, name, known in (
         *(("case", case, data.cases) for case in chosen),
         *(("contact world", world, data.worlds) for world in worlds),
@@ -261,6 +288,7 @@ def published(
         if name not in known:
             raise InputError(f"The published {what}s of {problem.name} are {', '.join(known)}, got {name!r}.")
     common = {**data.arguments, **arguments}
+    facts = _measured_facts(data, progress)
     t_end = data.duration(**common)
     runs: dict[tuple[str, str], Trajectory] = {}
     twins: dict[str, Twin] = {}
@@ -295,7 +323,23 @@ def published(
             "steppers": {world: f"{stepper!r}, {dt!r}" for world, (stepper, dt) in worlds.items()},
             "samples per second": {one.name: one.rate for one in data.measures if one.rate is not None},
         },
+        facts=facts,
     )
+
+
+def _measured_facts(data: Published, progress: Callable[[str, float], None] | None) -> dict[str, dict[str, Any]]:
+    """By name what is known, what is measured, and whether they agree."""
+    found: dict[str, dict[str, Any]] = {}
+    for i, group in enumerate(data.facts):
+        if progress is not None:
+            progress(f"facts: {group.name}", i / len(data.facts))
+        measured = group.measure()
+        for fact in group.entries:
+            value = float(measured[fact.name])
+            agrees = abs(value - fact.expected) <= fact.tolerance
+            known = {key: entry for key, entry in asdict(fact).items() if key != "name"}
+            found[fact.name] = {"measured": value, **known, "agrees": agrees}
+    return found
 
 
 def _twin(problem: Problem, arguments: Mapping[str, Any], t_end: float) -> Twin:

@@ -1,0 +1,240 @@
+"""What is known of the polishing robot, in figures: rank, drives, reach of the clearance, contact modes, drift."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from math import pi
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+from scipy.linalg import null_space
+from scipy.optimize import linprog
+
+from nonsmooth.evaluation import Array
+from nonsmooth.facts import Fact, Facts
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System
+from nonsmooth_problems.robot_dynamics import jacobian, row_forces
+from nonsmooth_problems.robot_dynamics import states as ideal_states
+
+if TYPE_CHECKING:
+    from nonsmooth.steppers.base import Stepper
+    from nonsmooth.trajectory import Trajectory
+
+__all__ = ["FACTS", "compared", "deviation", "drifted", "reach", "states"]
+
+#: points of the circle at which the Jacobian is examined
+POINTS = 36
+#: length of the published runs [s]
+DURATION = 0.3
+#: the paper's feedback of joints, alpha and beta [1/s]
+BAUMGARTE = (5.0, 1.0)
+#: ends and steps [s] of runs that are compared
+STRETCHES = ((0.1, 1.25e-4), (DURATION, 2e-3))
+AXES = ("x", "y", "z")
+
+
+@cache
+def _system(ideal: bool) -> System:
+    from nonsmooth_problems.polishing_robot import polishing_robot
+
+    return polishing_robot(ideal=ideal, restitution=0.0, friction=0.0).build()
+
+
+def states(system: System, times: Array, offset: float = 0.0) -> list[State]:
+    """The ideal motion at these times [s], from the closed-form kinematics."""
+    from nonsmooth_problems.polishing_robot import motion
+
+    t = ca.SX.sym("t")
+    return ideal_states(system, t, motion(offset).poses(t), times)
+
+
+def reach(system: System, state: State) -> Array:
+    """Largest displacements (3,) [m] of the platform along x, y, z that the clearance allows where drives are held.
+
+    Motions that leave joints and drives closed are the null space N of W_g'; the gaps bound them, linearised,
+    ``g_N + W_N' N s >= 0``. Each displacement is the solution of a linear program.
+    """
+    N = null_space(jacobian(system, state))
+    p = system.parameter_values
+    rows = -np.array(system.W_N(state.q, p)).T @ N
+    gaps = np.array(system.g_N(state.q, p)).ravel()
+    first = system.v_names.index("platform.x")
+    free = [(None, None)] * N.shape[1]
+    programs = [linprog(-N[first + i], A_ub=rows, b_ub=gaps, bounds=free) for i in range(3)]
+    return np.array([-program.fun for program in programs])
+
+
+def deviation(run: Trajectory, offset: float = 0.0) -> Array:
+    """Displacement (n, 3) [m] of the platform from its place in the ideal robot at the same time."""
+    from nonsmooth_problems.polishing_robot import motion
+
+    places = [np.array(motion(offset).path(float(t))).ravel() for t in run.t]
+    return np.column_stack([run.q[f"platform.{axis}"] for axis in AXES]) - np.array(places)
+
+
+def drifted(state: State, system: System) -> tuple[State, float]:
+    """The state after the published time with the paper's feedback, and its constraint residual [m, rad].
+
+    Steps are taken here, since no run is started from a state whose drives do not move as prescribed.
+    """
+    from nonsmooth.solvers.initial_value import Dop853
+    from nonsmooth.step_control import ErrorControl
+    from nonsmooth.steppers.compliant import CompliantDae
+
+    control = ErrorControl(rtol=1e-10, atol=1e-12, dt_min=1e-6, dt_max=1e-2)
+    scheme = CompliantDae(baumgarte=BAUMGARTE, solver=Dop853())
+    formulation = scheme.formulate(system, system.parameter_values, control, scheme.solver)
+    state, _ = _returned(formulation.start(state))
+    while state.t < DURATION:
+        state = _returned(formulation.step(state, DURATION)).state
+    residual = np.array(system.closure(state.t, state.q, system.parameter_values))
+    return state, float(np.max(np.abs(residual)))
+
+
+def _returned(stepping: Iterator[Any]) -> Any:
+    """What a generator returns that poses no program, since it integrates by itself."""
+    try:
+        program = next(stepping)
+    except StopIteration as stop:
+        return stop.value
+    raise TypeError(f"A compliant step posed {program!r}.")
+
+
+def compared(system: System, stretches: tuple[tuple[float, float], ...] = STRETCHES) -> tuple[Array, Array]:
+    """Displacements (n, 3) [m] of the platform at equal times by `MoreauJean` with projection and by `GaussQP`.
+
+    Parameters
+    ----------
+    stretches
+        End [s] and step [s] of each part of the runs: short steps until slide and guide touch, since the flight before
+        is of first order in them.
+    """
+    from nonsmooth.simulate import simulate
+    from nonsmooth.steppers.gauss_qp import GaussQP
+    from nonsmooth.steppers.moreau_jean import MoreauJean
+
+    def whole(stepper: Stepper) -> Array:
+        parts: list[Trajectory] = []
+        for t_end, dt in stretches:
+            parts.append(simulate(system, stepper, t_end=t_end, dt=dt, state=parts[-1].end if parts else None))
+        return np.concatenate([deviation(run) for run in parts])
+
+    return whole(MoreauJean(projection="combined")), whole(GaussQP())
+
+
+# ------------------------------------------------------------------------------------------------------------- figures
+
+
+def _ideal() -> Mapping[str, float]:
+    system = _system(True)
+    around = states(system, np.arange(POINTS) * (2 * pi * 0.2 / 0.05) / POINTS)
+    jacobians = [jacobian(system, state) for state in around]
+    conditions = [np.linalg.cond(one) for one in jacobians]
+    forces = row_forces(system, around[0])
+    return {
+        "velocities, ideal": system.nv,
+        "constraints, ideal": system.ng,
+        "least rank of constraints on the circle": min(int(np.linalg.matrix_rank(one)) for one in jacobians),
+        "least condition number on the circle": min(conditions),
+        "largest condition number on the circle": max(conditions),
+        "drive 1 at t = 0": abs(forces["drive1.distance"]),
+        "drive 2 at t = 0": abs(forces["drive2.distance"]),
+        "drive 3 at t = 0": abs(forces["drive3.distance"]),
+        "lateral reaction at t = 0": float(np.hypot(forces["middle.offset_1"], forces["middle.offset_2"])),
+    }
+
+
+def _drift() -> Mapping[str, float]:
+    system = _system(True)
+    start = system.start
+    rest = State(start.t, start.q, np.zeros_like(start.v))
+    (at_end,) = states(system, np.array([DURATION]))
+    drifting, _ = drifted(rest, system)
+    _, residual = drifted(start, system)
+    return {
+        "drift from rest with Baumgarte 5, 1": 1e3 * float(np.linalg.norm(drifting.q[:3] - at_end.q[:3])),
+        "constraint residual from a consistent start": residual,
+    }
+
+
+def _clearance() -> Mapping[str, float]:
+    system = _system(False)
+    farthest = reach(system, system.start)
+    first, second = compared(system)
+    largest = 1e3 * np.max(np.abs(second), axis=0)
+    clearance = system.parameters["guide.clearance"]
+    return {
+        "velocities, clearance": system.nv,
+        "constraints, clearance": system.ng,
+        "contacts": system.nc,
+        **{f"reach of the platform, {axis}": 1e3 * farthest[i] for i, axis in enumerate(AXES)},
+        **{f"platform moved, {axis}": largest[i] for i, axis in enumerate(AXES)},
+        "difference of two rigid steppers": 100 * float(np.max(np.abs(first - second))) / clearance,
+    }
+
+
+def _modes() -> Mapping[str, float]:
+    from nonsmooth.diagnostics.signatures import signatures
+
+    rectangle = signatures(height=0.08, width=0.06, clearance=1e-4)
+    square = signatures(height=0.08, width=0.08, clearance=1e-4)
+    return {
+        "active sets": sum(rectangle.values()),
+        "signatures": len(rectangle),
+        "active sets, square": sum(square.values()),
+        "signatures, square": len(square),
+    }
+
+
+def _counts(**expected: int) -> tuple[Fact, ...]:
+    return tuple(Fact(name, "-", value, 0.0) for name, value in expected.items())
+
+
+def _along(what: str, note: str) -> tuple[Fact, ...]:
+    sizes = {"x": 0.038, "y": 0.038, "z": 0.005}
+    return tuple(Fact(f"{what}, {axis}", "mm", size, 0.001, note) for axis, size in sizes.items())
+
+
+FACTS = (
+    Facts(
+        "ideal robot",
+        _ideal,
+        (
+            Fact("velocities, ideal", "-", 60, 0.0, "eq. (8)"),
+            Fact("constraints, ideal", "-", 60, 0.0, "eq. (14)"),
+            Fact("least rank of constraints on the circle", "-", 60, 0.0),
+            Fact("least condition number on the circle", "-", 25, 1.0),
+            Fact("largest condition number on the circle", "-", 25, 1.0),
+            Fact("drive 1 at t = 0", "N", 586, 5.86, "by inverse dynamics, as all forces here"),
+            Fact("drive 2 at t = 0", "N", 586, 5.86),
+            Fact("drive 3 at t = 0", "N", 2281, 22.81),
+            Fact("lateral reaction at t = 0", "N", 171, 1.71),
+        ),
+    ),
+    Facts("contact modes", _modes, _counts(**{
+        "active sets": 258, "signatures": 16, "active sets, square": 242, "signatures, square": 14,
+    })),
+    Facts(
+        "drift",
+        _drift,
+        (
+            Fact("drift from rest with Baumgarte 5, 1", "mm", 4.7, 0.05, "at rest, against drives that move"),
+            Fact("constraint residual from a consistent start", "m", 0.0, 5e-13, "with the same feedback"),
+        ),
+    ),
+    Facts(
+        "clearance of 0.1 mm",
+        _clearance,
+        (
+            Fact("velocities, clearance", "-", 66, 0.0),
+            Fact("constraints, clearance", "-", 61, 0.0),
+            Fact("contacts", "-", 16, 0.0),
+            *_along("reach of the platform", "that the gaps allow, by a linear program"),
+            *_along("platform moved", "from the ideal motion, in 0.3 s"),
+            Fact("difference of two rigid steppers", "% of c", 0.0, 1.0, "at equal times"),
+        ),
+    ),
+)  # fmt: skip
