@@ -19,6 +19,7 @@ the mean spin of both bodies about the normal; the tangents turn against it with
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -202,8 +203,9 @@ class CompliantEquations:
         masks = (touching, self._by_tangent(touching), touching, touching[owners, 0])
         turning = self._turning(compliance, q, v, z)
 
-        def forces(holding: ca.SX) -> list[ca.SX]:
-            found = compliance.forces(depth, -self.gap_rates, self.approach, slip, z, holding, self.k)
+        def forces(holding: ca.SX, rest: bool = False) -> list[ca.SX]:
+            slips = ca.SX.zeros(nt) if rest else slip
+            found = compliance.forces(depth, -self.gap_rates, self.approach, slips, z, holding, self.k)
             if turning is not None:
                 found = (*found[:3], found[3] + turning)
             return [ca.if_else(mask, values, 0) if values.numel() else values
@@ -217,9 +219,12 @@ class CompliantEquations:
             free = self._slip_rates(half, inverse @ D_T) + ca.jtimes(slip, q, self.system.B(q) @ v)
             holding = masks[1] * (1 - other)
             first, mobility = self._holding(free, inverse @ D_T, holding)
+            if self.system.dimension == 3:
+                return tuple(forces(self._held(forces, free, inverse @ D_T, first, mobility, holding)))
             # once more, each for itself against what the others' laws allow
             allowed = (1 - other) * forces(first)[1]
-            found = forces(self._alone(free, inverse @ D_T, mobility, allowed))
+            others = mobility @ allowed - ca.diag(mobility) * allowed
+            found = forces(-(free + others) / ca.diag(mobility))
         return found[0], found[1], found[2], found[3]
 
     def _by_tangent(self, values: ca.SX) -> ca.SX:
@@ -235,19 +240,24 @@ class CompliantEquations:
         first, second = z[::2], z[1::2]
         return ca.vec(ca.horzcat(spins * second, -spins * first).T)
 
-    def _alone(self, free: ca.SX, W: ca.SX, mobility: ca.SX, allowed: ca.SX) -> ca.SX:
-        """The force that each contact needs to keep its slip as it is, where the others have those `allowed`."""
-        if self.system.dimension == 2:
-            others = mobility @ allowed - ca.diag(mobility) * allowed
-            return -(free + others) / ca.diag(mobility)
-        wanted = free + mobility @ allowed
-        parts = []
-        for i in range(0, self.system.nt, 2):
-            own, pair = mobility[i : i + 2, i : i + 2], W[:, i : i + 2]
-            # where joints bar the slip, in one direction or in both, the smallest force will do
-            shared = own + SHARED * ca.sumsqr(pair) / 2 * ca.SX.eye(2)
-            parts.append(ca.ldl_solve(own @ allowed[i : i + 2] - wanted[i : i + 2], *ca.ldl(shared)))
-        return ca.vertcat(*parts)
+    def _held(
+        self, forces: Callable[..., list[ca.SX]], free: ca.SX, W: ca.SX, first: ca.SX, mobility: ca.SX, holding: ca.SX
+    ) -> ca.SX:
+        """In space, stiction forces once more, where not all contacts can hold `first`, those that together would.
+
+        Contacts that slide or reach their limits have the forces that their laws allow; the others hold together.
+        """
+        at_rest, moving, other = forces(first, rest=True)[1], forces(first)[1], forces(-first - 1)[1]
+        sliding = self._of_pairs(moving == other)  # by laws whose force does not depend on what would hold
+        held = holding * self._of_pairs(at_rest == first) * (1 - sliding)
+        given = holding * (1 - held) * (sliding * moving + (1 - sliding) * at_rest)
+        together, _ = self._holding(free + mobility @ given, W, held)
+        return held * together + (1 - held) * first
+
+    def _of_pairs(self, found: ca.SX) -> ca.SX:
+        """1 for both tangents (nt,) of a contact for which both entries are 1."""
+        pairs = ca.reshape(found, 2, self.system.nc)
+        return self._by_tangent((pairs[0, :] * pairs[1, :]).T)
 
     def _slip_rates(self, half: ca.SX, W: ca.SX) -> ca.SX:
         """W' (half + L^-1 W_g lambda_g), with the joints closed."""
