@@ -72,7 +72,7 @@ class Transitions:
             leaving = m.leaving(before.W_N, before.v, np.abs(before.v))
             candidates = touching & ~leaving
             point, new = yield from self._phase(before, before.v, candidates, signs)
-            low = touching & leaving & self._low(before, before.v, point, m.restitution)
+            low = touching & leaving & self._low(before, before.v, point)
             if low.any():
                 candidates |= low
                 point, new = yield from self._phase(before, before.v, candidates, signs)
@@ -101,16 +101,16 @@ class Transitions:
             if not resting.any():
                 break
             restitution[resting] = 0.0
-        low = touching & leaving & self._low(before, impact.v, point, restitution)
+        low = touching & leaving & self._low(before, impact.v, point)
         if low.any():
             point, new = yield from self._phase(before, impact.v, touching & (~leaving | low), {})
         return impact, point, new
 
-    def _low(self, before: Point, v: Array, point: Point, restitution: Array) -> Mask:
+    def _low(self, before: Point, v: Array, point: Point) -> Mask:
         """Plastic contacts that leave with `v`, lifted by the impacts of others, and fall back from a height to which
         landings are not located: they stay."""
         speed, pull = before.W_N.T @ v, -point.gap_acceleration
-        return np.asarray((restitution == 0) & (pull > 0) & (speed**2 < 2 * LANDED * pull))
+        return np.asarray((self.m.restitution == 0) & (pull > 0) & (speed**2 < 2 * LANDED * pull))
 
     def _impact(self, x: Point, v: Array, struck: Mask, restitution: Array) -> Generator[Ask, Solution, Impact]:
         """The impact law and Coulomb's on the contacts that take part: Newton's as one program, Poisson's as two."""
