@@ -23,6 +23,7 @@ OTHERWISE = "--stepper gauss-qp --dt-min 1e-6 --dt-max 1e-3 --t-end 0.05"
 EVENTS = "--stepper event-driven --rtol 1e-7 --atol 1e-9 --dt-min 1e-5 --dt-max 5e-3"
 #: words of `nonsmooth run` after the problem's name
 RUNS = {
+    "bennett": f"{EVENTS} --t-end 2",
     "block-on-incline": "--stepper gauss-qp --dt-min 1e-6 --dt-max 1e-2 --t-end 0.3",
     "bouncing-ball": "--stepper gauss-qp --dt-min 1e-6 --dt-max 2e-2 --t-end 8.2",
     "cam-follower": f"{EVENTS} --t-end 0.1",
@@ -31,13 +32,19 @@ RUNS = {
     "double-pendulum-clearance": f"{EVENTS} --t-end 1",
     "dual-manipulator": f"{EVENTS} --t-end 1",
     "four-bar": f"{EVENTS} --t-end 1.5",
+    "heavy-top": f"{EVENTS} --t-end 0.5",
     "newtons-cradle": f"{EVENTS} --t-end 2.4",
     "painleve-rod": "--stepper gauss-qp --dt-min 1e-6 --dt-max 1e-3 --t-end 0.2",
     "pendulum-with-stop": f"{EVENTS} --t-end 4",
+    "slide-in-guide": f"{EVENTS} --t-end 0.05",
     "slider-crank-revolute": f"{EVENTS} --t-end 0.012",
     "slider-crank-translational": f"{EVENTS} --t-end 0.05",
     "slider-rod": "--case 2 --dt-min 1e-6 --dt-max 1e-3 --t-end 3.5e-3",
+    "socket-pendulum": f"{EVENTS} --t-end 0.1",
+    "spatial-slider-crank": f"{EVENTS} --t-end 1",
     "stick-slip-oscillator": f"{EVENTS} --t-end 6",
+    "turntable-ball": f"{EVENTS} --t-end 3.2",
+    "universal-shaft": f"{EVENTS} --t-end 1",
 }
 
 

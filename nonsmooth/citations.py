@@ -403,6 +403,19 @@ ENTRIES: dict[str, Entry] = {
         "Analysis of collocated feedback controllers for four-bar planar mechanisms with joint clearances", MSD, 2016,
         "38", "101--136", "10.1007/s11044-016-9523-x",
     ),
+    "geradin2001": _book(
+        "G{\\'e}radin, Michel and Cardona, Alberto", "Flexible multibody dynamics: a finite element approach", "Wiley",
+        2001,
+    ),
+    "arnold2007": _article(
+        "Arnold, Martin and Br{\\\"u}ls, Olivier",
+        "Convergence of the generalized-alpha scheme for constrained mechanical systems", MSD, 2007, "18",
+        "185--202", "10.1007/s11044-007-9084-0",
+    ),
+    "bennett1903": _article("Bennett, G. T.", "A new mechanism", "Engineering", 1903, "76", "777--778"),
+    "haug1989": _book(
+        "Haug, Edward J.", "Computer aided kinematics and dynamics of mechanical systems", "Allyn and Bacon", 1989
+    ),
     "painleve1895": _book("Painlev{\\'e}, P.", "Le{\\c c}ons sur le frottement", "Hermann", 1895),
     "aerospace2026": _other(
         "", "Motion accuracy and dynamic responses of dual-manipulator on spacecraft considering clearance joints",
@@ -427,6 +440,7 @@ CITED: dict[str, tuple[str, ...]] = {
     "CasadiQP": ("andersson2019",),
     "Conic": ("goulart2024", "diamond2016", "desaxce1998", "acary2011"),
     "SemismoothNewton": ("alart1991", "fukushima2002", "lam2015"),
+    "SmoothingNewton": ("fukushima2002", "desaxce1998", "lam2015"),
     "Lemke": ("lemke1965", "cottle1992", "lam2015"),
     "ModeEnumeration": ("lam2015",),
     "ProjectedGaussSeidel": ("jourdan1998", "lam2015"),
@@ -483,6 +497,7 @@ CITED: dict[str, tuple[str, ...]] = {
 
 #: ready problem -> where it comes from; of a problem that is not named, its own source is quoted
 PROBLEMS: dict[str, tuple[str, ...]] = {
+    "bennett": ("bennett1903",),
     "block-on-incline": (),
     "bouncing-ball": (),
     "cam-follower": (),
@@ -491,13 +506,20 @@ PROBLEMS: dict[str, tuple[str, ...]] = {
     "double-pendulum-clearance": (),
     "dual-manipulator": ("aerospace2026",),
     "four-bar": ("akhadkar2016",),
+    "heavy-top": ("geradin2001", "arnold2007"),
+    "loose-journal": (),
     "newtons-cradle": (),
     "painleve-rod": ("painleve1895",),
     "pendulum-with-stop": (),
+    "slide-in-guide": (),
     "slider-crank-revolute": ("ravn1998", "schwab2002", "flores2004"),
     "slider-crank-translational": ("flores2010",),
     "slider-rod": ("chaturvedi",),
+    "socket-pendulum": (),
+    "spatial-slider-crank": ("haug1989",),
     "stick-slip-oscillator": (),
+    "turntable-ball": (),
+    "universal-shaft": (),
 }
 
 #: a setting, as the manifest prints it -> what it stands on

@@ -37,9 +37,7 @@ PANELS = (
     ("Angular velocity of the crank", "rad/s", tuple(("v", f"crank.w{axis}", axis) for axis in "xyz")),
     ("Angular velocity of the rocker", "rad/s", tuple(("v", f"rocker.w{axis}", axis) for axis in "xyz")),
     ("Centre of the coupler", "m", tuple(("q", f"coupler.{axis}", axis) for axis in "xyz")),
-    ("Force in the fixed joint of the crank, of least squares", "N",
-     tuple(("reaction", f"joint1.{axis}", axis) for axis in "xyz")),
-)  # fmt: skip
+)
 
 
 def twist(length: float, other_length: float, angle: float) -> float:
@@ -96,7 +94,7 @@ def bennett(
 
     Four revolute joints hold 20 of the 18 velocities of three bars. Under Bennett's condition three rows depend on the
     others, and the linkage moves with one degree of freedom. Its motion is unique and keeps its energy; reactions are
-    those of least squares, since redundant joints can be prestressed. There are no contacts.
+    not unique, since such joints can be prestressed: a run reports one set of many. There are no contacts.
 
     Parameters
     ----------

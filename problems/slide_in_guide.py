@@ -111,7 +111,7 @@ def _check(contact: Rigid | Compliant, load: float, pitch: float, yaw: float, sp
 
 @problem(
     tags=("spatial", "prismatic", "clearance", "friction", "driven", "statics"),
-    source="Slide of a parallel robot with clearance in its guide; numbers are ours",
+    source="A benchmark of prismatic joints with clearance; numbers are ours",
     parameters=ORIGINS,
     panels=PANELS,
 )

@@ -58,7 +58,7 @@ def _exact(
 
 @problem(
     tags=("spatial", "spherical", "clearance", "friction", "exact"),
-    source="Standard benchmark of spherical clearance joints; numbers are ours",
+    source="A benchmark of spherical joints with clearance; numbers are ours",
     parameters=ORIGINS,
     panels=PANELS,
     exact=_exact,
