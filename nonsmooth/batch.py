@@ -106,7 +106,10 @@ def simulate_batch(
             if reason is None and isinstance(control, ConstantStep) and _any_restitution(system, stepper, values[runs]):
                 reason = "GaussQP with a constant step has no restitution"
             if reason is not None:
-                raise InputError(f"simulate_batch runs natively, and the native engine does not have this: {reason}.")
+                raise InputError(
+                    f"simulate_batch runs natively, and the native engine does not have this: {reason}. "
+                    "nonsmooth.studies.sweep runs it in processes."
+                )
             python_runs += _run(system, stepper, values, runs, ends, t_end, control, metrics, threads)
     return _dataset(system, stepper, parameters, values, ends, metrics, control, t_end, python_runs, begin)
 

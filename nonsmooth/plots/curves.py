@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from nonsmooth.diagnostics.motion import bow, steps_without_impact_inside
+from nonsmooth.diagnostics.motion import bow, rate_of, steps_without_impact_inside
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Columns, Trajectory
@@ -90,11 +90,11 @@ def limits(trajectory: Trajectory) -> tuple[View, View]:
 def dense(trajectory: Trajectory) -> tuple[View, View]:
     """`limits` at the rows and at points between them.
 
-    A coordinate whose velocity has the same name (q' = v) follows the cubic Hermite interpolant of its values and of
-    the velocity's right limit at the start and left limit at the end of each step: a parabola where the force is
-    constant. It is straight where q' is not v, as of a quaternion, and where q and v do not belong to one smooth
-    motion: over an impact inside (rows left out by `record`), and in a step of implicit Euler, which moves with its
-    last velocity. All other quantities are straight between the limits; means over a step are constant.
+    A coordinate follows the cubic Hermite interpolant of its values and of its rate's right limit at the start and left
+    limit at the end of each step: a parabola where the force is constant; the rate of a quaternion follows from the
+    angular velocity. It is straight where q and v do not belong to one smooth motion: over an impact inside (rows left
+    out by `record`), and in a step of implicit Euler, which moves with its last velocity. All other quantities are
+    straight between the limits; means over a step are constant.
     """
     left, right = limits(trajectory)
     rows = trajectory.t
@@ -103,6 +103,7 @@ def dense(trajectory: Trajectory) -> tuple[View, View]:
     t = np.union1d(rows, np.linspace(rows[0], rows[-1], GRID))
     dt = np.diff(rows)
     whole = steps_without_impact_inside(trajectory)
+    rates = {name: (rate_of(trajectory, name, "right"), rate_of(trajectory, name, "left")) for name in trajectory.q}
 
     def view(side: Literal["left", "right"]) -> View:
         k = np.clip(np.searchsorted(rows, t, side=side) - 1, 0, len(dt) - 1)
@@ -111,8 +112,9 @@ def dense(trajectory: Trajectory) -> tuple[View, View]:
         def column(kind: str, name: str) -> Array:
             before, after = getattr(right, kind)[name], getattr(left, kind)[name]
             values: Array = before[k] + s * (after[k + 1] - before[k])
-            if kind == "q" and name in right.v:
-                values = values + bow(before, dt, right.v[name][:-1], left.v[name][1:], whole)(k, s)
+            start, end = rates.get(name, (None, None)) if kind == "q" else (None, None)
+            if start is not None and end is not None:
+                values = values + bow(before, dt, start[:-1], end[1:], whole)(k, s)
             first = left if side == "left" else right
             values[0] = getattr(first, kind)[name][0]
             return values

@@ -87,6 +87,11 @@ def _bearing(trajectory: Trajectory, joint: str) -> tuple[Mapping[str, Any], dic
             f"An orbit is drawn of a RevoluteClearance, but {joint!r} is none. "
             f"The run has {', '.join(known) or 'no such joint'}."
         )
+    if known[joint].get("axis_a") is not None:
+        raise InputError(
+            f"{joint!r} is a joint in space, whose journal has an eccentricity at each end of the bearing; an orbit is "
+            "drawn of joints in the plane."
+        )
     parameters = trajectory.manifest["parameters"]
     own = {name.partition(".")[2]: entry["value"] for name, entry in parameters.items() if name.startswith(f"{joint}.")}
     return known[joint], own
