@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from nonsmooth.solvers.osqp import Osqp
     from nonsmooth.solvers.projected_gauss_seidel import ProjectedGaussSeidel
     from nonsmooth.solvers.semismooth_newton import SemismoothNewton
+    from nonsmooth.solvers.smoothing_newton import SmoothingNewton
     from nonsmooth.step_control import ErrorControl, Landing
     from nonsmooth.steppers.compliant import CompliantDae
     from nonsmooth.steppers.event_driven import EventDriven
@@ -144,6 +145,7 @@ __all__ = [
     "Screw",
     "SemismoothNewton",
     "SimulationFailed",
+    "SmoothingNewton",
     "SolverFailed",
     "SolverMissing",
     "SpatialBody",
@@ -220,6 +222,7 @@ _NAMES_OF = {
     "solvers.mode_enumeration": ("ModeEnumeration",),
     "solvers.projected_gauss_seidel": ("ProjectedGaussSeidel",),
     "solvers.semismooth_newton": ("SemismoothNewton",),
+    "solvers.smoothing_newton": ("SmoothingNewton",),
     "solvers.osqp": ("Osqp",),
     "step_control": ("ErrorControl", "Landing"),
     "steppers.compliant": ("CompliantDae",),

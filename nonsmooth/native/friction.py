@@ -1,4 +1,4 @@
-"""Coulomb friction compiled by numba: one contact exactly, sweeps over all, semismooth Newton, modes in turn.
+"""Coulomb friction compiled by numba: residual, sweeps over all contacts, semismooth Newton.
 
 Every function takes the numbers of a `nonsmooth.programs.FrictionContact` (A, b, mu, d, e): d rows per contact, the
 normal one first, after e bilateral rows. With d = 1 it is a mixed LCP, and mu is of no account. A should have a unit
@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.native.active_set import _factor, _solve
+from nonsmooth.native.one_contact import solve_contact
 from nonsmooth.programs.base import TINY
 from nonsmooth.programs.lcp import CAP
 from nonsmooth.programs.qp import FLOOR
-
-Rows = NDArray[np.int64]
 
 __all__ = [
     "ALART_CURNIER",
     "CONE",
     "FISCHER_BURMEISTER",
-    "enumerate_modes",
+    "natural_map",
     "newton",
     "residual",
     "sweep",
@@ -38,7 +36,6 @@ SWEEPS = 20
 RIDGES = (1e-11, 1e-8, 1e-5)  # added to the unit diagonal of the Jacobian; the equations stay those of A
 SMOOTHING = 1e-20
 LAPACK = 40  # rows from which the call of LAPACK pays
-OPEN, STICK, FORWARD, BACKWARD = 0, 1, 2, 3  # modes; a closed row of an LCP sticks
 
 
 @njit(cache=True)
@@ -91,73 +88,6 @@ def residual(A: Array, b: Array, mu: Array, d: int, e: int, z: Array, u: Array) 
 
 
 @njit(cache=True)
-def _contact(A: Array, i: int, d: int, mu: float, q: Array, P: Array) -> None:
-    """One contact exactly: P with u = A_ii P + q, where A_ii is the block of d rows at i.
-
-    u_N = 0 leaves S P_T + c = -x P_T, x >= 0 with S the Schur complement: x = 0 sticks, and else x is a root of
-    |P_T(x)| - mu P_N(x), which is positive at 0 and negative for large x, so that there always is one.
-    """
-    P[:] = 0.0
-    a = A[i, i]
-    if q[0] >= 0.0 or a <= 0.0:
-        return
-    if d == 1 or mu == 0.0:
-        P[0] = -q[0] / a
-        return
-    S_1 = A[i + 1, i + 1] - A[i + 1, i] * A[i, i + 1] / a
-    c_1, w_1 = q[1] - A[i + 1, i] * q[0] / a, A[i, i + 1]
-    if d == 2:
-        P_T = -c_1 / S_1 if S_1 > 1e-14 * A[i + 1, i + 1] else -np.sign(c_1) * np.inf
-        if c_1 == 0.0:
-            P_T = 0.0
-        P[0] = -(q[0] + w_1 * P_T) / a if np.isfinite(P_T) else 0.0
-        if not abs(P_T) <= mu * P[0]:
-            P[0] = -q[0] / (a - np.sign(c_1) * mu * w_1)
-            P_T = -np.sign(c_1) * mu * P[0]
-        P[1] = P_T
-        return
-    S_2 = A[i + 2, i + 2] - A[i + 2, i] * A[i, i + 2] / a
-    S_12 = A[i + 1, i + 2] - A[i + 1, i] * A[i, i + 2] / a
-    c_2, w_2 = q[2] - A[i + 2, i] * q[0] / a, A[i, i + 2]
-    angle = 0.5 * np.arctan2(2.0 * S_12, S_1 - S_2)  # principal axes of S
-    C, s = np.cos(angle), np.sin(angle)
-    S_1, S_2 = (
-        C * C * S_1 + 2.0 * C * s * S_12 + s * s * S_2,
-        s * s * S_1 - 2.0 * C * s * S_12 + C * C * S_2,
-    )
-    tiny = 1e-14 * (A[i + 1, i + 1] + A[i + 2, i + 2])
-    S_1, S_2 = max(S_1, tiny), max(S_2, tiny)
-    c_1, c_2 = C * c_1 + s * c_2, C * c_2 - s * c_1
-    w_1, w_2 = C * w_1 + s * w_2, C * w_2 - s * w_1
-    x, low = 0.0, 0.0
-    high = (np.hypot(c_1, c_2) * (a + mu * np.hypot(w_1, w_2))) / (mu * -q[0])
-    p_1 = p_2 = P_N = 0.0
-    for iteration in range(200):
-        p_1, p_2 = -c_1 / (S_1 + x), -c_2 / (S_2 + x)
-        length, P_N = np.hypot(p_1, p_2), -(q[0] + w_1 * p_1 + w_2 * p_2) / a
-        value = length - mu * P_N
-        if (iteration == 0 and value <= 0.0) or value == 0.0:
-            break
-        if value > 0.0:
-            low = x
-        else:
-            high = x
-        slope_1, slope_2 = -p_1 / (S_1 + x), -p_2 / (S_2 + x)
-        slope = (p_1 * slope_1 + p_2 * slope_2) / max(length, TINY) + mu * (w_1 * slope_1 + w_2 * slope_2) / a
-        before = x
-        x = x - value / slope if slope < 0.0 else high
-        if not low < x < high:
-            x = 0.5 * (low + high)
-        if abs(x - before) <= 1e-16 * (x + S_2) or high - low <= 1e-16 * high:
-            break
-    P[0] = max(P_N, 0.0)
-    length = np.hypot(p_1, p_2)
-    if length > mu * P[0]:
-        p_1, p_2 = p_1 * mu * P[0] / length, p_2 * mu * P[0] / length
-    P[1], P[2] = C * p_1 - s * p_2, s * p_1 + C * p_2
-
-
-@njit(cache=True)
 def sweep(
     A: Array, b: Array, mu: Array, d: int, e: int, z: Array, limit: int, every: int, tolerance: float
 ) -> tuple[int, float]:
@@ -188,7 +118,9 @@ def sweep(
                 for j in range(i + d, m):
                     value += A[i + r, j] * z[j]
                 q[r] = value
-            _contact(A, i, d, mu[k], q, P)
+            for r in range(d):
+                P[r] = z[i + r]
+            solve_contact(A, i, d, mu[k], q, P)
             for r in range(d):
                 z[i + r] = P[r]
         if iteration % every == 0 or iteration == limit:
@@ -199,7 +131,7 @@ def sweep(
 
 
 @njit(cache=True)
-def _alart_curnier(A: Array, mu: Array, d: int, e: int, z: Array, u: Array, F: Array, J: Array, jacobian: bool) -> None:
+def natural_map(A: Array, mu: Array, d: int, e: int, z: Array, u: Array, F: Array, J: Array, jacobian: bool) -> None:
     """F = z - proj(z - u) on half-line and disk of radius mu (P_N - u_N), and an element J of its Jacobian."""
     m = z.size
     for i in range(e):
@@ -336,7 +268,7 @@ def _equations(
         for j in range(b.size):
             u[i] += A[i, j] * z[j]
     if kind == ALART_CURNIER:
-        _alart_curnier(A, mu, d, e, z, u, F, J, jacobian)
+        natural_map(A, mu, d, e, z, u, F, J, jacobian)
     else:
         _fischer_burmeister(A, mu, d, e, z, u, F, J, jacobian, 0.0 if kind == CONE else 1.0)
     merit = 0.0
@@ -425,77 +357,3 @@ def newton(
             error = found
             best[:] = z
     return best, iterations, error
-
-
-@njit(cache=True)
-def enumerate_modes(
-    A: Array, b: Array, mu: Array, d: int, e: int, start: Rows, tolerance: float
-) -> tuple[Array, int, float]:
-    """Modes of all contacts in turn, those nearest to `start` first, until the equations of one give a certified point.
-
-    Modes of a contact are `OPEN`, `STICK` and, in the plane, `FORWARD` and `BACKWARD` for u_T > 0 and u_T < 0.
-
-    Returns
-    -------
-    z : array
-        The best point met.
-    iterations : int
-        Combinations tried.
-    error : float
-        Its residual.
-    """
-    m, contacts, kinds = b.size, mu.size, 2 * d
-    z, best, u = np.zeros(m), np.zeros(m), np.zeros(m)
-    error = residual(A, b, mu, d, e, best, u)
-    modes, rows, owner = np.zeros(contacts, np.int64), np.zeros(m, np.int64), np.arange(m)
-    matrix, lu, right, pivots = np.zeros((m, m)), np.zeros((m, m)), np.zeros(m), np.zeros(m, np.int64)
-    tried = 0
-    for distance in range(contacts + 1):
-        for code in range(kinds**contacts):
-            rest, changed, sensible = code, 0, True
-            for k in range(contacts):
-                digit = rest % kinds
-                rest //= kinds
-                changed += digit > 0
-                modes[k] = (start[k] + digit) % kinds
-                if d == 2 and mu[k] == 0.0 and (modes[k] == STICK or modes[k] == BACKWARD):
-                    sensible = False  # without friction all closed modes are one
-            if changed != distance or not sensible:
-                continue
-            tried += 1
-            size = e
-            for i in range(e):
-                rows[i] = i
-            for k in range(contacts):
-                if modes[k] != OPEN:
-                    rows[size] = e + k * d
-                    size += 1
-                if d == 2 and modes[k] == STICK:
-                    rows[size] = e + k * d + 1
-                    size += 1
-            for i in range(size):
-                right[i] = -b[rows[i]]
-                for j in range(size):
-                    c = rows[j]
-                    matrix[i, j] = A[rows[i], c]
-                    if c >= e and (c - e) % d == 0:
-                        k = (c - e) // d
-                        if modes[k] >= FORWARD:
-                            matrix[i, j] += (1.0 if modes[k] == BACKWARD else -1.0) * mu[k] * A[rows[i], c + 1]
-            _factor(matrix, owner, size, 0.0, lu, pivots)
-            _solve(lu, pivots, size, right)
-            z[:] = 0.0
-            for i in range(size):
-                z[rows[i]] = right[i]
-            for k in range(contacts):
-                i = e + k * d
-                z[i] = max(z[i], 0.0)
-                if modes[k] >= FORWARD:
-                    z[i + 1] = (1.0 if modes[k] == BACKWARD else -1.0) * mu[k] * z[i]
-            found = residual(A, b, mu, d, e, z, u)
-            if found < error:
-                error = found
-                best[:] = z
-            if error <= tolerance:
-                return best, tried, error
-    return best, tried, error

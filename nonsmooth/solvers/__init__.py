@@ -7,6 +7,7 @@
 `CasadiQP`              QP                                      DAQP or qrqp through CasADi
 `Conic`                 QP, symmetric LCP, friction, ConeQP     Clarabel, a cross-check
 `SemismoothNewton`      LCP, friction                           a few Newton steps; the default with friction
+`SmoothingNewton`       friction in space                       a smoothed path; the rescue in space
 `Lemke`                 LCP, friction in the plane              pivots along a path that ends; the rescue
 `ModeEnumeration`       small LCP, friction in the plane        all modes in turn; misses nothing
 `ProjectedGaussSeidel`  LCP, QP, friction                       contact after contact, linear convergence
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from nonsmooth.solvers.osqp import Osqp
     from nonsmooth.solvers.projected_gauss_seidel import ProjectedGaussSeidel
     from nonsmooth.solvers.semismooth_newton import SemismoothNewton
+    from nonsmooth.solvers.smoothing_newton import SmoothingNewton
 
 __all__ = [
     "ActiveSet",
@@ -65,6 +67,7 @@ __all__ = [
     "ProjectedGaussSeidel",
     "Radau",
     "SemismoothNewton",
+    "SmoothingNewton",
     "available",
     "by_name",
     "names",
@@ -88,6 +91,7 @@ _MODULES = {
     "ProjectedGaussSeidel": "projected_gauss_seidel",
     "Radau": "initial_value",
     "SemismoothNewton": "semismooth_newton",
+    "SmoothingNewton": "smoothing_newton",
 }
 _PLUGINS = ("daqp", "qrqp")
 
@@ -140,6 +144,7 @@ def available() -> list[tuple[str, str | None, str]]:
         _row("osqp", ["osqp", "scipy"]),
         _row("conic", ["clarabel", "cvxpy"]),
         _row("semismooth-newton", ["numba"]),
+        _row("smoothing-newton", ["numba"]),
         _row("lemke", ["numba"]),
         _row("mode-enumeration", ["numba"]),
         _row("projected-gauss-seidel", ["numba"]),

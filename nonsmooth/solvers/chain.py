@@ -15,13 +15,15 @@ from nonsmooth.solvers.lemke import Lemke
 from nonsmooth.solvers.mode_enumeration import ModeEnumeration
 from nonsmooth.solvers.osqp import Osqp
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
+from nonsmooth.solvers.smoothing_newton import SmoothingNewton
 
 __all__ = ["CERTIFIED", "CHAIN", "Attempt", "Chain"]
 
 #: Residual [-] up to which an answer is accepted, whoever gave it.
 CERTIFIED = 1e-9
 
-#: Who is asked, in this order, where he fits: `Lemke` takes friction in the plane, `ModeEnumeration` few such contacts.
+#: Who is asked, in this order, where he fits: `Lemke` takes friction in the plane, `ModeEnumeration` few such contacts,
+#: `SmoothingNewton` friction in space.
 CHAIN: dict[type, tuple[Solver, ...]] = {
     LCP: (ActiveSet(), Lemke(), Conic()),
     QP: (ActiveSet(), Osqp(), Conic()),
@@ -29,6 +31,7 @@ CHAIN: dict[type, tuple[Solver, ...]] = {
         SemismoothNewton(),
         Lemke(),
         ModeEnumeration(),
+        SmoothingNewton(),
         SemismoothNewton("fischer-burmeister"),
         Admm(),
         Conic(),

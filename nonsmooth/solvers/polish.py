@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.programs import MPCC, QP, ConeQP, Solution
-from nonsmooth.solvers.normalised import NormalisedContact
+from nonsmooth.programs import MPCC, QP, ConeQP, FrictionContact, Solution
+from nonsmooth.solvers.normalised import NormalisedContact, normalised_contact
 
-__all__ = ["polished_contact", "polished_mpcc", "polished_qp"]
+__all__ = ["polished_contact", "polished_mpcc", "polished_qp", "refined_friction"]
 
 Mask = NDArray[np.bool_]
 REFINEMENTS = 3
@@ -96,6 +96,42 @@ def polished_contact(scaled: NormalisedContact, z: Array) -> Array:
     numbers = scaled.A, scaled.b, scaled.mu, scaled.d, scaled.e
     trial, _, _ = newton(kind, *numbers, z, NEWTON_STEPS, 0, 0.1 * POLISHED)
     return trial if scaled.residual(trial) < scaled.residual(z) else z
+
+
+def refined_friction(program: FrictionContact, z: Array) -> Array:
+    """Impulses of a nearly exact answer, taken to round-off in the modes that they show, in the plane and in space.
+
+    Newton's method on the natural map with least-squares steps: of the ways to share a load between redundant rows the
+    nearest is taken, where a factorised Jacobian would amplify round-off along them. Kept only if the residual falls;
+    z itself where numba is missing.
+
+    Raises
+    ------
+    ValueError
+        If a number of the program is not finite.
+    """
+    try:
+        from nonsmooth.native.friction import natural_map
+    except ImportError:
+        return z
+    scaled = normalised_contact(program)
+    m = z.size
+    best, error = z, program.residual(Solution(z, z, "", 0, ""))
+    point, J, failures = z / scaled.scale, np.zeros((m, m)), 0
+    for _ in range(NEWTON_STEPS):
+        F, u = np.zeros(m), scaled.A @ point + scaled.b
+        natural_map(scaled.A, scaled.mu, scaled.d, scaled.e, point, u, F, J, True)
+        if error <= ROUND_OFF or not (np.isfinite(F).all() and np.isfinite(J).all()):
+            break
+        point = point - np.linalg.lstsq(J, F, rcond=1e-13)[0]
+        following = scaled.solution(point.copy(), 0, "", 0.0, "").y
+        found = program.residual(Solution(following, following, "", 0, ""))
+        failures = 0 if found < error else failures + 1
+        if failures == 2:
+            break
+        if found < error:
+            best, error = following, found
+    return best
 
 
 def polished_mpcc(mpcc: MPCC, solution: Solution) -> Solution:

@@ -222,7 +222,8 @@ def test_when_all_fail_on_friction_the_error_names_contact_and_solvers() -> None
     )
     with pytest.raises(SolverFailed, match=r"this FrictionContact .*residual.*at (left|right), ") as caught:
         Chain(SemismoothNewton()).answer(squeezed)
-    assert [attempt.solver for attempt in caught.value.attempts] == list(CHAIN[FrictionContact])
+    fit = [solver for solver in CHAIN[FrictionContact] if solver.fits(squeezed)]
+    assert [attempt.solver for attempt in caught.value.attempts] == fit
     with pytest.raises(SolverFailed, match="FrictionLiar.*said 'solved'") as caught:
         Chain(FrictionLiar(), fallback=False).answer(PLANE)
     assert len(caught.value.attempts) == 1

@@ -27,6 +27,7 @@ from nonsmooth.solvers import (
     ProjectedGaussSeidel,
     Radau,
     SemismoothNewton,
+    SmoothingNewton,
     available,
     by_name,
 )
@@ -47,6 +48,7 @@ from nonsmooth.solvers import (
         ("mode-enumeration", ModeEnumeration()),
         ("projected-gauss-seidel", ProjectedGaussSeidel()),
         ("semismooth-newton", SemismoothNewton()),
+        ("smoothing-newton", SmoothingNewton()),
         ("bdf", Bdf()),
         ("cvodes", Cvodes()),
         ("dop853", Dop853()),
@@ -76,7 +78,7 @@ def test_names_are_lazy_and_complete() -> None:
 
 def test_what_is_available_is_listed_with_versions() -> None:
     rows = {name: (version, missing) for name, version, missing in available()}
-    friction = {"semismooth-newton", "lemke", "mode-enumeration", "projected-gauss-seidel", "admm"}
+    friction = {"semismooth-newton", "smoothing-newton", "lemke", "mode-enumeration", "projected-gauss-seidel", "admm"}
     integrators = {"radau", "dop853", "bdf", "lsoda", "cvodes", "idas"}
     assert set(rows) == friction | integrators | {
         "active-set",
@@ -97,6 +99,7 @@ def test_what_is_available_is_listed_with_versions() -> None:
     [
         (ActiveSet(), "numba"),
         (SemismoothNewton(), "numba"),
+        (SmoothingNewton(), "numba"),
         (Lemke(), "numba"),
         (ModeEnumeration(), "numba"),
         (ProjectedGaussSeidel(), "numba"),

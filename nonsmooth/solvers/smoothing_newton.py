@@ -1,0 +1,105 @@
+"""Newton's method along a smoothed path: the rescue of friction in space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from nonsmooth.exceptions import InputError, SolverMissing
+from nonsmooth.programs import FrictionContact, Program, Solution
+from nonsmooth.solvers.normalised import normalised_contact, unanswered
+from nonsmooth.solvers.polish import polished_contact
+
+__all__ = ["SmoothingNewton"]
+
+#: First s, remembered merits and growth of the ridge of one path after the other, the most successful first.
+PATHS = ((10.0, 20, 10.0), (10.0, 10, 30.0), (10.0, 5, 3.0), (1.0, 5, 10.0), (100.0, 5, 10.0), (1.0, 1, 3.0))
+
+
+@dataclass(frozen=True)
+class SmoothingNewton:
+    r"""Follow the smoothed law of friction to the exact one; slower than `SemismoothNewton`, and it seldom fails.
+
+    Impulse and velocity of each contact, x = (mu P_N, P_T) and y = (u_N + mu \|u_T\|, mu u_T), obey x o y = s^2 e in
+    the Jordan algebra of the cone instead of x o y = 0. For s > 0 that is a smooth system of equations; redundant
+    contacts share their load, none is at a kink. s falls from ten times the velocities to zero in 10 to 20 values with
+    a few Newton steps each; the answer is then polished by Newton's method on the law itself. Six paths are tried,
+    which differ in their first s and in how strictly |F| must fall.
+
+    Parameters
+    ----------
+    max_iterations : int
+        Most Newton steps on each path.
+
+    Notes
+    -----
+    In the plane `Lemke` ends with an answer or a proof that there is none, and this solver does not fit. The start is
+    always the same: the warm start of a path would be too near to a kink.
+
+    References
+    ----------
+    Fukushima, Luo, Tseng, SIAM J. Optim. 12 (2002), 436-460; de Saxcé, Feng, Math. Comput. Modelling 28 (1998),
+    225-245.
+    """
+
+    max_iterations: int = 1500
+
+    tolerance: ClassVar[float] = 1e-12
+
+    def fits(self, program: Program) -> bool:
+        """Any FrictionContact in space."""
+        return isinstance(program, FrictionContact) and program.dimension == 3
+
+    def setup(self) -> SmoothingNewtonSession:
+        """Load the compiled kernel.
+
+        Raises
+        ------
+        SolverMissing
+            If numba is not installed.
+        """
+        try:
+            from nonsmooth.native.smoothing import follow
+        except ImportError as error:
+            raise SolverMissing("SmoothingNewton needs numba, which cannot be imported: pip install numba.") from error
+        return SmoothingNewtonSession(follow, self)
+
+
+class SmoothingNewtonSession:
+    """`SmoothingNewton` at work. It remembers nothing."""
+
+    def __init__(self, kernel: Callable[..., Any], settings: SmoothingNewton) -> None:
+        self._kernel = kernel
+        self._settings = settings
+
+    def solve(self, program: Program, guess: Solution | None = None) -> Solution:
+        """Answer a FrictionContact in space; the guess is not used."""
+        if not isinstance(program, FrictionContact) or program.dimension != 3:
+            raise InputError(f"SmoothingNewton takes a FrictionContact in space, got {_described(program)}.")
+        try:
+            scaled = normalised_contact(program)
+        except ValueError as failure:
+            return unanswered(program, str(failure), "SmoothingNewton")
+        best = np.zeros(scaled.b.size)
+        error, iterations, limit = scaled.residual(best), 0, self._settings.max_iterations
+        target = 0.1 * SmoothingNewton.tolerance
+        for path in PATHS:
+            numbers = scaled.A, scaled.b, scaled.mu, scaled.e, np.zeros(scaled.b.size)
+            z, used, _ = self._kernel(*numbers, *path, limit, target)
+            iterations += used
+            z = polished_contact(scaled, z)
+            found = scaled.residual(z)
+            if found < error:
+                best, error = z, found
+            if error <= SmoothingNewton.tolerance:
+                break
+        complaint = "max_iter" if iterations >= len(PATHS) * limit else "no path led to an answer"
+        return scaled.solution(best, iterations, "SmoothingNewton", SmoothingNewton.tolerance, complaint)
+
+
+def _described(program: object) -> str:
+    planar = isinstance(program, FrictionContact)
+    return f"{type(program).__name__}" + (" in the plane" if planar else "")
