@@ -7,6 +7,7 @@ takes is made from the classes themselves, so that a new element or law is known
 
 from nonsmooth.declarative.reading import Declaration, read, read_model, read_text
 from nonsmooth.declarative.run import Run
+from nonsmooth.declarative.stated import StatedModel
 from nonsmooth.declarative.writing import model_text, write_model
 
-__all__ = ["Declaration", "Run", "model_text", "read", "read_model", "read_text", "write_model"]
+__all__ = ["Declaration", "Run", "StatedModel", "model_text", "read", "read_model", "read_text", "write_model"]

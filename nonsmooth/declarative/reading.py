@@ -156,7 +156,7 @@ class _Reader:
         raw = self.source.data
         top = self.source.validated(table_of(Document), raw, ())
         contact = self._default(top, raw)
-        model = StatedModel(name=getattr(top, "name", "model"))
+        model = StatedModel(name=getattr(top, "name", None) or "model")
         model.assembled = getattr(top, "assemble", None) or False
         elements = raw.get("elements", {})
         if not isinstance(elements, Mapping):

@@ -84,6 +84,7 @@ def _schema(kinds: tuple[tuple[str, type], ...], functions: tuple[tuple[str, typ
     return Schema({kind: maker.table(cls, kind) for kind, cls in kinds}, contacts)
 
 
+@functools.lru_cache(maxsize=64)
 def table_of(cls: Callable[..., Any], kind: str = "") -> type[Table]:
     """The table of a class of settings, as a stepper; fields that hold other objects are left out."""
     return _Maker({}).table(cls, kind)
@@ -208,7 +209,12 @@ class _Maker:
         entry = [_shape("number", float, one, quantity.accepted), *self._functions(unit, ["number"])]
         check = functools.partial(sized, size=size)
         entries: Any = list.__class_getitem__(_union(entry))
-        return _Shape("<list>", Annotated[entries, BeforeValidator(check)], "a list in which functions of time stand for numbers", tuple(entry))
+        return _Shape(
+            "<list>",
+            Annotated[entries, BeforeValidator(check)],
+            "a list in which functions of time stand for numbers",
+            tuple(entry),
+        )
 
     def _functions(self, unit: str, given_as: list[str]) -> Iterator[_Shape]:
         """Functions of time whose values are of these forms."""
@@ -263,6 +269,8 @@ def _tag(value: Any, tags: tuple[str, ...]) -> str | None:
         return "<bool>"
     if isinstance(value, list):
         return "<list>" if "<list>" in tags and any(isinstance(one, dict) for one in value) else "<components>"
+    if isinstance(value, (int, float)) and "<bool>" in tags:
+        return None
     if isinstance(value, (int, float, str)):
         return next((tag for tag in ("<number>", "<int>", "<word>") if tag in tags), None)
     return None

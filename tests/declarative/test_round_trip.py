@@ -35,8 +35,8 @@ from nonsmooth.laws import Flores, Johnson, Material
 from nonsmooth.model.kinds import element_kinds
 from nonsmooth.registry import find_problems
 
-#: ready problems that hold a function of Python, each with the reason; none of them does
-NOT_WRITTEN: dict[str, str] = {}
+#: ready problems that hold functions of Python, each with the reason: their motors follow inverse kinematics
+NOT_WRITTEN = {name: "motion is the Python function" for name in ("polishing-robot", "six-rss")}
 PROBLEMS = find_problems()
 #: numbers that a range alone does not give
 PARTICULAR = {"dahl_exponent": 1.7, "fractal_dimension": 2.52}
