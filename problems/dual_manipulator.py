@@ -333,8 +333,11 @@ def dual_manipulator(
         tips[arm] = (x + length * cos(angle), y + length * sin(angle))
         model.add(PlanarBody(arm, mass=mass, inertia=mass * length**2 / 12, position=middle, angle=angle))
         if joint in loose:
-            size = {"clearance": play, "radius": value["radius"]}
-            model.add(RevoluteClearance(joint, inner, arm, at_a=at_a, at_b=at_b, contact=contact, **size))
+            model.add(
+                RevoluteClearance(
+                    joint, inner, arm, at_a=at_a, at_b=at_b, contact=contact, clearance=play, radius=value["radius"]
+                )
+            )
         else:
             model.add(Revolute(joint, inner, arm, at_a=at_a, at_b=at_b))
         torque = -side * own(joint, "torque")

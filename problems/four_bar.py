@@ -175,8 +175,12 @@ def linkage(
     for joint, (a, b) in JOINTS.items():
         at_a, at_b = _ends(joint, value)
         if joint in loose:
-            play = {"clearance": clearance, "radius": value["bearing.radius"] - clearance}
-            model.add(RevoluteClearance(joint, a, b, at_a=at_a, at_b=at_b, contact=contact, **play))
+            radius = value["bearing.radius"] - clearance
+            model.add(
+                RevoluteClearance(
+                    joint, a, b, at_a=at_a, at_b=at_b, contact=contact, clearance=clearance, radius=radius
+                )
+            )
         else:
             model.add(Revolute(joint, a, b, at_a=at_a, at_b=at_b))
     if driven:

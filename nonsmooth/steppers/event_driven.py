@@ -338,12 +338,12 @@ class EventDrivenFormulation:
         if ng:
             p = m.p
             mean = self.motion.tableau.B if dt > 0 else np.zeros(1)
-            reactions = np.array([m.numeric.reaction(x.t, x.q, p, x.lam_g)[0] for x in stages])
+            reactions = np.array([m.reaction(x.t, x.q, x.lam_g) for x in stages])
             reaction = mean @ reactions
             work = -float(weights @ np.array([x.lam_g @ x.g_t for x in stages]))
             reaction_impact = np.zeros_like(reaction)
         if impact is not None and ng:
-            reaction_impact = m.numeric.reaction(left.t, left.q, m.p, impact.P_g)[0]
+            reaction_impact = m.reaction(left.t, left.q, impact.P_g)
             work_impact = -float(impact.P_g @ left.g_t)
         P_N_impact, P_T_impact = np.zeros(nc), np.zeros(self.system.nt)
         if impact is not None:

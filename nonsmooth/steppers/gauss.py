@@ -403,7 +403,7 @@ class GaussFormulation(ABC):
             return np.zeros(0), np.zeros(0), (0.0, 0.0)
         m = self.mechanism
         first, second, impact = (
-            m.numeric.reaction(state.t, state.q, m.p, impulse)[0]
+            m.reaction(state.t, state.q, impulse)
             for state, impulse in ((start, P_g.start), (end, P_g.end), (end, P_g.impact))
         )
         after = m.at(end.t, end.q).g_t

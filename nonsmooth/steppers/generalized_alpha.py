@@ -366,7 +366,7 @@ class GeneralizedAlphaFormulation:
             return np.zeros(0), np.zeros(0)
         m = self.mechanism
         before, after, impact = (
-            m.numeric.reaction(time, q, m.p, lam)[0]
+            m.reaction(time, q, lam)
             for time, q, lam in (
                 (start.t, start.q, origin.lam),
                 (t, trial.q, trial.lam + 2 / (t - start.t) * (trial.P[:ng] - P_g_impact)),

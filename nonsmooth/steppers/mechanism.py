@@ -25,6 +25,10 @@ CLOSED_GAP = 1e-8
 CLOSED_RATE = 1e-10
 #: singular value, of directions of joints with norm 1, below which rows count as redundant
 DEPENDENT = 1e-9
+#: singular value of such directions below which joints are said to be losing rank
+LOSING = 1e-3
+#: share of the largest part in a dependence of rows from which a row is named
+PART = 1e-2
 #: by how much [m, rad] bodies are moved to see whether a redundant row is so elsewhere
 NEARBY = 1e-3
 #: share of the friction cone's radius by which a sticking force stays inside
@@ -183,14 +187,53 @@ class Mechanism:
             self.metric.factor @ right.T, left.T @ (wanted / norms) / sizes, names, (left / sizes) / norms[:, None]
         )
 
+    def reaction(self, t: float, q: Array, P_g: Array) -> Array:
+        """Forces and torques of joints on their second bodies from the forces (or impulses) of their rows.
+
+        Those of redundant rows are not determined by the mechanics: of all that act alike the least are reported, the
+        sum of squares of the rows' forces [N] and moments [N m].
+        """
+        if self.redundant:
+            rows = np.linalg.svd(self.at(t, q).W_g, full_matrices=False)[2][: self.rank]
+            P_g = rows.T @ (rows @ P_g)  # without what the directions cancel
+        return self.numeric.reaction(t, q, self.p, P_g)[0]
+
     def solved(self, K: Array, b: Array) -> Array:
         """x with K x = b for the impulses x of joints, K = W' M^-1 W; where joints have redundant rows that of least
         norm, each impulse counted in units in which its direction has norm 1 in the mass metric."""
         if not self.redundant:
-            return np.asarray(np.linalg.solve(K, b), dtype=float)
+            try:
+                return np.asarray(np.linalg.solve(K, b), dtype=float)
+            except np.linalg.LinAlgError:  # exactly at a singular position: the lost direction carries nothing
+                pass
         scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(K)), np.finfo(float).tiny))
         x = np.linalg.lstsq(scale[:, None] * K * scale, (scale * b.T).T, rcond=DEPENDENT)[0]
         return np.asarray((scale * x.T).T, dtype=float)
+
+    def smallest(self, W_g: Array) -> float:
+        """The smallest singular value of the joints' directions, each of norm 1 in the mass metric, within `rank`."""
+        if self.rank == 0:
+            return 1.0
+        return float(np.linalg.svd(self.metric.rows(W_g)[0], compute_uv=False)[self.rank - 1])
+
+    def lost_rank(self, t: float, q: Array) -> str:
+        """A sentence, after a blank, that names the joints that lose their rank near here; empty where none do."""
+        W_g = self.at(t, q).W_g
+        if self.rank == 0:
+            return ""
+        left, sizes, _ = np.linalg.svd(self.metric.rows(W_g)[0], full_matrices=False)
+        lost = int(np.sum(sizes[: self.rank] < LOSING))
+        if lost == 0:
+            return ""
+        shares = np.max(np.abs(left[:, self.rank - lost : self.rank]), axis=1)
+        rows = [self.names[i] for i in np.flatnonzero(shares > PART * np.max(shares))]
+        joints = list(dict.fromkeys(name.rpartition(".")[0] or name for name in rows))
+        return (
+            f" The mechanism is near a singular position at t = {t:.9g} s: the rank of its joints falls from {self.rank} "
+            f"to {self.rank - lost} (smallest singular value {sizes[self.rank - 1]:.3g}), where the rows of "
+            f"{', '.join(joints)} become dependent and it could branch; start it elsewhere, or let a spring or a driver "
+            "decide."
+        )
 
     def force(self, t: float, q: Array, v: Array) -> Array:
         """h(t, q, v)."""
