@@ -7,12 +7,10 @@ from nonsmooth import (
     CircleCircle,
     GaussQP,
     Gravity,
-    InputError,
     Landing,
     Model,
     PlanarBody,
     Rigid,
-    SpatialBody,
     simulate,
 )
 from nonsmooth.diagnostics import momentum
@@ -47,10 +45,3 @@ def test_parameters_of_the_run_count():
     model = Model([PlanarBody("stone", mass=2.0, inertia=1.0, velocity=(1.0, 0.0))])
     run = simulate(model.build(), GaussQP(), t_end=0.1, dt=Landing(1e-6, 0.1), parameters={"stone.mass": 5.0})
     assert momentum(run).total_linear[-1, 0] == pytest.approx(5.0)
-
-
-def test_spatial_mechanisms_are_refused():
-    model = Model([SpatialBody("top", mass=1.0, inertia=(1.0, 2.0, 3.0))])
-    run = simulate(model.build(), GaussQP(), t_end=0.1, dt=Landing(1e-6, 0.1))
-    with pytest.raises(InputError, match="planar"):
-        momentum(run)
