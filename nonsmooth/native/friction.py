@@ -21,7 +21,6 @@ __all__ = [
     "ALART_CURNIER",
     "CONE",
     "FISCHER_BURMEISTER",
-    "natural_map",
     "newton",
     "residual",
     "sweep",
@@ -131,7 +130,7 @@ def sweep(
 
 
 @njit(cache=True)
-def natural_map(A: Array, mu: Array, d: int, e: int, z: Array, u: Array, F: Array, J: Array, jacobian: bool) -> None:
+def _alart_curnier(A: Array, mu: Array, d: int, e: int, z: Array, u: Array, F: Array, J: Array, jacobian: bool) -> None:
     """F = z - proj(z - u) on half-line and disk of radius mu (P_N - u_N), and an element J of its Jacobian."""
     m = z.size
     for i in range(e):
@@ -268,7 +267,7 @@ def _equations(
         for j in range(b.size):
             u[i] += A[i, j] * z[j]
     if kind == ALART_CURNIER:
-        natural_map(A, mu, d, e, z, u, F, J, jacobian)
+        _alart_curnier(A, mu, d, e, z, u, F, J, jacobian)
     else:
         _fischer_burmeister(A, mu, d, e, z, u, F, J, jacobian, 0.0 if kind == CONE else 1.0)
     merit = 0.0

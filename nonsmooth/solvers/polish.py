@@ -22,6 +22,8 @@ ROUND_OFF = 1e-15
 POLISHED = 1e-12
 #: Scaled distance within which a bound, or the gap of a pair that is not binding, is taken to hold exactly.
 NEAR = 1e-5
+#: A contact sticks where its tangential impulse is inside the disk by this share.
+SAME_MODE = 1e-6
 
 
 def polished_qp(qp: QP, solution: Solution) -> Solution:
@@ -101,37 +103,56 @@ def polished_contact(scaled: NormalisedContact, z: Array) -> Array:
 def refined_friction(program: FrictionContact, z: Array) -> Array:
     """Impulses of a nearly exact answer, taken to round-off in the modes that they show, in the plane and in space.
 
-    Newton's method on the natural map with least-squares steps: of the ways to share a load between redundant rows the
-    nearest is taken, where a factorised Jacobian would amplify round-off along them. Kept only if the residual falls;
-    z itself where numba is missing.
+    A contact is open where it has no normal impulse, sticks where its tangential one is inside the disk by a share of
+    1e-6, and slips otherwise. Newton's method solves u = 0 on bilateral rows, u_N = 0 and u_T = 0 or, with y = P_T -
+    u_T in the unit of P_T, P_T = mu P_N y / |y|, with steps of least norm: of the ways to share a load between
+    redundant rows the nearest is taken. Kept only if the residual falls.
 
     Raises
     ------
     ValueError
         If a number of the program is not finite.
     """
-    try:
-        from nonsmooth.native.friction import natural_map
-    except ImportError:
-        return z
     scaled = normalised_contact(program)
-    m = z.size
-    best, error = z, program.residual(Solution(z, z, "", 0, ""))
-    point, J, failures = z / scaled.scale, np.zeros((m, m)), 0
+    point = z / scaled.scale
+    P = scaled.contact_rows(point)
+    closed = P[:, 0] > 0.0
+    sticks = closed & (np.linalg.norm(P[:, 1:], axis=1) < (1.0 - SAME_MODE) * scaled.mu * P[:, 0])
+    best, error, failures = z, program.residual(Solution(z, z, "", 0, "")), 0
     for _ in range(NEWTON_STEPS):
-        F, u = np.zeros(m), scaled.A @ point + scaled.b
-        natural_map(scaled.A, scaled.mu, scaled.d, scaled.e, point, u, F, J, True)
-        if error <= ROUND_OFF or not (np.isfinite(F).all() and np.isfinite(J).all()):
+        if error <= ROUND_OFF or failures == 2:
+            break
+        F, J = _in_modes(scaled, point, closed, sticks)
+        if not (np.isfinite(F).all() and np.isfinite(J).all()):
             break
         point = point - np.linalg.lstsq(J, F, rcond=1e-13)[0]
         following = scaled.solution(point.copy(), 0, "", 0.0, "").y
         found = program.residual(Solution(following, following, "", 0, ""))
         failures = 0 if found < error else failures + 1
-        if failures == 2:
-            break
         if found < error:
             best, error = following, found
     return best
+
+
+def _in_modes(scaled: NormalisedContact, z: Array, closed: Mask, sticks: Mask) -> tuple[Array, Array]:
+    """The equations of `refined_friction` and their Jacobian."""
+    e, d, A = scaled.e, scaled.d, scaled.A
+    u = A @ z + scaled.b
+    F, J = u.copy(), A.copy()
+    for k, mu in enumerate(scaled.mu):
+        N, T = e + d * k, slice(e + d * k + 1, e + d * (k + 1))
+        if not closed[k] or mu == 0.0:
+            rows = T if closed[k] else slice(N, T.stop)
+            F[rows], J[rows] = z[rows], np.eye(z.size)[rows]
+        elif not sticks[k]:
+            y = z[T] - u[T]
+            length = float(np.linalg.norm(y)) or 1.0
+            n, own = y / length, np.eye(z.size)[T]
+            turns = mu * z[N] / length * (np.eye(d - 1) - np.outer(n, n))
+            F[T] = z[T] - mu * z[N] * n
+            J[T] = own - turns @ (own - A[T])
+            J[T, N] -= mu * n
+    return F, J
 
 
 def polished_mpcc(mpcc: MPCC, solution: Solution) -> Solution:

@@ -36,8 +36,9 @@ class SmoothingNewton:
 
     Notes
     -----
-    In the plane `Lemke` ends with an answer or a proof that there is none, and this solver does not fit. The start is
-    always the same: the warm start of a path would be too near to a kink.
+    Where friction is beyond Painleve's threshold (mu A_NT > A_NN along the slip) the path may turn back before s is
+    zero, and the solver says so. In the plane `Lemke` ends with an answer or a proof that there is none, and this
+    solver does not fit. The start is always the same: a warm start would be too near to a kink.
 
     References
     ----------

@@ -126,6 +126,18 @@ def test_a_joint_with_nothing_to_carry_does_not_divide_round_off_by_round_off() 
     assert program.residual(answer(np.zeros(4))) < 1e-13  # FLOOR = 1e-3 times a round-off of 1e-16
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_contact_with_nothing_to_carry_does_not_divide_round_off_by_round_off(dimension: int) -> None:
+    """One contact carries 1 m/s, another, coupled with nothing, has velocities and impulses of round-off only."""
+    d = dimension
+    b = np.r_[-1.0, np.zeros(d - 1), np.full(d, -1e-17)]
+    program = FrictionContact(np.eye(2 * d), b, np.full(2, 0.3), d)
+    z = np.r_[1.0, np.zeros(d - 1), np.full(d, 3e-17)]
+    assert program.residual(answer(z)) < 1e-12  # FLOOR = 1e-3 of 1 m/s under 4e-17
+    z[d] = 1e-3  # but a push of 1 mm/s that the contact does not need is still found
+    assert program.residual(answer(z)) > 0.1
+
+
 def test_an_answer_of_the_wrong_shape_is_infinitely_wrong() -> None:
     assert POINT.residual(answer([1.0])) == np.inf
 

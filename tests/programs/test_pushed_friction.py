@@ -7,7 +7,17 @@ import pytest
 
 from nonsmooth.evaluation import Array
 from nonsmooth.programs import FrictionContact, Solution, Solver, pushed_friction_contact
-from nonsmooth.solvers import ActiveSet, Admm, Chain, Conic, Lemke, ModeEnumeration, SemismoothNewton
+from nonsmooth.solvers import (
+    ActiveSet,
+    Admm,
+    Chain,
+    Conic,
+    Lemke,
+    ModeEnumeration,
+    ProjectedGaussSeidel,
+    SemismoothNewton,
+    SmoothingNewton,
+)
 
 EVERYBODY = (SemismoothNewton(), SemismoothNewton("fischer-burmeister"), Lemke(), ModeEnumeration(), ActiveSet())
 
@@ -83,12 +93,18 @@ def test_the_twin_program_answers_the_law(solver: Solver, joints: int) -> None:
     assert chain.counts[type(solver).__name__] >= 0.8 * chain.counts["solves"]
 
 
-@pytest.mark.parametrize("solver", [SemismoothNewton(), Admm(), Conic()], ids=str)
-def test_in_space(solver: Solver) -> None:
+IN_SPACE = (*EVERYBODY[:2], SmoothingNewton(), ProjectedGaussSeidel(), Admm(), Conic())
+
+
+@pytest.mark.parametrize("solver", IN_SPACE, ids=str)
+@pytest.mark.parametrize("joints", [0, 2])
+def test_in_space(solver: Solver, joints: int) -> None:
     rng, chain = np.random.default_rng(2), Chain(solver)
-    for _ in range(10):
-        program, push = contacts(rng, dimension=3), rng.uniform(0.0, 2.0, 2)
-        u = program.b + program.A[:, ::3] @ push
-        program = FrictionContact(program.A, u, program.friction, 3)
+    for _ in range(20):
+        program = contacts(rng, dimension=3, joints=joints)
+        push = rng.uniform(0.0, 2.0, 2) * (rng.random(2) < 0.7)
+        u = program.b + program.A[:, joints::3] @ push
+        program = FrictionContact(program.A, u, program.friction, 3, joints)
         pushed, recover = pushed_friction_contact(program, push)
         assert violation(program, push, recover(chain.answer(pushed).y)) <= 1e-8
+    assert chain.counts.get(type(solver).__name__, 0) >= 0.8 * chain.counts["solves"]
