@@ -38,7 +38,7 @@ Each example below is run by [test_docs.py](../tests/test_docs.py).
 EXAMPLES = {
     "list": ["nonsmooth list"],
     "describe": ["nonsmooth describe slider-rod"],
-    "new": ["nonsmooth new mechanism.py", "nonsmooth new mechanism.toml"],
+    "new": ["nonsmooth new mechanism.py", "nonsmooth new mechanism.toml", "nonsmooth new spatial.toml --space"],
     "run": [
         "nonsmooth run slider-rod --case 2 --dt-min 1e-6 --dt-max 1e-3 --t-end 0.02 --figure run.png --output run.nc",
         "nonsmooth run slider-rod --stepper gauss-qp --solver osqp --dt 1e-4 --t-end 0.01 --set guide.clearance=2e-5 "
@@ -49,6 +49,8 @@ EXAMPLES = {
         "--rtol 1e-7 --atol 1e-9 --dt-min 1e-6 --dt-max 1e-3 --t-end 0.004",
         "nonsmooth new mechanism.toml",
         "nonsmooth run mechanism.toml --t-end 0.05 --set pin.clearance=1e-4",
+        "nonsmooth new spatial.toml --space",
+        "nonsmooth run spatial.toml --t-end 0.02 --set ball.clearance=1e-4 --output spatial.nc",
     ],
     "compare": ["nonsmooth compare slider-rod --t-end 0.003 --stiffness 1e12 --target 0 --figure compare.png"],
     "study rigid-limit": ["nonsmooth study rigid-limit slider-rod --t-end 0.003 --stiffness 1e10 --stiffness 1e11"],

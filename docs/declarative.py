@@ -11,13 +11,16 @@ from nonsmooth.declarative.reading import Document
 from nonsmooth.declarative.run import Run
 from nonsmooth.declarative.schema import Entry, Table, entries, schema, table_of
 from nonsmooth.declarative.units import NAMES
+from nonsmooth.model.bodies import Body, Ground
+from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.contacts import Contact
+from nonsmooth.model.joints import Joint
 
 HEAD = '''\
 # Mechanisms without Python
 
 A mechanism can be written as a TOML file. `nonsmooth new my_mechanism.toml` writes one to start from, with comments,
-which runs. Another one:
+which runs; with `--space` a spatial one. Another one:
 
 ```toml
 name = "ball on a spring"
@@ -62,9 +65,35 @@ published` aside. Options of the command line go before what `[run]` says: `nons
 - **Numbers** are in SI units, or strings with a unit of the same dimension: `"0.5 mm"`, `"30 deg"`, `"120 rpm"`,
   `"1e-4 kg m^2"`.
 - **Contact laws** are tables with a `kind`. `[contact]` at the top is the law of every contact that has none itself.
-- **Functions of time**, of loads and motions, are tables with a `kind` as well; other functions need Python.
-- `assemble = true` at the top moves the bodies until joints and motors are closed, as `build(assemble=True)` does.
+- **Functions of time**, of loads and motions, are tables with a `kind` as well; other functions need Python. In the
+  list of a vector they stand for numbers: `force = [{ kind = "harmonic", amplitude = "2 N", period = "50 ms" }, 0, 0]`.
+- `assemble = true` at the top moves the bodies until joints and motors are closed, as `build(assemble=True)` does;
+  clearances are left as they are. With `assemble = "centred"` they count as ideal joints meanwhile: journals, balls and
+  slides start in the middle of their clearances, with the velocities of the ideal mechanism.
 - `[provenance]` and `[origin]` say where numbers come from; no equation uses them.
+
+## In space
+
+A model is spatial where its bodies are of the kind `spatial-body`. Points and vectors then have three components, an
+orientation is a quaternion `[w, x, y, z]` of norm 1, and joints that exist in both dimensions are spatial where their
+axis, normal or quaternion is given. A spatial slider-crank with a loose ball joint needs no more than rough positions:
+[spatial_slider_crank.toml](examples/spatial_slider_crank.toml), and in Python
+[spatial_slider_crank.py](examples/spatial_slider_crank.py).
+
+A pose that depends on time has a list of numbers and functions as position, and turns about a fixed axis:
+
+```toml
+[elements.path]
+kind = "prescribed-pose"
+a = "ground"
+b = "platform"
+position = [
+    { kind = "harmonic", amplitude = "0.2 m", period = "2 s", phase = "90 deg" },
+    { kind = "harmonic", amplitude = "0.2 m", period = "2 s" },
+    "-1.45 m",
+]
+quaternion = { kind = "axis-angle", axis = [0, 0, 1], angle = { kind = "ramp", rate = "10 deg/s" } }
+```
 
 ## Errors
 
@@ -91,8 +120,9 @@ nonsmooth.exceptions.DeclarationError: 3 errors in pendulum.toml:
 pendulum.toml:6: elements.rod.mass: "0.2 m" is of another dimension than kg; write a number [kg], or a string such \
 as "2 g".
 pendulum.toml:11: elements.pin.b: the body "rodd" is not in the file. Did you mean rod? Bodies: frame, rod.
-pendulum.toml:12: elements.pin.clearence: a revolute-clearance has no key clearence. Did you mean clearance? It takes \
-kind, contact, clearance, a, b, at_a, at_b, radius, length.
+pendulum.toml:12: elements.pin.clearence: a revolute-clearance has no key clearence. Did you mean clearance or \
+axial_clearance? It takes kind, contact, clearance, a, b, at_a, at_b, radius, length, axis_a, axis_b, axial_clearance, \
+collar_radius, points, ends, parallel.
 
 ```
 
@@ -103,7 +133,8 @@ one of the unit; in Python it is not.
 ## From Python, and to a file
 
 `read_model(path)` gives the model, `write_model(model, path)` writes one, so that it reads back to the same numbers and
-runs to the same bits. A Python function of time cannot be written: `Ramp`, `Harmonic` and `Table` can.
+runs to the same bits; what is read from a file is assembled as the file says. A Python function of time cannot be
+written: `Ramp`, `Harmonic` and `Table` can, vectors of them (`TimeVector`), and `AxisAngle`.
 
 ```python
 >>> from tempfile import TemporaryDirectory
@@ -132,6 +163,8 @@ def page() -> str:
     elements = {kind: table for kind, table in known.elements.items() if table.made.__module__.startswith("nonsmooth.")}
     compliant = known.contacts["compliant"].tables
     motion = known.elements["prescribed-motion"].tables["motion"]
+    turning = known.elements["prescribed-pose"].tables["quaternion"]
+    elements = dict(sorted(elements.items(), key=lambda item: group(item[1].made)))  # stable
     parts = [
         HEAD,
         "## The top of the file\n",
@@ -146,8 +179,8 @@ def page() -> str:
         f"A material is a table: {line(compliant['normal']['johnson'].tables['a'][''])}.\n",
         "### Friction laws\n",
         kinds(compliant["friction"]),
-        "## Functions of time\n\nUnits of a motion; those of loads likewise.\n",
-        kinds(motion),
+        "## Functions of time\n\nUnits of a motion; those of loads likewise. The last is an orientation.\n",
+        kinds({**motion, **turning}),
         "## The run\n\nA stepper or solver is a name, or a table with `kind` and the settings that are changed, as\n"
         '`stepper = { kind = "moreau-jean", theta = 0.6 }`. Files are written to the working folder.\n',
         keys(table_of(Run)),
@@ -156,6 +189,13 @@ def page() -> str:
         units(),
     ]
     return "\n".join(parts)
+
+
+def group(cls: type) -> int:
+    """Where an element stands: bodies, ideal joints, drivers, clearances, free contacts, loads."""
+    groups = (Ground | Body, Joint, Clearance, Contact)
+    place = next((i for i, bases in enumerate(groups) if issubclass(cls, bases)), len(groups))
+    return 2 * place + (place == 1 and cls.__name__.startswith("Prescribed"))
 
 
 def keys(table: type[Table]) -> str:
