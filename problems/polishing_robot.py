@@ -168,7 +168,7 @@ PUBLISHED = Published(
     ),
     facts=FACTS,
     settings={
-        "rigid": (MoreauJean(projection="combined"), 2e-4),
+        "rigid": (MoreauJean(), 1e-4),
         "compliant": (CompliantDae(solver=Dop853()), ErrorControl(rtol=1e-6, atol=1e-8, dt_min=1e-6, dt_max=1e-2)),
     },
 )

@@ -70,9 +70,9 @@ class View:
         return np.asarray(getattr(self, kind)[name], float)
 
     def less(self, other: View) -> View:
-        """The difference to another one at the same times."""
+        """The difference to another one at the same times, of what both have: a part may be loose in one only."""
         q, v, a = (
-            {name: values - theirs[name] for name, values in ours.items()}
+            {name: values - theirs[name] for name, values in ours.items() if name in theirs}
             for ours, theirs in ((self.q, other.q), (self.v, other.v), (self.a, other.a))
         )
         return View(self.t, q, v, a, self.parameters, self.contacts)
@@ -202,8 +202,12 @@ class PublishedRuns:
 
         cases, worlds, measures = list(self.table), list(self.worlds), list(self.units)
         missing = float("nan")
-        found = [[[self.table[case][world].get(m, missing) for m in measures] for world in worlds] for case in cases]
-        printed = [[self.printed[case].get(m, missing) for m in measures] for case in cases]
+        found: Any = [
+            [[self.table[case][world].get(m, missing) for m in measures] for world in worlds] for case in cases
+        ]
+        printed: Any = [[self.printed[case].get(m, missing) for m in measures] for case in cases]
+        shape = len(cases), len(worlds), len(measures)  # also where no case was run
+        found, printed = np.reshape(found, shape), np.reshape(printed, shape[::2])
         data = {
             "measured": (("case", "world", "measure"), found, {"long_name": "largest magnitude of a run"}),
             "published": (("case", "measure"), printed, {"long_name": "printed in the source"}),

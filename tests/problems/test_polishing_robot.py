@@ -1,0 +1,144 @@
+"""The polishing robot: closed-form kinematics, inverse dynamics, and what the clearance of its guide lets it do."""
+
+import numpy as np
+import pytest
+
+from nonsmooth import CompliantDae, Dop853, ErrorControl, GaussQP, InputError, MoreauJean, simulate
+from nonsmooth.diagnostics.signatures import signature_timeline
+from nonsmooth_problems import polishing_robot
+from nonsmooth_problems.polishing_robot_facts import FACTS, deviation, jacobian, reach, states
+from nonsmooth_problems.polishing_robot_motion import LEGS
+
+#: a round of the circle, 2 pi r / v [s]
+ROUND = 2 * np.pi * 0.2 / 0.05
+TIMES = np.linspace(0.0, ROUND, 13)
+QUICK = {group.name: group for group in FACTS if group.name != "clearance of 0.1 mm"}
+
+
+@pytest.fixture(scope="module")
+def ideal():
+    return polishing_robot(ideal=True).build()
+
+
+@pytest.fixture(scope="module")
+def loose():
+    return polishing_robot(restitution=0.0, friction=0.0).build()
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.1])
+def test_the_closed_form_kinematics_close_all_joints_and_drives(offset):
+    """Positions and velocities, all around the circle; 1e-14 is a few units in the last place of 1.5 m."""
+    system = polishing_robot(ideal=True, offset=offset).build()
+    p = system.parameter_values
+    for state in states(system, TIMES, offset):
+        residual = np.array(system.closure(state.t, state.q, p)).ravel()
+        rates = jacobian(system, state) @ state.v + np.array(system.g_t(state.t, state.q, p)).ravel()
+        assert np.max(np.abs(residual)) < 1e-14
+        assert np.max(np.abs(rates)) < 1e-14
+
+
+def test_the_slide_of_the_robot_with_clearance_moves_along(loose):
+    """At the ideal motion all gaps are the clearance, since slide and guide are concentric and aligned."""
+    p = loose.parameter_values
+    for state in states(loose, TIMES):
+        np.testing.assert_allclose(np.array(loose.g_N(state.q, p)).ravel(), 1e-4, rtol=0, atol=1e-15)
+
+
+def test_legs_keep_within_their_stroke(ideal):
+    """1.430 to 1.538 m between the universal joints, by the places of the bodies at both ends of each leg."""
+    lengths = []
+    for state in states(ideal, np.linspace(0.0, ROUND, 721)):
+        q = dict(zip(ideal.q_names, state.q, strict=True))
+        for leg in LEGS:
+            cylinder, tip = (np.array([q[f"{body}{leg}.{axis}"] for axis in "xyz"]) for body in ("cylinder", "tip"))
+            lengths.append(np.linalg.norm(cylinder - tip) + 0.3 + 0.045)
+    assert (min(lengths), max(lengths)) == pytest.approx((1.430, 1.538), abs=5e-4)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_known_facts(name):
+    """Rank, conditioning, drives, lateral reaction, contact modes, and the drift that Baumgarte's feedback leaves."""
+    measured = QUICK[name].measure()
+    assert set(measured) == {fact.name for fact in QUICK[name].entries}
+    for fact in QUICK[name].entries:
+        assert measured[fact.name] == pytest.approx(fact.expected, rel=0, abs=fact.tolerance), fact.name
+
+
+def test_five_freedoms_are_held_by_contact_alone(loose):
+    """61 independent rows for 66 velocities; each direction of the rest moves some gap, so that contact bounds it."""
+    rows = jacobian(loose, loose.start)
+    assert (loose.nv, loose.ng, loose.nc) == (66, 61, 16)
+    assert np.linalg.matrix_rank(rows) == 61
+    with_gaps = np.vstack([rows, np.array(loose.W_N(loose.start.q, loose.parameter_values)).T])
+    assert np.linalg.matrix_rank(with_gaps) == 66
+
+
+def test_the_reach_of_the_platform_is_proportional_to_the_clearance(loose):
+    """The linear program scales; the platform moves by 0.4 of the clearance across, and hardly along the guide."""
+    double = polishing_robot(clearance=2e-4, restitution=0.0, friction=0.0).build()
+    once, twice = reach(loose, loose.start), reach(double, double.start)
+    np.testing.assert_allclose(twice, 2 * once, rtol=1e-9)
+    np.testing.assert_allclose(once, [0.0371e-3, 0.0379e-3, 0.0050e-3], rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize(("offset", "speed"), [(0.0, 0.0), (0.1, 3.4e-3)])
+def test_the_middle_joint_slides_on_a_circle_off_the_centre_only(offset, speed):
+    """Speed of the platform along its guide, largest on the circle; 3.4 mm/s at 0.1 m is rounded to two digits."""
+    system = polishing_robot(ideal=True, offset=offset).build()
+    found = []
+    for state in states(system, np.linspace(0.0, ROUND, 73), offset):
+        r, v = state.q[:3], state.v[:3]
+        found.append(abs(r @ v) / np.linalg.norm(r))
+    assert max(found) == pytest.approx(speed, abs=5e-5)
+
+
+def test_the_ideal_robot_follows_the_circle(ideal):
+    """Drives hold all freedoms, so that the place does not depend on the step; joints are closed to 1e-12."""
+    run = simulate(ideal, MoreauJean(), t_end=0.05, dt=5e-3)
+    assert np.max(np.abs(deviation(run))) < 1e-11
+
+
+def test_slide_and_guide_meet_with_one_plane_that_carries_the_lateral_reaction(loose):
+    """After the flight four corners of one wall touch; their sum is the ideal joint's 171 N, its direction that of x.
+
+    1 % for the turn of the load since t = 0; the corners' shares are not unique and not asked for.
+    """
+    run = simulate(loose, MoreauJean(), t_end=0.05, dt=5e-4)
+    assert signature_timeline(run, "guide").modes == ("free", "1 plane")
+    assert sum(run.P_N[name][-1] for name in run.gap) / 5e-4 == pytest.approx(171, rel=0.01)
+
+
+def test_contact_is_a_word_or_a_law():
+    with pytest.raises(InputError, match='contact must be "rigid", "compliant" or a law'):
+        polishing_robot(contact="soft")
+
+
+@pytest.mark.slow
+def test_the_platform_moves_as_far_as_the_clearance_lets_it():
+    """0.038, 0.038, 0.005 mm for 0.1 mm, and two rigid steppers that agree within 1 % of the clearance."""
+    (group,) = (group for group in FACTS if group.name not in QUICK)
+    measured = group.measure()
+    for fact in group.entries:
+        assert measured[fact.name] == pytest.approx(fact.expected, rel=0, abs=fact.tolerance), fact.name
+
+
+@pytest.mark.slow
+def test_friction_holds_the_guide_on_its_wall():
+    """The lateral reaction, 171 N, has a small share along the wall, by which the load turns with the circle.
+
+    Without friction the guide slides to the second wall, 0.038 mm; exact Coulomb friction holds it within 1 % of that.
+    """
+    system = polishing_robot(restitution=0.0, friction=0.08).build()
+    for stepper in (MoreauJean(), GaussQP()):
+        run = simulate(system, stepper, t_end=0.1, dt=5e-4)
+        assert np.max(np.abs(deviation(run)[:, 1])) < 4e-7
+        assert run.certificate.motion_residual < 1e-11 and run.certificate.complementarity < 1e-11
+
+
+@pytest.mark.slow
+def test_compliant_contact_rests_where_rigid_contact_does():
+    """Within 6 % of the clearance, of which the corners' indentation of some 2 um is a third."""
+    system = polishing_robot("compliant", friction=0.08).build()
+    control = ErrorControl(rtol=1e-6, atol=1e-8, dt_min=1e-6, dt_max=1e-2)
+    run = simulate(system, CompliantDae(solver=Dop853()), t_end=0.2, dt=control)
+    assert deviation(run)[-1, 0] == pytest.approx(-0.0371e-3, abs=6e-6)
