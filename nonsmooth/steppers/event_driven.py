@@ -30,6 +30,7 @@ from nonsmooth.model.system import System
 from nonsmooth.programs import QP, FrictionContact, Program, Solution
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.base import OPEN, Ask, Step, Stepping
+from nonsmooth.steppers.crossing import crossed, reach_of_singular
 from nonsmooth.steppers.events import (
     BREAKAWAY,
     LANDED,
@@ -61,6 +62,8 @@ REJECTIONS = 60
 EVENTS = 30
 #: events within dt_min after which a run does not get on, and what a step without one counts
 STALLED, SMOOTH = 2000, 0.02
+#: share of dt_min below which steps crawl, and so many of them in a row that joints which lose their rank end the run
+CRAWL, CRAWLED = 0.1, 1000
 
 
 @dataclass(frozen=True)
@@ -149,6 +152,7 @@ class EventDrivenFormulation:
         self.motion = Motion(m, TABLEAUS[stepper.order], control.rtol, control.atol)
         self.transitions = Transitions(self.motion, control.dt_min, self.window)
         self._last: Point | None = None
+        self._crawled = 0
 
     def counts(self) -> dict[str, int]:
         """Evaluations of accelerations and contact forces."""
@@ -203,10 +207,14 @@ class EventDrivenFormulation:
         if point.t - since > self.control.dt_min:
             since, count = point.t, 0.0
         if count >= STALLED:
+            advice = "looser rtol and atol, or smoother loads, allow longer steps."
+            if self.system.nc:
+                advice = f"A larger dt_min ends bounces, a larger simultaneity joins impacts, and {advice}"
+            counted = f"{STALLED} events, or {STALLED / SMOOTH:g} steps," if self.system.nc else f"{STALLED / SMOOTH:g}"
+            lost = self.mechanism.lost_rank(point.t, point.q)
             raise SolverFailed(
-                f"the run does not get on: {STALLED} events, or {STALLED / SMOOTH:g} steps, within dt_min = "
-                f"{self.control.dt_min:g} s. A larger dt_min ends bounces, a larger simultaneity joins impacts, "
-                "and looser rtol and atol, or smoother loads, allow longer steps."
+                f"the run does not get on: {counted}{'' if self.system.nc else ' steps'} within dt_min = "
+                f"{self.control.dt_min:g} s.{lost or ' ' + advice[0].upper() + advice[1:]}"
             )
         memory = {**before.stepper_memory, **phase.memory()}
         memory |= {"dt": np.array([dt]), "stall": np.array([since, count + (1.0 if event else SMOOTH)])}
@@ -257,6 +265,14 @@ class EventDrivenFormulation:
         if dt > 0.99 * longest:
             dt = longest
         for _ in range(REJECTIONS):
+            if rejected and self.system.ng:
+                reach = reach_of_singular(self.motion, point, phase)
+                if reach.half < reach.time <= 1.5 * dt + reach.half:  # end a step just before the singular position
+                    dt = min(dt, reach.time - reach.half / 2)
+                elif reach.time <= reach.half and point.t + 2 * reach.time <= t_end:
+                    over = crossed(self.motion, point, 2 * reach.time, phase)
+                    if over is not None:
+                        return over, min(max(2 * reach.time, 1e-2 * wanted), self.control.dt_max)
             trial = self._advance(point, dt, phase, t_end)
             exponent = -1.0 / self.motion.tableau.exponent
             factor = min(GROW, max(SHRINK, SAFETY * trial.error**exponent)) if trial.error > 0 else GROW
@@ -264,6 +280,7 @@ class EventDrivenFormulation:
                 suggestion = trial.dt * (min(factor, 1.0) if rejected else factor)
                 if dt == longest and not rejected:  # cut short by the end
                     suggestion = max(suggestion, wanted)
+                self._refuse_to_crawl(trial)
                 return trial, min(suggestion, self.control.dt_max)
             rejected = True
             dt *= factor if np.isfinite(trial.error) else SHRINK
@@ -273,6 +290,18 @@ class EventDrivenFormulation:
             f"no step from t = {point.t:.9g} s meets rtol = {self.control.rtol:g}, atol = {self.control.atol:g}; "
             "loosen them, or check for loads that jump."
         )
+
+    def _refuse_to_crawl(self, trial: Trial) -> None:
+        """Raise SolverFailed where steps stay far below dt_min because joints lose their rank."""
+        self._crawled = self._crawled + 1 if trial.dt < CRAWL * self.control.dt_min else 0
+        if self._crawled < CRAWLED or self._crawled % CRAWLED:
+            return
+        lost = self.mechanism.lost_rank(trial.start.t, trial.start.q)
+        if lost:
+            raise SolverFailed(
+                f"the run does not get on: {CRAWLED} steps in a row were shorter than {CRAWL:g} dt_min, the last "
+                f"{trial.dt:.3g} s.{lost}"
+            )
 
     def _advance(self, point: Point, dt: float, phase: Phase, t_end: float) -> Trial:
         return self.motion.advance(point, t_end if dt >= t_end - point.t else point.t + dt, phase)
@@ -328,7 +357,10 @@ class EventDrivenFormulation:
     ) -> Step:
         m, nc, ng = self.mechanism, self.system.nc, self.system.ng
         left, stages, dt = trial.end, trial.stages, trial.dt
-        weights = dt * self.motion.tableau.B if dt > 0 else np.zeros(1)
+        # a step over a singular position has its ends alone
+        mean, n = self.motion.tableau.B, len(stages)
+        mean = mean if n == mean.size else np.full(n, 1 / n)
+        weights = dt * mean if dt > 0 else np.zeros(1)
         P_N, P_T, friction = np.zeros(nc), np.zeros(self.system.nt), 0.0
         if phase.closed.size:
             P_N = weights @ np.array([x.lam_N for x in stages])
@@ -336,8 +368,6 @@ class EventDrivenFormulation:
             friction = -float(weights @ np.array([x.lam_T @ x.slip for x in stages]))
         reaction, reaction_impact, work, work_impact = np.zeros(0), np.zeros(0), 0.0, 0.0
         if ng:
-            p = m.p
-            mean = self.motion.tableau.B if dt > 0 else np.zeros(1)
             reactions = np.array([m.reaction(x.t, x.q, x.lam_g) for x in stages])
             reaction = mean @ reactions
             work = -float(weights @ np.array([x.lam_g @ x.g_t for x in stages]))

@@ -229,10 +229,10 @@ class Mechanism:
         rows = [self.names[i] for i in np.flatnonzero(shares > PART * np.max(shares))]
         joints = list(dict.fromkeys(name.rpartition(".")[0] or name for name in rows))
         return (
-            f" The mechanism is near a singular position at t = {t:.9g} s: the rank of its joints falls from {self.rank} "
-            f"to {self.rank - lost} (smallest singular value {sizes[self.rank - 1]:.3g}), where the rows of "
-            f"{', '.join(joints)} become dependent and it could branch; start it elsewhere, or let a spring or a driver "
-            "decide."
+            f" The mechanism is near a singular position at t = {t:.9g} s: the rank of its joints falls from "
+            f"{self.rank} to {self.rank - lost} (smallest singular value {sizes[self.rank - 1]:.3g}), where the rows "
+            f"of {', '.join(joints)} become dependent and it could branch; start it elsewhere, or let a spring or a "
+            "driver decide."
         )
 
     def force(self, t: float, q: Array, v: Array) -> Array:

@@ -125,6 +125,7 @@ def moreau_step(A, f, t1):  # type: ignore[no-untyped-def]
         some = moreau_portions(A, f, dt) if lc(A, N_PORTIONS) > 1 else moreau_gaps(A, f, dt)
     if lc(A, N_ROWS):
         if not moreau_joints(A, f, t0, t1, theta, some, standing):
+            forget_joints(A, f)
             return UNCERTAIN
         return moreau_record(A, f, t0, t1, some, SOLVED if some else UNSOLVED)
     ended, status = moreau_free(A, f, t0, dt, theta, some), UNCERTAIN

@@ -265,3 +265,16 @@ def remember_joints(A, f):  # type: ignore[no-untyped-def]
     for k in range(lc(A, N_ROWS)):
         row = first + ROW_STEP * k
         remember(row, HISTORY_J, ld(row, P_A) - ld(row, MENDED), 4)
+
+
+@njit(**OPT)
+def forget_joints(A, f):  # type: ignore[no-untyped-def]
+    """What failed passes have left, as at a singular position, from which the next step must not begin."""
+    factor_joints(A, f, start_row(f))
+    first = f + lc(A, ROWS)
+    for k in range(lc(A, N_ROWS)):
+        row = first + ROW_STEP * k
+        for i in range(4):
+            st(row, HISTORY_J + i, 0.0)
+        st(row, LEFT_OPEN, 0.0)
+        st(row, WAS_OPEN, 0.0)

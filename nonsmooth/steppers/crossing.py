@@ -1,0 +1,80 @@
+"""Steps over singular positions, where directions of joints become dependent for one instant.
+
+Next to such a position the forces of joints grow like 1/sigma, sigma the singular value that vanishes, and round-off in
+accelerations like 1/sigma**2: a method that looks at accelerations must not look there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from nonsmooth.steppers.phases import Motion, Phase, Point, Trial
+
+__all__ = ["Reach", "crossed", "reach_of_singular"]
+
+#: smallest singular value of the joints' directions below which a step goes over a singular position
+CROSSING = 2e-4
+#: singular value above which none is near
+FAR = 0.1
+#: share of that value by which the mechanism is moved to see how it changes
+NUDGE = 1e-2
+#: most passes of such a step, the change of velocity at which they may end, and the most change in all
+CROSSINGS, SETTLED, KICK = 40, 1e-8, 0.1
+TINY = float(np.finfo(float).tiny)
+
+
+class Reach(NamedTuple):
+    """Time [s] until joints become dependent, and that within which a step goes over it."""
+
+    time: float
+    half: float
+
+
+def reach_of_singular(motion: Motion, point: Point, phase: Phase) -> Reach:
+    """When the smallest singular value of the joints' directions comes to zero, if it goes on as now."""
+    m, never = motion.m, Reach(np.inf, 0.0)
+    if phase.redundant or phase.closed.size:
+        return never
+    sizes = m.smallest(point.W_g)
+    if sizes > FAR:
+        return never
+    ahead = sizes * NUDGE
+    speed = float(np.max(np.abs(point.v), initial=0.0))
+    if speed == 0.0:
+        return never
+    dt = ahead / speed
+    falls = (sizes - m.smallest(m.at(point.t + dt, m.moved(point.q, point.v, dt)).W_g)) / dt
+    return Reach(sizes / falls, CROSSING / falls) if falls > 0.0 else never
+
+
+def crossed(motion: Motion, start: Point, dt: float, phase: Phase) -> Trial | None:
+    """A step over a singular position of the joints, which never looks at it; None where it does not close.
+
+    It is that of RATTLE, symmetric and of second order: impulses along the directions at the start close the joints
+    at the end, on the branch that lies nearest to the motion before, and impulses there close their rates. At both
+    ends the directions are independent. With a length of 2 sigma / |sigma'|, sigma the singular value that
+    vanishes, its error is of the order of sigma**3.
+    """
+    m, t, best = motion.m, start.t + dt, np.inf
+    q, u, change = m.moved(start.q, start.v, dt), start.v, m.metric.change
+    for _ in range(CROSSINGS):
+        force = m.force(start.t + dt / 2, m.moved(start.q, u, dt / 2), u)
+        W, _, _, _, _, g = motion.closure(t, q, m.p)
+        pushes = change(start.W_g)
+        free = start.v + change(dt / 2 * force)
+        P = np.linalg.lstsq(W.T @ pushes, W.T @ (u - free) - g / dt, rcond=1e-14)[0]
+        before, u = u, free + pushes @ P
+        q = m.moved(start.q, u, dt)
+        moved = m.metric.length(u - before) / max(m.metric.length(u), TINY)
+        if moved >= best and moved < SETTLED:
+            break
+        best = min(best, moved)
+    else:
+        return None
+    q, v = motion.projected(t, q, u + change(dt / 2 * force), phase)
+    end = motion.at(t, q, v, phase)
+    if not np.all(np.isfinite(end.a)) or m.metric.length(end.v - start.v) > KICK * m.metric.length(start.v):
+        return None
+    return Trial(dt, (start, end), end, 0.0)
