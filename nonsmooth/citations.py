@@ -422,6 +422,16 @@ ENTRIES: dict[str, Entry] = {
         2026,
         "Aerospace",
     ),
+    "zhu2025": _article(
+        "Zhu, Shuaishuai and Cheng, Gang and Guo, Feng and Pang, Yusong",
+        "Dynamic Modeling and Response Analysis of an Optical Machining Robot with Prismatic Joint Clearance",
+        "Applied Sciences", 2025, "15", "3197", "10.3390/app15063197",
+    ),
+    "wang2021": _other(
+        "Wang, Linjun and Xu, Bo and Zheng, Min and Zhu, Zongxiao and Zhang, Dong",
+        "Elastic dynamics modeling and analysis for a 6-RSS parallel robot with joint clearance", 2021,
+        "Computer Integrated Manufacturing Systems, published online 29 December 2021",
+    ),
 }  # fmt: skip
 
 #: stepper, solver or law -> what it stands on; nothing where there is nothing to cite beyond this package
@@ -511,6 +521,8 @@ PROBLEMS: dict[str, tuple[str, ...]] = {
     "newtons-cradle": (),
     "painleve-rod": ("painleve1895",),
     "pendulum-with-stop": (),
+    "polishing-robot": ("zhu2025",),
+    "six-rss": ("wang2021",),
     "slide-in-guide": (),
     "slider-crank-revolute": ("ravn1998", "schwab2002", "flores2004"),
     "slider-crank-translational": ("flores2010",),

@@ -47,6 +47,8 @@ class ForceAxes:
     def forces(self) -> Columns:
         """Force on the second body of each contact, in the ground frame (n, nc, dimension) [N]."""
         axes = self.system.contact_axes(self.q, self.parameters)
-        parts = np.concatenate([self.lam_N[:, :, None], self.lam_T.reshape(*self.lam_N.shape, self.system.dimension - 1)], axis=2)
+        parts = np.concatenate(
+            [self.lam_N[:, :, None], self.lam_T.reshape(*self.lam_N.shape, self.system.dimension - 1)], axis=2
+        )
         vectors = np.einsum("nck,nckd->ncd", parts, axes)
         return Columns("contact", self.system.contact_names, vectors, ["N"] * self.system.nc)

@@ -104,7 +104,7 @@ def check(run, name):
     certificate = run.certificate
     assert run.status == "finished" and certificate.motion_residual <= 1e-11
     if name == "moreau-jean":
-        assert certificate.complementarity <= 1e-11 and certificate.gap_violation <= 0.1 * CLEARANCE
+        assert certificate.complementarity <= 1e-11 and certificate.gap_violation <= 0.3 * CLEARANCE
         return
     assert certificate.gap_violation <= 1e-12
     # contacts that strike together within the stated window of 1e-7 s are still that far from each other
