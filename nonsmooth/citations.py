@@ -422,11 +422,6 @@ ENTRIES: dict[str, Entry] = {
         2026,
         "Aerospace",
     ),
-    "zhu2025": _article(
-        "Zhu, Shuaishuai and Cheng, Gang and Guo, Feng and Pang, Yusong",
-        "Dynamic Modeling and Response Analysis of an Optical Machining Robot with Prismatic Joint Clearance",
-        "Applied Sciences", 2025, "15", "3197", "10.3390/app15063197",
-    ),
     "wang2021": _other(
         "Wang, Linjun and Xu, Bo and Zheng, Min and Zhu, Zongxiao and Zhang, Dong",
         "Elastic dynamics modeling and analysis for a 6-RSS parallel robot with joint clearance", 2021,
