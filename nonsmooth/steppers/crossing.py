@@ -22,6 +22,8 @@ FAR = 0.1
 NUDGE = 1e-2
 #: most passes of such a step, the change of velocity at which they may end, and the most change in all
 CROSSINGS, SETTLED, KICK = 40, 1e-8, 0.1
+#: share of the largest singular value of the joints' compliance below which rows say nothing new anywhere
+DEPENDENT = 1e-12
 TINY = float(np.finfo(float).tiny)
 
 
@@ -35,7 +37,7 @@ class Reach(NamedTuple):
 def reach_of_singular(motion: Motion, point: Point, phase: Phase) -> Reach:
     """When the smallest singular value of the joints' directions comes to zero, if it goes on as now."""
     m, never = motion.m, Reach(np.inf, 0.0)
-    if phase.redundant or phase.closed.size:
+    if phase.closed.size:
         return never
     sizes = m.smallest(point.W_g)
     if sizes > FAR:
@@ -64,7 +66,7 @@ def crossed(motion: Motion, start: Point, dt: float, phase: Phase) -> Trial | No
         W, _, _, _, _, g = motion.closure(t, q, m.p)
         pushes = change(start.W_g)
         free = start.v + change(dt / 2 * force)
-        P = np.linalg.lstsq(W.T @ pushes, W.T @ (u - free) - g / dt, rcond=1e-14)[0]
+        P = np.linalg.lstsq(W.T @ pushes, W.T @ (u - free) - g / dt, rcond=DEPENDENT)[0]
         before, u = u, free + pushes @ P
         q = m.moved(start.q, u, dt)
         moved = m.metric.length(u - before) / max(m.metric.length(u), TINY)

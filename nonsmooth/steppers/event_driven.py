@@ -207,15 +207,14 @@ class EventDrivenFormulation:
         if point.t - since > self.control.dt_min:
             since, count = point.t, 0.0
         if count >= STALLED:
-            advice = "looser rtol and atol, or smoother loads, allow longer steps."
+            smooth = f"{STALLED / SMOOTH:g} steps"
+            advice = "Looser rtol and atol, or smoother loads, permit longer steps."
             if self.system.nc:
-                advice = f"A larger dt_min ends bounces, a larger simultaneity joins impacts, and {advice}"
-            counted = f"{STALLED} events, or {STALLED / SMOOTH:g} steps," if self.system.nc else f"{STALLED / SMOOTH:g}"
+                smooth = f"{STALLED} events, or {smooth},"
+                advice = "A larger dt_min ends bounces, a larger simultaneity joins impacts. " + advice
             lost = self.mechanism.lost_rank(point.t, point.q)
-            raise SolverFailed(
-                f"the run does not get on: {counted}{'' if self.system.nc else ' steps'} within dt_min = "
-                f"{self.control.dt_min:g} s.{lost or ' ' + advice[0].upper() + advice[1:]}"
-            )
+            smooth += f" within dt_min = {self.control.dt_min:g} s"
+            raise SolverFailed(f"the run does not get on: {smooth}.{lost or ' ' + advice}")
         memory = {**before.stepper_memory, **phase.memory()}
         memory |= {"dt": np.array([dt]), "stall": np.array([since, count + (1.0 if event else SMOOTH)])}
         self._last = point
@@ -358,8 +357,7 @@ class EventDrivenFormulation:
         m, nc, ng = self.mechanism, self.system.nc, self.system.ng
         left, stages, dt = trial.end, trial.stages, trial.dt
         # a step over a singular position has its ends alone
-        mean, n = self.motion.tableau.B, len(stages)
-        mean = mean if n == mean.size else np.full(n, 1 / n)
+        mean = self.motion.tableau.B if len(stages) != 2 else np.full(2, 0.5)
         weights = dt * mean if dt > 0 else np.zeros(1)
         P_N, P_T, friction = np.zeros(nc), np.zeros(self.system.nt), 0.0
         if phase.closed.size:

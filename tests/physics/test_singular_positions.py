@@ -21,9 +21,13 @@ from nonsmooth import (
     Landing,
     Model,
     MoreauJean,
+    ParallelAxes,
     PlanarBody,
+    PointOnLine,
     Revolute,
     SimulationFailed,
+    SpatialBody,
+    Spherical,
     Trajectory,
     simulate,
 )
@@ -135,3 +139,31 @@ def test_a_step_that_does_not_go_over_names_joints_time_and_rank() -> None:
         simulate(n_four_bar(2), GaussQP(), t_end=LAST, dt=Landing(1e-6, 1e-3))
     assert "rows of A0, A1" in str(e.value)
     assert "bounce" not in str(e.value)
+
+
+def parallelogram_in_space(angle: float) -> System:
+    """A window in space whose coupler is kept upright by parallel axes alone, its cranks at this angle."""
+    out, turn = (math.cos(angle), math.sin(angle)), (math.cos(angle / 2), 0.0, 0.0, math.sin(angle / 2))
+    z, bar = (0.0, 0.0, 1.0), {"mass": 1.0, "inertia": (0.01, 0.1, 0.1)}
+    first = SpatialBody("first", position=(out[0] / 2, out[1] / 2, 0.0), quaternion=turn, **bar)
+    second = SpatialBody("second", position=(1 + out[0] / 2, out[1] / 2, 0.0), quaternion=turn, **bar)
+    coupler = SpatialBody("coupler", position=(0.5 + out[0], out[1], 0.0), **bar)
+    near, far = (-0.5, 0.0, 0.0), (0.5, 0.0, 0.0)
+    joints = [
+        Revolute("A", "ground", first, at_b=near, axis_a=z, axis_b=z),
+        Revolute("B", "ground", second, at_a=(1.0, 0.0, 0.0), at_b=near, axis_a=z, axis_b=z),
+        Spherical("L", first, coupler, at_a=far, at_b=near),
+        ParallelAxes("upright", "ground", coupler, axis_a=z, axis_b=z),
+        PointOnLine("R", second, coupler, at_a=far, at_b=far, axis_a=z),
+    ]
+    gravity = Gravity(acceleration=(0.0, -9.81, 0.0))
+    return Model([Ground("ground"), first, second, coupler, *joints, gravity]).build()
+
+
+def test_event_driven_goes_over_flat_positions_in_space() -> None:
+    control = ErrorControl(rtol=1e-7, atol=1e-9, dt_min=1e-6, dt_max=1e-2)
+    run = simulate(parallelogram_in_space(1.4), EventDriven(), t_end=1.5, dt=control)
+    heights = run.q["first.y"]
+    assert np.sum(np.diff(np.sign(heights)) != 0) >= 1
+    assert np.ptp(run.energy["kinetic"] + run.energy["potential"]) < 1e-6  # J, of a motion of some 10 J at rtol = 1e-7
+    assert run.q["second.y"] == pytest.approx(heights, abs=1e-9)
