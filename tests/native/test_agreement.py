@@ -113,7 +113,7 @@ def drawers(restitution: float) -> Model:
 
 
 def models() -> dict[str, Model]:
-    found = {name: problem() for name, problem in find_problems().items()}
+    found = {name: problem() for name, problem in find_problems().items() if "spatial" not in problem.tags}
     found |= {
         "four-bar": four_bar(),
         "chain": chain(),

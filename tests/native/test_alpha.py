@@ -114,7 +114,7 @@ def pressed() -> Model:
 
 
 OWN = {"loop": loop(), "swing": swing(), "pressed": pressed(), "rod-1": slider_rod(case=1), "rod-3": slider_rod(case=3)}
-MODELS = {name: problem() for name, problem in find_problems().items()} | OWN
+MODELS = {name: problem() for name, problem in find_problems().items() if "spatial" not in problem.tags} | OWN
 
 
 def both(system, t_end, dt, stepper=GeneralizedAlpha(), **run):  # noqa: B008
