@@ -25,7 +25,6 @@ from functools import cached_property
 
 import casadi as ca
 import numpy as np
-from scipy.linalg import qr
 
 from nonsmooth.evaluation import Array, Evaluator
 from nonsmooth.model.compliance import Compliance, tangent_spins
@@ -82,6 +81,8 @@ def independent_rows(system: System) -> list[int] | None:
     redundant = len(system.redundant)
     if not redundant:
         return None
+    from scipy.linalg import qr
+
     p, start = system.parameter_values, system.start
     directions = system.inverse_factor(p).full() @ system.W_g(start.t, start.q, p).full()
     order = qr(directions / np.linalg.norm(directions, axis=0), mode="r", pivoting=True)[1]

@@ -356,9 +356,9 @@ class EventDrivenFormulation:
     ) -> Step:
         m, nc, ng = self.mechanism, self.system.nc, self.system.ng
         left, stages, dt = trial.end, trial.stages, trial.dt
-        # a step over a singular position has its ends alone
-        mean = self.motion.tableau.B if len(stages) != 2 else np.full(2, 0.5)
-        weights = dt * mean if dt > 0 else np.zeros(1)
+        # a step over a singular position has its ends alone, an impact at the start one point
+        mean = {1: np.zeros(1), 2: np.full(2, 0.5)}.get(len(stages), self.motion.tableau.B)
+        weights = dt * mean
         P_N, P_T, friction = np.zeros(nc), np.zeros(self.system.nt), 0.0
         if phase.closed.size:
             P_N = weights @ np.array([x.lam_N for x in stages])
