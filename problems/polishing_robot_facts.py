@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
-from scipy.linalg import null_space
-from scipy.optimize import linprog
 
 from nonsmooth.evaluation import Array
 from nonsmooth.facts import Fact, Facts
@@ -57,6 +55,9 @@ def reach(system: System, state: State) -> Array:
     Motions that leave joints and drives closed are the null space N of W_g'; the gaps bound them, linearised,
     ``g_N + W_N' N s >= 0``. Each displacement is the solution of a linear program.
     """
+    from scipy.linalg import null_space
+    from scipy.optimize import linprog
+
     N = null_space(jacobian(system, state))
     p = system.parameter_values
     rows = -np.array(system.W_N(state.q, p)).T @ N
