@@ -78,7 +78,7 @@ def evaluated(t: ca.SX, poses: Poses, times: Array) -> dict[str, tuple[Array, Ar
     return found
 
 
-def starts(t: ca.SX, poses: Poses) -> dict[str, dict[str, tuple[float, ...]]]:
+def starts(t: ca.SX, poses: Poses) -> dict[str, dict[str, Any]]:
     """By body `position`, `quaternion`, `velocity` and `angular_velocity` at t = 0, as a `SpatialBody` takes them."""
     found = {}
     for name, (r, R, velocity, omega) in evaluated(t, poses, np.zeros(1)).items():

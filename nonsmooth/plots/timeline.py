@@ -25,12 +25,14 @@ FILLS = (OPEN, COLOURS[0], COLOURS[4], COLOURS[1], COLOURS[3])
 HATCHES = ("", "", "////", "\\\\\\\\", "xxxx")
 
 
-def _pattern(mode: int) -> dict[str, str]:
-    """Fill and hatch of a mode; beyond the fills that there are they come again with other hatches."""
-    if mode == 0:
-        return {"facecolor": FILLS[0], "hatch": HATCHES[0]}
+def _fill(mode: int) -> str:
+    """Beyond the fills that there are they come again, with other hatches."""
+    return FILLS[0] if mode == 0 else FILLS[1 + (mode - 1) % (len(FILLS) - 1)]
+
+
+def _hatch(mode: int) -> str:
     turn, place = divmod(mode - 1, len(FILLS) - 1)
-    return {"facecolor": FILLS[1 + place], "hatch": HATCHES[1 + (place + turn) % (len(HATCHES) - 1)]}
+    return HATCHES[0] if mode == 0 else HATCHES[1 + (place + turn) % (len(HATCHES) - 1)]
 
 
 def mode_bars(timelines: Timeline | Sequence[Timeline], *, ax: Axes | None = None) -> Axes:
@@ -66,14 +68,14 @@ def mode_bars(timelines: Timeline | Sequence[Timeline], *, ax: Axes | None = Non
             of = line.mode == mode
             bars = np.column_stack([line.start[of], (line.end - line.start)[of]]) / factor
             axis.broken_barh(
-                bars.tolist(), (place - 0.36, 0.72), **_pattern(mode), edgecolor="white",
+                bars.tolist(), (place - 0.36, 0.72), facecolor=_fill(mode), hatch=_hatch(mode), edgecolor="white",
                 linewidth=0.0,
             )  # fmt: skip
     first = lines[0]
     shares = first.shares() if len(lines) == 1 else {}
     handles = [
         Patch(
-            **_pattern(mode), edgecolor="white", linewidth=0.0,
+            facecolor=_fill(mode), hatch=_hatch(mode), edgecolor="white", linewidth=0.0,
             label=modes[mode] + (f" {_percent(shares[modes[mode]])}" if shares else ""),
         )
         for mode in used
