@@ -195,7 +195,8 @@ def _newton(mpcc: MPCC, solution: Solution, pinned: Mask, touching: Mask) -> tup
     best, error, failures = solution, np.inf, 0
     for _ in range(NEWTON_STEPS):
         c, G, c_x, c_y, G_x, G_y = mpcc.structure.jacobians(x, y, mpcc.p)
-        closed = mpcc.binding & (G / mpcc.G_scale < y / mpcc.y_scale)
+        with np.errstate(invalid="ignore"):  # an iterate that has diverged closes nothing, and its residual refuses it
+            closed = mpcc.binding & (G / mpcc.G_scale < y / mpcc.y_scale)
         y = np.where(closed, y, 0.0)
         held = closed | touching
         # y has moved where a pair opened, and c and G with it
