@@ -14,7 +14,7 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.model.elements import Element
-from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement
+from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement, rotation_matrix
 from nonsmooth.quantities import Quantity, Unit
 
 __all__ = ["Body", "Ground", "PlanarBody", "SpatialBody"]
@@ -199,19 +199,7 @@ class SpatialBody(Body):
         return np.concatenate(q), np.concatenate(v)
 
     def placement(self, q: ca.SX, v: ca.SX) -> Placement:
-        w, x, y, z = (q[i] for i in range(3, 7))
-        norm2 = w * w + x * x + y * y + z * z
-        rotation = (
-            ca.blockcat(
-                [
-                    [w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                    [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
-                    [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z],
-                ]
-            )
-            / norm2
-        )
-        return SpatialPlacement(ca.vertcat(q[:3], ca.vec(rotation)), v)
+        return SpatialPlacement(ca.vertcat(q[:3], ca.vec(rotation_matrix(q[3:]))), v)
 
     def kinematics(self, q: ca.SX) -> ca.SX:
         return ca.diagcat(ca.SX.eye(3), 0.5 * _quaternion_rates(q[3:]))

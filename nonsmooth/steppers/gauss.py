@@ -79,6 +79,7 @@ class GaussFormulation(ABC):
             system, parameters, control.dt if isinstance(control, ConstantStep) else control.dt_max
         )
         self.rough, self.everywhere = self.mechanism.rough, np.ones(system.nc, dtype=bool)
+        self._combined: tuple[State, Array] | None = None
         self.unbounded = np.full(self.mechanism.rank, np.inf)
         self.reach = np.where(self.mechanism.angular, TURN / self.mechanism.longest, np.inf)
         scheme, rank = IMPLICIT_EULER if constant else HALF_KICK, self.mechanism.rank
@@ -113,11 +114,14 @@ class GaussFormulation(ABC):
         return np.concatenate([fixed, self._combinations(state).ravel(order="F")])
 
     def _combinations(self, state: State) -> Array:
-        """Orthonormal combinations (rank, ng) of the joints' rows that say as much as all of them, as at the start."""
-        m = self.mechanism
-        shares = m.independent(m.at(state.t, state.q).W_g, np.zeros(self.system.ng)).shares
-        assert shares is not None
-        return np.asarray(np.linalg.qr(shares)[0].T)
+        """Orthonormal combinations (rank, ng) of the joints' rows that say as much as all of them, at the start of the
+        step; those of the last start are remembered."""
+        if self._combined is None or self._combined[0] is not state:
+            m = self.mechanism
+            shares = m.independent(m.at(state.t, state.q).W_g, np.zeros(self.system.ng)).shares
+            assert shares is not None
+            self._combined = state, np.asarray(np.linalg.qr(shares)[0].T)
+        return self._combined[1]
 
     def joint_impulses(self, state: State, P: Array) -> Array:
         """Impulses of all rows of the joints from those of the combinations that the step's equations have."""
