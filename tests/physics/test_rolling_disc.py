@@ -45,7 +45,8 @@ def rolling_disc():
         ),
         CylinderPlane(
             "edge", "ground", "disc", radius=RADIUS, length=THICKNESS, axis=(0.0, 0.0, 1.0),
-            at_b=(0.0, 0.0, THICKNESS / 2), normal=(0.0, 0.0, 1.0), points=0, contact=Rigid(restitution=0.0, friction=0.5),
+            at_b=(0.0, 0.0, THICKNESS / 2), normal=(0.0, 0.0, 1.0), points=0,
+            contact=Rigid(restitution=0.0, friction=0.5),
         ),
         Gravity(acceleration=(0.0, 0.0, -GRAVITY)),
     ]).build()  # fmt: skip
