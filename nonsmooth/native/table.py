@@ -202,5 +202,7 @@ SETTLED, STALLED, TURNED, FINEST, EPSILON = 1e-13, 1e-9, 0.5, 1e-15, 2.0**-52
 SETTLING, BINDING = 12, 24
 #: passes that shrink nothing before a step may end, and after how many of all it may with a larger change
 STUCK, LATE = 3, 40
+#: share of a lasting contact's impulse above which it takes part in an impact
+PRESSING = 1e-9
 #: by how much a pass has to shrink what moves, or the next ones go along secants; their least and largest share
 SLOW, SECANT, LEAST_SHARE, MOST_SHARE = 0.1, 3, -10.0, 0.97

@@ -34,10 +34,11 @@ MOST_BULGE = 0.5
 
 
 class Correction(NamedTuple):
-    """A change of velocity and the impulses of its rows."""
+    """A change of velocity and the impulses of its rows; whether these were chosen among others that act alike."""
 
     change: Array
     impulses: Array
+    redundant: bool = False
 
 
 class Rows(NamedTuple):
@@ -149,7 +150,8 @@ def _corrected(m: Mechanism, rows: Rows, closed: Mask, last: Array, known: bool)
         delassus = (unit @ unit.T) * norms * norms[:, None]
         program = FrictionContact(delassus, -rates, m.friction[index], 1 + m.tangents, ng, names)
         warm = np.zeros(rates.size)
-        if m.tangents > 1:
+        # where rows are redundant impulses are not unique, and passes would not settle on some
+        if m.tangents > 1 or _dependent(unit):
             warm = last[bound]
             program = near_impulses(program, warm)
         guess = Solution(program.b, warm, "guess", 0, "guess", np.ones(rates.size, dtype=bool))
@@ -158,6 +160,13 @@ def _corrected(m: Mechanism, rows: Rows, closed: Mask, last: Array, known: bool)
     else:
         impulses[bound] = yield from _quadratic(m, W, rates, names)
     return Correction(lag + m.metric.change(rows.at_end @ impulses), impulses)
+
+
+def _dependent(unit: Array) -> bool:
+    """Whether rows of length 1 are linearly dependent."""
+    if unit.shape[0] > unit.shape[1]:
+        return True
+    return bool(np.linalg.svd(unit, compute_uv=False)[-1] < DEPENDENT)
 
 
 def _quadratic(m: Mechanism, W: Array, rates: Array, names: tuple[str, ...]) -> Generator[Ask, Solution, Array]:
@@ -185,29 +194,44 @@ def _with_modes(m: Mechanism, rows: Rows, closed: Mask, last: Array) -> Correcti
         drag = np.where(slipping, np.sign(last_T) * m.friction, 0.0)
         directions[:, ng : ng + nc] += drag * directions[:, ng + nc :]
     held = np.concatenate([np.ones(ng, dtype=bool), pressing, sticking])
-    found = _on_equations(m.metric, rows.at_end[:, held], directions[:, held], rows.rates[held])
+    near = last[held] if m.rough and np.any(pressing) else None
+    found = _on_equations(m.metric, rows.at_end[:, held], directions[:, held], rows.rates[held], near)
     if found is None:
         return None
     impulses = np.zeros(held.size)
     impulses[held] = found.impulses
     P_N, P_T = impulses[ng : ng + nc], impulses[ng + nc :]
-    excess = (rows.at_end.T @ found.change - rows.rates)[ng:]
+    excess, zero = (rows.at_end.T @ found.change - rows.rates)[ng:], 0.0
+    if found.redundant:  # unloaded contacts of a pile neither part nor slip, but by round-off
+        terms = np.abs(rows.rates) + np.abs(rows.at_end).T @ np.abs(found.change)
+        zero = SOLVED * float(np.max(terms))
     agree = (
         np.all(P_N >= 0.0)
-        and np.all(excess[:nc][closed & ~pressing] >= 0.0)
+        and np.all(excess[:nc][closed & ~pressing] >= -zero)
         and np.all(m.length(P_T) <= m.friction * P_N)
-        and np.all(excess[nc:] * drag <= 0.0)
+        and np.all(excess[nc:] * drag <= zero)
     )
     P_T += drag * m.by_tangent(P_N)
     return Correction(found.change, impulses) if agree else None
 
 
-def _on_equations(metric: MassMetric, at_end: Array, directions: Array, rates: Array) -> Correction | None:
-    """The answer with all rows as equations, of dependent ones that of least impulses; None if they contradict."""
+def _on_equations(
+    metric: MassMetric, at_end: Array, directions: Array, rates: Array, near: Array | None
+) -> Correction | None:
+    """The answer with all rows as equations; None if they contradict.
+
+    Of dependent rows that of least impulses, or of least distance from impulses `near` that obey friction.
+    """
     rows, norms = metric.rows(at_end)
     pushes, b = (metric.inverse @ (directions / norms)).T, rates / norms
-    y = np.linalg.lstsq(rows @ pushes.T, b, rcond=DEPENDENT)[0]
+    redundant = near is not None and rows.shape[0] > rows.shape[1]
+    if not redundant:
+        y, _, rank, _ = np.linalg.lstsq(rows @ pushes.T, b, rcond=DEPENDENT)
+        redundant = near is not None and rank < b.size
+    if near is not None and redundant:
+        y = near * norms
+        y = y + np.linalg.lstsq(rows @ pushes.T, b - (y @ pushes) @ rows.T, rcond=DEPENDENT)[0]
     x = y @ pushes
     if not np.all(np.abs(rows @ x - b) <= SOLVED * (np.abs(b) + np.linalg.norm(x))):
         return None
-    return Correction(metric.velocity(x), y / norms)
+    return Correction(metric.velocity(x), y / norms, redundant)

@@ -17,7 +17,7 @@ from nonsmooth.model.system import System
 from nonsmooth.programs import QP, FrictionContact, Program, Solution
 from nonsmooth.step_control import ConstantStep, StepControl
 from nonsmooth.steppers.base import STICKING, Ask, Step, Stepping
-from nonsmooth.steppers.corrections import DEPENDENT, Displacement, Rows, correct_velocities
+from nonsmooth.steppers.corrections import DEPENDENT, PRESSING, Displacement, Rows, correct_velocities
 from nonsmooth.steppers.equations import FLOOR
 from nonsmooth.steppers.mechanism import CLOSED_GAP, CLOSED_RATE, Configuration, Mechanism, contact_modes
 from nonsmooth.steppers.smooth import SmoothEquations, Values
@@ -155,6 +155,15 @@ class Trial(NamedTuple):
     directions: Array
 
 
+class Left(NamedTuple):
+    """The velocity before the impact at the end of a step, and what joints and contacts push in that impact."""
+
+    v: Array
+    P_g: Array
+    P_N: Array
+    P_T: Array
+
+
 def _directions(at: Configuration) -> Array:
     return np.concatenate([at.W_g, at.W_N, at.W_T], axis=1)
 
@@ -217,7 +226,8 @@ class GeneralizedAlphaFormulation:
             raise SolverFailed(
                 "the joints of GeneralizedAlpha's step are dependent here, as in a singular position."
             ) from error
-        step = self._record(state, origin, trial, t_end)
+        left = yield from self._left(state, origin, trial, t_end)
+        step = self._record(state, origin, trial, left, t_end)
         if not step.residual <= ANSWERED:
             raise SolverFailed(
                 f"GeneralizedAlpha's passes settled at dt = {t_end - state.t:.6g} s on what leaves a residual of "
@@ -253,7 +263,7 @@ class GeneralizedAlphaFormulation:
             u_free = u_free + change(directions[:, ng + nc :] @ P[ng + nc :]) / 2
             v_free = state.v + dt * ((1 - w.gamma) * origin.a + w.gamma * a)
             u_before, v_before = u, v
-            step, S = yield from self.displacement.correct(t, dt, q, u, u_free, S if k else None)
+            step, S, _ = yield from self.displacement.correct(t, dt, q, u, u_free, S if k else None)
             u = u + step
             q = m.moved(state.q, u, dt)
             end = m.at(t, q)
@@ -263,7 +273,7 @@ class GeneralizedAlphaFormulation:
             if not np.any(closed & (~origin.steady | self._turned(origin.at, end))):
                 directions = (directions + _directions(origin.at)) / 2
             rates = -np.concatenate([end.g_t, origin.shift_N, origin.shift_T]) - at_end.T @ v_free
-            jump, P = yield from correct_velocities(m, Rows(at_end, directions, rates), closed, P, k > 0)
+            jump, P, _ = yield from correct_velocities(m, Rows(at_end, directions, rates), closed, P, k > 0)
             v = v_free + jump
             values = self.smooth.at(t, q, v, b, lam)
             db, lam = self._newton(values, dt, end, lam, S, P, closed)
@@ -284,6 +294,29 @@ class GeneralizedAlphaFormulation:
             "its size); a shorter step may be needed."
         )
 
+    def _left(self, state: State, origin: Origin, trial: Trial, t: float) -> Generator[Ask, Solution, Left]:
+        """The end without its impact: struck contacts do not push, joints and lasting contacts answer to that."""
+        m, w, dt, ng, nc = self.mechanism, self.weights, t - state.t, self.system.ng, self.system.nc
+        end, P = trial.end, trial.P
+        struck, lasting = trial.closed & ~origin.steady, trial.closed & origin.steady
+        pushing = np.concatenate([np.zeros(ng, dtype=bool), struck, m.by_tangent(struck)])
+        if np.any(struck & (P[ng : ng + nc] > 0.0)) and np.any(lasting):
+            at_end = _directions(end)
+            v_free = state.v + dt * ((1 - w.gamma) * origin.a + w.gamma * trial.a)
+            rates = -np.concatenate([end.g_t, origin.shift_N, origin.shift_T]) - at_end.T @ v_free
+            guess = np.where(pushing, 0.0, P)
+            jump, rest, _ = yield from correct_velocities(m, Rows(at_end, at_end, rates), lasting, guess, True)
+            share = P - rest
+            passing = share[ng : ng + nc] > np.where(lasting, PRESSING, 0.0) * P[ng : ng + nc]
+            P_N = np.where(passing & trial.closed, share[ng : ng + nc], 0.0)
+            return Left(v_free + jump, share[:ng], P_N, share[ng + nc :])
+        share = np.where(pushing, P, 0.0)
+        push = end.W_N @ share[ng : ng + nc] + end.W_T @ share[ng + nc :]
+        moved_g = m.metric.change(end.W_g)
+        P_g = m.solved(end.W_g.T @ moved_g, -(moved_g.T @ push))
+        v = trial.v - m.metric.change(push + end.W_g @ P_g)
+        return Left(v, P_g, share[ng : ng + nc], share[ng + nc :])
+
     def _turned(self, start: Configuration, end: Configuration) -> Mask:
         """Contacts whose normals turn so far in the step that their mean is none."""
         before, after = (self.mechanism.metric.rows(at.W_N)[0] for at in (start, end))
@@ -298,12 +331,14 @@ class GeneralizedAlphaFormulation:
         P_N, P_T = P[ng : ng + nc], P[ng + nc :]
         sticking = contact_modes(self.mechanism, closed, P_N, P_T) == STICKING
         held = _directions(end)
-        by_position = self._free(held[:, : ng + nc][:, np.concatenate([joints, S[ng:] > 0.0])])
         sticking = self.mechanism.by_tangent(sticking)
-        by_velocity = self._free(held[:, np.concatenate([joints, P_N > 0.0, sticking])])
         matrix = np.array(values.by_unknowns)
-        matrix[:, :nv] += w.beta * w.new * dt**2 * values.by_position @ by_position
-        matrix[:, :nv] += w.gamma * w.new * dt * values.by_velocity @ by_velocity
+        if np.any(values.by_position):
+            by_position = self._free(held[:, : ng + nc][:, np.concatenate([joints, S[ng:] > 0.0])])
+            matrix[:, :nv] += w.beta * w.new * dt**2 * values.by_position @ by_position
+        if np.any(values.by_velocity):
+            by_velocity = self._free(held[:, np.concatenate([joints, P_N > 0.0, sticking])])
+            matrix[:, :nv] += w.gamma * w.new * dt * values.by_velocity @ by_velocity
         change = self.smooth.unknowns(matrix, -values.rows)
         return change[:nv], lam + change[nv:]
 
@@ -318,15 +353,12 @@ class GeneralizedAlphaFormulation:
 
     # ---------------------------------------------------------------------------------------------------- bookkeeping
 
-    def _record(self, start: State, origin: Origin, trial: Trial, t: float) -> Step:
+    def _record(self, start: State, origin: Origin, trial: Trial, left: Left, t: float) -> Step:
         m, dt, ng, nc = self.mechanism, t - start.t, self.system.ng, self.system.nc
         end = trial.end
         P_g, P_N, P_T = trial.P[:ng], trial.P[ng : ng + nc], trial.P[ng + nc :]
         struck = trial.closed & ~origin.steady
-        P_N_impact, P_T_impact = np.where(struck, P_N, 0.0), np.where(m.by_tangent(struck), P_T, 0.0)
-        push = end.W_N @ P_N_impact + end.W_T @ P_T_impact
-        moved_g = m.metric.change(end.W_g)
-        P_g_impact = m.solved(end.W_g.T @ moved_g, -(moved_g.T @ push))
+        P_T_impact = np.where(m.by_tangent(struck | (left.P_N > 0.0)), P_T, 0.0)
         gamma_minus, gamma_plus = origin.at.W_N.T @ start.v, end.W_N.T @ trial.v
         y_scale = m.typical_sizes(start.t, start.q, start.v)[1]
         law = np.minimum((gamma_plus + origin.shift_N) * dt / m.scale, P_N / y_scale)
@@ -334,15 +366,15 @@ class GeneralizedAlphaFormulation:
         slip = trial.directions[:, ng + nc :].T @ (start.v + trial.v) / 2
         # an impact may make b jump; the pseudo-acceleration, which would ring, starts anew
         memory = dict(zip(MEMORIES, (trial.b, trial.b if np.any(struck) else trial.a, trial.lam), strict=True))
-        reaction, reaction_impact = self._reactions(start, origin, trial, t, P_g_impact)
+        reaction, reaction_impact = self._reactions(start, origin, trial, t, left.P_g)
         g_t = end.g_t if np.any(struck) else (origin.at.g_t + end.g_t) / 2
         work = -dt / 2 * float(origin.lam @ origin.at.g_t + trial.lam @ end.g_t) - float(P_g @ g_t)
         return Step(
             state=State(t, trial.q, trial.v, start.law_memory, {**start.stepper_memory, **memory}),
-            v_left=trial.v - m.metric.change(push + end.W_g @ P_g_impact),
+            v_left=left.v,
             dt=dt,
             P_N=P_N,
-            P_N_impact=P_N_impact,
+            P_N_impact=left.P_N,
             P_T=P_T,
             P_T_impact=P_T_impact,
             mode=contact_modes(m, trial.closed, P_N, P_T),
@@ -353,8 +385,8 @@ class GeneralizedAlphaFormulation:
             residual=self._residual(start, origin, trial, t),
             complementarity=float(np.max(np.abs(np.concatenate([law[trial.closed], gaps])), initial=0.0)),
             work_drivers=work,
-            work_drivers_impact=-float(P_g_impact @ end.g_t),
-            loss_friction=-float((P_T - P_T_impact) @ slip),
+            work_drivers_impact=-float(left.P_g @ end.g_t),
+            loss_friction=-float((P_T - left.P_T) @ slip),
         )
 
     def _reactions(

@@ -48,7 +48,7 @@ def alpha_origin(A, f):  # type: ignore[no-untyped-def]
         recall_mode(A, gap)
         si(gap, KEPT_MODE, li(gap, MODE))
         si(gap, S_N_MODE, STICK if li(gap, MODE) != OPEN else OPEN)
-        if not steady or ld(gap, S_PNI) > 0.0:
+        if not steady or 0.0 < ld(gap, P_N) <= ld(gap, S_PNI):
             lasting &= ld(gap, P_N) == 0.0
             st(gap, P_N, 0.0)
             st(gap, P_T, 0.0)

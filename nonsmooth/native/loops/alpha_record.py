@@ -149,6 +149,54 @@ def alpha_impact(A, f):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def passed_on(A, f, dt):  # type: ignore[no-untyped-def]
+    """As `alpha_impact` where contacts last that pass an impact on: what they and joints would do without the struck.
+
+    The rest of their impulses is the impact's, in S_PNI. Returns whether that was found, and the energy that friction
+    loses in the impact instead of in the step.
+    """
+    v, last, first, rows, end = f + 8 * VP, more(A, f, LAST_V), f + lc(A, GAPS), f + lc(A, ROWS), end_gap(f)
+    gamma, _ = newmark_weights(f)
+    follow_accelerations(A, f, dt, 1.0 - gamma, gamma, f + 8 * BASE)
+    explicit_rates(A, f, end_row(f))
+    copy_bodies(A, v, last)
+    for k in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * k
+        st(gap, OLD_N, ld(gap, P_N))
+        st(gap, OLD_T, ld(gap, P_T))
+        si(gap, S_N_MODE, li(gap, ACTIVE))
+        if li(gap, STRUCK):
+            si(gap, ACTIVE, 0)
+            si(gap, MODE, OPEN)
+            st(gap, P_N, 0.0)
+            st(gap, P_T, 0.0)
+    for k in range(lc(A, N_ROWS)):
+        st(rows + ROW_STEP * k, KEPT, ld(rows + ROW_STEP * k, P_B))
+    found, loss = call_solve(lc(A, SOLVE), A, f, end_row(f), end), 0.0
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        difference4(f + b + 8 * WORK, last + b, v + b)
+    copy_bodies(A, last, v)
+    for k in range(lc(A, N_GAPS)):
+        gap = first + GAP_STEP * k
+        si(gap, ACTIVE, li(gap, S_N_MODE))
+        if li(gap, ACTIVE) and not li(gap, STRUCK):
+            share, E, a, b = ld(gap, OLD_N) - ld(gap, P_N), gap + TANGENT + end, lc(gap, GAP_A), lc(gap, GAP_B)
+            st(gap, S_PNI, share if share > PRESSING * ld(gap, OLD_N) else 0.0)
+            if lc(A, ROUGH):
+                slip = along(E, f + 8 * V + a, f + 8 * V + b) + along(E, v + a, v + b)
+                loss -= (ld(gap, OLD_T) - ld(gap, P_T)) * slip / 2
+        st(gap, P_N, ld(gap, OLD_N))
+        st(gap, P_T, ld(gap, OLD_T))
+    for k in range(lc(A, N_ROWS)):
+        row = rows + ROW_STEP * k
+        left = ld(row, P_B)
+        st(row, P_B, ld(row, KEPT))
+        st(row, KEPT, ld(row, P_B) - left)
+    return found != 0, loss
+
+
+@njit(**OPT)
 def note_gaps(A, f, dt):  # type: ignore[no-untyped-def]
     """Impulses of impacts, modes and rates of gaps; natural map of the laws, loss by friction, whether any struck."""
     v, vp, start, end, rough = f + 8 * V, f + 8 * VP, start_gap(f), end_gap(f), lc(A, ROUGH)
@@ -208,7 +256,7 @@ def leave_accelerations(A, f, struck):  # type: ignore[no-untyped-def]
 def alpha_record(A, f, t1, dt):  # type: ignore[no-untyped-def]
     """Certificate of the step, what it leaves for its row, and the state at its end."""
     of_pseudo, of_old, of_new = pseudo_weights(f)
-    certified, rows, hit = ld(f, OPTIONS + O_CERTIFIED), lc(A, N_ROWS), 0
+    certified, rows, hit, lasting = ld(f, OPTIONS + O_CERTIFIED), lc(A, N_ROWS), 0, False
     for k in range(1, lc(A, N_BODIES) + 1):
         b = f + GROUND + BODY_STEP * k
         a, b0, b1, new = more(A, b, PSEUDO), more(A, b, SMOOTH), more(A, b, SMOOTH_1), more(A, b, PSEUDO_1)
@@ -219,12 +267,19 @@ def alpha_record(A, f, t1, dt):  # type: ignore[no-untyped-def]
         return UNCERTAIN
     first = f + lc(A, GAPS)
     for k in range(lc(A, N_GAPS)):
-        if ld(first + GAP_STEP * k, S_PNI) > 0.0:
+        gap = first + GAP_STEP * k
+        if ld(gap, S_PNI) > 0.0:
             hit = 1
+        lasting |= li(gap, ACTIVE) != 0 and li(gap, STRUCK) == 0
     first = f + lc(A, ROWS)
     for k in range(rows):
         st(first + ROW_STEP * k, KEPT, 0.0)
-    if hit:
+    if hit and lasting:
+        found, at_impact = passed_on(A, f, dt)
+        if not found:
+            return UNCERTAIN
+        loss -= at_impact
+    elif hit:
         alpha_impact(A, f)
     work, struck_work = note_joints(A, f, dt, struck)
     if rows and not lc(A, BRIEF):
