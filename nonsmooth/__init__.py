@@ -31,12 +31,15 @@ if TYPE_CHECKING:
     from nonsmooth.laws.compliant import Compliant
     from nonsmooth.laws.rigid import Rigid
     from nonsmooth.model.bodies import Ground, PlanarBody, SpatialBody
+    from nonsmooth.model.bushings import Bushing
     from nonsmooth.model.clearances import PrismaticClearance, RevoluteClearance
     from nonsmooth.model.contacts import CircleCircle, CirclePlane, PointPlane
     from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
     from nonsmooth.model.forces import Damper, Gravity, PointForce, Spring, Torque
-    from nonsmooth.model.joints import Fixed, Prismatic, Revolute
+    from nonsmooth.model.joints import Fixed, PointOnLine, Prismatic, Revolute
+    from nonsmooth.model.loads import Load
     from nonsmooth.model.model import Model
+    from nonsmooth.model.point_masses import PointMass, with_point_masses
     from nonsmooth.model.signals import AxisAngle, Harmonic, Ramp, Table, TimeVector
     from nonsmooth.model.spatial_clearances import CylindricalClearance, SpatialPrismaticClearance, SphericalClearance
     from nonsmooth.model.spatial_contacts import BoxPlane, CylinderPlane, SpherePlane, SphereSphere
@@ -48,7 +51,6 @@ if TYPE_CHECKING:
         PerpendicularAxes,
         Planar,
         PointInPlane,
-        PointOnLine,
         SameOrientation,
         Screw,
         Spherical,
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
         UniversalPrismatic,
     )
     from nonsmooth.model.state import State
+    from nonsmooth.model.torsion import TorsionDamper, TorsionSpring
     from nonsmooth.simulate import simulate
     from nonsmooth.solvers.active_set import ActiveSet
     from nonsmooth.solvers.admm import Admm
@@ -86,6 +89,7 @@ __all__ = [
     "AxisAngle",
     "Bdf",
     "BoxPlane",
+    "Bushing",
     "CasadiQP",
     "CircleCircle",
     "CirclePlane",
@@ -115,6 +119,7 @@ __all__ = [
     "IpoptMPCC",
     "Landing",
     "Lemke",
+    "Load",
     "Lsoda",
     "ModeEnumeration",
     "Model",
@@ -129,6 +134,7 @@ __all__ = [
     "PlanarBody",
     "PointForce",
     "PointInPlane",
+    "PointMass",
     "PointOnLine",
     "PointPlane",
     "PrescribedMotion",
@@ -159,6 +165,8 @@ __all__ = [
     "Table",
     "TimeVector",
     "Torque",
+    "TorsionDamper",
+    "TorsionSpring",
     "Trajectory",
     "Universal",
     "UniversalPrismatic",
@@ -166,6 +174,7 @@ __all__ = [
     "read_model",
     "simulate",
     "simulate_batch",
+    "with_point_masses",
     "write_model",
 ]
 
@@ -185,12 +194,15 @@ _NAMES_OF = {
     "laws.compliant": ("Compliant",),
     "laws.rigid": ("Rigid",),
     "model.bodies": ("Ground", "PlanarBody", "SpatialBody"),
+    "model.bushings": ("Bushing",),
     "model.clearances": ("PrismaticClearance", "RevoluteClearance"),
     "model.contacts": ("CircleCircle", "CirclePlane", "PointPlane"),
     "model.drivers": ("PrescribedMotion", "PrescribedPose"),
     "model.forces": ("Damper", "Gravity", "PointForce", "Spring", "Torque"),
-    "model.joints": ("Fixed", "Prismatic", "Revolute"),
+    "model.joints": ("Fixed", "PointOnLine", "Prismatic", "Revolute"),
+    "model.loads": ("Load",),
     "model.model": ("Model",),
+    "model.point_masses": ("PointMass", "with_point_masses"),
     "model.signals": ("AxisAngle", "Harmonic", "Ramp", "Table", "TimeVector"),
     "model.spatial_clearances": ("CylindricalClearance", "SpatialPrismaticClearance", "SphericalClearance"),
     "model.spatial_contacts": ("BoxPlane", "CylinderPlane", "SpherePlane", "SphereSphere"),
@@ -202,7 +214,6 @@ _NAMES_OF = {
         "PerpendicularAxes",
         "Planar",
         "PointInPlane",
-        "PointOnLine",
         "SameOrientation",
         "Screw",
         "Spherical",
@@ -210,6 +221,7 @@ _NAMES_OF = {
         "UniversalPrismatic",
     ),
     "model.state": ("State",),
+    "model.torsion": ("TorsionDamper", "TorsionSpring"),
     "batch": ("simulate_batch",),
     "simulate": ("simulate",),
     "solvers.active_set": ("ActiveSet",),

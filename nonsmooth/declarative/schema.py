@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Union, get_arg
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, create_model
 
 from nonsmooth import laws
-from nonsmooth.declarative.values import components, number, shown, sized, word, wrong
+from nonsmooth.declarative.values import components, number, numbers, shown, sized, word, words, wrong
 from nonsmooth.laws.base import Law
 from nonsmooth.laws.compliant import Compliant, FrictionLaw, NormalLaw
 from nonsmooth.laws.rigid import Rigid
@@ -186,7 +186,11 @@ class _Maker:
             one = functools.partial(number, quantity=quantity, unit=own)
             shapes.append(_shape("number", float, one, quantity.accepted if declared else "a number"))
         for part in parts:
-            if get_origin(part) is tuple:
+            if get_origin(part) is tuple and str in get_args(part):
+                shapes.append(_shape("components", tuple[str, ...], words, "a list of words"))
+            elif get_origin(part) is Mapping:
+                shapes.append(_shape("table", dict[str, float], numbers, "a table of numbers in SI units, by name"))
+            elif get_origin(part) is tuple:
                 every = functools.partial(components, quantity=quantity, unit=own, size=_size(part))
                 count = f"{_size(part)} numbers" if _size(part) else "numbers"
                 text = f"a list of {count}, each {quantity.accepted}" if declared else f"a list of {count}"
@@ -220,8 +224,8 @@ class _Maker:
         """Functions of time whose values are of these forms."""
         for kind, cls in self.functions.items():
             if cls.gives in given_as:
-                words = f'a function of time, as {{ kind = "{WORDED[cls.gives]}", ... }}'
-                yield _Shape(f"{{{kind}}}", self.table(cls, kind, unit), words)
+                accepted = f'a function of time, as {{ kind = "{WORDED[cls.gives]}", ... }}'
+                yield _Shape(f"{{{kind}}}", self.table(cls, kind, unit), accepted)
 
     def _tables(self, parts: list[Any], unit: str, given_as: list[str]) -> Iterator[_Shape]:
         kinds: dict[str, type[Table]] = {}
@@ -264,7 +268,7 @@ def _only_tables(value: Any) -> Any:
 def _tag(value: Any, tags: tuple[str, ...]) -> str | None:
     """The form that a value is meant to have."""
     if isinstance(value, dict):
-        return f"{{{value.get('kind', '')}}}"
+        return "<table>" if "<table>" in tags else f"{{{value.get('kind', '')}}}"
     if isinstance(value, bool):
         return "<bool>"
     if isinstance(value, list):

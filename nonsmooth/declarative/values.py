@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from nonsmooth.declarative.units import Wrong, in_unit, open_unit, such_as
 from nonsmooth.quantities import Quantity
 
-__all__ = ["components", "hint", "number", "shown", "sized", "word", "wrong"]
+__all__ = ["components", "hint", "number", "numbers", "shown", "sized", "word", "words", "wrong"]
 
 #: characters of a value that a message shows
 SHOWN = 60
@@ -66,6 +66,23 @@ def word(value: Any, choices: tuple[str, ...] = ()) -> str:
         names = " or ".join(f'"{one}"' for one in choices)
         raise wrong(f'must be {names}, got "{value}"{hint(value, choices, "; did you mean")}')
     return value
+
+
+def words(value: Any) -> tuple[str, ...]:
+    """A list of strings."""
+    if not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
+        raise wrong(f"must be a list of words in quotes, got {shown(value)}")
+    return tuple(value)
+
+
+def numbers(value: Any) -> dict[str, float]:
+    """A table of numbers in SI units, by name."""
+    if not isinstance(value, dict):
+        raise wrong(f"must be a table of numbers, as {{ k = 2.0 }}, got {shown(value)}")
+    for name, one in value.items():
+        if not isinstance(one, (int, float)) or isinstance(one, bool):
+            raise wrong(f"must be a table of numbers in SI units, but {name} is {shown(one)}")
+    return {name: float(one) for name, one in value.items()}
 
 
 def wrong(sentence: str) -> PydanticCustomError:

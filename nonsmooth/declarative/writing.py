@@ -19,6 +19,7 @@ from nonsmooth.laws.base import Law
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.kinds import time_functions
+from nonsmooth.model.loads import Load
 from nonsmooth.model.model import Model
 from nonsmooth.model.signals import TimeFunction, TimeVector
 
@@ -126,6 +127,8 @@ class _Writer:
             value = getattr(thing, one.name)
             if not one.init or value is None or (one.default is not dataclasses.MISSING and _same(value, one.default)):
                 continue
+            if isinstance(value, Mapping) and not value:
+                continue
             data[one.name] = self._value(value, one.name, owner)
         return data
 
@@ -144,9 +147,12 @@ class _Writer:
             return float(value) if isinstance(value, float) else value
         if isinstance(value, (tuple, list)):
             return [self._value(one, field, owner) for one in value]
+        if isinstance(value, Mapping):
+            return {name: self._value(one, name, owner) for name, one in value.items()}
         name = getattr(value, "__name__", type(value).__name__)
-        raise _error(owner, f"{field} is the Python function {name}, which a TOML file cannot hold; give a Ramp, a "
-                     "Harmonic or a Table, or keep the model in Python.")  # fmt: skip
+        instead = "a formula" if isinstance(owner, Load) else "a Ramp, a Harmonic or a Table"
+        raise _error(owner, f"{field} is the Python function {name}, which a TOML file cannot hold; give {instead}, or "
+                     "keep the model in Python.")  # fmt: skip
 
 
 def _error(owner: Any, sentence: str) -> ModelError:

@@ -193,19 +193,32 @@ class ElementFunctions:
         return self._cached("closure", element, make)
 
     def forces(self, element: Force) -> ca.Function:
-        """(t, z.., v.., p) -> potential, force vector on each body."""
+        """(t, z.., v.., p) -> potential, force vector on each body; in the plane each z with the angle."""
 
         def make() -> ca.Function:
-            bodies = tuple(placement_like(self.dimension, str(i)) for i in range(len(element.body_fields)))
-            local, p = self._parameters(element)
-            t = ca.SX.sym("t")
+            t, bodies, arguments, p = self._arguments_of_force(element)
             potential = element.potential(bodies, p)
-            arguments = [t, *(body.z for body in bodies), *(body.twist for body in bodies), local]
             return ca.Function(
                 "forces", arguments, [ca.SX(0) if potential is None else potential, *element.forces(t, bodies, p)]
             )
 
         return self._cached("forces", element, make)
+
+    def nonconservative(self, element: Force) -> ca.Function:
+        """(t, z.., v.., p) -> force vector on each body besides those of the potential; of a mixed force."""
+
+        def make() -> ca.Function:
+            t, bodies, arguments, p = self._arguments_of_force(element)
+            return ca.Function("nonconservative", arguments, [*element.nonconservative(t, bodies, p)])
+
+        return self._cached("nonconservative", element, make)
+
+    def _arguments_of_force(self, element: Force) -> tuple[ca.SX, tuple[Placement, ...], list[ca.SX], SimpleNamespace]:
+        """Time, placements, the arguments of a function of these, and the parameters by name."""
+        bodies = tuple(placement_like(self.dimension, str(i), turns=True) for i in range(len(element.body_fields)))
+        local, p = self._parameters(element)
+        t = ca.SX.sym("t")
+        return t, bodies, [t, *(body.z for body in bodies), *(body.twist for body in bodies), local], p
 
     def _arguments(self, element: Element) -> tuple[Any, Any, ca.SX, SimpleNamespace]:
         local, p = self._parameters(element)
@@ -249,9 +262,13 @@ def _structure(element: Element) -> tuple[Any, ...]:
             entries.append((field.name, id(value)))
         elif isinstance(value, Law):
             entries.append((field.name, value.structure()))
-        elif value is None or isinstance(value, (str, bool)):
+        elif value is None or isinstance(value, (str, bool)) or isinstance(value, tuple) and _words(value):
             entries.append((field.name, value))
     return tuple(entries)
+
+
+def _words(value: tuple[Any, ...]) -> bool:
+    return bool(value) and all(isinstance(one, str) for one in value)
 
 
 def local_parameters(element: Element, symbols: Mapping[str, ca.SX]) -> ca.SX:
@@ -263,7 +280,7 @@ def check_dimension(element: Element, dimension: int) -> None:
     """Raise ModelError if the element does not exist in a model of this dimension."""
     if dimension not in element.dimensions:
         word = {2: "planar", 3: "spatial"}
-        fields = element.in_space if dimension == 3 and isinstance(element, Joint) else ""
+        fields = element.in_space if dimension == 3 and isinstance(element, Joint | Force) else ""
         raise element.error(
             f"it is {word[element.dimensions[0]]}, but the model is {word[dimension]} by its first body; "
             + (f"in space give {fields}." if fields else "a model is one or the other.")

@@ -47,6 +47,10 @@ class Body(Element):
         """Placement of the body frame, whose origin is the centre of mass."""
         raise TypeError(f"{type(self).__name__} has no coordinates.")
 
+    def angle_of(self, q: ca.SX) -> ca.SX:
+        """Angle [rad] that counts full turns (1,), where the coordinates have one, else (0,)."""
+        return ca.SX(0, 1)
+
     def kinematics(self, q: ca.SX) -> ca.SX:
         """B(q) (nq, nv)."""
         raise TypeError(f"{type(self).__name__} has no coordinates.")
@@ -111,6 +115,9 @@ class PlanarBody(Body):
 
     def placement(self, q: ca.SX, v: ca.SX) -> Placement:
         return PlanarPlacement(ca.vertcat(q[0], q[1], ca.cos(q[2]), ca.sin(q[2])), v)
+
+    def angle_of(self, q: ca.SX) -> ca.SX:
+        return q[2]
 
     def kinematics(self, q: ca.SX) -> ca.SX:
         return ca.SX.eye(3)

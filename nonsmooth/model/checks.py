@@ -62,7 +62,7 @@ def _check_signals(system: System, t: float) -> None:
     for element in system.elements:
         for field in dataclasses.fields(element):
             signal = getattr(element, field.name)
-            if callable(signal):
+            if callable(signal) and element.of_time(field.name):
                 values = signal_values(element.name, field.name, signal, t)
                 if not np.all(np.isfinite(values)):
                     value = values[0] if values.size == 1 else tuple(values.tolist())

@@ -8,7 +8,7 @@ compiled function, so that a sweep over them rebuilds nothing. Vectors become on
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from types import NoneType, SimpleNamespace
 from typing import Any, ClassVar, cast
@@ -18,6 +18,7 @@ import numpy as np
 
 from nonsmooth.exceptions import ModelError
 from nonsmooth.model.drawing import Primitive, Spot, vector
+from nonsmooth.model.signals import wrong_arguments
 from nonsmooth.quantities import AXES, Declared, Quantity, declarations
 
 __all__ = ["Element"]
@@ -41,6 +42,8 @@ class Element:
             body = getattr(self, field)
             if not isinstance(body, (str, Element)):
                 raise self.error(f"{field} must be a body or the name of one, got {body!r}.")
+        for field in self._declared():
+            self._check_of_time(field)
         numbers = self.numbers()
         for label, value in numbers.items():
             self.check(label, value)
@@ -67,6 +70,23 @@ class Element:
             numbers.update({f"{field}_{labels[i]}": float(x) for i, x in enumerate(array)})
         return numbers
 
+    def of_time(self, field: str) -> bool:
+        """Whether a callable in this field is a function of time."""
+        declared = self._declared().get(field)
+        return declared is not None and Callable in declared.forms
+
+    def _check_of_time(self, field: str) -> None:
+        value = getattr(self, field)
+        if not (self.of_time(field) and callable(value)):
+            return
+        given = wrong_arguments(value, 1)
+        if given is not None:
+            what = field if field in ("force", "torque") else "force"
+            raise self.error(
+                f"{field} must be a function of time alone, but it takes {given}; what depends on the motion is a "
+                f"Load: Load(name, a, b, {what}=lambda t, a, b, p: ...)."
+            )
+
     def _declared(self) -> dict[str, Declared]:
         return declarations(cast(Hashable, type(self)))
 
@@ -81,6 +101,11 @@ class Element:
         if not (array.ndim == 0 and float in declared.forms or array.ndim == 1 and tuple in declared.forms):
             raise self.error(f"{field} must be {declared.accepted}, got {value!r}.")
         return array
+
+    def quantities(self) -> Iterator[tuple[str, Quantity]]:
+        """Fields that declare a quantity, with it."""
+        for field, declared in self._declared().items():
+            yield field, declared.quantity
 
     def quantity(self, label: str) -> Quantity:
         """The declaration behind a local parameter name."""

@@ -48,11 +48,13 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """Bodies at coordinates and velocities: placements z and velocities (bodies + 1, ..), the ground first; and their
-    gyroscopic forces (bodies, width) and mass matrices (bodies, width, width).
+    """Bodies at coordinates and velocities: placements z and velocities (bodies + 1, ..), the ground first; their
+    angles (bodies + 1, 1), in space (bodies + 1, 0); and their gyroscopic forces (bodies, width) and mass matrices
+    (bodies, width, width).
     """
 
     z: Array
+    angles: Array
     velocities: Array
     gyroscopic: Array
     masses: Array
@@ -158,14 +160,22 @@ class Elementwise:
         """The bodies at these coordinates and velocities."""
         count, width = len(self.bodies), self.width
         velocities = np.concatenate([np.zeros(width), v]).reshape(-1, width)
-        at = Placed(np.empty((count + 1, self._ground.size)), velocities, np.empty((count, width)),
-                    np.empty((count, width, width)))  # fmt: skip
+        at = Placed(
+            np.empty((count + 1, self._ground.size)), self._angles(q), velocities, np.empty((count, width)),
+            np.empty((count, width, width)),
+        )  # fmt: skip
         at.z[0] = self._ground
         for group in self._body_groups:
             bodies, members = group.bodies[:, 0], group.members
             z, _, gyroscopic, masses = group(q[self._coordinates(group)], velocities[bodies], p[group.parameters])
             at.z[bodies], at.gyroscopic[members], at.masses[members] = z, gyroscopic, masses
         return at
+
+    def _angles(self, q: Array) -> Array:
+        """Angles of bodies that count full turns, of the ground zero: a column in the plane, none in space."""
+        if self.functions.dimension == 3:
+            return np.zeros((len(self.bodies) + 1, 0))
+        return np.concatenate([[0.0], q.reshape(-1, self.width)[:, 2]])[:, None]
 
     def _coordinates(self, group: _Group) -> Integers:
         return self._q[group.members][:, None] + np.arange(len(self.bodies[group.members[0]].q_columns))
@@ -189,7 +199,8 @@ class Elementwise:
             total[1:] += weight(at.z[1:].ravel(), p[self._masses], shared)[0].reshape(-1, self.width)
         for group in self._force_groups:
             bodies = group.bodies.T
-            arguments = [*(at.z[body] for body in bodies), *(at.velocities[body] for body in bodies)]
+            turning = [np.hstack([at.z[body], at.angles[body]]) for body in bodies]
+            arguments = [*turning, *(at.velocities[body] for body in bodies)]
             found = group(np.full(group.count, t), *arguments, p[group.parameters])
             for body, force in zip(bodies, found[1:], strict=True):
                 np.add.at(total, body, force)

@@ -60,6 +60,13 @@ class Equations:
             placements[body.name] = body.placement(q, v)
         return placements
 
+    @cached_property
+    def _turning(self) -> dict[str, ca.SX]:
+        """z of the ground and of the bodies as loads take it: in the plane with the angle, of the ground zero."""
+        angles = {body.name: body.angle_of(q) for body, q, _ in self._coordinates()}
+        still = ca.SX(0) if self.dimension == 2 else ca.SX(0, 1)
+        return {name: ca.vertcat(x.z, angles.get(name, still)) for name, x in self.placements.items()}
+
     def _coordinates(self) -> Iterable[tuple[Body, ca.SX, ca.SX]]:
         """Bodies with their coordinates and velocities."""
         return zip(self.bodies, self._by_body(self.q, 0), self._by_body(self.v, 1), strict=True)
@@ -120,18 +127,23 @@ class Equations:
             elif isinstance(element, Force):
                 names = element.body_names()
                 placements = [self.placements[name] for name in names]
-                arguments = [x.z for x in placements] + [x.twist for x in placements]
-                local = local_parameters(element, self.symbols)
-                stored, *forces = self.functions.forces(element)(self.t, *arguments, local)
-                power = ca.SX(0)
+                arguments = [self.t, *(self._turning[name] for name in names), *(x.twist for x in placements)]
+                arguments.append(local_parameters(element, self.symbols))
+                stored, *forces = self.functions.forces(element)(*arguments)
                 for name, force in zip(names, forces, strict=True):
                     if name in applied:
                         applied[name] += force
+                if element.conservative:
+                    potential += stored
+                    if not element.mixed:
+                        continue
+                    forces = self.functions.nonconservative(element).call(arguments)
+                power = ca.SX(0)
+                for name, force in zip(names, forces, strict=True):
+                    if name in applied:
                         power += ca.dot(force, velocities[name])
                 if element.dissipative:
                     damping += power
-                elif type(element).potential is not Force.potential:
-                    potential += stored
                 else:
                     loads += power
         return ca.vertcat(*applied.values()), (potential, loads, damping)

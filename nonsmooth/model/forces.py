@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import casadi as ca
 
@@ -16,7 +16,7 @@ from nonsmooth.model.joints import BodyRef
 from nonsmooth.model.signals import evaluate_signal
 from nonsmooth.quantities import Point, PositiveLength, Quantity
 
-__all__ = ["Damper", "Force", "Gravity", "PointForce", "Spring", "Torque"]
+__all__ = ["Damper", "Force", "Gravity", "PointForce", "Spring", "Torque", "gradient"]
 
 Components = tuple[float, ...] | Callable[[Any], Any]
 
@@ -43,10 +43,25 @@ class Gravity(Element):
 
 @dataclass(frozen=True, eq=False)
 class Force(Element):
-    """Base of forces between the bodies named in `body_fields`."""
+    """Base of forces between the bodies named in `body_fields`.
+
+    Placements that it receives know in the plane also the angle, which counts full turns.
+    """
 
     #: whether the power of the force is booked as damping rather than as work of loads
     dissipative = False
+    #: what makes a force that exists in both dimensions a spatial one
+    in_space: ClassVar[str] = ""
+
+    @property
+    def conservative(self) -> bool:
+        """Whether its potential energy is booked in place of its power."""
+        return type(self).potential is not Force.potential and not self.dissipative
+
+    @property
+    def mixed(self) -> bool:
+        """Whether it is conservative but for forces, see `nonconservative`, whose power is booked as of any other."""
+        return False
 
     def forces(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
         """Force vector on each body, in the body's velocity coordinates."""
@@ -56,10 +71,19 @@ class Force(Element):
         """Potential energy [J] of a conservative force, else None."""
         return None
 
+    def nonconservative(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
+        """What `forces` holds besides minus the gradient of the potential, of a mixed force."""
+        raise TypeError(f"{type(self).__name__} is not a mixed force.")
+
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         """A dotted line between two bodies, else points."""
         spots = self.spots(p)
         return (Line(spots[0], spots[1], dotted=True),) if len(spots) == 2 else tuple(Dot(spot) for spot in spots)
+
+
+def gradient(potential: ca.SX, bodies: tuple[Placement, ...]) -> tuple[ca.SX, ...]:
+    """Minus the gradient of a potential: the force vector on each body, ``-T(z)' dV/dz``."""
+    return tuple(-(ca.jacobian(potential, body.z) @ body.tangent()).T for body in bodies)
 
 
 def _load(force: Force, what: str, t: ca.SX, p: SimpleNamespace, size: int) -> ca.SX:

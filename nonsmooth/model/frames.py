@@ -31,7 +31,10 @@ def cross(a: Any, b: Any) -> ca.SX:
 
 @dataclass(frozen=True, eq=False)
 class PlanarPlacement:
-    """z = (x, y, cos, sin) and twist (vx, vy, omega) of a planar frame."""
+    """z = (x, y, cos, sin) and twist (vx, vy, omega) of a planar frame.
+
+    The placements that loads receive have the angle as a fifth entry of z, which counts full turns.
+    """
 
     z: ca.SX
     twist: ca.SX
@@ -47,6 +50,23 @@ class PlanarPlacement:
     @property
     def sine(self) -> ca.SX:
         return self.z[3]
+
+    @property
+    def angle(self) -> ca.SX:
+        """Angle [rad], not wrapped; of the placements of loads only."""
+        if self.z.numel() < 5:
+            raise TypeError("only loads know the angle of a body; use its cosine and sine.")
+        return self.z[4]
+
+    @property
+    def velocity(self) -> ca.SX:
+        """Velocity (2,) [m/s] of the origin, ground frame."""
+        return self.twist[:2]
+
+    @property
+    def angular_velocity(self) -> ca.SX:
+        """Angular velocity [rad/s] about the normal of the plane."""
+        return self.twist[2]
 
     def rotate(self, local: Any) -> ca.SX:
         """Global components of a vector given in the body frame."""
@@ -77,9 +97,10 @@ class PlanarPlacement:
         return ca.vertcat(0, 0, torque)
 
     def tangent(self) -> ca.SX:
-        """T(z) (4, 3) with z' = T(z) v."""
+        """T(z) (4, 3) with z' = T(z) v; (5, 3) with the angle."""
         zero, one = ca.SX(0), ca.SX(1)
-        return ca.blockcat([[one, zero, zero], [zero, one, zero], [zero, zero, -self.sine], [zero, zero, self.cosine]])
+        rows = [[one, zero, zero], [zero, one, zero], [zero, zero, -self.sine], [zero, zero, self.cosine]]
+        return ca.blockcat([*rows, [zero, zero, one]][: self.z.numel()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +117,16 @@ class SpatialPlacement:
     @property
     def rotation(self) -> ca.SX:
         return ca.reshape(self.z[3:], 3, 3)
+
+    @property
+    def velocity(self) -> ca.SX:
+        """Velocity (3,) [m/s] of the origin, ground frame."""
+        return self.twist[:3]
+
+    @property
+    def angular_velocity(self) -> ca.SX:
+        """Angular velocity (3,) [rad/s], ground frame."""
+        return self.rotate(self.twist[3:])
 
     def rotate(self, local: Any) -> ca.SX:
         """Global components of a vector given in the body frame."""
@@ -152,8 +183,8 @@ def ground_placement(dimension: int) -> Placement:
     return SpatialPlacement(ca.vertcat(ca.SX.zeros(3), ca.vec(ca.SX.eye(3))), ca.SX.zeros(6))
 
 
-def placement_like(dimension: int, name: str) -> Placement:
-    """A placement of free symbols, the argument of an element function."""
+def placement_like(dimension: int, name: str, *, turns: bool = False) -> Placement:
+    """A placement of free symbols, the argument of an element function; in the plane with the angle if `turns`."""
     if dimension == 2:
-        return PlanarPlacement(ca.SX.sym(f"z_{name}", 4), ca.SX.sym(f"v_{name}", 3))
+        return PlanarPlacement(ca.SX.sym(f"z_{name}", 5 if turns else 4), ca.SX.sym(f"v_{name}", 3))
     return SpatialPlacement(ca.SX.sym(f"z_{name}", 12), ca.SX.sym(f"v_{name}", 6))

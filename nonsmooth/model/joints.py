@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar
 
@@ -21,7 +21,7 @@ from nonsmooth.model.elements import Element
 from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement, cross
 from nonsmooth.quantities import AXES, Point, Quantity
 
-__all__ = ["Direction", "Fixed", "Joint", "Orientation", "Prismatic", "Revolute"]
+__all__ = ["Direction", "Fixed", "Joint", "Orientation", "PointOnLine", "Prismatic", "Revolute", "check_directions"]
 
 Angle = Annotated[float, Quantity("rad")]
 #: a vector along an axis or a normal, of any length but zero
@@ -80,26 +80,31 @@ class Joint(Element):
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
         """Raise ModelError if a direction is zero or has not three components, or a quaternion is not of norm 1."""
-        for field, declared in self._declared().items():
-            labels = declared.quantity.labels
-            parts = [numbers[f"{field}_{axis}"] for axis in labels if f"{field}_{axis}" in numbers]
-            if not parts or declared.quantity.unit != "-":
-                continue
-            if len(parts) != len(labels):
-                raise self.error(f"{field} takes {len(labels)} components, got {len(parts)}.")
-            norm = math.sqrt(math.fsum(part * part for part in parts))
-            if labels == AXES and not norm > 0.0:
-                raise self.error(f"{field} must be a direction, a vector that is not zero, got {tuple(parts)}.")
-            if labels != AXES and not abs(norm - 1.0) <= NORM:
-                raise self.error(
-                    f"{field} must have norm 1 within {NORM:g}, got {tuple(parts)} of norm {norm:.9g}; divide by it."
-                )
+        check_directions(self, numbers)
 
     def _fill_origin(self, *fields: str) -> None:
         """Points of which nothing is said get as many components as the joint's space has."""
-        for field in fields:
-            if getattr(self, field) is ORIGIN:
-                object.__setattr__(self, field, (0.0,) * self.dimensions[0])
+        for name in fields:
+            if getattr(self, name) is ORIGIN:
+                object.__setattr__(self, name, (0.0,) * self.dimensions[0])
+
+
+def check_directions(element: Element, numbers: Mapping[str, float]) -> None:
+    """Raise ModelError if a direction is zero or has not three components, or a quaternion is not of norm 1."""
+    for name, quantity in element.quantities():
+        labels = quantity.labels
+        parts = [numbers[f"{name}_{axis}"] for axis in labels if f"{name}_{axis}" in numbers]
+        if not parts or quantity.unit != "-":
+            continue
+        if len(parts) != len(labels):
+            raise element.error(f"{name} takes {len(labels)} components, got {len(parts)}.")
+        norm = math.sqrt(math.fsum(part * part for part in parts))
+        if labels == AXES and not norm > 0.0:
+            raise element.error(f"{name} must be a direction, a vector that is not zero, got {tuple(parts)}.")
+        if labels != AXES and not abs(norm - 1.0) <= NORM:
+            raise element.error(
+                f"{name} must have norm 1 within {NORM:g}, got {tuple(parts)} of norm {norm:.9g}; divide by it."
+            )
 
 
 def _sine(a: PlanarPlacement, b: PlanarPlacement, angle: ca.SX) -> ca.SX:
@@ -236,19 +241,13 @@ class Prismatic(Joint):
     def rows(self) -> tuple[Row, ...]:  # type: ignore[override]
         return (("normal", "m"), ("angle", "rad")) if self.axis_a is None else OFFSETS + TURNS
 
-    def _offset(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        if self.axis_a is not None:
-            return primitive.point_on_line(a, b, p.at_a, p.at_b, p.axis_a)
-        offset = a.unrotate(b.point(p.at_b) - a.point(p.at_a))
-        return ca.cos(p.direction) * offset[1] - ca.sin(p.direction) * offset[0]
-
     def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         turn = _sine(a, b, p.angle) if self.axis_a is None else primitive.turn(_deviation(a, b, p))
-        return ca.vertcat(self._offset(a, b, p), turn)
+        return ca.vertcat(_offsets(self, a, b, p), turn)
 
     def closure(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         turn = _misfit(a, b, p.angle) if self.axis_a is None else primitive.rotation_vector(_deviation(a, b, p))
-        return ca.vertcat(self._offset(a, b, p), turn)
+        return ca.vertcat(_offsets(self, a, b, p), turn)
 
     def application_point(self, p: SimpleNamespace) -> ca.SX:
         return p.at_b
@@ -256,6 +255,72 @@ class Prismatic(Joint):
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         (a, b), in_plane = self.spots(p), (math.cos(p.direction), math.sin(p.direction))
         return (Slide(a, b, along=in_plane if self.axis_a is None else vector(p.axis_a)),)
+
+
+@dataclass(frozen=True, eq=False)
+class PointOnLine(Joint):
+    """Pin in a slot: a point of b stays on a line of a, along which and about which it moves freely.
+
+    In the plane 1 row, ``n . A_a' (r_b + A_b s_b - r_a - A_a s_a) = 0`` [m] with n normal to the line in the frame of
+    a. In space, where `axis_a` is given, 2 rows [m]: the offsets of the point along the two transversals of the line.
+    The line has no ends.
+
+    Parameters
+    ----------
+    at_a, at_b : s_a, s_b [m]
+        A point of the line, the point that stays on it.
+    direction : [rad]
+        Angle of the line in the frame of a; in the plane only.
+    axis_a : [-], optional
+        Direction of the line in the frame of a, of any length; given, the joint is spatial.
+
+    Raises
+    ------
+    ModelError
+        If a number is not finite, the axis zero, or fields of plane and space are mixed.
+
+    >>> PointOnLine("slot", "ground", "pin", direction=0.5).rows
+    (('offset', 'm'),)
+    """
+
+    at_a: Point = ORIGIN
+    at_b: Point = ORIGIN
+    direction: Angle = field(default=0.0, kw_only=True)
+    axis_a: Direction | None = field(default=None, kw_only=True)
+
+    in_space = "axis_a"
+
+    def __post_init__(self) -> None:
+        if self.axis_a is not None and self.direction != 0.0:
+            raise self.error("direction is of the plane; axis_a stands in its place.")
+        self._fill_origin("at_a", "at_b")
+        super().__post_init__()
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (2,) if self.axis_a is None else (3,)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:  # type: ignore[override]
+        return (("offset", "m"),) if self.axis_a is None else OFFSETS
+
+    def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        return _offsets(self, a, b, p)
+
+    def application_point(self, p: SimpleNamespace) -> ca.SX:
+        return p.at_b
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        (a, b), in_plane = self.spots(p), (math.cos(p.direction), math.sin(p.direction))
+        return (Slide(a, b, along=in_plane if self.axis_a is None else vector(p.axis_a), round=True),)
+
+
+def _offsets(joint: Prismatic | PointOnLine, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+    """Offsets of the point of b from a line of a, across it: one in the plane, two in space."""
+    if joint.axis_a is not None:
+        return primitive.point_on_line(a, b, p.at_a, p.at_b, p.axis_a)
+    offset = a.unrotate(b.point(p.at_b) - a.point(p.at_a))
+    return ca.cos(p.direction) * offset[1] - ca.sin(p.direction) * offset[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from nonsmooth.quantities import Unit
 
 __all__ = [
     "AxisAngle", "Harmonic", "Ramp", "Signal", "Table", "TimeFunction", "TimeVector", "evaluate_signal",
-    "signal_values",
+    "signal_values", "wrong_arguments",
 ]  # fmt: skip
 
 Signal = float | Callable[[Any], Any]
@@ -185,6 +186,7 @@ class TimeVector(TimeFunction):
                 raise ModelError(
                     f"TimeVector: component {i + 1} must be a finite number or a function of time, got {one!r}."
                 )
+            _check_of_time(f"TimeVector: component {i + 1}", one)
         object.__setattr__(self, "components", tuple(components))
 
     def __call__(self, t: Any) -> Any:
@@ -224,6 +226,7 @@ class AxisAngle(TimeFunction):
             raise ModelError(
                 f"AxisAngle: angle must be a finite number [rad] or a function of time, got {self.angle!r}."
             )
+        _check_of_time("AxisAngle: angle", self.angle)
         object.__setattr__(self, "axis", tuple(map(float, parts)))
 
     def __call__(self, t: Any) -> Any:
@@ -232,8 +235,30 @@ class AxisAngle(TimeFunction):
         return (ca.cos(half), *(ca.sin(half) * (part / length) for part in self.axis))
 
 
+def wrong_arguments(function: Callable[..., Any], count: int) -> str | None:
+    """The arguments that a function takes, in words, if it cannot be called with `count` of them, else None.
+
+    None as well where they cannot be known, as of CasADi functions.
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+    try:
+        signature.bind(*[None] * count)
+    except TypeError:
+        return f"({', '.join(signature.parameters)})" if signature.parameters else "no argument"
+    return None
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
+
+
+def _check_of_time(what: str, value: Any) -> None:
+    given = wrong_arguments(value, 1) if callable(value) else None
+    if given is not None:
+        raise ModelError(f"{what} must be a function of time alone, but it takes {given}.")
 
 
 def evaluate_signal(element: str, field: str, signal: Callable[[Any], Any], t: ca.SX, size: int) -> ca.SX:

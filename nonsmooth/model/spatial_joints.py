@@ -2,7 +2,8 @@
 
 Each is made of the primitive rows of `nonsmooth.model.rows`, and each primitive is a joint of its own, so that a joint
 that is missing here is had by adding several between the same two bodies; `Spherical` is the primitive of coincident
-points. `Revolute`, `Prismatic` and `Fixed` stand in `nonsmooth.model.joints`, since they exist in the plane as well.
+points. `Revolute`, `Prismatic`, `Fixed` and `PointOnLine` stand in `nonsmooth.model.joints`, since they exist in the
+plane as well.
 
 Axes, normals and points are given in the frames of the bodies. A reaction is the force on the second body, and the
 torque about `application_point`, its point `at_b`, both in the ground frame.
@@ -19,7 +20,17 @@ import casadi as ca
 
 from nonsmooth.model import rows as primitive
 from nonsmooth.model.frames import SpatialPlacement, rotation_matrix
-from nonsmooth.model.joints import IDENTITY, OFFSETS, POINT, TILTS, TURNS, Direction, Joint, Orientation
+from nonsmooth.model.joints import (
+    IDENTITY,
+    OFFSETS,
+    POINT,
+    TILTS,
+    TURNS,
+    Direction,
+    Joint,
+    Orientation,
+    PointOnLine,
+)
 from nonsmooth.quantities import Point, PositiveLength, Quantity
 
 __all__ = [
@@ -61,27 +72,6 @@ class Spherical(_Pointed):
 
     def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
         return primitive.coincident_points(a, b, p.at_a, p.at_b)
-
-
-@dataclass(frozen=True, eq=False)
-class PointOnLine(_Pointed):
-    """A point of b stays on a line of a (2 rows, [m]): its offsets along the two transversals of the line.
-
-    Parameters
-    ----------
-    at_a, at_b : [m]
-        A point of the line, the point that stays on it.
-    axis_a : [-]
-        Direction of the line in the frame of a, of any length.
-    """
-
-    axis_a: Direction = field(kw_only=True)
-
-    symbol = "sleeve"
-    rows = OFFSETS
-
-    def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        return primitive.point_on_line(a, b, p.at_a, p.at_b, p.axis_a)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,10 +13,11 @@ import casadi as ca
 
 from nonsmooth.model.assembly import ElementFunctions
 from nonsmooth.model.contacts import Contact
-from nonsmooth.model.forces import Force, Gravity, gravity_force
+from nonsmooth.model.forces import Force, Gravity, gradient, gravity_force
 from nonsmooth.model.frames import placement_like
 from nonsmooth.model.joints import Joint
 from nonsmooth.native import table as n
+from nonsmooth.native.emit import Unsupported
 
 __all__ = ["Kind", "Kinds", "varies"]
 
@@ -96,6 +97,19 @@ class Kinds:
         of = self.functions.forces(element)
         return self._made_once("force", of, of.n_in() - 1, lambda of, p: self._pair(*self._forces(of, element, p)[1:]))
 
+    def parts(self, element: Force) -> tuple[Kind, Kind]:
+        """Of a mixed force the part with a potential, and the rest."""
+        whole, rest = self.functions.forces(element), self.functions.nonconservative(element)
+
+        def outputs(of: ca.Function, p: ca.SX) -> list[tuple[ca.SX, Places]]:
+            return self._pair(*self._forces(of, element, p))
+
+        def elastic(of: ca.Function, p: ca.SX) -> list[tuple[ca.SX, Places]]:
+            return self._pair(*gradient(self._forces(of, element, p)[0], (self.a, self.b)[: len(element.body_fields)]))
+
+        last = whole.n_in() - 1
+        return self._made_once("elastic", whole, last, elastic), self._made_once("rest", rest, last, outputs)
+
     def potential(self, element: Force) -> Kind:
         """Potential energy."""
         of = self.functions.forces(element)
@@ -116,7 +130,14 @@ class Kinds:
 
     def _forces(self, of: ca.Function, element: Force, p: ca.SX) -> tuple[ca.SX, ...]:
         bodies = (self.a, self.b)[: len(element.body_fields)]
-        return of(self.t, *(body.z for body in bodies), *(body.twist for body in bodies), p)
+        angles = ca.SX.sym("angle", len(bodies))
+        turning = (ca.vertcat(body.z, angles[i]) for i, body in enumerate(bodies))
+        found: tuple[ca.SX, ...] = of.call([self.t, *turning, *(body.twist for body in bodies), p])
+        if ca.depends_on(ca.veccat(*found), angles):
+            raise Unsupported(
+                f'the load "{element.name}" depends on angles with their full turns, which the native engine has not'
+            )
+        return found
 
     def _made_once(
         self, what: str, of: ca.Function, p_index: int,

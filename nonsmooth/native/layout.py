@@ -260,7 +260,8 @@ class Layout:
         """Groups of elements of one kind, in the order in which the loops go through them."""
         forces = [e for e in elements if isinstance(e, Force)]
         vary = {kind: varies(kind.function) for kind in {kinds.force(e) for e in forces}}
-        constant, varying = ([e for e in forces if vary[kinds.force(e)] == found] for found in (False, True))
+        moving = {id(e): e.mixed or vary[kinds.force(e)] for e in forces}
+        constant, varying = ([e for e in forces if moving[id(e)] == found] for found in (False, True))
         weights = [self._weights(kinds, e) for e in elements if isinstance(e, Gravity)]
         firsts = dict(zip((e.name for e in (*self.joints, *self.contacts)), self._first.tolist(), strict=True))
         groups: list[_Group] = []
@@ -273,10 +274,14 @@ class Layout:
             for e in members:
                 force = isinstance(e, Force)
                 portion = portions[e.name] if where == n.CONTACT_0 else 0
-                facts = kind(e), width, 3 if force and _conservative(e) else 0, bool(force and e.dissipative), portion
-                group = found.setdefault(facts, _Group(*facts))
-                group.places.append((*self._bodies(e), firsts.get(e.name, 0)))
-                group.parameters += self._parameters(e)
+                parts = [(kind(e), force and e.conservative)]
+                if where == n.FORCE_0 and e.mixed:
+                    parts = list(zip(kinds.parts(e), (True, False), strict=True))
+                for made, stored in parts:
+                    facts = made, width, 3 if stored else 0, bool(force and e.dissipative and not stored), portion
+                    group = found.setdefault(facts, _Group(*facts))
+                    group.places.append((*self._bodies(e), firsts.get(e.name, 0)))
+                    group.parameters += self._parameters(e)
             self.table[where] = len(groups)
             groups.extend([*more, *found.values()])
             self.table[where + 1] = len(groups)
@@ -287,7 +292,7 @@ class Layout:
         section(n.FORCE_0, varying, kinds.force, 8)
         section(n.SURFACE_0, self.contacts, kinds.surface, 0)
         section(n.CLOSURE_0, self.joints, kinds.closure, 0)
-        section(n.POTENTIAL_0, [e for e in forces if _conservative(e)], kinds.potential, 1)
+        section(n.POTENTIAL_0, [e for e in forces if e.conservative], kinds.potential, 1)
         section(n.DRIFT_0, self.joints if self.scheme == n.GENERALIZED_ALPHA else [], kinds.drift, 0)
         groups += self._laws(kinds)
         self.table[n.VARYING], self.table[n.N_GROUPS] = bool(varying), len(groups)
@@ -437,7 +442,3 @@ def _field(memory: NDArray[Number], first: int, step: int, count: int, which: in
 def _offset(bodies: Integers) -> Integers:
     """Of bodies in a run's memory."""
     return n.GROUND + n.BODY_STEP * bodies
-
-
-def _conservative(force: Force) -> bool:
-    return type(force).potential is not Force.potential and not force.dissipative

@@ -56,7 +56,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "parallel-axes": [AXES],
     "spherical": [AT],
     "cylindrical": [{**AT, **AXES}],
-    "point-on-line": [{**AT, "axis_a": (0.0, 0.0, 2.0)}],
+    "point-on-line": [{**PLANAR_AT, "direction": 0.3}, {**AT, "axis_a": (0.0, 0.0, 2.0)}],
     "point-in-plane": [{**AT, "normal_a": (0.0, 0.0, 2.0)}],
     "distance": [{**AT, "length": 0.7}],
     "perpendicular-axes": [AXES],
@@ -113,6 +113,23 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "torque": [{"torque": Ramp(0.1)}, {"torque": (0.1, 0.2, 1 / 3)}, {"torque": TimeVector((0.1, Ramp(3.0), 0.0))}],
     "spring": [{**PLANAR_AT, "stiffness": 1e3, "free_length": 0.2}, {**AT, "stiffness": 1e3}],
     "damper": [{**AT, "damping": 1 / 3}],
+    "torsion-spring": [
+        {"stiffness": 1 / 3, "free_angle": -25.0},
+        {"stiffness": 1 / 3, "axis_a": (1.0, 2.0, 2.0), "quaternion": QUATERNION},
+    ],
+    "torsion-damper": [{"damping": 1 / 3}, {"damping": 1 / 3, "axis_a": (1.0, 2.0, 2.0)}],
+    "bushing": [
+        {**PLANAR_AT, "stiffness": (1e3, 2e3), "rotational_stiffness": 10.0, "coupling": (1.0, -0.0, 3.0)},
+        {
+            **AT, "stiffness": (1e3, 2e3, 1e3), "rotational_stiffness": (10.0, 10.0, 20.0), "quaternion": QUATERNION,
+            "damping": (1.0, 2.0, 1 / 3), "rotational_damping": (0.1, 0.0, 0.1),
+        },
+    ],
+    "load": [
+        {"torque": "stall * (1 - omega / free)", "parameters": {"stall": 2.0, "free": 1 / 3}},
+        {"force": ("-k * x", "where(vx > 0, -1, 1)"), "at_b": (0.1, 1 / 3), "parameters": {"k": 0.1}},
+        {"force": ("-x", "-y", "-z"), "torque": ("t", "-omega_y", "0"), "energy": "z**2", "at_b": (0.1, 0.2, 1 / 3)},
+    ],
 }  # fmt: skip
 PAIRS = [(kind, i) for kind, examples in EXAMPLES.items() for i in range(len(examples))]
 COMPLIANT = Compliant(Flores(stiffness=1e8, restitution=0.5))
@@ -153,6 +170,8 @@ def values(element: Element, model: Model, t: float) -> list[Array]:
     elif hasattr(element, "gaps"):
         found = functions.gaps(element)(*z, p)
     elif count:
+        if system.dimension == 2:  # loads take the angle as well
+            z = np.hstack([z, rng.standard_normal((2, 1))])
         found = functions.forces(element)(t, *z[:count], *twist[:count], p)
     else:
         found = ()

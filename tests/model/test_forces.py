@@ -14,9 +14,11 @@ from scipy.spatial.transform import Rotation
 
 import nonsmooth.model
 from nonsmooth import (
+    Bushing,
     Damper,
     Gravity,
     Ground,
+    Load,
     Model,
     ModelError,
     PlanarBody,
@@ -25,6 +27,8 @@ from nonsmooth import (
     Spring,
     Table,
     Torque,
+    TorsionDamper,
+    TorsionSpring,
 )
 from nonsmooth.evaluation import Array
 from nonsmooth.model.forces import Force
@@ -34,6 +38,23 @@ PLANE = {"at_a": (0.3, -0.2), "at_b": (-0.1, 0.4)}
 SPACE = {"at_a": (0.3, -0.2, 0.1), "at_b": (-0.1, 0.4, 0.2)}
 RAMP = Table((0.0, 1.0, 2.0), (0.0, 3.0, -1.0))
 Case = Callable[[Any, Any], Any]
+TILTED = (0.8, 0.0, 0.6, 0.0)
+MOUNT = {"stiffness": (3.0, 2.0), "rotational_stiffness": 1.5}
+MOUNT_3 = {"stiffness": (3.0, 2.0, 2.5), "rotational_stiffness": (1.5, 0.5, 1.0)}
+LOSSY = {"damping": (0.3, 0.2), "rotational_damping": 0.5}
+LOSSY_3 = {"damping": (0.3, 0.2, 0.1), "rotational_damping": (0.5, 0.2, 0.3)}
+#: displacement along x with rotation about y, and along y with rotation about z
+COUPLING = (0.0, 0.0, 0.0, 0.4, 0.0, 0.0, 0.0, 0.0, -0.3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def drag(t: Any, a: Any, b: Any, p: Any) -> Any:
+    """Against the velocity of b past a, with a share that grows."""
+    return -(1 + t) * (b.velocity - a.velocity)
+
+
+def turning(t: Any, a: Any, b: Any, p: Any) -> Any:
+    return ca.sin(t) - 0.2 * (b.angular_velocity - a.angular_velocity)
+
 
 #: (dimension, element between two bodies, or on the second)
 CASES: dict[type, list[tuple[int, Case]]] = {
@@ -58,6 +79,32 @@ CASES: dict[type, list[tuple[int, Case]]] = {
         (2, lambda a, b: Torque("it", b, torque=RAMP)),
         (3, lambda a, b: Torque("it", b, torque=(1.0, -2.0, 0.5))),
         (3, lambda a, b: Torque("it", b, torque=lambda t: (t, 0.0, -t))),
+    ],
+    TorsionSpring: [
+        (2, lambda a, b: TorsionSpring("it", a, b, stiffness=3.0, free_angle=7.0)),
+        # weak, since the twist about an axis that is tilted by nearly a half turn has steep third derivatives
+        (3, lambda a, b: TorsionSpring("it", a, b, stiffness=0.3, free_angle=0.3, axis_a=(1.0, 2.0, 2.0))),
+        (3, lambda a, b: TorsionSpring("it", a, b, stiffness=3.0, axis_a=(0.0, 0.0, 1.0), quaternion=TILTED)),
+    ],
+    TorsionDamper: [
+        (2, lambda a, b: TorsionDamper("it", a, b, damping=2.0)),
+        (3, lambda a, b: TorsionDamper("it", a, b, damping=2.0, axis_a=(1.0, 2.0, 2.0))),
+    ],
+    Bushing: [
+        (2, lambda a, b: Bushing("it", a, b, **PLANE, **MOUNT)),
+        (2, lambda a, b: Bushing("it", a, b, **PLANE, **MOUNT, **LOSSY, angle=0.3, coupling=(0.5, 0.2, -0.3))),
+        (3, lambda a, b: Bushing("it", a, b, **SPACE, **MOUNT_3)),
+        (3, lambda a, b: Bushing("it", a, b, **SPACE, **MOUNT_3, **LOSSY_3, quaternion=TILTED, coupling=COUPLING)),
+    ],
+    Load: [
+        (
+            2,
+            lambda a, b: Load("it", a, b, energy=lambda a, b, p: p.k * (b.angle - a.angle) ** 4, parameters={"k": 0.1}),
+        ),
+        (2, lambda a, b: Load("it", a, b, force=drag, torque=turning, at_b=(0.2, 0.5))),
+        (2, lambda a, b: Load("it", a, b, force=drag, energy=lambda a, b, p: ca.sumsqr(b.position), dissipative=True)),
+        (3, lambda a, b: Load("it", a, b, force=drag, torque=turning, at_b=(0.2, 0.5, -0.3))),
+        (3, lambda a, b: Load("it", a, b, energy=lambda a, b, p: ca.dot(a.position, b.position))),
     ],
     Gravity: [
         (2, lambda a, b: Gravity("it", acceleration=(1.0, -9.81))),
@@ -120,7 +167,7 @@ TOLERANCE = 1e-8
 
 
 @pytest.mark.parametrize("grounded", [False, True])
-@pytest.mark.parametrize(("dimension", "case"), cases(lambda kind: kind in (Spring, Gravity)))
+@pytest.mark.parametrize(("dimension", "case"), cases(lambda kind: kind in (Spring, Gravity, TorsionSpring)))
 def test_a_conservative_force_is_minus_the_gradient_of_its_potential(
     dimension: int, case: Case, grounded: bool
 ) -> None:
@@ -169,7 +216,10 @@ def test_a_damper_takes_energy_at_the_rate_of_its_law(dimension: int, case: Case
         assert power["power_damping"] == pytest.approx(-2.0 * rate**2, abs=TOLERANCE)
 
 
-@pytest.mark.parametrize(("dimension", "case"), cases(lambda kind: kind in (Spring, Damper)))
+INTERNAL = (Spring, Damper, TorsionSpring, TorsionDamper, Bushing)
+
+
+@pytest.mark.parametrize(("dimension", "case"), cases(lambda kind: kind in INTERNAL))
 def test_internal_forces_change_neither_momentum_nor_moment_of_momentum(dimension: int, case: Case) -> None:
     system = built(dimension, case)
     for t, q, v in random_states(system):

@@ -21,6 +21,7 @@ from nonsmooth import (
     Model,
     PlanarBody,
     PrescribedMotion,
+    PointOnLine,
     Prismatic,
     PrismaticClearance,
     Revolute,
@@ -59,6 +60,7 @@ CASES: dict[type, list[Case]] = {
     ],
     Revolute: [lambda a, b: Revolute("it", a, b, **POINTS)],
     Prismatic: [lambda a, b: Prismatic("it", a, b, direction=0.7, angle=-0.4, **POINTS)],
+    PointOnLine: [lambda a, b: PointOnLine("it", a, b, direction=0.7, **POINTS)],
     Fixed: [lambda a, b: Fixed("it", a, b, angle=2.5, **POINTS)],
     PrescribedMotion: [
         lambda a, b: PrescribedMotion("it", a, b, coordinate="angle", motion=0.3),

@@ -1,0 +1,272 @@
+"""Loads of a law of one's own: forces and torques that depend on time and on the motion of two bodies."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from numbers import Real
+from types import SimpleNamespace
+from typing import Any, Protocol
+
+import casadi as ca
+
+from nonsmooth.model.drawing import Arrow, Line, Primitive, Turn
+from nonsmooth.model.expressions import FormulaError, evaluate, names_in
+from nonsmooth.model.forces import Force, gradient
+from nonsmooth.model.frames import Placement, PlanarPlacement
+from nonsmooth.model.joints import BodyRef
+from nonsmooth.model.signals import wrong_arguments
+from nonsmooth.quantities import Point, Quantity
+
+__all__ = ["Load"]
+
+#: what laws are called with, by field
+ARGUMENTS = {"force": ("t", "a", "b", "p"), "torque": ("t", "a", "b", "p"), "energy": ("a", "b", "p")}
+#: names of the motion in formulas, of which some exist in the plane or in space only
+POSITIONS = ("x", "y", "z", "angle")
+RATES = ("t", "vx", "vy", "vz", "omega", "omega_x", "omega_y", "omega_z")
+
+
+class Law(Protocol):
+    """A function of time, two placements and a load's own numbers."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        """An expression of symbols."""
+
+
+@dataclass(frozen=True, eq=False)
+class Load(Force):
+    """Force and torque of a on b by a law of one's own, and their opposites on a.
+
+    A law is a function of time, of the placements of both bodies and of the load's own numbers, called once with
+    symbols: write it with CasADi's or NumPy's functions, and `casadi.if_else` in place of ``if``. A placement gives
+    ``point(local)`` and ``point_velocity(local)`` of a body point in the ground frame, ``rotate(local)`` and
+    ``unrotate(vector)`` of vectors, ``position``, ``velocity`` and ``angular_velocity`` in the ground frame, and in the
+    plane ``angle``, which counts full turns. The ground is at rest in the origin: a load that knows one body only, such
+    as drag, has the ground as a.
+
+    In place of a function a law may be a formula, a text for each component, which a file can hold as well:
+    ``torque="stall * (1 - omega / free)"``. Its names are t, the load's own numbers, and the motion of b seen from a,
+    in the frame of a: x, y, z of the point `at_b` from the origin of a and their rates vx, vy, vz; in the plane angle,
+    with its full turns, and omega, in space omega_x, omega_y, omega_z. The components of forces and torques are then in
+    the frame of a. Functions are those of `nonsmooth.model.expressions`, ``where(condition, x, y)`` among them.
+
+    Laws are evaluated at the instant; they have no memory. The steppers treat them as any other force: laws that jump,
+    as dry friction with a sign, limit the order of a stepper, and stiff ones its step.
+
+    Parameters
+    ----------
+    force : (t, a, b, p) -> components [N] in the ground frame, or formulas; optional
+        On b at its point `at_b`. The opposite acts on a at the same point of space, so that both balance.
+    torque : (t, a, b, p) -> [N m], or formulas; optional
+        On b: a number in the plane, three components in the ground frame in space.
+    energy : (a, b, p) -> [J], or a formula of the position; optional
+        Potential energy. Its gradient adds to the forces, so that conservative laws need nothing else.
+    parameters : name -> number
+        The load's own numbers, in SI units, in `p` by these names. They are parameters of the system, which a sweep
+        changes without compiling anything.
+    at_b : [m]
+        Where the force acts, in the frame of b; in `p` as well.
+    dissipative : bool
+        Whether the power of force and torque is booked as lost in damping instead of as work of loads.
+
+    Raises
+    ------
+    ModelError
+        If there is no law, one takes other arguments or is no formula, a number is not finite, or its name is no word.
+
+    >>> motor = Load("motor", "ground", "rotor", torque=lambda t, a, b, p: p.stall * (1 - b.angular_velocity / p.free),
+    ...              parameters={"stall": 2.0, "free": 300.0})
+    >>> motor.numbers()
+    {'stall': 2.0, 'free': 300.0}
+    """
+
+    a: BodyRef
+    b: BodyRef
+    force: tuple[str, ...] | Law | None = field(default=None, kw_only=True)
+    torque: str | tuple[str, ...] | Law | None = field(default=None, kw_only=True)
+    energy: str | Law | None = field(default=None, kw_only=True)
+    parameters: Mapping[str, float] = field(default_factory=dict, kw_only=True)
+    at_b: Point = field(default=(), kw_only=True)
+    dissipative: bool = field(default=False, kw_only=True)
+
+    body_fields = ("a", "b")
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.parameters, Mapping):
+            raise self.error(f"parameters must be numbers by name, as {{'mu': 0.3}}, got {self.parameters!r}.")
+        object.__setattr__(self, "parameters", dict(self.parameters))
+        for name, value in self.parameters.items():
+            if not (isinstance(name, str) and name.isidentifier()) or name.startswith("at_b"):
+                raise self.error(f"the name of a parameter must be a word and not at_b, got {name!r}.")
+            if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+                raise self.error(f"{name} must be a finite number in SI units, got {value!r}.")
+        if self.force is None and self.torque is None and self.energy is None:
+            raise self.error("it has no law; give force, torque or energy.")
+        for what, arguments in ARGUMENTS.items():
+            self._check_law(what, ", ".join(arguments), len(arguments))
+        super().__post_init__()
+
+    def _check_law(self, what: str, arguments: str, count: int) -> None:
+        law = getattr(self, what)
+        if law is None:
+            return
+        if isinstance(law, (str, tuple, list)):
+            object.__setattr__(self, what, tuple(law) if isinstance(law, list) else law)
+            self._check_formulas(what, (law,) if isinstance(law, str) else tuple(law))
+            return
+        if not callable(law):
+            raise self.error(f"{what} must be a function, as lambda {arguments}: ..., or formulas, got {law!r}.")
+        given = wrong_arguments(law, count)
+        if given is not None:
+            raise self.error(f"{what} must be a function of ({arguments}), but it takes {given}.")
+
+    def _check_formulas(self, what: str, formulas: tuple[Any, ...]) -> None:
+        """Raise ModelError unless these are formulas of known names."""
+        known = {*POSITIONS, *self.parameters, *(RATES if what != "energy" else ())}
+        for formula in formulas:
+            if not isinstance(formula, str):
+                raise self.error(f"{what} must be a function or formulas, each a text, got {formula!r}.")
+            try:
+                unknown = sorted(names_in(formula) - known)
+            except FormulaError as error:
+                raise self.error(f"{what} {error}.") from None
+            if unknown:
+                listed = ", ".join(sorted(known))
+                raise self.error(f'{what} has the unknown name "{unknown[0]}"; there are {listed}.')
+
+    # --------------------------------------------------------------------------------------------------- its numbers
+
+    def numbers(self) -> dict[str, float]:
+        return super().numbers() | {name: float(value) for name, value in self.parameters.items()}
+
+    def quantity(self, label: str) -> Quantity:
+        return Quantity("SI") if label in self.parameters else super().quantity(label)
+
+    def symbols(self, parameters: Mapping[str, ca.SX]) -> SimpleNamespace:
+        own = {name: parameters[f"{self.name}.{name}"] for name in self.parameters}
+        return SimpleNamespace(**vars(super().symbols(parameters)), **own)
+
+    def values(self, parameters: Mapping[str, float]) -> SimpleNamespace:
+        own = {name: float(parameters[f"{self.name}.{name}"]) for name in self.parameters}
+        return SimpleNamespace(**vars(super().values(parameters)), **own)
+
+    # -------------------------------------------------------------------------------------------------------- forces
+
+    @property
+    def conservative(self) -> bool:
+        return self.energy is not None
+
+    @property
+    def mixed(self) -> bool:
+        return self.energy is not None and not (self.force is None and self.torque is None)
+
+    def potential(self, bodies: tuple[Placement, ...], p: SimpleNamespace) -> ca.SX | None:
+        return None if self.energy is None else self._value("energy", (*bodies, p), 1)
+
+    def nonconservative(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
+        a, b = bodies
+        planar = isinstance(a, PlanarPlacement)
+        on_a, on_b = ca.SX.zeros(a.twist.numel()), ca.SX.zeros(b.twist.numel())
+        if self.force is not None:
+            size = 2 if planar else 3
+            force, at = self._value("force", (t, a, b, p), size), getattr(p, "at_b", ca.SX.zeros(size))
+            on_b += b.generalized_force(force, at)
+            on_a += a.generalized_force(-force, a.unrotate(b.point(at) - a.position))
+        if self.torque is not None:
+            torque = self._value("torque", (t, a, b, p), 1 if planar else 3)
+            on_b += b.generalized_torque(torque)
+            on_a += a.generalized_torque(-torque)
+        return on_a, on_b
+
+    def forces(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
+        found = self.nonconservative(t, bodies, p)
+        potential = self.potential(bodies, p)
+        if potential is None:
+            return found
+        return tuple(x + y for x, y in zip(gradient(potential, bodies), found, strict=True))
+
+    def _value(self, what: str, arguments: tuple[Any, ...], size: int) -> ca.SX:
+        """The expression of a law, as a column."""
+        law = getattr(self, what)
+        if isinstance(law, (str, tuple)):
+            return self._of_formulas(what, (law,) if isinstance(law, str) else law, arguments, size)
+        return self._of_function(what, law, arguments, size)
+
+    def _of_formulas(self, what: str, formulas: tuple[str, ...], arguments: tuple[Any, ...], size: int) -> ca.SX:
+        *t, a, b, p = arguments
+        if len(formulas) != size:
+            raise self.error(f"{what} takes {size} formula(s) here, got {len(formulas)}.")
+        names = _motion(a, b, getattr(p, "at_b", ca.SX.zeros(2 if isinstance(a, PlanarPlacement) else 3)))
+        names |= {name: getattr(p, name) for name in self.parameters} | ({"t": t[0]} if t else {})
+        try:
+            value = ca.vertcat(*(ca.SX(evaluate(formula, names)) for formula in formulas))
+        except FormulaError as error:
+            word = "the plane" if isinstance(a, PlanarPlacement) else "space"
+            raise self.error(f"{what} {error}, in {word}; there are {', '.join(names)}.") from None
+        return value if size == 1 else a.rotate(value)
+
+    def _of_function(self, what: str, law: Callable[..., Any], arguments: tuple[Any, ...], size: int) -> ca.SX:
+        try:
+            with warnings.catch_warnings():  # CasADi 3.8 warns of numpy functions of symbols; they give what is wanted
+                warnings.filterwarnings("ignore", r"\s*casadi: a numpy function", FutureWarning)
+                value = law(*arguments)
+            parts = value if isinstance(value, (tuple, list)) else [value]
+            expression = ca.SX(ca.vertcat(*(ca.SX(part) for part in parts)))
+        except Exception as error:
+            raise self.error(
+                f"{what} could not be evaluated with symbols ({type(error).__name__}: {error}). Write it with casadi "
+                "or numpy functions of its arguments, with casadi.if_else in place of branches."
+            ) from error
+        if expression.shape != (size, 1):
+            raise self.error(f"{what} must return {size} component(s), got {expression.numel()}.")
+        known = {symbol.element_hash() for one in arguments for symbol in _symbols(one)}
+        others = [one.name() for one in ca.symvar(expression) if one.element_hash() not in known]
+        if others:
+            raise self.error(f"{what} depends on {', '.join(others)}; it may depend on its arguments only.")
+        return expression
+
+    # ------------------------------------------------------------------------------------------------ what is shown
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        """An arrow along x for a force, an arc for a torque, a dotted line for an energy alone."""
+        a, b = self.spots(p)
+        found: list[Primitive] = [Arrow(b, (1.0, 0.0))] if self.force is not None else []
+        found += [Turn(b, a)] if self.torque is not None else []
+        return tuple(found) or (Line(a, b, dotted=True),)
+
+    def describe(self) -> dict[str, Any]:
+        data = super().describe() | {"parameters": dict(self.parameters)}
+        laws = {what: getattr(self, what) for what in ARGUMENTS}
+        return data | {
+            what: f"function {getattr(law, '__name__', type(law).__name__)} of {', '.join(ARGUMENTS[what])}"
+            for what, law in laws.items()
+            if callable(law)
+        }
+
+
+def _motion(a: Any, b: Any, at_b: ca.SX) -> dict[str, ca.SX]:
+    """The motion of b seen from a, in the frame of a, by name."""
+    offset, relative = b.point(at_b) - a.position, b.point_velocity(at_b) - a.velocity
+    turning = b.angular_velocity - a.angular_velocity
+    if isinstance(a, PlanarPlacement):
+        seen = relative - a.angular_velocity * ca.vertcat(-offset[1], offset[0])
+        found = {"angle": b.angle - a.angle, "omega": turning}
+    else:
+        seen = relative - ca.cross(a.angular_velocity, offset)
+        found = dict(zip(("omega_x", "omega_y", "omega_z"), ca.vertsplit(a.unrotate(turning)), strict=True))
+    place, rate = ca.vertsplit(a.unrotate(offset)), ca.vertsplit(a.unrotate(seen))
+    return found | dict(zip("xyz", place, strict=False)) | dict(zip(("vx", "vy", "vz"), rate, strict=False))
+
+
+def _symbols(argument: Any) -> list[ca.SX]:
+    """The symbols of an argument of a law: of time, a placement or parameters."""
+    if isinstance(argument, SimpleNamespace):
+        parts = [ca.SX(value) for value in vars(argument).values()]
+    elif isinstance(argument, Placement):
+        parts = [argument.z, argument.twist]
+    else:
+        parts = [argument]
+    return [symbol for part in parts for symbol in ca.symvar(part)]
