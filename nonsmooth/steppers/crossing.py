@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth.steppers.phases import Motion, Phase, Point, Trial
+from nonsmooth.steppers.motion import Motion
+from nonsmooth.steppers.phases import Phase, Point, Trial
 
 __all__ = ["Reach", "crossed", "reach_of_singular"]
 
@@ -63,7 +64,8 @@ def crossed(motion: Motion, start: Point, dt: float, phase: Phase) -> Trial | No
     q, u, change = m.moved(start.q, start.v, dt), start.v, m.metric.change
     for _ in range(CROSSINGS):
         force = m.force(start.t + dt / 2, m.moved(start.q, u, dt / 2), u)
-        W, _, _, _, _, g = motion.closure(t, q, m.p)
+        W, _, _, g = motion.closure(t, q, m.p)
+        W = W[:, : motion.ng]
         pushes = change(start.W_g)
         free = start.v + change(dt / 2 * force)
         P = np.linalg.lstsq(W.T @ pushes, W.T @ (u - free) - g / dt, rcond=DEPENDENT)[0]
@@ -79,4 +81,4 @@ def crossed(motion: Motion, start: Point, dt: float, phase: Phase) -> Trial | No
     end = motion.at(t, q, v, phase)
     if not np.all(np.isfinite(end.a)) or m.metric.length(end.v - start.v) > KICK * m.metric.length(start.v):
         return None
-    return Trial(dt, (start, end), end, 0.0)
+    return Trial(dt, (start, end), end, 0.0, dt / 2 * motion.powers((start, end), phase).sum(axis=0))

@@ -44,7 +44,8 @@ from nonsmooth.steppers.events import (
 )
 from nonsmooth.steppers.incremental import SHARING
 from nonsmooth.steppers.mechanism import Mechanism
-from nonsmooth.steppers.phases import Motion, Phase, Point, Trial
+from nonsmooth.steppers.motion import Motion
+from nonsmooth.steppers.phases import Phase, Point, Trial
 from nonsmooth.steppers.runge_kutta import TABLEAUS
 from nonsmooth.steppers.transitions import CLOSED_GAP, LOWEST, Impact, Transitions
 
@@ -185,10 +186,11 @@ class EventDrivenFormulation:
     def start(self, state: State) -> Generator[Ask, Solution, tuple[State, Step | None]]:
         """Find the phase; a start with closed contacts that approach begins with their impact."""
         if "mode" in state.stepper_memory:
-            return state, None
+            memory = {"reference": self.transitions.none} | state.stepper_memory  # earlier releases had none
+            return replace(state, stepper_memory=memory), None
         m, nc = self.mechanism, self.system.nc
         none = np.zeros(nc)
-        free = Phase(np.zeros(nc, dtype=np.int8), np.zeros(self.system.nt), none, m.redundant)
+        free = Phase(np.zeros(nc, dtype=np.int8), np.zeros(self.system.nt), none, m.redundant, self.transitions.none)
         before = self.motion.at(state.t, state.q, state.v, free)
         y_scale = m.typical_sizes(state.t, state.q, state.v)[1]
         state = replace(state, stepper_memory={"y_scale": y_scale, "stall": np.array([state.t, 0.0])})
@@ -199,7 +201,7 @@ class EventDrivenFormulation:
         start = self._remembering(state, point, phase, dt, False)
         if impact is None:
             return start, None
-        idle = Trial(0.0, (before,), before, 0.0)
+        idle = Trial(0.0, (before,), before, 0.0, np.zeros(4))
         return start, self._record(state, start, idle, free, phase, point, impact)
 
     def _remembering(self, before: State, point: Point, phase: Phase, dt: float, event: bool) -> State:
@@ -228,7 +230,8 @@ class EventDrivenFormulation:
         last = self._last
         known = last is not None and last.q is state.q and last.v is state.v and last.t == state.t
         point = last if known and last is not None else motion.at(state.t, state.q, state.v, phase)
-        phase = replace(phase, direction=motion.slip_directions(point.W_T, point.v, phase))
+        if self.mechanism.tangents > 1:
+            phase = replace(phase, direction=motion.slip_directions(point.W_T, point.v, phase))
         for _ in range(EVENTS):
             trial, dt_next = self._accepted(point, phase, float(state.stepper_memory["dt"][0]), t_end)
             scale = scales(
@@ -308,9 +311,10 @@ class EventDrivenFormulation:
     def _until_event(self, trial: Trial, phase: Phase, scale: Scales) -> tuple[Trial, Event | None]:
         """The step cut where its first event happens, and that event."""
         happened: Event | None = None
-        start = trial.start
+        start, refuted = trial.start, set[tuple[str, int]]()
         for _ in range(EVENTS):
-            event = first_event(self.motion, trial, phase, scale, happened.kind if happened is not None else None)
+            known = happened.kind if happened is not None else None
+            event = first_event(self.motion, trial, phase, scale, known, refuted)
             if event is None or (happened is not None and event.time >= trial.dt * AT_THE_END):
                 return trial, happened
             if event.time <= 0.0 or start.t + event.time == start.t:
@@ -320,11 +324,10 @@ class EventDrivenFormulation:
             )
             if found.trial.dt <= 0.0:
                 return trial, event._replace(time=0.0)
-            trial, happened = found.trial, event if found.confirmed else None
-            if not found.confirmed:
-                again = first_event(self.motion, trial, phase, scale)
-                if again is None or (again.kind, again.contact) == (event.kind, event.contact):
-                    return trial, None
+            if found.confirmed:
+                trial, happened = found.trial, event
+            else:  # the polynomial alone went below zero
+                refuted.add((event.kind, event.contact))
         raise SolverFailed(f"the first event after t = {start.t:.9g} s cannot be located.")
 
     def _lost(self, trial: Trial, phase: Phase, event: Event | None) -> tuple[Mask, dict[int, Array]]:
@@ -359,16 +362,15 @@ class EventDrivenFormulation:
         # a step over a singular position has its ends alone, an impact at the start one point
         mean = {1: np.zeros(1), 2: np.full(2, 0.5)}.get(len(stages), self.motion.tableau.B)
         weights = dt * mean
-        P_N, P_T, friction = np.zeros(nc), np.zeros(self.system.nt), 0.0
+        P_N, P_T = np.zeros(nc), np.zeros(self.system.nt)
         if phase.closed.size:
             P_N = weights @ np.array([x.lam_N for x in stages])
             P_T = weights @ np.array([x.lam_T for x in stages])
-            friction = -float(weights @ np.array([x.lam_T @ x.slip for x in stages]))
-        reaction, reaction_impact, work, work_impact = np.zeros(0), np.zeros(0), 0.0, 0.0
+        loads, damping, drivers, friction = trial.work.tolist()
+        reaction, reaction_impact, work_impact = np.zeros(0), np.zeros(0), 0.0
         if ng:
             reactions = np.array([m.reaction(x.t, x.q, x.lam_g) for x in stages])
             reaction = mean @ reactions
-            work = -float(weights @ np.array([x.lam_g @ x.g_t for x in stages]))
             reaction_impact = np.zeros_like(reaction)
         if impact is not None and ng:
             reaction_impact = m.reaction(left.t, left.q, impact.P_g)
@@ -393,7 +395,9 @@ class EventDrivenFormulation:
             reaction_impact=reaction_impact,
             residual=self.motion.residual(trial, phase) if dt > 0 else 0.0,
             complementarity=float(np.max(natural, initial=0.0)),
-            work_drivers=work + work_impact,
+            work_drivers=drivers + work_impact,
             work_drivers_impact=work_impact,
-            loss_friction=friction,
+            loss_friction=-friction,
+            work_loads=loads,
+            loss_damping=-damping,
         )

@@ -1,23 +1,25 @@
 """Events within a smooth step: which comes first, and the length of step that ends at it.
 
 ==========  =========================================  =========================
-landing     an open gap reaches zero                   cubic of the gap
-release     a normal force goes through zero           force at the stages
+landing     an open gap reaches zero                   quintic of the gap
+release     a normal force goes through zero           force within the step, see `losses`
 reversal    the slip of a slipping contact vanishes    cubic of the slip (in space: has turned by a right angle)
-breakaway   a sticking contact reaches its cone        force at the stages
+breakaway   a sticking contact reaches its cone        force within the step
 ==========  =========================================  =========================
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.steppers.landing import first_closing
-from nonsmooth.steppers.phases import Index, Motion, Phase, Point, Trial
+from nonsmooth.steppers.losses import kept, losses
+from nonsmooth.steppers.motion import Motion
+from nonsmooth.steppers.phases import Index, Phase, Point, Trial
 
 __all__ = [
     "BREAKAWAY",
@@ -42,10 +44,14 @@ LOCATED = 1e-13
 #: and below which its sign is round-off
 ROUND_OFF = 1e-11
 ITERATIONS = 40
-#: share of its range in a step by which a force must be negative at an inner stage, whose order is low, to be believed
-BELIEVED = 1e-3
 #: evaluations without a change of sign after which an event counts as unconfirmed
 PATIENCE = 6
+#: shares of a step, and of the time between two roots, at which polynomials of gaps are evaluated
+PLACES = (1 - np.cos(np.pi * np.arange(49) / 48)) / 2
+BETWEEN = np.linspace(0.0, 1.0, 9)
+SCAN = PLACES[:, None] ** np.arange(6)
+#: coefficients of s^3, s^4, s^5 from what a parabola leaves at the end: of the value, of the rate, of the acceleration
+HERMITE = np.array([[10.0, -4.0, 0.5], [-15.0, 7.0, -1.0], [6.0, -3.0, 0.5]])
 
 
 class Event(NamedTuple):
@@ -83,18 +89,55 @@ def scales(motion: Motion, point: Point, gap: Array, force: Array) -> Scales:
     return Scales(gap, ROUND_OFF * typical, slip)
 
 
-def first_event(motion: Motion, trial: Trial, phase: Phase, scale: Scales, located: str | None = None) -> Event | None:
-    """The first event of a trial step; of the kind `located`, at whose event it ends, inner stages are not asked."""
+def first_event(
+    motion: Motion,
+    trial: Trial,
+    phase: Phase,
+    scale: Scales,
+    located: str | None = None,
+    refuted: Container[tuple[str, int]] = (),
+) -> Event | None:
+    """The first event of a trial step but those `refuted`, by kind and contact; of the kind `located`, at whose event
+    it ends, its inside is not looked into."""
     events = list(_closings(trial, phase, scale))
     if phase.closed.size:
         events += _reversals(motion, trial, phase, scale)
-        events += _losses(motion, trial, phase, scale, located)
-    return min(events, default=None)
+        for kind, contacts in ((RELEASE, phase.closed), (BREAKAWAY, phase.sticking)):
+            lost = losses(motion, trial, phase, kind == BREAKAWAY, contacts, scale.force, kind == located)
+            events += [Event(time, latest, kind, contact) for time, latest, contact in lost]
+    return min((event for event in events if (event.kind, event.contact) not in refuted), default=None)
 
 
 def _closings(trial: Trial, phase: Phase, scale: Scales) -> Iterator[Event]:
-    a, b = trial.start, trial.end
-    return _crossings(a.g_N, a.gamma, b.g_N, b.gamma, trial.dt, phase.open, scale.gap, LANDING)
+    """Where open gaps go below zero, by the quintics of their values, rates and accelerations at both ends."""
+    a, b, dt, watched = trial.start, trial.end, trial.dt, phase.open
+    if not watched.size:
+        return
+    g0, g1 = np.maximum(a.g_N, 0.0), b.g_N
+    start = np.array([g0, dt * a.gamma, dt * dt / 2 * a.gap_acceleration])
+    off = np.array([g1 - start.sum(axis=0), dt * b.gamma - start[1] - 2 * start[2],
+                    dt * dt * b.gap_acceleration - 2 * start[2]])  # fmt: skip
+    polynomials = np.concatenate([start, HERMITE @ off])
+    curves = SCAN @ polynomials[:, watched]
+    for k in np.flatnonzero(np.any(curves < -scale.gap[watched], axis=0)):
+        i = int(watched[k])
+        share = _first_below(polynomials[:, i], float(scale.gap[i]))
+        if share is not None:
+            yield Event(dt * share, dt, LANDING, i)
+
+
+def _first_below(polynomial: Array, tolerance: float) -> float | None:
+    """The share of the step at which a polynomial, in rising powers, goes below zero by more than the tolerance before
+    it comes back; 0 where it does so from the start."""
+    leaving = int(polynomial[0] <= tolerance)
+    roots = np.roots(polynomial[:0:-1] if leaving else polynomial[::-1])
+    real = roots.real[np.abs(roots.imag) <= 1e-9 * np.abs(roots)]
+    edges = [0.0, *np.sort(real[(real > 0.0) & (real < 1.0)]).tolist(), 1.0]
+    for low, high in zip(edges, edges[1:], strict=False):
+        between = low + (high - low) * BETWEEN
+        if np.min(np.polyval(polynomial[::-1], between)) - leaving * polynomial[0] < -tolerance:
+            return low
+    return None
 
 
 def _reversals(motion: Motion, trial: Trial, phase: Phase, scale: Scales) -> Iterator[Event]:
@@ -123,43 +166,10 @@ def _crossings(
             yield Event(0.0, dt, kind, int(i))
 
 
-def _losses(motion: Motion, trial: Trial, phase: Phase, scale: Scales, located: str | None) -> Iterator[Event]:
-    """Where normal forces or margins of sticking go below zero, by their values at the stages."""
-    points = [*trial.stages, trial.end]
-    times = np.append(motion.tableau.C, 1.0) * trial.dt
-    order = np.argsort(times, kind="stable")  # the end stays last
-    times = times[order]
-    for kind, contacts in ((RELEASE, phase.closed), (BREAKAWAY, phase.sticking)):
-        if not contacts.size:
-            continue
-        values = np.array([_force_value(motion, points[k], kind)[contacts] for k in order])
-        level = np.tile(-scale.force[contacts], (len(order), 1))
-        level[1:-1] -= np.inf if kind == located else BELIEVED * np.max(np.abs(values), axis=0)
-        below = values < level
-        for column in np.flatnonzero(below.any(axis=0)):
-            k = int(np.argmax(below[:, column]))
-            if k == 0:
-                yield Event(0.0, trial.dt, kind, int(contacts[column]))
-                continue
-            above = int(np.flatnonzero(values[:k, column] >= 0.0)[-1]) if np.any(values[:k, column] >= 0.0) else 0
-            f0, f1 = max(float(values[above, column]), 0.0), float(values[k, column])
-            low, high = float(times[above]), float(times[k])
-            # never at the start itself: the value there is positive
-            time = low + (high - low) * f0 / (f0 - f1)
-            yield Event(time if time > 0.0 else high / 2, high, kind, int(contacts[column]))
-
-
-def _force_value(motion: Motion, point: Point, kind: str) -> Array:
-    """What stays positive until the event: normal forces, or their room in the friction cone."""
-    if kind == RELEASE:
-        return point.lam_N
-    return motion.m.friction * point.lam_N - motion.m.length(point.lam_T)
-
-
 def losing(motion: Motion, point: Point, phase: Phase, kind: str) -> list[int]:
     """Contacts whose force, or whose room in the friction cone, is negative."""
     contacts = phase.closed if kind == RELEASE else phase.sticking
-    return [int(i) for i in contacts if _force_value(motion, point, kind)[i] < 0.0]
+    return [int(i) for i in contacts if kept(motion.m, point.lam_N, point.lam_T, kind == BREAKAWAY)[i] < 0.0]
 
 
 def locate(
@@ -178,7 +188,7 @@ def locate(
             along = motion.m.along(np.array([i]))
             s = phase.direction[along]
             return float(s @ point.slip[along]), float(s @ point.slip_rate[along])
-        return float(_force_value(motion, point, event.kind)[i]), np.nan
+        return float(kept(motion.m, point.lam_N, point.lam_T, event.kind == BREAKAWAY)[i]), np.nan
 
     low, high, crossed = 0.0, event.latest, False
     f_low, f_high = value(trial.start)[0], np.nan

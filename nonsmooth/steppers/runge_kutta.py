@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,10 @@ class Tableau:
         Of the method.
     exponent : float
         The error estimate falls with dt to this power.
+    continuous : (s + 1, 4) or (4, 16)
+        Coefficients of the continuous extension: of powers of the share of the step, or of DOP853's polynomial.
+    extra : (A, C) or None
+        Further stages of that extension.
 
     References
     ----------
@@ -40,6 +45,13 @@ class Tableau:
     errors: tuple[Array, ...]
     order: int
     exponent: float
+    continuous: Array
+    extra: tuple[Array, Array] | None = None
+
+    @property
+    def degree(self) -> int:
+        """Degree of the polynomials that show what happens within a step."""
+        return self.order + 2
 
     def error(self, slopes: Array, dt: float, scale: Array) -> float:
         """Estimated error of a step over the tolerances `scale`, root mean square.
@@ -56,6 +68,39 @@ class Tableau:
         blend = fifth + 0.01 * sizes[1]
         return 0.0 if blend == 0.0 else float(fifth / np.sqrt(blend * scale.size))
 
+    def within(
+        self, ends: tuple[Array, Array], slopes: Array, dt: float, derivative: Callable[[float, Array], Array]
+    ) -> Callable[[float], Array]:
+        """The solution at shares of a step, from 0 to 1, to order 4 or 7.
+
+        Parameters
+        ----------
+        ends : (n,), (n,)
+            At the start and at the end, which may have been projected.
+        slopes : (s + 1, n)
+        derivative : callable (share, (n,)) -> (n,)
+            Asked for the three further stages of DOP853.
+        """
+        y, y_end = ends
+        if self.extra is None:
+            powers = dt * (self.continuous.T @ slopes)
+            off = y_end - y - powers.sum(axis=0)  # what the projection has moved
+            return lambda x: y + x ** np.arange(1, 5) @ powers + x * x * (3.0 - 2.0 * x) * off
+        s, change = len(slopes), y_end - y
+        K = np.concatenate([slopes, np.empty((len(self.extra[1]), y.size))])
+        for i, (row, c) in enumerate(zip(*self.extra, strict=True), start=s):
+            K[i] = derivative(float(c), y + dt * (row[:i] @ K[:i]))
+        bent = np.concatenate([[dt * slopes[0] - change], [2 * change - dt * (slopes[-1] + slopes[0])],
+                               dt * (self.continuous @ K)])  # fmt: skip
+
+        def at(x: float) -> Array:
+            value = np.zeros_like(y)
+            for i, part in enumerate(reversed([change, *bent])):
+                value = (value + part) * (x if i % 2 == 0 else 1.0 - x)
+            return y + value
+
+        return at
+
 
 def _square(A: Array, stages: int) -> Array:
     full = np.zeros((stages, stages))
@@ -66,6 +111,15 @@ def _square(A: Array, stages: int) -> Array:
 # SciPy's classes carry the coefficients as public attributes, A without its empty last column in RK45. Taking them from
 # there spares 100 numbers of 17 digits; the tests check their order conditions.
 TABLEAUS = {
-    "dopri5": Tableau(_square(_RK45.A, 6), _RK45.B, _RK45.C, (_RK45.E,), 5, 5.0),
-    "dop853": Tableau(_square(_DOP853.A, 12), _DOP853.B, _DOP853.C[:12], (_DOP853.E5, _DOP853.E3), 8, 8.0),
+    "dopri5": Tableau(_square(_RK45.A, 6), _RK45.B, _RK45.C, (_RK45.E,), 5, 5.0, _RK45.P),
+    "dop853": Tableau(
+        _square(_DOP853.A, 12),
+        _DOP853.B,
+        _DOP853.C[:12],
+        (_DOP853.E5, _DOP853.E3),
+        8,
+        8.0,
+        _DOP853.D,
+        (_DOP853.A_EXTRA, _DOP853.C_EXTRA),
+    ),
 }

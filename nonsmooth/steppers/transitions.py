@@ -20,7 +20,8 @@ from nonsmooth.steppers.base import CLOSED, OPEN, SLIPPING, STICKING, Ask
 from nonsmooth.steppers.equations import FLOOR
 from nonsmooth.steppers.events import LANDED
 from nonsmooth.steppers.incremental import rounds
-from nonsmooth.steppers.phases import PASSES, Motion, Phase, Point
+from nonsmooth.steppers.motion import PASSES, Motion
+from nonsmooth.steppers.phases import Phase, Point
 from nonsmooth.steppers.response import Response, respond
 
 __all__ = ["CLOSED_GAP", "LOWEST", "Impact", "Transitions"]
@@ -60,6 +61,7 @@ class Transitions:
     def __init__(self, motion: Motion, dt_min: float, window: float) -> None:
         self.motion, self.m, self.dt_min, self.window = motion, motion.m, dt_min, window
         self.ng, self.nc, self.nt = motion.ng, motion.nc, motion.m.system.nt
+        self.none = np.zeros(self.ng + self.nc + self.nt)
         self.closed_gap = np.maximum(CLOSED_GAP * self.m.scale, LOWEST)
 
     def settled(
@@ -166,6 +168,11 @@ class Transitions:
                 break
         return Impact(v, *sums)
 
+    def resting(self, x: Point, candidates: Mask) -> Generator[Ask, Solution, tuple[Point, Phase]]:
+        """Which of the contacts that touch and do not approach press, stick or slip, and the state projected onto
+        them."""
+        return self._phase(x, x.v, candidates, {})
+
     def _phase(
         self, x: Point, v: Array, candidates: Mask, signs: dict[int, Array]
     ) -> Generator[Ask, Solution, tuple[Point, Phase]]:
@@ -173,7 +180,7 @@ class Transitions:
         m, motion, nc = self.m, self.motion, self.nc
         none = np.zeros(nc)
         mode, slip, share = np.zeros(nc, dtype=np.int8), np.zeros(self.nt), none.copy()
-        free = Phase(mode, slip, none, m.redundant)
+        free = Phase(mode, slip, none, m.redundant, self.none)
         here = motion.at(x.t, x.q, v, free)
         index = np.flatnonzero(candidates)
         if index.size:
@@ -201,7 +208,7 @@ class Transitions:
                 if not redundant or not idle.any():
                     break
             share = np.where(mode == STICKING, np.maximum(m.friction * answer.z_N, np.finfo(float).tiny), 0.0)
-            new = Phase(mode, slip, share, redundant)
+            new = Phase(mode, slip, share, redundant, self.none)
         else:
             new = free
         q, v = motion.projected(x.t, x.q, v, new)
@@ -215,10 +222,10 @@ class Transitions:
         order = np.concatenate([held, phase.open])
         names = m.names[: self.ng] + tuple(m.names[self.ng + i] for i in order)
         for _ in range(PASSES):
-            W_g, W_N, _, _, g_N, g = motion.closure(t, q, m.p)
+            W, _, g_N, g = motion.closure(t, q, m.p)
             if np.all(g_N >= -self.closed_gap):
                 break
-            rows, norms = m.metric.rows(np.concatenate([W_g, W_N[:, order]], axis=1))
+            rows, norms = m.metric.rows(np.concatenate([W[:, : self.ng], W[:, self.ng + order]], axis=1))
             b = -np.concatenate([g, g_N[order]]) / norms
             program = QP(np.eye(size), np.zeros(size), rows, b, self.ng + held.size, names)
             solution = yield program, None
