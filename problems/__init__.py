@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nonsmooth_problems.andrews_squeezer import andrews_squeezer
 from nonsmooth_problems.bennett import bennett
 from nonsmooth_problems.block_on_incline import block_on_incline
 from nonsmooth_problems.bouncing_ball import bouncing_ball
@@ -29,6 +30,7 @@ from nonsmooth_problems.turntable_ball import turntable_ball
 from nonsmooth_problems.universal_shaft import universal_shaft
 
 __all__ = [
+    "andrews_squeezer",
     "bennett",
     "block_on_incline",
     "bouncing_ball",

@@ -308,6 +308,15 @@ class CompliantEquations:
         return Evaluator(self.function("unknowns", {"unknowns": ca.vertcat(self.a, self.lam)}))
 
     @cached_property
+    def constraint_forces(self) -> Evaluator:
+        """(t, y, d) -> forces on all rows of joints, those of redundant rows of least norm."""
+        s, q = self.system, self.y[self.layout.parts["q"]]
+        lam = self.lam
+        if self.rows is not None:
+            lam = self._spread(lam, s.inverse_factor(self.p) @ s.W_g(self.t, q, self.p))
+        return Evaluator(self.function("constraint_forces", {"lam_g": lam}))
+
+    @cached_property
     def ode(self) -> Evaluator:
         """(t, y, d) -> dy/dt."""
         return Evaluator(self.function("ode", {"rates": self.rates}))

@@ -193,10 +193,14 @@ class Mechanism:
         Those of redundant rows are not determined by the mechanics: of all that act alike the least are reported, the
         sum of squares of the rows' forces [N] and moments [N m].
         """
-        if self.redundant:
-            rows = np.linalg.svd(self.at(t, q).W_g, full_matrices=False)[2][: self.rank]
-            P_g = rows.T @ (rows @ P_g)  # without what the directions cancel
-        return self.numeric.reaction(t, q, self.p, P_g)[0]
+        return self.numeric.reaction(t, q, self.p, self.least(t, q, P_g))[0]
+
+    def least(self, t: float, q: Array, P_g: Array) -> Array:
+        """Of the forces (or impulses) of joints' rows that act as P_g the least ones, by the sum of their squares."""
+        if not self.redundant:
+            return P_g
+        rows = np.linalg.svd(self.at(t, q).W_g, full_matrices=False)[2][: self.rank]
+        return np.asarray(rows.T @ (rows @ P_g))  # without what the directions cancel
 
     def solved(self, K: Array, b: Array) -> Array:
         """x with K x = b for the impulses x of joints, K = W' M^-1 W; where joints have redundant rows that of least

@@ -1,0 +1,117 @@
+"""What a trajectory tells of any time of its run, beside the tables of its rows."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.trajectory.columns import Columns
+from nonsmooth.trajectory.dense import ORDERS, States
+from nonsmooth.trajectory.instants import Instants, Motions, Origin, acceleration_units, bare_states
+
+if TYPE_CHECKING:
+    from nonsmooth.trajectory.trajectory import Trajectory
+
+__all__ = ["AnyTime"]
+
+
+class AnyTime:
+    """States and forces at chosen times: a part of `Trajectory`, whose rows it takes."""
+
+    if TYPE_CHECKING:
+        t: Array
+        v: Columns
+        q: Columns
+        origin: Origin | None
+
+    @property
+    def _rows(self) -> Trajectory:
+        return cast("Trajectory", self)
+
+    @cached_property
+    def _motions(self) -> Motions:
+        if self.origin is None:
+            raise InputError(
+                "A file does not keep the mechanism, which accelerations and forces are found from; give it, "
+                "Trajectory.load(path, system), or ask at(t, order=4) for coordinates and velocities alone."
+            )
+        return Motions(self._rows, self.origin)
+
+    def at(self, t: Any, *, side: str = "right", order: int = 6) -> States:
+        """Coordinates and velocities at any times of the run, also between rows, never across an impact.
+
+        Parameters
+        ----------
+        t : [s], a number or (n,)
+        side : "right" or "left"
+            The limit at impacts.
+        order : 6 or 4
+            Of the coordinates between rows h apart, by polynomials through both rows' q and v and, for 6, the
+            accelerations there, with errors of ``h^6/46080 |d^6q/dt^6|`` or ``h^4/384 |d^4q/dt^4|`` besides those of
+            the rows; velocities are their derivatives, of order 5 and 3. Rows themselves come back as they are.
+
+        Raises
+        ------
+        InputError
+            For a time outside the run or a word that is unknown; for order 6 of a run that was read from a file
+            without its mechanism.
+
+        >>> from nonsmooth import EventDriven, ErrorControl, simulate
+        >>> from nonsmooth_problems import bouncing_ball
+        >>> run = simulate(bouncing_ball().build(), EventDriven(), t_end=0.5, dt=ErrorControl(1e-6, 1e-8, 1e-6, 0.1))
+        >>> t = run.impacts["t"][0]
+        >>> [round(float(run.at(t, side=side).v["ball.y"][0]), 3) for side in ("left", "right")]
+        [-4.429, 3.543]
+        """
+        if order not in ORDERS:
+            raise InputError(f"order must be 6 or 4, got {order!r}.")
+        if order == 4:
+            return bare_states(self._rows, t, side)
+        places = self._motions.places(t, side)
+        q, v = self._motions.states(places, order)
+        return States(
+            places.t,
+            Columns("coordinate", self.q.names, q, self.q.unit_list),
+            Columns("velocity", self.v.names, v, self.v.unit_list),
+        )
+
+    def instant(self, t: Any, *, side: str = "right") -> Instants:
+        """Accelerations, forces of joints and forces of contacts at any times of the run, by the equations of motion.
+
+        The state is that of `at`, brought onto joints and closed contacts; rigid contacts press, stick, slip or let go
+        by the complementarity problem in accelerations, compliant ones by their laws. At an impact the forces on either
+        side are found, not its impulse. Of redundant joints the least forces are given; where several contacts share a
+        load in a way that the mechanics do not determine, one of the ways.
+
+        Parameters
+        ----------
+        t : [s], a number or (n,)
+        side : "right" or "left"
+            The limit at impacts, and where contacts begin or end to press, stick or slip.
+
+        Raises
+        ------
+        InputError
+            As `at`; also for laws of friction with bristles, whose states rows do not keep.
+        SolverFailed
+            Where no forces obey the laws, as in Painleve's paradox.
+
+        >>> from nonsmooth import EventDriven, ErrorControl, simulate
+        >>> from nonsmooth_problems import block_on_incline
+        >>> run = simulate(block_on_incline().build(), EventDriven(), t_end=0.1, dt=ErrorControl(1e-6, 1e-8, 1e-6, 0.1))
+        >>> found = run.instant([0.02, 0.04])
+        >>> found.a.names == run.v.names, found.contact_force.array.shape == (2, len(run.gap), 2)
+        (True, True)
+        """
+        return self._motions.instants(t, side)
+
+    @cached_property
+    def acceleration(self) -> Columns:
+        """Accelerations at the rows, right limits; those of the left are ``instant(run.t, side="left").a``."""
+        rows = np.arange(len(self.t))
+        units = acceleration_units(self.v.unit_list)
+        return Columns("acceleration", self.v.names, self._motions.accelerations(rows, "right"), units)

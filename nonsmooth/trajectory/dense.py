@@ -1,0 +1,205 @@
+"""Motion between rows: polynomials by the values at both ends of a step, never across an impact.
+
+With h the distance of the rows, the polynomial of a coordinate has at both ends the rows' q and q', and q'' where order
+6 is asked for; velocities are its derivative. Its error, beside that of the rows ::
+
+    order 6:  |q| <= h^6 / 46080 max |d^6 q / dt^6|,    velocities of order 5
+    order 4:  |q| <= h^4 / 384 max |d^4 q / dt^4|,      velocities of order 3
+
+as long as the motion is smooth between the rows. Quaternions are divided by their norm.
+
+References
+----------
+Hairer, Norsett, Wanner (1993), Solving Ordinary Differential Equations I, II.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.trajectory.columns import Columns
+
+__all__ = ["ORDERS", "SIDES", "Coordinates", "Places", "States", "hermite", "places", "sided"]
+
+Index = NDArray[np.intp]
+
+SIDES = ("right", "left")
+#: orders of the coordinates between rows, by what they are made of
+ORDERS = (4, 6)
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """Coordinates and velocities at chosen times: what `Trajectory.at` gives.
+
+    Parameters
+    ----------
+    t
+        Times (n,) [s]; a number is one row.
+    q, v
+        Coordinates and velocities by name, one row per time.
+    """
+
+    t: Array
+    q: Columns
+    v: Columns
+
+
+class Coordinates:
+    """Between coordinates and velocities, whose names tell the quaternions: ``q' = B(q) v`` and back, rows at once.
+
+    Parameters
+    ----------
+    q_names, v_names
+        Of the columns; a quaternion is ``body.qw`` and the three that follow, its velocity ``body.wx`` and two more.
+    """
+
+    def __init__(self, q_names: Sequence[str], v_names: Sequence[str]) -> None:
+        first = [i for i, name in enumerate(q_names) if name.endswith(".qw")]
+        spin = [i for i, name in enumerate(v_names) if name.endswith(".wx")]
+        self.turns = [(slice(i, i + 4), slice(j, j + 3)) for i, j in zip(first, spin, strict=True)]
+        turned_q = {k for part, _ in self.turns for k in range(part.start, part.stop)}
+        turned_v = {k for _, part in self.turns for k in range(part.start, part.stop)}
+        self.plain_q = np.array([i for i in range(len(q_names)) if i not in turned_q], dtype=np.intp)
+        self.plain_v = np.array([i for i in range(len(v_names)) if i not in turned_v], dtype=np.intp)
+
+    def rates(self, q: Array, v: Array) -> Array:
+        """q' (n, nq) of q (n, nq) and v (n, nv)."""
+        rates = np.empty_like(q)
+        rates[:, self.plain_q] = v[:, self.plain_v]
+        for place, spin in self.turns:
+            rates[:, place] = _product(q[:, place], v[:, spin]) / 2
+        return rates
+
+    def second_rates(self, q: Array, v: Array, a: Array) -> Array:
+        """q'' (n, nq) with v' = a (n, nv)."""
+        second = self.rates(q, a)
+        for place, spin in self.turns:
+            second[:, place] += _product(_product(q[:, place], v[:, spin]), v[:, spin]) / 4
+        return second
+
+    def closed(self, q: Array, rates: Array) -> tuple[Array, Array]:
+        """q with quaternions of norm 1, and the velocities of q' = `rates`."""
+        q, v = q.copy(), np.empty((len(q), self.plain_v.size + 3 * len(self.turns)))
+        v[:, self.plain_v] = rates[:, self.plain_q]
+        for place, spin in self.turns:
+            size = np.linalg.norm(q[:, place], axis=1, keepdims=True)
+            q[:, place] /= size
+            # what a changing norm adds stands in the scalar part of conj(q) q', which is left out
+            v[:, spin] = 2 * _spin(q[:, place], rates[:, place] / size)
+        return q, v
+
+
+def _product(quaternion: Array, vector: Array) -> Array:
+    """quaternion ∘ (0, vector), by rows."""
+    w, x = quaternion[:, :1], quaternion[:, 1:]
+    scalar = -np.sum(x * vector, axis=1, keepdims=True)
+    return np.hstack([scalar, w * vector + np.cross(x, vector)])
+
+
+def _spin(quaternion: Array, rate: Array) -> Array:
+    """The vector part of conj(quaternion) ∘ rate, by rows."""
+    w, x = quaternion[:, :1], quaternion[:, 1:]
+    return np.asarray(w * rate[:, 1:] - rate[:, :1] * x - np.cross(x, rate[:, 1:]))
+
+
+def hermite(s: Array, h: Array, ends: tuple[tuple[Array, ...], tuple[Array, ...]]) -> tuple[Array, Array]:
+    """Values and derivatives (n, k) at shares s (n,) of steps of length h (n,), by what is known at their ends.
+
+    Each end is (value, derivative) or (value, derivative, second derivative), each (n, k).
+    """
+    s, h = s[:, None], h[:, None]
+    (y0, d0, *first), (y1, d1, *last) = ends
+    if not first:
+        delta, slope = y1 - y0 - h * d0, h * (d1 - d0)
+        parts = np.array([h * d0, 3 * delta - slope, slope - 2 * delta])
+    else:
+        c0 = h**2 * first[0]
+        delta, slope, bend = y1 - y0 - h * d0 - c0 / 2, h * (d1 - d0) - c0, h**2 * last[0] - c0
+        parts = np.array(
+            [
+                h * d0,
+                c0 / 2,
+                10 * delta - 4 * slope + bend / 2,
+                -15 * delta + 7 * slope - bend,
+                6 * delta - 3 * slope + bend / 2,
+            ]
+        )
+    value, rate = np.zeros_like(y0), np.zeros_like(y0)
+    for power in range(len(parts), 0, -1):
+        rate = rate * s + power * parts[power - 1]
+        value = (value + parts[power - 1]) * s
+    return y0 + value, rate / h
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where times lie among the rows.
+
+    Parameters
+    ----------
+    t
+        Times (n,) [s].
+    step
+        The step (n,) whose motion holds there, by the row at which it begins: -1 before the first row, the last row
+        behind it.
+    row
+        The row (n,) at this time, -1 between rows.
+    side
+        ``"right"`` or ``"left"``: which limit is asked for at rows.
+    """
+
+    t: Array
+    step: Index
+    row: Index
+    side: str
+
+
+def sided(side: str) -> str:
+    """The side, checked."""
+    if side not in SIDES:
+        raise InputError(f'side must be "right" or "left", the limit at an impact, got {side!r}.')
+    return side
+
+
+def places(rows: Array, struck: Array, t: Any, side: str) -> Places:
+    """Where `t` lies among the times of `rows` (n,).
+
+    Parameters
+    ----------
+    struck
+        Times of impacts, also of those whose rows have been dropped.
+
+    Raises
+    ------
+    InputError
+        For a time outside the run, or beside an impact whose row was dropped.
+    """
+    try:
+        times = np.atleast_1d(np.asarray(t, dtype=float))
+    except (TypeError, ValueError):
+        times = np.full(1, np.nan)
+    outside = ~((times >= rows[0]) & (times <= rows[-1]))
+    if times.ndim != 1 or outside.any():
+        given = f"{float(times[outside][0]):.17g}" if times.ndim == 1 and np.isfinite(times).all() else repr(t)
+        raise InputError(f"t must be times from {rows[0]:.17g} to {rows[-1]:.17g} s, the span of the run, got {given}.")
+    step = np.searchsorted(rows, times, "left" if sided(side) == "left" else "right") - 1
+    nearest = np.minimum(np.searchsorted(rows, times), len(rows) - 1)
+    row = np.where(rows[nearest] == times, nearest, -1)
+    between = np.flatnonzero(row < 0)
+    lost = np.unique(struck[~np.isin(struck, rows)])
+    if lost.size and between.size:
+        crossing = between[np.isin(step[between], np.searchsorted(rows, lost) - 1)]
+        if crossing.size:
+            raise InputError(
+                f"At t = {times[crossing[0]]:.9g} s the motion is not known: the run keeps some rows only, and an "
+                "impact lies between those beside it; run it with record=1."
+            )
+    return Places(times, step.astype(np.intp), row.astype(np.intp), side)

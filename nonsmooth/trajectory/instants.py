@@ -1,0 +1,210 @@
+"""Accelerations and forces at an instant: the equations of motion at a state of a trajectory, at either limit.
+
+Rows hold mean forces of steps; here stand what acts at one time. With rigid contact closed contacts press, stick, slip
+or let go by the complementarity problem in accelerations and forces, which the event-driven stepper solves between its
+phases; with compliant contact the laws are evaluated. An impact has no forces, but a limit on either side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.trajectory.columns import Columns
+from nonsmooth.trajectory.contact_forces import ForceAxes, by_tangent
+from nonsmooth.trajectory.dense import ORDERS, Coordinates, Index, Places, States, hermite, places
+
+if TYPE_CHECKING:
+    from nonsmooth.model.state import State
+    from nonsmooth.model.system import System
+    from nonsmooth.trajectory.trajectory import Trajectory
+
+__all__ = ["Forces", "Instants", "Law", "Motions", "Origin", "acceleration_units", "bare_states"]
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """What the rows are a motion of: the mechanism, its parameters (n,), and the start with its memories."""
+
+    system: System
+    parameters: Array
+    start: State | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Instants:
+    """Motion and forces at chosen times: what `Trajectory.instant` gives, one row per time.
+
+    Parameters
+    ----------
+    t
+        Times (n,) [s].
+    q, v, a
+        Coordinates, velocities and accelerations; these bear the names of the velocities.
+    lam_g
+        Forces [N] and moments [N m] of the rows of joints and drivers, along the directions of their constraints.
+    reaction
+        Force [N] and torque [N m] of each joint on its second body, ground frame.
+    lam_N, lam_T
+        Normal force [N], pressing apart > 0, and tangential forces [N] on the second body of each contact; in space
+        lam_T has two components in each row.
+    contact_force
+        Force of each contact on its second body (n, dimension) [N], ground frame.
+    mode
+        0 open, 1 closed, 2 sticking, 3 slipping.
+    """
+
+    t: Array
+    q: Columns
+    v: Columns
+    a: Columns
+    lam_g: Columns
+    reaction: Columns
+    lam_N: Columns
+    lam_T: Columns
+    contact_force: Columns
+    mode: Columns
+
+    def __repr__(self) -> str:
+        return (
+            f"Instants({len(self.t)} times: accelerations and forces of {len(self.lam_g)} constraint rows, {self.mode})"
+        )
+
+
+class Forces(NamedTuple):
+    """Accelerations (nv,), forces of joints (ng,), (nr,) and contacts (nc,), (nt,), modes (nc,) at one instant."""
+
+    a: Array
+    lam_g: Array
+    reaction: Array
+    lam_N: Array
+    lam_T: Array
+    mode: NDArray[np.int8]
+
+
+class Law(Protocol):
+    """How accelerations and forces follow from a state."""
+
+    def forces(self, t: float, q: Array, v: Array, step: int) -> Forces:
+        """At a state of the motion that follows on row `step`; -1 for that before the first row."""
+        ...
+
+
+class Motions:
+    """Motion between rows of a trajectory whose mechanism is known, and forces there."""
+
+    def __init__(self, run: Trajectory, origin: Origin) -> None:
+        self.origin, self.rows, self.struck = origin, run.t, run.impacts["t"]
+        self.names, self.columns = origin.system.names, (run.q, run.v)
+        self.q, self.v = run.q.array, {"right": run.v.array, "left": run.left.v.array}
+        self.coordinates = Coordinates(run.q.names, run.v.names)
+        self.law = _law(run, origin)
+        self._accelerations = {side: np.full_like(self.v[side], np.nan) for side in self.v}
+
+    def places(self, t: object, side: str) -> Places:
+        """Where times lie among the rows."""
+        return places(self.rows, self.struck, t, side)
+
+    def states(self, at: Places, order: int) -> tuple[Array, Array]:
+        """q (n, nq) and v (n, nv)."""
+        return between(at, order, self.rows, self.q, self.v, self.coordinates, self.accelerations)
+
+    def accelerations(self, rows: Index, side: str) -> Array:
+        """v' (k, nv) at rows."""
+        known = self._accelerations[side]
+        for row in np.unique(rows[np.isnan(known[rows, :1]).any(axis=1)]):
+            step = row if side == "right" else row - 1
+            known[row] = self.law.forces(float(self.rows[row]), self.q[row], self.v[side][row], int(step)).a
+        return np.asarray(known[rows])
+
+    def instants(self, t: object, side: str) -> Instants:
+        """Accelerations and forces at times."""
+        at, system, names = self.places(t, side), self.origin.system, self.names
+        q, v = self.states(at, max(ORDERS))
+        found = [
+            self.law.forces(float(time), q[i], v[i], int(step))
+            for i, (time, step) in enumerate(zip(at.t, at.step, strict=True))
+        ]
+
+        def table(what: str, labels: Sequence[str], field: str, units: Sequence[str]) -> Columns:
+            values = np.array([getattr(one, field) for one in found]).reshape(len(found), len(labels))
+            return Columns(what, labels, values, units)
+
+        units = ["N"] * system.nc
+        lam_N = table("contact", system.contact_names, "lam_N", units)
+        tangential = np.array([one.lam_T for one in found]).reshape(len(found), system.nt)
+        axes = ForceAxes(system, self.origin.parameters, q, lam_N.array, tangential)
+        return Instants(
+            t=at.t,
+            q=Columns("coordinate", names.q, q, names.q_units),
+            v=Columns("velocity", names.v, v, names.v_units),
+            a=table("acceleration", names.v, "a", acceleration_units(names.v_units)),
+            lam_g=table("constraint", names.constraints, "lam_g", [_dual(unit) for unit in names.constraint_units]),
+            reaction=table("reaction", names.reactions, "reaction", names.reaction_units),
+            lam_N=lam_N,
+            lam_T=Columns("contact", system.contact_names, by_tangent(tangential, system), units),
+            contact_force=axes.forces(),
+            mode=table("contact", system.contact_names, "mode", ["1"] * system.nc),
+        )
+
+
+def between(
+    at: Places, order: int, rows: Array, q: Array, v: dict[str, Array], coordinates: Coordinates, accelerations: object
+) -> tuple[Array, Array]:
+    """q (n, nq) and v (n, nv) at places among the rows; `accelerations` (rows, side) are asked for in order 6."""
+    found_q, found_v = np.empty((len(at.t), q.shape[1])), np.empty((len(at.t), v["right"].shape[1]))
+    on = at.row >= 0
+    found_q[on], found_v[on] = q[at.row[on]], v[at.side][at.row[on]]
+    inside = np.flatnonzero(~on)
+    if inside.size:
+        first = at.step[inside]
+        ends = []
+        for row, side in ((first, "right"), (first + 1, "left")):
+            known = [q[row], coordinates.rates(q[row], v[side][row])]
+            if order == 6:
+                assert callable(accelerations)
+                known.append(coordinates.second_rates(q[row], v[side][row], accelerations(row, side)))
+            ends.append(tuple(known))
+        h = rows[first + 1] - rows[first]
+        value, rate = hermite((at.t[inside] - rows[first]) / h, h, (ends[0], ends[1]))
+        found_q[inside], found_v[inside] = coordinates.closed(value, rate)
+    return found_q, found_v
+
+
+def bare_states(run: Trajectory, t: object, side: str) -> States:
+    """Coordinates and velocities of order 4, for which the rows are enough."""
+    at, v = places(run.t, run.impacts["t"], t, side), {"right": run.v.array, "left": run.left.v.array}
+    q, velocities = between(at, 4, run.t, run.q.array, v, Coordinates(run.q.names, run.v.names), None)
+    return States(
+        at.t,
+        Columns("coordinate", run.q.names, q, run.q.unit_list),
+        Columns("velocity", run.v.names, velocities, run.v.unit_list),
+    )
+
+
+def acceleration_units(units: Sequence[str]) -> list[str]:
+    """Of velocities' rates."""
+    return [f"{unit.removesuffix('/s')}/s^2" for unit in units]
+
+
+def _dual(unit: str) -> str:
+    """Of what does work along a constraint of this unit."""
+    return "N" if unit == "m" else "N m"
+
+
+def _law(run: Trajectory, origin: Origin) -> Law:
+    if origin.system.compliance is not None:
+        from nonsmooth.trajectory.compliant_instants import CompliantLaw
+
+        return CompliantLaw(run, origin)
+    from nonsmooth.trajectory.rigid_instants import RigidLaw
+
+    if not np.all(np.isfinite(run.v.array)):
+        raise InputError("The run holds velocities that are not finite; there are no forces to find at its rows.")
+    return RigidLaw(run, origin)

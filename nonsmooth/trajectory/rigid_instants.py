@@ -1,0 +1,111 @@
+"""Accelerations and forces with rigid contact, by the complementarity problem of the event-driven stepper."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import SolverFailed
+from nonsmooth.programs import Solution
+from nonsmooth.solvers.chain import Chain
+from nonsmooth.solvers.semismooth_newton import SemismoothNewton
+from nonsmooth.steppers.base import CLOSED, OPEN, SLIPPING, STICKING, Ask
+from nonsmooth.steppers.event_driven import EventDriven
+from nonsmooth.steppers.mechanism import Mechanism
+from nonsmooth.steppers.motion import Motion
+from nonsmooth.steppers.phases import Phase
+from nonsmooth.steppers.runge_kutta import TABLEAUS
+from nonsmooth.steppers.transitions import Transitions
+from nonsmooth.trajectory.instants import Forces, Origin
+
+if TYPE_CHECKING:
+    from nonsmooth.trajectory.trajectory import Trajectory
+
+__all__ = ["RigidLaw"]
+
+Mask = NDArray[np.bool_]
+
+#: share of the sum of its terms up to which the rate of a gap or a slip may be the error of a step that held it
+HELD = 1e-3
+#: share of the contact's size up to which a gap may be the drift of a contact that is held
+DRIFT = 1e-2
+#: velocities that are not told from zero in space [m/s], [-]: the direction of a slip is known to no more
+RTOL, ATOL = 1e-9, 1e-12
+
+
+class RigidLaw:
+    """Forces along a run with rigid contacts, or with none.
+
+    A contact is held between two rows where the run says that it was closed, and at both rows its gap is below a
+    hundredth of its size and its rate below a thousandth of the sum of its terms; it sticks where so does the slip. The
+    state is brought onto joints and held contacts, in the mass metric. Then these, and all whose gaps and rates vanish,
+    press, stick, slip or let go as the complementarity problem in accelerations says.
+    """
+
+    def __init__(self, run: Trajectory, origin: Origin) -> None:
+        self.rows, self.q, self.v, self.left = run.t, run.q.array, run.v.array, run.left.v.array
+        longest = float(np.max(np.diff(run.t), initial=0.0)) or 1.0
+        m = self.m = Mechanism(origin.system, origin.parameters, longest)
+        self.motion = Motion(m, TABLEAUS["dopri5"], RTOL, ATOL)
+        self.transitions = Transitions(self.motion, longest, 0.0)
+        self.chain = Chain(SemismoothNewton())
+        # the mode of an event-driven row is that of the motion after it, of others that of the step that ends there
+        after = str(run.manifest["settings"]["stepper"]).startswith(EventDriven.__name__)
+        self.mode, self.lag = run.mode.array, 0 if after else 1
+        nc, nt = origin.system.nc, origin.system.nt
+        self.free = Phase(np.zeros(nc, dtype=np.int8), np.zeros(nt), np.zeros(nc), m.redundant, self.transitions.none)
+
+    def forces(self, t: float, q: Array, v: Array, step: int) -> Forces:
+        """At a state of the motion that follows on row `step`."""
+        m, motion = self.m, self.motion
+        held, stuck = self._lasting(step)
+        if held.any():
+            mode = np.where(held, np.where(m.friction > 0, np.where(stuck, STICKING, SLIPPING), CLOSED), OPEN)
+            mode = mode.astype(np.int8)
+            redundant = m.redundant or motion.dependent(motion.at(t, q, v, self.free), mode)
+            q, v = motion.projected(t, q, v, replace(self.free, mode=mode, redundant=redundant))
+        elif m.system.ng:
+            q, v = motion.projected(t, q, v, self.free)
+        x, terms = motion.at(t, q, v, self.free), np.abs(v)
+        touching = x.g_N <= self.transitions.closed_gap
+        moving = m.leaving(x.W_N, v, terms) | m.approaching(x.W_N, v, terms)
+        point, phase = self._answered(self.transitions.resting(x, held | (touching & ~moving)))
+        lam_g = m.least(t, point.q, point.lam_g)
+        return Forces(point.a, lam_g, m.reaction(t, point.q, lam_g), point.lam_N, point.lam_T, phase.mode)
+
+    def _lasting(self, step: int) -> tuple[Mask, Mask]:
+        """Which contacts are held, and which stick, in the motion between a row and the next."""
+        m, last = self.m, len(self.rows) - 1
+        none = np.zeros(m.system.nc, dtype=bool)
+        if m.system.nc == 0 or step < 0:
+            return none, none
+        mode = self.mode[min(step + self.lag, last)]
+        held, stuck = mode != OPEN, mode == STICKING
+        ends = [(step, self.v)] + ([(step + 1, self.left)] if step < last else [])
+        for row, velocities in ends if held.any() else []:
+            at, v = m.at(float(self.rows[row]), self.q[row]), velocities[row]
+            floor = m.scale / m.longest
+            held &= np.abs(at.g_N) <= DRIFT * m.scale
+            held &= np.abs(at.W_N.T @ v) <= HELD * (np.abs(at.W_N).T @ np.abs(v)) + 1e-10 * floor
+            slips = np.abs(at.W_T).T @ np.abs(v)
+            stuck &= m.length(at.W_T.T @ v) <= HELD * m.largest(slips) + 1e-10 * floor
+        return held, held & stuck
+
+    def _answered(self, stepping: Generator[Ask, Solution, Any]) -> Any:
+        """Run a generator of programs, each answered by the chain of solvers."""
+        try:
+            program, guess = next(stepping)
+            while True:
+                try:
+                    solution = self.chain.answer(program, guess)
+                except SolverFailed as error:
+                    program, guess = stepping.throw(error)
+                    continue
+                program, guess = stepping.send(solution)
+        except StopIteration as stop:
+            return stop.value
