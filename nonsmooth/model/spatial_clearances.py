@@ -340,6 +340,8 @@ class SpatialPrismaticClearance(Clearance):
         frames = [_numeric_frame(getattr(p, f"axis_{x}"), getattr(p, f"across_{x}")) for x in self.body_fields]
         along, across, along_b, across_b = (vector(frame[:, i]) for frame in frames for i in (0, 1))
         side_clearance = getattr(p, "side_clearance", p.clearance)
+        if self.ends == "guide":  # the shorter part, whose edges touch, is the block that is drawn
+            guide, slider, along, across, along_b, across_b = slider, guide, along_b, across_b, along, across
         return (
             Guide(guide, slider, p.length, p.height, p.clearance, along, across, along_b, across_b, p.width,
                   side_clearance),

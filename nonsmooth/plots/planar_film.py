@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["ARROW", "BODIES", "FORCE", "GROUND", "SHORTEST", "PlanarScene"]
+__all__ = ["ARROW", "BODIES", "FORCE", "GROUND", "SHORTEST", "PlanarScene", "hull"]
 
 #: of the picture's size: longest arrow, margin
 ARROW, MARGIN = 0.22, 0.09
@@ -112,7 +112,7 @@ class PlanarScene:
             if len(local) < 2 and body not in blocks | round_ones:
                 local = BLOCK * self.size * SQUARE
             if len(local) >= 2:
-                self._body(body, _hull(local))
+                self._body(body, hull(local))
 
     def _body(self, body: str, outline: Array) -> None:
         course = self.placed.points(body, outline)
@@ -258,7 +258,7 @@ class PlanarScene:
             set_limits(min(axis[0], float(values.min()) - room), max(axis[1], float(values.max()) + room))
 
 
-def _hull(points: Array) -> Array:
+def hull(points: Array) -> Array:
     """Corners of the convex hull, counter-clockwise; the two ends of points on a line."""
     from scipy.spatial import ConvexHull, QhullError
 

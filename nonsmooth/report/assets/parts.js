@@ -1,0 +1,78 @@
+// What drawings in the plane and in space share: the mechanism at one time, symbols, loads.
+
+const SIGNS = [-1, 1].flatMap((i) => [-1, 1].flatMap((j) => [-1, 1].map((k) => [i, j, k])));
+
+// A mechanism at one time, ready to be drawn.
+class Mechanism {
+  constructor(run, row, t, { ink, colours, magnify }) {
+    Object.assign(this, { run, row, t, ink, colours, magnify, scene: run.scene, frames: run.frames(row, t) });
+    this.w = run.scene.grain / 100;
+    this.order = new Map(run.scene.bodies.map((body, k) => [body.name, k]));
+    this.pushes = new Map();
+  }
+
+  frame(body) { return this.frames.get(body) ?? GROUND; }
+  fixed(body) { return !this.frames.has(body); }
+  spot({ body, at }) { return placed(this.frame(body), at); }
+  vector(body, local) { return turned(this.frame(body), local); }
+
+  colour(body) {
+    const k = this.order.get(body);
+    return k === undefined ? this.colours.ground : this.colours.own[k % this.colours.own.length];
+  }
+
+  // Pixels of a symbol's stroke.
+  px(share, least = 1) { return Math.max(share * this.w * this.ink.scale, least); }
+}
+
+function solid(m, corners, colour, inner, style = {}) {
+  const faces = [[0, 1, 3, 2], [4, 5, 7, 6], [0, 1, 5, 4], [2, 3, 7, 6], [0, 2, 6, 4], [1, 3, 7, 5]];
+  for (const face of faces)
+    m.ink.face(face.map((i) => corners[i]), { fill: colour, inner, colour, width: 0.8, ...style });
+}
+
+function coil(m, one) {
+  const a = m.spot(one.a), b = m.spot(one.b), line = sub(b, a), points = [a];
+  const across = mul(unit(cross(line, m.ink.camera.toward)), 2.2 * m.w);
+  for (let i = 0; i <= 12; i++) points.push(add(add(a, line, 0.15 + (0.7 * i) / 12), across, i % 12 ? (i % 2 ? 1 : -1) : 0));
+  m.ink.line([...points, b], { colour: m.colours.ink, width: 1.1, layer: m.ink.camera.flat ? 4 : 0 });
+}
+
+function rod(m, one) {
+  const style = { colour: m.colours.ink, width: m.px(0.5, 1.4), layer: m.ink.camera.flat ? 4 : 0 };
+  m.ink.line([m.spot(one.a), m.spot(one.b)], one.dotted ? { ...style, width: 1.4, dash: [2, 4] } : style);
+}
+
+function dotted(m, one) { m.ink.dot(m.spot(one.spot), m.px(0.7, 2), { fill: m.colours.ink, layer: 6 }); }
+
+// An arc with a head, about an axis.
+function arc(m, one) {
+  const centre = m.spot(one.pivot), flat = m.ink.camera.flat;
+  const axis = flat || !one.axis.some(Boolean) ? [0, 0, 1] : unit(one.a ? m.vector(one.a.body, one.axis) : one.axis);
+  const [u, v] = flat ? [[1, 0, 0], [0, 1, 0]] : perpendicular(axis), points = [];
+  for (let i = 0; i <= 20; i++) {
+    const angle = -0.5 + (2.6 * i) / 20;
+    points.push(add(add(centre, u, 7 * m.w * Math.cos(angle)), v, 7 * m.w * Math.sin(angle)));
+  }
+  m.ink.line(points, { colour: m.colours.soft, width: 1.2, layer: 6 });
+  m.ink.arrow(points[18], sub(points[20], points[18]), { colour: m.colours.soft, width: 2, layer: 6 });
+}
+
+function pull(m, one) {
+  const along = one.along.some(Boolean) ? one.along : [1, 0, 0];
+  const direction = unit(one.fixed ? m.vector(one.spot.body, along) : [along[0], along[1], along[2] ?? 0]);
+  const at = m.spot(one.spot);
+  m.ink.arrow(add(at, direction, -14 * m.w), mul(direction, 14 * m.w), { colour: m.colours.soft, width: 2, layer: 8.5 });
+}
+
+function field(m, one) {
+  const size = Math.hypot(...one.acceleration);
+  if (!size) return;
+  const direction = unit([one.acceleration[0], one.acceleration[1] ?? 0, one.acceleration[2] ?? 0]);
+  const { ink } = m, { right, up, middle } = ink.camera;
+  const corner = add(add(middle, right, (ink.width / 2 - 26) / ink.scale), up, (ink.height / 2 - 16) / ink.scale);
+  ink.arrow(corner, mul(direction, 34 / ink.scale), { colour: m.colours.soft, width: 1.6, layer: 8.5 });
+  ink.text(add(corner, right, -4 / ink.scale), "g", { fill: m.colours.soft, halo: m.colours.card, layer: 8.5 });
+}
+
+const SHARED = { Coil: coil, Line: rod, Dot: dotted, Turn: arc, Arrow: pull, Field: field };

@@ -1,0 +1,149 @@
+"""All that a page shows of one run, as plain values and one text of packed numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from nonsmooth.diagnostics.modes import CORNERS, Timeline, mode_timeline
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import NonsmoothError
+from nonsmooth.plots.drawing import drawing_of_run
+from nonsmooth.report.pack import Packer
+from nonsmooth.report.rows import Rows, kept_rows, marked_rows, reading_error
+from nonsmooth.report.scene import scene, touches
+from nonsmooth.trajectory import Trajectory
+
+__all__ = ["facts", "name_of", "plain"]
+
+#: tables of a run that have charts
+CHARTS = ("q", "v", "lam_N", "gap", "reaction", "energy")
+#: what a manifest that was changed by hand may raise where its elements are made again
+FAULTS = (NonsmoothError, KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError)
+#: share of the largest contact force below which no arrow is drawn
+NO_FORCE = 1e-6
+
+
+def facts(run: Trajectory, label: str, most: int) -> tuple[dict[str, Any], str]:
+    """Plain values, to be JSON, and packed numbers of a run with at most about so many rows.
+
+    Impacts, jumps and changes of contact modes keep their rows whatever `most` says.
+    """
+    lines = _timelines(run)
+    usable = np.flatnonzero(np.isfinite(run.q.array).all(axis=1) & np.isfinite(run.t))
+    shown = np.column_stack([run.q.array, run.lam_N.array, run.gap.array])[usable]
+    marked = np.flatnonzero(np.isin(usable, marked_rows(run, lines)))
+    keep: Rows = usable[kept_rows(run.t[usable], np.nan_to_num(shown), marked, most)]
+    numbers = Packer()
+    _pack_rows(numbers, run, keep)
+    _pack_impacts(numbers, run)
+    for k, line in enumerate(lines):
+        numbers.add(f"mode_start_{k}", line.start, "f8")
+        numbers.add(f"mode_{k}", line.mode, "u1")
+    drawn, fault = _scene(numbers, run, keep)
+    found = {
+        "label": label,
+        "rows": len(run.t),
+        "shown": len(keep),
+        "unusable": len(run.t) - len(usable),
+        "error": reading_error(run.t, np.nan_to_num(run.q.array), keep),
+        "impacts": len(run.impacts),
+        "start": float(run.t[0]),
+        "end": float(run.t[-1]),
+        "names": {name: list(getattr(run, name).names) for name in CHARTS},
+        "units": {name: list(getattr(run, name).unit_list) for name in CHARTS},
+        "timelines": [{"name": line.name, "modes": list(line.modes)} for line in lines],
+        "scene": drawn,
+        "fault": fault,
+        "index": numbers.index,
+    }
+    text = numbers.text()
+    return plain(found), text
+
+
+def name_of(run: Trajectory) -> str:
+    """Of the mechanism."""
+    model = run.manifest.get("model", {})
+    return str(model.get("name") or model.get("problem") or "run")
+
+
+def plain(value: Any) -> Any:
+    """What JSON knows; a number that is not finite is null."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _timelines(run: Trajectory) -> list[Timeline]:
+    """Of every contact, and of every slider in a planar guide."""
+    names = run.gap.names
+    corner, rest = CORNERS[0], CORNERS[1:]
+    guides = [name.removesuffix(f".{corner}") for name in names if name.endswith(f".{corner}")]
+    sliders = [guide for guide in guides if all(f"{guide}.{other}" in run.gap for other in rest)]
+    return [mode_timeline(run, name) for name in (*sliders, *names)]
+
+
+def _pack_rows(numbers: Packer, run: Trajectory, keep: Rows) -> None:
+    """Times, charts and left limits at the rows where something jumps."""
+    numbers.add("t", run.t[keep], "f8")
+    numbers.add("q", run.q.array[keep], "i4")
+    for name in CHARTS[1:]:
+        numbers.add(name, getattr(run, name).array[keep], "f4")
+    jumped = np.any(run.left.v.array != run.v.array, axis=1)
+    jumps = np.flatnonzero(jumped[keep])
+    numbers.add("jump_row", jumps, "u4")
+    numbers.add("jump_v", run.left.v.array[keep][jumps], "f4")
+    numbers.add("jump_energy", _energy_before(run)[keep][jumps], "f4")
+
+
+def _energy_before(run: Trajectory) -> Array:
+    """Energies before the impact at each row (n, terms) [J]; not a number where rows do not tell them.
+
+    The loss at impacts is what it was at the row before; kinetic energy is more by what is lost, which holds where each
+    row is a step and no driver does work.
+    """
+    left = run.energy.array.copy()
+    loss = run.energy["loss_impacts"]
+    lost = np.diff(loss, prepend=0.0)
+    names = run.energy.names
+    left[:, names.index("loss_impacts")] = loss - lost
+    every_step = run.counts.get("steps") == len(run.t) - 1 and not np.any(run.energy["work_drivers"])
+    left[:, names.index("kinetic")] += lost if every_step else np.nan
+    return left
+
+
+def _pack_impacts(numbers: Packer, run: Trajectory) -> None:
+    """All impacts, whatever rows are shown."""
+    names = {name: i for i, name in enumerate(run.gap.names)}
+    table = run.impacts
+    numbers.add("impact_t", table["t"], "f8")
+    numbers.add("impact_gap", [names.get(str(name), 0) for name in table["contact"]], "u4")
+    columns = [table[name] for name in ("P_N", "P_T", "gamma_minus", "gamma_plus")]
+    numbers.add("impacts", np.column_stack(columns) if len(table) else np.zeros((0, 4)), "f4")
+
+
+def _scene(numbers: Packer, run: Trajectory, keep: Rows) -> tuple[dict[str, Any] | None, str]:
+    """What is drawn, with where and how contacts in space push; or why nothing is."""
+    try:
+        drawing = drawing_of_run(run, run.t[keep])
+        drawn = scene(drawing, run.q.names, run.gap.names)
+        if drawing.dimension == 3 and run.gap.names:
+            forces = run.contact_force.array[keep].reshape(len(keep), -1, 3)
+            size = np.linalg.norm(forces, axis=2)
+            pushing = size > NO_FORCE * size.max(initial=0.0)
+            numbers.add("force", np.where(pushing[:, :, None], forces, 0.0).reshape(len(keep), -1), "i2")
+            places = touches(drawing)
+            for k, part in enumerate(drawn["parts"]):
+                if part["name"] in places:
+                    mask = np.repeat(pushing[:, part["gaps"]], 3, axis=1)
+                    numbers.add(f"touch_{k}", np.where(mask, places[part["name"]], 0.0), "i2")
+    except FAULTS as error:
+        sentence = str(error) or type(error).__name__
+        return None, sentence if isinstance(error, NonsmoothError) else f"{type(error).__name__}: {sentence}"
+    return drawn, ""
