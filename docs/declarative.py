@@ -67,6 +67,9 @@ published` aside. Options of the command line go before what `[run]` says: `nons
 - **Contact laws** are tables with a `kind`. `[contact]` at the top is the law of every contact that has none itself.
 - **Functions of time**, of loads and motions, are tables with a `kind` as well; other functions need Python. In the
   list of a vector they stand for numbers: `force = [{ kind = "harmonic", amplitude = "2 N", period = "50 ms" }, 0, 0]`.
+- **Loads that depend on the motion**, of the kind `load`, have formulas of it:
+  `torque = "stall * (1 - omega / free)"` with `parameters = { stall = 2, free = 300 }`, see
+  [modelling.md](modelling.md#loads-that-depend-on-the-motion).
 - `assemble = true` at the top moves the bodies until joints and motors are closed, as `build(assemble=True)` does;
   clearances are left as they are. With `assemble = "centred"` they count as ideal joints meanwhile: journals, balls and
   slides start in the middle of their clearances, with the velocities of the ideal mechanism.

@@ -49,7 +49,7 @@ def build(clearance: float = 0.5e-3, angle: float = 0.5, restitution: float = 0.
     #     model.add(PointPlane("floor", ground, rod, at_a=(0.0, -0.29), at_b=(0.0, -LENGTH / 2), contact=contact))
     #     model.add(PrescribedMotion("motor", ground, rod, coordinate="angle", motion=lambda t: 0.5 + 10.0 * t))
 
-    # Loads; others are PointForce, Torque, Spring and Damper.
+    # Loads; others are PointForce, Torque, Spring, Damper, TorsionSpring, Bushing and Load.
     model.add(Gravity(acceleration=(0.0, -9.81)))
     return model
 

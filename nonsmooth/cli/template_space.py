@@ -51,7 +51,7 @@ def build(clearance: float = 0.5e-3, angle: float = 0.5, restitution: float = 0.
     #     model.add(PrescribedMotion("motor", ground, rod, coordinate="angle", axis_a=(0.0, 1.0, 0.0),
     #                                motion=lambda t: 0.5 + 10.0 * t))
 
-    # Loads; others are PointForce, Torque, Spring and Damper.
+    # Loads; others are PointForce, Torque, Spring, Damper, TorsionSpring, Bushing and Load.
     model.add(Gravity(acceleration=(0.0, 0.0, -9.81)))
 
     # Positions may be a rough guess: `return model.build(assemble=True)` closes the joints, and
