@@ -32,34 +32,49 @@ from nonsmooth.trajectory import Recorder, Trajectory
 
 __all__ = ["simulate"]
 
+#: share of the smallest clearance and of the peak force, by default and at least
+ACCURACY, LEAST_ACCURACY = 1e-2, 1e-8
+
 #: how often the length of a failed step is halved before the run stops
 HALVINGS = 4
 
 
 def simulate(
     system: System,
-    stepper: Stepper,
+    stepper: Stepper | None = None,
     *,
     t_end: float,
-    dt: float | StepControl,
+    dt: float | StepControl | None = None,
+    accuracy: float = ACCURACY,
+    check: bool = False,
     t_start: float | None = None,
     state: State | None = None,
     parameters: Mapping[str, float] | None = None,
     engine: str = "auto",
     record: int = 1,
+    max_steps: int | None = None,
+    max_seconds: float | None = None,
     progress: Callable[[float, float, int], None] | None = None,
 ) -> Trajectory:
     """Run a mechanism from its start to `t_end`.
+
+    Without a stepper or without `dt` these are chosen: the mechanism is run with ever finer steps until two runs agree
+    to `accuracy`, and the finer one is returned with its `Trajectory.verdict`. With both, it is one run as given.
 
     Parameters
     ----------
     system : System
         From ``Model.build()``.
-    stepper : GaussMPCC, GaussQP, ...
-        The scheme, with its solver.
+    stepper : GaussMPCC, GaussQP, ..., optional
+        The scheme, with its solver; chosen where omitted.
     t_end : [s]
-    dt : [s], or ``Landing(dt_min, dt_max)``, or ``ErrorControl(rtol, atol, dt_min, dt_max)``
-        A number is a constant step. Which of them a stepper takes, it says.
+    dt : [s], or ``Landing(dt_min, dt_max)``, or ``ErrorControl(rtol, atol, dt_min, dt_max)``, optional
+        A number is a constant step. Which of them a stepper takes, it says. Chosen where omitted.
+    accuracy : [-]
+        Of chosen steps and of the verdict: the error of positions as a share of the smallest clearance, and of each
+        contact's peak force as a share of the largest.
+    check : bool
+        Of a run with `stepper` and `dt`: repeat it with finer steps, and by a second method, for its verdict.
     t_start : [s], optional
         0 by default, or the time of `state`.
     state : State, optional
@@ -71,6 +86,9 @@ def simulate(
         the manifest says which engine ran and why. Both solve the same equations.
     record : int
         Keep every so-many-th step, with the impulses of those between added up. The certificate covers all steps.
+    max_steps, max_seconds : optional
+        Budget: a run beyond it ends as one that failed, with its steps so far. Compiled loops look at it every tenth of
+        a second. Of chosen steps it holds for each run.
     progress : callable (t, t_end, steps), optional
         Called after each step; by the native engine several times per second.
 
@@ -91,16 +109,49 @@ def simulate(
     --------
     >>> from nonsmooth import GaussQP, Landing
     >>> from nonsmooth_problems import slider_rod
-    >>> trajectory = simulate(slider_rod(case=1).build(), GaussQP(), t_end=0.02, dt=Landing(1e-6, 1e-3))
+    >>> system = slider_rod(case=1).build()
+    >>> trajectory = simulate(system, GaussQP(), t_end=0.02, dt=Landing(1e-6, 1e-3))
     >>> float(trajectory.q["slider.y"][-1])
     -1e-05
+
+    Steps chosen, and their error measured:
+
+    >>> simulate(system, t_end=0.02).verdict.kind
+    'accurate'
     """
     _check_objects(system, stepper, state)
-    _check_contacts(system, stepper)
-    control = step_control(dt)
     values = system.parameter_vector(parameters)
     first = _start(system, values, state, t_start)
     _check_arguments(first.t, t_end, engine, record)
+    _check_budget(accuracy, max_steps, max_seconds)
+    chosen = stepper is None or dt is None
+    _check_choice(stepper, dt, record, chosen, check)
+
+    def run(stepper: Stepper, control: StepControl, most: int | None = None) -> Trajectory:
+        budget = _Budget(progress, min((n for n in (most, max_steps) if n is not None), default=None), max_seconds)
+        return _run(system, stepper, control, values, first, t_end, engine, record, budget.progress)
+
+    if not chosen and not check:
+        assert stepper is not None and dt is not None
+        return run(stepper, step_control(dt))
+    from nonsmooth.trust import Rung, automatic, checked
+
+    def rung(one: Rung) -> Trajectory:
+        return run(one.stepper, one.control, one.most)
+
+    if chosen:
+        return automatic(rung, system, values, first, t_end, stepper=stepper, accuracy=accuracy)
+    assert stepper is not None and dt is not None
+    control = step_control(dt)
+    return checked(rung, system, values, run(stepper, control), Rung(stepper, control), accuracy=accuracy)
+
+
+def _run(
+    system: System, stepper: Stepper, control: StepControl, values: Array, first: State, t_end: float, engine: str,
+    record: int, progress: Callable[[float, float, int], None] | None,
+) -> Trajectory:  # fmt: skip
+    """One run of one scheme."""
+    _check_contacts(system, stepper)
     solver = stepper.solver if stepper.solver is not None else getattr(solvers, stepper.default_solver)()
     scheme = replace(stepper, solver=solver)  # type: ignore[type-var]
     settings = {"stepper": repr(scheme), "dt": repr(control), "t_start": first.t, "t_end": t_end}
@@ -132,6 +183,26 @@ def simulate(
         system, stepper, control, values, manifest, t_end=t_end, record=record, progress=progress,
         python=lambda: python(manifest),
     ).trajectory(first)  # fmt: skip
+
+
+class _Budget:
+    """A progress that ends runs beyond a budget."""
+
+    def __init__(self, tell: Callable[[float, float, int], None] | None, steps: int | None, seconds: float | None):
+        self.tell, self.steps, self.seconds, self.clock = tell, steps, seconds, time.monotonic()
+
+    @property
+    def progress(self) -> Callable[[float, float, int], None] | None:
+        """What a run calls; as cheap as none where there is no budget."""
+        return self.tell if self.steps is None and self.seconds is None else self._progress
+
+    def _progress(self, t: float, t_end: float, steps: int) -> None:
+        if self.tell is not None:
+            self.tell(t, t_end, steps)
+        if self.steps is not None and steps >= self.steps and t < t_end:
+            raise SolverFailed(f"the budget of {self.steps} steps is spent.")
+        if self.seconds is not None and time.monotonic() - self.clock > self.seconds and t < t_end:
+            raise SolverFailed(f"the budget of {self.seconds:g} s is spent.")
 
 
 class _Run:
@@ -242,10 +313,10 @@ def _check_objects(system: Any, stepper: Any, state: Any) -> None:
     if not isinstance(system, System):
         hint = "call its build() first" if hasattr(system, "build") else "make one with Model.build()"
         raise InputError(f"simulate takes a System, got {type(system).__name__}; {hint}.")
-    if isinstance(stepper, type) or not hasattr(stepper, "formulate"):
+    if stepper is not None and (isinstance(stepper, type) or not hasattr(stepper, "formulate")):
         name = stepper.__name__ if isinstance(stepper, type) else repr(stepper)
         raise InputError(f"simulate takes a stepper such as GaussMPCC(), got {name}; write it with its brackets.")
-    solver = stepper.solver
+    solver = None if stepper is None else stepper.solver
     if solver is not None and (isinstance(solver, type) or not hasattr(solver, "fits")):
         name = solver.__name__ if isinstance(solver, type) else repr(solver)
         raise InputError(f"The solver of {type(stepper).__name__} must be one such as ActiveSet(), got {name}.")
@@ -277,6 +348,28 @@ def _check_arguments(t_start: float, t_end: float, engine: str, record: int) -> 
         raise InputError(f'engine must be "auto", "native" or "python", got {engine!r}.')
     if isinstance(record, bool) or not isinstance(record, int) or record < 1:
         raise InputError(f"record must be an integer >= 1, got {record!r}.")
+
+
+def _check_budget(accuracy: float, max_steps: int | None, max_seconds: float | None) -> None:
+    if isinstance(accuracy, bool) or not isinstance(accuracy, Real) or not LEAST_ACCURACY <= accuracy <= 1.0:
+        raise InputError(
+            f"accuracy must be a share of clearance and peak force from {LEAST_ACCURACY:g} to 1, got {accuracy!r}."
+        )
+    if max_steps is not None and (isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 1):
+        raise InputError(f"max_steps must be a whole number, at least 1, got {max_steps!r}.")
+    if max_seconds is not None and not (isinstance(max_seconds, Real) and 0.0 < float(max_seconds) < np.inf):
+        raise InputError(f"max_seconds must be a positive number of seconds, got {max_seconds!r}.")
+
+
+def _check_choice(stepper: Any, dt: Any, record: int, chosen: bool, check: Any) -> None:
+    if not isinstance(check, bool):
+        raise InputError(f"check must be True or False, got {check!r}.")
+    if stepper is None and dt is not None:
+        raise InputError(f"dt = {dt!r} needs a stepper; give one, such as GaussQP(), or leave dt out as well.")
+    if record != 1 and (chosen or check):
+        raise InputError(
+            f"record = {record} needs a stepper and dt of your own, without check: runs are compared by row."
+        )
 
 
 def _manifest(

@@ -67,8 +67,10 @@ class Request:
     contact: str | None = None
     law: str | None = None
     friction_law: str | None = None
-    #: stepper where neither an option nor the file names one
-    usual: str = "gauss-mpcc"
+    accuracy: float | None = None
+    check: bool = False
+    #: stepper where a step is given, but neither an option nor the file names one
+    usual: str = "gauss-qp"
     #: what a TOML file states
     declaration: Declaration | None = field(default=None, compare=False)
 
@@ -97,8 +99,10 @@ class Request:
         assert self.declaration is not None
         run = self.declaration.run
         changes: dict[str, Any] = {}
-        if self.t_end is None:
-            changes["t_end"] = run.t_end
+        for name in ("t_end", "accuracy"):
+            if getattr(self, name) is None:
+                changes[name] = getattr(run, name)
+        changes["check"] = self.check or bool(run.check)
         if self.engine is None:
             changes["engine"] = run.engine
         if self.stepper is None and self.contact != "compliant" and not self.law:
@@ -109,7 +113,7 @@ class Request:
                 changes["stepper"] = "compliant-dae"
         names = ("dt", "dt_min", "dt_max", "rtol", "atol")
         given = {name for name in names if getattr(self, name) is not None}
-        if given not in ({"dt"}, {"dt_min", "dt_max"}, set(names[1:])):
+        if (self.accuracy is None or self.check) and given not in ({"dt"}, {"dt_min", "dt_max"}, set(names[1:])):
             changes |= {name: getattr(run, name) for name in names[bool(given) :] if name not in given}
         return dataclasses.replace(self, **changes)
 
@@ -129,8 +133,8 @@ class Request:
         choice = getattr(self.declaration.run, what) if self.declaration is not None else None
         return dict(choice.settings) if choice is not None and choice.name == name else {}
 
-    def step(self) -> StepControl:
-        """The constant step, `Landing` between the bounds, or with tolerances `ErrorControl`."""
+    def step(self) -> StepControl | None:
+        """The constant step, `Landing` between bounds, or with tolerances `ErrorControl`; None to have it chosen."""
         from nonsmooth.step_control import ErrorControl, Landing, step_control
 
         bounds = {"--dt-min": self.dt_min, "--dt-max": self.dt_max}
@@ -143,6 +147,11 @@ class Request:
             values = [value for value in (*tolerances.values(), *bounds.values()) if value is not None]
             return ErrorControl(*values)
         given = [name for name, value in bounds.items() if value is not None]
+        if self.accuracy is not None and not self.check and (given or self.dt is not None):
+            raise InputError(
+                f"--accuracy {self.accuracy:g} has the step chosen: leave {given[0] if given else '--dt'} out, or add "
+                "--check, which measures the accuracy of steps that are given."
+            )
         if self.dt is not None and given:
             raise InputError(
                 f"--dt {self.dt:g} and {given[0]} exclude each other: "
@@ -150,17 +159,28 @@ class Request:
             )
         if self.dt is not None:
             return step_control(self.dt)
+        if not given:
+            return None
         if self.dt_min is None or self.dt_max is None:
-            missing = next((name for name in bounds if name not in given), "")
-            what = f"{given[0]} came without {missing}" if given else "no step was given"
-            raise InputError(f"{what}: give --dt for a constant step, or --dt-min and --dt-max to land on impacts.")
+            missing = next(name for name in bounds if name not in given)
+            raise InputError(
+                f"{given[0]} came without {missing}: give --dt for a constant step, --dt-min and --dt-max to land on "
+                "impacts, or none of them to have the step chosen."
+            )
         return Landing(self.dt_min, self.dt_max)
 
-    def scheme(self) -> Stepper:
-        """The stepper with its solver, each with what ``--set solver.NAME`` and ``--set stepper.NAME`` change."""
+    def scheme(self, *, stepped: bool = False) -> Stepper | None:
+        """The stepper with its solver, each with what ``--set solver.NAME`` and ``--set stepper.NAME`` change.
+
+        None to have it chosen: where neither a stepper nor anything of it nor a step is given, nor `stepped` by other
+        words.
+        """
         from nonsmooth import solvers, steppers
 
         words = settings_from(self.settings)
+        named = self.stepper or self.solver or words.stepper or words.solver
+        if not (named or stepped) and self.step() is None:
+            return None
         scheme = self.stepper or ("compliant-dae" if self.contact == "compliant" or self.law else self.usual)
         stepper = steppers.by_name(scheme)
         settings = self._settings("stepper", scheme) | words.stepper

@@ -45,6 +45,8 @@ class Run:
     dt : [s], constant step
     dt_min, dt_max : [s], landing, or with tolerances error control
     rtol, atol : tolerances
+    accuracy : of a step that is chosen, as none is stated; and of the verdict
+    check : whether to repeat a run of stated steps with finer ones
     engine : "auto", "native" or "python"
     output, figure, animation : files to write
     """
@@ -59,6 +61,8 @@ class Run:
     dt_max: Seconds = None
     rtol: Annotated[float | None, Quantity("-", positive=True, at_most=1.0)] = None
     atol: Annotated[float | None, Quantity("-", positive=True)] = None
+    accuracy: Annotated[float | None, Quantity("-", positive=True, at_most=1.0)] = None
+    check: bool | None = None
     engine: Literal["auto", "native", "python"] | None = None
     output: str | None = None
     figure: str | None = None

@@ -168,6 +168,11 @@ NAMED: dict[str, Named] = {
         "", "-", "worst of the certificate", lambda run: run.certificate.complementarity,
         Batch(("complementarity",), lambda ends: ends["complementarity"]),
     ),
+    "position-error": Named(
+        "", "-", "estimated error of positions, as a share of the smallest clearance", lambda run: run.verdict.position
+    ),
+    "force-error": Named("", "-", "estimated error of the peak force, as a share of it", lambda run: run.verdict.force),
+    "horizon": Named("", "s", "until when both hold; infinite to the end", lambda run: run.verdict.horizon),
     "steps": Named("", "-", "steps of the run", lambda run: float(len(run.t) - 1)),
 }  # fmt: skip
 

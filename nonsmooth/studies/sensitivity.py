@@ -23,12 +23,12 @@ __all__ = ["sensitivity"]
 
 def sensitivity(
     mechanism: Mechanism,
-    stepper: Stepper,
+    stepper: Stepper | None,
     metric: str | Callable[[Any], float],
     distributions: Mapping[str, Any],
     *,
     t_end: float,
-    dt: float | StepControl,
+    dt: float | StepControl | None = None,
     base: int = 64,
     seed: int = 0,
     parameters: Mapping[str, float] | None = None,

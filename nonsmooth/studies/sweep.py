@@ -61,8 +61,8 @@ class Runs:
 
     mechanism: Mechanism
     names: tuple[str, ...]
-    stepper: Stepper
-    dt: float | StepControl
+    stepper: Stepper | None
+    dt: float | StepControl | None
     t_end: float
     metrics: Metrics
     parameters: Mapping[str, float] = field(default_factory=dict)
@@ -113,7 +113,11 @@ class Runs:
 
     def batch(self, rows: Array, threads: int) -> list[Outcome] | None:
         """The same outcomes from `simulate_batch`; None where it does not have these runs, or one of them fails."""
-        if not isinstance(self.dt, float | int | Landing) or not all("." in name for name in self.names):
+        if (
+            self.stepper is None
+            or not isinstance(self.dt, float | int | Landing)
+            or not all("." in name for name in self.names)
+        ):
             return None
         try:
             system, metrics = self.built(rows[0])
@@ -154,11 +158,11 @@ class Runs:
 
 def sweep(
     mechanism: Mechanism,
-    stepper: Stepper,
+    stepper: Stepper | None,
     design: Design,
     *,
     t_end: float,
-    dt: float | StepControl,
+    dt: float | StepControl | None = None,
     metrics: Metrics,
     parameters: Mapping[str, float] | None = None,
     arguments: Mapping[str, Any] | None = None,
@@ -176,7 +180,8 @@ def sweep(
         A ready problem or your own function that returns a model; a model; or a system. A design may vary parameters,
         ``"guide.clearance"``, for which nothing is rebuilt, and arguments of the function, ``"crank_speed"``.
     stepper, t_end, dt
-        As for `simulate`.
+        As for `simulate`; None for a stepper and a step that are chosen, with an error that the metrics
+        ``position-error``, ``force-error`` and ``horizon`` tell.
     design
         From `grid`, `points` or `sample`.
     metrics

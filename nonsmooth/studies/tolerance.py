@@ -152,7 +152,7 @@ class Tolerance:
 
 def tolerance(
     mechanism: Mechanism,
-    stepper: Stepper,
+    stepper: Stepper | None,
     metric: str | Callable[[Any], float],
     *,
     limit: float,
@@ -164,7 +164,7 @@ def tolerance(
     confidence: float = 0.95,
     seed: int = 0,
     t_end: float,
-    dt: float | StepControl,
+    dt: float | StepControl | None = None,
     parameters: Mapping[str, float] | None = None,
     arguments: Mapping[str, Any] | None = None,
     output: str | os.PathLike[str] | None = None,

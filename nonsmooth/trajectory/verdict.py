@@ -1,0 +1,146 @@
+"""One sentence on whether a motion can be trusted.
+
+A certificate proves each step; it does not tell whether the steps were short enough. That a finer run tells, see
+`nonsmooth.trust`. What stands here are the signs that a single run gives of itself, at no cost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+
+if TYPE_CHECKING:
+    from nonsmooth.model.system import System
+
+__all__ = ["UNKNOWN", "Verdict", "first_verdict"]
+
+#: share of the energy lost (or of LEAST of the kinetic energy, if larger) that may be missing from the balance
+UNBALANCED, LEAST = 0.05, 1e-3
+#: share of the energies below which a remainder is round-off
+ROUND_OFF = 1e-9
+#: share of the programs that another solver than the chosen one solved
+RESCUED = 0.01
+#: natural map of contact above which it does not hold
+INCOMPLEMENTARY = 1e-4
+#: overlap of rigid contacts, as a share of the clearance, from which a run does not count as finished
+OVERLAP = 1.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether the motion can be trusted, why not, and what to do.
+
+    Parameters
+    ----------
+    kind : str
+        ``"accurate"``: a finer run (and a second method) agrees to the accuracy asked for. ``"sensitive"``: it does
+        until `horizon`; later motion depends on differences of round-off. ``"not accurate"``: it does not, or the run
+        shows signs of error by itself. ``"methods disagree"``: two methods converge, each to another motion.
+        ``"not checked"``: no sign of error, but no finer run either. ``"incomplete"``: the run ended early.
+    text : str
+        The sentence.
+    position : [-]
+        Largest difference to the coarser or finer run, as a share of the smallest clearance; NaN where not measured.
+    force : [-]
+        Of the peak force likewise, as a share of it.
+    horizon : [s]
+        Until when position and force hold; infinite where they do to the end.
+    parted : [s]
+        First time at which the two runs are a tenth of the clearance apart; infinite where they never are.
+    signs : tuple of str
+        What the run shows by itself: overlap, energy, rescued programs.
+    """
+
+    kind: str
+    text: str
+    position: float = math.nan
+    force: float = math.nan
+    horizon: float = math.inf
+    parted: float = math.inf
+    signs: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, plain: Mapping[str, Any]) -> Verdict:
+        """From what `dataclasses.asdict` has made."""
+        return cls(**{**plain, "signs": tuple(plain["signs"])})
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}"
+
+
+#: of a trajectory that no run has made
+UNKNOWN = Verdict("not checked", "it was not judged when it was made")
+
+
+def first_verdict(
+    system: System,
+    parameters: Array,
+    *,
+    gap: Array,
+    worst: tuple[float, float, float, float],
+    energy: Mapping[str, Array],
+    counts: Mapping[str, Any],
+    status: str,
+) -> tuple[str, Verdict]:
+    """Status and verdict from one run alone.
+
+    A run that came to its end counts as finished only if its numbers are finite and no contact overlaps by more than
+    its clearance; otherwise its status is ``"untrusted: ..."``.
+
+    Parameters
+    ----------
+    gap
+        True gaps (n, nc) [m].
+    worst
+        Gap violation, joint violation, complementarity, motion residual.
+    energy
+        ``kinetic``, ``potential``, ``remainder`` and losses at the rows [J].
+    counts
+        ``solves`` and ``fallbacks``.
+    status
+        As the loop has it.
+    """
+    broken = _broken(system, parameters, gap, worst)
+    signs = (*broken, *_signs(worst, energy, counts))
+    if status != "finished":
+        return status, Verdict("incomplete", "the run ended early", signs=signs)
+    if broken:
+        status = f"untrusted: {broken[0]}"
+    if signs:
+        return status, Verdict("not accurate", f"{'; '.join(signs)}; shorten the step, or leave it out", signs=signs)
+    return status, Verdict("not checked", "no sign of error; check=True (--check) compares with a finer run")
+
+
+def _broken(system: System, parameters: Array, gap: Array, worst: tuple[float, ...]) -> list[str]:
+    """Signs of a run that is no motion of the mechanism."""
+    if not all(map(math.isfinite, worst)):
+        return ["numbers that are not finite"]
+    if not system.nc:
+        return []
+    overlap = np.max(-gap, axis=0) / system.numeric.contact_law(parameters)[3]
+    i = int(np.argmax(overlap))
+    return [f'contact "{system.contact_names[i]}" overlaps by {overlap[i]:.2g} times its clearance'] * bool(
+        overlap[i] > OVERLAP
+    )
+
+
+def _signs(worst: tuple[float, ...], energy: Mapping[str, Array], counts: Mapping[str, Any]) -> list[str]:
+    signs = []
+    if worst[2] > INCOMPLEMENTARY:
+        signs.append(f"contact is violated (complementarity {worst[2]:.1g})")
+    remainder = float(np.max(np.abs(energy["remainder"]), initial=0.0))
+    lost = sum(float(np.abs(values[-1])) for name, values in energy.items() if name.startswith("loss_"))
+    share = max(lost, LEAST * float(np.max(energy["kinetic"], initial=0.0)))
+    round_off = ROUND_OFF * float(np.max(np.abs(energy["kinetic"]) + np.abs(energy["potential"]), initial=0.0))
+    if remainder > round_off and remainder > UNBALANCED * share:
+        signs.append(f"the balance of energy misses {remainder:.2g} J where {share:.2g} J are lost")
+    solves, rescued = counts.get("solves", 0), counts.get("fallbacks", 0)
+    if rescued > RESCUED * max(solves, 1):
+        signs.append(f"{rescued} of {solves} programs needed another solver")
+    return signs

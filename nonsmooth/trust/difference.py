@@ -1,0 +1,154 @@
+"""How far two runs of one mechanism are apart, in what a user can judge: shares of clearance and peak force."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from nonsmooth.diagnostics import coordinates
+from nonsmooth.evaluation import Array
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System
+from nonsmooth.trajectory import Trajectory
+
+__all__ = ["Difference", "Scale", "difference", "gyration", "peak_forces", "scale_of"]
+
+#: points in time at which positions are compared
+GRID = 4000
+#: length of the window of a peak force, as a share of the run
+WINDOW = 1 / 200
+#: distance, as a share of the clearance, from which two runs count as parted
+PARTED = 0.1
+#: without contact: share of the largest distance that a body moves
+MOVED = 1e-3
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The length that errors of positions are shares of.
+
+    Parameters
+    ----------
+    length : [m]
+    name : what it is, for sentences: "the clearance"
+    """
+
+    length: float
+    name: str
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Of two runs.
+
+    Parameters
+    ----------
+    position : [-]
+        Largest difference of a coordinate, angles times the radius of gyration of their body, over the scale.
+    force : [-]
+        Largest difference of a contact's peak force (largest mean over any window of 1/200 of the run, impacts
+        included), over the largest peak of the finer run; 0 without contact.
+    parted, lost : [s]
+        First time at which they are a tenth of the scale apart, and more than the accuracy asked for; infinite where
+        they never are.
+    """
+
+    position: float
+    force: float
+    parted: float
+    lost: float
+
+    def within(self, accuracy: float) -> bool:
+        """Whether both are."""
+        return self.position <= accuracy and self.force <= accuracy
+
+
+def scale_of(system: System, values: Array, run: Trajectory) -> Scale:
+    """The smallest clearance (`size` of a free contact); without contact a thousandth of what a body moves."""
+    if system.nc:
+        clearance = float(np.min(system.numeric.contact_law(values)[3]))
+        return Scale(clearance, "the smallest clearance")
+    reach = max((float(np.ptp(run.q[name])) for name in run.q.names if run.q.units(name) == "m"), default=0.0)
+    if reach == 0.0:
+        reach = max((float(np.ptp(run.q[name])) for name in run.q.names), default=1.0) or 1.0
+    return Scale(MOVED * reach, "a thousandth of the largest displacement")
+
+
+def gyration(system: System, values: Array, state: State) -> Mapping[str, float]:
+    """Radius of gyration [m] of each angle or angular velocity of the velocities, 1 for displacements."""
+    mass = np.diagonal(np.asarray(system.numeric.M(state.q, values)[0]).reshape(system.nv, system.nv))
+    heaviest: dict[str, float] = {}
+    for name, one, unit in zip(system.v_names, mass, system.names.v_units, strict=True):
+        body = name.rpartition(".")[0]
+        if unit == "m/s":
+            heaviest[body] = max(heaviest.get(body, 0.0), float(one))
+    radii = {}
+    for name, one, unit in zip(system.v_names, mass, system.names.v_units, strict=True):
+        body = name.rpartition(".")[0]
+        radii[name] = 1.0 if unit == "m/s" else math.sqrt(float(one) / heaviest[body])
+    return radii
+
+
+def difference(
+    coarse: Trajectory, fine: Trajectory, radii: Mapping[str, float], scale: Scale, *, accuracy: float,
+    until: float = math.inf,
+) -> Difference:  # fmt: skip
+    """Of a run and a finer one, from the start to `until` [s] or the end of the shorter one."""
+    start, end = float(fine.t[0]), min(float(coarse.t[-1]), float(fine.t[-1]), until)
+    t = np.linspace(start, end, GRID + 1)
+    apart = _apart(coarse, fine, radii, t) / scale.length
+    window = WINDOW * (float(fine.t[-1]) - start)
+    peaks = [peak_forces(run, window, end) for run in (coarse, fine)]
+    largest = float(np.max(peaks[1], initial=0.0))
+    force = float(np.max(np.abs(peaks[0] - peaks[1]), initial=0.0)) / largest if largest > 0.0 else 0.0
+    parted, lost = (next(iter(t[~(apart <= limit)]), math.inf) for limit in (PARTED, accuracy))
+    return Difference(float(np.max(apart)), force, float(parted), float(lost))
+
+
+def _apart(a: Trajectory, b: Trajectory, radii: Mapping[str, float], t: Array) -> Array:
+    """Largest difference (len(t),) [m] of a coordinate."""
+    one, other = coordinates(a, t), coordinates(b, t)
+    index = {name: i for i, name in enumerate(a.q.names)}
+    largest = np.zeros(len(t))
+    for name, radius in radii.items():
+        body, _, label = name.rpartition(".")
+        if name in index:
+            i = index[name]
+            largest = np.maximum(largest, radius * np.abs(one[:, i] - other[:, i]))
+        elif label == "wx":
+            places = [index[f"{body}.q{entry}"] for entry in "wxyz"]
+            turned = _turned(one[:, places], other[:, places])
+            sizes = np.array([radii[f"{body}.w{axis}"] for axis in "xyz"])
+            largest = np.maximum(largest, np.max(np.abs(turned) * sizes, axis=1))
+    return largest
+
+
+def _turned(one: Array, other: Array) -> Array:
+    """Twice the vector part (n, 3) of ``conj(one) other``: the rotation between them [rad] where it is small."""
+    w, v = one[:, :1], one[:, 1:]
+    w_, v_ = other[:, :1], other[:, 1:]
+    vector = w * v_ - w_ * v - np.cross(v, v_)
+    return np.asarray(2.0 * vector)
+
+
+def peak_forces(run: Trajectory, window: float, until: float = math.inf) -> Array:
+    """Largest mean normal force (nc,) [N] of each contact over any window [s] of this length, impacts included."""
+    if not run.gap.names or len(run.t) < 2:
+        return np.zeros(len(run.gap.names))
+    t, total = run.t, run.P_N.array
+    smooth = np.zeros_like(total)
+    smooth[1:] = run.lam_N.array[1:] * np.diff(t)[:, None]
+    flowing, jumps = np.cumsum(smooth, axis=0), np.cumsum(total - smooth, axis=0)
+    begins = np.unique(np.clip(np.concatenate([t, t - window]), t[0], max(t[0], min(t[-1], until) - window)))
+    ends = np.minimum(begins + window, t[-1])
+    # impacts at either end of the window count
+    before, after = np.searchsorted(t, begins, side="left") - 1, np.searchsorted(t, ends, side="right") - 1
+    peaks = np.zeros(total.shape[1])
+    for i in range(total.shape[1]):
+        flow = np.interp(ends, t, flowing[:, i]) - np.interp(begins, t, flowing[:, i])
+        struck = jumps[after, i] - np.where(before >= 0, jumps[np.maximum(before, 0), i], 0.0)
+        peaks[i] = np.max(flow + struck) / window
+    return peaks
