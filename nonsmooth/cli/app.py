@@ -183,8 +183,9 @@ def run(
         request = Request(
             problem, case, tuple(settings or ()), stepper, solver, engine, t_end, dt, dt_min, dt_max, rtol, atol,
             contact, law, friction_law,
+    page: Annotated[Path | None, typer.Option("--report", help="Page to write (.html).")] = None,
         )  # fmt: skip
-        return carry_out(request, output=output, figure=figure, animation=animation, as_json=as_json)
+        return carry_out(request, output=output, figure=figure, animation=animation, page=page, as_json=as_json)
     except KeyboardInterrupt:
         _say("Interrupted before the first step; nothing was written.")
         return 130
@@ -220,6 +221,7 @@ def compare(
     case: CaseName = None,
     t_end: End = None,
     restitution: Restitution = None,
+Page = Annotated[Path | None, typer.Option("--report", help="Page to write (.html).")]
     stiffness: Stiffness = None,
     law: CompliantLaw = "flores",
     solver: IntegratorName = "dop853",
@@ -237,10 +239,11 @@ def compare(
     request = StudyRequest(
         problem, case, t_end, restitution, tuple(stiffness or ()), law, solver, tuple(settings or ())
     )
-    return carry_out_comparison(request, target=target, output=output, figure=figure, as_json=as_json)
+    return carry_out_comparison(request, target=target, output=output, figure=figure, page=page, as_json=as_json)
 
 
 study = typer.Typer(help="Many runs for one question.", pretty_exceptions_enable=False)
+    page: Page = None,
 app.add_typer(study, name="study")
 study.add_typer(studies)
 
@@ -268,10 +271,11 @@ def rigid_limit(
     request = StudyRequest(
         problem, case, t_end, restitution, tuple(stiffness or ()), law, solver, tuple(settings or ())
     )
-    return carry_out_rigid_limit(request, depth=depth, output=output, figure=figure, as_json=as_json)
+    return carry_out_rigid_limit(request, depth=depth, output=output, figure=figure, page=page, as_json=as_json)
 
 
 @study.command("published")
+    page: Page = None,
 def published(
     problem: Ready,
     cases: Annotated[
@@ -286,12 +290,13 @@ def published(
     from nonsmooth.cli.published import carry_out_published
 
     return carry_out_published(
-        problem, tuple(cases or ()), tuple(settings or ()), output=output, figure=figure, as_json=as_json
+        problem, tuple(cases or ()), tuple(settings or ()), output=output, figure=figure, page=page, as_json=as_json
     )
 
 
 @app.command()
 def cite(
+    page: Page = None,
     run: Annotated[Path, typer.Argument(metavar="RUN.nc", help="A trajectory that `nonsmooth run --output` wrote.")],
 ) -> None:
     """Print BibTeX for what was run: scheme, solvers that answered, laws, problem, libraries."""
@@ -302,6 +307,29 @@ def cite(
 
 
 @app.command()
+@app.command("report")
+def report_page(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN.nc...", help="Trajectories that `nonsmooth run --output` wrote."),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", help="Page to write (.html).", show_default="the first file's name in the working folder"
+        ),
+    ] = None,
+    title: Annotated[str, typer.Option("--title", help="Heading.", show_default="name of the mechanism")] = "",
+    rows: Annotated[
+        int, typer.Option("--rows", help="Rows of each run from which some are left out; all impacts stay.")
+    ] = 20_000,
+) -> int:
+    """Write a run as one HTML page: mechanism in motion, charts, contact modes, impacts, certificate."""
+    from nonsmooth.cli.report_page import carry_out_report
+
+    return carry_out_report(runs, output=output, title=title, rows=rows)
+
+
 def doctor() -> None:
     """Show versions, available solvers, and what is missing and what that costs."""
     from nonsmooth.cli.doctor import examination
@@ -321,7 +349,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = app(args=asked, prog_name="nonsmooth", standalone_mode=False)
     except typer.TyperException as error:
         known = {"list", "describe", "new", "run", "compare", "study", "rigid-limit", "published", "doctor", "cite"}
-        known |= {"step-size", "sweep", "tolerance"}
+        known |= {"report", "step-size", "sweep", "tolerance"}
         command = " ".join(word for word in asked[:2] if word in known) or None
         message = " ".join(error.format_message().split()).rstrip(".")
         _say(f"{message}. `{' '.join(filter(None, ('nonsmooth', command, '--help')))}` shows what is accepted.")

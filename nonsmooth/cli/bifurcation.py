@@ -10,6 +10,7 @@ import numpy as np
 from rich.table import Table
 
 from nonsmooth.cli.inputs import Request
+from nonsmooth.cli.report_page import write_study
 from nonsmooth.cli.studies import _check_paths, _progress, _write
 from nonsmooth.cli.sweep import _mechanism, _named, _number, _values
 from nonsmooth.exceptions import InputError
@@ -79,10 +80,10 @@ class BifurcationRequest:
 
 def carry_out_bifurcation(
     request: Request, asked: BifurcationRequest, *, workers: int | None, scheduler: str | None, output: Path | None,
-    figure: Path | None, as_json: bool,
+    figure: Path | None, page: Path | None = None, as_json: bool,
 ) -> int:  # fmt: skip
     """Run all values, write what is asked for, and print a summary; 1 if every run failed."""
-    _check_paths(output, figure)
+    _check_paths(output, figure, page)
     request = _completed(request, asked)
     varied, text = _named("--over", asked.over)
     values = _values("--over", varied, text)
@@ -107,10 +108,13 @@ def carry_out_bifurcation(
     failed = len(found.failures) == len(values)
     _write(found, output, None if failed else figure, lambda plots: plots.bifurcation_diagram(found).figure)
     same = asked.same if asked.same is not None else SAME * _range(found)
+    if page is not None:
+        draw = None if failed else lambda plots: plots.bifurcation_diagram(found).figure
+        write_study(page, f"{name}: bifurcation", _report(found, name, same), draw)
     if as_json:
         report.print_object(_plain(found, name, same))
     else:
-        written = [f"written  {path}" for path in (output, None if failed else figure) if path is not None]
+        written = [f"written  {path}" for path in (output, None if failed else figure, page) if path is not None]
         report.show(*_report(found, name, same), *written)
     return 1 if failed else 0
 

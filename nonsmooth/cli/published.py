@@ -9,6 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from nonsmooth.cli.inputs import settings_from
+from nonsmooth.cli.report_page import write_study
 from nonsmooth.cli.studies import _check_paths, _progress, _write
 from nonsmooth.exceptions import InputError
 
@@ -22,10 +23,11 @@ def carry_out_published(
     *,
     output: Path | None,
     figure: Path | None,
+    page: Path | None = None,
     as_json: bool,
 ) -> int:
     """Run, write what is asked for, and print the table."""
-    _check_paths(output, figure)
+    _check_paths(output, figure, page)
     words = settings_from(settings)
     if words.solver or words.stepper or words.parameters:
         raise InputError("study published takes arguments of the problem by --set, such as parameters=S1, only.")
@@ -41,6 +43,14 @@ def carry_out_published(
         arguments: dict[str, Any] = words.arguments
         found = published(chosen, cases or None, progress=progress, **arguments)
     _write(found, output, figure, lambda plots: plots.published(found))
+    source = f"source: {chosen.source}"
+    shown: list[Any] = [_facts(found), ""] if found.facts else []
+    known = chosen.published.cases if chosen.published is not None else ()
+    shown.append(_table(found) if found.table else f"cases that --case runs: {', '.join(known)}")
+    if page is not None:
+        draw = (lambda plots: plots.published(found)) if found.table else None
+        runs = {f"{case}, {world}": run for (case, world), run in found.runs.items()}
+        write_study(page, f"{found.problem}: published cases", [source, *shown], draw, runs)
     if as_json:
         facts = {"facts": found.facts} if found.facts else {}
         print_ready = facts | {
@@ -49,11 +59,7 @@ def carry_out_published(
         }
         report.print_object(print_ready)
         return 0
-    written = [f"written: {path}" for path in (output, figure) if path is not None]
-    source = f"source: {chosen.source}"
-    shown: list[Any] = [_facts(found), ""] if found.facts else []
-    known = chosen.published.cases if chosen.published is not None else ()
-    shown.append(_table(found) if found.table else f"cases that --case runs: {', '.join(known)}")
+    written = [f"written: {path}" for path in (output, figure, page) if path is not None]
     report.show(found.problem, source, "", *shown, *(["", *written] if written else []))
     return 0
 

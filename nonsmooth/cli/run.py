@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nonsmooth.cli.inputs import FIGURE_FORMATS, Mechanism, Request, check_writable
+from nonsmooth.cli.report_page import check_page
 from nonsmooth.exceptions import InputError, Interrupted, SimulationFailed
 
 if TYPE_CHECKING:
@@ -23,7 +24,13 @@ Progress = Callable[[float, float, int], None]
 
 
 def carry_out(
-    request: Request, *, output: Path | None, figure: Path | None, as_json: bool, animation: Path | None = None
+    request: Request,
+    *,
+    output: Path | None,
+    figure: Path | None,
+    as_json: bool,
+    animation: Path | None = None,
+    page: Path | None = None,
 ) -> int:
     """Run what is asked for and return the exit code."""
     request = request.completed()
@@ -34,6 +41,7 @@ def carry_out(
             check_writable(option, path, suffixes)
     if animation is not None:
         _check_animation(animation)
+    check_page("--report", page)
     dt, stepper = request.step(), request.scheme()
     mechanism = request.mechanism()
 
@@ -68,7 +76,9 @@ def carry_out(
     if animation is not None and code == 0:
         _animate(trajectory, animation)
     drawn = (figure, animation) if code == 0 else ()
-    written = [path for path in (output, *drawn) if path is not None]
+    written = [path for path in (output, *drawn, page) if path is not None]
+    if page is not None:
+        trajectory.report(page)
     if as_json:
         report.print_json(trajectory, mechanism, stepper)
     else:

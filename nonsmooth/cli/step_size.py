@@ -11,6 +11,7 @@ from rich.table import Table
 
 from nonsmooth.cli.files import problem_of
 from nonsmooth.cli.inputs import settings_from
+from nonsmooth.cli.report_page import write_study
 from nonsmooth.cli.studies import _check_paths, _progress, _write
 from nonsmooth.exceptions import InputError
 
@@ -49,10 +50,16 @@ class StepSizeRequest:
 
 
 def carry_out_step_size(
-    request: StepSizeRequest, *, workers: int | None, output: Path | None, figure: Path | None, as_json: bool
+    request: StepSizeRequest,
+    *,
+    workers: int | None,
+    output: Path | None,
+    figure: Path | None,
+    page: Path | None = None,
+    as_json: bool,
 ) -> int:
     """Run the steps, write what is asked for, and print the table."""
-    _check_paths(output, figure)
+    _check_paths(output, figure, page)
     problem = problem_of(request.problem)
     stated = problem.step_size
     given = {
@@ -86,12 +93,15 @@ def carry_out_step_size(
             bounds=stated.bounds if stated and landed else None, workers=workers, progress=progress,
         )  # fmt: skip
     _write(found, output, figure, lambda plots: plots.step_size(found))
+    name = " ".join([problem.name, *(f"{key}={value}" for key, value in (fixed | words.parameters).items())])
+    shown: list[Any] = [_table(found), "", *_notes(found)]
+    if page is not None:
+        write_study(page, f"{name} to t = {t_end:g} s", shown, lambda plots: plots.step_size(found))
     if as_json:
         report.print_object(found.plain())
         return 0
-    name = " ".join([problem.name, *(f"{key}={value}" for key, value in (fixed | words.parameters).items())])
-    written = [f"written  {path}" for path in (output, figure) if path is not None]
-    report.show(f"{name} to t = {t_end:g} s", "", _table(found), "", *_notes(found), *written)
+    written = [f"written  {path}" for path in (output, figure, page) if path is not None]
+    report.show(f"{name} to t = {t_end:g} s", "", *shown, *written)
     return 0
 
 

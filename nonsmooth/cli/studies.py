@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from nonsmooth.cli.files import problem_of
 from nonsmooth.cli.inputs import FIGURE_FORMATS, check_writable, settings_from
+from nonsmooth.cli.report_page import check_page, write_study
 from nonsmooth.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -173,10 +174,16 @@ class Prepared:
 
 
 def carry_out_comparison(
-    request: StudyRequest, *, target: float | None, output: Path | None, figure: Path | None, as_json: bool
+    request: StudyRequest,
+    *,
+    target: float | None,
+    output: Path | None,
+    figure: Path | None,
+    page: Path | None = None,
+    as_json: bool,
 ) -> int:
     """Compare, write what is asked for, and print the table."""
-    _check_paths(output, figure)
+    _check_paths(output, figure, page)
     prepared = request.prepared()
 
     from nonsmooth.cli import report
@@ -186,18 +193,28 @@ def carry_out_comparison(
     with _progress() as progress:
         found = compare(prepared.build, prepared.cases(), t_end=prepared.t_end, target=wanted, progress=progress)
     _write(found, output, figure, lambda plots: plots.comparison(found))
+    if page is not None:
+        shown = report.comparison(found, prepared.name, [])
+        write_study(page, prepared.name, shown, lambda plots: plots.comparison(found), found.runs)
     if as_json:
         report.print_object(found.table)
     else:
-        report.show(*report.comparison(found, prepared.name, [path for path in (output, figure) if path is not None]))
+        written = [path for path in (output, figure, page) if path is not None]
+        report.show(*report.comparison(found, prepared.name, written))
     return 0
 
 
 def carry_out_rigid_limit(
-    request: StudyRequest, *, depth: float | None, output: Path | None, figure: Path | None, as_json: bool
+    request: StudyRequest,
+    *,
+    depth: float | None,
+    output: Path | None,
+    figure: Path | None,
+    page: Path | None = None,
+    as_json: bool,
 ) -> int:
     """Run the stiffnesses, write what is asked for, and print the table."""
-    _check_paths(output, figure)
+    _check_paths(output, figure, page)
     prepared = request.prepared()
     stiffness = request.stiffness or tuple(10.0**decade for decade in DECADES)
 
@@ -216,15 +233,20 @@ def carry_out_rigid_limit(
             progress=progress,
         )
     _write(found, output, figure, lambda plots: plots.rigid_limit(found))
+    if page is not None:
+        shown = report.limit(found, prepared.name, [])
+        write_study(page, f"{prepared.name}: towards rigid contact", shown[1:], lambda plots: plots.rigid_limit(found))
     if as_json:
         rows = {row["stiffness"]: row for row in found.rows()}
         report.print_object({"stiffness": rows, "orders": found.orders, "needed": found.needed})
     else:
-        report.show(*report.limit(found, prepared.name, [path for path in (output, figure) if path is not None]))
+        written = [path for path in (output, figure, page) if path is not None]
+        report.show(*report.limit(found, prepared.name, written))
     return 0
 
 
-def _check_paths(output: Path | None, figure: Path | None) -> None:
+def _check_paths(output: Path | None, figure: Path | None, page: Path | None = None) -> None:
+    check_page("--report", page)
     for option, path, suffixes in (("--output", output, (".nc",)), ("--figure", figure, FIGURE_FORMATS)):
         if path is not None:
             check_writable(option, path, suffixes)

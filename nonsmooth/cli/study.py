@@ -61,6 +61,7 @@ Scheduler = Annotated[
     str | None, typer.Option("--scheduler", metavar="tcp://HOST:PORT", help="A Dask cluster in place of processes.")
 ]
 Drawing = Annotated[Path | None, typer.Option("--figure", help="Figure to write (.png, .pdf, .svg).")]
+Page = Annotated[Path | None, typer.Option("--report", help="Page to write (.html).")]
 Output = Annotated[Path | None, typer.Option("--output", help="Dataset to write (NetCDF, .nc).")]
 AsJson = Annotated[bool, typer.Option("--json", help="Standard output holds one JSON object and nothing else.")]
 DISTRIBUTION = "NAME=LOW:HIGH, NAME=LOW:HIGH:log, or NAME=normal:MEAN:SD, cut at three SD"
@@ -96,6 +97,7 @@ def step_size(
     workers: Workers = None,
     output: Output = None,
     figure: Drawing = None,
+    page: Page = None,
     as_json: AsJson = False,
 ) -> int:
     """Errors, gap violation, energy and cost of steppers over the step size, with fitted orders."""
@@ -105,7 +107,7 @@ def step_size(
         problem, case, t_end, tuple(steppers or ()), dt, dt_min, dt_max, levels, jitter, reference,
         tuple(settings or ()),
     )  # fmt: skip
-    return carry_out_step_size(request, workers=workers, output=output, figure=figure, as_json=as_json)
+    return carry_out_step_size(request, workers=workers, output=output, figure=figure, page=page, as_json=as_json)
 
 
 @studies.command("sweep")
@@ -149,6 +151,7 @@ def sweep(
         Path | None, typer.Option("--output", help="Dataset to write (NetCDF, .nc); makes the sweep resumable.")
     ] = None,
     figure: Drawing = None,
+    page: Page = None,
     as_json: AsJson = False,
 ) -> int:
     """Run a mechanism over parameters or arguments of its problem; an interrupted sweep goes on where it stopped."""
@@ -161,8 +164,9 @@ def sweep(
     )  # fmt: skip
     design = design_of(grids or (), lists or (), samples or (), runs, method, seed)
     return carry_out_sweep(
-        request, design, metrics, workers=workers, scheduler=scheduler, output=output, figure=figure, as_json=as_json
-    )
+        request, design, metrics, workers=workers, scheduler=scheduler, output=output, figure=figure, page=page,
+        as_json=as_json,
+    )  # fmt: skip
 
 
 @studies.command("tolerance")
@@ -205,6 +209,7 @@ def tolerance(
     scheduler: Scheduler = None,
     output: Output = None,
     figure: Drawing = None,
+    page: Page = None,
     as_json: AsJson = False,
 ) -> int:
     """From distributions of clearances to that of an output, and the largest clearance that keeps its limit."""
@@ -219,7 +224,7 @@ def tolerance(
         metric, limit, tuple(clearances), tuple(others or ()), coverage, confidence, factors, runs, seed, sensitivity
     )
     return carry_out_tolerance(
-        request, asked, workers=workers, scheduler=scheduler, output=output, figure=figure, as_json=as_json
+        request, asked, workers=workers, scheduler=scheduler, output=output, figure=figure, page=page, as_json=as_json
     )
 
 
@@ -299,6 +304,7 @@ def bifurcation(
     scheduler: Scheduler = None,
     output: Output = None,
     figure: Drawing = None,
+    page: Page = None,
     as_json: AsJson = False,
 ) -> int:
     """How the long-run motion changes with a parameter: points of a section for each value of it."""
@@ -313,5 +319,5 @@ def bifurcation(
         over, of, period, drive, steps, transient, points, crossing, direction, turn, after, same
     )
     return carry_out_bifurcation(
-        request, asked, workers=workers, scheduler=scheduler, output=output, figure=figure, as_json=as_json
+        request, asked, workers=workers, scheduler=scheduler, output=output, figure=figure, page=page, as_json=as_json
     )

@@ -12,6 +12,7 @@ import numpy as np
 from rich.table import Table
 
 from nonsmooth.cli.inputs import Request
+from nonsmooth.cli.report_page import write_study
 from nonsmooth.cli.studies import _check_paths, _progress, _write
 from nonsmooth.exceptions import InputError
 
@@ -88,10 +89,10 @@ def distribution_of(option: str, text: str) -> Any:
 
 def carry_out_sweep(
     request: Request, design: Design, metrics: Sequence[str], *, workers: int | None, scheduler: str | None,
-    output: Path | None, figure: Path | None, as_json: bool,
+    output: Path | None, figure: Path | None, page: Path | None = None, as_json: bool,
 ) -> int:  # fmt: skip
     """Sweep, write what is asked for, and print a summary; 1 if every run failed."""
-    _check_paths(output, figure)
+    _check_paths(output, figure, page)
     request = request.completed()
     dt, stepper = request.step(), request.scheme()
     mechanism, arguments, parameters, name = _mechanism(request, design.names)
@@ -106,27 +107,34 @@ def carry_out_sweep(
         )  # fmt: skip
     _write(found, None, figure, lambda plots: plots.sweep(found))
     failed = [str(message) for message in found["message"].values.ravel() if message]
+    lost = f"{len(failed)} of {len(design)} runs failed, the first: {failed[0]}" if failed else "no run failed"
+    if page is not None:
+        shown = [repr(design), _sweep_table(found), lost]
+        write_study(page, f"{name}: sweep", shown, lambda plots: plots.sweep(found))
     if as_json:
         report.print_object(_plain(found, name, failed))
     else:
-        table = Table("metric", "unit", "least", "mean", "largest", box=None, pad_edge=False)
-        for metric in _metrics(found):
-            values = found[metric].values
-            known = values[np.isfinite(values)]
-            numbers = [f"{f(known):.6g}" for f in (np.min, np.mean, np.max)] if known.size else ["-"] * 3
-            table.add_row(metric, str(found[metric].attrs.get("units", "")), *numbers)
-        lost = f"{len(failed)} of {len(design)} runs failed, the first: {failed[0]}" if failed else "no run failed"
-        written = [f"written  {path}" for path in (output, figure) if path is not None]
-        report.show(f"{name}: {design!r}", "", table, "", lost, *written)
+        written = [f"written  {path}" for path in (output, figure, page) if path is not None]
+        report.show(f"{name}: {design!r}", "", _sweep_table(found), "", lost, *written)
     return 1 if len(failed) == len(design) else 0
+
+
+def _sweep_table(found: xarray.Dataset) -> Table:
+    table = Table("metric", "unit", "least", "mean", "largest", box=None, pad_edge=False)
+    for metric in _metrics(found):
+        values = found[metric].values
+        known = values[np.isfinite(values)]
+        numbers = [f"{f(known):.6g}" for f in (np.min, np.mean, np.max)] if known.size else ["-"] * 3
+        table.add_row(metric, str(found[metric].attrs.get("units", "")), *numbers)
+    return table
 
 
 def carry_out_tolerance(
     request: Request, asked: ToleranceRequest, *, workers: int | None, scheduler: str | None, output: Path | None,
-    figure: Path | None, as_json: bool,
+    figure: Path | None, page: Path | None = None, as_json: bool,
 ) -> int:  # fmt: skip
     """Run the tolerance study, write what is asked for, and print the result."""
-    _check_paths(output, figure)
+    _check_paths(output, figure, page)
     request = request.completed()
     dt, stepper = request.step(), request.scheme()
     clearances, others = (
@@ -154,18 +162,24 @@ def carry_out_tolerance(
             everything = clearances | others
             indices = sensitivity(mechanism, stepper, asked.metric, everything, progress=progress, **common)
     _write(found, output, figure, lambda plots: plots.tolerance(found, indices))
+    parts: list[Any] = [f"{name}: {found.how}", "", _tolerance_table(found), "", found.statement]
+    if indices is not None:
+        parts += ["", "share of the output's variance", _index_table(indices)]
+    if page is not None:
+        write_study(page, f"{name}: tolerance", parts, lambda plots: plots.tolerance(found, indices))
     if as_json:
         shares = {} if indices is None else {"sensitivity": _indices(indices)}
         report.print_object(found.plain() | shares)
         return 0
-    parts: list[Any] = [f"{name}: {found.how}", "", _tolerance_table(found), "", found.statement]
-    if indices is not None:
-        table = Table("input", "alone [-]", "with others [-]", box=None, pad_edge=False)
-        for key, (alone, together) in _indices(indices).items():
-            table.add_row(key, f"{alone:.3f}", f"{together:.3f}")
-        parts += ["", "share of the output's variance", table]
-    report.show(*parts, *[f"written  {path}" for path in (output, figure) if path is not None])
+    report.show(*parts, *[f"written  {path}" for path in (output, figure, page) if path is not None])
     return 0
+
+
+def _index_table(indices: xarray.Dataset) -> Table:
+    table = Table("input", "alone [-]", "with others [-]", box=None, pad_edge=False)
+    for key, (alone, together) in _indices(indices).items():
+        table.add_row(key, f"{alone:.3f}", f"{together:.3f}")
+    return table
 
 
 def _mechanism(request: Request, varied: Sequence[str]) -> tuple[Any, dict[str, Any], dict[str, float], str]:

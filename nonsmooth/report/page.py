@@ -18,7 +18,9 @@ from nonsmooth.report import tables
 from nonsmooth.report.facts import facts, name_of
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["assembled", "check_path", "frame", "page", "write", "write_text"]
+__all__ = ["check_path", "frame", "page", "study_page", "write", "write_text"]
+
+Part = str | tables.Table | tables.Picture
 
 #: bytes of a page's numbers beyond which rows are left out, and rows beyond which they are in any case
 SIZE, ROWS = 4_500_000, 20_000
@@ -31,7 +33,14 @@ SCRIPTS = (
 )  # fmt: skip
 
 
-def page(runs: Trajectory | Mapping[str, Trajectory], *, title: str = "", rows: int = ROWS, light: bool = False) -> str:
+def page(
+    runs: Trajectory | Mapping[str, Trajectory],
+    *,
+    title: str = "",
+    rows: int = ROWS,
+    light: bool = False,
+    more: Iterable[Part] = (),
+) -> str:
     """A complete HTML document of a run, or of several by label, two of which are shown side by side.
 
     Parameters
@@ -45,6 +54,8 @@ def page(runs: Trajectory | Mapping[str, Trajectory], *, title: str = "", rows: 
         Rows of impacts, of jumps and of changes of contact modes stay in any case.
     light
         Without tables and with fewer rows, as within a notebook.
+    more
+        Paragraphs, tables and pictures that stand below the runs.
 
     Raises
     ------
@@ -59,7 +70,8 @@ def page(runs: Trajectory | Mapping[str, Trajectory], *, title: str = "", rows: 
     made = [_fitting(run, label, min(rows, LIGHT_ROWS) if light else rows, len(given)) for label, run in given.items()]
     first = next(iter(given.values()))
     heading = title or name_of(first)
-    contents = {"title": tables.escaped(heading), "verdicts": _verdicts(given), "details": "" if light else _details(given)}
+    details = "" if light else _section(more) + _details(given)
+    contents = {"title": tables.escaped(heading), "verdicts": _verdicts(given), "details": details}
     body = _text("page.html")
     for name, text in contents.items():
         body = body.replace(f"<!-- {name} -->", text)
@@ -67,10 +79,20 @@ def page(runs: Trajectory | Mapping[str, Trajectory], *, title: str = "", rows: 
     data = [f'<script type="application/json" id="facts">{_json(shared)}</script>\n']
     data += [f'<script type="text/plain" id="numbers-{k}">{text}</script>\n' for k, (_, text) in enumerate(made)]
     code = "'use strict';\n(() => {\n" + "\n".join(map(_text, SCRIPTS)) + "\n})();"
-    return assembled(heading, body + "".join(data), [code], "light" if light else "")
+    return _assembled(heading, body + "".join(data), [code], "light" if light else "")
 
 
-def assembled(title: str, body: str, scripts: Iterable[str] = (), kind: str = "") -> str:
+def study_page(title: str, given: Iterable[Part]) -> str:
+    """A complete HTML document of a study whose runs are not kept: paragraphs, tables and pictures."""
+    return _assembled(title, f"<header><h1>{tables.escaped(title)}</h1></header>{_section(given)}")
+
+
+def _section(given: Iterable[Part]) -> str:
+    text = tables.parts(given)
+    return f'<section class="card wide">{text}</section>' if text else ""
+
+
+def _assembled(title: str, body: str, scripts: Iterable[str] = (), kind: str = "") -> str:
     """A document with the page's style, whose policy forbids every request and every script but these."""
     style, scripts = _text("page.css"), list(scripts)
     policy = (
@@ -92,7 +114,12 @@ def assembled(title: str, body: str, scripts: Iterable[str] = (), kind: str = ""
 
 
 def write(
-    runs: Trajectory | Mapping[str, Trajectory], path: str | os.PathLike[str], *, title: str = "", rows: int = ROWS
+    runs: Trajectory | Mapping[str, Trajectory],
+    path: str | os.PathLike[str],
+    *,
+    title: str = "",
+    rows: int = ROWS,
+    more: Iterable[Part] = (),
 ) -> None:
     """Write `page` to a file.
 
@@ -102,7 +129,7 @@ def write(
         If the path cannot be written, or is not one of an HTML file; and as `page` does.
     """
     check_path(path)
-    write_text(page(runs, title=title, rows=rows), path)
+    write_text(page(runs, title=title, rows=rows, more=more), path)
 
 
 def check_path(path: str | os.PathLike[str]) -> None:

@@ -2,23 +2,57 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import html
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from nonsmooth.citations import ENTRIES, bibtex, cited
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["certificate", "citations", "escaped", "parameters", "settings", "table", "verdict"]
+__all__ = ["Picture", "Table", "certificate", "citations", "escaped", "parameters", "parts", "settings", "verdict"]
 
 UNITS = {"gap_violation": "m", "joint_violation": "m or rad", "complementarity": "-", "motion_residual": "-"}
 #: kind of a verdict -> how it looks; others look bad
 LOOKS = {"accurate": "good", "not checked": "open", "sensitive": "open"}
 #: a digital object identifier, the only thing that becomes an address
 DOI = re.compile(r"10\.\d{4,9}/[-._;()/:A-Za-z0-9]*[A-Za-z0-9]")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text and numbers under a head."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure as SVG, which is shown as a picture: nothing within it can act."""
+
+    svg: str
+    alternative: str = "figure"
+
+
+def parts(given: Iterable[str | Table | Picture]) -> str:
+    """Paragraphs, tables and pictures as HTML."""
+    made = []
+    for one in given:
+        if isinstance(one, Table):
+            made.append(f'<div class="run-part">{table(one.head, one.rows)}</div>')
+        elif isinstance(one, Picture):
+            data = base64.b64encode(one.svg.encode()).decode("ascii")
+            words = html.escape(one.alternative, quote=True)
+            made.append(f'<p class="drawn"><img src="data:image/svg+xml;base64,{data}" alt="{words}"></p>')
+        elif one:
+            made.append(f"<p>{escaped(one)}</p>")
+    return "".join(made)
 
 
 def escaped(value: Any) -> str:
@@ -126,8 +160,6 @@ LETTERS = {"\\ss": "ß", "\\o": "ø", "\\O": "Ø", "\\l": "ł", "\\ae": "æ", "\
 
 def _readable(text: str) -> str:
     """BibTeX's accents and braces as plain characters."""
-    import unicodedata
-
     text = re.sub(r"\\([\"'`^~])\{?(\\?\w)\}?", lambda m: m[2].lstrip("\\") + ACCENTS[m[1]], text)
     text = re.sub(r"\\([cv])\{(\w)\}", lambda m: m[2] + ACCENTS[m[1]], text)
     text = re.sub(r"\{?(\\(?:ss|ae|aa|o|O|l|i))\}?", lambda m: LETTERS[m[1]], text)

@@ -152,6 +152,31 @@ class Trajectory:
             columns = table.of(self)
             units = " or ".join(dict.fromkeys(columns.unit_list)) or "1"
             attributes = {"units": units, "long_name": table.long_name, "sign": table.sign, "what": columns.what}
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the mechanism in motion and its contact modes, in a frame; see `report`."""
+        from nonsmooth.report import frame
+
+        return frame(self)
+
+    def report(self, path: str | os.PathLike[str], *, rows: int = 20_000) -> None:
+        """Write the run as one HTML page that needs no network: `nonsmooth.report`.
+
+        Parameters
+        ----------
+        path
+            A file ``.html``.
+        rows
+            Number of rows from which some are left out; those of impacts and of changes of contact modes stay.
+
+        Raises
+        ------
+        InputError
+            If the path cannot be written.
+        """
+        from nonsmooth.report import write
+
+        write(self, path, rows=rows)
+
             dimensions = ("time", table.dimension, "tangent")[: columns.array.ndim]
             data[table.variable] = (dimensions, columns.array, attributes)
             coordinates[table.dimension] = (table.dimension, _strings(columns.names))
