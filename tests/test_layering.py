@@ -68,9 +68,9 @@ MAY_IMPORT = {
         "laws",
     },
     "plots": {"trajectory", "diagnostics", "studies", "model"},
+    "report": {"trajectory", "diagnostics", "plots", "model", "citations"},
     # facts of problems are measured by runs, whose parts are imported where they are used
     "problems": {
-    "report": {"trajectory", "diagnostics", "plots", "model", "citations"},
         "model",
         "laws",
         "registry",
@@ -84,10 +84,10 @@ MAY_IMPORT = {
     },
 }
 FREE = {"exceptions", "evaluation", "quantities"}
-EVERYTHING = {"cli", "nonsmooth"}
-SLOW_TO_IMPORT = {"clarabel", "cvxpy", "h5netcdf", "h5py", "matplotlib", "osqp", "pydantic", "rich", "typer", "xarray"}
 #: methods that hand on to what stands above them, which they import when they are called
 HANDED_ON = {"trajectory": {"report"}}
+EVERYTHING = {"cli", "nonsmooth"}
+SLOW_TO_IMPORT = {"clarabel", "cvxpy", "h5netcdf", "h5py", "matplotlib", "osqp", "pydantic", "rich", "typer", "xarray"}
 #: part -> slow libraries that it is made of; the part itself is imported where it is used
 MADE_OF = {"cli": {"rich", "typer"}, "declarative": {"pydantic"}}
 UNHELPFUL_NAMES = {"common", "core", "helpers", "manager", "misc", "utils"}

@@ -171,6 +171,7 @@ def run(
         Path | None,
         typer.Option("--animation", help="Animation of the mechanism to write (.gif, or .mp4 where ffmpeg is found)."),
     ] = None,
+    page: Annotated[Path | None, typer.Option("--report", help="Page to write (.html).")] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Standard output holds one JSON object and nothing else.")
     ] = False,
@@ -183,7 +184,6 @@ def run(
         request = Request(
             problem, case, tuple(settings or ()), stepper, solver, engine, t_end, dt, dt_min, dt_max, rtol, atol,
             contact, law, friction_law,
-    page: Annotated[Path | None, typer.Option("--report", help="Page to write (.html).")] = None,
         )  # fmt: skip
         return carry_out(request, output=output, figure=figure, animation=animation, page=page, as_json=as_json)
     except KeyboardInterrupt:
@@ -209,6 +209,7 @@ Words = Annotated[
 ]
 Output = Annotated[Path | None, typer.Option("--output", help="Dataset to write (NetCDF, .nc).")]
 Drawing = Annotated[Path | None, typer.Option("--figure", help="Figure to write (.png, .pdf, .svg).")]
+Page = Annotated[Path | None, typer.Option("--report", help="Page to write (.html).")]
 AsJson = Annotated[bool, typer.Option("--json", help="Standard output holds one JSON object and nothing else.")]
 CaseName = Annotated[str | None, typer.Option("--case", help="Case of the problem.")]
 ProblemName = Annotated[str, typer.Argument(metavar="PROBLEM|FILE.toml", help="A ready problem, or a TOML file.")]
@@ -221,7 +222,6 @@ def compare(
     case: CaseName = None,
     t_end: End = None,
     restitution: Restitution = None,
-Page = Annotated[Path | None, typer.Option("--report", help="Page to write (.html).")]
     stiffness: Stiffness = None,
     law: CompliantLaw = "flores",
     solver: IntegratorName = "dop853",
@@ -231,6 +231,7 @@ Page = Annotated[Path | None, typer.Option("--report", help="Page to write (.htm
     settings: Words = None,
     output: Output = None,
     figure: Drawing = None,
+    page: Page = None,
     as_json: AsJson = False,
 ) -> int:
     """Compare rigid and compliant contact on one problem: motion, forces, impacts, energy, cost at equal error."""
@@ -243,7 +244,6 @@ Page = Annotated[Path | None, typer.Option("--report", help="Page to write (.htm
 
 
 study = typer.Typer(help="Many runs for one question.", pretty_exceptions_enable=False)
-    page: Page = None,
 app.add_typer(study, name="study")
 study.add_typer(studies)
 
@@ -263,6 +263,7 @@ def rigid_limit(
     settings: Words = None,
     output: Output = None,
     figure: Drawing = None,
+    page: Page = None,
     as_json: AsJson = False,
 ) -> int:
     """Run ever stiffer compliant contacts against the rigid one: errors, penetration and cost over the stiffness."""
@@ -275,7 +276,6 @@ def rigid_limit(
 
 
 @study.command("published")
-    page: Page = None,
 def published(
     problem: Ready,
     cases: Annotated[
@@ -284,6 +284,7 @@ def published(
     settings: Words = None,
     output: Output = None,
     figure: Drawing = None,
+    page: Page = None,
     as_json: AsJson = False,
 ) -> int:
     """Run the cases that a problem's source publishes, rigid and compliant, beside the printed numbers."""
@@ -294,19 +295,6 @@ def published(
     )
 
 
-@app.command()
-def cite(
-    page: Page = None,
-    run: Annotated[Path, typer.Argument(metavar="RUN.nc", help="A trajectory that `nonsmooth run --output` wrote.")],
-) -> None:
-    """Print BibTeX for what was run: scheme, solvers that answered, laws, problem, libraries."""
-    from nonsmooth.citations import bibtex
-    from nonsmooth.trajectory import Trajectory
-
-    typer.echo(bibtex(Trajectory.load(run)), nl=False)
-
-
-@app.command()
 @app.command("report")
 def report_page(
     runs: Annotated[
@@ -330,6 +318,18 @@ def report_page(
     return carry_out_report(runs, output=output, title=title, rows=rows)
 
 
+@app.command()
+def cite(
+    run: Annotated[Path, typer.Argument(metavar="RUN.nc", help="A trajectory that `nonsmooth run --output` wrote.")],
+) -> None:
+    """Print BibTeX for what was run: scheme, solvers that answered, laws, problem, libraries."""
+    from nonsmooth.citations import bibtex
+    from nonsmooth.trajectory import Trajectory
+
+    typer.echo(bibtex(Trajectory.load(run)), nl=False)
+
+
+@app.command()
 def doctor() -> None:
     """Show versions, available solvers, and what is missing and what that costs."""
     from nonsmooth.cli.doctor import examination

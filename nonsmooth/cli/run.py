@@ -75,10 +75,10 @@ def carry_out(
         _draw(trajectory, mechanism, figure)
     if animation is not None and code == 0:
         _animate(trajectory, animation)
-    drawn = (figure, animation) if code == 0 else ()
-    written = [path for path in (output, *drawn, page) if path is not None]
     if page is not None:
         trajectory.report(page)
+    drawn = (figure, animation) if code == 0 else ()
+    written = [path for path in (output, *drawn, page) if path is not None]
     if as_json:
         report.print_json(trajectory, mechanism, stepper)
     else:

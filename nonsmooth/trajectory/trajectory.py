@@ -138,20 +138,6 @@ class Trajectory:
             ]
         )
 
-    def to_dataset(self) -> xarray.Dataset:
-        """The trajectory as an `xarray.Dataset`, complete: `load` reads everything back from it.
-
-        Tables have the dimension ``time`` and one that labels their columns; units, meaning and sign are attributes,
-        and where the columns of a table differ in unit, a coordinate such as ``q_units`` has them.
-        """
-        import xarray
-
-        data: dict[str, Any] = {}
-        coordinates: dict[str, Any] = {"time": ("time", self.t, {"units": "s", "long_name": "end of the step"})}
-        for table in TABLES:
-            columns = table.of(self)
-            units = " or ".join(dict.fromkeys(columns.unit_list)) or "1"
-            attributes = {"units": units, "long_name": table.long_name, "sign": table.sign, "what": columns.what}
     def _repr_html_(self) -> str:
         """What a notebook shows: the mechanism in motion and its contact modes, in a frame; see `report`."""
         from nonsmooth.report import frame
@@ -177,6 +163,20 @@ class Trajectory:
 
         write(self, path, rows=rows)
 
+    def to_dataset(self) -> xarray.Dataset:
+        """The trajectory as an `xarray.Dataset`, complete: `load` reads everything back from it.
+
+        Tables have the dimension ``time`` and one that labels their columns; units, meaning and sign are attributes,
+        and where the columns of a table differ in unit, a coordinate such as ``q_units`` has them.
+        """
+        import xarray
+
+        data: dict[str, Any] = {}
+        coordinates: dict[str, Any] = {"time": ("time", self.t, {"units": "s", "long_name": "end of the step"})}
+        for table in TABLES:
+            columns = table.of(self)
+            units = " or ".join(dict.fromkeys(columns.unit_list)) or "1"
+            attributes = {"units": units, "long_name": table.long_name, "sign": table.sign, "what": columns.what}
             dimensions = ("time", table.dimension, "tangent")[: columns.array.ndim]
             data[table.variable] = (dimensions, columns.array, attributes)
             coordinates[table.dimension] = (table.dimension, _strings(columns.names))
