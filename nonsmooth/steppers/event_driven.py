@@ -234,9 +234,8 @@ class EventDrivenFormulation:
             phase = replace(phase, direction=motion.slip_directions(point.W_T, point.v, phase))
         for _ in range(EVENTS):
             trial, dt_next = self._accepted(point, phase, float(state.stepper_memory["dt"][0]), t_end)
-            scale = scales(
-                motion, point, self.transitions.closed_gap, state.stepper_memory["y_scale"] / self.control.dt_max
-            )
+            least = state.stepper_memory["y_scale"] / self.control.dt_max
+            scale = scales(motion, point, phase, self.transitions.closed_gap, least)
             trial, event = self._until_event(trial, phase, scale)
             if event is None or event.time > 0.0:
                 break
@@ -336,6 +335,8 @@ class EventDrivenFormulation:
         if event is None or event.kind not in (RELEASE, BREAKAWAY):
             return released, signs
         signs = self._slipping(phase)
+        if phase.redundant:  # other shares of the same forces may do: ask the program
+            return released, signs
         ahead = self.motion.advance(trial.start, trial.end.t + self._together, phase).end
         for i in {event.contact, *losing(self.motion, ahead, phase, event.kind)}:
             if event.kind == RELEASE:
@@ -379,7 +380,9 @@ class EventDrivenFormulation:
         if impact is not None:
             P_N_impact, P_T_impact = impact.P_N, impact.P_T
         total = P_N + P_N_impact
-        natural = np.abs(np.minimum(left.g_N / m.scale, total / end.stepper_memory["y_scale"]))
+        # a contact that strikes with others is as far away as the window lets it be
+        open_ = np.where(P_N_impact > 0.0, left.g_N - np.clip(-self.window * left.gamma, 0.0, left.g_N), left.g_N)
+        natural = np.abs(np.minimum(open_ / m.scale, total / end.stepper_memory["y_scale"]))
         return Step(
             state=end,
             v_left=left.v,

@@ -43,6 +43,8 @@ LANDED = 1e-15
 LOCATED = 1e-13
 #: and below which its sign is round-off
 ROUND_OFF = 1e-11
+#: and the same where contacts share forces that a program has found
+SHARED = 1e-8
 ITERATIONS = 40
 #: evaluations without a change of sign after which an event counts as unconfirmed
 PATIENCE = 6
@@ -78,7 +80,7 @@ class Scales(NamedTuple):
     slip: Array
 
 
-def scales(motion: Motion, point: Point, gap: Array, force: Array) -> Scales:
+def scales(motion: Motion, point: Point, phase: Phase, gap: Array, force: Array) -> Scales:
     """At a point; `force` are least typical forces."""
     m = motion.m
     mobility = np.sum((m.metric.inverse @ point.W_N) ** 2, axis=0)
@@ -86,7 +88,7 @@ def scales(motion: Motion, point: Point, gap: Array, force: Array) -> Scales:
     typical = size / np.sqrt(np.where(mobility > 0, mobility, np.inf)) + force
     slip = m.largest(np.abs(point.W_T).T @ np.abs(point.v)) + m.scale / m.longest
     slip = np.maximum(ROUND_OFF * slip, motion.unresolved_slip(point.W_T, point.v))
-    return Scales(gap, ROUND_OFF * typical, slip)
+    return Scales(gap, (SHARED if phase.reference.any() else ROUND_OFF) * typical, slip)
 
 
 def first_event(

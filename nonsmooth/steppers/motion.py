@@ -37,6 +37,8 @@ DEPENDENT = 1e-9
 #: misfit [m], [rad] below which a projection of positions is not repeated
 PROJECTED = 1e-15
 PASSES = 4
+#: share of the largest singular value below which forces act alike
+ALIKE = 1e-12
 #: share of the applied forces below which the resultant counts as zero, and of the velocity that the applied forces
 #: give in the longest step below which a mechanism counts as at rest
 BALANCED = 1e-12
@@ -171,14 +173,31 @@ class Motion:
         return self.atol + self.rtol * (self.m.largest(np.abs(W_T).T @ np.abs(v)) + self.m.scale / self.m.longest)
 
     def _least_change(self, K: Array, b: Array, phase: Phase, rows: Index) -> Array:
-        """Of the forces that act alike, those that differ least from the phase's reference, each in units in which its
-        direction has norm 1; sticking contacts share in proportion to their cones."""
+        """Of the forces that act alike, those that differ least from the phase's reference, in units of `_units`."""
+        scale, unit = self._units(K, phase)
+        known = phase.reference[rows]
+        scaled, wanted = scale[:, None] * K * unit, scale * (b - K @ known)
+        return np.asarray(known + unit * np.linalg.lstsq(scaled, wanted, rcond=ALIKE)[0], dtype=float)
+
+    def _units(self, K: Array, phase: Phase) -> tuple[Array, Array]:
+        """Scales of the rows of K, and units of the forces: those in which a direction has norm 1, and of sticking
+        contacts in proportion to their cones."""
         scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(K)), TINY))
-        column, known = scale.copy(), phase.reference[rows]
+        unit = scale.copy()
         if phase.sticking.size:
-            column[-self.m.along(phase.sticking).size :] *= self.m.by_tangent(phase.share[phase.sticking])
-        scaled, wanted = scale[:, None] * K * column, scale * (b - K @ known)
-        return np.asarray(known + column * np.linalg.lstsq(scaled, wanted, rcond=1e-12)[0], dtype=float)
+            unit[-self.m.along(phase.sticking).size :] *= self.m.by_tangent(phase.share[phase.sticking])
+        return scale, unit
+
+    def alike(self, point: Point, phase: Phase) -> tuple[Index, Array]:
+        """Rows of the phase, and changes of their forces (rows, k) that change no acceleration, orthonormal in units of
+        `_units`, in the plane."""
+        rows, mixed = self._plan(phase)
+        D = point.W[:, rows]
+        K = D.T @ self.inverse_mass @ (D if mixed is None else point.W @ mixed)
+        scale, unit = self._units(K, phase)
+        _, sizes, right = np.linalg.svd(scale[:, None] * K * unit)
+        rank = int(np.sum(sizes > ALIKE * sizes[0]))
+        return rows, unit[:, None] * right[rank:].T
 
     def dependent(self, point: Point, mode: NDArray[np.int8]) -> bool:
         """Whether the directions of such a phase are dependent."""

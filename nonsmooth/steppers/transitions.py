@@ -9,18 +9,21 @@ forces.
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import SolverFailed
 from nonsmooth.programs import QP, Solution
 from nonsmooth.steppers.base import CLOSED, OPEN, SLIPPING, STICKING, Ask
 from nonsmooth.steppers.equations import FLOOR
 from nonsmooth.steppers.events import LANDED
 from nonsmooth.steppers.incremental import rounds
-from nonsmooth.steppers.motion import PASSES, Motion
+from nonsmooth.steppers.losses import kept
+from nonsmooth.steppers.motion import ALIKE, PASSES, Motion
 from nonsmooth.steppers.phases import Phase, Point
 from nonsmooth.steppers.response import Response, respond
 
@@ -34,6 +37,8 @@ CLOSED_GAP = 1e-10
 LOWEST = 4 * LANDED
 #: share of the sum of its terms below which an acceleration counts as zero
 ZERO = 1e-9
+#: share of the largest normal force by which forces that contacts share may pull or leave their cones
+ADMISSIBLE = 1e-9
 #: how far accelerations of contacts that slip already are set apart from those of contacts that may stick
 APART = 1e3
 #: impacts of a rattle that is not resolved, and the share of its first speed at which it has died down
@@ -61,7 +66,8 @@ class Transitions:
     def __init__(self, motion: Motion, dt_min: float, window: float) -> None:
         self.motion, self.m, self.dt_min, self.window = motion, motion.m, dt_min, window
         self.ng, self.nc, self.nt = motion.ng, motion.nc, motion.m.system.nt
-        self.none = np.zeros(self.ng + self.nc + self.nt)
+        self.nd = self.ng + self.nc + self.nt
+        self.none = np.zeros(self.nd)
         self.closed_gap = np.maximum(CLOSED_GAP * self.m.scale, LOWEST)
 
     def settled(
@@ -209,12 +215,60 @@ class Transitions:
                     break
             share = np.where(mode == STICKING, np.maximum(m.friction * answer.z_N, np.finfo(float).tiny), 0.0)
             new = Phase(mode, slip, share, redundant, self.none)
+            if redundant and new.closed.size:
+                new = yield from self._shared(here, new, answer)
         else:
             new = free
         q, v = motion.projected(x.t, x.q, v, new)
         if new.closed.size:
             q, v = yield from self._clear(x.t, q, v, new)
         return motion.at(x.t, q, v, new), new
+
+    def _shared(self, here: Point, phase: Phase, answer: Response) -> Generator[Ask, Solution, Phase]:
+        """How contacts of dependent directions share: the least forces that act as the answer does, and if these pull
+        or leave a friction cone, the least of those that do not.
+
+        In space, where the cones are round, the answer itself takes the place of the latter.
+        """
+        motion, m = self.motion, self.m
+        x = motion.at(here.t, here.q, here.v, phase)
+        size = ADMISSIBLE * max(float(np.max(x.lam_N, initial=0.0)), float(np.max(answer.z_N)))
+        room = kept(m, x.lam_N, x.lam_T, True)[phase.sticking]
+        if np.all(x.lam_N[phase.closed] >= -size) and np.all(room >= -size):
+            return phase
+        if m.tangents > 1:
+            held = m.by_tangent(phase.mode != OPEN)
+            reference = np.concatenate([answer.z_g, answer.z_N * (phase.mode != OPEN), answer.z_T * held])
+            return replace(phase, reference=reference)
+        program, changes = self._least_of_admissible(x, phase)
+        if program is None:
+            return phase
+        try:
+            solution = yield program, None
+        except SolverFailed:  # none are admissible in these modes: the event at once says which contact is lost
+            return phase
+        return replace(phase, reference=x.lam + changes @ solution.x)
+
+    def _least_of_admissible(self, x: Point, phase: Phase) -> tuple[QP | None, Array]:
+        """The program for the least change of forces that keeps contacts pressing and in their cones, in the plane, and
+        the changes (ng + nc + nt, k) it combines; None where the forces are what they are."""
+        ng, nc, closed, sticking = self.ng, self.nc, phase.closed, phase.sticking
+        rows, independent = self.motion.alike(x, phase)
+        changes = np.zeros((self.nd, independent.shape[1]))
+        changes[rows] = independent
+        friction = self.m.friction[sticking, None]
+        sides = [(changes[ng + closed], x.lam_N[closed])]
+        for sign in (1.0, -1.0):
+            sides.append((friction * changes[ng + sticking] - sign * changes[ng + nc + sticking],
+                          friction[:, 0] * x.lam_N[sticking] - sign * x.lam_T[sticking]))  # fmt: skip
+        A, b = np.concatenate([A for A, _ in sides]), -np.concatenate([room for _, room in sides])
+        norms = np.linalg.norm(A, axis=1)
+        turned = norms > ALIKE * np.max(norms, initial=0.0)
+        if not turned.any():
+            return None, changes
+        names = tuple(f"shared force {i + 1}" for i in range(int(turned.sum())))
+        size, norms = changes.shape[1], norms[turned]
+        return QP(np.eye(size), np.zeros(size), A[turned] / norms[:, None], b[turned] / norms, 0, names), changes
 
     def _clear(self, t: float, q: Array, v: Array, phase: Phase) -> Generator[Ask, Solution, tuple[Array, Array]]:
         """Where a contact of the window was brought to its wall: out of the walls that this ran other contacts into."""

@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 
 from nonsmooth import (
+    CircleCircle,
+    CirclePlane,
     ErrorControl,
     EventDriven,
     Gravity,
     Ground,
     Model,
     PlanarBody,
+    PointForce,
+    PointPlane,
     PrescribedMotion,
     PrismaticClearance,
     Revolute,
@@ -20,6 +24,7 @@ from nonsmooth import (
     Torque,
     simulate,
 )
+from nonsmooth_problems import crank_rocker
 
 G = 9.81
 
@@ -110,3 +115,77 @@ def test_no_release_is_missed_between_the_stages_of_a_step(order, rtol):
     # forces are means over steps, of about 4 N; a release is located to 1e-13 of that
     assert min(np.min(trajectory.lam_N[name]) for name in trajectory.lam_N) >= -1e-11
     assert trajectory.counts["shortened"] == 0
+
+
+# ---------------------------------------------------------------------------------------------------------- piles, rest
+
+
+def pile(rows, friction, radius=0.1, load=None):
+    """Discs of 1 kg at rest in rows that narrow upwards, between walls: more contacts than a unique force allows."""
+    contact = Rigid(restitution=0.0, friction=friction)
+    places = [(row, i) for row in range(rows) for i in range(rows - row)]
+    discs = {
+        (row, i): PlanarBody(
+            f"disc{row}{i}",
+            mass=1.0,
+            inertia=radius**2 / 2,
+            position=(radius * (2 * i + row), radius * (1 + row * np.sqrt(3))),
+        )
+        for row, i in places
+    }
+    elements = [Ground(), *discs.values(), Gravity(acceleration=(0.0, -G))]
+    elements += [CirclePlane(f"floor{i}", "ground", discs[0, i], radius=radius, contact=contact) for i in range(rows)]
+    for row, i in places:
+        for other in ((row, i + 1), (row + 1, i), (row + 1, i - 1)):
+            if other in discs:
+                name = f"{row}{i}-{other[0]}{other[1]}"
+                pair = discs[row, i], discs[other]
+                elements.append(CircleCircle(name, *pair, radius_a=radius, radius_b=radius, contact=contact))
+    for name, i, x, side in (("left", 0, -radius, -1), ("right", rows - 1, radius * (2 * rows - 1), 1)):
+        wall = {"at_a": (x, 0.0), "direction": side * pi / 2, "at_b": (side * radius, 0.0)}
+        elements.append(PointPlane(name, "ground", discs[0, i], contact=contact, **wall))
+    if load is not None:
+        elements.append(PointForce("load", discs[rows - 1, 0], force=load))
+    return Model(elements).build()
+
+
+@pytest.mark.parametrize(("rows", "friction"), [(3, 0.5), (4, 0.5), (4, 0.0), (5, 0.5), (5, 0.2)])
+def test_a_pile_rests_whatever_its_forces_are(rows, friction):
+    """Forces are not unique, those reported balance the weight, press, and keep within their cones."""
+    system, control = pile(rows, friction), ErrorControl(1e-8, 1e-10, 1e-6, 1e-2)
+    trajectory = simulate(system, EventDriven(), t_end=1.0, dt=control)
+    assert np.all(trajectory.q.array == trajectory.q.array[0])
+    # a pile at rest is not evaluated again and again
+    assert trajectory.counts["steps"] <= 101 and trajectory.counts["evaluations"] <= 10
+    discs = rows * (rows + 1) // 2
+    floor = sum(trajectory.contact_force[f"floor{i}"][-1, 1] for i in range(rows))
+    walls = sum(trajectory.contact_force[name][-1, 1] for name in ("left", "right"))
+    assert floor + walls == pytest.approx(discs * G, rel=1e-12)
+    lam_N, P_N, P_T = trajectory.lam_N.array[-1], trajectory.P_N.array[-1], trajectory.P_T.array[-1]
+    assert np.min(lam_N) >= -1e-12 * np.max(lam_N)
+    # 1e-9 of the largest force is what a program is solved to
+    assert np.all(np.abs(P_T) <= friction * P_N + 1e-9 * np.max(P_N))
+    c = trajectory.certificate
+    assert max(c.complementarity, c.motion_residual, c.gap_violation) <= 1e-12
+    assert trajectory.counts["fallbacks"] == trajectory.counts["shortened"] == 0
+
+
+def test_a_load_that_changes_is_followed_at_rest():
+    """The upper disc of a pile is pressed by a force that grows with time; the floor carries it at each instant."""
+    system = pile(3, 0.5, load=lambda t: (0.0, -1e3 * t**2))
+    trajectory = simulate(system, EventDriven(), t_end=0.5, dt=ErrorControl(1e-8, 1e-10, 1e-6, 1e-2))
+    floor = sum(trajectory.contact_force[f"floor{i}"][:, 1] for i in range(3))
+    walls = sum(trajectory.contact_force[name][:, 1] for name in ("left", "right"))
+    mean = np.diff(1e3 * trajectory.t**3 / 3) / np.diff(trajectory.t)  # forces of rows are means over their steps
+    assert np.allclose((floor + walls)[1:], 6 * G + mean, rtol=1e-9, atol=0)
+    assert np.max(np.abs(trajectory.q.array - trajectory.q.array[0])) <= 1e-12
+
+
+@pytest.mark.slow
+def test_contacts_that_strike_together_are_complementary_up_to_the_window():
+    """Two loose journals of the crank-rocker strike within 1e-6 s: the gap of the second is what the rule allows."""
+    system = crank_rocker(loose=("joint2", "joint3"), contact=Rigid(restitution=0.5, friction=0.0)).build()
+    control = ErrorControl(1e-7, 1e-9, 1e-6, 5e-4)
+    start = simulate(system, EventDriven(), t_end=0.2212, dt=control, record=10**6)
+    # typical errors are 1e-11; a gap of 1.2e-8 m at an impact would count as 6e-5 of the clearance
+    assert start.certificate.complementarity <= 1e-9
