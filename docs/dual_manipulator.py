@@ -80,7 +80,7 @@ def main() -> None:
     angle, velocity, acceleration = ([f"{kind} error, {arm}" for arm in ARMS] for kind in kinds)
     table("", sets, (("angle error, arms 1-4 [deg]", angle), ("velocity error [deg/s]", velocity)))
     peaks = (("acceleration error, arms 1-4 [deg/s²]", acceleration), ("force x, y [N]", ["force x", "force y"]))
-    table("", sets, peaks, WORLDS[:1])
+    table("", sets, peaks, WORLDS[:2])
     facts = ("first contact", "first impulse", "largest impulse", "contact share")
     table("", sets, tuple((name, [name]) for name in facts))
     print(

@@ -23,6 +23,7 @@ OTHERWISE = "--stepper gauss-qp --dt-min 1e-6 --dt-max 1e-3 --t-end 0.05"
 EVENTS = "--stepper event-driven --rtol 1e-7 --atol 1e-9 --dt-min 1e-5 --dt-max 5e-3"
 #: words of `nonsmooth run` after the problem's name
 RUNS = {
+    "andrews-squeezer": "--stepper event-driven --rtol 1e-9 --atol 1e-9 --dt-min 1e-8 --dt-max 1e-4 --t-end 0.03",
     "bennett": f"{EVENTS} --t-end 2",
     "block-on-incline": "--stepper gauss-qp --dt-min 1e-6 --dt-max 1e-2 --t-end 0.3",
     "bouncing-ball": "--stepper gauss-qp --dt-min 1e-6 --dt-max 2e-2 --t-end 8.2",

@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from nonsmooth.steppers.gauss_qp import GaussQP
     from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha
     from nonsmooth.steppers.moreau_jean import MoreauJean
-    from nonsmooth.trajectory import Trajectory
+    from nonsmooth.trajectory import Instants, States, Trajectory
 
 __version__ = "0.1.0"
 
@@ -115,6 +115,7 @@ __all__ = [
     "Harmonic",
     "Idas",
     "InputError",
+    "Instants",
     "Interrupted",
     "IpoptMPCC",
     "Landing",
@@ -162,6 +163,7 @@ __all__ = [
     "SphericalClearance",
     "Spring",
     "State",
+    "States",
     "Table",
     "TimeVector",
     "Torque",
@@ -243,7 +245,7 @@ _NAMES_OF = {
     "steppers.gauss_qp": ("GaussQP",),
     "steppers.generalized_alpha": ("GeneralizedAlpha",),
     "steppers.moreau_jean": ("MoreauJean",),
-    "trajectory": ("Trajectory",),
+    "trajectory": ("Instants", "States", "Trajectory"),
 }
 _MODULE_OF = {name: f"{__name__}.{module}" for module, names in _NAMES_OF.items() for name in names}
 

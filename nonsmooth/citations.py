@@ -412,6 +412,11 @@ ENTRIES: dict[str, Entry] = {
         "Convergence of the generalized-alpha scheme for constrained mechanical systems", MSD, 2007, "18",
         "185--202", "10.1007/s11044-007-9084-0",
     ),
+    "mazzia2008": _other(
+        "Mazzia, Francesca and Magherini, Cecilia", "Test Set for Initial Value Problem Solvers, release 2.4", 2008,
+        "Department of Mathematics, University of Bari",
+    ),
+    "schiehlen1990": _book("Schiehlen, Werner (editor)", "Multibody Systems Handbook", "Springer", 1990),
     "bennett1903": _article("Bennett, G. T.", "A new mechanism", "Engineering", 1903, "76", "777--778"),
     "haug1989": _book(
         "Haug, Edward J.", "Computer aided kinematics and dynamics of mechanical systems", "Allyn and Bacon", 1989
@@ -502,6 +507,7 @@ CITED: dict[str, tuple[str, ...]] = {
 
 #: ready problem -> where it comes from; of a problem that is not named, its own source is quoted
 PROBLEMS: dict[str, tuple[str, ...]] = {
+    "andrews-squeezer": ("mazzia2008", "schiehlen1990"),
     "bennett": ("bennett1903",),
     "block-on-incline": (),
     "bouncing-ball": (),

@@ -170,7 +170,7 @@ class CompliantRun(CompiledRun):
         counts |= {"evaluations": evaluations, "python_steps": self.python_steps}
         return trajectory_of_rows(
             self.system, self._rows(), self.values, manifest=self.manifest, counts=counts, status=status,
-            end=self.state(), wall_seconds=seconds,
+            end=self.state(), wall_seconds=seconds, start=self.first,
         )  # fmt: skip
 
     def _rows(self) -> Rows:

@@ -2,7 +2,23 @@
 
 from nonsmooth.trajectory.certificate import Certificate, EnergyLedger
 from nonsmooth.trajectory.columns import Columns, UnknownName
+from nonsmooth.trajectory.dense import States
+from nonsmooth.trajectory.instants import Instants, Origin
 from nonsmooth.trajectory.recorder import Recorder
 from nonsmooth.trajectory.trajectory import IMPACT_COLUMNS, Left, Trajectory
+from nonsmooth.trajectory.verdict import Verdict
 
-__all__ = ["IMPACT_COLUMNS", "Certificate", "Columns", "EnergyLedger", "Left", "Recorder", "Trajectory", "UnknownName"]
+__all__ = [
+    "IMPACT_COLUMNS",
+    "Certificate",
+    "Columns",
+    "EnergyLedger",
+    "Instants",
+    "Left",
+    "Origin",
+    "Recorder",
+    "States",
+    "Trajectory",
+    "UnknownName",
+    "Verdict",
+]

@@ -16,7 +16,9 @@ from nonsmooth.model.state import State
 from nonsmooth.trajectory.certificate import Certificate, energy_ledger, energy_series, worst_violation
 from nonsmooth.trajectory.columns import Columns
 from nonsmooth.trajectory.contact_forces import ForceAxes, by_tangent, tangential_size
+from nonsmooth.trajectory.instants import Origin
 from nonsmooth.trajectory.trajectory import Left, Trajectory, impact_table
+from nonsmooth.trajectory.verdict import first_verdict
 
 if TYPE_CHECKING:
     from nonsmooth.model.system import System
@@ -50,6 +52,7 @@ class Recorder:
         self._rows: list[Array] = []  # arrays of a step side by side, which have these widths
         self._widths: list[int] = []
         self._scalars: list[tuple[float | None, ...]] = []
+        self._start: State | None = None
         self._end: State | None = None
 
     def __len__(self) -> int:
@@ -60,6 +63,7 @@ class Recorder:
         """Row 0: the state, which is the right limit of `impact` where the start is one."""
         if self._rows:
             raise InputError("The trajectory has been started already.")
+        self._start = state
         if impact is not None:
             self._add(state, _arrays(impact), _scalars(impact))
             return
@@ -95,6 +99,11 @@ class Recorder:
             motion_residual=worst_violation(scalars["residual"]),
             energy=energy_ledger(energy),
         )
+        worst = (certificate.gap_violation, certificate.joint_violation, certificate.complementarity)
+        status, verdict = first_verdict(
+            system, parameters, gap=gap, worst=(*worst, certificate.motion_residual), energy=energy, counts=counts,
+            status=status,
+        )  # fmt: skip
         row, contact = np.nonzero(P_N_impact > 0.0)
         impacts = impact_table(
             [system.contact_names[i] for i in contact],
@@ -148,6 +157,8 @@ class Recorder:
             end=self._end,
             wall_seconds=float(wall_seconds),
             force_axes=ForceAxes(system, parameters, q[kept], lam_N, mean(P_T - P_T_impact)),
+            origin=Origin(system, parameters, self._start),
+            verdict=verdict,
         )
 
     def _add(self, state: State, arrays: tuple[NDArray[Any], ...], scalars: tuple[float | None, ...]) -> None:

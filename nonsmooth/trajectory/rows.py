@@ -14,8 +14,10 @@ from nonsmooth.model.state import State
 from nonsmooth.trajectory.certificate import Certificate, energy_ledger
 from nonsmooth.trajectory.columns import Columns
 from nonsmooth.trajectory.contact_forces import ForceAxes
+from nonsmooth.trajectory.instants import Origin
 from nonsmooth.trajectory.recorder import _plain
 from nonsmooth.trajectory.trajectory import Left, Trajectory, impact_table
+from nonsmooth.trajectory.verdict import first_verdict
 
 if TYPE_CHECKING:
     from nonsmooth.model.system import System
@@ -62,8 +64,9 @@ def trajectory_of_rows(
     status: str,
     end: State,
     wall_seconds: float,
+    start: State | None = None,
 ) -> Trajectory:
-    """The trajectory that these rows make."""
+    """The trajectory that these rows make; `start` has the memories that the run began with."""
     energy = dict(rows.energy)
     losses = sum(energy[name] for name in energy if name.startswith("loss_"))
     stored = energy["kinetic"] + energy["potential"]
@@ -81,6 +84,9 @@ def trajectory_of_rows(
     smooth = rows.P_N - rows.P_N_impact
     force = np.divide(smooth, rows.dt[:, None], out=np.zeros_like(smooth), where=rows.dt[:, None] > 0.0)
     gap, joint, complementarity, residual = rows.worst
+    status, verdict = first_verdict(
+        system, parameters, gap=rows.gap, worst=rows.worst, energy=energy, counts=counts, status=status
+    )
     # a contact's impulse is an impact's or none, but where a gap is landed on within the step
     smooth_T = np.where(rows.P_N_impact > 0.0, 0.0, rows.P_T)
     friction = np.divide(smooth_T, rows.dt[:, None], out=np.zeros_like(smooth_T), where=rows.dt[:, None] > 0.0)
@@ -107,4 +113,6 @@ def trajectory_of_rows(
         end=end,
         wall_seconds=float(wall_seconds),
         force_axes=axes,
+        origin=Origin(system, parameters, start),
+        verdict=verdict,
     )

@@ -18,12 +18,17 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.state import State
+from nonsmooth.trajectory.any_time import AnyTime
 from nonsmooth.trajectory.certificate import Certificate, EnergyLedger
 from nonsmooth.trajectory.columns import Columns
 from nonsmooth.trajectory.contact_forces import ForceAxes
+from nonsmooth.trajectory.instants import Origin
+from nonsmooth.trajectory.verdict import UNKNOWN, Verdict
 
 if TYPE_CHECKING:
     import xarray
+
+    from nonsmooth.model.system import System
 
 
 __all__ = ["IMPACT_COLUMNS", "Left", "Trajectory", "impact_table"]
@@ -41,7 +46,7 @@ class Left:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectory:
+class Trajectory(AnyTime):
     """One row per accepted step; row 0 is the start. Values at a row are right limits, `left` has the left limits.
 
     Parameters
@@ -79,6 +84,8 @@ class Trajectory:
         Versions, model, parameters with provenance, settings, stated rules: enough to repeat the run.
     status
         ``"finished"``, ``"failed: ..."`` or ``"interrupted"``.
+    verdict
+        Whether the motion can be trusted, in one sentence; see `Verdict`.
     end
         The last state with all memories; starts a run that continues to the same bits.
     wall_seconds
@@ -106,6 +113,12 @@ class Trajectory:
     end: State
     wall_seconds: float
     force_axes: ForceAxes | Columns | None = None
+    origin: Origin | None = None
+    verdict: Verdict = UNKNOWN
+
+    def __getstate__(self) -> dict[str, Any]:
+        """To other processes go the rows; what finds motion and forces between them is made there."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @cached_property
     def contact_force(self) -> Columns:
@@ -135,6 +148,7 @@ class Trajectory:
                 f"  certificate  gap {c.gap_violation:.2g} m, joints {c.joint_violation:.2g}, "
                 f"complementarity {c.complementarity:.2g}, motion {c.motion_residual:.2g}, "
                 f"energy remainder {c.energy.remainder:.2g} J",
+                f"  verdict      {self.verdict}",
             ]
         )
 
@@ -195,6 +209,10 @@ class Trajectory:
                 values = np.asarray(values)
                 dimensions = tuple(f"{memory}.{name}.{axis}" for axis in range(values.ndim))
                 data[f"{memory}.{name}"] = (dimensions, values, {"long_name": f"{name} at the end of the run"})
+        start = None if self.origin is None else self.origin.start
+        for name, values in ({} if start is None else start.law_memory).items():
+            dimensions = tuple(f"start_memory.{name}.{axis}" for axis in range(np.ndim(values)))
+            data[f"start_memory.{name}"] = (dimensions, np.asarray(values), {"long_name": f"{name} at its start"})
         certificate = asdict(self.certificate)
         energy = certificate.pop("energy")
         facts: dict[str, Any] = {
@@ -205,6 +223,7 @@ class Trajectory:
             "counts": json.dumps(self.counts),
             **{f"certificate_{name}": value for name, value in certificate.items()},
             **{f"energy_{name}": value for name, value in energy.items()},
+            "verdict": json.dumps(asdict(self.verdict)),
         }
         return xarray.Dataset(data, coordinates, facts)
 
@@ -231,13 +250,18 @@ class Trajectory:
             raise InputError(message) from error
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Trajectory:
+    def load(cls, path: str | os.PathLike[str], system: System | None = None) -> Trajectory:
         """Read a file that `save` has written; every array comes back to the same bits.
+
+        Parameters
+        ----------
+        system : System, optional
+            The mechanism of the run, which files do not keep, for `instant`, and `at` with order 6.
 
         Raises
         ------
         InputError
-            If there is no such file, or it is not a trajectory.
+            If there is no such file, it is not a trajectory, or one of another mechanism.
         """
         import xarray
 
@@ -250,10 +274,10 @@ class Trajectory:
             raise InputError(f"{path} is not a NetCDF file ({error}).") from error
         if dataset.attrs.get("Conventions") != FORMAT:
             raise InputError(f"{path} is not a trajectory of this package; its Conventions should be {FORMAT!r}.")
-        return cls._from_dataset(dataset)
+        return cls._from_dataset(dataset, system)
 
     @classmethod
-    def _from_dataset(cls, dataset: xarray.Dataset) -> Trajectory:
+    def _from_dataset(cls, dataset: xarray.Dataset, system: System | None = None) -> Trajectory:
         attributes = dataset.attrs
         tables = {}
         for table in TABLES:
@@ -265,11 +289,13 @@ class Trajectory:
         t = dataset["time"].values
         contacts = [str(name) for name in dataset["impact_contact"].values]
         impacts = impact_table(contacts, {name: dataset[f"impact_{name}"].values for name in IMPACT_COLUMNS})
-        memories: dict[str, dict[str, Any]] = {"law_memory": {}, "stepper_memory": {}}
+        memories: dict[str, dict[str, Any]] = {"law_memory": {}, "stepper_memory": {}, "start_memory": {}}
         for variable_name in map(str, dataset.data_vars):
             memory, dot, name = variable_name.partition(".")
             if dot and memory in memories:
                 memories[memory][name] = dataset[variable_name].values
+        start = State(float(t[0]), tables["q"].array[0], tables["v"].array[0], memories.pop("start_memory"))
+        manifest = json.loads(attributes["manifest"])
         energy = EnergyLedger(**{one.name: float(attributes[f"energy_{one.name}"]) for one in fields(EnergyLedger)})
         names = [one.name for one in fields(Certificate) if one.name != "energy"]
         worst = {name: float(attributes[f"certificate_{name}"]) for name in names}
@@ -283,11 +309,13 @@ class Trajectory:
             impacts=impacts,
             certificate=Certificate(**worst, energy=energy),
             counts=json.loads(attributes["counts"]),
-            manifest=json.loads(attributes["manifest"]),
+            manifest=manifest,
             status=str(attributes["status"]),
             end=State(float(t[-1]), tables["q"].array[-1].copy(), tables["v"].array[-1].copy(), **memories),
             wall_seconds=float(attributes["wall_seconds"]),
+            verdict=Verdict.read(json.loads(attributes["verdict"])) if "verdict" in attributes else UNKNOWN,
             force_axes=vectors,
+            origin=None if system is None else origin_of(system, manifest, start),
             **tables,
         )
 
@@ -327,6 +355,24 @@ TABLES = (
     Table("reaction_impact", "joint_force", "impulse of joints at impacts", "on the second body, global frame"),
     Table("energy", "energy_term", "energies, and cumulative works and losses", "work on the system and losses > 0"),
 )
+
+
+def origin_of(system: System, manifest: Mapping[str, Any], start: State) -> Origin:
+    """The mechanism of a run, with the run's parameters.
+
+    Raises
+    ------
+    InputError
+        Where the run's parameters are not those of `system`.
+    """
+    known = {name: float(entry["value"]) for name, entry in manifest["parameters"].items()}
+    other = sorted(known.keys() ^ system.parameters.keys())
+    if other:
+        raise InputError(
+            f"The file holds a run of {manifest['model']['name']!r}, not of {system.name!r}: only one of them has the "
+            f"parameter {other[0]!r}; give the mechanism of the run."
+        )
+    return Origin(system, system.parameter_vector(known), start)
 
 
 def impact_table(contacts: Sequence[str], columns: Mapping[str, Array]) -> NDArray[np.void]:
