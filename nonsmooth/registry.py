@@ -134,7 +134,7 @@ class StepSizeDefaults:
 
 @dataclass(frozen=True)
 class Measure:
-    """One number of a run that a source prints: the largest magnitude of a series.
+    """One number of a run that a source prints: the largest or the mean magnitude of a series.
 
     Parameters
     ----------
@@ -142,12 +142,17 @@ class Measure:
     unit
         Display unit of the printed number, SI or with ``deg``.
     series
-        ``(kind, name)`` with a kind of `q`, `v`, `a`, the last of which are mean accelerations between rows; or a
+        ``(kind, name)`` with a kind of `q`, `v`, `a`, the last of which are accelerations at an instant; or a
         function of an object with these as mappings, with `parameters` and with `contacts`, the names of those.
     of
         The ``"run"``, its ``"ideal"`` twin, or the ``"error"``, run less twin.
     rate : [1/s], optional
         Samples per second in which the maximum is sought; at every row where omitted.
+    window : [s], optional
+        Means over windows of this length, impacts included, so that rigid and compliant runs compare: accelerations
+        ``("a", name)`` from changes of velocity, normal forces of a clearance, ``("F", name)``, from impulses.
+    statistic
+        ``"peak"`` or ``"mean"``, the latter with a window.
     """
 
     name: str
@@ -155,6 +160,12 @@ class Measure:
     series: tuple[str, str] | Callable[[Any], Any]
     of: Literal["run", "ideal", "error"] = "run"
     rate: float | None = None
+    window: float | None = None
+    statistic: Literal["peak", "mean"] = "peak"
+
+    def __post_init__(self) -> None:
+        if self.statistic == "mean" and self.window is None:
+            raise InputError(f'Measure: "mean" of {self.name!r} takes windows of equal length; state window=... [s].')
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.friction.regularised import SineCosine
-from nonsmooth.laws.normal.hysteresis import LankaraniNikravesh
+from nonsmooth.laws.normal.elastic import ElasticLaw
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, SpatialBody
 from nonsmooth.model.drivers import PrescribedMotion
-from nonsmooth.model.forces import Gravity, PointForce
+from nonsmooth.model.forces import Force, Gravity, PointForce
 from nonsmooth.model.joints import Prismatic, Revolute
 from nonsmooth.model.model import Model
 from nonsmooth.model.spatial_clearances import SpatialPrismaticClearance
 from nonsmooth.model.spatial_joints import Universal, UniversalPrismatic
 from nonsmooth.registry import Measure, Provenance, Published, problem
-from nonsmooth.solvers.initial_value import Dop853
-from nonsmooth.step_control import ErrorControl
-from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.moreau_jean import MoreauJean
 from nonsmooth_problems.polishing_robot_facts import DURATION, FACTS
 from nonsmooth_problems.polishing_robot_motion import LEGS, MIDDLE, Circle, Dimensions, Motion
+from nonsmooth_problems.robot_data import (
+    COMPLIANT,
+    ERROR_PANELS,
+    contact_law,
+    inertias,
+    numbers,
+    origins_of,
+    platform_errors,
+)
 from nonsmooth_problems.robot_poses import starts
 
-__all__ = ["motion", "polishing_robot"]
+__all__ = ["motion", "polishing_robot", "printed_laws"]
 
 PAPER = (
     "Zhu, Cheng, Guo, Pang: Dynamic modeling and response analysis of an optical machining robot with prismatic joint "
@@ -62,6 +66,7 @@ ORIGINS = {
     "gravity": Provenance(9.81, "m/s^2", "assumed", UNSTATED, "along -z"),
     "circle.radius": Provenance(0.2, "m", "given", "section 4"),
     "circle.speed": Provenance(0.05, "m/s", "given", "section 4"),
+    "circle.angle": Provenance(0.0, "rad", "assumed", UNSTATED, "theta_0, at t = 0"),
     "circle.height": Provenance(-1.45, "m", "assumed", UNSTATED, "Z_0; legs of 1.430 to 1.538 m"),
     "offset": Provenance(0.0, "m", "assumed", UNSTATED, "X_c; a centred circle does not slide in the middle joint"),
     "axes": Provenance(
@@ -78,39 +83,41 @@ ORIGINS = {
         "LankaraniNikravesh", "-", "corrected", "eq. (7)", "one law per corner; those of planes and lines jump at 171 N"
     ),
     "friction force": Provenance("SineCosine", "-", "given", "eq. (3)", "without its rise at rest, as in figure 10"),
+    "printed laws": Provenance(
+        "by contact mode", "-", "given", "eq. (4), (6), (7)", 'of contact="printed laws"; not physical: forces jump'
+    ),
+    "printed.thickness": Provenance(0.015, "m", "assumed", UNSTATED, "l of eq. (4), behind each wall"),
+    "printed.rounding": Provenance(5e-4, "m", "assumed", UNSTATED, "R of eq. (6), and of the corners of eq. (7)"),
     "static_speed": Provenance(1e-4, "m/s", "assumed", UNSTATED, "v_s"),
     "dynamic_speed": Provenance(1e-3, "m/s", "assumed", UNSTATED, "v_d"),
 }
-VALUE = {name: float(origin.value) for name, origin in ORIGINS.items() if not isinstance(origin.value, str)}
-INERTIA: dict[str, tuple[float, ...]] = {
-    body: tuple(float(word) for word in str(ORIGINS[f"{body}.inertia"].value).split(","))
-    for body in ("platform", "cylinder", "rod", "tip", "slide")
-}
+VALUE = numbers(ORIGINS)
+INERTIA = inertias(ORIGINS, ("platform", "cylinder", "rod", "tip", "slide"))
 X, Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+#: word for the laws of the paper, which are no model of contact
+PRINTED = "printed laws"
 
 
-def motion(offset: float = 0.0) -> Motion:
+def motion(offset: float = 0.0, *, speed: float = VALUE["circle.speed"], angle: float = 0.0) -> Motion:
     """Kinematics of the ideal robot whose platform follows the circle, its centre at x = `offset` [m]."""
     sizes = Dimensions(
         base=VALUE["base.radius"], platform=VALUE["platform.radius"], cylinder=VALUE["cylinder.length"],
         rod=VALUE["rod.length"], tip=VALUE["tip.length"],
     )  # fmt: skip
-    path = Circle(x=offset, y=0.0, z=VALUE["circle.height"], radius=VALUE["circle.radius"], speed=VALUE["circle.speed"])
+    path = Circle(
+        x=offset, y=0.0, z=VALUE["circle.height"], radius=VALUE["circle.radius"], speed=speed, angle=angle
+    )  # fmt: skip
     return Motion(sizes, path)
 
 
-def _law(contact: Rigid | Compliant | str, restitution: float, friction: float) -> Rigid | Compliant:
-    if not isinstance(contact, str):
-        return contact
-    if contact == "rigid":
-        return Rigid(restitution=restitution, friction=friction)
-    if contact != "compliant":
-        raise InputError(f'contact must be "rigid", "compliant" or a law, got {contact!r}.')
-    normal = LankaraniNikravesh(stiffness=VALUE["stiffness"], exponent=1.5, restitution=restitution)
-    if friction == 0.0:
-        return Compliant(normal)
+def _sliding(friction: float) -> SineCosine:
     speeds = {"static_speed": VALUE["static_speed"], "dynamic_speed": VALUE["dynamic_speed"]}
-    return Compliant(normal, SineCosine(friction=friction, static_friction=friction, **speeds))
+    return SineCosine(friction=friction, static_friction=friction, **speeds)
+
+
+def _law(contact: Rigid | Compliant | str, restitution: float, friction: float) -> Rigid | Compliant:
+    values = {"restitution": restitution, "friction": friction, "stiffness": VALUE["stiffness"]}
+    return contact_law(contact, sliding=_sliding(friction), others=(PRINTED,), **values)
 
 
 def _column(kind: str, axis: str) -> tuple[str, str, str]:
@@ -118,10 +125,15 @@ def _column(kind: str, axis: str) -> tuple[str, str, str]:
 
 
 def _contact_force(run: Any) -> Array:
-    """Sum of the normal forces between slide and guide [N]; the lateral reaction where the joint is ideal."""
+    """Sum of the normal forces between slide and guide [N]; the lateral reaction where the joint is ideal.
+
+    With the paper's laws forces are not contacts of the run, and this is not a number.
+    """
     corners = [name for name in run.lam_N if name.startswith("guide.")]
     if corners:
         return np.asarray(sum(np.asarray(run.lam_N[name]) for name in corners))
+    if "slide.x" in run.q:
+        return np.full(len(run.q["slide.x"]), np.nan)
     return np.sqrt(sum(np.asarray(run.reaction[f"middle.{axis}"]) ** 2 for axis in "xyz"))
 
 
@@ -142,34 +154,42 @@ def _duration(**_: Any) -> float:
     return DURATION
 
 
+#: length of the windows over which accelerations and forces are means [s]: ten of the paper's steps
+WINDOW = 1e-3
+
+
+def _printed(displacement: float, velocity: float, acceleration: float) -> dict[str, float]:
+    """Deviations along z of figure 10 [mm, m/s, m/s^2], which the text calls those of growing clearance, too."""
+    found = {"position": displacement, "velocity": velocity, "acceleration": acceleration}
+    return {f"{what} error, z": value for what, value in found.items()}
+
+
 #: what the paper prints: the deviations are beyond what the clearance allows, see the facts
 PUBLISHED = Published(
     arguments={},
     cases={f"c {1e3 * size:g} mm": {"clearance": size} for size in CLEARANCES}
     | {f"mu {value:g}": {"friction": value} for value in FRICTION},
     ideal={"ideal": True},
-    worlds={"rigid": {"contact": "rigid"}, "compliant": {"contact": "compliant"}},
+    worlds={word: {"contact": word} for word in ("rigid", "compliant", PRINTED)},
     duration=_duration,
-    measures=tuple(
-        Measure(f"{what} error, {axis}", unit, (kind, f"platform.{axis}"), of="error")
-        for what, kind, unit in (("position", "q", "mm"), ("velocity", "v", "m/s"))
-        for axis in "xyz"
+    measures=(
+        *platform_errors(window=WINDOW),
+        Measure("contact force, peak", "N", ("F", "guide"), window=WINDOW),
+        Measure("contact force, mean", "N", ("F", "guide"), window=WINDOW, statistic="mean"),
     ),
     figures={f"c {1e3 * size:g} mm": {} for size in CLEARANCES}
     | {
         "mu 0": {},
-        "mu 0.02": {"position error, z": 2.2, "velocity error, z": 0.08},
-        "mu 0.05": {"position error, z": 3.3, "velocity error, z": 0.13},
-        "mu 0.08": {"position error, z": 5.4, "velocity error, z": 0.20},
+        "mu 0.02": _printed(2.2, 0.08, 0.19),
+        "mu 0.05": _printed(3.3, 0.13, 0.32),
+        "mu 0.08": _printed(5.4, 0.20, 0.42) | {"contact force, peak": 408.0},
     },
-    panels=(
-        ("Position error", "mm", "error", tuple(("q", f"platform.{axis}", axis) for axis in "xyz")),
-        ("Velocity error", "m/s", "error", tuple(("v", f"platform.{axis}", axis) for axis in "xyz")),
-    ),
+    panels=ERROR_PANELS,
     facts=FACTS,
     settings={
-        "rigid": (MoreauJean(), 1e-4),
-        "compliant": (CompliantDae(solver=Dop853()), ErrorControl(rtol=1e-6, atol=1e-8, dt_min=1e-6, dt_max=1e-2)),
+        "rigid": (MoreauJean(projection="combined"), 1e-4),
+        "compliant": COMPLIANT,
+        PRINTED: COMPLIANT,
     },
 )
 
@@ -188,6 +208,8 @@ def polishing_robot(
     offset: float = VALUE["offset"],
     restitution: float = VALUE["restitution"],
     friction: float = VALUE["friction"],
+    speed: float = VALUE["circle.speed"],
+    angle: float = VALUE["circle.angle"],
 ) -> Model:
     """Polishing robot 3-UPRU+UP: a platform on three driven legs and a middle joint with clearance in its guide.
 
@@ -202,9 +224,11 @@ def polishing_robot(
 
     Parameters
     ----------
-    contact : "rigid", "compliant", or a law
-        The words stand for rigid contact, and for Lankarani and Nikravesh's law at each corner with the paper's
-        friction, with the numbers below.
+    contact : "rigid", "compliant", "printed laws", or a law
+        The words stand for rigid contact; for Lankarani and Nikravesh's law at each corner with the paper's friction;
+        and for the paper's laws of planes, lines and points, without damping, which is not physical: which law holds
+        depends on how many corners of a wall touch, forces jump where this changes, and energy is made or lost. It has
+        no contacts and no restitution; see `nonsmooth_problems.polishing_robot_printed`.
     clearance : [m], > 0
         Between slide and guide, on each of the four sides.
     ideal : bool
@@ -213,7 +237,11 @@ def polishing_robot(
         x of the circle's centre. A centred circle keeps the distance of the platform from the base's centre; 0.1 m off,
         the middle joint slides by up to 3.4 mm/s.
     restitution, friction : [-]
-        Of ``contact="rigid"`` and ``"compliant"``.
+        Of the words for the contact.
+    speed : [m/s]
+        Of the platform along the circle; 0 holds it still.
+    angle : [rad]
+        Place on the circle at the start, from x towards y.
 
     Raises
     ------
@@ -223,9 +251,11 @@ def polishing_robot(
     >>> polishing_robot().build()
     System('polishing robot, clearance in the guide': 66 velocities, 61 constraints, 16 contacts, 246 parameters)
     """
-    law, path = _law(contact, restitution, friction), motion(offset)
-    words = "ideal" if ideal else "clearance in the guide"
-    model = Model(name=f"polishing robot, {words}", provenance=_provenance(ideal, law))
+    printed = contact == PRINTED and not ideal
+    law = _law("compliant" if contact == PRINTED else contact, restitution, friction)
+    path = motion(offset, speed=speed, angle=angle)
+    words = "ideal" if ideal else f"clearance in the guide{', printed laws' if printed else ''}"
+    model = Model(name=f"polishing robot, {words}", provenance=_provenance(ideal, None if printed else law))
     model.add(Ground())
     t = ca.SX.sym("t")
     for body, start in starts(t, path.poses(t)).items():
@@ -241,14 +271,29 @@ def polishing_robot(
         model.add(Universal("middle", "ground", "slide", axis_a=MIDDLE, axis_b=X))
         section: dict[str, Any] = {name: VALUE[f"guide.{name}"] for name in ("height", "width", "length")}
         directions: dict[str, Any] = {"axis_guide": Z, "across_guide": X, "axis_slider": Z, "across_slider": X}
-        model.add(
-            SpatialPrismaticClearance(
-                "guide", "slide", "platform", clearance=clearance, ends="guide", contact=law, **section, **directions
-            )
+        guide = SpatialPrismaticClearance(
+            "guide", "slide", "platform", clearance=clearance, ends="guide", contact=law, **section, **directions
         )
+        model.add(_by_mode(guide, friction) if printed else guide)
     model.add(Gravity(acceleration=(0.0, 0.0, -VALUE["gravity"])))
     model.add(PointForce("load", "platform", force=(0.0, 0.0, -VALUE["load"])))
     return model
+
+
+def printed_laws() -> dict[str, ElasticLaw]:
+    """Laws of whole planes, lines and points of the guide, by the paper."""
+    from nonsmooth_problems.polishing_robot_printed import laws
+
+    sizes = {"length": VALUE["guide.length"], "width": VALUE["guide.width"]}
+    return laws(thickness=VALUE["printed.thickness"], rounding=VALUE["printed.rounding"], **sizes)
+
+
+def _by_mode(guide: SpatialPrismaticClearance, friction: float) -> Force:
+    """The guide with these laws."""
+    from nonsmooth_problems.polishing_robot_printed import GuideByMode
+
+    sliding = _sliding(friction) if friction > 0.0 else None
+    return GuideByMode(guide.name, guide.guide, guide.slider, shape=guide, by_mode=printed_laws(), friction=sliding)
 
 
 def _add_leg(model: Model, path: Motion, leg: str) -> None:
@@ -271,20 +316,12 @@ def _add_leg(model: Model, path: Motion, leg: str) -> None:
     )
 
 
-def _provenance(ideal: bool, law: Rigid | Compliant) -> dict[str, dict[str, Any]]:
-    """Of the parameters of the system."""
-    found = {}
-    for body in ("platform", *(() if ideal else ("slide",)), *(f"{kind}{leg}" for kind in KINDS for leg in LEGS)):
-        kind = body.rstrip("123")
-        found[f"{body}.mass"] = ORIGINS[f"{kind}.mass"]
-        found |= {f"{body}.inertia_{label}": ORIGINS[f"{kind}.inertia"] for label in ("xx", "yy", "zz")}
-    if not ideal:
-        found |= {f"guide.{label}": ORIGINS[f"guide.{label}"] for label in ("height", "width", "length")}
-        labels = ["clearance", "restitution", "friction"]
-        if isinstance(law, Compliant):
-            labels += ["stiffness", "static_speed", "dynamic_speed"]
-        found |= {f"guide.{label}": ORIGINS[label] for label in labels}
-    return {name: asdict(origin) for name, origin in found.items()}
-
-
-KINDS = ("cylinder", "rod", "tip")
+def _provenance(ideal: bool, law: Rigid | Compliant | None) -> dict[str, dict[str, Any]]:
+    """Of the parameters of the system; without a law the guide has none."""
+    legs = (f"{kind}{leg}" for kind in ("cylinder", "rod", "tip") for leg in LEGS)
+    bodies = ["platform", *(() if ideal else ("slide",)), *legs]
+    labels = {label: f"guide.{label}" for label in ("height", "width", "length")}
+    labels |= {label: label for label in ("clearance", "restitution", "friction")}
+    if isinstance(law, Compliant):
+        labels |= {label: label for label in ("stiffness", "static_speed", "dynamic_speed")}
+    return origins_of(ORIGINS, bodies, [] if ideal or law is None else ["guide"], labels)

@@ -32,6 +32,12 @@ BAUMGARTE = (5.0, 1.0)
 #: ends and steps [s] of runs that are compared
 STRETCHES = ((0.1, 1.25e-4), (DURATION, 2e-3))
 AXES = ("x", "y", "z")
+#: place on the circle at which the robot is held still [rad]: its load is within the cone of friction of one wall
+ANGLE = 0.04
+#: friction there [-], speed of friction that is smoothed by tanh [m/s], and time at which slide and guide have met [s]
+STICKING, SMOOTHED, MET = 0.08, 1e-3, 0.03
+#: force [N] at which the paper's laws are compared, the lateral reaction at t = 0
+LATERAL = 171.0
 
 
 @cache
@@ -68,12 +74,34 @@ def reach(system: System, state: State) -> Array:
     return np.array([-program.fun for program in programs])
 
 
-def deviation(run: Trajectory, offset: float = 0.0) -> Array:
-    """Displacement (n, 3) [m] of the platform from its place in the ideal robot at the same time."""
+def deviation(run: Trajectory, offset: float = 0.0, **circle: float) -> Array:
+    """Displacement (n, 3) [m] of the platform from its place in the ideal robot at the same time.
+
+    Parameters
+    ----------
+    offset, circle
+        Of the run: `speed` and `angle` where they are not the paper's.
+    """
     from nonsmooth_problems.polishing_robot import motion
 
-    places = [np.array(motion(offset).path(float(t))).ravel() for t in run.t]
+    path = motion(offset, **circle).path
+    places = [np.array(path(float(t))).ravel() for t in run.t]
     return np.column_stack([run.q[f"platform.{axis}"] for axis in AXES]) - np.array(places)
+
+
+def held(contact: Any, stepper: Stepper, dt: Any, **arguments: float) -> Trajectory:
+    """The robot held still for the published time."""
+    from nonsmooth.simulate import simulate
+    from nonsmooth_problems.polishing_robot import polishing_robot
+
+    still = {"angle": ANGLE, "speed": 0.0, "friction": STICKING, **arguments}
+    return simulate(polishing_robot(contact, **still).build(), stepper, t_end=DURATION, dt=dt)
+
+
+def slipped(run: Trajectory) -> float:
+    """Largest displacement [m] of a platform that is held still, after slide and guide have met."""
+    places = np.column_stack([run.q[f"platform.{axis}"] for axis in AXES])[run.t >= MET]
+    return float(np.max(np.linalg.norm(places - places[0], axis=1)))
 
 
 def drifted(state: State, system: System) -> tuple[State, float]:
@@ -177,6 +205,30 @@ def _clearance() -> Mapping[str, float]:
     }
 
 
+def _held() -> Mapping[str, float]:
+    from nonsmooth.laws.compliant import Compliant
+    from nonsmooth.laws.friction.regularised import RegularisedCoulomb
+    from nonsmooth.laws.normal.hysteresis import LankaraniNikravesh
+    from nonsmooth.steppers.moreau_jean import MoreauJean
+    from nonsmooth_problems.polishing_robot import ORIGINS
+    from nonsmooth_problems.robot_data import COMPLIANT
+
+    normal = LankaraniNikravesh(stiffness=float(ORIGINS["stiffness"].value), exponent=1.5, restitution=0.9)
+    smoothed = Compliant(normal, RegularisedCoulomb(friction=STICKING, slip_speed=SMOOTHED))
+    exact = held("rigid", MoreauJean(projection="combined"), 2e-3, restitution=0.0)
+    return {
+        "slip of set-valued friction": 1e3 * slipped(exact),
+        "slip of tanh friction": 1e3 * slipped(held(smoothed, *COMPLIANT)),
+    }
+
+
+def _printed() -> Mapping[str, float]:
+    from nonsmooth_problems.polishing_robot import printed_laws
+    from nonsmooth_problems.polishing_robot_printed import depth
+
+    return {f"penetration of a {mode} at 171 N": depth(law, LATERAL) for mode, law in printed_laws().items()}
+
+
 def _modes() -> Mapping[str, float]:
     from nonsmooth.diagnostics.signatures import signatures
 
@@ -218,6 +270,23 @@ FACTS = (
     Facts("contact modes", _modes, _counts(**{
         "active sets": 258, "signatures": 16, "active sets, square": 242, "signatures, square": 14,
     })),
+    Facts(
+        "printed laws",
+        _printed,
+        (
+            Fact("penetration of a plane at 171 N", "m", 1e-9, 1e-10, "eq. (4); laws that jump, no model of contact"),
+            Fact("penetration of a line at 171 N", "m", 6e-8, 5e-9, "eq. (6)"),
+            Fact("penetration of a point at 171 N", "m", 1.4e-5, 5e-7, "eq. (7)"),
+        ),
+    ),
+    Facts(
+        "held still",
+        _held,
+        (
+            Fact("slip of set-valued friction", "mm", 0.0, 0.001, "under 171 N with mu 0.08, from 0.03 to 0.3 s"),
+            Fact("slip of tanh friction", "mm", 0.027, 0.01, "of v_0 = 1 mm/s, to the second wall, which is reached"),
+        ),
+    ),
     Facts(
         "drift",
         _drift,

@@ -32,16 +32,20 @@ class Dimensions:
 
 @dataclass(frozen=True)
 class Circle:
-    """Path of the platform's centre: ``(x + r cos(v t / r), y + r sin(v t / r), z)`` [m] at the speed v [m/s]."""
+    """Path of the platform's centre: ``(x + r cos(a + v t / r), y + r sin(a + v t / r), z)`` [m] at the speed v [m/s].
+
+    a is the `angle` [rad] at the start.
+    """
 
     x: float
     y: float
     z: float
     radius: float
     speed: float
+    angle: float = 0.0
 
     def __call__(self, t: Any) -> Any:
-        angle = self.speed / self.radius * t
+        angle = self.angle + self.speed / self.radius * t
         return ca.vertcat(self.x + self.radius * ca.cos(angle), self.y + self.radius * ca.sin(angle), self.z)
 
 

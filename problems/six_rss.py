@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from math import cos, pi, radians, sin
 from typing import Any
 
@@ -11,10 +10,8 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.friction.regularised import Ambrosio
-from nonsmooth.laws.normal.hysteresis import LankaraniNikravesh
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, SpatialBody
 from nonsmooth.model.drivers import PrescribedMotion
@@ -23,11 +20,17 @@ from nonsmooth.model.joints import Revolute
 from nonsmooth.model.model import Model
 from nonsmooth.model.spatial_clearances import SphericalClearance
 from nonsmooth.model.spatial_joints import Spherical
-from nonsmooth.registry import Measure, Provenance, Published, problem
-from nonsmooth.solvers.initial_value import Dop853
-from nonsmooth.step_control import ErrorControl
-from nonsmooth.steppers.compliant import CompliantDae
+from nonsmooth.registry import Provenance, Published, problem
 from nonsmooth.steppers.moreau_jean import MoreauJean
+from nonsmooth_problems.robot_data import (
+    COMPLIANT,
+    ERROR_PANELS,
+    contact_law,
+    inertias,
+    numbers,
+    origins_of,
+    platform_errors,
+)
 from nonsmooth_problems.robot_poses import starts
 from nonsmooth_problems.six_rss_facts import DT, DURATION, FACTS
 from nonsmooth_problems.six_rss_motion import LEGS, Dimensions, Motion
@@ -77,11 +80,8 @@ ORIGINS = {
     "dead_speed": Provenance(1e-4, "m/s", "assumed", UNSTATED, "v_0"),
     "slip_speed": Provenance(1e-3, "m/s", "assumed", UNSTATED, "v_1"),
 }
-VALUE = {name: float(origin.value) for name, origin in ORIGINS.items() if not isinstance(origin.value, str)}
-INERTIA: dict[str, tuple[float, ...]] = {
-    body: tuple(float(word) for word in str(ORIGINS[f"{body}.inertia"].value).split(","))
-    for body in ("crank", "rod", "platform")
-}
+VALUE = numbers(ORIGINS)
+INERTIA = inertias(ORIGINS, ("crank", "rod", "platform"))
 
 
 def motion() -> Motion:
@@ -98,17 +98,9 @@ def motion() -> Motion:
 
 
 def _law(contact: Rigid | Compliant | str, restitution: float, friction: float) -> Rigid | Compliant:
-    if not isinstance(contact, str):
-        return contact
-    if contact == "rigid":
-        return Rigid(restitution=restitution, friction=friction)
-    if contact != "compliant":
-        raise InputError(f'contact must be "rigid", "compliant" or a law, got {contact!r}.')
-    normal = LankaraniNikravesh(stiffness=VALUE["stiffness"], exponent=1.5, restitution=restitution)
-    if friction == 0.0:
-        return Compliant(normal)
-    speeds = {"dead_speed": VALUE["dead_speed"], "slip_speed": VALUE["slip_speed"]}
-    return Compliant(normal, Ambrosio(friction=friction, **speeds))
+    sliding = Ambrosio(friction=friction, dead_speed=VALUE["dead_speed"], slip_speed=VALUE["slip_speed"])
+    values = {"restitution": restitution, "friction": friction, "stiffness": VALUE["stiffness"]}
+    return contact_law(contact, sliding=sliding, **values)
 
 
 def _force(joint: str) -> Callable[[Any], Array]:
@@ -142,24 +134,14 @@ PUBLISHED = Published(
     ideal={"ideal": True},
     worlds={"rigid": {"contact": "rigid"}, "compliant": {"contact": "compliant"}},
     duration=_duration,
-    measures=tuple(
-        Measure(f"{what} error, {axis}", unit, (kind, f"platform.{axis}"), of="error")
-        for what, kind, unit in (("position", "q", "mm"), ("velocity", "v", "m/s"))
-        for axis in "xyz"
-    ),
+    measures=platform_errors(),
     figures={
         "c 0.25 mm": {"position error, x": 0.0104, "position error, y": 0.0129, "position error, z": 0.0047},
         "c 0.5 mm": {"position error, x": 0.0204, "position error, y": 0.0172, "position error, z": 0.0077},
     },
-    panels=(
-        ("Position error", "mm", "error", tuple(("q", f"platform.{axis}", axis) for axis in "xyz")),
-        ("Velocity error", "m/s", "error", tuple(("v", f"platform.{axis}", axis) for axis in "xyz")),
-    ),
+    panels=ERROR_PANELS,
     facts=FACTS,
-    settings={
-        "rigid": (MoreauJean(), DT),
-        "compliant": (CompliantDae(solver=Dop853()), ErrorControl(rtol=1e-6, atol=1e-8, dt_min=1e-6, dt_max=1e-2)),
-    },
+    settings={"rigid": (MoreauJean(), DT), "compliant": COMPLIANT},
 )
 
 
@@ -251,16 +233,9 @@ def _add_crank(model: Model, path: Motion, leg: str) -> None:
 
 def _provenance(ideal: bool, law: Rigid | Compliant) -> dict[str, dict[str, Any]]:
     """Of the parameters of the system."""
-    found = {}
-    for body in ("platform", *(f"{kind}{leg}" for kind in ("crank", "rod") for leg in LEGS)):
-        kind = body.rstrip("123456")
-        found[f"{body}.mass"] = ORIGINS[f"{kind}.mass"]
-        found |= {f"{body}.inertia_{label}": ORIGINS[f"{kind}.inertia"] for label in ("xx", "yy", "zz")}
-    if not ideal:
-        labels = {"clearance": "clearance", "radius": "ball.radius", "restitution": "restitution"}
-        labels |= {"friction": "friction"}
-        if isinstance(law, Compliant):
-            labels |= {name: name for name in ("stiffness", "dead_speed", "slip_speed")}
-        joints = [f"{end}{leg}" for end in ("knee", "ball") for leg in LEGS]
-        found |= {f"{joint}.{label}": ORIGINS[name] for joint in joints for label, name in labels.items()}
-    return {name: asdict(origin) for name, origin in found.items()}
+    bodies = ["platform", *(f"{kind}{leg}" for kind in ("crank", "rod") for leg in LEGS)]
+    labels = {"clearance": "clearance", "radius": "ball.radius", "restitution": "restitution", "friction": "friction"}
+    if isinstance(law, Compliant):
+        labels |= {name: name for name in ("stiffness", "dead_speed", "slip_speed")}
+    joints = [] if ideal else [f"{end}{leg}" for end in ("knee", "ball") for leg in LEGS]
+    return origins_of(ORIGINS, bodies, joints, labels)

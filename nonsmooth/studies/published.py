@@ -8,10 +8,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from nonsmooth.diagnostics import contact_intervals, contact_share
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.simulate import simulate
 from nonsmooth.solvers.initial_value import Dop853
@@ -19,6 +17,7 @@ from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.studies.files import save_dataset
+from nonsmooth.studies.views import Twin, View, view_of, window_means
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from nonsmooth.registry import Problem, Published
     from nonsmooth.steppers.base import Stepper
 
-__all__ = ["FACTS", "PublishedRuns", "View", "published"]
+__all__ = ["FACTS", "PublishedRuns", "published"]
 
 Setting = tuple["Stepper", "float | StepControl"]
 
@@ -45,77 +44,6 @@ SHORT = 0.01
 #: what each run tells besides, with its unit
 FACTS = {"first contact": "s", "first impulse": "mN s", "largest impulse": "mN s", "contact share": "%"}
 SIZES = {"deg": np.pi / 180, "deg/s": np.pi / 180, "deg/s^2": np.pi / 180, "mN s": 1e-3, "%": 0.01, "mm": 1e-3}
-
-
-@dataclass(frozen=True, eq=False)
-class View:
-    """Series over time by name, at both ends of each step: what the function of a `Measure` receives.
-
-    `t` (n,) [s]; `q`, `v` coordinates and velocities; `a` mean accelerations of the steps, impacts left out;
-    `parameters` of the system, `contacts` the names of its contacts.
-    """
-
-    t: Array
-    q: Mapping[str, Array]
-    v: Mapping[str, Array]
-    a: Mapping[str, Array]
-    parameters: Mapping[str, float]
-    contacts: tuple[str, ...]
-
-    def series(self, entry: Any) -> Array:
-        """Of ``(kind, name)`` or a function, in SI units."""
-        if callable(entry):
-            return np.asarray(entry(self), float)
-        kind, name = entry
-        return np.asarray(getattr(self, kind)[name], float)
-
-    def less(self, other: View) -> View:
-        """The difference to another one at the same times, of what both have: a part may be loose in one only."""
-        q, v, a = (
-            {name: values - theirs[name] for name, values in ours.items() if name in theirs}
-            for ours, theirs in ((self.q, other.q), (self.v, other.v), (self.a, other.a))
-        )
-        return View(self.t, q, v, a, self.parameters, self.contacts)
-
-
-class Twin:
-    """The motion without play, which is smooth, as a view at any times."""
-
-    def __init__(self, run: Trajectory, parameters: Mapping[str, float]) -> None:
-        self.run, self.parameters = run, parameters
-        self._q, self._v = CubicSpline(run.t, run.q.array), CubicSpline(run.t, run.v.array)
-
-    def _view(self, t: Array, means: Array) -> View:
-        names = self.run.v.names
-        q = dict(zip(self.run.q.names, self._q(t).T, strict=True))
-        v, a = dict(zip(names, self._v(t).T, strict=True)), dict(zip(names, means, strict=True))
-        return View(t, q, v, a, self.parameters, ())
-
-    def at(self, t: Array) -> View:
-        """With accelerations at the times."""
-        return self._view(t, self._v(t, 1).T)
-
-    def between(self, rows: Array) -> View:
-        """At both ends of each step, with mean accelerations."""
-        return self._view(ends(rows), np.repeat(np.diff(self._v(rows), axis=0) / np.diff(rows)[:, None], 2, axis=0).T)
-
-
-def ends(rows: Array) -> Array:
-    """Start and end of each step (2 (n - 1),)."""
-    return np.column_stack([rows[:-1], rows[1:]]).ravel()
-
-
-def view_of(run: Trajectory, parameters: Mapping[str, float]) -> View:
-    """A run at both ends of each step: right limits at its start, left limits at its end."""
-    dt = np.diff(run.t)
-
-    def paired(first: Array, last: Array) -> Array:
-        return np.column_stack([first[:-1], last[1:]]).ravel()
-
-    q = {name: paired(values, values) for name, values in run.q.items()}
-    v = {name: paired(values, run.left.v[name]) for name, values in run.v.items()}
-    a = {name: np.repeat((run.left.v[name][1:] - values[:-1]) / dt, 2) for name, values in run.v.items()}
-    return View(ends(run.t), q, v, a, parameters, run.gap.names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,8 +176,9 @@ def published(
     """Measure the facts that are known of a problem, run the cases that its source publishes, measure what it prints.
 
     Errors are against the ideal twin, the same mechanism without play, at the same times. Where a measure has no rate,
-    its maximum is over all rows. Accelerations and forces are means between rows; of a run with rigid impacts, where
-    they are not finite, they are not numbers, and impulses compare instead.
+    its maximum is over all rows. Accelerations, and forces by them, are those of an instant, on either side of each
+    row. At rigid impacts there are none: of such a run they tell what happens between impacts, while impulses, and
+    measures that state a window, tell of impacts too.
 
     Parameters
     ----------
@@ -362,14 +291,15 @@ def _measured(data: Published, case: str, run: Trajectory, twin: Twin, t_end: fl
     for measure in data.measures:
         if measure.of == "ideal" and measure.name not in data.figures[case]:
             continue
-        view = views[measure.of]
-        if len(run.impacts) and measure.of != "ideal" and not smooth(measure.series):
-            found[measure.name] = float("nan")
-            continue
-        values, t = view.series(measure.series), view.t
-        if measure.rate is not None:
-            values = np.interp(np.arange(0.0, t_end + 0.5 / measure.rate, 1.0 / measure.rate), t, values)
-        found[measure.name] = float(np.max(np.abs(values))) / SIZES.get(measure.unit, 1.0)
+        if measure.window is not None:
+            values = window_means(run, twin, measure.series, measure.of, measure.window)
+        else:
+            view = views[measure.of]
+            values = view.series(measure.series)
+            if measure.rate is not None:
+                values = np.interp(np.arange(0.0, t_end + 0.5 / measure.rate, 1.0 / measure.rate), view.t, values)
+        statistic = np.max if measure.statistic == "peak" else np.mean
+        found[measure.name] = float(statistic(np.abs(values))) / SIZES.get(measure.unit, 1.0)
     return found | _facts(run, t_end)
 
 

@@ -1,0 +1,158 @@
+"""Series of a run, of its ideal twin, and of their difference, by name: what published numbers are taken from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from nonsmooth.diagnostics import mean_forces
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.trajectory import Trajectory
+
+__all__ = ["Twin", "View", "ends", "view_of", "window_means"]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Series over time by name, at both ends of each step: what the function of a `Measure` receives.
+
+    `t` (n,) [s]; `q`, `v` coordinates and velocities; `a` accelerations at these times, impacts left out, found when
+    they are first asked for; `parameters` of the system, `contacts` the names of its contacts.
+    """
+
+    t: Array
+    q: Mapping[str, Array]
+    v: Mapping[str, Array]
+    a: Mapping[str, Array]
+    parameters: Mapping[str, float]
+    contacts: tuple[str, ...]
+
+    def series(self, entry: Any) -> Array:
+        """Of ``(kind, name)`` or a function, in SI units."""
+        if callable(entry):
+            return np.asarray(entry(self), float)
+        kind, name = entry
+        return np.asarray(getattr(self, kind)[name], float)
+
+    def less(self, other: View) -> View:
+        """The difference to another one at the same times, of what both have: a part may be loose in one only."""
+        q, v = (
+            {name: values - theirs[name] for name, values in ours.items() if name in theirs}
+            for ours, theirs in ((self.q, other.q), (self.v, other.v))
+        )
+        a = Later(v, lambda: np.column_stack([self.a[name] - other.a[name] for name in v]))
+        return View(self.t, q, v, a, self.parameters, self.contacts)
+
+
+class Later(Mapping[str, Array]):
+    """Columns by name, of a table that is made when the first of them is asked for."""
+
+    def __init__(self, names: Iterable[str], table: Callable[[], Array]) -> None:
+        self._order, self._make = {name: i for i, name in enumerate(names)}, table
+        self._table: Array | None = None
+
+    def __getitem__(self, name: str) -> Array:
+        place = self._order[name]
+        if self._table is None:
+            self._table = self._make()
+        return np.asarray(self._table[:, place])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._order)
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+
+class Twin:
+    """The motion without play, which is smooth, as a view at any times."""
+
+    def __init__(self, run: Trajectory, parameters: Mapping[str, float]) -> None:
+        self.run, self.parameters = run, parameters
+        self._q, self._v = CubicSpline(run.t, run.q.array), CubicSpline(run.t, run.v.array)
+
+    @cached_property
+    def _a(self) -> CubicSpline:
+        return CubicSpline(self.run.t, self.run.acceleration.array)
+
+    def at(self, t: Array) -> View:
+        """At the times."""
+        names = self.run.v.names
+        q, v = dict(zip(self.run.q.names, self._q(t).T, strict=True)), dict(zip(names, self._v(t).T, strict=True))
+        return View(t, q, v, Later(names, lambda: self._a(t)), self.parameters, ())
+
+    def between(self, rows: Array) -> View:
+        """At both ends of each step."""
+        return self.at(ends(rows))
+
+    def mean_acceleration(self, name: str, edges: Array) -> Array:
+        """Of a velocity, between edges of equal windows [s]."""
+        values = self._v(edges)[:, self.run.v.names.index(name)]
+        return np.asarray(np.diff(values) / np.diff(edges))
+
+
+def ends(rows: Array) -> Array:
+    """Start and end of each step (2 (n - 1),)."""
+    return np.column_stack([rows[:-1], rows[1:]]).ravel()
+
+
+def view_of(run: Trajectory, parameters: Mapping[str, float]) -> View:
+    """A run at both ends of each step: right limits at its start, left limits at its end."""
+
+    def paired(first: Array, last: Array) -> Array:
+        return np.column_stack([first[:-1], last[1:]]).ravel()
+
+    q = {name: paired(values, values) for name, values in run.q.items()}
+    v = {name: paired(values, run.left.v[name]) for name, values in run.v.items()}
+
+    def accelerations() -> Array:
+        left = run.instant(run.t[1:], side="left").a.array
+        return np.stack([run.acceleration.array[:-1], left], axis=1).reshape(-1, len(run.v.names))
+
+    return View(ends(run.t), q, v, Later(run.v.names, accelerations), parameters, run.gap.names)
+
+
+def window_means(
+    run: Trajectory, twin: Twin, series: Any, of: Literal["run", "ideal", "error"], window: float
+) -> Array:
+    """Mean of a series in each whole window [s] of a run: finite numbers, whether contact is rigid or compliant.
+
+    Parameters
+    ----------
+    series
+        ``("a", velocity)``: changes of the velocity over the window, impacts included, divided by it;
+        ``("F", name)``: normal impulses of the contact or clearance of this name, impacts included, divided by it; not
+        numbers where the run has none.
+    of
+        The run, its twin or their difference; forces are of the run.
+
+    Raises
+    ------
+    InputError
+        For another series, or if the run is shorter than the window.
+
+    Notes
+    -----
+    An impact at a row that is the edge of two windows belongs to the first one.
+    """
+    kind, name = series if not callable(series) else ("", "")
+    if kind not in ("a", "F") or (kind == "F" and of != "run"):
+        raise InputError(f'A window takes ("a", velocity) or, of the run, ("F", contact), got {series!r} of {of!r}.')
+    edges = run.t[0] + window * np.arange(np.floor((run.t[-1] - run.t[0]) / window * (1 + 1e-12)) + 1)
+    if len(edges) < 2:
+        raise InputError(f"The window, {window:g} s, is longer than the run, {run.t[-1] - run.t[0]:g} s.")
+    if kind == "F":
+        chosen = [contact.split(".")[0] == name for contact in run.gap.names]
+        return mean_forces(run, edges)[:, chosen].sum(axis=1) if any(chosen) else np.full(len(edges) - 1, np.nan)
+    ours = np.zeros(len(edges) - 1)
+    if of != "ideal":
+        k = np.clip(np.searchsorted(run.t, edges * (1 + 1e-12), side="right") - 1, 0, len(run.t) - 2)
+        right, left = run.v[name][k], run.left.v[name][k + 1]
+        ours = np.diff(right + (left - right) * (edges - run.t[k]) / (run.t[k + 1] - run.t[k])) / window
+    return ours if of == "run" else twin.mean_acceleration(name, edges) * (-1.0 if of == "error" else 1.0) + ours
