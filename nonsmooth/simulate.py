@@ -133,7 +133,7 @@ def simulate(
 
     if not chosen and not check:
         assert stepper is not None and dt is not None
-        return run(stepper, step_control(dt))
+        return run(stepper, step_control(dt, (first.t, t_end)))
     from nonsmooth.trust import Rung, automatic, checked
 
     def rung(one: Rung) -> Trajectory:
@@ -142,7 +142,7 @@ def simulate(
     if chosen:
         return automatic(rung, system, values, first, t_end, stepper=stepper, accuracy=accuracy)
     assert stepper is not None and dt is not None
-    control = step_control(dt)
+    control = step_control(dt, (first.t, t_end))
     return checked(rung, system, values, run(stepper, control), Rung(stepper, control), accuracy=accuracy)
 
 

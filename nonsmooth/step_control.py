@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 
 from nonsmooth.exceptions import InputError
@@ -12,6 +12,15 @@ __all__ = ["ConstantStep", "ErrorControl", "Landing", "StepControl", "step_contr
 
 #: below this a relative tolerance is lost in round-off
 FINEST = 1e-14
+#: steps of a run at least, and the time [s] within which impacts count as one, where nothing else is said
+ROWS, WINDOW = 500, 1e-6
+#: bounds in whose place others are checked that are not known yet
+BOUNDS = (1e-300, 1e300)
+
+
+def _rounded(value: float) -> float:
+    """To twelve digits, so that 1e-10 / 100 reads 1e-12."""
+    return float(f"{value:.12g}")
 
 
 def _positive(value: object) -> bool:
@@ -85,37 +94,65 @@ class ErrorControl:
     Parameters
     ----------
     rtol : [-], 1e-14 <= rtol < 1
-    atol : > 0, in the unit of each coordinate and velocity
-    dt_min, dt_max : [s], 0 < dt_min <= dt_max
+    atol : > 0, in the unit of each coordinate and velocity, optional
+        rtol / 100 by default.
+    dt_min, dt_max : [s], 0 < dt_min <= dt_max, optional
+        By default dt_max is a 500th of the run, so that no event is passed over and curves are smooth, and dt_min 1e-6,
+        but no more than a hundredth of dt_max. The manifest of a run has the numbers.
+
+    >>> ErrorControl(1e-10).over(0.0, 2.0)
+    ErrorControl(rtol=1e-10, atol=1e-12, dt_min=1e-06, dt_max=0.004)
     """
 
     rtol: float
-    atol: float
-    dt_min: float
-    dt_max: float
+    atol: float = None  # type: ignore[assignment]  # a number once made
+    dt_min: float = None  # type: ignore[assignment]  # numbers once the length of the run is known
+    dt_max: float = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         if not (_positive(self.rtol) and FINEST <= self.rtol < 1.0):
             raise InputError(f"ErrorControl: rtol must be a number from {FINEST:g} to below 1, got {self.rtol!r}.")
+        if self.atol is None:
+            object.__setattr__(self, "atol", _rounded(self.rtol / 100))
         if not _positive(self.atol):
             raise InputError(f"ErrorControl: atol must be a positive number, got {self.atol!r}.")
-        _check_bounds("ErrorControl", self.dt_min, self.dt_max)
+        _check_bounds(
+            "ErrorControl",
+            *(value if value is not None else default for value, default in zip(self._bounds, BOUNDS, strict=True)),
+        )
+
+    @property
+    def _bounds(self) -> tuple[float | None, float | None]:
+        return self.dt_min, self.dt_max
+
+    def over(self, t_start: float, t_end: float) -> ErrorControl:
+        """With numbers for the bounds that were left to the length of the run."""
+        if None not in self._bounds:
+            return self
+        dt_max = self.dt_max
+        if dt_max is None:
+            dt_max = max(_rounded((t_end - t_start) / ROWS), self.dt_min or 0.0)
+        dt_min = min(WINDOW, _rounded(dt_max / 100)) if self.dt_min is None else self.dt_min
+        return replace(self, dt_min=dt_min, dt_max=dt_max)
 
     def next_time(self, t: float, t_start: float, t_end: float) -> float:
         """Latest end of the step that starts at t."""
-        end = t + self.dt_max
-        return t_end if end >= t_end - 1e-9 * self.dt_max else end
+        longest = self.over(t_start, t_end).dt_max
+        end = t + longest
+        return t_end if end >= t_end - 1e-9 * longest else end
 
 
 StepControl = ConstantStep | Landing | ErrorControl
 
 
-def step_control(dt: float | StepControl) -> StepControl:
-    """A number is a constant step.
+def step_control(dt: float | StepControl, run: tuple[float, float] | None = None) -> StepControl:
+    """A number is a constant step; what was left to the length of the `run`, from its start to its end, is set.
 
     >>> step_control(1e-3)
     ConstantStep(dt=0.001)
     """
+    if isinstance(dt, ErrorControl) and run is not None:
+        return dt.over(*run)
     if isinstance(dt, ConstantStep | Landing | ErrorControl):
         return dt
     if isinstance(dt, bool) or not isinstance(dt, (int, float)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nonsmooth import InputError, Landing
+from nonsmooth import ErrorControl, InputError, Landing
 from nonsmooth.step_control import ConstantStep, StepControl, step_control
 
 
@@ -94,3 +94,28 @@ def test_a_step_is_a_number_or_a_step_control(dt: object) -> None:
 def test_bounds_that_make_no_sense_are_refused(dt_min: float, dt_max: float, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Landing(dt_min, dt_max)
+
+
+def test_an_error_control_of_one_number_takes_the_rest_from_the_run() -> None:
+    control = ErrorControl(1e-10)
+    assert control.atol == 1e-12
+    assert control.over(0.5, 1.5) == ErrorControl(1e-10, 1e-12, 1e-6, 2e-3)
+    assert control.over(0.0, 1e-3) == ErrorControl(1e-10, 1e-12, 2e-8, 2e-6)  # dt_min stays below dt_max
+    assert ErrorControl(1e-7, dt_max=1e-2).over(0.0, 1.0) == ErrorControl(1e-7, 1e-9, 1e-6, 1e-2)
+    assert ErrorControl(1e-7, dt_min=1e-2).over(0.0, 1.0).dt_max == 1e-2
+    whole = ErrorControl(1e-7, 1e-9, 1e-6, 1e-3)
+    assert whole.over(0.0, 100.0) is whole
+    assert times(ErrorControl(1e-7), 0.0, 1.0) == pytest.approx(np.arange(501) * 2e-3, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"rtol": 1e-7, "atol": 0.0}, "atol must be a positive number"),
+        ({"rtol": 1e-7, "dt_min": -1.0}, "dt_min must be a positive number of seconds"),
+        ({"rtol": 1e-7, "dt_min": 1.0, "dt_max": 0.1}, "dt_min must not exceed dt_max"),
+    ],
+)
+def test_what_an_error_control_refuses(given: dict[str, float], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        ErrorControl(**given)

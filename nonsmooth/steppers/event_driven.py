@@ -139,6 +139,11 @@ class EventDrivenFormulation:
                 f"EventDriven takes dt=ErrorControl(rtol, atol, dt_min, dt_max), got {control!r}; "
                 "its steps are as long as the error allows."
             )
+        if control.dt_min is None or control.dt_max is None:
+            raise InputError(
+                f"EventDriven: dt_min and dt_max of {control} depend on the length of the run; give them, or its "
+                "over(t_start, t_end)."
+            )
         self.stepper, self.system, self.control = stepper, system, control
         self.window = control.dt_min if stepper.simultaneity is None else float(stepper.simultaneity)
         m = self.mechanism = Mechanism(system, parameters, control.dt_max)
@@ -175,6 +180,7 @@ class EventDrivenFormulation:
             "gap that counts as closed / size": CLOSED_GAP,
             "landing located to [m]": LANDED,
             "method between events": self.stepper.order,
+            "forces that are not unique": "least squares in the mass metric, of those that press and keep in their cones",
         }
 
     @property
@@ -186,7 +192,7 @@ class EventDrivenFormulation:
     def start(self, state: State) -> Generator[Ask, Solution, tuple[State, Step | None]]:
         """Find the phase; a start with closed contacts that approach begins with their impact."""
         if "mode" in state.stepper_memory:
-            memory = {"reference": self.transitions.none} | state.stepper_memory  # earlier releases had none
+            memory = {"reference": self.transitions.none, **state.stepper_memory}  # earlier releases had none
             return replace(state, stepper_memory=memory), None
         m, nc = self.mechanism, self.system.nc
         none = np.zeros(nc)

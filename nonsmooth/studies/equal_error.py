@@ -64,7 +64,7 @@ def converged(
     from nonsmooth.steppers.compliant import CompliantDae
     from nonsmooth.steppers.event_driven import EventDriven
 
-    control = step_control(dt)
+    control = step_control(dt, (system.start.t, t_end))
     dt_min = DT_MIN if isinstance(control, ConstantStep) else control.dt_min
     longest = max((t_end - system.start.t) / ROWS, dt_min)
     stepper = CompliantDae(solver=Dop853()) if isinstance(contact, Compliant) else EventDriven(order="dop853")
@@ -82,6 +82,7 @@ def refined(dt: StepControl, level: int, length: float) -> StepControl | None:
     ErrorControl(rtol=1e-07, atol=1e-09, dt_min=1e-06, dt_max=0.001)
     """
     if isinstance(dt, ErrorControl):
+        dt = dt.over(0.0, length)
         rtol = min(_round(dt.rtol * TENTH**level), COARSEST)
         longest = min(_round(dt.dt_max * HALF ** min(level, 0)), max(length / 2, dt.dt_max))
         finer = _round(dt.rtol * TENTH ** (level + 1)) < COARSEST or dt.dt_max * HALF ** (level + 1) < length / 2
