@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
-__all__ = ["AXES", "Declared", "Length", "Point", "PositiveLength", "Quantity", "Unit", "declarations"]
+__all__ = ["AXES", "Declared", "Length", "Point", "PositiveLength", "Quantity", "Text", "Unit", "declarations"]
 
 AXES = ("x", "y", "z")
 
@@ -50,6 +50,13 @@ class Unit:
     """
 
     unit: str
+
+
+@dataclass(frozen=True)
+class Text:
+    """What a field of text holds, in words, such as ``formula``."""
+
+    what: str
 
 
 Length = Annotated[float, Quantity("m")]

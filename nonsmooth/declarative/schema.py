@@ -23,7 +23,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.kinds import element_kinds, time_functions
 from nonsmooth.model.signals import TimeFunction
-from nonsmooth.quantities import AXES, Quantity, Unit
+from nonsmooth.quantities import AXES, Quantity, Text, Unit
 
 __all__ = ["IN_LIST", "Entry", "Given", "Schema", "Table", "entries", "schema", "table_of"]
 
@@ -70,8 +70,15 @@ class Schema(NamedTuple):
     contacts: Mapping[str, type[Table]]
 
 
+class NoForm(TypeError):
+    """A class with a field that is needed and has no TOML form: its elements are for Python only."""
+
+
 def schema() -> Schema:
-    """The tables of everything that is known now; a class that is defined later is in the next schema."""
+    """The tables of everything that is known now; a class that is defined later is in the next schema.
+
+    Elements of one's own whose fields have no TOML form are left out.
+    """
     kinds = tuple(element_kinds().items())
     functions = tuple(time_functions().items())
     return _schema(kinds, functions)
@@ -81,7 +88,8 @@ def schema() -> Schema:
 def _schema(kinds: tuple[tuple[str, type], ...], functions: tuple[tuple[str, type], ...]) -> Schema:
     maker = _Maker(dict(functions))
     contacts = maker.choice(maker.laws(Rigid) + maker.laws(Compliant))
-    return Schema({kind: maker.table(cls, kind) for kind, cls in kinds}, contacts)
+    tables = {kind: maker.table(cls, kind) for kind, cls in kinds if maker.has_form(cls, kind)}
+    return Schema(tables, contacts)
 
 
 @functools.lru_cache(maxsize=64)
@@ -125,6 +133,14 @@ class _Maker:
             self.made[cls, kind, unit] = self._table(cls, kind, unit)
         return self.made[cls, kind, unit]
 
+    def has_form(self, cls: Callable[..., Any], kind: str) -> bool:
+        """Whether all that a class needs has a TOML form."""
+        try:
+            self.table(cls, kind)
+        except NoForm:
+            return False
+        return True
+
     def _table(self, cls: Any, kind: str, unit: str) -> type[Table]:
         hints = get_type_hints(cls, include_extras=True)
         fields: dict[str, Any] = {"kind": (Literal[kind], ...)} if kind else {}
@@ -137,7 +153,7 @@ class _Maker:
             optional = optional or one.name == "contact" and issubclass(cls, Contact)
             if not shapes:
                 if not optional:
-                    raise TypeError(f"{cls.__name__}.{one.name}: {hints[one.name]} has no TOML form.")
+                    raise NoForm(f"{cls.__name__}.{one.name}: {hints[one.name]} has no TOML form.")
                 continue
             accepted = ", or ".join(dict.fromkeys(shape.accepted for shape in shapes))
             annotation = _union(shapes)
@@ -174,6 +190,7 @@ class _Maker:
         declared = next((one for one in data if isinstance(one, Quantity | Unit)), None)
         own = own_unit(declared.unit, unit) if declared is not None else ""
         quantity = declared if isinstance(declared, Quantity) else Quantity(own or "-")
+        what = next((one.what for one in data if isinstance(one, Text)), "word")
         shapes: list[_Shape] = []
         origins = {get_origin(part) or part for part in parts}
         if field in getattr(cls, "body_fields", ()):
@@ -187,7 +204,7 @@ class _Maker:
             shapes.append(_shape("number", float, one, quantity.accepted if declared else "a number"))
         for part in parts:
             if get_origin(part) is tuple and str in get_args(part):
-                shapes.append(_shape("components", tuple[str, ...], words, "a list of words"))
+                shapes.append(_shape("components", tuple[str, ...], words, f"a list of {what}s"))
             elif get_origin(part) is Mapping:
                 shapes.append(_shape("table", dict[str, float], numbers, "a table of numbers in SI units, by name"))
             elif get_origin(part) is tuple:
@@ -201,7 +218,7 @@ class _Maker:
                 among = functools.partial(word, choices=get_args(part))
                 shapes.append(_shape("word", str, among, " or ".join(f'"{one}"' for one in get_args(part))))
         if str in parts:
-            shapes.append(_shape("word", str, word, "a word"))
+            shapes.append(_shape("word", str, word, f"a {what}"))
         given_as = ["number"] if float in parts or tuple not in origins else []
         given_as += ["quaternion"] if tuple in origins and quantity.labels != AXES else []
         shapes.extend(self._tables(parts, own, given_as))

@@ -121,7 +121,8 @@ class _Writer:
         if isinstance(thing, (Element, Law, TimeFunction)):
             if type(thing) not in self.kinds:
                 raise _error(owner, f"{type(thing).__name__} has no name in TOML files: another class has its name, "
-                             "or it stands in no module of laws; keep the model in Python.")  # fmt: skip
+                             "it stands in no module of laws, or one of its fields has no form there; keep the model "
+                             "in Python.")  # fmt: skip
             data["kind"] = self.kinds[type(thing)]
         for one in dataclasses.fields(thing):
             value = getattr(thing, one.name)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
 from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import casadi as ca
 
@@ -18,12 +18,13 @@ from nonsmooth.model.forces import Force, gradient
 from nonsmooth.model.frames import Placement, PlanarPlacement
 from nonsmooth.model.joints import BodyRef
 from nonsmooth.model.signals import wrong_arguments
-from nonsmooth.quantities import Point, Quantity
+from nonsmooth.quantities import Point, Quantity, Text
 
 __all__ = ["Load"]
 
 #: what laws are called with, by field
 ARGUMENTS = {"force": ("t", "a", "b", "p"), "torque": ("t", "a", "b", "p"), "energy": ("a", "b", "p")}
+FORMULA = Text("formula")
 #: names of the motion in formulas, of which some exist in the plane or in space only
 POSITIONS = ("x", "y", "z", "angle")
 RATES = ("t", "vx", "vy", "vz", "omega", "omega_x", "omega_y", "omega_z")
@@ -85,9 +86,9 @@ class Load(Force):
 
     a: BodyRef
     b: BodyRef
-    force: tuple[str, ...] | Law | None = field(default=None, kw_only=True)
-    torque: str | tuple[str, ...] | Law | None = field(default=None, kw_only=True)
-    energy: str | Law | None = field(default=None, kw_only=True)
+    force: Annotated[tuple[str, ...] | Law | None, FORMULA] = field(default=None, kw_only=True)
+    torque: Annotated[str | tuple[str, ...] | Law | None, FORMULA] = field(default=None, kw_only=True)
+    energy: Annotated[str | Law | None, FORMULA] = field(default=None, kw_only=True)
     parameters: Mapping[str, float] = field(default_factory=dict, kw_only=True)
     at_b: Point = field(default=(), kw_only=True)
     dissipative: bool = field(default=False, kw_only=True)

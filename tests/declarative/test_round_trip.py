@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 from nonsmooth import (
     Compliant,
+    DeclarationError,
     Gravity,
     Ground,
     Harmonic,
@@ -32,6 +34,8 @@ from nonsmooth import (
 )
 from nonsmooth.declarative import model_text, read_text
 from nonsmooth.laws import Flores, Johnson, Material
+from nonsmooth.model.forces import Force
+from nonsmooth.model.joints import BodyRef
 from nonsmooth.model.kinds import element_kinds
 from nonsmooth.registry import find_problems
 
@@ -199,3 +203,28 @@ def test_a_class_that_is_defined_later_is_known_by_itself():
     """
     rope = read_text(text).model.elements[2]
     assert type(rope) is Bungee and rope.stiffness == 2000.0
+
+
+@dataclass(frozen=True, eq=False)
+class Wind(Force):
+    """An element of one's own with a number of numbers by name, which a file does not hold as it is needed."""
+
+    body: BodyRef
+    profile: dict[str, list[float]] = dataclasses.field(kw_only=True)
+
+    body_fields = ("body",)
+
+    def forces(self, t, bodies, p):
+        return (bodies[0].generalized_force([1.0, 0.0], [0.0, 0.0]),)
+
+
+def test_a_class_without_a_form_is_for_python_only():
+    """Files with other elements are read and written as if it were not there."""
+    assert element_kinds()["wind"] is Wind
+    model = Model([Ground(), PlanarBody("sail", 1.0, 1.0)])
+    assert read_text(model_text(model)).model.elements[1].mass == 1.0
+    model.add(Wind("wind", "sail", profile={"low": [1.0]}))
+    with pytest.raises(ModelError, match="Wind has no name in TOML files: .* one of its fields has no form there"):
+        model_text(model)
+    with pytest.raises(DeclarationError, match='there is no kind "wind"'):
+        read_text(model_text(Model([Ground()])) + '[elements.it]\nkind = "wind"\nbody = "sail"\n')
