@@ -10,8 +10,12 @@ class Clock {
     this.listeners = { time: [], window: [], state: [] };
   }
 
-  on(what, listener) { this.listeners[what].push(listener); }
-  tell(what) { for (const listener of this.listeners[what]) listener(this); }
+  on(what, listener) {
+    this.listeners[what].push(listener);
+  }
+  tell(what) {
+    for (const listener of this.listeners[what]) listener(this);
+  }
 
   seek(t) {
     this.t = Math.min(Math.max(t, this.start), this.end);
@@ -32,9 +36,14 @@ class Clock {
     this.zoom(this.t - (this.t - from) * factor, this.t + (to - this.t) * factor);
   }
 
-  whole() { this.zoom(this.start, this.end); }
+  whole() {
+    this.zoom(this.start, this.end);
+  }
 
-  toggle() { if (this.playing) this.pause(); else this.play(); }
+  toggle() {
+    if (this.playing) this.pause();
+    else this.play();
+  }
 
   pause() {
     this.playing = false;
@@ -50,7 +59,8 @@ class Clock {
     let before = performance.now();
     const step = (now) => {
       if (!this.playing) return;
-      const [first, last] = this.window, next = this.t + (Math.max(now - before, 0) / 1000) * this.speed;
+      const [first, last] = this.window,
+        next = this.t + (Math.max(now - before, 0) / 1000) * this.speed;
       before = now;
       this.frames += 1;
       this.seek(next > last ? first : next);
@@ -69,7 +79,8 @@ class Clock {
   // Go to the row so many after now, of the first run.
   step(count) {
     this.pause();
-    const { t } = this.runs[0], row = rowAt(t, this.t);
+    const { t } = this.runs[0],
+      row = rowAt(t, this.t);
     const next = count < 0 && this.t > t[row] ? row + 1 + count : row + count;
     this.seek(t[Math.min(Math.max(next, 0), t.length - 1)]);
   }
@@ -77,7 +88,9 @@ class Clock {
 
 // Speeds to choose from, as shares of life: 1, 2, 5 times powers of ten around what makes a run last 12 s.
 function speeds(length) {
-  const wish = length > 0 ? length / 12 : 1, exponent = Math.floor(Math.log10(wish)), found = [];
+  const wish = length > 0 ? length / 12 : 1,
+    exponent = Math.floor(Math.log10(wish)),
+    found = [];
   for (let power = exponent - 2; power <= exponent + 2; power++)
     for (const digit of [1, 2, 5]) found.push(Number(`${digit}e${power}`));
   if (!found.includes(1)) found.push(1);

@@ -19,7 +19,8 @@ async function unpack(k, index) {
 function columnsOf(raw, { kind, shape: [count, n], at, low, step }) {
   const size = TYPES[kind].BYTES_PER_ELEMENT;
   return Array.from({ length: count }, (_, k) => {
-    const from = at + k * n * size, sorted = new Uint8Array(n * size);
+    const from = at + k * n * size,
+      sorted = new Uint8Array(n * size);
     for (let b = 0; b < size; b++) for (let i = 0; i < n; i++) sorted[i * size + b] = raw[from + b * n + i];
     const column = new TYPES[kind](sorted.buffer);
     if (kind === "i4") return fromDifferences(column, low[k], step[k]);
@@ -40,10 +41,12 @@ function fromDifferences(twice, low, step) {
 
 // Last index whose time is not after t, at least 0.
 function rowAt(times, t) {
-  let low = 0, high = times.length - 1;
+  let low = 0,
+    high = times.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (times[middle] <= t) low = middle; else high = middle - 1;
+    if (times[middle] <= t) low = middle;
+    else high = middle - 1;
   }
   return Math.max(low, 0);
 }
@@ -68,12 +71,16 @@ class Run {
   coordinate(k, i, t) {
     const q = this.tables.q[k];
     if (i >= this.t.length - 1 || t <= this.t[i]) return q[i];
-    const dt = this.t[i + 1] - this.t[i], s = Math.min((t - this.t[i]) / dt, 1), rise = q[i + 1] - q[i];
+    const dt = this.t[i + 1] - this.t[i],
+      s = Math.min((t - this.t[i]) / dt, 1),
+      rise = q[i + 1] - q[i];
     const rate = this.rate[k];
     if (rate === undefined) return q[i] + s * rise;
-    const jump = this.left.get(i + 1), v = this.tables.v[rate];
+    const jump = this.left.get(i + 1),
+      v = this.tables.v[rate];
     const after = jump === undefined ? v[i + 1] : this.tables.jump_v[rate][jump];
-    const a = v[i] * dt - rise, b = rise - after * dt;
+    const a = v[i] * dt - rise,
+      b = rise - after * dt;
     // where coordinates and velocities are not of one smooth motion the chord is the honest course
     const smooth = Math.abs(a) + Math.abs(b) < 2 * Math.abs(rise) + 1e-12;
     return q[i] + s * rise + (smooth ? s * (1 - s) * ((1 - s) * a + s * b) : 0);
@@ -83,7 +90,9 @@ class Run {
   frame({ columns }, i, t) {
     const at = (label) => this.coordinate(columns[label], i, t);
     if ("angle" in columns) {
-      const angle = at("angle"), c = Math.cos(angle), s = Math.sin(angle);
+      const angle = at("angle"),
+        c = Math.cos(angle),
+        s = Math.sin(angle);
       return { p: [at("x"), at("y"), 0], x: [c, s, 0], y: [-s, c, 0], z: [0, 0, 1] };
     }
     if (!("qw" in columns)) return { ...GROUND, p: [at("x"), at("y"), "z" in columns ? at("z") : 0] };
@@ -109,7 +118,16 @@ class Run {
   }
 }
 
-const PREFIXES = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"]];
+const PREFIXES = [
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e3, "k"],
+  [1, ""],
+  [1e-3, "m"],
+  [1e-6, "µ"],
+  [1e-9, "n"],
+  [1e-12, "p"],
+];
 const PREFIXED = new Set(["m", "N", "J", "s", "m/s", "N s", "N m"]);
 
 // Factor and name of a readable unit for numbers of this size.

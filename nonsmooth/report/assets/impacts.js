@@ -6,10 +6,17 @@ class Impacts {
   constructor(host, runs, clock) {
     Object.assign(this, { clock, sorted: 0, up: 1, shown: PORTION });
     this.list = runs.flatMap((run, r) => Array.from(run.impactT, (t, i) => ({ run, r, i, t })));
-    const number = (column) => ({ run, i }) => run.tables.impacts[column][i];
+    const number =
+      (column) =>
+      ({ run, i }) =>
+        run.tables.impacts[column][i];
     this.columns = [
-      ["t [s]", (one) => one.t, 8], ["contact", (one) => one.run.info.names.gap[one.run.impactGap[one.i]]],
-      ["P_N [N s]", number(0), 4], ["P_T [N s]", number(1), 4], ["rate before [m/s]", number(2), 4], ["rate after [m/s]", number(3), 4],
+      ["t [s]", (one) => one.t, 8],
+      ["contact", (one) => one.run.info.names.gap[one.run.impactGap[one.i]]],
+      ["P_N [N s]", number(0), 4],
+      ["P_T [N s]", number(1), 4],
+      ["rate before [m/s]", number(2), 4],
+      ["rate after [m/s]", number(3), 4],
     ];
     if (runs.length > 1) this.columns.push(["run", (one) => one.run.label]);
     this.note = element("p", { class: "note" });
@@ -21,18 +28,29 @@ class Impacts {
     this.head = element("tr");
     this.body = element("tbody");
     this.more = element("button", { type: "button", class: "more" });
-    this.more.addEventListener("click", () => { this.shown *= 10; this.fill(); });
+    this.more.addEventListener("click", () => this.fill(10 * this.shown));
     this.columns.forEach((column, k) => this.heading(column[0], k));
-    const go = (row) => { if (row) { clock.pause(); clock.seek(Number(row.dataset.t)); } };
+    const go = (row) => {
+      if (row) {
+        clock.pause();
+        clock.seek(Number(row.dataset.t));
+      }
+    };
     this.body.addEventListener("click", (event) => go(event.target.closest("tr")));
-    this.body.addEventListener("keydown", (event) => { if (event.key === "Enter") go(event.target.closest("tr")); });
+    this.body.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") go(event.target.closest("tr"));
+    });
     const table = element("table", {}, element("thead", {}, this.head), this.body);
-    host.append(element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "impacts" }, table), this.more);
+    host.append(
+      element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "impacts" }, table),
+      this.more,
+    );
     this.fill();
   }
 
   heading(title, k) {
-    const button = element("button", { type: "button" }, title), cell = element("th", { scope: "col", "aria-sort": "none" }, button);
+    const button = element("button", { type: "button" }, title),
+      cell = element("th", { scope: "col", "aria-sort": "none" }, button);
     button.addEventListener("click", () => {
       this.up = this.sorted === k ? -this.up : this.columns[k][2] && k ? -1 : 1;
       this.sorted = k;
@@ -41,21 +59,30 @@ class Impacts {
     this.head.append(cell);
   }
 
-  fill() {
-    const [, value] = this.columns[this.sorted], { up } = this;
+  // Show so many rows, sorted.
+  fill(rows = this.shown) {
+    this.shown = rows;
+    if (!this.list.length) return;
+    const [, value] = this.columns[this.sorted],
+      { up } = this;
     this.list.sort((a, b) => {
       const [x, y] = [value(a), value(b)];
       return x < y ? -up : x > y ? up : a.t - b.t;
     });
     [...this.head.children].forEach((cell, k) =>
-      cell.setAttribute("aria-sort", k !== this.sorted ? "none" : up > 0 ? "ascending" : "descending"));
-    this.body.replaceChildren(...this.list.slice(0, this.shown).map((one) => {
-      const cells = this.columns.map(([, of, places]) =>
-        element("td", { class: places ? "number" : "" }, places ? digits(of(one), places) : named(of(one))));
-      return element("tr", { tabindex: "0", "data-t": String(one.t) }, ...cells);
-    }));
+      cell.setAttribute("aria-sort", k !== this.sorted ? "none" : up > 0 ? "ascending" : "descending"),
+    );
+    this.body.replaceChildren(
+      ...this.list.slice(0, this.shown).map((one) => {
+        const cells = this.columns.map(([, of, places]) =>
+          element("td", { class: places ? "number" : "" }, places ? digits(of(one), places) : named(of(one))),
+        );
+        return element("tr", { tabindex: "0", "data-t": String(one.t) }, ...cells);
+      }),
+    );
     const count = this.list.length;
-    this.note.textContent = count > this.shown ? `${this.shown} of ${count} impacts` : `${count} impact${count > 1 ? "s" : ""}`;
+    this.note.textContent =
+      count > this.shown ? `${this.shown} of ${count} impacts` : `${count} impact${count > 1 ? "s" : ""}`;
     this.more.textContent = `show ${Math.min(9 * this.shown, count - this.shown)} more`;
     this.more.hidden = count <= this.shown;
   }

@@ -2,8 +2,15 @@
 
 // How a mode is drawn: its colour's name and its pattern. The first mode of a timeline is that nothing touches.
 const LOOKS = {
-  open: ["open", ""], free: ["open", ""], closed: ["closed", "full"], stick: ["stick", "dots"], slip: ["slip", "stripes"],
-  "one-sided": ["slip", "stripes"], crosswise: ["stick", "dots"], face: ["closed", "full"], other: ["other", "cross"],
+  open: ["open", ""],
+  free: ["open", ""],
+  closed: ["closed", "full"],
+  stick: ["stick", "dots"],
+  slip: ["slip", "stripes"],
+  "one-sided": ["slip", "stripes"],
+  crosswise: ["stick", "dots"],
+  face: ["closed", "full"],
+  other: ["other", "cross"],
 };
 const BAR = 14;
 
@@ -27,44 +34,61 @@ class Modes {
     this.watch.observe(host);
   }
 
-  close() { this.watch.disconnect(); }
+  close() {
+    this.watch.disconnect();
+  }
 
   row(host, run, r, name, k) {
-    const { modes } = run.info.timelines[k], start = run.tables[`mode_start_${k}`][0] ?? [], mode = run.tables[`mode_${k}`][0] ?? [];
-    const spent = modes.map(() => 0), whole = run.end - run.start || 1;
-    start.forEach((from, i) => { spent[mode[i]] += (start[i + 1] ?? run.end) - from; });
+    const { modes } = run.info.timelines[k],
+      start = run.tables[`mode_start_${k}`][0] ?? [],
+      mode = run.tables[`mode_${k}`][0] ?? [];
+    const spent = modes.map(() => 0),
+      whole = run.end - run.start || 1;
+    start.forEach((from, i) => {
+      spent[mode[i]] += (start[i + 1] ?? run.end) - from;
+    });
     const shares = modes.flatMap((one, m) => (spent[m] > 0 ? [`${one} ${percent(spent[m] / whole)}`] : []));
     modes.forEach((one, m) => spent[m] > 0 && this.used.add(one));
     const label = element("div", { class: "label" }, element("b", {}, named(name)));
     if (this.runs.length > 1) label.append(named(run.label, "name run"));
     label.append(element("span", { class: "shares" }, shares.join(", ")));
     const canvas = element("canvas", { role: "img", "aria-label": `${name}: ${shares.join(", ")}` });
-    const bar = element("div", { class: r ? "bar second" : "bar" }, canvas), now = element("div", { class: "now" });
+    const bar = element("div", { class: r ? "bar second" : "bar" }, canvas),
+      now = element("div", { class: "now" });
     bar.append(now);
     host.append(label, bar);
     const at = (event) => {
-      const [from, to] = this.clock.window, t = from + (event.offsetX / bar.clientWidth) * (to - from);
+      const [from, to] = this.clock.window,
+        t = from + (event.offsetX / bar.clientWidth) * (to - from);
       return [t, rowAt(start, t)];
     };
-    bar.addEventListener("click", (event) => { this.clock.pause(); this.clock.seek(at(event)[0]); });
+    bar.addEventListener("click", (event) => {
+      this.clock.pause();
+      this.clock.seek(at(event)[0]);
+    });
     bar.addEventListener("dblclick", (event) => {
       const [, i] = at(event);
       this.clock.zoom(start[i], start[i + 1] ?? run.end);
     });
     bar.addEventListener("pointermove", (event) => {
       const [, i] = at(event);
-      if (start.length) bar.title = `${modes[mode[i]]}, ${digits(start[i], 7)} to ${digits(start[i + 1] ?? run.end, 7)} s`;
+      if (start.length)
+        bar.title = `${modes[mode[i]]}, ${digits(start[i], 7)} to ${digits(start[i + 1] ?? run.end, 7)} s`;
     });
     this.rows.push({ canvas, now, bar, start, mode, modes, end: run.end });
   }
 
   repaint() {
-    const colours = palette().modes, context = document.createElement("canvas").getContext("2d");
-    this.fills = Object.fromEntries(Object.entries(LOOKS).map(([name, [colour, kind]]) => [name, pattern(context, colours[colour], kind)]));
+    const colours = palette().modes,
+      context = document.createElement("canvas").getContext("2d");
+    this.fills = Object.fromEntries(
+      Object.entries(LOOKS).map(([name, [colour, kind]]) => [name, pattern(context, colours[colour], kind)]),
+    );
     this.key.replaceChildren();
     for (const name of Object.keys(LOOKS)) {
       if (!this.used.has(name)) continue;
-      const swatch = element("canvas", { class: "swatch", width: "22", height: "12" }), ink = swatch.getContext("2d");
+      const swatch = element("canvas", { class: "swatch", width: "22", height: "12" }),
+        ink = swatch.getContext("2d");
       ink.fillStyle = this.fills[name];
       ink.fillRect(0, 0, 22, 12);
       this.key.append(swatch, `${name} `);
@@ -73,16 +97,19 @@ class Modes {
   }
 
   draw() {
-    const [from, to] = this.clock.window, ratio = window.devicePixelRatio || 1;
+    const [from, to] = this.clock.window,
+      ratio = window.devicePixelRatio || 1;
     for (const { canvas, bar, start, mode, modes, end } of this.rows) {
       const width = bar.clientWidth;
       if (!width) continue;
       canvas.width = Math.round(width * ratio);
       canvas.height = Math.round(BAR * ratio);
-      const context = canvas.getContext("2d"), x = (t) => ((t - from) / (to - from)) * canvas.width;
+      const context = canvas.getContext("2d"),
+        x = (t) => ((t - from) / (to - from)) * canvas.width;
       for (let i = rowAt(start, from); i < start.length && start[i] <= to; i++) {
         context.fillStyle = this.fills[modes[mode[i]]];
-        const left = Math.max(x(start[i]), 0), right = Math.min(x(start[i + 1] ?? end), canvas.width);
+        const left = Math.max(x(start[i]), 0),
+          right = Math.min(x(start[i + 1] ?? end), canvas.width);
         context.fillRect(left, 0, Math.max(right - left, mode[i] ? 1 : 0), canvas.height);
       }
     }
@@ -90,7 +117,8 @@ class Modes {
   }
 
   cursor() {
-    const [from, to] = this.clock.window, share = (this.clock.t - from) / (to - from);
+    const [from, to] = this.clock.window,
+      share = (this.clock.t - from) / (to - from);
     for (const { now, bar } of this.rows) {
       now.style.transform = `translateX(${share * bar.clientWidth}px)`;
       now.style.visibility = share < 0 || share > 1 ? "hidden" : "visible";
@@ -113,8 +141,17 @@ function pattern(context, colour, kind) {
   ink.strokeStyle = ink.fillStyle = "rgba(0, 0, 0, 0.45)";
   ink.beginPath();
   if (kind === "dots") ink.arc(3, 3, 1.3, 0, 2 * Math.PI);
-  else for (const shift of [-6, 0, 6]) { ink.moveTo(shift - 1, 7); ink.lineTo(shift + 7, -1); }
-  if (kind === "cross") for (const shift of [-6, 0, 6]) { ink.moveTo(shift - 1, -1); ink.lineTo(shift + 7, 7); }
-  if (kind === "dots") ink.fill(); else ink.stroke();
+  else
+    for (const shift of [-6, 0, 6]) {
+      ink.moveTo(shift - 1, 7);
+      ink.lineTo(shift + 7, -1);
+    }
+  if (kind === "cross")
+    for (const shift of [-6, 0, 6]) {
+      ink.moveTo(shift - 1, -1);
+      ink.lineTo(shift + 7, 7);
+    }
+  if (kind === "dots") ink.fill();
+  else ink.stroke();
   return context.createPattern(tile, "repeat");
 }

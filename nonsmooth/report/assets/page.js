@@ -15,28 +15,35 @@ async function show(choice) {
   for (const part of current.parts) part.close?.();
   for (const name of ["stages", "modes", "impacts", "charts"]) byId(name).replaceChildren();
   for (const one of document.querySelectorAll("[data-run]")) one.hidden = !choice.includes(Number(one.dataset.run));
-  const clock = new Clock(runs), options = { ...STAGE_OPTIONS, ...current.options };
+  const clock = new Clock(runs),
+    options = { ...STAGE_OPTIONS, ...current.options };
   Object.assign(current, { runs, clock, options, choice });
   stages();
-  const charts = new Charts(byId("charts"), runs, clock), modes = new Modes(byId("modes"), runs, clock);
+  const charts = new Charts(byId("charts"), runs, clock),
+    modes = new Modes(byId("modes"), runs, clock);
   current.impacts = new Impacts(byId("impacts"), runs, clock);
   Object.assign(current, { charts, modes, parts: [...current.stages, charts, modes] });
   controls();
   notes();
   clock.on("time", tellTime);
-  clock.on("time", () => { for (const stage of current.stages) stage.draw(); });
+  clock.on("time", () => {
+    for (const stage of current.stages) stage.draw();
+  });
   clock.seek(clock.start);
 }
 
 // A picture for each run, or one for both, with a common camera.
 function stages() {
-  const { runs, clock, options, overlay } = current, drawable = runs.filter((run) => run.scene), host = byId("stages");
+  const { runs, clock, options, overlay } = current,
+    drawable = runs.filter((run) => run.scene),
+    host = byId("stages");
   for (const stage of current.stages ?? []) stage.close();
   host.replaceChildren();
   host.classList.toggle("two", drawable.length > 1 && !overlay);
   current.stages = [];
   for (const run of runs) {
-    if (!run.scene) host.append(element("p", { class: "fault" }, "The mechanism is not drawn. ", named(run.info.fault, "why")));
+    if (!run.scene)
+      host.append(element("p", { class: "fault" }, "The mechanism is not drawn. ", named(run.info.fault, "why")));
   }
   if (!drawable.length) return;
   options.full = Math.max(...runs.map((run) => (run.longest ??= longest(run))));
@@ -46,7 +53,14 @@ function stages() {
     const box = element("div", { class: "stage" });
     box.style.height = `${stageHeight(host.clientWidth / (overlay ? 1 : drawable.length), group[0].scene)}px`;
     const figure = element("figure", { class: "picture" }, box);
-    if (runs.length > 1) figure.append(element("figcaption", {}, ...group.flatMap((run, k) => (k ? [" over ", named(run.label)] : [named(run.label)]))));
+    if (runs.length > 1)
+      figure.append(
+        element(
+          "figcaption",
+          {},
+          ...group.flatMap((run, k) => (k ? [" over ", named(run.label)] : [named(run.label)])),
+        ),
+      );
     host.append(figure);
     current.stages.push(new Stage(box, group, clock, current.camera, options));
   }
@@ -55,13 +69,16 @@ function stages() {
 
 // As high as the motion needs at this width, within limits.
 function stageHeight(width, { low, high, dimension, size }) {
-  const most = Math.min(0.5 * window.innerHeight, 560), room = 0.2 * size;
+  const most = Math.min(0.5 * window.innerHeight, 560),
+    room = 0.2 * size;
   const wanted = dimension === 2 ? (width * (high[1] - low[1] + room)) / (high[0] - low[0] + room) : most;
   return Math.round(Math.min(Math.max(wanted, 230), Math.max(most, 280)));
 }
 
 function controls() {
-  const { clock, runs } = current, [choices, speed] = speeds(clock.length), drawable = runs.find((run) => run.scene);
+  const { clock, runs } = current,
+    [choices, speed] = speeds(clock.length),
+    drawable = runs.find((run) => run.scene);
   byId("speed").replaceChildren(...choices.map((x) => element("option", { value: String(x) }, speedName(x))));
   clock.speed = speed;
   byId("speed").value = String(speed);
@@ -79,15 +96,19 @@ function controls() {
   byId("picture-tools").hidden = !drawable;
 }
 
-function pressed(name, on) { byId(name).setAttribute("aria-pressed", String(on)); }
+function pressed(name, on) {
+  byId(name).setAttribute("aria-pressed", String(on));
+}
 
 // What is shown of the rows, what is magnified, and what arrows mean.
 function notes() {
   const lines = current.runs.flatMap(({ info, label }) => {
     const words = [];
     if (info.shown < info.rows) {
-      words.push(`${info.shown} of ${info.rows} rows are shown, all impacts and changes of contact modes among them; `
-        + `between them coordinates are off by at most ${digits(info.error, 2)} of their range`);
+      words.push(
+        `${info.shown} of ${info.rows} rows are shown, all impacts and changes of contact modes among them; ` +
+          `between them coordinates are off by at most ${digits(info.error, 2)} of their range`,
+      );
     } else words.push(`all ${info.rows} rows are shown`);
     if (info.unusable) words.push(`${info.unusable} rows with values that are not numbers are left out`);
     return [`${current.runs.length > 1 ? `${label.slice(0, 80)}: ` : ""}${words.join("; ")}.`];
@@ -97,12 +118,22 @@ function notes() {
 }
 
 function tellMagnification() {
-  const { options, runs } = current, scene = runs.find((run) => run.scene)?.scene;
-  if (!scene) { byId("legend").textContent = ""; return; }
-  const factor = digits(options.magnify, 3), words = [];
-  if (scene.loose) words.push(options.magnify === 1 ? "drawn to scale" : `clearances and motions in them are drawn ${factor} times their size`);
+  const { options, runs } = current,
+    scene = runs.find((run) => run.scene)?.scene;
+  if (!scene) {
+    byId("legend").textContent = "";
+    return;
+  }
+  const factor = digits(options.magnify, 3),
+    words = [];
+  if (scene.loose)
+    words.push(
+      options.magnify === 1 ? "drawn to scale" : `clearances and motions in them are drawn ${factor} times their size`,
+    );
   if (options.full > 0) {
-    words.push(`arrows: mean ${scene.dimension === 2 ? "normal contact forces" : "contact forces"} on the second body, without impacts`);
+    words.push(
+      `arrows: mean ${scene.dimension === 2 ? "normal " : ""}contact forces on the second body, without impacts`,
+    );
   }
   if (runs.some((run) => run.impactT.length)) words.push("rings: impacts, larger with the impulse");
   byId("legend").textContent = words.join(" · ");
@@ -110,17 +141,22 @@ function tellMagnification() {
 }
 
 function tellTime() {
-  const { clock, runs } = current, { t } = clock;
+  const { clock, runs } = current,
+    { t } = clock;
   byId("time").value = String(clock.length > 0 ? ((t - clock.start) / clock.length) * 1e5 : 0);
   const places = Math.min(Math.max(Math.ceil(4 - Math.log10(clock.length || 1)), 3), 9);
   byId("clock").textContent = `${t.toFixed(places)} s`;
-  const next = runs.map((run) => [run, run.impactFrom(t, 1)]).filter(([, at]) => at !== undefined).sort((a, b) => a[1] - b[1])[0];
+  const next = runs
+    .map((run) => [run, run.impactFrom(t, 1)])
+    .filter(([, at]) => at !== undefined)
+    .sort((a, b) => a[1] - b[1])[0];
   const now = runs.find((run) => run.instants[rowAt(run.instants, t)] === t);
   if (clock.playing && performance.now() - (current.told ?? 0) < 120) return;
   current.told = performance.now();
   const line = byId("next-impact");
   if (now) line.replaceChildren("impact now: ", ...contactsAt(now, t));
-  else if (next) line.replaceChildren(`next impact in ${quantity(next[1] - t, "s")}: `, ...contactsAt(next[0], next[1]));
+  else if (next)
+    line.replaceChildren(`next impact in ${quantity(next[1] - t, "s")}: `, ...contactsAt(next[0], next[1]));
   else line.replaceChildren(runs.some((run) => run.impactT.length) ? "no further impact" : "no impacts");
 }
 
@@ -163,8 +199,21 @@ const ACTIONS = {
   },
 };
 const KEYS = {
-  " ": "play", n: "next", p: "previous", 0: "whole", "+": "closer", "=": "closer", "-": "wider", Home: "start", End: "end",
-  f: "forces", t: "traces", b: "names", o: "overlay", d: "theme", r: "home",
+  " ": "play",
+  n: "next",
+  p: "previous",
+  0: "whole",
+  "+": "closer",
+  "=": "closer",
+  "-": "wider",
+  Home: "start",
+  End: "end",
+  f: "forces",
+  t: "traces",
+  b: "names",
+  o: "overlay",
+  d: "theme",
+  r: "home",
 };
 
 function theme(name) {
@@ -173,12 +222,15 @@ function theme(name) {
 }
 
 function wire() {
-  for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => ACTIONS[button.dataset.do]());
+  for (const button of document.querySelectorAll("[data-do]"))
+    button.addEventListener("click", () => ACTIONS[button.dataset.do]());
   byId("time").addEventListener("input", (event) => {
     current.clock.pause();
     current.clock.seek(current.clock.start + (event.target.value / 1e5) * current.clock.length);
   });
-  byId("speed").addEventListener("change", (event) => { current.clock.speed = Number(event.target.value); });
+  byId("speed").addEventListener("change", (event) => {
+    current.clock.speed = Number(event.target.value);
+  });
   byId("magnify").addEventListener("input", (event) => {
     current.magnify = current.options.magnify = 10 ** Number(event.target.value);
     tellMagnification();
@@ -187,26 +239,43 @@ function wire() {
   byId("filter").addEventListener("input", (event) => current.charts.choose(event.target.value));
   document.addEventListener("keydown", (event) => {
     const { tagName, type } = event.target;
-    if (event.ctrlKey || event.metaKey || event.altKey || tagName === "SELECT" || (tagName === "INPUT" && type !== "range")) return;
+    if (
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      tagName === "SELECT" ||
+      (tagName === "INPUT" && type !== "range")
+    )
+      return;
     if (event.key === " " && /^(BUTTON|SUMMARY|A)$/.test(tagName)) return;
     if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
       if (type === "range") return;
       current.clock.step((event.key === "ArrowRight" ? 1 : -1) * (event.shiftKey ? 20 : 1));
-    } else if (KEYS[event.key] && !(type === "range" && /^(Home|End|[-+=])$/.test(event.key))) ACTIONS[KEYS[event.key]]();
+    } else if (KEYS[event.key] && !(type === "range" && /^(Home|End|[-+=])$/.test(event.key)))
+      ACTIONS[KEYS[event.key]]();
     else return;
     event.preventDefault();
   });
-  let before = "light";
-  window.addEventListener("beforeprint", () => { before = document.documentElement.dataset.theme; theme("light"); });
-  window.addEventListener("afterprint", () => theme(before));
+  const before = {};
+  window.addEventListener("beforeprint", () => {
+    Object.assign(before, { theme: document.documentElement.dataset.theme, rows: current.impacts.shown });
+    theme("light");
+    current.impacts.fill(25);
+  });
+  window.addEventListener("afterprint", () => {
+    theme(before.theme);
+    current.impacts.fill(before.rows);
+  });
 }
 
 // Which of several runs are shown.
 function pickers() {
-  const count = facts.runs.length, host = byId("pickers");
+  const count = facts.runs.length,
+    host = byId("pickers");
   host.hidden = count < 2;
   if (count < 2) return [0];
-  const choice = [0, count - 1], name = (info, k) => info.label.slice(0, 80) || `run ${k + 1}`;
+  const choice = [0, count - 1],
+    name = (info, k) => info.label.slice(0, 80) || `run ${k + 1}`;
   const selects = [byId("first"), byId("second")];
   selects.forEach((select, i) => {
     if (i) select.append(element("option", { value: "-1" }, "nothing"));
@@ -225,7 +294,7 @@ async function main() {
   wire();
   await show(pickers());
   document.body.dataset.ready = String(Math.round(performance.now()));
-  window.nonsmooth = current;  // for the console and for tests
+  window.nonsmooth = current; // for the console and for tests
 }
 
 main().catch((error) => {

@@ -11,10 +11,18 @@ class Mechanism {
     this.pushes = new Map();
   }
 
-  frame(body) { return this.frames.get(body) ?? GROUND; }
-  fixed(body) { return !this.frames.has(body); }
-  spot({ body, at }) { return placed(this.frame(body), at); }
-  vector(body, local) { return turned(this.frame(body), local); }
+  frame(body) {
+    return this.frames.get(body) ?? GROUND;
+  }
+  fixed(body) {
+    return !this.frames.has(body);
+  }
+  spot({ body, at }) {
+    return placed(this.frame(body), at);
+  }
+  vector(body, local) {
+    return turned(this.frame(body), local);
+  }
 
   colour(body) {
     const k = this.order.get(body);
@@ -22,19 +30,35 @@ class Mechanism {
   }
 
   // Pixels of a symbol's stroke.
-  px(share, least = 1) { return Math.max(share * this.w * this.ink.scale, least); }
+  px(share, least = 1) {
+    return Math.max(share * this.w * this.ink.scale, least);
+  }
 }
 
 function solid(m, corners, colour, inner, style = {}) {
-  const faces = [[0, 1, 3, 2], [4, 5, 7, 6], [0, 1, 5, 4], [2, 3, 7, 6], [0, 2, 6, 4], [1, 3, 7, 5]];
+  const faces = [
+    [0, 1, 3, 2],
+    [4, 5, 7, 6],
+    [0, 1, 5, 4],
+    [2, 3, 7, 6],
+    [0, 2, 6, 4],
+    [1, 3, 7, 5],
+  ];
   for (const face of faces)
-    m.ink.face(face.map((i) => corners[i]), { fill: colour, inner, colour, width: 0.8, ...style });
+    m.ink.face(
+      face.map((i) => corners[i]),
+      { fill: colour, inner, colour, width: 0.8, ...style },
+    );
 }
 
 function coil(m, one) {
-  const a = m.spot(one.a), b = m.spot(one.b), line = sub(b, a), points = [a];
+  const a = m.spot(one.a),
+    b = m.spot(one.b),
+    line = sub(b, a),
+    points = [a];
   const across = mul(unit(cross(line, m.ink.camera.toward)), 2.2 * m.w);
-  for (let i = 0; i <= 12; i++) points.push(add(add(a, line, 0.15 + (0.7 * i) / 12), across, i % 12 ? (i % 2 ? 1 : -1) : 0));
+  for (let i = 0; i <= 12; i++)
+    points.push(add(add(a, line, 0.15 + (0.7 * i) / 12), across, i % 12 ? (i % 2 ? 1 : -1) : 0));
   m.ink.line([...points, b], { colour: m.colours.ink, width: 1.1, layer: m.ink.camera.flat ? 4 : 0 });
 }
 
@@ -43,13 +67,22 @@ function rod(m, one) {
   m.ink.line([m.spot(one.a), m.spot(one.b)], one.dotted ? { ...style, width: 1.4, dash: [2, 4] } : style);
 }
 
-function dotted(m, one) { m.ink.dot(m.spot(one.spot), m.px(0.7, 2), { fill: m.colours.ink, layer: 6 }); }
+function dotted(m, one) {
+  m.ink.dot(m.spot(one.spot), m.px(0.7, 2), { fill: m.colours.ink, layer: 6 });
+}
 
 // An arc with a head, about an axis.
 function arc(m, one) {
-  const centre = m.spot(one.pivot), flat = m.ink.camera.flat;
+  const centre = m.spot(one.pivot),
+    flat = m.ink.camera.flat;
   const axis = flat || !one.axis.some(Boolean) ? [0, 0, 1] : unit(one.a ? m.vector(one.a.body, one.axis) : one.axis);
-  const [u, v] = flat ? [[1, 0, 0], [0, 1, 0]] : perpendicular(axis), points = [];
+  const [u, v] = flat
+      ? [
+          [1, 0, 0],
+          [0, 1, 0],
+        ]
+      : perpendicular(axis),
+    points = [];
   for (let i = 0; i <= 20; i++) {
     const angle = -0.5 + (2.6 * i) / 20;
     points.push(add(add(centre, u, 7 * m.w * Math.cos(angle)), v, 7 * m.w * Math.sin(angle)));
@@ -62,14 +95,19 @@ function pull(m, one) {
   const along = one.along.some(Boolean) ? one.along : [1, 0, 0];
   const direction = unit(one.fixed ? m.vector(one.spot.body, along) : [along[0], along[1], along[2] ?? 0]);
   const at = m.spot(one.spot);
-  m.ink.arrow(add(at, direction, -14 * m.w), mul(direction, 14 * m.w), { colour: m.colours.soft, width: 2, layer: 8.5 });
+  m.ink.arrow(add(at, direction, -14 * m.w), mul(direction, 14 * m.w), {
+    colour: m.colours.soft,
+    width: 2,
+    layer: 8.5,
+  });
 }
 
 function field(m, one) {
   const size = Math.hypot(...one.acceleration);
   if (!size) return;
   const direction = unit([one.acceleration[0], one.acceleration[1] ?? 0, one.acceleration[2] ?? 0]);
-  const { ink } = m, { right, up, middle } = ink.camera;
+  const { ink } = m,
+    { right, up, middle } = ink.camera;
   const corner = add(add(middle, right, (ink.width / 2 - 26) / ink.scale), up, (ink.height / 2 - 16) / ink.scale);
   ink.arrow(corner, mul(direction, 34 / ink.scale), { colour: m.colours.soft, width: 1.6, layer: 8.5 });
   ink.text(add(corner, right, -4 / ink.scale), "g", { fill: m.colours.soft, halo: m.colours.card, layer: 8.5 });

@@ -11,7 +11,8 @@ class Stage {
   constructor(host, runs, clock, camera, options) {
     Object.assign(this, { host, runs, clock, camera, options });
     this.canvas = element("canvas", {
-      tabindex: "0", role: "img",
+      tabindex: "0",
+      role: "img",
       "aria-label": "mechanism in motion; arrow keys turn or shift, plus and minus change the size, home resets",
     });
     host.append(this.canvas);
@@ -25,10 +26,13 @@ class Stage {
     this.resize();
   }
 
-  close() { this.watch.disconnect(); }
+  close() {
+    this.watch.disconnect();
+  }
 
   resize() {
-    const { clientWidth, clientHeight } = this.host, ratio = window.devicePixelRatio || 1;
+    const { clientWidth, clientHeight } = this.host,
+      ratio = window.devicePixelRatio || 1;
     if (!clientWidth || !clientHeight) return;
     Object.assign(this, { width: clientWidth, height: clientHeight, ratio });
     for (const canvas of [this.canvas, this.back]) {
@@ -68,15 +72,19 @@ class Stage {
   }
 
   mechanism(ink, run, k) {
-    const { t } = this.clock, row = rowAt(run.t, t), m = new Mechanism(run, row, t, { ink, colours: this.colours, magnify: this.options.magnify });
-    const flat = this.camera.flat, table = flat ? PLANAR : SPATIAL;
+    const { t } = this.clock,
+      row = rowAt(run.t, t),
+      m = new Mechanism(run, row, t, { ink, colours: this.colours, magnify: this.options.magnify });
+    const flat = this.camera.flat,
+      table = flat ? PLANAR : SPATIAL;
     if (this.options.traces) this.tails(m, k);
-    if (flat) planarBodies(m); else spatialBodies(m);
+    if (flat) planarBodies(m);
+    else spatialBodies(m);
     for (const part of run.scene.parts) {
       part.shown = null;
       for (const one of part.primitives) table[one.kind]?.(m, one, part);
     }
-    const next = Math.min(row + 1, run.t.length - 1);  // forces are means of the step that ends in a row
+    const next = Math.min(row + 1, run.t.length - 1); // forces are means of the step that ends in a row
     if (!flat) spatialPushes(m, next);
     if (this.options.forces) this.arrows(m, next);
     this.rings(m);
@@ -106,7 +114,9 @@ class Stage {
 
   // The last stretch of each path.
   tails(m, k) {
-    const { run, t, row } = m, first = rowAt(run.t, t - 0.02 * this.clock.length), stride = Math.max(1, Math.floor((row - first) / 40));
+    const { run, t, row } = m,
+      first = rowAt(run.t, t - 0.02 * this.clock.length),
+      stride = Math.max(1, Math.floor((row - first) / 40));
     if (k) return;
     for (const body of run.scene.bodies) {
       const points = [];
@@ -117,31 +127,42 @@ class Stage {
   }
 
   arrows(m, row) {
-    this.drawn = 0;  // for tests
+    this.drawn = 0; // for tests
     const reach = ARROW * m.w;
     for (const [gap, { p, n, force }] of m.pushes) {
-      const vector = force ?? mul(n, m.run.tables.lam_N[gap]?.[row] ?? 0), size = norm(vector), share = size / this.options.full;
+      const vector = force ?? mul(n, m.run.tables.lam_N[gap]?.[row] ?? 0),
+        size = norm(vector),
+        share = size / this.options.full;
       if (!(share > SHORTEST)) continue;
-      m.ink.arrow(p, mul(vector, (reach * Math.min(share, 1.5)) / size), { colour: this.colours.hit, width: m.px(1, 2.6) });
+      m.ink.arrow(p, mul(vector, (reach * Math.min(share, 1.5)) / size), {
+        colour: this.colours.hit,
+        width: m.px(1, 2.6),
+      });
       this.drawn += 1;
     }
   }
 
   // What an arrow's length means, in the lower left corner.
   measure(ink) {
-    const { camera, colours } = this, length = ARROW * (this.last.scene.grain / 100) * ink.scale;
-    const share = Math.min(1, this.width / 3 / length), foot = add(camera.middle, camera.right, (14 - this.width / 2) / ink.scale);
-    const at = add(foot, camera.up, (14 - this.height / 2) / ink.scale), reach = mul(camera.right, (share * length) / ink.scale);
+    const { camera, colours } = this,
+      length = ARROW * (this.last.scene.grain / 100) * ink.scale;
+    const share = Math.min(1, this.width / 3 / length),
+      foot = add(camera.middle, camera.right, (14 - this.width / 2) / ink.scale);
+    const at = add(foot, camera.up, (14 - this.height / 2) / ink.scale),
+      reach = mul(camera.right, (share * length) / ink.scale);
     ink.arrow(at, reach, { colour: colours.hit, width: 2.6 });
     ink.text(at, quantity(share * this.options.full, "N"), { fill: colours.ink, halo: colours.card, layer: 11 });
   }
 
   // Rings where impacts were a moment ago; their size tells the impulse.
   rings(m) {
-    const { run, t } = m, life = Math.max(0.3 * this.clock.speed, 1e-9), impulse = run.tables.impacts[0] ?? [];
+    const { run, t } = m,
+      life = Math.max(0.3 * this.clock.speed, 1e-9),
+      impulse = run.tables.impacts[0] ?? [];
     run.strongest ??= impulse.reduce((most, x) => Math.max(most, x), 0) || 1;
     for (let i = rowAt(run.impactT, t); i >= 0 && run.impactT[i] > t - life; i--) {
-      const push = m.pushes.get(run.impactGap[i]), age = (t - run.impactT[i]) / life;
+      const push = m.pushes.get(run.impactGap[i]),
+        age = (t - run.impactT[i]) / life;
       if (age < 0 || !push) continue;
       const radius = m.px(1.2 + 7 * Math.sqrt(impulse[i] / run.strongest), 3) * (0.6 + 0.6 * age);
       m.ink.dot(push.p, radius, { colour: this.colours.bad, width: 2.2, alpha: 1 - age, layer: 10 });
@@ -156,7 +177,9 @@ class Stage {
   }
 
   gestures() {
-    const { canvas, camera } = this, scale = () => camera.scale(this.width, this.height), touches = new Map();
+    const { canvas, camera } = this,
+      scale = () => camera.scale(this.width, this.height),
+      touches = new Map();
     canvas.addEventListener("pointerdown", (event) => {
       canvas.focus({ preventScroll: true });
       canvas.setPointerCapture(event.pointerId);
@@ -165,7 +188,8 @@ class Stage {
     canvas.addEventListener("pointermove", (event) => {
       const before = touches.get(event.pointerId);
       if (!before) return;
-      const x = event.clientX - before.clientX, y = event.clientY - before.clientY;
+      const x = event.clientX - before.clientX,
+        y = event.clientY - before.clientY;
       if (touches.size === 2) {
         const [other] = [...touches.values()].filter((one) => one.pointerId !== event.pointerId);
         const apart = (one) => Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
@@ -173,16 +197,26 @@ class Stage {
       } else if (camera.flat || event.shiftKey || before.button === 2) camera.pan(x, y, scale());
       else camera.orbit(0.008 * x, 0.008 * y);
       const button = before.button;
-      touches.set(event.pointerId, { pointerId: event.pointerId, clientX: event.clientX, clientY: event.clientY, button });
+      touches.set(event.pointerId, {
+        pointerId: event.pointerId,
+        clientX: event.clientX,
+        clientY: event.clientY,
+        button,
+      });
     });
-    for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, (event) => touches.delete(event.pointerId));
+    for (const end of ["pointerup", "pointercancel"])
+      canvas.addEventListener(end, (event) => touches.delete(event.pointerId));
     canvas.addEventListener("contextmenu", (event) => event.preventDefault());
     canvas.addEventListener("dblclick", () => camera.home());
-    canvas.addEventListener("wheel", (event) => {
-      if (document.activeElement !== canvas && !event.ctrlKey) return;  // until it is chosen, the page scrolls
-      event.preventDefault();
-      camera.closer(Math.exp(-0.0015 * event.deltaY));
-    }, { passive: false });
+    canvas.addEventListener(
+      "wheel",
+      (event) => {
+        if (document.activeElement !== canvas && !event.ctrlKey) return; // until it is chosen, the page scrolls
+        event.preventDefault();
+        camera.closer(Math.exp(-0.0015 * event.deltaY));
+      },
+      { passive: false },
+    );
     canvas.addEventListener("keydown", (event) => {
       const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
       if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -205,7 +239,8 @@ function centreAt(run, { columns }, row) {
 
 // The force that is drawn at full length: the 99th percentile of what presses, so that one peak does not hide the rest.
 function longest(run) {
-  const pressing = [], { force, lam_N } = run.tables;
+  const pressing = [],
+    { force, lam_N } = run.tables;
   if (force) {
     for (let i = 0; i < force.length; i += 3) {
       for (let row = 0; row < force[i].length; row++) {

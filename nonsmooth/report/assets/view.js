@@ -6,7 +6,10 @@ const mul = (a, k) => [k * a[0], k * a[1], k * a[2]];
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
 const norm = (a) => Math.hypot(a[0], a[1], a[2]);
-const unit = (a) => { const size = norm(a); return size > 0 ? mul(a, 1 / size) : [0, 0, 0]; };
+const unit = (a) => {
+  const size = norm(a);
+  return size > 0 ? mul(a, 1 / size) : [0, 0, 0];
+};
 
 // Ground components of a vector, and ground place of a point, of a frame; local ones have two or three components.
 const turned = (f, v) => add(add(mul(f.x, v[0] ?? 0), f.y, v[1] ?? 0), f.z, v[2] ?? 0);
@@ -15,7 +18,12 @@ const placed = (f, v) => add(f.p, turned(f, v));
 // Two unit vectors perpendicular to a unit vector and to each other.
 function perpendicular(n) {
   const k = [0, 1, 2].reduce((a, b) => (Math.abs(n[b]) < Math.abs(n[a]) ? b : a));
-  const u = unit(cross(n, [0, 1, 2].map((i) => (i === k ? 1 : 0))));
+  const u = unit(
+    cross(
+      n,
+      [0, 1, 2].map((i) => (i === k ? 1 : 0)),
+    ),
+  );
   return [u, cross(n, u)];
 }
 
@@ -34,12 +42,18 @@ class Camera {
   }
 
   turn() {
-    const { elevation: e, azimuth: a } = this, up = this.scene.vertical;
+    const { elevation: e, azimuth: a } = this,
+      up = this.scene.vertical;
     if (this.flat) Object.assign(this, { right: [1, 0, 0], up: [0, 1, 0], toward: [0, 0, 1] });
     else {
       const seen = [Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)];
       this.toward = [0, 1, 2].map((i) => seen[(i + 2 - up) % 3]);
-      this.right = unit(cross([0, 1, 2].map((i) => (i === up ? 1 : 0)), this.toward));
+      this.right = unit(
+        cross(
+          [0, 1, 2].map((i) => (i === up ? 1 : 0)),
+          this.toward,
+        ),
+      );
       this.up = cross(this.toward, this.right);
     }
     for (const listener of this.listeners) listener();
@@ -64,8 +78,10 @@ class Camera {
 
   // Pixels per metre with which the whole motion fits into a picture.
   scale(width, height) {
-    const { low, high, size } = this.scene, spans = [this.right, this.up].map((axis) =>
-      [0, 1, 2].reduce((sum, i) => sum + Math.abs(axis[i]) * (high[i] - low[i]), 0));
+    const { low, high, size } = this.scene,
+      spans = [this.right, this.up].map((axis) =>
+        [0, 1, 2].reduce((sum, i) => sum + Math.abs(axis[i]) * (high[i] - low[i]), 0),
+      );
     const room = 0.12 * size + 2 * 14 * (this.scene.grain / 100);
     return this.zoom * Math.min(width / (spans[0] + room), height / (spans[1] + room));
   }
@@ -77,7 +93,9 @@ function palette() {
   const found = Object.fromEntries(names.map((name) => [name, css(`--${name}`)]));
   found.own = ["--c0", "--c2", "--c4", "--c3", "--c5", "--c1"].map(css);
   found.series = ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c7"].map(css);
-  found.modes = Object.fromEntries(["open", "closed", "stick", "slip", "other"].map((name) => [name, css(`--${name}`)]));
+  found.modes = Object.fromEntries(
+    ["open", "closed", "stick", "slip", "other"].map((name) => [name, css(`--${name}`)]),
+  );
   return found;
 }
 
@@ -104,18 +122,25 @@ class Ink {
     ];
   }
 
-  depth(p) { return dot(p, this.camera.toward); }
+  depth(p) {
+    return dot(p, this.camera.toward);
+  }
 
   put(points, style) {
     let depth = 0;
     for (const p of points) depth += this.depth(p);
     this.items.push({
-      points: points.map((p) => this.at(p)), depth: depth / points.length + (style.nearer ?? 0), layer: style.layer ?? 0,
-      alpha: this.alpha * (style.alpha ?? 1), style,
+      points: points.map((p) => this.at(p)),
+      depth: depth / points.length + (style.nearer ?? 0),
+      layer: style.layer ?? 0,
+      alpha: this.alpha * (style.alpha ?? 1),
+      style,
     });
   }
 
-  line(points, style) { this.put(points, style); }
+  line(points, style) {
+    this.put(points, style);
+  }
 
   // A polygon; in space lit from the upper left of the viewer.
   face(points, style) {
@@ -134,21 +159,40 @@ class Ink {
   }
 
   // A symbol of a fixed number of pixels.
-  dot(centre, radius, style) { this.disc(centre, radius, { ...style, pixels: true }); }
+  dot(centre, radius, style) {
+    this.disc(centre, radius, { ...style, pixels: true });
+  }
 
-  text(at, words, style) { this.put([at], { ...style, words }); }
+  text(at, words, style) {
+    this.put([at], { ...style, words });
+  }
 
   // From a foot along a vector, with a head.
   arrow(foot, vector, style) {
-    const tip = add(foot, vector), [x0, y0] = this.at(foot), [x1, y1] = this.at(tip);
-    const length = Math.hypot(x1 - x0, y1 - y0), width = style.width ?? 3;
+    const tip = add(foot, vector),
+      [x0, y0] = this.at(foot),
+      [x1, y1] = this.at(tip);
+    const length = Math.hypot(x1 - x0, y1 - y0),
+      width = style.width ?? 3;
     if (length < 1) return;
-    const [ux, uy] = [(x1 - x0) / length, (y1 - y0) / length], head = Math.min(4.2 * width, 0.7 * length);
+    const [ux, uy] = [(x1 - x0) / length, (y1 - y0) / length],
+      head = Math.min(4.2 * width, 0.7 * length);
     const p = (along, across) => [x0 + along * ux - across * uy, y0 + along * uy + across * ux];
-    const w = width / 2, outline = [[0, w], [length - head, w], [length - head, 3.2 * w], [length, 0],
-      [length - head, -3.2 * w], [length - head, -w], [0, -w]].map(([a, b]) => p(a, b));
+    const w = width / 2,
+      outline = [
+        [0, w],
+        [length - head, w],
+        [length - head, 3.2 * w],
+        [length, 0],
+        [length - head, -3.2 * w],
+        [length - head, -w],
+        [0, -w],
+      ].map(([a, b]) => p(a, b));
     this.items.push({
-      points: outline, depth: this.depth(foot), layer: style.layer ?? 9, alpha: this.alpha * (style.alpha ?? 1),
+      points: outline,
+      depth: this.depth(foot),
+      layer: style.layer ?? 9,
+      alpha: this.alpha * (style.alpha ?? 1),
       style: { fill: style.colour, close: true },
     });
   }

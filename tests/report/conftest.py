@@ -1,6 +1,6 @@
-"""A headless Chromium, told what to do over a pipe: pages, keys, pointer, pictures, and what its console says.
+"""Runs to make pages of, and a headless Chromium, told what to do over a pipe: pages, keys, pointer, pictures.
 
-Needs nothing but the browser itself; where none is found, `chromium` is None and the tests that need it are skipped.
+It needs nothing but the browser itself; where none is found, `chromium` is None and the tests that need it are skipped.
 """
 
 from __future__ import annotations
@@ -13,8 +13,29 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+from nonsmooth import (
+    Compliant,
+    CompliantDae,
+    ErrorControl,
+    GaussQP,
+    Gravity,
+    Ground,
+    Landing,
+    Model,
+    MoreauJean,
+    PlanarBody,
+    PointPlane,
+    Rigid,
+    Trajectory,
+    simulate,
+)
+from nonsmooth.laws.normal.hysteresis import LankaraniNikravesh
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 FLAGS = (
@@ -200,3 +221,66 @@ class Browser:
             time.sleep(0.3)
         data = self.tell("Page.captureScreenshot", format="png")["data"]
         path.write_bytes(base64.b64decode(data))
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of pages."""
+    program = chromium()
+    if program is None:
+        pytest.skip("no Chromium on the path, and none named by the variable CHROMIUM")
+    with Browser(program) as one:
+        yield one
+
+
+@pytest.fixture(scope="package")
+def crank() -> Trajectory:
+    """A slider-crank whose slider rattles in its guide: impacts, sticking and sliding."""
+    from nonsmooth_problems import slider_crank_translational
+
+    return simulate(slider_crank_translational().build(), GaussQP(), t_end=0.1, dt=Landing(1e-6, 1e-4))
+
+
+@pytest.fixture(scope="package")
+def robot() -> Trajectory:
+    """A robot in space whose platform rattles in a guide."""
+    from nonsmooth_problems import polishing_robot
+
+    return simulate(polishing_robot().build(), MoreauJean(), t_end=0.02, dt=1e-3)
+
+
+@pytest.fixture(scope="package")
+def worlds() -> dict[str, Trajectory]:
+    """The same slider on its rod with rigid and with compliant contact."""
+    from nonsmooth_problems import slider_rod
+
+    soft = Compliant(LankaraniNikravesh(stiffness=1e10, exponent=1.5, restitution=0.9))
+    control = ErrorControl(1e-6, 1e-8, 1e-6, 1e-4)
+    return {
+        "rigid": simulate(slider_rod(2).build(), GaussQP(), t_end=4e-3, dt=Landing(1e-6, 1e-4)),
+        "compliant": simulate(slider_rod(2, soft).build(), CompliantDae(), t_end=4e-3, dt=control),
+    }
+
+
+#: names that would act if they were ever markup or code
+HOSTILE = (
+    "<script>window[`acted`]=1</script>",
+    "</script><img src=x onerror=window[`acted`]=1>",
+    "\"quoted\" & 'single' \\u0041 ${window} `x`",
+    "\u202eeman desrever \u0645\u0631\u062d\u0628\u0627",
+    "long" * 2500,
+)
+
+
+@pytest.fixture(scope="package")
+def hostile() -> Trajectory:
+    """Bodies, joints and sources with names that would act if they were ever markup or code."""
+    elements: list[Any] = [Ground(), Gravity(acceleration=(0.0, -9.81))]
+    for i, name in enumerate(HOSTILE):
+        elements.append(PlanarBody(name, mass=0.1, inertia=1e-4, position=(0.1 * i, 0.0)))
+        law = Rigid(restitution=0.5, friction=0.1)
+        elements.append(PointPlane(f"wall {name}", "ground", name, at_a=(0.0, -0.01), contact=law))
+    source = {"value": 0.1, "unit": "kg", "kind": "given", "source": HOSTILE[0], "note": HOSTILE[1]}
+    origin = {f"{HOSTILE[2]}.mass": source}
+    model = Model(elements, name=HOSTILE[1], provenance=origin)
+    return simulate(model.build(), GaussQP(), t_end=0.1, dt=Landing(1e-6, 1e-3))

@@ -1,0 +1,337 @@
+"""Pages in a real browser: nothing is asked of a network, nothing goes wrong, and controls do what they say."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nonsmooth import Trajectory
+from nonsmooth.report import Picture, Table, frame, study_page, write, write_text
+
+pytestmark = pytest.mark.slow
+
+Shown = Callable[..., Any]
+
+
+@pytest.fixture
+def shown(browser: Any, tmp_path: Path) -> Shown:
+    """Opens the page of runs and returns the browser, which must have nothing to complain of."""
+
+    def show(runs: Any, width: int = 1280, dark: bool = False, **options: Any) -> Any:
+        write(runs, tmp_path / "run.html", **options)
+        browser.open(tmp_path / "run.html", width=width, dark=dark)
+        clean(browser)
+        return browser
+
+    return show
+
+
+def clean(browser: Any) -> None:
+    browser.run("1")  # what the page has said until now has arrived
+    assert browser.console == []
+    assert browser.foreign_requests() == []
+
+
+def time_of(browser: Any) -> float:
+    return float(browser.run("nonsmooth.clock.t"))
+
+
+def window_of(browser: Any) -> list[float]:
+    return list(browser.run("nonsmooth.clock.window"))
+
+
+def inked(browser: Any, selector: str) -> int:
+    """Pixels of a canvas that are not empty."""
+    return int(
+        browser.run(
+            f"(() => {{ const c = document.querySelector({json.dumps(selector)});"
+            "const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
+            "let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n; })()"
+        )
+    )
+
+
+def checksum(browser: Any, selector: str = ".stage canvas") -> str:
+    """A text that tells one picture from another."""
+    return str(browser.run(f"document.querySelector({json.dumps(selector)}).toDataURL()"))
+
+
+# ----------------------------------------------------------------------------------------------------------- the pages
+
+
+@pytest.mark.parametrize("width", [400, 768, 1280, 1920])
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_page_fits_its_window(shown: Shown, crank: Trajectory, width: int, dark: bool) -> None:
+    page = shown(crank, width=width, dark=dark)
+    assert page.run("document.documentElement.scrollWidth") <= width  # nothing is cut off at the side
+    assert page.run("document.documentElement.dataset.theme") == ("dark" if dark else "light")
+    assert inked(page, ".stage canvas") > 1000
+    assert all(
+        page.run("[...document.querySelectorAll('.plot')].filter(p => p.clientWidth).map(p => p.clientWidth > 200)")
+    )
+
+
+def test_a_robot_in_space(shown: Shown, robot: Trajectory) -> None:
+    page = shown(robot)
+    before = checksum(page)
+    view = page.run("[nonsmooth.camera.azimuth, nonsmooth.camera.elevation]")
+    page.drag(".stage canvas", 80, 30)
+    after = page.run("[nonsmooth.camera.azimuth, nonsmooth.camera.elevation]")
+    # 0.008 rad a pixel: to the right the picture turns to the right, down it is seen from above
+    assert np.allclose(np.subtract(after, view), [-0.64, 0.24], atol=1e-9)
+    assert checksum(page) != before
+    page.wheel(".stage canvas", -300)  # it has been clicked, so that the wheel is its own
+    page.until("nonsmooth.camera.zoom > 1.5")
+    page.key("Home")
+    assert page.run("nonsmooth.camera.zoom") == 1
+    assert page.run("[nonsmooth.camera.azimuth, nonsmooth.camera.elevation]") == view
+    page.key("ArrowRight")
+    assert page.run("nonsmooth.camera.azimuth") == pytest.approx(view[0] - 0.1)
+    clean(page)
+
+
+def test_forces_of_contacts_in_space_are_drawn(shown: Shown, robot: Trajectory) -> None:
+    page = shown(robot)
+    force = np.linalg.norm(robot.contact_force.array, axis=2)
+    row = int(force.sum(axis=1).argmax())
+    assert force[row].max() > 0
+    page.run(f"nonsmooth.clock.seek({float(robot.t[row - 1] + robot.t[row]) / 2!r})")
+    assert page.run("nonsmooth.stages[0].drawn") == np.sum(force[row] > 0.005 * page.run("nonsmooth.options.full"))
+
+
+def test_two_runs_side_by_side_and_over_each_other(shown: Shown, worlds: dict[str, Trajectory]) -> None:
+    page = shown(worlds | {"again": worlds["compliant"]}, title="worlds")
+    assert page.run("nonsmooth.runs.map(run => run.label)") == ["rigid", "again"]
+    assert page.run("document.querySelectorAll('.stage').length") == 2
+    assert page.run("[...document.querySelectorAll('.verdict')].map(e => e.hidden)") == [False, True, False]
+    page.run("(() => { const s = document.getElementById('second'); s.value = '1';"
+             "s.dispatchEvent(new Event('change')); })()")  # fmt: skip
+    page.until("nonsmooth.runs[1].label === 'compliant'")
+    assert page.run("[...document.querySelectorAll('.verdict')].map(e => e.hidden)") == [False, False, True]
+    page.run("nonsmooth.clock.seek(0.002)")
+    value = page.run("document.querySelector('.chip[aria-pressed=\"true\"] .value').textContent")
+    assert value.count("|") == 1  # a value of each run
+    page.click("#overlay")
+    assert page.run("document.querySelectorAll('.stage').length") == 1
+    assert page.run("nonsmooth.stages[0].runs.length") == 2
+    page.key("o")
+    assert page.run("document.querySelectorAll('.stage').length") == 2
+    clean(page)
+
+
+def test_a_run_that_failed_is_shown_as_far_as_it_went(shown: Shown, crank: Trajectory) -> None:
+    page = shown(dataclasses.replace(crank, status="failed: no answer at t = 0.1 s"))
+    assert page.run("document.querySelector('.badge').textContent") == "failed"
+    assert "no answer at t = 0.1 s" in page.run("document.querySelector('.verdict').textContent")
+    assert inked(page, ".stage canvas") > 1000
+
+
+def test_a_mechanism_that_is_not_known_leaves_the_charts(shown: Shown, crank: Trajectory) -> None:
+    manifest = {**crank.manifest, "model": {}, "parameters": {}}
+    page = shown(dataclasses.replace(crank, manifest=manifest))
+    assert "not drawn" in page.run("document.querySelector('.fault').textContent")
+    assert page.run("document.querySelectorAll('.chart').length") >= 6
+    page.click("#play")
+    page.until("nonsmooth.clock.t > nonsmooth.clock.start")
+    clean(page)
+
+
+def test_hostile_names_are_text(shown: Shown, hostile: Trajectory) -> None:
+    page = shown(hostile)
+    page.click("#names")
+    page.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    assert page.run("window.acted") is None
+    assert page.run("document.querySelectorAll('img').length") == 0
+    text = page.run("document.body.textContent")
+    assert hostile.manifest["model"]["name"] in text and hostile.q.names[1] in text  # it falls
+    assert page.run("document.title") == hostile.manifest["model"]["name"]
+    assert page.run("document.documentElement.scrollWidth") <= 1280  # ten thousand letters without a space
+    clean(page)
+
+
+def test_hostile_names_of_a_file(shown: Shown, hostile: Trajectory, tmp_path: Path) -> None:
+    hostile.save(tmp_path / "run.nc")
+    page = shown({"<img src=x onerror=window.acted=1>": Trajectory.load(tmp_path / "run.nc"), "b": hostile})
+    assert page.run("window.acted") is None and page.run("document.querySelectorAll('img').length") == 0
+    assert page.run("document.getElementById('first').value") == "0"
+
+
+def test_a_notebooks_frame(browser: Any, crank: Trajectory, tmp_path: Path) -> None:
+    text = f"<!DOCTYPE html><title>notebook</title><body data-ready='1'>{frame(crank)}</body>"
+    (tmp_path / "notebook.html").write_text(text, encoding="utf-8")
+    browser.open(tmp_path / "notebook.html")
+    # its own origin is out of reach, as it shall be; errors within it reach the console all the same
+    assert (
+        browser.run("(() => { try { return frames[0].document.title; } catch (e) { return e.name; } })()")
+        == "SecurityError"
+    )
+    browser.until("document.querySelector('iframe').clientHeight > 500")
+    clean(browser)
+
+
+def test_a_page_of_a_study(browser: Any, tmp_path: Path) -> None:
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"><rect width="60" height="40"/></svg>'
+    write_text(study_page("study", ["a line", Table(("x",), ((1.0,),)), Picture(svg)]), tmp_path / "study.html")
+    browser.tell("Page.navigate", url=(tmp_path / "study.html").as_uri())
+    browser.until("document.querySelector('img') && document.querySelector('img').naturalWidth === 60")
+    clean(browser)
+
+
+# --------------------------------------------------------------------------------------------------------- the controls
+
+
+def test_play_pause_and_speed(shown: Shown, crank: Trajectory) -> None:
+    page = shown(crank)
+    page.click("#play")
+    page.until("nonsmooth.clock.t > 0")
+    assert page.run("document.getElementById('play').getAttribute('aria-label')") == "pause"
+    page.run("document.activeElement.blur()")
+    page.key(" ")
+    assert page.run("nonsmooth.clock.playing") is False
+    stopped, picture = time_of(page), checksum(page)
+    page.run("new Promise(done => setTimeout(done, 150))")
+    assert time_of(page) == stopped and checksum(page) == picture
+    page.run("(() => { const s = document.getElementById('speed'); s.value = s.options[0].value;"
+             "s.dispatchEvent(new Event('change')); })()")  # fmt: skip
+    assert page.run("nonsmooth.clock.speed") == page.run("Number(document.getElementById('speed').options[0].value)")
+    clean(page)
+
+
+def test_impacts_one_after_the_other(shown: Shown, crank: Trajectory) -> None:
+    page = shown(crank)
+    instants = np.unique(crank.impacts["t"])
+    for k in range(3):
+        page.click("[data-do=next]")
+        assert time_of(page) == instants[k]
+    assert "impact now" in page.run("document.getElementById('next-impact').textContent")
+    page.key("p")
+    assert time_of(page) == instants[1]
+    assert page.run("nonsmooth.stages[0].last.t") == instants[1]  # the picture is of this time
+    page.run("nonsmooth.clock.seek(nonsmooth.clock.end)")
+    assert page.run("document.getElementById('next-impact').textContent") == "no further impact"
+
+
+def test_rows_by_arrow_keys_and_time_by_the_slider(shown: Shown, crank: Trajectory) -> None:
+    page = shown(crank)
+    page.key("ArrowRight")
+    page.key("ArrowRight", shift=True)
+    assert time_of(page) == crank.t[21]
+    page.key("ArrowLeft")
+    assert time_of(page) == crank.t[20]
+    page.click("#time")
+    # a pointer hits the middle of a slider of some 200 pixels within one of them
+    assert time_of(page) == pytest.approx(0.05, abs=0.1 / 200)
+    page.key("ArrowRight")  # of the slider itself, a step of 1e-5
+    assert time_of(page) > 0.05 - 0.1 / 200
+
+
+def test_charts_narrow_and_seek(shown: Shown, crank: Trajectory) -> None:
+    page = shown(crank)
+    page.drag(".plot", 120, 0, start=(-60, 0))
+    first, last = window_of(page)
+    inner = page.run("nonsmooth.charts.charts[0].inner")
+    assert last - first == pytest.approx(0.1 * 120 / inner, rel=0.02)  # a pixel of 120 at each end
+    page.click(".plot")
+    assert time_of(page) == pytest.approx((first + last) / 2, abs=(last - first) * 0.08)
+    page.click(".plot", clicks=2)
+    assert window_of(page) == [crank.t[0], crank.t[-1]]
+    page.key("+")
+    narrow = window_of(page)
+    assert narrow[1] - narrow[0] == pytest.approx(0.05)
+    page.key("-")
+    page.click("[data-do=whole]")
+    assert window_of(page) == [crank.t[0], crank.t[-1]]
+
+
+def test_contact_modes_lead_to_their_time(shown: Shown, crank: Trajectory) -> None:
+    page = shown(crank)
+    page.click(".bar")
+    assert time_of(page) == pytest.approx(0.05, abs=1e-3)
+    labels = page.run("[...document.querySelectorAll('#modes .label b')].map(e => e.textContent)")
+    assert labels == ["guide", *crank.gap.names]
+    said = page.run("document.querySelector('#modes .bar canvas').getAttribute('aria-label')")
+    assert said.startswith("guide: free ")
+
+
+def test_the_table_of_impacts(shown: Shown, crank: Trajectory) -> None:
+    page = shown(crank)
+    rows = "[...document.querySelectorAll('#impacts tbody tr')]"
+    assert page.run(f"{rows}.length") == min(100, len(crank.impacts))
+    page.click("#impacts th:nth-child(3) button")  # largest impulse first
+    strongest = crank.impacts[np.argmax(crank.impacts["P_N"])]
+    assert page.run(f"Number({rows}[0].dataset.t)") == strongest["t"]
+    page.click("#impacts tbody tr")
+    assert time_of(page) == strongest["t"]
+    if len(crank.impacts) > 100:
+        page.click(".more")
+        assert page.run(f"{rows}.length") == min(1000, len(crank.impacts))
+
+
+def test_curves_are_chosen_by_name(shown: Shown, crank: Trajectory) -> None:
+    page = shown(crank)
+    before = checksum(page, ".plot canvas")
+    page.click(".chip")
+    assert page.run("document.querySelector('.chip').getAttribute('aria-pressed')") == "false"
+    assert checksum(page, ".plot canvas") != before
+    page.click("#filter")
+    for letter in "slider":
+        page.key(letter)
+    on = page.run("nonsmooth.charts.charts.flatMap(c => c.series.filter(s => s.on).map(s => s.name))")
+    assert on and all("slider" in name for name in on)
+    assert page.run("nonsmooth.clock.t") == 0  # letters in a field are no commands
+
+
+def test_what_is_drawn_is_chosen(shown: Shown, crank: Trajectory) -> None:
+    page = shown(crank)
+    pressing = crank.lam_N.array.max(axis=1)
+    row = int(pressing.argmax())
+    page.run(f"nonsmooth.clock.seek({float(crank.t[row - 1] + crank.t[row]) / 2!r})")
+    assert page.run("nonsmooth.stages[0].drawn") >= 1
+    pictures = [checksum(page)]
+    for button in ("#forces", "#traces", "#names"):
+        page.click(button)
+        pictures.append(checksum(page))
+    assert len(set(pictures)) == 4
+    factor = page.run("nonsmooth.options.magnify")
+    page.run("(() => { const s = document.getElementById('magnify'); s.value = '0';"
+             "s.dispatchEvent(new Event('input')); })()")  # fmt: skip
+    assert factor > 1 and page.run("nonsmooth.options.magnify") == 1
+    assert "drawn to scale" in page.run("document.getElementById('legend').textContent")
+    page.click("[data-do=bigger]")
+    assert page.run("nonsmooth.camera.zoom") == 1.25
+    page.drag(".stage canvas", 40, 0)
+    shift = page.run("nonsmooth.camera.middle[0]")
+    page.click("[data-do=home]")
+    assert page.run("nonsmooth.camera.middle[0]") > shift  # the picture was drawn to the right
+
+
+def test_dark_light_and_print(shown: Shown, crank: Trajectory) -> None:
+    page = shown(crank)
+    light = page.run("getComputedStyle(document.body).backgroundColor")
+    page.key("d")
+    assert page.run("getComputedStyle(document.body).backgroundColor") != light
+    pages = page.tell("Page.printToPDF", printBackground=True)
+    assert len(pages["data"]) > 10_000
+    page.until("document.documentElement.dataset.theme === 'dark'")  # as before
+    clean(page)
+
+
+def test_speed_of_a_page_of_many_rows(shown: Shown) -> None:
+    """Limits leave room for a machine with other work; docs/report.md has what was measured."""
+    from nonsmooth import GaussQP, Landing, simulate
+    from nonsmooth_problems import slider_crank_translational
+
+    run = simulate(slider_crank_translational().build(), GaussQP(), t_end=1.0, dt=Landing(1e-6, 1e-4))
+    assert len(run.t) > 10_000
+    page = shown(run)
+    paint = page.run("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    page.click("#play")
+    page.run("new Promise(done => setTimeout(done, 2000))")
+    frames = page.run("nonsmooth.clock.frames / (performance.now() - nonsmooth.clock.began) * 1000")
+    assert paint < 5000 and frames > 5
