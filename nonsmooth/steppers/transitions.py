@@ -174,10 +174,12 @@ class Transitions:
                 break
         return Impact(v, *sums)
 
-    def resting(self, x: Point, candidates: Mask) -> Generator[Ask, Solution, tuple[Point, Phase]]:
+    def resting(
+        self, x: Point, candidates: Mask, signs: dict[int, Array]
+    ) -> Generator[Ask, Solution, tuple[Point, Phase]]:
         """Which of the contacts that touch and do not approach press, stick or slip, and the state projected onto
-        them."""
-        return self._phase(x, x.v, candidates, {})
+        them; `signs` has directions of slips that are known although the slip vanishes here."""
+        return self._phase(x, x.v, candidates, signs)
 
     def _phase(
         self, x: Point, v: Array, candidates: Mask, signs: dict[int, Array]

@@ -18,7 +18,7 @@ from nonsmooth.steppers.base import CLOSED, OPEN, SLIPPING, STICKING, Ask
 from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.steppers.motion import Motion
-from nonsmooth.steppers.phases import Phase
+from nonsmooth.steppers.phases import Phase, Point
 from nonsmooth.steppers.runge_kutta import TABLEAUS
 from nonsmooth.steppers.transitions import Transitions
 from nonsmooth.trajectory.instants import Forces, Origin
@@ -34,6 +34,8 @@ Mask = NDArray[np.bool_]
 HELD = 1e-3
 #: share of the contact's size up to which a gap may be the drift of a contact that is held
 DRIFT = 1e-2
+#: share of the sum of its terms up to which a slip is one that begins or ends
+VANISHING = 1e-8
 #: velocities that are not told from zero in space [m/s], [-]: the direction of a slip is known to no more
 RTOL, ATOL = 1e-9, 1e-12
 
@@ -63,7 +65,7 @@ class RigidLaw:
     def forces(self, t: float, q: Array, v: Array, step: int) -> Forces:
         """At a state of the motion that follows on row `step`."""
         m, motion = self.m, self.motion
-        held, stuck = self._lasting(step)
+        held, stuck, chord = self._lasting(step)
         if held.any():
             mode = np.where(held, np.where(m.friction > 0, np.where(stuck, STICKING, SLIPPING), CLOSED), OPEN)
             mode = mode.astype(np.int8)
@@ -74,27 +76,37 @@ class RigidLaw:
         x, terms = motion.at(t, q, v, self.free), np.abs(v)
         touching = x.g_N <= self.transitions.closed_gap
         moving = m.leaving(x.W_N, v, terms) | m.approaching(x.W_N, v, terms)
-        point, phase = self._answered(self.transitions.resting(x, held | (touching & ~moving)))
+        signs = {} if chord is None else self._signs(x, held & ~stuck, chord)
+        point, phase = self._answered(self.transitions.resting(x, held | (touching & ~moving), signs))
         lam_g = m.least(t, point.q, point.lam_g)
         return Forces(point.a, lam_g, m.reaction(t, point.q, lam_g), point.lam_N, point.lam_T, phase.mode)
 
-    def _lasting(self, step: int) -> tuple[Mask, Mask]:
-        """Which contacts are held, and which stick, in the motion between a row and the next."""
+    def _signs(self, x: Point, slipping: Mask, chord: Array) -> dict[int, Array]:
+        """Directions of slips that vanish here, where slipping begins or ends: those of the motion between the rows."""
+        m = self.m
+        small = VANISHING * (m.largest(np.abs(x.W_T).T @ np.abs(x.v)) + m.scale / m.longest)
+        still = slipping & (m.friction > 0) & (m.length(x.slip) <= small) & (m.length(chord) > small)
+        return {int(i): m.unit(chord)[m.along(np.array([i]))] for i in np.flatnonzero(still)}
+
+    def _lasting(self, step: int) -> tuple[Mask, Mask, Array | None]:
+        """Which contacts are held, and which stick, in the motion between a row and the next; the sum of both rows'
+        slips, where there are two."""
         m, last = self.m, len(self.rows) - 1
         none = np.zeros(m.system.nc, dtype=bool)
         if m.system.nc == 0 or step < 0:
-            return none, none
+            return none, none, None
         mode = self.mode[min(step + self.lag, last)]
         held, stuck = mode != OPEN, mode == STICKING
+        slips = []
         ends = [(step, self.v)] + ([(step + 1, self.left)] if step < last else [])
         for row, velocities in ends if held.any() else []:
             at, v = m.at(float(self.rows[row]), self.q[row]), velocities[row]
             floor = m.scale / m.longest
             held &= np.abs(at.g_N) <= DRIFT * m.scale
             held &= np.abs(at.W_N.T @ v) <= HELD * (np.abs(at.W_N).T @ np.abs(v)) + 1e-10 * floor
-            slips = np.abs(at.W_T).T @ np.abs(v)
-            stuck &= m.length(at.W_T.T @ v) <= HELD * m.largest(slips) + 1e-10 * floor
-        return held, held & stuck
+            slips.append(at.W_T.T @ v)
+            stuck &= m.length(slips[-1]) <= HELD * m.largest(np.abs(at.W_T).T @ np.abs(v)) + 1e-10 * floor
+        return held, held & stuck, slips[0] + slips[1] if len(slips) == 2 else None
 
     def _answered(self, stepping: Generator[Ask, Solution, Any]) -> Any:
         """Run a generator of programs, each answered by the chain of solvers."""

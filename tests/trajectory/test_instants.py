@@ -142,6 +142,16 @@ def test_a_block_slips_up_an_incline_and_then_sticks(stepper, dt, offset):
         assert np.all(found.mode.array == mode)
 
 
+def test_friction_jumps_where_the_block_comes_to_rest():
+    run = simulate(block_on_incline().build(), EVENTS, t_end=0.4, dt=TIGHT)
+    row = int(np.argmax(run.mode["left"] == 2))
+    before, after = (run.instant(run.t[row], side=side) for side in ("left", "right"))
+    down = np.array([np.cos(0.3), np.sin(0.3)])
+    forces = [found.contact_force.array[0].sum(axis=0) @ down for found in (before, after)]
+    assert forces == pytest.approx([-0.4 * G * np.cos(0.3), G * np.sin(0.3)], rel=1e-11)
+    assert np.all(before.mode.array == 3) and np.all(after.mode.array == 2)
+
+
 def test_a_box_in_space_slips_against_its_motion():
     mass, friction = 2.0, 0.25
     half, inertia = (0.2, 0.15, 0.05), (0.02, 0.03, 0.04)
