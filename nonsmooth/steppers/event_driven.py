@@ -157,7 +157,7 @@ class EventDrivenFormulation:
             )
         self.motion = Motion(m, TABLEAUS[stepper.order], control.rtol, control.atol)
         self.transitions = Transitions(self.motion, control.dt_min, self.window)
-        self._last: Point | None = None
+        self._last: tuple[Point, Phase] | None = None
         self._crawled = 0
 
     def counts(self) -> dict[str, int]:
@@ -180,7 +180,7 @@ class EventDrivenFormulation:
             "gap that counts as closed / size": CLOSED_GAP,
             "landing located to [m]": LANDED,
             "method between events": self.stepper.order,
-            "forces that are not unique": "least squares in the mass metric, of those that press and keep in their cones",
+            "shared forces": "least squares in the mass metric of those that press and keep in their cones",
         }
 
     @property
@@ -225,17 +225,14 @@ class EventDrivenFormulation:
             raise SolverFailed(f"the run does not get on: {smooth}.{lost or ' ' + advice}")
         memory = {**before.stepper_memory, **phase.memory()}
         memory |= {"dt": np.array([dt]), "stall": np.array([since, count + (1.0 if event else SMOOTH)])}
-        self._last = point
+        self._last = point, phase
         return State(point.t, point.q, point.v, before.law_memory, memory)
 
     # ---------------------------------------------------------------------------------------------------------- steps
 
     def step(self, state: State, t_end: float) -> Stepping:
         """Advance to `t_end` at most, and to the first event at most."""
-        motion, phase = self.motion, Phase.remembered(state.stepper_memory)
-        last = self._last
-        known = last is not None and last.q is state.q and last.v is state.v and last.t == state.t
-        point = last if known and last is not None else motion.at(state.t, state.q, state.v, phase)
+        motion, point, phase = self.motion, *self._known(state)
         if self.mechanism.tangents > 1:
             phase = replace(phase, direction=motion.slip_directions(point.W_T, point.v, phase))
         for _ in range(EVENTS):
@@ -265,6 +262,15 @@ class EventDrivenFormulation:
         return self._record(
             state, self._remembering(state, after, new, dt_next, after is not end), trial, phase, new, after, impact
         )
+
+    def _known(self, state: State) -> tuple[Point, Phase]:
+        """The motion at a state and its phase, which are those of the last step's end where the state is."""
+        if self._last is not None:
+            point, phase = self._last
+            if point.q is state.q and point.v is state.v and point.t == state.t:
+                return point, phase
+        phase = Phase.remembered(state.stepper_memory)
+        return self.motion.at(state.t, state.q, state.v, phase), phase
 
     def _accepted(self, point: Point, phase: Phase, dt: float, t_end: float) -> tuple[Trial, float]:
         """A step whose error is tolerated, regardless of events, and the length to try next."""

@@ -62,6 +62,7 @@ class Motion:
         system = m.system
         self.ng, self.nc, self.nd = system.ng, system.nc, system.ng + system.nc + system.nt
         self.nv = system.nv
+        self.masses = np.abs(m.metric.M)
         self.inverse_mass = m.metric.inverse.T @ m.metric.inverse
         start = [name.rpartition(".")[2] == "qw" for name in system.q_names]
         self.quaternions = [slice(i, i + 4) for i in np.flatnonzero(start)]
@@ -307,8 +308,8 @@ class Motion:
             return 0.0
         nv, M = self.nv, self.m.metric.M
         moved = scale[:nv] if start.q.size == nv else np.full(nv, np.max(scale[:-nv]))
-        momentum = np.abs(M) @ (np.maximum(np.abs(start.v), np.abs(end.v)) + scale[-nv:])
-        force = np.maximum(np.maximum(np.abs(start.h), np.abs(end.h)), np.abs(M @ start.a))
+        momentum = self.masses @ (np.abs(start.v) + np.abs(end.v) + scale[-nv:])
+        force = np.abs(start.h) + np.abs(end.h) + np.abs(M @ start.a)
         energy = float(momentum @ scale[-nv:] + force @ moved) + TINY
         return self.tableau.error(powers[:, done], dt, np.full(int(done.sum()), energy))
 
@@ -335,7 +336,7 @@ class Motion:
         M, weight, factor = self.m.metric.M, np.diag(self.m.metric.M), self.m.metric.factor
         a, h, free, lam, W = (np.array([getattr(x, name) for x in points]) for name in ("a", "h", "free", "lam", "W"))
         rows = a @ M - h - (W @ lam[:, :, None])[:, :, 0]
-        terms = np.abs(a) @ np.abs(M) + np.abs(h) + (np.abs(W) @ np.abs(lam)[:, :, None])[:, :, 0]
+        terms = np.abs(a) @ self.masses + np.abs(h) + (np.abs(W) @ np.abs(lam)[:, :, None])[:, :, 0]
         # a row at rest in a moving mechanism has nothing but round-off; weigh it against the whole motion
         lengths = sum(np.sqrt(np.sum((part @ factor) ** 2, axis=1)) for part in (a, free))
         terms += FLOOR * np.sqrt(weight) * np.asarray(lengths)[:, None]
