@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "native": {"model", "laws", "programs", "step_control"},
     "solvers": {"programs", "native", "sets"},
     "steppers": {"model", "laws", "programs", "sets", "step_control"},
-    "trajectory": {"model"},
+    "trajectory": {"model", "programs", "solvers", "steppers"},  # forces at an instant are found as steppers find them
     "compiled_run": {"steppers", "native", "trajectory", "step_control", "model"},
     "compliant_engine": {"compiled_run", "steppers", "solvers", "native", "trajectory", "step_control", "model"},
     "engine": {
@@ -40,7 +40,9 @@ MAY_IMPORT = {
         "model",
     },
     "batch": {"engine", "simulate", "native", "model", "laws", "step_control", "steppers"},
+    "trust": {"trajectory", "diagnostics", "steppers", "solvers", "step_control", "model", "laws"},
     "simulate": {
+        "trust",
         "engine",
         "compliant_engine",
         "steppers",

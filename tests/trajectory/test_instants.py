@@ -31,11 +31,12 @@ from nonsmooth import (
     Revolute,
     Rigid,
     SpatialBody,
+    SpherePlane,
     Spherical,
     Trajectory,
     simulate,
 )
-from nonsmooth.laws import Flores, LuGre
+from nonsmooth.laws import Flores, LuGre, RegularisedCoulomb
 from nonsmooth_problems import block_on_incline, bouncing_ball
 
 G = 9.81
@@ -212,6 +213,40 @@ def test_a_compliant_ball_has_the_force_of_its_law(engine):
     assert found.a["ball.y"] == pytest.approx(force / 0.5, rel=1e-9)
     before = run.instant(0.5e-3)
     assert before.lam_N["floor"] == 0.0 and before.mode["floor"] == 0
+
+
+def test_a_compliant_ball_in_space_has_the_force_of_its_law():
+    ball = SpatialBody("ball", mass=0.5, inertia=(2e-3,) * 3, position=(0.0, 0.0, 0.101), velocity=(0.3, 0.0, -1.0))
+    rough = Compliant(FLORES, RegularisedCoulomb(friction=0.2, slip_speed=1e-4))
+    floor = SpherePlane("floor", "ground", "ball", radius=0.1, normal=(0.0, 0.0, 1.0), contact=rough)
+    system = Model([Ground(), ball, floor]).build()
+    run = simulate(system, CompliantDae(solver=Dop853()), t_end=1.2e-3, dt=ErrorControl(1e-10, 1e-12, 1e-6, 1e-2))
+    found = run.instant([1.05e-3, 1.15e-3])
+    depth, rate = 0.1 - found.q["ball.z"], -found.v["ball.z"]
+    normal = 1e7 * depth**1.5 * (1 + 8 * (1 - 0.7) / (5 * 0.7) * rate / 1.0)
+    assert normal.min() > 1.0
+    # the slip of 0.3 m/s is far above the speed at which friction is regularised: tanh(3000) = 1
+    expected = np.column_stack([-0.2 * normal, np.zeros(2), normal])
+    assert found.contact_force["floor"] == pytest.approx(expected, rel=1e-8, abs=1e-9)
+    assert found.a["ball.x"] == pytest.approx(-0.2 * normal / 0.5, rel=1e-8)
+
+
+@pytest.mark.parametrize("pins", [("pin",), ("pin", "other")])
+def test_joints_beside_compliant_contact(pins):
+    """A bar that rests on a soft stop: the pins carry what is left of the weight, redundant ones half each."""
+    bar = PlanarBody("bar", mass=2.0, inertia=0.07, position=(0.5, 0.0))
+    stop = PointPlane("stop", "ground", "bar", at_a=(0.0, -1e-3), at_b=(0.5, 0.0), contact=Compliant(FLORES))
+    joints = [Revolute(name, "ground", "bar", at_b=(-0.5, 0.0)) for name in pins]
+    system = Model([Ground(), bar, *joints, stop, Gravity(acceleration=(0.0, -G))]).build()
+    run = simulate(system, CompliantDae(), t_end=0.05, dt=ErrorControl(1e-9, 1e-11, 1e-6, 1e-2))
+    found = run.instant(np.linspace(0.0, 0.05, 60))
+    assert found.lam_N["stop"].max() > 50.0
+    total = 2.0 * np.column_stack([found.a["bar.x"], found.a["bar.y"] + G]) - found.contact_force["stop"]
+    for name in pins:
+        reaction = np.column_stack([found.reaction[f"{name}.{axis}"] for axis in "xy"])
+        assert reaction == pytest.approx(total / len(pins), abs=1e-9 * np.abs(total).max())
+        multipliers = np.column_stack([found.lam_g[f"{name}.{axis}"] for axis in "xy"])
+        assert multipliers == pytest.approx(reaction, abs=1e-9 * np.abs(total).max())
 
 
 def test_a_run_that_goes_on_in_contact_keeps_the_latched_speed():
