@@ -32,6 +32,8 @@ class Ball:
     reaction_names = ("rail.x",)
     parameter_values = np.array([M])
     dimension, nc, nt, nr = 2, 1, 1, 1
+    #: size [m] of the contact's gap
+    elementwise = SimpleNamespace(gap_sizes=lambda parameters: np.ones(1))
 
     def true_gaps(self, q, parameters):
         return q[:, [1]]
@@ -328,6 +330,6 @@ def test_a_file_that_is_no_trajectory_is_refused(tmp_path):
 
 def test_a_few_lines_describe_a_run(trajectory):
     lines = repr(trajectory).splitlines()
-    assert len(lines) == 4
+    assert len(lines) == 5
     assert lines[0].startswith("<Trajectory finished: 7 steps, t = 0 to 0.7 s")
     assert repr(trajectory.gap) == "Columns(8 rows: floor [m])"
