@@ -7,7 +7,7 @@ import inspect
 from pathlib import Path
 
 import nonsmooth
-from nonsmooth import diagnostics, laws, plots, studies
+from nonsmooth import diagnostics, laws, plots, report, studies
 
 #: heading, what stands below it, module of the names, names
 PARTS = {
@@ -46,7 +46,7 @@ def page() -> str:
     every = sorted({laws.by_name(name).__name__ for kind in ("normal", "friction") for name in laws.names(kind)})
     sections.append(section("Compliant laws", "From `nonsmooth.laws`; see [laws.md](laws.md).",
                             [directive("nonsmooth.laws", name) for name in every]))  # fmt: skip
-    for module in (diagnostics, studies, plots):
+    for module in (diagnostics, studies, plots, report):
         name = module.__name__.rpartition(".")[2]
         first = (module.__doc__ or "").strip().splitlines()[0]
         entries = [directive(module.__name__, each) for each in sorted(module.__all__)]

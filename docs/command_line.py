@@ -70,6 +70,10 @@ EXAMPLES = {
         "nonsmooth study bifurcation slider-crank-revolute --over crank_speed=2:6:3 --of slider.x --drive crank_speed "
         "--steps 400 --transient 4 --points 4 --set gravity=9.81 --workers 1 --figure speed.png",
     ],
+    "report": [
+        "nonsmooth run slider-rod --case 2 --dt-min 1e-6 --dt-max 1e-3 --t-end 0.02 --output run.nc",
+        "nonsmooth report run.nc --output page.html",
+    ],
     "cite": [
         "nonsmooth run slider-rod --case 1 --dt-min 1e-6 --dt-max 1e-3 --t-end 0.004 --output run.nc",
         "nonsmooth cite run.nc",
@@ -87,6 +91,8 @@ MORE = {
     "`Model`; the arguments of `build` are set like those of a problem. The figure has the exact solution where the\n"
     "problem has one.\n",
     "compare": "See [compare.md](compare.md).\n",
+    "report": "See [report.md](report.md). Two files are shown side by side, of more two are chosen on the page.\n"
+    "Commands that run have `--report`.\n",
     "study rigid-limit": "See [compare.md](compare.md).\n",
     "study bifurcation": "See [analyses.md](analyses.md#bifurcation-diagrams).\n",
     "cite": "The solvers are those that answered. The entries are listed in [references.md](references.md).\n",

@@ -68,7 +68,8 @@ def write_study(
     runs
         By label.
     """
-    from nonsmooth.report import Picture, study_page, write, write_text
+    from nonsmooth.report import Picture, study_page, write
+    from nonsmooth.report.page import write_text
 
     parts: list[Any] = [_part(one) for one in shown]
     if draw is not None:

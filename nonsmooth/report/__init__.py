@@ -4,7 +4,7 @@
 in it; nothing in it refers to a network but links to doi.org.
 """
 
-from nonsmooth.report.page import check_path, frame, page, study_page, write, write_text
+from nonsmooth.report.page import frame, page, study_page, write
 from nonsmooth.report.tables import Picture, Table
 
-__all__ = ["Picture", "Table", "check_path", "frame", "page", "study_page", "write", "write_text"]
+__all__ = ["Picture", "Table", "frame", "page", "study_page", "write"]

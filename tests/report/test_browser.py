@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from nonsmooth import Trajectory
-from nonsmooth.report import Picture, Table, frame, study_page, write, write_text
+from nonsmooth.report import Picture, Table, frame, study_page, write
+from nonsmooth.report.page import write_text
 
 pytestmark = pytest.mark.slow
 
@@ -330,6 +331,7 @@ def test_speed_of_a_page_of_many_rows(shown: Shown) -> None:
     run = simulate(slider_crank_translational().build(), GaussQP(), t_end=1.0, dt=Landing(1e-6, 1e-4))
     assert len(run.t) > 10_000
     page = shown(run)
+    page.until("performance.getEntriesByName('first-contentful-paint').length")
     paint = page.run("performance.getEntriesByName('first-contentful-paint')[0].startTime")
     page.click("#play")
     page.run("new Promise(done => setTimeout(done, 2000))")

@@ -30,6 +30,7 @@ class Chart {
     this.legend = element("div", { class: "legend" });
     this.figure.append(this.plot, this.legend);
     section.append(this.figure);
+    all.sight.observe(this.figure);
     this.chips();
     this.choose("");
     this.gestures();
@@ -105,8 +106,9 @@ class Chart {
     return series.curves;
   }
 
-  draw() {
-    const width = this.plot.clientWidth;
+  draw(always = false) {
+    this.stale = !(this.seen || always);
+    const width = this.stale ? 0 : this.plot.clientWidth;
     if (!width) return;
     const ratio = window.devicePixelRatio || 1,
       { canvas } = this,
@@ -175,16 +177,19 @@ class Chart {
       else context.moveTo(x, value);
       started = true;
     };
+    const pixel = (this.clock.window[1] - this.clock.window[0]) / this.inner;
     for (let i = first; i <= last;) {
       const x = this.x(t[i]);
       if (dense) {
+        const end = t[i] + pixel;
         let low = y[i],
           high = y[i],
           j = i;
-        for (; j <= last && this.x(t[j]) < x + 1; j++) {
-          low = Math.min(low, y[j]);
-          high = Math.max(high, y[j]);
+        for (; j <= last && t[j] < end; j++) {
+          if (y[j] < low) low = y[j];
+          else if (y[j] > high) high = y[j];
         }
+        if (j === i) j += 1; // a pixel shorter than the times can tell
         for (const value of [y[i], low, high, y[j - 1]]) go(x, this.y(value));
         i = j;
       } else {
@@ -250,7 +255,7 @@ class Chart {
 
   // The line at the time, and values in the legend.
   cursor(told) {
-    if (!this.x) return;
+    if (!this.x || !this.seen) return;
     const {
         t,
         window: [from, to],

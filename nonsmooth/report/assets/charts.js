@@ -13,6 +13,7 @@ class Charts {
   constructor(host, runs, clock) {
     Object.assign(this, { host, runs, clock, charts: [], colours: palette(), filter: "" });
     this.axes = runs.map(doubledRows);
+    this.sight = new IntersectionObserver((entries) => this.see(entries), { rootMargin: "300px" });
     for (const [title, table] of GROUPS) this.group(title, table);
     if (!this.charts.length) host.append(element("p", {}, "Nothing changes in this run."));
     clock.on("time", () => this.cursor());
@@ -23,6 +24,21 @@ class Charts {
 
   close() {
     this.watch.disconnect();
+    this.sight.disconnect();
+  }
+
+  // Charts far from the window are drawn when they come near.
+  see(entries) {
+    for (const { target, isIntersecting } of entries) {
+      const chart = this.charts.find((one) => one.figure === target);
+      chart.seen = isIntersecting;
+      if (isIntersecting && chart.stale) chart.draw();
+    }
+  }
+
+  // All at once, to be printed.
+  drawAll() {
+    for (const chart of this.charts) chart.draw(true);
   }
 
   // The names of a table that vary in a run, by unit: one chart each.

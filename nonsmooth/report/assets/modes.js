@@ -99,9 +99,11 @@ class Modes {
   draw() {
     const [from, to] = this.clock.window,
       ratio = window.devicePixelRatio || 1;
-    for (const { canvas, bar, start, mode, modes, end } of this.rows) {
-      const width = bar.clientWidth;
+    for (const row of this.rows) {
+      const { canvas, bar, start, mode, modes, end } = row,
+        width = bar.clientWidth;
       if (!width) continue;
+      row.width = width;
       canvas.width = Math.round(width * ratio);
       canvas.height = Math.round(BAR * ratio);
       const context = canvas.getContext("2d"),
@@ -119,8 +121,8 @@ class Modes {
   cursor() {
     const [from, to] = this.clock.window,
       share = (this.clock.t - from) / (to - from);
-    for (const { now, bar } of this.rows) {
-      now.style.transform = `translateX(${share * bar.clientWidth}px)`;
+    for (const { now, width } of this.rows) {
+      now.style.transform = `translateX(${share * (width ?? 0)}px)`;
       now.style.visibility = share < 0 || share > 1 ? "hidden" : "visible";
     }
   }

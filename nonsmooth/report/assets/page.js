@@ -261,6 +261,7 @@ function wire() {
     Object.assign(before, { theme: document.documentElement.dataset.theme, rows: current.impacts.shown });
     theme("light");
     current.impacts.fill(25);
+    current.charts.drawAll();
   });
   window.addEventListener("afterprint", () => {
     theme(before.theme);

@@ -157,7 +157,7 @@ class Stage {
   // Rings where impacts were a moment ago; their size tells the impulse.
   rings(m) {
     const { run, t } = m,
-      life = Math.max(0.3 * this.clock.speed, 1e-9),
+      life = Math.max(0.15 * this.clock.speed, 1e-9),
       impulse = run.tables.impacts[0] ?? [];
     run.strongest ??= impulse.reduce((most, x) => Math.max(most, x), 0) || 1;
     for (let i = rowAt(run.impactT, t); i >= 0 && run.impactT[i] > t - life; i--) {
