@@ -204,5 +204,7 @@ SETTLING, BINDING = 12, 24
 STUCK, LATE = 3, 40
 #: share of a lasting contact's impulse above which it takes part in an impact
 PRESSING = 1e-9
+#: kinetic energy of a start at rest, relative to that at the end of the step
+AT_REST = 1e-16
 #: by how much a pass has to shrink what moves, or the next ones go along secants; their least and largest share
 SLOW, SECANT, LEAST_SHARE, MOST_SHARE = 0.1, 3, -10.0, 0.97

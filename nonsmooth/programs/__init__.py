@@ -11,6 +11,7 @@
 
 from nonsmooth.programs.base import Program, Session, Solution, Solver
 from nonsmooth.programs.conversions import (
+    associated_lcp_from_friction_contact,
     cone_qp_from_friction_contact,
     lcp_from_friction_contact,
     lcp_from_qp,
@@ -37,6 +38,7 @@ __all__ = [
     "cone_qp_from_friction_contact",
     "lcp_from_friction_contact",
     "lcp_from_qp",
+    "associated_lcp_from_friction_contact",
     "near_impulses",
     "pushed_friction_contact",
 ]

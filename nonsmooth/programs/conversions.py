@@ -14,6 +14,7 @@ from nonsmooth.programs.lcp import LCP
 from nonsmooth.programs.qp import QP
 
 __all__ = [
+    "associated_lcp_from_friction_contact",
     "cone_qp_from_friction_contact",
     "lcp_from_friction_contact",
     "lcp_from_qp",
@@ -146,6 +147,47 @@ def cone_qp_from_friction_contact(program: FrictionContact) -> ConeQP:
     of 10 um at dt = 1e-4 s.
     """
     return ConeQP(program.A, program.b, program.friction, program.dimension, program.bilateral, program.names)
+
+
+def associated_lcp_from_friction_contact(program: FrictionContact) -> tuple[LCP, Callable[[Array], Array]]:
+    r"""The convex relaxation (`ConeQP`) in the plane as an LCP of the edges of the cones.
+
+    With z = E y, P_N = y_1 + y_2 and P_T = mu (y_1 - y_2), it is w = E^T A E y + E^T b, symmetric and positive
+    semidefinite: its answer always exists where b is the velocity of a motion, and its u is unique, the one of least
+    kinetic energy. An answer in which no contact slides obeys Coulomb's law as well, since the relaxation differs from
+    it by mu |u_T| alone: then it is the state of rest among all that the law allows.
+
+    Returns
+    -------
+    lcp : LCP
+    recover : callable
+        y -> z of the program.
+
+    Raises
+    ------
+    InputError
+        In space, where a cone has no edges.
+
+    Examples
+    --------
+    A body of 1 kg and friction 0.5 is pressed by 1 N s and pushed aside by 0.25 N s: it stays.
+
+    >>> floor = FrictionContact(np.eye(2), np.array([-1.0, 0.25]), np.array([0.5]), dimension=2)
+    >>> lcp, recover = associated_lcp_from_friction_contact(floor)
+    >>> lcp.A, recover(np.array([0.25, 0.75]))
+    (array([[1.25, 0.75],
+           [0.75, 1.25]]), array([ 1.  , -0.25]))
+    """
+    if program.dimension != 2:
+        raise InputError("The cones of a FrictionContact in space have no edges, of which an LCP could be made.")
+    e, mu, n = program.bilateral, program.friction, program.contacts
+    rough, N = np.flatnonzero(mu > 0.0), e + 2 * np.arange(n)
+    E = np.zeros((program.b.size, e + n + rough.size))
+    E[np.arange(e), np.arange(e)] = 1.0
+    E[N, e + np.arange(n)], E[N + 1, e + np.arange(n)] = 1.0, mu
+    other = e + n + np.arange(rough.size)
+    E[N[rough], other], E[N[rough] + 1, other] = 1.0, -mu[rough]
+    return LCP(E.T @ program.A @ E, E.T @ program.b, e), lambda y: np.asarray(E @ y)
 
 
 def near_impulses(program: FrictionContact, z: Array, skip: int = 0) -> FrictionContact:

@@ -17,6 +17,7 @@ from nonsmooth.evaluation import Array, Evaluator
 from nonsmooth.programs import QP, FrictionContact, Solution, near_impulses
 from nonsmooth.steppers.base import SLIPPING, Ask
 from nonsmooth.steppers.mechanism import MassMetric, Mechanism, contact_modes
+from nonsmooth.steppers.resting import resting_answer
 
 __all__ = ["Correction", "Displacement", "Rows", "correct_velocities"]
 
@@ -108,16 +109,18 @@ class Displacement:
         return np.eye(n) - (vectors * np.minimum(values, MOST_BULGE)) @ vectors.T
 
 
-def correct_velocities(m: Mechanism, rows: Rows, closed: Mask, last: Array, known: bool) -> Correcting:
+def correct_velocities(
+    m: Mechanism, rows: Rows, closed: Mask, last: Array, known: bool, rest: bool = False
+) -> Correcting:
     """Joints reach their rates, and `closed` contacts obey the laws of impact and friction.
 
     Where a program is posed, the difference between directions and those at the end is taken from the impulses `last`
-    of the last pass, which tell what binds if they are `known`.
+    of the last pass, which tell what binds if they are `known`. `rest` says that the step began at rest.
     """
     if rows.rates.size == 0:
         return Correction(np.zeros(m.system.nv), rows.rates)
     if not m.redundant:
-        return (yield from _corrected(m, rows, closed, last, known))
+        return (yield from _corrected(m, rows, closed, last, known, rest))
     ng = m.system.ng
     joints = m.independent(rows.at_end[:, :ng], rows.rates[:ng])
     assert joints.shares is not None
@@ -125,12 +128,12 @@ def correct_velocities(m: Mechanism, rows: Rows, closed: Mask, last: Array, know
     directions = np.concatenate([rows.directions[:, :ng] @ joints.shares, rows.directions[:, ng:]], axis=1)
     independent = Rows(at_end, directions, np.concatenate([joints.wanted, rows.rates[ng:]]))
     reduced = np.concatenate([np.linalg.lstsq(joints.shares, last[:ng])[0], last[ng:]])
-    found = yield from _corrected(m, independent, closed, reduced, known)
+    found = yield from _corrected(m, independent, closed, reduced, known, rest)
     impulses = np.concatenate([joints.impulses(found.impulses[: m.rank]), found.impulses[m.rank :]])
-    return Correction(found.change, impulses)
+    return Correction(found.change, impulses, found.redundant)
 
 
-def _corrected(m: Mechanism, rows: Rows, closed: Mask, last: Array, known: bool) -> Correcting:
+def _corrected(m: Mechanism, rows: Rows, closed: Mask, last: Array, known: bool, rest: bool) -> Correcting:
     """The same, where the rows of joints are independent."""
     found = _with_modes(m, rows, closed, last) if known or not np.any(closed) else None
     if found is not None:
@@ -140,7 +143,7 @@ def _corrected(m: Mechanism, rows: Rows, closed: Mask, last: Array, known: bool)
     lag = m.metric.change((rows.directions - rows.at_end) @ last)
     rates = rows.rates - rows.at_end.T @ lag
     names = m.names[:ng] + tuple(m.system.contact_names[i] for i in index)
-    rough, impulses = bool(np.any(m.friction[index] > 0)), np.zeros(rates.size)
+    rough, impulses, redundant = bool(np.any(m.friction[index] > 0)), np.zeros(rates.size), False
     tangential = ng + nc + m.tangents * index[:, None] + np.arange(m.tangents)
     pairs = np.concatenate([ng + index[:, None], tangential], axis=1).ravel() if rough else ng + index
     bound = np.concatenate([np.arange(ng), pairs])
@@ -149,9 +152,14 @@ def _corrected(m: Mechanism, rows: Rows, closed: Mask, last: Array, known: bool)
         unit, norms = m.metric.rows(W)
         delassus = (unit @ unit.T) * norms * norms[:, None]
         program = FrictionContact(delassus, -rates, m.friction[index], 1 + m.tangents, ng, names)
+        rested = (yield from resting_answer(program)) if rest and not known and index.size > 1 else None
+        if rested is not None:
+            impulses[bound] = rested.y
+            return Correction(lag + m.metric.change(rows.at_end @ impulses), impulses, True)
         warm = np.zeros(rates.size)
         # where rows are redundant impulses are not unique, and passes would not settle on some
-        if m.tangents > 1 or _dependent(unit):
+        redundant = m.tangents == 1 and _dependent(unit)
+        if m.tangents > 1 or redundant:
             warm = last[bound]
             program = near_impulses(program, warm)
         guess = Solution(program.b, warm, "guess", 0, "guess", np.ones(rates.size, dtype=bool))
@@ -159,7 +167,7 @@ def _corrected(m: Mechanism, rows: Rows, closed: Mask, last: Array, known: bool)
         impulses[bound] = solution.y
     else:
         impulses[bound] = yield from _quadratic(m, W, rates, names)
-    return Correction(lag + m.metric.change(rows.at_end @ impulses), impulses)
+    return Correction(lag + m.metric.change(rows.at_end @ impulses), impulses, redundant)
 
 
 def _dependent(unit: Array) -> bool:
@@ -212,7 +220,7 @@ def _with_modes(m: Mechanism, rows: Rows, closed: Mask, last: Array) -> Correcti
         and np.all(excess[nc:] * drag <= zero)
     )
     P_T += drag * m.by_tangent(P_N)
-    return Correction(found.change, impulses) if agree else None
+    return Correction(found.change, impulses, found.redundant) if agree else None
 
 
 def _on_equations(
@@ -234,4 +242,4 @@ def _on_equations(
     x = y @ pushes
     if not np.all(np.abs(rows @ x - b) <= SOLVED * (np.abs(b) + np.linalg.norm(x))):
         return None
-    return Correction(metric.velocity(x), y / norms, redundant)
+    return Correction(metric.velocity(x), y / norms, bool(redundant))

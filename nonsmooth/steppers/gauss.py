@@ -40,6 +40,7 @@ from nonsmooth.steppers.equations import HALF_KICK, IMPLICIT_EULER, Advance, Ste
 from nonsmooth.steppers.incremental import SHARING
 from nonsmooth.steppers.landing import LANDED, locate_landing
 from nonsmooth.steppers.mechanism import CLOSED_GAP, CLOSED_RATE, Mechanism, contact_modes
+from nonsmooth.steppers.resting import REST, starts_at_rest
 from nonsmooth.steppers.velocity import change_velocity, expand, strike
 
 __all__ = ["TURN", "GaussFormulation"]
@@ -170,6 +171,7 @@ class GaussFormulation(ABC):
         rules: dict[str, Any] = {
             "gap that counts as closed / clearance": CLOSED_GAP,
             "gap rate that counts as zero / its terms": CLOSED_RATE,
+            "rest": REST,
         }
         if isinstance(self.control, Landing):
             rules["landing located to gap / clearance"] = LANDED
@@ -271,7 +273,8 @@ class GaussFormulation(ABC):
             held, rebound = touching, m.rebound(after.W_N.T @ state.v)
             rebounds = ~closed & resolved & touching & (rebound < 0)
             bound = np.where(rebounds & (m.impact == "newton"), -rebound, 0.0)
-        second = yield from change_velocity(m, t, q, kicked, held, bound)
+        rest = starts_at_rest(m, state.v, first.dt * m.free_acceleration(state))
+        second = yield from change_velocity(m, t, q, kicked, held, bound, rest=rest)
         if np.any(rebounds) and m.impact != "newton":
             stopping = np.where(rebounds, first.P_N + second.P_N, 0.0)
             second = second.then((yield from expand(m, t, q, second.v, held, m.restitution * stopping)))

@@ -21,6 +21,8 @@ from nonsmooth.step_control import ConstantStep, StepControl
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.equations import Advance
 from nonsmooth.steppers.gauss import TURN, GaussFormulation
+from nonsmooth.steppers.resting import resting_answer, starts_at_rest
+from nonsmooth.steppers.tightness import gap_round_off, tight_clearance
 
 __all__ = ["GaussQP"]
 
@@ -31,6 +33,8 @@ CORRECTIONS = 25
 CONVERGED = 1e-13
 #: and at which it may end when a pass no longer improves it
 ACCEPTABLE = 1e-11
+#: passes after which it may end at the round-off of gaps, in clearances near that of places
+SETTLING = 10
 #: singular value of the joints' directions, of norm 1, below which round-off keeps passes from settling further
 NEAR_SINGULAR = 1e-2
 #: and the largest residual, at any such position
@@ -133,6 +137,8 @@ class GaussQPFormulation(GaussFormulation):
         active = np.concatenate((np.ones(ng, dtype=bool), *(pressing,) * edges))[rows]
         solution = Solution(np.zeros(nv), np.zeros(active.size), "guess", 0, "guess", active)
         best: Advance | None = None
+        several = not self.convex and int(np.count_nonzero(binding)) > 1
+        rest = several and starts_at_rest(m, state.v, dt * m.free_acceleration(state))
         for k in range(PASSES + 1):
             x, y = self.unknowns(state, dt, u, P_g, P_N, P_T)
             if k > 0:
@@ -144,17 +150,28 @@ class GaussQPFormulation(GaussFormulation):
                     best = Advance(dt, u, q, P_g, P_N, P_T, residual, solution)
                 if best.residual <= CONVERGED or (stalled and best.residual <= ACCEPTABLE):
                     return self._plausible(state, best)
+                if stalled and k >= SETTLING and best.residual <= gap_round_off(m, state.q):
+                    return self._plausible(state, best)
             errors, G, slip, H, f, A, b, norms, deviation = self.equations.linearised(x, y, parameters)
             _finite(errors, dt)
             # the mass alone where the curvature takes away definiteness
             if deviation[0] > 0.5 and np.linalg.eigvalsh(H)[0] < 1e-3:
                 H = np.eye(nv)
             if self.rough and k >= corrections and not self.convex:
-                moved, P_g, P_N, P_T = yield from self._coulomb(
-                    H, f, A * norms[:, None], G / dt, b * norms, slip, binding, (P_g, P_N, P_T)
-                )
+                numbers = H, f, A * norms[:, None], G / dt, b * norms, slip, binding, (P_g, P_N, P_T)
+                found = yield from self._coulomb(*numbers)
+                assert found is not None
+                moved, P_g, P_N, P_T = found
                 u, P_g = u + m.metric.velocity(moved), self.joint_impulses(state, P_g)
                 continue
+            if rest and k == 0:
+                rates = np.where(m.touching(G), m.at(state.t, state.q).W_N.T @ u, G / dt)
+                numbers = H, f, A * norms[:, None], rates, b * norms, slip, binding, (P_g, P_N, P_T)
+                found = yield from self._coulomb(*numbers, rest=True)
+                if found is not None:
+                    moved, P_g, P_N, P_T = found
+                    u, P_g = u + m.metric.velocity(moved), self.joint_impulses(state, P_g)
+                    continue
             if self.rough and not self.convex:
                 b[ng:] -= np.tile(m.friction * np.abs(slip), 2) / norms[ng:]
             solution = yield QP(H, f, A[rows], b[rows], ng, names), solution
@@ -172,6 +189,7 @@ class GaussQPFormulation(GaussFormulation):
         raise SolverFailed(
             f"the linearised gaps did not close in {PASSES} passes at dt = {dt:.6g} s (scaled residual "
             f"{best.residual:.3g}); a shorter step may be needed.{m.lost_rank(state.t, state.q)}"
+            f"{tight_clearance(m, state.t, state.q, state.v, m.longest)}"
         )
 
     def _amplified(self, state: State, done: Advance) -> float:
@@ -204,8 +222,12 @@ class GaussQPFormulation(GaussFormulation):
         slip: Array,
         binding: NDArray[np.bool_],
         last: tuple[Array, Array, Array],
-    ) -> Generator[Ask, Solution, tuple[Array, Array, Array, Array]]:
-        """A pass with Coulomb's law itself as one program: change of u in the mass metric, P_g, P_N, P_T."""
+        rest: bool = False,
+    ) -> Generator[Ask, Solution, tuple[Array, Array, Array, Array] | None]:
+        """A pass with Coulomb's law itself as one program: change of u in the mass metric, P_g, P_N, P_T.
+
+        With `rest` only an answer in which no contact slides, None if there is none.
+        """
         m, ng, nc = self.mechanism, self.mechanism.rank, self.system.nc
         index, normal, tangential = np.flatnonzero(binding), rows[ng : ng + nc], rows[ng + nc :]
         if not self.equations.disc:  # rows of edges
@@ -224,7 +246,10 @@ class GaussQPFormulation(GaussFormulation):
             _, P_N, P_T = last
             # impulses of independent rows are unique, and need not be kept near
             program = near_impulses(program, np.concatenate([np.zeros(ng), m.rows(P_N, P_T, index)]), skip=ng)
-        z = (yield program, None).y
+        answer = (yield from resting_answer(program)) if rest else (yield program, None)
+        if answer is None:
+            return None
+        z = answer.y
         P_N, P_T = m.parted(z[ng:], index)
         return response[:, :-1] @ z - response[:, -1], z[:ng], P_N, P_T
 

@@ -20,7 +20,9 @@ from nonsmooth.steppers.base import STICKING, Ask, Step, Stepping
 from nonsmooth.steppers.corrections import DEPENDENT, PRESSING, Displacement, Rows, correct_velocities
 from nonsmooth.steppers.equations import FLOOR
 from nonsmooth.steppers.mechanism import CLOSED_GAP, CLOSED_RATE, Configuration, Mechanism, contact_modes
+from nonsmooth.steppers.resting import REST, starts_at_rest
 from nonsmooth.steppers.smooth import SmoothEquations, Values
+from nonsmooth.steppers.tightness import gap_round_off, tight_clearance
 
 __all__ = ["GeneralizedAlpha"]
 
@@ -204,6 +206,7 @@ class GeneralizedAlphaFormulation:
             "impacts": "contacts that close, or that approach or leave at the start of the step",
             "gap that counts as closed / clearance": CLOSED_GAP,
             "gap rate that counts as zero / its terms": CLOSED_RATE,
+            "rest": REST,
         }
 
     def start(self, state: State) -> Generator[Ask, Solution, tuple[State, Step | None]]:
@@ -228,12 +231,16 @@ class GeneralizedAlphaFormulation:
             ) from error
         left = yield from self._left(state, origin, trial, t_end)
         step = self._record(state, origin, trial, left, t_end)
-        if not step.residual <= ANSWERED:
+        if not step.residual <= max(ANSWERED, gap_round_off(self.mechanism, state.q)):
             raise SolverFailed(
                 f"GeneralizedAlpha's passes settled at dt = {t_end - state.t:.6g} s on what leaves a residual of "
                 f"{step.residual:.3g}, where {ANSWERED:g} is accepted; a shorter step may be needed."
+                f"{self._tight(state)}"
             )
         return step
+
+    def _tight(self, state: State) -> str:
+        return tight_clearance(self.mechanism, state.t, state.q, state.v, self.mechanism.longest)
 
     def _origin(self, state: State) -> Origin:
         m, at = self.mechanism, self.mechanism.at(state.t, state.q)
@@ -257,6 +264,7 @@ class GeneralizedAlphaFormulation:
         bound, moved = np.zeros(nc, dtype=bool), np.inf
         # what round-off of the places is as a motion: joints cannot be closed better
         still = np.finfo(float).eps * float(np.max(np.abs(state.q)) * np.sqrt(np.max(np.diag(m.metric.M)))) / dt
+        rest = self.rough and starts_at_rest(m, state.v, dt * m.free_acceleration(state))
         for k in range(PASSES):
             a = w.pseudo * origin.a + w.old * origin.b + w.new * b
             u_free = state.v + dt * ((0.5 - w.beta) * origin.a + w.beta * a)
@@ -273,7 +281,10 @@ class GeneralizedAlphaFormulation:
             if not np.any(closed & (~origin.steady | self._turned(origin.at, end))):
                 directions = (directions + _directions(origin.at)) / 2
             rates = -np.concatenate([end.g_t, origin.shift_N, origin.shift_T]) - at_end.T @ v_free
-            jump, P, _ = yield from correct_velocities(m, Rows(at_end, directions, rates), closed, P, k > 0)
+            last_P = P
+            jump, P, redundant = yield from correct_velocities(
+                m, Rows(at_end, directions, rates), closed, P, k > 0, rest
+            )
             v = v_free + jump
             values = self.smooth.at(t, q, v, b, lam)
             db, lam = self._newton(values, dt, end, lam, S, P, closed)
@@ -284,6 +295,9 @@ class GeneralizedAlphaFormulation:
             before = moved
             moved = length(u - u_before) / max(size, still / CONVERGED, np.finfo(float).tiny)
             moved += (length(v - v_before) + dt * length(db)) / max(size + kick, np.finfo(float).tiny)
+            if redundant:  # a pile at rest does not move, while its impulses still change
+                drag = m.metric.change(directions[:, ng + nc :] @ (P - last_P)[ng + nc :])
+                moved += length(drag) / max(size + kick, np.finfo(float).tiny)
             if moved <= CONVERGED or (moved >= before and moved <= (ACCEPTABLE if k < SETTLING else STALLED)):
                 a = w.pseudo * origin.a + w.old * origin.b + w.new * b
                 return Trial(b, a, lam, u, q, v, end, closed, S, P, directions)
@@ -291,7 +305,7 @@ class GeneralizedAlphaFormulation:
                 break
         raise SolverFailed(
             f"GeneralizedAlpha's passes did not settle at dt = {dt:.6g} s (the motion still changes by {moved:.3g} of "
-            "its size); a shorter step may be needed."
+            f"its size); a shorter step may be needed.{self._tight(state)}"
         )
 
     def _left(self, state: State, origin: Origin, trial: Trial, t: float) -> Generator[Ask, Solution, Left]:

@@ -21,6 +21,7 @@ from nonsmooth.steppers.base import Ask, Step, Stepping
 from nonsmooth.steppers.equations import FLOOR
 from nonsmooth.steppers.incremental import SHARING
 from nonsmooth.steppers.mechanism import CLOSED_GAP, Configuration, Mechanism, contact_modes
+from nonsmooth.steppers.resting import REST, answered_at_rest, starts_at_rest
 from nonsmooth.steppers.velocity import VelocityChange, strike
 
 __all__ = ["MoreauJean"]
@@ -211,6 +212,7 @@ class MoreauJeanFormulation:
         rules: dict[str, Any] = {
             "active contacts": "gap closed at q moved by v for dt/2",
             "gap that counts as closed / clearance": CLOSED_GAP,
+            "rest": REST,
         }
         if self.stepper.joints == "midpoint":
             rules["joints"] = "one impulse along the directions in the middle of the step, closed to third order"
@@ -327,6 +329,8 @@ class MoreauJeanFormulation:
         noise = np.finfo(float).eps * reach * np.sqrt(np.max(m.metric.M)) / dt
         solution: Solution | None = None
         solve = self._trial_midpoint if self.midpoint else self._trial
+        kick = dt * m.free_acceleration(state) if self.rough else state.v
+        rest = active.size > 1 and starts_at_rest(m, state.v, kick)
         for _ in range(PASSES):
             if self.balanced and active.size:
                 at_levers = self._balanced(contact, state, u, dt)
@@ -334,7 +338,11 @@ class MoreauJeanFormulation:
             trial, delassus = solve(state, dt, u, W, P)
             if active.size:
                 b = W.T @ trial.v + shift - delassus @ P
-                solution = yield self._program(delassus, b, active), solution
+                program = self._program(delassus, b, active)
+                if rest and isinstance(program, FrictionContact):
+                    solution = yield from answered_at_rest(program, solution, rest)
+                else:
+                    solution = yield program, solution
                 change_P, P = solution.y - P, solution.y
                 trial, _ = solve(state, dt, u, W, P)
                 settled = m.metric.length(m.metric.change(W @ change_P))

@@ -22,6 +22,7 @@ from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.equations import FLOOR
 from nonsmooth.steppers.incremental import rounds
 from nonsmooth.steppers.mechanism import Mechanism
+from nonsmooth.steppers.resting import answered_at_rest
 
 __all__ = ["VelocityChange", "change_velocity", "expand", "strike"]
 
@@ -51,12 +52,13 @@ def change_velocity(
     bound: Array,
     tangential: Array | None = None,
     push: Array | None = None,
+    rest: bool = False,
 ) -> Generator[Ask, Solution, VelocityChange]:
     """The velocity after impulses of joints and `closed` contacts, with W_N' v⁺ >= `bound` and Coulomb's law.
 
     `tangential` [m/s] is added to the slip W_T' v⁺ in the law. `push` [N s] are normal impulses that v has taken up
-    already, but not their friction. Without friction this is a QP, else a `FrictionContact`. All are (nc,), but
-    `tangential` (nt,).
+    already, but not their friction. `rest` says that the step began at rest (see `resting`). Without
+    friction this is a QP, else a `FrictionContact`. All are (nc,), but `tangential` (nt,).
     """
     _, W_N, W_T, W_g, g_t = m.at(t, q)
     joints, index = m.independent(W_g, -g_t), np.flatnonzero(closed)
@@ -76,7 +78,7 @@ def change_velocity(
         contacts = FrictionContact(delassus, rates, m.friction[index], 1 + m.tangents, ng, names)
         pushed, recover = pushed_friction_contact(contacts, np.zeros(index.size) if push is None else push[index])
         program: Program = pushed
-        solution = yield program, None
+        solution = yield from answered_at_rest(pushed, None, rest)
         impulses = recover(solution.y)
         P_N, P_T = m.parted(impulses[ng:], index)
     else:

@@ -263,7 +263,8 @@ def alpha_record(A, f, t1, dt):  # type: ignore[no-untyped-def]
         sum_of_four4(new, f + GROUND + 8 * V, of_pseudo, a, of_old, b0, of_new, b1)
     error, of_laws = alpha_error(A, f, dt)
     natural, loss, struck = note_gaps(A, f, dt)
-    if not (error <= certified and natural <= certified and of_laws <= certified):
+    sure = error <= certified and natural <= certified and of_laws <= certified
+    if not sure or leaves_rest(A, f, f + 8 * VP, dt, start_gap(f)):
         return UNCERTAIN
     first = f + lc(A, GAPS)
     for k in range(lc(A, N_GAPS)):

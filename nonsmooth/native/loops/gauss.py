@@ -134,7 +134,7 @@ def gauss_step(A, f, t1):  # type: ignore[no-untyped-def]
         if not call_solve(lc(A, SOLVE), A, f, row_side, gap_side):
             return UNCERTAIN
         copy_bodies(A, f + 8 * VP, u)
-    if not settled or turns_far(A, f, u, dt):
+    if not settled or turns_far(A, f, u, dt) or leaves_rest(A, f, u, dt, start_gap(f)):
         return UNCERTAIN
     gauss_record(A, f, t1, error)
     return DONE

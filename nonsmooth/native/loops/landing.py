@@ -213,7 +213,7 @@ def landing_step(A, f, t_end):  # type: ignore[no-untyped-def]
     if not 0.0 < length < math.inf or not dt > 0.0:
         return UNCERTAIN
     error, law = half_kick_error(A, f, length), 0.0
-    if not error <= ACCEPTABLE:
+    if not error <= ACCEPTABLE or leaves_rest(A, f, more(A, f, U), dt, start_gap(f)):
         return UNCERTAIN
     add_kick(A, f, more(A, f, U), kicked)
     work = driven(A, f, start_row(f), P_B)
@@ -223,7 +223,7 @@ def landing_step(A, f, t_end):  # type: ignore[no-untyped-def]
     if held or lc(A, N_ROWS):
         found, law = change_velocity(A, f, kicked, row_side, gap_side)
         error = max(error, found)
-        if not (found <= certified and law <= certified):
+        if not (found <= certified and law <= certified) or leaves_rest(A, f, vp, dt, start_gap(f)):
             return UNCERTAIN
         work += driven(A, f, row_side, P_B)
         if not brief:

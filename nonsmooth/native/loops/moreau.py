@@ -299,7 +299,7 @@ def moreau_record(A, f, t0, t1, some, solved):  # type: ignore[no-untyped-def]
     error, size, law, striking, natural, loss, settled = moreau_error(A, f, v, vp, dt, 0, end, start, solved)
     joint_error, work = moreau_joint_error(A, f, size)
     error = max(error, joint_error)
-    if law > certified or not (error <= certified and math.isfinite(size)):
+    if law > certified or not (error <= certified and math.isfinite(size)) or leaves_rest(A, f, vp, dt, 0):
         if ld(f, NEXT_DT) > 0.0:
             unsettle(A, f)
         return UNCERTAIN

@@ -136,7 +136,8 @@ def midpoint_record(A, f, t1, dt, some):  # type: ignore[no-untyped-def]
     error, size, law, striking, natural, loss, _ = moreau_error(A, f, v, vp, dt, 0, 0, -1, some)
     joint_error, work = midpoint_joint_error(A, f, size)
     error = max(error, joint_error)
-    if not (law <= certified and error <= certified and math.isfinite(size)):
+    sure = law <= certified and error <= certified and math.isfinite(size)
+    if not sure or leaves_rest(A, f, vp, dt, 0):
         return UNCERTAIN
     if striking:
         moreau_impulses(A, f, True)

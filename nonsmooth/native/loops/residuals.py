@@ -294,6 +294,30 @@ def turns_far(A, f, u, dt):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
+def leaves_rest(A, f, v1, dt, side):  # type: ignore[no-untyped-def]
+    """Whether redundant contacts with friction move by the velocity v1 after a start at rest, where they may stay.
+
+    Whether they can, the Python formulation looks into, where contacts closed at `side` have two rows too many.
+    """
+    enough = 3 * lc(A, N_BODIES) + 2 - lc(A, N_ROWS)
+    if not lc(A, ROUGH) or 2 * lc(A, N_GAPS) < enough:
+        return False
+    first, closed = f + lc(A, GAPS), 0
+    for k in range(lc(A, N_GAPS)):
+        if touching(f, first + GAP_STEP * k, side):
+            closed += 1
+    if 2 * closed < enough:
+        return False
+    before, after, kick, v = 0.0, 0.0, 0.0, f + 8 * V
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        before += weighted4(v + b, v + b, f + b + 8 * MASS)
+        after += weighted4(v1 + b, v1 + b, f + b + 8 * MASS)
+        kick += weighted4(f + b + 8 * FORCE, f + b + 8 * FORCE, f + b + 8 * INVERSE)
+    return before <= AT_REST * after and after > AT_REST * dt * dt * kick
+
+
+@njit(**OPT)
 def note_scalars(f, dt, error, natural, work, struck_work, loss):  # type: ignore[no-untyped-def]
     """What a step leaves for its row besides motion and impulses."""
     scalars = f + 8 * SCALARS
