@@ -96,7 +96,7 @@ class AnyTime:
         Raises
         ------
         InputError
-            As `at`; also for laws of friction with bristles, whose states rows do not keep.
+            As `at`; also for a compliant run whose rows leave out where surfaces met.
         SolverFailed
             Where no forces obey the laws, as in Painleve's paradox.
 

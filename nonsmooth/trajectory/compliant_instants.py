@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError
+from nonsmooth.exceptions import InputError, SolverFailed
 from nonsmooth.steppers.base import CLOSED, OPEN, SLIPPING
 from nonsmooth.steppers.compliant import TOUCHED
 from nonsmooth.steppers.compliant_equations import CompliantEquations
-from nonsmooth.trajectory.instants import Forces, Origin
+from nonsmooth.trajectory.dense import Coordinates, places
+from nonsmooth.trajectory.instants import Forces, Origin, between
 
 if TYPE_CHECKING:
     from nonsmooth.trajectory.trajectory import Trajectory
@@ -21,33 +25,36 @@ __all__ = ["CompliantLaw"]
 
 #: share of the typical gap up to which a contact stands at its surface where it is first seen touching
 ENTERED = 1e-6
+#: relative and absolute [m] tolerance of states of bristles
+RTOL, ATOL = 1e-8, 1e-14
+NONE = np.zeros(0)
 
 
 class CompliantLaw:
     """Forces along a run with compliant contacts.
 
     The speed of approach is that of the row at which the surfaces met, as `CompliantDae` latches it; a run that goes on
-    with another begins with the memories of its end.
+    with another begins with the memories of its end. States of bristles, which rows do not keep, are integrated anew
+    along the motion between rows, from where surfaces met.
 
     Raises
     ------
     InputError
-        For friction with bristles, whose states no row keeps, and for a run whose rows leave out where surfaces met.
+        For a run whose rows leave out where surfaces met.
     """
 
     def __init__(self, run: Trajectory, origin: Origin) -> None:
         system = origin.system
         compliance = system.compliance
         assert compliance is not None
-        if compliance.bristles:
-            raise InputError(
-                f"The states of bristles, such as {compliance.bristles[0]}, are kept at the end of a run only; forces "
-                "at an instant need a law of friction without them."
-            )
+        self.run, self.owner = run, compliance.owner
+        self.coordinates = Coordinates(run.q.names, run.v.names)
+        start = {} if origin.start is None else origin.start.law_memory
+        self.first = np.asarray(start.get("bristles", np.zeros(len(compliance.bristles))), dtype=float)
         self.equations = CompliantEquations(system)
         self.layout = self.equations.layout
         self.known = np.concatenate([origin.parameters, self.equations.constants(origin.parameters)])
-        self.rest = np.zeros(self.layout.size - self.layout.nq - self.layout.nv)
+        self.rest = np.zeros(self.layout.size - self.layout.core)
         size = system.numeric.contact_law(origin.parameters)[3]
         self.touching, self.approach = _latched(run, origin, size)
         self.closed = [CLOSED if law.friction is None else SLIPPING for law in compliance.laws]
@@ -57,11 +64,54 @@ class CompliantLaw:
         step, part = max(step, 0), self.layout.parts
         touching = self.touching[step]
         d = np.concatenate([self.known, touching, self.approach[step]])
-        y = np.concatenate([q, v, self.rest])
+        y = np.concatenate([q, v, self._bristles(t, step), self.rest])
         rates = self.equations.ode(t, y, d)[0]
         mode = np.where(touching > 0.5, self.closed, OPEN).astype(np.int8)
         a, F_N, F_T, reaction = (rates[part[name]] for name in ("v", "P_N", "P_T", "reaction"))
         return Forces(a, self.equations.constraint_forces(t, y, d)[0], reaction, F_N, F_T, mode)
+
+    def _bristles(self, t: float, step: int) -> Array:
+        """States of the bristles (nz,) in the motion after row `step`."""
+        if not self.first.size:
+            return self.first
+        begin, state = next((begin, state) for begin, state in reversed(self._spans) if begin <= step)
+        return state(t)
+
+    @cached_property
+    def _spans(self) -> list[tuple[int, Callable[[float], Array]]]:
+        """For each stretch of rows in which the same contacts touch its first row, and the bristles' states by time."""
+        from scipy.integrate import solve_ivp
+
+        t, touching, z = self.run.t, self.touching, self.first
+        changes = np.flatnonzero((touching[1:] != touching[:-1]).any(axis=1)) + 1
+        spans: list[tuple[int, Callable[[float], Array]]] = []
+        for begin, end in pairwise([0, *changes.tolist(), len(t) - 1]):
+            if begin > 0:
+                z = np.where((touching[begin] != touching[begin - 1])[self.owner], 0.0, z)
+            if end == begin or not touching[begin][self.owner].any():
+                spans.append((begin, partial(_constant, z)))
+                continue
+            rates = partial(self._bristle_rates, begin)
+            found = solve_ivp(rates, (t[begin], t[end]), z, "LSODA", dense_output=True, rtol=RTOL, atol=ATOL,
+                              max_step=float(np.max(np.diff(t[begin : end + 1]))))  # fmt: skip
+            if not found.success:
+                raise SolverFailed(f"bristles after t = {t[begin]:.9g} s cannot be integrated: {found.message}")
+            spans.append((begin, found.sol))
+            z = found.y[:, -1]
+        return spans
+
+    def _bristle_rates(self, begin: int, t: float, z: Array) -> Array:
+        """Rates (nz,) of the bristles in a stretch that begins at a row, by the motion of order 4 between rows."""
+        run, part = self.run, self.layout.parts["z"]
+        at = places(run.t, NONE, min(t, float(run.t[-1])), "right")
+        velocities = {"right": run.v.array, "left": run.left.v.array}
+        q, v = between(at, 4, run.t, run.q.array, velocities, self.coordinates, None)
+        d = np.concatenate([self.known, self.touching[begin], self.approach[begin]])
+        return np.asarray(self.equations.ode(t, np.concatenate([q[0], v[0], z, self.rest]), d)[0][part])
+
+
+def _constant(z: Array, t: float) -> Array:
+    return z
 
 
 def _latched(run: Trajectory, origin: Origin, size: Array) -> tuple[NDArray[np.float64], Array]:
