@@ -43,9 +43,10 @@ from nonsmooth.steppers.events import (
     scales,
 )
 from nonsmooth.steppers.incremental import SHARING
-from nonsmooth.steppers.mechanism import Mechanism
+from nonsmooth.steppers.mechanism import Mechanism, contact_modes
 from nonsmooth.steppers.motion import Motion
 from nonsmooth.steppers.phases import Phase, Point, Trial
+from nonsmooth.steppers.progress import Progress
 from nonsmooth.steppers.runge_kutta import TABLEAUS
 from nonsmooth.steppers.transitions import CLOSED_GAP, LOWEST, Impact, Transitions
 
@@ -61,10 +62,6 @@ AT_THE_END = 1 - 1e-9
 SHRINK, GROW, SAFETY = 0.2, 5.0, 0.9
 REJECTIONS = 60
 EVENTS = 30
-#: events within dt_min after which a run does not get on, and what a step without one counts
-STALLED, SMOOTH = 2000, 0.02
-#: share of dt_min below which steps crawl, and so many of them in a row that joints which lose their rank end the run
-CRAWL, CRAWLED = 0.1, 1000
 
 
 @dataclass(frozen=True)
@@ -158,7 +155,7 @@ class EventDrivenFormulation:
         self.motion = Motion(m, TABLEAUS[stepper.order], control.rtol, control.atol)
         self.transitions = Transitions(self.motion, control.dt_min, self.window)
         self._last: tuple[Point, Phase] | None = None
-        self._crawled = 0
+        self.progress = Progress(self.motion, control)
 
     def counts(self) -> dict[str, int]:
         """Evaluations of accelerations and contact forces."""
@@ -211,20 +208,9 @@ class EventDrivenFormulation:
         return start, self._record(state, start, idle, free, phase, point, impact)
 
     def _remembering(self, before: State, point: Point, phase: Phase, dt: float, event: bool) -> State:
-        since, count = before.stepper_memory["stall"]
-        if point.t - since > self.control.dt_min:
-            since, count = point.t, 0.0
-        if count >= STALLED:
-            smooth = f"{STALLED / SMOOTH:g} steps"
-            advice = "Looser rtol and atol, or smoother loads, permit longer steps."
-            if self.system.nc:
-                smooth = f"{STALLED} events, or {smooth},"
-                advice = "A larger dt_min ends bounces, a larger simultaneity joins impacts. " + advice
-            lost = self.mechanism.lost_rank(point.t, point.q)
-            smooth += f" within dt_min = {self.control.dt_min:g} s"
-            raise SolverFailed(f"the run does not get on: {smooth}.{lost or ' ' + advice}")
+        stall = self.progress.of_events(before.stepper_memory["stall"], point, event)
         memory = {**before.stepper_memory, **phase.memory()}
-        memory |= {"dt": np.array([dt]), "stall": np.array([since, count + (1.0 if event else SMOOTH)])}
+        memory |= {"dt": np.array([dt]), "stall": stall}
         self._last = point, phase
         return State(point.t, point.q, point.v, before.law_memory, memory)
 
@@ -293,7 +279,7 @@ class EventDrivenFormulation:
                 suggestion = trial.dt * (min(factor, 1.0) if rejected else factor)
                 if dt == longest and not rejected:  # cut short by the end
                     suggestion = max(suggestion, wanted)
-                self._refuse_to_crawl(trial)
+                self.progress.of_length(trial, phase)
                 return trial, min(suggestion, self.control.dt_max)
             rejected = True
             dt *= factor if np.isfinite(trial.error) else SHRINK
@@ -303,18 +289,6 @@ class EventDrivenFormulation:
             f"no step from t = {point.t:.9g} s meets rtol = {self.control.rtol:g}, atol = {self.control.atol:g}; "
             "loosen them, or check for loads that jump."
         )
-
-    def _refuse_to_crawl(self, trial: Trial) -> None:
-        """Raise SolverFailed where steps stay far below dt_min because joints lose their rank."""
-        self._crawled = self._crawled + 1 if trial.dt < CRAWL * self.control.dt_min else 0
-        if self._crawled < CRAWLED or self._crawled % CRAWLED:
-            return
-        lost = self.mechanism.lost_rank(trial.start.t, trial.start.q)
-        if lost:
-            raise SolverFailed(
-                f"the run does not get on: {CRAWLED} steps in a row were shorter than {CRAWL:g} dt_min, the last "
-                f"{trial.dt:.3g} s.{lost}"
-            )
 
     def _advance(self, point: Point, dt: float, phase: Phase, t_end: float) -> Trial:
         return self.motion.advance(point, t_end if dt >= t_end - point.t else point.t + dt, phase)
@@ -391,6 +365,8 @@ class EventDrivenFormulation:
         P_N_impact, P_T_impact = np.zeros(nc), np.zeros(self.system.nt)
         if impact is not None:
             P_N_impact, P_T_impact = impact.P_N, impact.P_T
+        # as with other steppers, a contact that rebounds has the mode of its impact
+        mode = np.where(new.mode == OPEN, contact_modes(m, P_N_impact > 0.0, P_N_impact, P_T_impact), new.mode)
         total = P_N + P_N_impact
         # a contact that strikes with others is as far away as the window lets it be
         open_ = np.where(P_N_impact > 0.0, left.g_N - np.clip(-self.window * left.gamma, 0.0, left.g_N), left.g_N)
@@ -403,7 +379,7 @@ class EventDrivenFormulation:
             P_N_impact=P_N_impact,
             P_T=P_T + P_T_impact,
             P_T_impact=P_T_impact,
-            mode=new.mode,
+            mode=mode,
             gamma_minus=left.gamma,
             gamma_plus=after.gamma,
             reaction=reaction,

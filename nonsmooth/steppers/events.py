@@ -137,8 +137,9 @@ def _first_below(polynomial: Array, tolerance: float) -> float | None:
     edges = [0.0, *np.sort(real[(real > 0.0) & (real < 1.0)]).tolist(), 1.0]
     for low, high in zip(edges, edges[1:], strict=False):
         between = low + (high - low) * BETWEEN
-        if np.min(np.polyval(polynomial[::-1], between)) - leaving * polynomial[0] < -tolerance:
-            return low
+        below = np.polyval(polynomial[::-1], between) - leaving * polynomial[0] < -tolerance
+        if below.any():  # without a root before it, of a gap that is open, the root was lost to round-off
+            return low if low > 0.0 or leaving else float(between[int(np.argmax(below))]) / 2
     return None
 
 

@@ -10,9 +10,11 @@ from nonsmooth import (
     CirclePlane,
     ErrorControl,
     EventDriven,
+    GaussQP,
     Gravity,
     Ground,
     InputError,
+    Landing,
     Model,
     PlanarBody,
     PointForce,
@@ -22,6 +24,8 @@ from nonsmooth import (
     Revolute,
     RevoluteClearance,
     Rigid,
+    SimulationFailed,
+    Spring,
     Torque,
     simulate,
 )
@@ -211,3 +215,40 @@ def test_a_formulation_needs_the_length_of_the_run():
     system = slider_crank_revolute().build()
     with pytest.raises(InputError, match="depend on the length of the run"):
         EventDriven().formulate(system, system.parameter_values, ErrorControl(1e-8), None)
+
+
+# ---------------------------------------------------------------------------------------------- rows, and no progress
+
+
+@pytest.mark.parametrize(("friction", "along", "mode"), [(0.0, 1.0, 1), (0.3, 20.0, 3), (0.3, 0.1, 2)])
+def test_a_row_at_an_impact_has_the_mode_of_the_impact(friction, along, mode):
+    """A ball that rebounds is open before and after; the row in between says how it struck, as with other steppers."""
+    body = PlanarBody("ball", mass=2.0, inertia=1e-2, position=(0.0, 1.0), velocity=(along, 0.0))
+    floor = CirclePlane("floor", "ground", body, radius=0.1, contact=Rigid(restitution=0.5, friction=friction))
+    system = Model([Ground(), body, floor, Gravity(acceleration=(0.0, -G))]).build()
+    for stepper, dt in ((EventDriven(), ErrorControl(1e-8, dt_max=0.1)), (GaussQP(), Landing(1e-6, 0.1))):
+        trajectory = simulate(system, stepper, t_end=0.6, dt=dt)
+        assert [int(k) for k in trajectory.mode["floor"] if k] == [mode], stepper
+
+
+def loose_bar(clearance):
+    body = PlanarBody("bar", mass=1.0, inertia=1 / 12, position=(0.5, 0.0))
+    contact = Rigid(restitution=0.0, friction=0.0)
+    pin = RevoluteClearance("pin", "ground", body, at_b=(-0.5, 0.0), clearance=clearance, contact=contact)
+    return Model([Ground(), body, pin, Gravity(acceleration=(0.0, -G))]).build()
+
+
+@pytest.mark.parametrize("clearance", [1e-8, 1e-9, 1e-12])
+def test_a_clearance_too_small_to_be_followed_is_named(clearance):
+    """Without friction a journal swings in its bearing at sqrt(F / (m c)), 5 kHz at 1e-8 m: 1e5 steps a second."""
+    with pytest.raises(SimulationFailed, match=f'contact "pin" as it oscillates in its clearance of {clearance:g} m'):
+        simulate(loose_bar(clearance), EventDriven(), t_end=1.0, dt=ErrorControl(1e-8, 1e-10, 1e-6, 1e-2))
+
+
+def test_tolerances_below_round_off_are_named():
+    """Lengths of a spring 1e9 m away are known to 1e-7 m: no step is as accurate as 1e-12."""
+    body = PlanarBody("mass", mass=1.0, inertia=0.1, position=(1e9 + 1.5, 0.0))
+    spring = Spring("spring", "ground", body, at_a=(1e9, 0.0), stiffness=1e4, free_length=1.0)
+    system = Model([Ground(), body, spring]).build()
+    with pytest.raises(SimulationFailed, match="below the round-off of this mechanism; loosen them"):
+        simulate(system, EventDriven(), t_end=1.0, dt=ErrorControl(1e-12, 1e-14, 1e-6, 1e-2))

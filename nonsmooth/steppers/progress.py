@@ -1,0 +1,93 @@
+"""Whether an event-driven run makes progress, and one sentence on why where it does not."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import SolverFailed
+from nonsmooth.step_control import ErrorControl
+from nonsmooth.steppers.motion import Motion
+from nonsmooth.steppers.phases import Phase, Point, Trial
+
+__all__ = ["Progress"]
+
+#: events within dt_min after which a run makes no progress, and what a step without one counts
+STALLED, SMOOTH = 2000, 0.02
+#: share of dt_min below which steps crawl, and so many of them in a row that joints which lose their rank end the run
+CRAWL, CRAWLED = 0.1, 1000
+#: steps in each dt_max above which a run is looked into, by the last 1000 steps
+CROWDED = 50
+#: share of the largest coordinate [m] below which a clearance that closed contacts oscillate in is too small to follow
+MINUTE = 1e-6
+#: share of its error that half a step must fall below, where errors are not round-off, and the least error asked about
+FALLS, LIMITING = 0.25, 0.05
+
+
+class Progress:
+    """Looks at the lengths of steps as they are made."""
+
+    def __init__(self, motion: Motion, control: ErrorControl) -> None:
+        self.motion, self.m, self.control = motion, motion.m, control
+        self._crawled, self._steps, self._since = 0, 0, np.inf
+        units = motion.m.system.names.q_units
+        self._lengths = np.array([unit == "m" for unit in units], dtype=bool)
+
+    def of_events(self, stall: Array, point: Point, event: bool) -> Array:
+        """The time since which events are counted, and their count, after one more step; SolverFailed if too many."""
+        since, count = stall
+        if point.t - since > self.control.dt_min:
+            since, count = point.t, 0.0
+        if count >= STALLED:
+            smooth = f"{STALLED / SMOOTH:g} steps"
+            advice = "Looser rtol and atol, or smoother loads, permit longer steps."
+            if self.m.system.nc:
+                smooth = f"{STALLED} events, or {smooth},"
+                advice = "A larger dt_min ends bounces, a larger simultaneity joins impacts. " + advice
+            lost = self.m.lost_rank(point.t, point.q)
+            smooth += f" within dt_min = {self.control.dt_min:g} s"
+            raise SolverFailed(f"the run does not get on: {smooth}.{lost or ' ' + advice}")
+        return np.array([since, count + (1.0 if event else SMOOTH)])
+
+    def of_length(self, trial: Trial, phase: Phase) -> None:
+        """Raise SolverFailed where steps stay far too short for a reason that can be told."""
+        self._refuse_to_crawl(trial)
+        start = trial.start.t
+        if start < self._since or self._steps == CRAWLED:
+            if start > self._since and (start - self._since) / CRAWLED < self.control.dt_max / CROWDED:
+                self._explain(trial, phase, (start - self._since) / CRAWLED)
+            self._steps, self._since = 0, start
+        self._steps += 1
+
+    def _refuse_to_crawl(self, trial: Trial) -> None:
+        self._crawled = self._crawled + 1 if trial.dt < CRAWL * self.control.dt_min else 0
+        if self._crawled < CRAWLED or self._crawled % CRAWLED:
+            return
+        lost = self.m.lost_rank(trial.start.t, trial.start.q)
+        if lost:
+            raise SolverFailed(
+                f"the run does not get on: {CRAWLED} steps in a row were shorter than {CRAWL:g} dt_min, the last "
+                f"{trial.dt:.3g} s.{lost}"
+            )
+
+    def _explain(self, trial: Trial, phase: Phase, mean: float) -> None:
+        """Many short steps: the oscillation of a contact in a minute clearance, or tolerances below round-off."""
+        control, start = self.control, trial.start
+        many = f"the last {CRAWLED} steps took {mean:.2g} s each, of dt_max = {control.dt_max:g} s"
+        largest = float(np.max(np.abs(start.q[self._lengths]), initial=0.0))
+        minute = [i for i in phase.closed if self.m.scale[i] < MINUTE * largest and self.m.restitution[i] < 1.0]
+        if minute:
+            i = min(minute, key=lambda k: float(self.m.scale[k]))
+            raise SolverFailed(
+                f'{many}: they follow contact "{self.m.system.contact_names[i]}" as it oscillates in its clearance of '
+                f"{self.m.scale[i]:.3g} m, with coordinates of {largest:.3g} m; give the joint a larger clearance or "
+                "friction, or take the ideal joint."
+            )
+        if trial.slopes is None or trial.error < LIMITING or start.t + trial.dt / 2 == start.t:
+            return
+        half = self.motion.advance(start, start.t + trial.dt / 2, phase)
+        if half.error > FALLS * trial.error:
+            raise SolverFailed(
+                f"{many}, and half as long ones have errors as large: rtol = {control.rtol:g} and atol = "
+                f"{control.atol:g} lie below the round-off of this mechanism; loosen them."
+            )
