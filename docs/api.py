@@ -25,7 +25,10 @@ def directive(module: str, name: str) -> str:
     """How Sphinx documents one name."""
     value = getattr(importlib.import_module(module), name)
     kind = "autoclass" if inspect.isclass(value) else "autofunction"
-    return f".. {kind}:: {module}.{name}\n" + ("   :members:\n" if kind == "autoclass" else "")
+    members = "   :members:\n" if kind == "autoclass" else ""
+    if name == "Trajectory":  # some of its methods stand in a part of their own
+        members += "   :inherited-members:\n"
+    return f".. {kind}:: {module}.{name}\n" + members
 
 
 def section(heading: str, sentence: str, entries: list[str]) -> str:
