@@ -43,10 +43,10 @@ def scene(drawing: Drawing, coordinates: tuple[str, ...], gaps: tuple[str, ...])
     cloud = _cloud(drawing)
     low, high = cloud.min(axis=0), cloud.max(axis=0)
     size = float(np.max(high - low))
-    if not size > 0:
-        low, high, size = low - 0.5, high + 0.5, 1.0
+    if not size > 0:  # bodies at one point, without sizes: symbols in a picture of their own
+        low, high, size = low - 0.1, high + 0.1, 0.2
     local = {body: _local(drawing, body) for body in drawing.bodies}
-    grain = min([size, *_typical(list(local.values()))])
+    grain = min([5.0 * size if np.ptp(cloud) == 0 else size, *_typical(list(local.values()))])
     vertical = _vertical(drawing)
     view = best_view(cloud, vertical) if drawing.dimension == 3 else (90.0, 0.0)
     index = {name: i for i, name in enumerate(gaps)}

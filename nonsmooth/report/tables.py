@@ -6,6 +6,7 @@ import base64
 import dataclasses
 import html
 import json
+import math
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -83,21 +84,20 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 def verdict(run: Trajectory) -> tuple[str, str, str, str]:
     """Look (good, open or bad), one word, one line on what the run can be trusted for, and the certificate in short."""
     certified = run.certificate
-    said = getattr(run, "verdict", None)
+    said = run.verdict
     summary = (
         f"gaps violated by {certified.gap_violation:.2g} m, joints by {certified.joint_violation:.2g}, "
         f"complementarity {certified.complementarity:.2g}, motion residual {certified.motion_residual:.2g}, "
         f"energy remainder {certified.energy.remainder:.2g} J"
     )
     status, _, reason = run.status.partition(":")
-    if said is None or status in ("failed", "interrupted"):
-        look = {"finished": "good", "interrupted": "open"}.get(run.status, "bad")
-        return look, status, reason.strip() or f"to {run.t[-1]:.6g} s", summary
+    if status in ("failed", "interrupted"):
+        return "bad" if status == "failed" else "open", status, reason.strip() or f"to {run.t[-1]:.6g} s", summary
     return LOOKS.get(said.kind, "bad"), said.kind, said.text, f"{run.status}; {summary}"
 
 
 def certificate(run: Trajectory) -> str:
-    """Worst violations and residuals, and the balance of energy."""
+    """The verdict's numbers, worst violations and residuals, the balance of energy, and what was counted."""
     worst = dataclasses.asdict(run.certificate)
     ledger = worst.pop("energy")
     flat = [(name, value) for name, value in worst.items() if isinstance(value, float | int | str)]
@@ -106,11 +106,26 @@ def certificate(run: Trajectory) -> str:
     counted = [(name, value) for name, value in run.counts.items() if isinstance(value, float | int | str)]
     return "".join(
         [
-            f'<div class="columns"><div>{table(("certificate", "worst", "unit"), rows)}</div>',
+            f'<div class="columns"><div>{table(("verdict", "", "unit"), _judged(run))}</div>',
+            f"<div>{table(('certificate', 'worst', 'unit'), rows)}</div>",
             f"<div>{table(('energy', '[J]'), energies)}</div>",
             f"<div>{table(('counts', ''), counted)}</div></div>",
         ]
     )
+
+
+def _judged(run: Trajectory) -> list[tuple[Any, ...]]:
+    """Rows of what a verdict has measured."""
+    said = run.verdict
+    rows: list[tuple[Any, ...]] = [("kind", said.kind, ""), ("sentence", said.text, "")]
+    numbers = (
+        ("difference of positions / clearance", said.position, "-"),
+        ("difference of peak force / peak force", said.force, "-"),
+        ("holds until", said.horizon, "s"),
+        ("runs part at", said.parted, "s"),
+    )
+    rows += [one for one in numbers if math.isfinite(one[1])]
+    return rows + [("sign of error", sign, "") for sign in said.signs]
 
 
 def parameters(run: Trajectory) -> str:

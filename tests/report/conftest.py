@@ -273,7 +273,7 @@ HOSTILE = (
 
 
 @pytest.fixture(scope="package")
-def hostile() -> Trajectory:
+def hostile_model() -> Model:
     """Bodies, joints and sources with names that would act if they were ever markup or code."""
     elements: list[Any] = [Ground(), Gravity(acceleration=(0.0, -9.81))]
     for i, name in enumerate(HOSTILE):
@@ -282,5 +282,10 @@ def hostile() -> Trajectory:
         elements.append(PointPlane(f"wall {name}", "ground", name, at_a=(0.0, -0.01), contact=law))
     source = {"value": 0.1, "unit": "kg", "kind": "given", "source": HOSTILE[0], "note": HOSTILE[1]}
     origin = {f"{HOSTILE[2]}.mass": source}
-    model = Model(elements, name=HOSTILE[1], provenance=origin)
-    return simulate(model.build(), GaussQP(), t_end=0.1, dt=Landing(1e-6, 1e-3))
+    return Model(elements, name=HOSTILE[1], provenance=origin)
+
+
+@pytest.fixture(scope="package")
+def hostile(hostile_model: Model) -> Trajectory:
+    """A run of that mechanism."""
+    return simulate(hostile_model.build(), GaussQP(), t_end=0.1, dt=Landing(1e-6, 1e-3))

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nonsmooth import Trajectory
+from nonsmooth import GaussQP, Landing, MoreauJean, Trajectory, simulate
+from nonsmooth.registry import find_problems
 from nonsmooth.report import Picture, Table, frame, study_page, write
 from nonsmooth.report.page import write_text
+from nonsmooth_problems import slider_crank_translational
 
 pytestmark = pytest.mark.slow
 
@@ -104,6 +106,18 @@ def test_forces_of_contacts_in_space_are_drawn(shown: Shown, robot: Trajectory) 
     assert force[row].max() > 0
     page.run(f"nonsmooth.clock.seek({float(robot.t[row - 1] + robot.t[row]) / 2!r})")
     assert page.run("nonsmooth.stages[0].drawn") == np.sum(force[row] > 0.005 * page.run("nonsmooth.options.full"))
+
+
+@pytest.mark.parametrize("name", find_problems())
+def test_every_problem_is_drawn(shown: Shown, name: str) -> None:
+    run = simulate(find_problems()[name]().build(), MoreauJean(), t_end=1e-3, dt=1e-4)
+    page = shown(run, width=900)
+    page.run("nonsmooth.clock.seek(nonsmooth.clock.end)")
+    assert page.run("nonsmooth.runs[0].info.fault") == ""
+    # symbols and outlines; without any there is only gravity's arrow, of some 200 pixels
+    page.key("f")
+    assert inked(page, ".stage canvas") > 400
+    clean(page)
 
 
 def test_two_runs_side_by_side_and_over_each_other(shown: Shown, worlds: dict[str, Trajectory]) -> None:
@@ -325,9 +339,6 @@ def test_dark_light_and_print(shown: Shown, crank: Trajectory) -> None:
 
 def test_speed_of_a_page_of_many_rows(shown: Shown) -> None:
     """Limits leave room for a machine with other work; docs/report.md has what was measured."""
-    from nonsmooth import GaussQP, Landing, simulate
-    from nonsmooth_problems import slider_crank_translational
-
     run = simulate(slider_crank_translational().build(), GaussQP(), t_end=1.0, dt=Landing(1e-6, 1e-4))
     assert len(run.t) > 10_000
     page = shown(run)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from nonsmooth import SimulationFailed, simulate
+from nonsmooth import Model, SimulationFailed, simulate, write_model
 from nonsmooth.cli import main
 
 ROD = ["run", "slider-rod", "--case", "2", "--stepper", "gauss-qp", "--dt-min", "1e-6", "--dt-max", "1e-3"]
@@ -81,6 +81,25 @@ def test_a_run_that_fails_leaves_its_page(folder: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(importlib.import_module("nonsmooth.simulate"), "simulate", failing)
     assert main([*SHORT, "--report", "run.html"]) == 1
     assert '<span class="badge bad"><bdi>failed</bdi></span>' in (folder / "run.html").read_text(encoding="utf-8")
+
+
+def test_names_of_a_toml_file_stay_text(folder: Path, hostile_model: Model) -> None:
+    write_model(hostile_model, folder / "mechanism.toml")
+    words = [
+        "run",
+        "mechanism.toml",
+        "--stepper",
+        "gauss-qp",
+        "--dt-min",
+        "1e-6",
+        "--dt-max",
+        "1e-3",
+        "--t-end",
+        "0.01",
+    ]
+    assert main([*words, "--output", "run.nc", "--report", "run.html"]) == 0
+    text = (folder / "run.html").read_text(encoding="utf-8")
+    assert "<script>window" not in text and "<img src=x" not in text and "&lt;script&gt;window" in text
 
 
 def test_a_comparison_has_its_runs_its_table_and_its_figure(folder: Path) -> None:

@@ -20,6 +20,7 @@ from nonsmooth import GaussQP, InputError, Trajectory, simulate
 from nonsmooth.report import Picture, Table, frame, page, study_page, write
 from nonsmooth.report.page import SCRIPTS
 from nonsmooth.report.rows import kept_rows, reading_error
+from nonsmooth.trajectory import Columns, Verdict
 from nonsmooth_problems import slider_rod
 
 ASSETS = Path(nonsmooth.report.__file__).parent / "assets"
@@ -175,6 +176,19 @@ def test_foreign_addresses_of_a_source_stay_text(crank: Trajectory) -> None:
     assert 'href="https://example.org' not in text and 'href="javascript' not in text
 
 
+@pytest.mark.parametrize(
+    ("kind", "look"), [("accurate", "good"), ("sensitive", "open"), ("not checked", "open"), ("not accurate", "bad")]
+)
+def test_the_verdict_stands_on_top(crank: Trajectory, kind: str, look: str) -> None:
+    said = Verdict(kind, "a <sentence> of it", position=3e-4, horizon=0.36, signs=("energy is missing",))
+    text = page(dataclasses.replace(crank, verdict=said))
+    assert f'<span class="badge {look}"><bdi>{kind}</bdi></span>' in text
+    top = text.index('<div id="verdicts">')
+    assert top < text.index("a &lt;sentence&gt; of it") < text.index("<main>")
+    for shown in ('<td class="number">0.0003</td>', '<td class="number">0.36</td>', "energy is missing"):
+        assert shown in text
+
+
 def test_a_run_that_failed_says_why(crank: Trajectory) -> None:
     failed = dataclasses.replace(crank, status="failed: step 7 at t = 0.1 s <found> no answer")
     text = page(failed)
@@ -185,8 +199,6 @@ def test_a_run_that_failed_says_why(crank: Trajectory) -> None:
 def test_rows_that_are_not_numbers_are_left_out_and_counted(crank: Trajectory) -> None:
     q = crank.q.array.copy()
     q[-3:] = np.nan
-    from nonsmooth.trajectory import Columns
-
     broken = dataclasses.replace(crank, q=Columns("coordinate", crank.q.names, q, crank.q.unit_list))
     text = page(broken)
     assert facts_of(text)["unusable"] == 3
@@ -254,6 +266,12 @@ def test_files(crank: Trajectory, tmp_path: Path) -> None:
 def test_a_file_gives_the_same_page(crank: Trajectory, tmp_path: Path) -> None:
     crank.save(tmp_path / "run.nc")
     assert page(Trajectory.load(tmp_path / "run.nc")) == page(crank)
+
+
+def test_the_files_of_pages_are_installed() -> None:
+    here = Path(__file__).resolve().parents[2] / "nonsmooth" / "report" / "assets"
+    texts = [{path.name: path.read_bytes() for path in folder.iterdir()} for folder in (here, ASSETS)]
+    assert texts[0] == texts[1] and {"page.html", "page.css"} <= set(texts[0])
 
 
 def test_scripts_share_no_name() -> None:
