@@ -85,7 +85,7 @@ def new(
     from nonsmooth.cli.new import write_template
 
     write_template(path, space=space)
-    options = "" if path.suffix == ".toml" else " --dt-min 1e-6 --dt-max 1e-3 --t-end 0.1"
+    options = "" if path.suffix == ".toml" else " --t-end 0.1"
     typer.echo(
         f"{path} is a mechanism that runs. See it with `nonsmooth describe {path} --figure sketch.png`, run it with "
         f"`nonsmooth run {path}{options}`."
@@ -113,7 +113,7 @@ def run(
         typer.Option(
             "--stepper",
             help=f"One of {', '.join(steppers.names())}.",
-            show_default="gauss-mpcc; compliant-dae with --contact compliant",
+            show_default="chosen with the step; with a step gauss-qp, or compliant-dae with --contact compliant",
         ),
     ] = None,
     solver: Annotated[str | None, typer.Option("--solver", help="Solver in place of the stepper's default.")] = None,
@@ -143,6 +143,18 @@ def run(
         float | None,
         typer.Option("--atol", help="Absolute error per step, in SI units; for event-driven and compliant-dae."),
     ] = None,
+    accuracy: Annotated[
+        float | None,
+        typer.Option(
+            "--accuracy",
+            help="Error of positions as a share of the smallest clearance, and of the peak force as a share of it; the "
+            "step is chosen for it.",
+            show_default="0.01",
+        ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Repeat a run of given steps with finer ones, for its verdict.")
+    ] = False,
     contact: Annotated[
         str | None, typer.Option("--contact", help="rigid or compliant, in place of the problem's own.")
     ] = None,
@@ -183,7 +195,7 @@ def run(
 
         request = Request(
             problem, case, tuple(settings or ()), stepper, solver, engine, t_end, dt, dt_min, dt_max, rtol, atol,
-            contact, law, friction_law,
+            contact, law, friction_law, accuracy, check,
         )  # fmt: skip
         return carry_out(request, output=output, figure=figure, animation=animation, page=page, as_json=as_json)
     except KeyboardInterrupt:

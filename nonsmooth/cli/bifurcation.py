@@ -16,6 +16,7 @@ from nonsmooth.cli.sweep import _mechanism, _named, _number, _values
 from nonsmooth.exceptions import InputError
 
 if TYPE_CHECKING:
+    from nonsmooth.step_control import StepControl
     from nonsmooth.steppers.base import Stepper
     from nonsmooth.studies.bifurcation import Bifurcation
     from nonsmooth.studies.sections import Crossings, PerPeriod
@@ -62,7 +63,7 @@ class BifurcationRequest:
         name, value = _named("--crossing", self.crossing)
         kind, colon, rest = name.partition(":")
         return Crossings(
-            rest if colon else kind, _number("--crossing", value), request.t_end, request.step(), self.after,
+            rest if colon else kind, _number("--crossing", value), request.t_end, _given(request), self.after,
             kind if colon else "q", self.direction, self.turn,
         )  # fmt: skip
 
@@ -72,10 +73,21 @@ class BifurcationRequest:
         if self.steps is None:
             if request.dt is not None:
                 raise InputError("--dt is for --crossing: give --steps, the constant steps per period.")
-            return request.step()
+            return _given(request)
         if any(value is not None for value in (request.dt, request.dt_min, request.dt_max, request.rtol, request.atol)):
             raise InputError("--steps per period excludes other steps: give one of them.")
         return self.steps
+
+
+def _given(request: Request) -> StepControl:
+    """The step, which is not chosen here: no step makes a motion over hundreds of periods predictable."""
+    step = request.step()
+    if step is None:
+        raise InputError(
+            "no step was given: give --steps per period, --dt, or --dt-min and --dt-max; long motions cannot be "
+            "predicted, so that no accuracy tells which."
+        )
+    return step
 
 
 def carry_out_bifurcation(
@@ -135,7 +147,8 @@ def _stepper(request: Request) -> Stepper:
     """As asked for; else Moreau and Jean's with both projections, which long runs need."""
     from nonsmooth.steppers.moreau_jean import MoreauJean
 
-    stepper = request.scheme()
+    stepper = request.scheme(stepped=True)
+    assert stepper is not None
     plain = request.stepper is None and not any(word.startswith("stepper.projection") for word in request.settings)
     if plain and isinstance(stepper, MoreauJean):
         return replace(stepper, projection="combined")

@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 import json
 import math
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,7 +20,6 @@ from nonsmooth.cli.inputs import kebab
 if TYPE_CHECKING:
     from nonsmooth.cli.inputs import Mechanism
     from nonsmooth.registry import Problem
-    from nonsmooth.steppers.base import Stepper
     from nonsmooth.studies.compare import Comparison
     from nonsmooth.studies.rigid_limit import RigidLimit
     from nonsmooth.trajectory import Trajectory
@@ -50,18 +50,21 @@ def show(*parts: RenderableType) -> None:
         (wide if unfolded else console).print(part)
 
 
-def summary(trajectory: Trajectory, mechanism: Mechanism, stepper: Stepper) -> dict[str, Any]:
+def summary(trajectory: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
     """The object that `run --json` prints: plain numbers under the contract's keys."""
+    scheme = str(trajectory.manifest["settings"]["stepper"])
+    solver = re.search(r"solver=(\w+)", scheme)
     certificate = dataclasses.asdict(trajectory.certificate)
     energy = certificate.pop("energy")
     return {
         "problem": mechanism.name,
-        "stepper": kebab(type(stepper).__name__),
-        "solver": kebab(stepper.default_solver if stepper.solver is None else type(stepper.solver).__name__),
+        "stepper": kebab(scheme.partition("(")[0]),
+        "solver": kebab(solver.group(1)) if solver else None,
         "engine": trajectory.manifest.get("engine", "python"),
         "steps": len(trajectory.t) - 1,
         "failures": int(trajectory.status.startswith("failed")),
         "wall_seconds": trajectory.wall_seconds,
+        "verdict": dataclasses.asdict(trajectory.verdict),
         "certificate": certificate,
         "energy": energy,
         "counts": dict(trajectory.counts),
@@ -70,9 +73,9 @@ def summary(trajectory: Trajectory, mechanism: Mechanism, stepper: Stepper) -> d
     }
 
 
-def print_json(trajectory: Trajectory, mechanism: Mechanism, stepper: Stepper) -> None:
+def print_json(trajectory: Trajectory, mechanism: Mechanism) -> None:
     """Print `summary` as the only object on standard output."""
-    print_object(summary(trajectory, mechanism, stepper))
+    print_object(summary(trajectory, mechanism))
 
 
 def print_object(facts: Mapping[str, Any]) -> None:
@@ -81,11 +84,9 @@ def print_object(facts: Mapping[str, Any]) -> None:
     sys.stdout.write("\n")
 
 
-def result(
-    trajectory: Trajectory, mechanism: Mechanism, stepper: Stepper, written: Sequence[Path]
-) -> list[RenderableType]:
+def result(trajectory: Trajectory, mechanism: Mechanism, written: Sequence[Path]) -> list[RenderableType]:
     """The tables of a finished, failed or interrupted run."""
-    facts = summary(trajectory, mechanism, stepper)
+    facts = summary(trajectory, mechanism)
     counts, certificate = facts["counts"], facts["certificate"]
     run = _grid(f"{facts['problem']}: {trajectory.status} at t = {trajectory.t[-1]:.9g} s")
     run.add_row("stepper", f"{facts['stepper']}, solver {facts['solver']}, engine {facts['engine']}")
@@ -95,6 +96,7 @@ def result(
     for name, value in certificate.items():
         run.add_row(name.replace("_", " "), f"{value:.3g} [{units.get(name, '-')}]")
     run.add_row("energy remainder", f"{facts['energy']['remainder']:.3g} [J]")
+    run.add_row("verdict", str(trajectory.verdict))
     for line in _contact_law(mechanism):
         run.add_row("contact", line)
     for path in written:

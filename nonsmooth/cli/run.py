@@ -46,7 +46,7 @@ def carry_out(
     mechanism = request.mechanism()
 
     from nonsmooth.cli import report
-    from nonsmooth.simulate import simulate
+    from nonsmooth.simulate import ACCURACY, simulate
 
     code, message = 0, ""
     try:
@@ -56,6 +56,8 @@ def carry_out(
                 stepper,
                 t_end=request.end,
                 dt=dt,
+                accuracy=ACCURACY if request.accuracy is None else request.accuracy,
+                check=request.check,
                 parameters=mechanism.parameters or None,
                 engine=request.engine or "auto",
                 progress=progress,
@@ -80,9 +82,9 @@ def carry_out(
     drawn = (figure, animation) if code == 0 else ()
     written = [path for path in (output, *drawn, page) if path is not None]
     if as_json:
-        report.print_json(trajectory, mechanism, stepper)
+        report.print_json(trajectory, mechanism)
     else:
-        report.show(*report.result(trajectory, mechanism, stepper, written))
+        report.show(*report.result(trajectory, mechanism, written))
     if code:
         kept = f" The trajectory so far ({len(trajectory.t) - 1} steps) is in {output}." if output is not None else ""
         print(f"nonsmooth: {message}{kept}", file=sys.stderr)

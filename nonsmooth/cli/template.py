@@ -1,8 +1,8 @@
 """A rod that hangs from a loose bearing and is let go: a starting point for a mechanism of your own.
 
 nonsmooth describe my_mechanism.py --figure sketch.png
-nonsmooth run my_mechanism.py --dt-min 1e-6 --dt-max 1e-3 --t-end 0.1 --figure run.png
-nonsmooth run my_mechanism.py --dt-min 1e-6 --dt-max 1e-3 --t-end 0.1 --set clearance=1e-4 --set rod.mass=0.5
+nonsmooth run my_mechanism.py --t-end 0.1 --figure run.png
+nonsmooth run my_mechanism.py --t-end 0.1 --set clearance=1e-4 --set rod.mass=0.5
 """
 
 from math import cos, sin
@@ -55,10 +55,10 @@ def build(clearance: float = 0.5e-3, angle: float = 0.5, restitution: float = 0.
 
 
 if __name__ == "__main__":
-    # The same run from Python. `EventDriven()` with `ErrorControl(...)` is the stepper of high accuracy.
-    from nonsmooth import GaussQP, Landing, simulate
+    # The same run from Python. With `GaussQP()` and `dt=Landing(1e-6, 1e-4)`, say, it takes a stepper and steps of yours.
+    from nonsmooth import simulate
 
-    run = simulate(build().build(), GaussQP(), t_end=0.1, dt=Landing(1e-6, 1e-3))
+    run = simulate(build().build(), t_end=0.1)
     print(run)
     print("angle at the end [rad]", run.q["rod.angle"][-1])
     print("impacts", len(run.impacts), "impulse in the pin [N s]", run.P_N["pin"].sum())

@@ -82,7 +82,5 @@ acceleration = [0, -9.81]
 # What `nonsmooth run` takes where its options say nothing: --t-end, --stepper, --dt-min, --dt-max, --output, ...
 [run]
 t_end = "0.1 s"
-stepper = "gauss-qp"
-dt_min = "1 us"
-dt_max = "1 ms"
+# scheme and steps are chosen; of your own: stepper = "gauss-qp", dt_min = "1 us", dt_max = "0.1 ms"
 """

@@ -33,15 +33,14 @@ class PerPeriod:
     ----------
     period : [s], or the name of a parameter or argument
         A name is that of the drive's speed [rad/s], whose turn is the period.
-    steps : int, or Landing or ErrorControl, or None
-        Constant steps per period, so that points are rows; between other steps they are interpolated. None has them
-        chosen.
+    steps : int, or Landing or ErrorControl
+        Constant steps per period, so that points are rows; between other steps they are interpolated.
     transient, points : int
         Periods to leave out, and to keep.
     """
 
     period: float | str
-    steps: int | StepControl | None
+    steps: int | StepControl
     transient: int
     points: int
 
@@ -54,15 +53,11 @@ class PerPeriod:
             raise InputError(f"steps must be at least 1 per period, got {self.steps!r}.")
 
     def take(
-        self, system: System, stepper: Stepper | None, parameters: Mapping[str, float], known: Mapping[str, Any]
+        self, system: System, stepper: Stepper, parameters: Mapping[str, float], known: Mapping[str, Any]
     ) -> Section:
         """The points of one run."""
         period = self._seconds(known)
         if isinstance(self.steps, int):
-            if stepper is None:
-                raise InputError(
-                    f"{self.steps} steps per period need a stepper, such as MoreauJean(); or leave both out."
-                )
             return periodic_section(
                 system, stepper, period=period, steps=self.steps, transient=self.transient, points=self.points,
                 parameters=parameters,
@@ -103,7 +98,7 @@ class Crossings:
     name: str
     value: float
     t_end: float
-    dt: float | StepControl | None
+    dt: float | StepControl
     after: float
     kind: str = "q"
     direction: str = "rising"
@@ -116,7 +111,7 @@ class Crossings:
             raise InputError(f"after must lie between 0 and the end, {self.t_end:g} s, got {self.after:g}.")
 
     def take(
-        self, system: System, stepper: Stepper | None, parameters: Mapping[str, float], known: Mapping[str, Any]
+        self, system: System, stepper: Stepper, parameters: Mapping[str, float], known: Mapping[str, Any]
     ) -> Section:
         """The points of one run."""
         run = simulate(system, stepper, t_end=self.t_end, dt=self.dt, parameters=parameters)
@@ -159,7 +154,7 @@ class LongRun:
     mechanism: Mechanism
     varied: str
     quantity: str
-    stepper: Stepper | None
+    stepper: Stepper
     section: PerPeriod | Crossings
     parameters: Mapping[str, float] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)

@@ -123,7 +123,7 @@ def _broken(system: System, parameters: Array, gap: Array, worst: tuple[float, .
         return ["numbers that are not finite"]
     if not system.nc:
         return []
-    overlap = np.max(-gap, axis=0) / system.numeric.contact_law(parameters)[3]
+    overlap = np.max(-gap, axis=0) / system.elementwise.gap_sizes(parameters)
     i = int(np.argmax(overlap))
     return [f'contact "{system.contact_names[i]}" overlaps by {overlap[i]:.2g} times its clearance'] * bool(
         overlap[i] > OVERLAP

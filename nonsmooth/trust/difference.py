@@ -69,7 +69,7 @@ class Difference:
 def scale_of(system: System, values: Array, run: Trajectory) -> Scale:
     """The smallest clearance (`size` of a free contact); without contact a thousandth of what a body moves."""
     if system.nc:
-        clearance = float(np.min(system.numeric.contact_law(values)[3]))
+        clearance = float(np.min(system.elementwise.gap_sizes(values)))
         return Scale(clearance, "the smallest clearance")
     reach = max((float(np.ptp(run.q[name])) for name in run.q.names if run.q.units(name) == "m"), default=0.0)
     if reach == 0.0:

@@ -21,7 +21,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_it_runs_from_the_command_line(folder, capsys):
     assert main(["new", "my_mechanism.py"]) == 0
-    assert "nonsmooth run my_mechanism.py --dt-min 1e-6 --dt-max 1e-3 --t-end 0.1" in capsys.readouterr().out
+    assert "nonsmooth run my_mechanism.py --t-end 0.1" in capsys.readouterr().out
     assert main(["run", "my_mechanism.py", *RUN, "--figure", "run.png", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["problem"], report["failures"]) == ("my_mechanism", 0)
