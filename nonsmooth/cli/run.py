@@ -35,7 +35,7 @@ def carry_out(
     """Run what is asked for and return the exit code."""
     request = request.completed()
     output, figure = output or request.written("output"), figure or request.written("figure")
-    animation = animation or request.written("animation")
+    animation, page = animation or request.written("animation"), page or request.written("report")
     for option, path, suffixes in (("--output", output, (".nc",)), ("--figure", figure, FIGURE_FORMATS)):
         if path is not None:
             check_writable(option, path, suffixes)

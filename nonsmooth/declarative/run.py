@@ -23,7 +23,9 @@ Seconds = Annotated[float | None, Quantity("s", positive=True)]
 STEPS = (("dt",), ("dt_min", "dt_max"), ("rtol", "atol", "dt_min", "dt_max"))
 
 #: how names of files end
-FILES = {"output": (".nc",), "figure": (".png", ".pdf", ".svg"), "animation": (".gif", ".mp4")}
+FILES = {
+    "output": (".nc",), "figure": (".png", ".pdf", ".svg"), "animation": (".gif", ".mp4"), "report": (".html",),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Run:
     accuracy : of a step that is chosen, as none is stated; and of the verdict
     check : whether to repeat a run of stated steps with finer ones
     engine : "auto", "native" or "python"
-    output, figure, animation : files to write
+    output, figure, animation, report : files to write
     """
 
     called: ClassVar[str] = "[run]"
@@ -67,6 +69,7 @@ class Run:
     output: str | None = None
     figure: str | None = None
     animation: str | None = None
+    report: str | None = None
 
     def step(self) -> StepControl | None:
         """The constant step, `Landing` or `ErrorControl`, None where no step is stated.

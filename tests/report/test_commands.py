@@ -102,6 +102,15 @@ def test_names_of_a_toml_file_stay_text(folder: Path, hostile_model: Model) -> N
     assert "<script>window" not in text and "<img src=x" not in text and "&lt;script&gt;window" in text
 
 
+def test_a_toml_file_states_its_page(folder: Path) -> None:
+    assert main(["new", "mechanism.toml"]) == 0
+    text = Path("mechanism.toml").read_text(encoding="utf-8")
+    assert text.count("[run]") == 1
+    Path("mechanism.toml").write_text(text.replace("[run]", '[run]\nreport = "own.html"'), encoding="utf-8")
+    assert main(["run", "mechanism.toml", "--t-end", "0.01"]) == 0
+    assert labels(folder / "own.html") == [""]
+
+
 def test_a_comparison_has_its_runs_its_table_and_its_figure(folder: Path) -> None:
     words = ["compare", "slider-rod", "--t-end", "0.003", "--stiffness", "1e12", "--target", "0"]
     assert main([*words, "--report", "compare.html"]) == 0
