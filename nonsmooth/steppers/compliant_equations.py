@@ -220,9 +220,9 @@ class CompliantEquations:
             free = self._slip_rates(half, inverse @ D_T) + ca.jtimes(slip, q, self.system.B(q) @ v)
             holding = masks[1] * (1 - other)
             first, mobility = self._holding(free, inverse @ D_T, holding)
-            if self.system.dimension == 3:
+            if self.system.dimension == 3 or nt > 2:
                 return tuple(forces(self._held(forces, free, inverse @ D_T, first, mobility, holding)))
-            # once more, each for itself against what the others' laws allow
+            # of two contacts once more, each for itself against what the other's law allows
             allowed = (1 - other) * forces(first)[1]
             others = mobility @ allowed - ca.diag(mobility) * allowed
             found = forces(-(free + others) / ca.diag(mobility))
@@ -244,7 +244,7 @@ class CompliantEquations:
     def _held(
         self, forces: Callable[..., list[ca.SX]], free: ca.SX, W: ca.SX, first: ca.SX, mobility: ca.SX, holding: ca.SX
     ) -> ca.SX:
-        """In space, stiction forces once more, where not all contacts can hold `first`, those that together would.
+        """Stiction forces once more, where not all contacts can hold `first`, those that together would.
 
         Contacts that slide or reach their limits have the forces that their laws allow; the others hold together.
         """
@@ -256,7 +256,9 @@ class CompliantEquations:
         return held * together + (1 - held) * first
 
     def _of_pairs(self, found: ca.SX) -> ca.SX:
-        """1 for both tangents (nt,) of a contact for which both entries are 1."""
+        """1 for all tangents (nt,) of a contact for which all its entries are 1."""
+        if self.system.dimension == 2:
+            return found
         pairs = ca.reshape(found, 2, self.system.nc)
         return self._by_tangent((pairs[0, :] * pairs[1, :]).T)
 
@@ -279,10 +281,8 @@ class CompliantEquations:
             pairs = [W[:, i : i + 2] for i in range(0, self.system.nt, 2)]
             diagonal = self._by_tangent(ca.vertcat(*(ca.sumsqr(pair) / 2 for pair in pairs)))
         system = both @ mobility @ both + ca.diag((1 - holding) * diagonal + SHARED * diagonal)
-        if self.system.dimension == 3:
-            # by Cholesky's factors: those of Gram and Schmidt lose the sum where more than one direction depends
-            return ca.ldl_solve(-(both @ free), *ca.ldl(system)), mobility
-        return ca.solve(system, -(both @ free)), mobility
+        # by Cholesky's factors: those of Gram and Schmidt lose the sum where more than one direction depends
+        return ca.ldl_solve(-(both @ free), *ca.ldl(system)), mobility
 
     # --------------------------------------------------------------------------------------------------- evaluators
 

@@ -224,6 +224,23 @@ def test_holding_forces_are_shared_by_dependent_contacts():
     assert trajectory.P_T["right"][-1] == pytest.approx(held, rel=1e-6)
 
 
+@pytest.mark.parametrize("feet", [3, 6])
+def test_many_feet_hold_together(feet):
+    """Feet in a row, of which all but one are redundant: together they bear what keeps the block, to round-off."""
+    foot = Compliant(
+        Flores(stiffness=1e7, restitution=0.5), Karnopp(friction=0.2, static_friction=0.3, stick_speed=1e-3)
+    )
+    sink = (9.81 * np.cos(0.1) / feet / 1e7) ** (2 / 3)
+    model = Model([Ground(), Gravity(acceleration=(9.81 * np.sin(0.1), -9.81 * np.cos(0.1)))])
+    model.add(PlanarBody("block", mass=1.0, inertia=1.0, position=(0.0, -sink)))
+    for i, x in enumerate(np.linspace(-0.1, 0.1, feet)):
+        model.add(PointPlane(f"foot{i}", "ground", "block", at_b=(x, 0.0), contact=foot))
+    trajectory = simulate(model.build(), CompliantDae(), t_end=0.1, dt=ErrorControl(1e-8, 1e-10, 1e-6, 1e-2))
+    assert abs(trajectory.v["block.x"][-1]) <= 1e-10
+    held = sum(float(trajectory.P_T[f"foot{i}"][-1]) for i in range(feet)) / np.diff(trajectory.t)[-1]
+    assert held == pytest.approx(-9.81 * np.sin(0.1), rel=1e-10)
+
+
 def test_bristles_are_remembered_and_forgotten():
     """A bristle is 0 at touch, lives in the law's memory, and is 0 again after parting."""
     law = LuGre(friction=0.2, static_friction=0.3, stribeck_speed=0.1, bristle_stiffness=1e5, bristle_damping=1.0,
