@@ -348,3 +348,18 @@ def test_speed_of_a_page_of_many_rows(shown: Shown) -> None:
     page.run("new Promise(done => setTimeout(done, 2000))")
     frames = page.run("nonsmooth.clock.frames / (performance.now() - nonsmooth.clock.began) * 1000")
     assert paint < 5000 and frames > 5
+
+
+def test_between_rows_charts_and_picture_agree(shown: Shown, worlds: dict[str, Trajectory]) -> None:
+    """Numbers beside the curves are those of the time, from the coordinates' own velocities."""
+    run = worlds["rigid"]
+    page = shown(run)
+    t = float(run.t[3] + 0.3 * (run.t[4] - run.t[3]))
+    page.run(f"nonsmooth.clock.seek({t!r})")
+    x = page.run("nonsmooth.stages[0].last.frame('slider').p[0]")
+    assert x == pytest.approx(run.at(t).q["slider.x"], rel=1e-9)  # a parabola: the cubic is exact
+    (shown_x,) = page.run(
+        "nonsmooth.charts.charts[0].series.filter(s => s.name === 'slider.x')"
+        ".map(s => Number(s.value.textContent) * nonsmooth.charts.charts[0].factor)"
+    )
+    assert shown_x == pytest.approx(x, rel=1e-4)  # five digits

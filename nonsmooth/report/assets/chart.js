@@ -3,6 +3,7 @@
 const STEPPED = new Set(["lam_N", "reaction"]); // means of the steps that end in the rows
 const MOST_SHOWN = 8;
 const HEIGHT = 150;
+const FINE = 4; // pixels between points of a curve between rows
 const MARGIN = { left: 58, right: 10, top: 8, bottom: 22 };
 
 class Chart {
@@ -136,7 +137,7 @@ class Chart {
     }
     context.restore();
     this.ticks(context);
-    this.cursor(true);
+    this.cursor(true, true);
   }
 
   // Lowest and highest value of what is on, in the window.
@@ -194,6 +195,13 @@ class Chart {
         i = j;
       } else {
         if (this.stepped && !Number.isNaN(before)) go(before, this.y(y[i]));
+        if (this.table === "q" && x - before > 2 * FINE) {
+          const [row, count] = [this.all.axes[run].rows[i - 1], Math.ceil((x - before) / FINE)];
+          for (let k = 1; k < count; k++) {
+            const time = t[i - 1] + (k / count) * (t[i] - t[i - 1]);
+            go(this.x(time), this.y(this.between(series, run, row, time)));
+          }
+        }
         go(x, this.y(y[i]));
         before = x;
         i += 1;
@@ -254,8 +262,8 @@ class Chart {
   }
 
   // The line at the time, and values in the legend.
-  cursor(told) {
-    if (!this.x || !this.seen) return;
+  cursor(told, always = false) {
+    if (!this.x || !(this.seen || always)) return;
     const {
         t,
         window: [from, to],
@@ -266,19 +274,30 @@ class Chart {
     if (!told) return;
     for (const series of this.series) {
       if (series.chip.hidden) continue;
-      series.value.textContent = series.on
-        ? this.curves(series)
-            .map((y, r) => {
-              if (!y) return "–";
-              const rows = this.all.axes[r].t,
-                i = rowAt(rows, t),
-                last = rows.length - 1;
-              if (t < rows[0] || t > rows[last]) return "–";
-              return digits(y[this.stepped && t > rows[i] ? Math.min(i + 1, last) : i], 5);
-            })
-            .join(" | ")
-        : "";
+      const values = series.on
+        ? this.curves(series).map((y, r) => (y ? digits(this.at(series, y, r, t), 5) : "–"))
+        : [];
+      series.value.textContent = values.join(" | ");
     }
+  }
+
+  // The value of a curve at a time, as it is drawn.
+  at(series, y, r, t) {
+    const { t: times, rows } = this.all.axes[r],
+      i = rowAt(times, t),
+      last = times.length - 1;
+    if (t < times[0] || t > times[last]) return NaN;
+    if (t === times[i] || i === last) return y[i];
+    if (this.stepped) return y[i + 1];
+    if (this.table === "q") return this.between(series, r, rows[i], t);
+    const value = y[i] + ((t - times[i]) / (times[i + 1] - times[i])) * (y[i + 1] - y[i]);
+    return Number.isNaN(value) ? y[i] : value;
+  }
+
+  // A coordinate after a row, as the picture has it.
+  between(series, r, row, t) {
+    const run = this.all.runs[r];
+    return run.coordinate(run.info.names.q.indexOf(series.name), row, t) / this.factor;
   }
 
   gestures() {
