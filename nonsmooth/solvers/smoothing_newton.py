@@ -15,6 +15,8 @@ from nonsmooth.solvers.polish import polished_contact
 
 __all__ = ["SmoothingNewton"]
 
+#: Newton steps, times contacts, of a session in Python, about two seconds; compiling takes fifteen.
+UNCOMPILED = 5000
 #: First s, remembered merits and growth of the ridge of one path after the other, the most successful first.
 PATHS = ((10.0, 20, 10.0), (10.0, 10, 30.0), (10.0, 5, 3.0), (1.0, 5, 10.0), (100.0, 5, 10.0), (1.0, 1, 3.0))
 
@@ -63,18 +65,18 @@ class SmoothingNewton:
             If numba is not installed.
         """
         try:
-            from nonsmooth.native.smoothing import follow
+            from nonsmooth.native.smoothing import follow, uncompiled
         except ImportError as error:
             raise SolverMissing("SmoothingNewton needs numba, which cannot be imported: pip install numba.") from error
-        return SmoothingNewtonSession(follow, self)
+        return SmoothingNewtonSession(follow, uncompiled(), self)
 
 
 class SmoothingNewtonSession:
-    """`SmoothingNewton` at work. It remembers nothing."""
+    """`SmoothingNewton` at work. Compiled code takes over where the work done without it is worth compiling."""
 
-    def __init__(self, kernel: Callable[..., Any], settings: SmoothingNewton) -> None:
-        self._kernel = kernel
-        self._settings = settings
+    def __init__(self, kernel: Callable[..., Any], uncompiled: Callable[..., Any], settings: SmoothingNewton) -> None:
+        self._kernel, self._uncompiled = kernel, uncompiled
+        self._settings, self._work = settings, 0
 
     def solve(self, program: Program, guess: Solution | None = None) -> Solution:
         """Answer a FrictionContact in space; the guess is not used."""
@@ -89,7 +91,7 @@ class SmoothingNewtonSession:
         target = 0.1 * SmoothingNewton.tolerance
         for path in PATHS:
             numbers = scaled.A, scaled.b, scaled.mu, scaled.e, np.zeros(scaled.b.size)
-            z, used, _ = self._kernel(*numbers, *path, limit, target)
+            z, used = self._followed(numbers, path, limit, target)
             iterations += used
             z = polished_contact(scaled, z)
             found = scaled.residual(z)
@@ -99,6 +101,19 @@ class SmoothingNewtonSession:
                 break
         complaint = "max_iter" if iterations >= len(PATHS) * limit else "no path led to an answer"
         return scaled.solution(best, iterations, "SmoothingNewton", SmoothingNewton.tolerance, complaint)
+
+    def _followed(self, numbers: tuple[Any, ...], path: tuple[float, int, float], limit: int, target: float) -> Any:
+        """The end of a path and its Newton steps, by Python as long as few of them are needed."""
+        contacts = numbers[2].size
+        if self._work < UNCOMPILED:
+            few = min(limit, 1 + (UNCOMPILED - self._work) // max(contacts, 1))
+            with np.errstate(all="ignore"):  # as in compiled code; what is not finite ends the path
+                z, used, error = self._uncompiled(*numbers, *path, few, target)
+            self._work += used * contacts
+            if error <= target or used < few or few == limit:
+                return z, used
+        z, used, _ = self._kernel(*numbers, *path, limit, target)
+        return z, used
 
 
 def _described(program: object) -> str:
