@@ -170,7 +170,7 @@ PUBLISHED = Published(
     cases={f"c {1e3 * size:g} mm": {"clearance": size} for size in CLEARANCES}
     | {f"mu {value:g}": {"friction": value} for value in FRICTION},
     ideal={"ideal": True},
-    worlds={word: {"contact": word} for word in ("rigid", "compliant", PRINTED)},
+    worlds={word: {"contact": word} for word in ("rigid", "compliant")},
     duration=_duration,
     measures=(
         *platform_errors(window=WINDOW),
@@ -186,11 +186,7 @@ PUBLISHED = Published(
     },
     panels=ERROR_PANELS,
     facts=FACTS,
-    settings={
-        "rigid": (MoreauJean(projection="combined"), 1e-4),
-        "compliant": COMPLIANT,
-        PRINTED: COMPLIANT,
-    },
+    settings={"rigid": (MoreauJean(projection="combined"), 1e-4), "compliant": COMPLIANT},
 )
 
 
@@ -227,8 +223,8 @@ def polishing_robot(
     contact : "rigid", "compliant", "printed laws", or a law
         The words stand for rigid contact; for Lankarani and Nikravesh's law at each corner with the paper's friction;
         and for the paper's laws of planes, lines and points, without damping, which is not physical: which law holds
-        depends on how many corners of a wall touch, forces jump where this changes, and energy is made or lost. It has
-        no contacts and no restitution; see `nonsmooth_problems.polishing_robot_printed`.
+        depends on how many corners of a wall touch, forces jump where this changes, and energy is made. It has no
+        contacts and no restitution; see `nonsmooth_problems.polishing_robot_printed`.
     clearance : [m], > 0
         Between slide and guide, on each of the four sides.
     ideal : bool
