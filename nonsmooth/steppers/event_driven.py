@@ -237,7 +237,10 @@ class EventDrivenFormulation:
                 signs = self._slipping(phase) | {event.contact: self._against(point, event.contact)}
             _, point, phase = yield from self.transitions.settled(point, phase, none, released, signs)
         else:
-            raise SolverFailed(f"no modes of the contacts are consistent at t = {state.t:.9g} s.")
+            shared = "contacts share forces that are not unique, and none of the modes tried lasts beyond"
+            cause = shared if phase.redundant else "no modes of the contacts are consistent at"
+            advice = "; step it with MoreauJean() or GaussQP(), which need no modes." if phase.redundant else "."
+            raise SolverFailed(f"{cause} t = {state.t:.9g} s{advice}")
         released, signs = self._lost(trial, phase, event)
         end = trial.end
         striking = (phase.mode == OPEN) & (end.g_N <= self.transitions.closed_gap)

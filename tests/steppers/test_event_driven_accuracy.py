@@ -2,6 +2,7 @@
 
 from math import pi
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -184,6 +185,13 @@ def test_a_load_that_changes_is_followed_at_rest():
     mean = np.diff(1e3 * trajectory.t**3 / 3) / np.diff(trajectory.t)  # forces of rows are means over their steps
     assert np.allclose((floor + walls)[1:], 6 * G + mean, rtol=1e-9, atol=0)
     assert np.max(np.abs(trajectory.q.array - trajectory.q.array[0])) <= 1e-12
+
+
+def test_shared_forces_that_change_too_much_are_named():
+    """A pile that is shaken sideways goes through modes of which none lasts: the run ends and names another stepper."""
+    system = pile(3, 0.5, load=lambda t: (5.0 * ca.sin(20.0 * t), 0.0))
+    with pytest.raises(SimulationFailed, match=r"share forces that are not unique.*step it with MoreauJean\(\)"):
+        simulate(system, EventDriven(), t_end=0.5, dt=ErrorControl(1e-8, 1e-10, 1e-6, 1e-2))
 
 
 @pytest.mark.slow
