@@ -163,7 +163,7 @@ def _fitting(run: Trajectory, label: str, most: int, runs: int) -> tuple[dict[st
     room = SIZE / runs
     found, text = facts(run, label, most)
     for _ in range(4):
-        if len(text) <= room or found["shown"] >= most > found["rows"]:
+        if len(text) <= room or found["shown"] > most:  # the latter: rows of impacts alone are more
             break
         most = max(int(0.9 * min(most, found["shown"]) * room / len(text)), 50)
         found, text = facts(run, label, most)

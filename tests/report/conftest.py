@@ -49,7 +49,8 @@ KEY_CODES = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, 
 
 def chromium() -> str | None:
     """A browser that runs here: of the variable CHROMIUM, or on the path."""
-    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    names = (os.environ.get("CHROMIUM", ""), *NAMES)
+    return next(filter(None, (shutil.which(name) for name in names if name)), None)
 
 
 class Browser:
@@ -74,6 +75,13 @@ class Browser:
         self._buffer, self._count, self._session = b"", 0, ""
         self.console: list[str] = []
         self.requests: list[str] = []
+        try:
+            self._attach()
+        except (OSError, RuntimeError):
+            self.close()
+            raise
+
+    def _attach(self) -> None:
         (target,) = [one for one in self.tell("Target.getTargets")["targetInfos"] if one["type"] == "page"][:1]
         attached = self.tell("Target.attachToTarget", targetId=target["targetId"], flatten=True)
         self._session = attached["sessionId"]
@@ -84,6 +92,9 @@ class Browser:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         self._process.terminate()
         try:
             self._process.wait(10)
@@ -229,7 +240,11 @@ def browser() -> Iterator[Browser]:
     program = chromium()
     if program is None:
         pytest.skip("no Chromium on the path, and none named by the variable CHROMIUM")
-    with Browser(program) as one:
+    try:
+        started = Browser(program)
+    except (OSError, RuntimeError) as error:
+        pytest.skip(f"{program} does not start: {error}")
+    with started as one:
         yield one
 
 
