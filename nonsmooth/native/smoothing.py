@@ -237,4 +237,4 @@ def uncompiled() -> Callable[..., Any]:
     names = dict(globals())
     for name in ("_functions", "_jacobian", "_correct", "follow"):
         names[name] = FunctionType(globals()[name].py_func.__code__, names, name)
-    return names["follow"]  # type: ignore[no-any-return]
+    return names["follow"]

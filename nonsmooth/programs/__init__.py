@@ -22,6 +22,7 @@ from nonsmooth.programs.friction_contact import ConeQP, ContactProgram, Friction
 from nonsmooth.programs.lcp import LCP
 from nonsmooth.programs.mpcc import MPCC, MPCCStructure
 from nonsmooth.programs.qp import QP
+from nonsmooth.programs.uniqueness import undetermined_impulses
 
 __all__ = [
     "LCP",
@@ -41,4 +42,5 @@ __all__ = [
     "associated_lcp_from_friction_contact",
     "near_impulses",
     "pushed_friction_contact",
+    "undetermined_impulses",
 ]

@@ -1,0 +1,52 @@
+"""How far a certified answer of friction is determined by its program."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.programs.friction_contact import FrictionContact
+
+__all__ = ["undetermined_impulses"]
+
+#: share of the cone, and of the largest normal impulse, within which an impulse counts as on the edge
+EDGE = 1e-6
+#: share of the largest singular value below which a direction moves nothing
+NOTHING = 1e-10
+
+
+def undetermined_impulses(program: FrictionContact, z: Array) -> int:
+    """Number of independent ways to change the impulses z of an answer that change no velocity and no mode.
+
+    Bilateral impulses, those that press, and tangential ones that stick inside the cone may change, of contacts on the
+    edge both together: with S their directions it is the dimension of the null space of S^T A S. Not 0, forces are not
+    unique, and another answer, of another velocity, may exist as well.
+
+    Examples
+    --------
+    A block on two feet that stick: squeezed together or pulled apart, it rests the same.
+
+    >>> both = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]])
+    >>> feet = FrictionContact(both, np.array([-1.0, 0.0, -1.0, 0.0]), np.full(2, 0.5), dimension=2)
+    >>> undetermined_impulses(feet, np.array([1.0, 0.0, 1.0, 0.0]))
+    1
+    """
+    e, (P_N, P_T) = program.bilateral, program.split(z)
+    columns = list(np.eye(z.size)[:e])
+    size = float(np.max(P_N, initial=0.0))
+    for k, (N, T, mu) in enumerate(zip(P_N, P_T, program.friction, strict=True)):
+        if not N > EDGE * size:
+            continue
+        first, length = e + program.dimension * k, float(np.linalg.norm(T))
+        own = np.eye(z.size)[first : first + program.dimension]
+        if mu == 0.0:
+            columns.append(own[0])
+        elif length < (1.0 - EDGE) * mu * N:
+            columns.extend(own)
+        else:
+            columns.append(own[0] + mu * (T / length) @ own[1:])
+    if not columns:
+        return 0
+    S = np.array(columns).T / np.sqrt(np.where(program.units > 0.0, program.units, 1.0))[:, None]
+    values = np.linalg.svd(S.T @ program.A @ S, compute_uv=False)
+    return int(np.sum(values <= NOTHING * values[0]))
