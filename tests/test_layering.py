@@ -40,7 +40,7 @@ MAY_IMPORT = {
         "model",
     },
     "batch": {"engine", "simulate", "native", "model", "laws", "step_control", "steppers"},
-    "trust": {"trajectory", "diagnostics", "steppers", "solvers", "step_control", "model", "laws"},
+    "trust": {"trajectory", "diagnostics", "steppers", "solvers", "step_control", "model"},
     "simulate": {
         "trust",
         "engine",
@@ -85,7 +85,7 @@ MAY_IMPORT = {
         "trajectory",
     },
 }
-FREE = {"exceptions", "evaluation", "quantities"}
+FREE = {"exceptions", "evaluation", "files", "quantities"}
 #: methods that hand on to what stands above them, which they import when they are called
 HANDED_ON = {"trajectory": {"report"}}
 EVERYTHING = {"cli", "nonsmooth"}

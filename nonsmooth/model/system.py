@@ -108,7 +108,8 @@ class System:
         return Equations(self.elements, self.dimension, self.functions, self.parameters)
 
     @cached_property
-    def _compliant(self) -> bool:
+    def compliant(self) -> bool:
+        """Whether its contacts are compliant, all of them."""
         contacts = [element for element in self.elements if isinstance(element, Contact)]
         return bool(contacts) and all(isinstance(contact.contact, Compliant) for contact in contacts)
 
@@ -186,7 +187,7 @@ class System:
 
     @property
     def compliance(self) -> Compliance | None:
-        return self.equations.compliance if self._compliant else None
+        return self.equations.compliance if self.compliant else None
 
     @property
     def nq(self) -> int:

@@ -90,8 +90,8 @@ def first_verdict(
 ) -> tuple[str, Verdict]:
     """Status and verdict from one run alone.
 
-    A run that came to its end counts as finished only if its numbers are finite and no contact overlaps by more than
-    its clearance; otherwise its status is ``"untrusted: ..."``.
+    A run that came to its end counts as finished only if its numbers are finite and no rigid contact overlaps by more
+    than its clearance; otherwise its status is ``"untrusted: ..."``.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def _broken(system: System, parameters: Array, gap: Array, worst: tuple[float, .
     """Signs of a run that is no motion of the mechanism."""
     if not all(map(math.isfinite, worst)):
         return ["numbers that are not finite"]
-    if not system.nc:
+    if not system.nc or system.compliant:  # soft contacts overlap by their nature
         return []
     overlap = np.max(-gap, axis=0) / system.elementwise.gap_sizes(parameters)
     i = int(np.argmax(overlap))

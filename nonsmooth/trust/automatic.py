@@ -16,8 +16,6 @@ from typing import Any
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import SimulationFailed
-from nonsmooth.laws.compliant import Compliant
-from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.solvers.initial_value import Dop853
@@ -166,7 +164,7 @@ def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Ru
 
 def _schemes(system: System) -> list[Any]:
     """To be tried one after the other."""
-    if any(isinstance(one, Contact) and isinstance(one.contact, Compliant) for one in system.elements):
+    if system.compliant:
         return [CompliantDae(solver=Dop853()), CompliantDae()]
     schemes = [EventDriven(), GaussQP()]
     return schemes if system.nc <= MANY else schemes[::-1]
@@ -198,8 +196,7 @@ def _witnessed(run: Run, judge: _Judge, fine: Trajectory, verdict: Verdict) -> V
 
 def _witness(system: System, values: Array, fine: Trajectory) -> Any:
     """A second method, where friction of several contacts can make forces ambiguous; None where there is no need."""
-    contacts = [one for one in system.elements if isinstance(one, Contact)]
-    if any(isinstance(one.contact, Compliant) for one in contacts) or system.nc < 2:
+    if system.compliant or system.nc < 2:
         return None
     if not bool((system.numeric.contact_law(values)[1] > 0.0).any()):
         return None

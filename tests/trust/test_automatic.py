@@ -1,0 +1,128 @@
+"""Runs without a step: the motion that comes back, its verdict, and what is said where it cannot be trusted."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from nonsmooth import (
+    Compliant,
+    ErrorControl,
+    EventDriven,
+    GaussQP,
+    InputError,
+    Landing,
+    MoreauJean,
+    Rigid,
+    SimulationFailed,
+    simulate,
+)
+from nonsmooth.laws import Flores
+from nonsmooth.trajectory import Trajectory
+from nonsmooth_problems import bouncing_ball, heavy_top, slider_crank_revolute, slider_rod
+
+PLASTIC = Rigid(restitution=0.0, friction=0.0)
+
+
+def test_a_call_without_anything_meets_the_exact_solution():
+    """Heights of the slider's ends are exact within the error that the verdict states; the manifest repeats the run."""
+    system = slider_rod(case=2).build()
+    run = simulate(system, t_end=0.02)
+    assert run.verdict.kind == "accurate" and run.verdict.horizon == math.inf
+    exact = slider_rod.exact(case=2).sample(run.t)
+    off = max(float(np.max(np.abs(run.q[name] - exact.q[name]))) for name in run.q.names if name in exact.q)
+    assert off <= 2 * run.verdict.position * 1e-5 + 1e-15  # the clearance, and round-off
+    assert run.manifest["settings"]["stepper"].startswith("EventDriven")
+    assert len(run.manifest["accuracy"]["tried"]) == 2
+
+
+def test_accuracy_asked_for_is_the_accuracy_found():
+    """The classic benchmark with 5000 rpm: the crank's mean drive is prescribed, so that the pin alone tells."""
+    system = slider_crank_revolute().build()
+    run = simulate(system, t_end=0.006, accuracy=1e-4)
+    truth = simulate(system, EventDriven("dop853"), t_end=0.006, dt=ErrorControl(1e-12, dt_max=3e-6))
+    assert run.verdict.kind == "accurate" and max(run.verdict.position, run.verdict.force) <= 1e-4
+    away = abs(run.q["slider.x"][-1] - truth.q["slider.x"][-1])
+    assert away <= 2 * run.verdict.position * 0.5e-3
+
+
+def test_a_stepper_has_its_steps_chosen():
+    """First order, so several rungs; the result is within a hundredth of the clearance of the exact height."""
+    system = slider_rod(case=1).build()
+    run = simulate(system, MoreauJean(), t_end=0.02)
+    assert run.manifest["settings"]["stepper"].startswith("MoreauJean")
+    assert run.verdict.kind == "accurate"
+    assert run.q["slider.y"][-1] == pytest.approx(-1e-5, abs=1e-7)
+
+
+def test_compliant_contact_takes_its_own_integrators():
+    contact = Compliant(Flores(stiffness=1e8, restitution=0.7))
+    run = simulate(slider_rod(case=1, contact=contact).build(), t_end=0.02)
+    assert run.verdict.kind == "accurate" and "CompliantDae" in run.manifest["settings"]["stepper"]
+
+
+def test_a_mechanism_in_space_without_contact():
+    run = simulate(heavy_top().build(), t_end=0.05)
+    assert run.verdict.kind == "accurate" and run.verdict.force == 0.0
+
+
+def test_steps_too_long_are_found_out():
+    """The slider-crank at 5000 rpm with twenty steps a turn."""
+    system = slider_crank_revolute().build()
+    short = simulate(system, GaussQP(), t_end=0.006, dt=Landing(1e-7, 1e-6), check=True)
+    long = simulate(system, GaussQP(), t_end=0.006, dt=Landing(1e-6, 6e-4), check=True)
+    assert short.verdict.kind == "accurate"
+    assert long.verdict.kind == "not accurate" and "shorten the step" in long.verdict.text
+    truth = simulate(system, t_end=0.006)
+    assert abs(long.q["slider.x"][-1] - truth.q["slider.x"][-1]) > abs(
+        short.q["slider.x"][-1] - truth.q["slider.x"][-1]
+    )
+
+
+def test_a_single_run_says_that_nobody_has_checked():
+    run = simulate(bouncing_ball().build(), GaussQP(), t_end=0.1, dt=Landing(1e-6, 1e-3))
+    assert run.verdict.kind == "not checked" and "check=True" in str(run.verdict)
+    assert f"verdict      {run.verdict}" in repr(run)
+
+
+def test_a_run_through_the_wall_is_not_finished():
+    """A velocity-level scheme whose step is longer than the clearance takes: the journal leaves its bearing."""
+    system = slider_rod(case=1, contact=PLASTIC).build()
+    run = simulate(system, MoreauJean(), t_end=0.1, dt=0.05)
+    assert run.status.startswith("untrusted: contact") and run.verdict.kind == "not accurate"
+    assert "overlaps by" in run.verdict.text
+
+
+def test_a_verdict_is_kept_in_files(tmp_path):
+    run = simulate(slider_rod(case=1).build(), t_end=0.005)
+    run.save(tmp_path / "run.nc")
+    assert Trajectory.load(tmp_path / "run.nc").verdict == run.verdict
+
+
+def test_a_budget_ends_a_run_with_its_steps():
+    system = bouncing_ball().build()
+    with pytest.raises(SimulationFailed, match="budget of 50 steps is spent") as caught:
+        simulate(system, EventDriven(), t_end=2.0, dt=ErrorControl(1e-6), max_steps=50)
+    assert len(caught.value.trajectory.t) == 51
+    with pytest.raises(SimulationFailed, match="budget of 1e-06 s is spent") as caught:
+        simulate(system, EventDriven(), t_end=2.0, dt=ErrorControl(1e-6), max_seconds=1e-6)
+    assert len(caught.value.trajectory.t) >= 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"dt": 1e-3}, "dt = 0.001 needs a stepper"),
+        ({"accuracy": 2.0}, "accuracy must be a share of clearance and peak force from 1e-08 to 1, got 2.0"),
+        ({"accuracy": "high"}, "accuracy must be"),
+        ({"record": 2}, "record = 2 needs a stepper and dt"),
+        ({"stepper": MoreauJean(), "dt": 1e-3, "check": 1}, "check must be True or False, got 1"),
+        ({"max_steps": 0}, "max_steps must be a whole number, at least 1, got 0"),
+        ({"max_seconds": -1.0}, "max_seconds must be a positive number of seconds, got -1.0"),
+    ],
+)
+def test_what_cannot_be_used_is_said_before_the_first_step(changes, sentence):
+    with pytest.raises(InputError, match=sentence):
+        simulate(slider_rod(case=1).build(), t_end=0.01, **changes)

@@ -1,0 +1,92 @@
+"""What two runs are compared by, on motions whose difference is known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from nonsmooth import (
+    ErrorControl,
+    EventDriven,
+    Gravity,
+    Ground,
+    Model,
+    MoreauJean,
+    PlanarBody,
+    PointPlane,
+    Rigid,
+    SpatialBody,
+    simulate,
+)
+from nonsmooth.trust import difference, gyration, peak_forces, scale_of
+
+G = 9.81
+
+
+def turning(omega, space):
+    """A free body that turns steadily, with radius of gyration 0.2 m about the axis."""
+    if space:
+        body = SpatialBody("disc", mass=2.0, inertia=(0.06, 0.06, 0.08), angular_velocity=(0.0, 0.0, omega))
+    else:
+        body = PlanarBody("disc", mass=2.0, inertia=0.08, angular_velocity=omega)
+    return Model([Ground(), body]).build()
+
+
+@pytest.mark.parametrize("space", [False, True], ids=["plane", "space"])
+def test_angles_count_by_the_radius_of_gyration(space):
+    """Speeds that differ by 1e-3 rad/s are 2e-4 m apart after 1 s."""
+    systems = [turning(omega, space) for omega in (1.0, 1.001)]
+    runs = [simulate(one, MoreauJean(), t_end=1.0, dt=1e-3) for one in systems]
+    values = systems[0].parameter_values
+    radii = gyration(systems[0], values, systems[0].start)
+    assert radii["disc.wz" if space else "disc.angle"] == pytest.approx(0.2, rel=1e-14)
+    scale = scale_of(systems[0], values, runs[0])
+    found = difference(*runs, radii, scale, accuracy=1e-2)
+    # in space twice the sine of half the angle: 1e-3 squared over 24
+    assert found.position * scale.length == pytest.approx(2e-4, rel=1e-5)
+
+
+def test_runs_part_where_a_tenth_of_the_scale_is_passed():
+    systems = [turning(omega, False) for omega in (1.0, 1.001)]
+    runs = [simulate(one, MoreauJean(), t_end=1.0, dt=1e-3) for one in systems]
+    radii = gyration(systems[0], systems[0].parameter_values, systems[0].start)
+    scale = scale_of(systems[0], systems[0].parameter_values, runs[0])
+    found = difference(*runs, radii, scale, accuracy=1e-2)
+    # apart by 2e-4 t; sampled at 4000 points
+    assert found.parted == pytest.approx(0.1 * scale.length / 2e-4, abs=1 / 4000)
+    assert found.lost == pytest.approx(0.01 * scale.length / 2e-4, abs=1 / 4000)
+    assert difference(*runs, radii, scale, accuracy=1e-2, until=found.lost / 2).within(1e-2)
+
+
+def bouncing(restitution):
+    """A point that falls on the floor from 1 cm."""
+    body = PlanarBody("ball", mass=0.5, inertia=1e-4, position=(0.0, 0.01))
+    floor = PointPlane("floor", "ground", "ball", contact=Rigid(restitution=restitution, friction=0.0))
+    return Model([Ground(), body, floor, Gravity(acceleration=(0.0, -G))]).build()
+
+
+def test_a_peak_force_is_the_largest_mean_of_any_window_impacts_included():
+    """One impact m (1 + e) sqrt(2 g h) and no weight in a window shorter than the flight."""
+    run = simulate(bouncing(0.5), EventDriven(), t_end=0.1, dt=ErrorControl(1e-8))
+    impulse = 0.5 * 1.5 * math.sqrt(2 * G * 0.01)
+    window = 1e-3
+    assert peak_forces(run, window)[0] == pytest.approx(impulse / window, rel=1e-9)
+    # before the impact there is none
+    assert peak_forces(run, window, until=0.04)[0] == 0.0
+
+
+def test_at_rest_the_peak_force_is_the_weight():
+    run = simulate(bouncing(0.0), MoreauJean(), t_end=0.2, dt=1e-3)
+    late = peak_forces(run, 0.05)[0] - 0.5 * math.sqrt(2 * G * 0.01) / 0.05
+    assert late == pytest.approx(0.5 * G, rel=0.05)  # the window with the impact holds up to one step of rest less
+
+
+def test_without_motion_the_scale_is_not_zero():
+    system = turning(0.0, False)
+    run = simulate(system, MoreauJean(), t_end=0.1, dt=1e-2)
+    assert scale_of(system, system.parameter_values, run).length > 0.0
+    assert np.isfinite(
+        difference(run, run, {"disc.x": 1.0}, scale_of(system, system.parameter_values, run), accuracy=1e-2).position
+    )
