@@ -95,6 +95,9 @@ def test_steps_that_miss_the_period_are_interpolated():
 
 def test_a_toml_file_states_its_scheme(folder, capsys):
     assert main(["new", "mechanism.toml"]) == 0
+    path = folder / "mechanism.toml"
+    steps = 'stepper = "gauss-qp"\ndt_min = "1 us"\ndt_max = "1 ms"\n'
+    path.write_text(f"{path.read_text(encoding='utf-8')}{steps}", encoding="utf-8")
     words = ["study", "bifurcation", "mechanism.toml", "--over", "pin.clearance=1e-4,2e-4", "--of", "rod.angle"]
     assert main([*words, "--crossing", "v:rod.angle=0", "--direction", "both", "--after", "0", "--workers", "1"]) == 0
     assert "rod.angle over pin.clearance, 2 values" in capsys.readouterr().out
