@@ -7,13 +7,13 @@ import hashlib
 import html
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from nonsmooth.exceptions import InputError
+from nonsmooth.files import write_bytes
 from nonsmooth.report import tables
 from nonsmooth.report.facts import facts, name_of
 from nonsmooth.trajectory import Trajectory
@@ -140,15 +140,7 @@ def check_path(path: str | os.PathLike[str]) -> None:
 
 def write_text(text: str, path: str | os.PathLike[str]) -> None:
     """Write a document under a temporary name beside, then rename it, so that a file of that name is complete."""
-    path = Path(path)
-    try:
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".report-") as folder:
-            unfinished = Path(folder) / path.name
-            unfinished.write_text(text, encoding="utf-8", newline="\n")
-            os.replace(unfinished, path)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InputError(f"{path} cannot be written ({reason}); give a file in a writable folder.") from error
+    write_bytes(text.encode(), path, "The page")
 
 
 def frame(run: Trajectory) -> str:

@@ -294,6 +294,8 @@ def test_curves_are_chosen_by_name(shown: Shown, crank: Trajectory) -> None:
     page.click(".chip")
     assert page.run("document.querySelector('.chip').getAttribute('aria-pressed')") == "false"
     assert checksum(page, ".plot canvas") != before
+    offered = page.run("[...document.getElementById('known').options].map(o => o.value)")
+    assert {"crank", "rod", "slider", "guide"} <= set(offered)
     page.click("#filter")
     for letter in "slider":
         page.key(letter)

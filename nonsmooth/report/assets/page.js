@@ -24,6 +24,7 @@ async function show(choice) {
   current.impacts = new Impacts(byId("impacts"), runs, clock);
   Object.assign(current, { charts, modes, parts: [...current.stages, charts, modes] });
   controls();
+  offer();
   notes();
   clock.on("time", tellTime);
   clock.on("time", () => {
@@ -94,6 +95,16 @@ function controls() {
   byId("overlay").hidden = runs.filter((run) => run.scene).length < 2;
   pressed("overlay", Boolean(current.overlay));
   byId("picture-tools").hidden = !drawable;
+}
+
+// Bodies, contacts and joints, by which curves are chosen.
+function offer() {
+  const { runs } = current,
+    tables = ["q", "gap", "reaction"],
+    names = runs.flatMap((run) => tables.flatMap((table) => run.info.names[table])),
+    parts = new Set(names.map((name) => name.slice(0, Math.max(name.lastIndexOf("."), 0)) || name));
+  byId("known").replaceChildren(...[...parts].map((name) => element("option", { value: name.slice(0, 80) })));
+  byId("filter").value = "";
 }
 
 function pressed(name, on) {
