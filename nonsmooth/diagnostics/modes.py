@@ -35,7 +35,7 @@ class Timeline:
     modes
         All modes that there can be.
     start, end
-        Of the stretches (n,) [s].
+        Of the intervals (n,) [s].
     mode
         Of each stretch (n,), an index of `modes`.
     """
@@ -62,7 +62,7 @@ class Timeline:
 
     def __repr__(self) -> str:
         shares = ", ".join(f"{mode} {100 * share:.3g} %" for mode, share in self.shares().items() if share > 0)
-        return f"<Timeline of {self.name}: {len(self)} stretches; {shares or 'no time'}>"
+        return f"<Timeline of {self.name}: {len(self)} intervals; {shares or 'no time'}>"
 
 
 def mode_timeline(trajectory: Trajectory, name: str) -> Timeline:
@@ -87,7 +87,7 @@ def mode_timeline(trajectory: Trajectory, name: str) -> Timeline:
     >>> from nonsmooth_problems import slider_rod
     >>> run = simulate(slider_rod(case=1).build(), GaussQP(), t_end=0.02, dt=Landing(1e-6, 1e-3))
     >>> mode_timeline(run, "guide")
-    <Timeline of guide: 2 stretches; free 7.14 %, face 92.9 %>
+    <Timeline of guide: 2 intervals; free 7.14 %, face 92.9 %>
     """
     modes: tuple[str, ...]
     if name in trajectory.gap:
