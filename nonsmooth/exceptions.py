@@ -15,6 +15,7 @@ __all__ = [
     "Interrupted",
     "ModelError",
     "NonsmoothError",
+    "NotWritten",
     "SimulationFailed",
     "SolverFailed",
     "SolverMissing",
@@ -28,6 +29,10 @@ class NonsmoothError(Exception):
 
 class InputError(NonsmoothError, ValueError):
     """A value that cannot be used; found before the first step wherever possible."""
+
+
+class NotWritten(InputError):
+    """A result that could not be written: a full disk, a folder that is gone. A file that was there is as it was."""
 
 
 class ModelError(InputError):

@@ -15,6 +15,7 @@ OURS = {"nonsmooth": ROOT / "nonsmooth", "nonsmooth_problems": ROOT / "problems"
 # Part of the package -> the parts that it may import. Everything may import those in FREE.
 MAY_IMPORT = {
     "exceptions": set(),
+    "files": {"exceptions"},
     "evaluation": set(),
     "quantities": set(),
     "citations": set(),

@@ -11,7 +11,7 @@ import typer
 
 from nonsmooth import steppers
 from nonsmooth.cli.study import studies
-from nonsmooth.exceptions import InputError, NonsmoothError, SimulationFailed, SolverFailed
+from nonsmooth.exceptions import InputError, NonsmoothError, NotWritten, SimulationFailed, SolverFailed
 
 __all__ = ["app", "main"]
 
@@ -366,7 +366,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message = " ".join(error.format_message().split()).rstrip(".")
         _say(f"{message}. `{' '.join(filter(None, ('nonsmooth', command, '--help')))}` shows what is accepted.")
         return 2
-    except (SimulationFailed, SolverFailed) as error:
+    except (NotWritten, SimulationFailed, SolverFailed) as error:
         _say(str(error))
         return 1
     except (InputError, NonsmoothError) as error:

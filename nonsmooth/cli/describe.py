@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from nonsmooth.cli.files import is_file
 from nonsmooth.cli.inputs import FIGURE_FORMATS, Mechanism, Request, check_writable, settings_from
 from nonsmooth.cli.report import _grid, _table, problem_description, show
 from nonsmooth.exceptions import InputError
+from nonsmooth.files import write_figure
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
@@ -192,12 +192,9 @@ def _missing(signature: inspect.Signature, given: Mapping[str, Any]) -> list[str
 
 
 def _draw(system: System, path: Path) -> None:
-    """Draw the mechanism at its start and write it under a temporary name first."""
+    """Draw the mechanism at its start and write it."""
     os.environ.setdefault("MPLBACKEND", "agg")
     from nonsmooth import plots
 
     drawing = plots.sketch(system)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".figure-") as folder:
-        unfinished = Path(folder) / path.name
-        drawing.savefig(unfinished)
-        os.replace(unfinished, path)
+    write_figure(drawing, path)

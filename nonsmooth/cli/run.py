@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from nonsmooth.cli.inputs import FIGURE_FORMATS, Mechanism, Request, check_writable
 from nonsmooth.cli.report_page import check_page
 from nonsmooth.exceptions import InputError, Interrupted, SimulationFailed
+from nonsmooth.files import write_figure
 
 if TYPE_CHECKING:
     from nonsmooth.trajectory import Trajectory
@@ -117,16 +117,13 @@ def _progress() -> Iterator[Progress | None]:
 
 
 def _draw(trajectory: Trajectory, mechanism: Mechanism, path: Path) -> None:
-    """Draw the problem's own panels and write them under a temporary name first."""
+    """Draw the problem's own panels and write them."""
     os.environ.setdefault("MPLBACKEND", "agg")
     from nonsmooth import plots
 
     panels = mechanism.problem.panels if mechanism.problem is not None else None
     drawing = plots.motion(trajectory, panels, exact=_exact_solution(mechanism))
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".figure-") as folder:
-        unfinished = Path(folder) / path.name
-        drawing.savefig(unfinished)
-        os.replace(unfinished, path)
+    write_figure(drawing, path)
 
 
 def _check_animation(path: Path) -> None:

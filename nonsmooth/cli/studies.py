@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
@@ -16,6 +15,7 @@ from nonsmooth.cli.files import problem_of
 from nonsmooth.cli.inputs import FIGURE_FORMATS, check_writable, settings_from
 from nonsmooth.cli.report_page import check_page, write_study
 from nonsmooth.exceptions import InputError
+from nonsmooth.files import write_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -261,10 +261,7 @@ def _write(found: Any, output: Path | None, figure: Path | None, draw: Callable[
     from nonsmooth import plots
 
     drawing = draw(plots)
-    with tempfile.TemporaryDirectory(dir=figure.parent, prefix=".figure-") as folder:
-        unfinished = Path(folder) / figure.name
-        drawing.savefig(unfinished)
-        os.replace(unfinished, figure)
+    write_figure(drawing, figure)
 
 
 @contextmanager

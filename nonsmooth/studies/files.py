@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nonsmooth.exceptions import InputError
+from nonsmooth.files import write_dataset
 
 if TYPE_CHECKING:
     import xarray
@@ -16,21 +14,11 @@ __all__ = ["save_dataset"]
 
 
 def save_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> None:
-    """Write a NetCDF file; under a temporary name beside, then renamed, so that a file of that name is complete.
+    """Write a NetCDF file with a checksum, under a temporary name beside, then renamed: what has that name is whole.
 
     Raises
     ------
-    InputError
-        If the path cannot be written.
+    NotWritten
+        If the path cannot be written; a file that was there is as it was.
     """
-    path = Path(path)
-    try:
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
-            unfinished = Path(folder) / path.name
-            dataset.to_netcdf(unfinished, engine="h5netcdf")
-            os.replace(unfinished, path)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InputError(
-            f"The study cannot be written to {path} ({reason}); give a file in a writable folder."
-        ) from error
+    write_dataset(dataset, path, "The study")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.exceptions import InputError
+from nonsmooth.files import read_dataset, write_bytes
 from nonsmooth.studies.files import save_dataset
 
 if TYPE_CHECKING:
@@ -42,18 +42,16 @@ class Kept:
         self.folder = output.with_name(f"{output.name}.runs")
         if output.exists():
             self.whole = load(output)
-            self._check(json.loads(self.whole.attrs.get("plan", "{}")), output)
+            self._check(_plan(str(self.whole.attrs.get("plan", "{}")), output), output)
             self.clear()
             return
         try:
             self.folder.mkdir(exist_ok=True)
             stated = self.folder / "plan.json"
             if stated.exists():
-                self._check(json.loads(stated.read_text(encoding="utf-8")), self.folder)
+                self._check(_plan(stated.read_text(encoding="utf-8", errors="replace"), stated), self.folder)
             else:
-                unfinished = self.folder / f"plan.json.{os.getpid()}"
-                unfinished.write_text(json.dumps(plan, indent=1), encoding="utf-8")
-                os.replace(unfinished, stated)
+                write_bytes(json.dumps(plan, indent=1).encode(), stated, "The plan of the sweep")
         except OSError as error:
             raise InputError(f"Runs cannot be kept in {self.folder} ({error.strerror}).") from error
 
@@ -70,7 +68,7 @@ class Kept:
         done: dict[int, Outcome] = {}
         if self.output is not None:
             for path in sorted(self.folder.glob("runs-*.nc")):
-                done |= outcomes_of(load(path))
+                done |= _outcomes(path)
         return done
 
     def write(self, numbers: Sequence[int], outcomes: Sequence[Outcome]) -> None:
@@ -95,13 +93,29 @@ class Kept:
 
 
 def load(path: Path) -> xarray.Dataset:
-    import xarray
-
+    """A dataset of a sweep, or InputError."""
     try:
-        with xarray.open_dataset(path, engine="h5netcdf") as opened:
-            return opened.load()
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} is no dataset of a sweep ({error}); remove it, or give another name.") from error
+        return read_dataset(path)
+    except InputError as error:
+        raise InputError(f"{path} cannot be gone on with: {error} Remove it, or give another name.") from error
+
+
+def _plan(text: str, path: Path) -> dict[str, Any]:
+    try:
+        plan = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} states no plan of a sweep ({error}); remove it, or give another name.") from error
+    if not isinstance(plan, dict):
+        raise InputError(f"{path} states no plan of a sweep; remove it, or give another name.")
+    return plan
+
+
+def _outcomes(path: Path) -> dict[int, Outcome]:
+    """Runs of one piece."""
+    try:
+        return outcomes_of(load(path))
+    except (LookupError, TypeError) as error:
+        raise InputError(f"{path} holds no runs of a sweep ({error}); remove it, or give another name.") from error
 
 
 def table(numbers: Iterable[int], outcomes: Sequence[Outcome]) -> xarray.Dataset:

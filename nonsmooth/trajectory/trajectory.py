@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.files import read_dataset, write_dataset
 from nonsmooth.model.state import State
 from nonsmooth.trajectory.any_time import AnyTime
 from nonsmooth.trajectory.certificate import Certificate, EnergyLedger
@@ -228,26 +227,17 @@ class Trajectory(AnyTime):
         return xarray.Dataset(data, coordinates, facts)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a NetCDF file; under a temporary name beside, then renamed, so that a file of that name is complete.
+        """Write a NetCDF file with a checksum, under a temporary name beside, then renamed, so that it is whole.
 
         Raises
         ------
-        InputError
-            If the path cannot be written.
+        NotWritten
+            If the path cannot be written; a file that was there is as it was.
         """
-        path = Path(path)
         dataset = self.to_dataset()
         # values as they are: no fill value may stand for a number of ours
         encoding = {name: {"_FillValue": None} for name in dataset.variables if dataset[name].dtype.kind == "f"}
-        try:
-            with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
-                unfinished = Path(folder) / path.name
-                dataset.to_netcdf(unfinished, engine="h5netcdf", encoding=encoding)
-                os.replace(unfinished, path)
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            message = f"The trajectory cannot be written to {path} ({reason}); give a file in a writable folder."
-            raise InputError(message) from error
+        write_dataset(dataset, path, "The trajectory", encoding)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], system: System | None = None) -> Trajectory:
@@ -261,24 +251,28 @@ class Trajectory(AnyTime):
         Raises
         ------
         InputError
-            If there is no such file, it is not a trajectory, or one of another mechanism.
-        """
-        import xarray
+            If there is no such file, it is not a trajectory, damaged, or one of another mechanism.
 
-        path = Path(path)
-        if not path.is_file():
-            raise InputError(f"There is no file {path}.")
+        Warns
+        -----
+        ValidityWarning
+            For a file of an earlier version, which has no checksum.
+        """
+        dataset = read_dataset(path, conventions=FORMAT, decode_times=False)
         try:
-            dataset = xarray.load_dataset(path, engine="h5netcdf", decode_times=False)
-        except (OSError, ValueError) as error:
-            raise InputError(f"{path} is not a NetCDF file ({error}).") from error
-        if dataset.attrs.get("Conventions") != FORMAT:
-            raise InputError(f"{path} is not a trajectory of this package; its Conventions should be {FORMAT!r}.")
-        return cls._from_dataset(dataset, system)
+            return cls._from_dataset(dataset, system)
+        except InputError:
+            raise
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            raise InputError(f"{path} is not a complete trajectory ({reason}).") from error
 
     @classmethod
     def _from_dataset(cls, dataset: xarray.Dataset, system: System | None = None) -> Trajectory:
         attributes = dataset.attrs
+        for name in dict.fromkeys(("time", *(table.dimension for table in TABLES))):
+            if name not in dataset.variables:  # xarray would number the rows instead
+                raise KeyError(name)
         tables = {}
         for table in TABLES:
             variable = dataset[table.variable]

@@ -1,0 +1,240 @@
+"""Files of results: complete or not there, and refused where they are not what was written.
+
+NetCDF is made in memory, since HDF5 does not survive a failed write, and reaches the disk under a temporary name beside
+the file that is asked for; only when all of it is there is it renamed. Its last line, behind what HDF5 reads, is a
+SHA-256 of all bytes before: `read_dataset` compares it before HDF5 sees any of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import mmap
+import os
+import re
+import subprocess
+import sys
+import uuid
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nonsmooth.exceptions import InputError, NotWritten, ValidityWarning
+
+if TYPE_CHECKING:
+    import xarray
+
+__all__ = ["dataset_bytes", "path_of", "read_dataset", "write_bytes", "write_dataset", "write_figure"]
+
+#: attribute of files that have a checksum, and what it says
+ATTRIBUTE, STATED = "checksum", "the last line of this file is the SHA-256 of all bytes before it"
+LAST_LINE = re.compile(rb"\nsha256 ([0-9a-f]{64}) of ([0-9]{20}) bytes\n")
+LENGTH = len("\nsha256  of  bytes\n") + 64 + 20
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+#: bytes that are written at once
+PIECE = 1 << 20
+#: seconds that HDF5 may take to read a file without a checksum, and bytes a second; some damaged ones hold it for ever
+PATIENCE, SLOWEST = 10.0, 20e6
+#: bytes that such a file may hold, and as a multiple of its size
+LEAST_ROOM, ROOM = 64_000_000, 20
+
+#: Reads all that HDF5 finds, in a process of its own: of damaged files HDF5 may not return, or not survive.
+PROBE = """
+import sys, h5py
+room = int(sys.argv[2])
+with h5py.File(sys.argv[1], "r") as file:
+    dict(file.attrs)
+    found = [one for one in file.values() if isinstance(one, h5py.Dataset)]
+    if sum(one.nbytes for one in found) > room:
+        sys.exit("it declares more numbers than it can hold")
+    for one in found:
+        dict(one.attrs), one[()]
+"""
+
+
+def path_of(path: Any, what: str = "The path") -> Path:
+    """A path of a file.
+
+    Raises
+    ------
+    InputError
+        If it is not text, or none that can name a file.
+    """
+    if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
+        raise InputError(f"{what} must be a string or a Path, got {path!r}; give the name of a file.")
+    text = os.fspath(path)
+    if not text or "\0" in text:
+        raise InputError(f"{what} must name a file, got {text!r}.")
+    return Path(text)
+
+
+def write_bytes(data: bytes | memoryview, path: str | os.PathLike[str], what: str) -> None:
+    """Write a file under a temporary name beside, then rename it: a file of that name is complete, or the old one.
+
+    Parameters
+    ----------
+    what
+        Subject of the message, such as "The trajectory".
+
+    Raises
+    ------
+    NotWritten
+        If that fails; the old file, if there was one, is as it was.
+    """
+    path = path_of(path, "The file to write")
+    target = Path(os.path.realpath(path))  # a link goes on being one
+    unfinished = target.with_name(f".{target.name[:100]}-{uuid.uuid4().hex[:12]}")
+    try:
+        if target.exists() and not target.is_file():
+            raise OSError(0, "a folder or a device of that name exists")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        handle = os.open(unfinished, flags, 0o666)
+        try:
+            left = memoryview(data)
+            while left:
+                left = left[os.write(handle, left[:PIECE]) :]
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.replace(unfinished, target)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise NotWritten(f"{what} cannot be written to {path} ({reason}); give a file in a writable folder.") from error
+    finally:
+        with contextlib.suppress(OSError):  # gone where it was renamed; what cannot be removed is hidden by its name
+            unfinished.unlink()
+    _settle(target.parent)
+
+
+def _settle(folder: Path) -> None:
+    """Have the new name survive a power failure, where folders can be opened; the file itself is on the disk."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def write_figure(figure: Any, path: Path, what: str = "The figure") -> None:
+    """Write a figure of matplotlib in the format that the name ends in."""
+    image = io.BytesIO()
+    figure.savefig(image, format=path.suffix.removeprefix(".").lower())
+    write_bytes(image.getvalue(), path, what)
+
+
+def dataset_bytes(dataset: xarray.Dataset, encoding: Mapping[Any, Any] | None = None) -> bytes:
+    """A NetCDF file in memory, with its checksum."""
+    import h5netcdf
+    from xarray.backends import H5NetCDFStore
+
+    image = io.BytesIO()
+    with h5netcdf.File(image, "w") as file:
+        dataset.assign_attrs({ATTRIBUTE: STATED}).dump_to_store(H5NetCDFStore(file), encoding=encoding)
+    data = image.getvalue()
+    return data + f"\nsha256 {hashlib.sha256(data).hexdigest()} of {len(data):020d} bytes\n".encode()
+
+
+def write_dataset(
+    dataset: xarray.Dataset, path: str | os.PathLike[str], what: str, encoding: Mapping[Any, Any] | None = None
+) -> None:
+    """Write a NetCDF file with a checksum; see `write_bytes`."""
+    path = path_of(path, "The file to write")
+    write_bytes(dataset_bytes(dataset, encoding), path, what)
+
+
+def read_dataset(path: str | os.PathLike[str], *, conventions: str | None = None, **reading: Any) -> xarray.Dataset:
+    """Read a NetCDF file of ours; one of an earlier version, without a checksum, with a warning.
+
+    Parameters
+    ----------
+    conventions
+        What its attribute of that name must say.
+    reading
+        Arguments of `xarray.open_dataset`.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is none of ours, or it is damaged.
+    """
+    import xarray
+
+    path = path_of(path, "The file to read")
+    try:
+        if not path.is_file():
+            raise InputError(f"There is no file {path}.")
+        source: Any = _verified(path)
+        verified = source is not None
+        with xarray.open_dataset(source if verified else path, engine="h5netcdf", **reading) as opened:
+            dataset = opened.load()
+    except MemoryError as error:
+        raise InputError(f"{path} is too large for the memory of this machine.") from error
+    except InputError:
+        raise
+    except Exception as error:  # whatever HDF5 and xarray make of a file that is none
+        raise InputError(f"{path} is not a NetCDF file that can be read ({_short(error)}).") from error
+    if conventions is not None and str(dataset.attrs.get("Conventions")) != conventions:
+        raise InputError(f"{path} is not a trajectory of this package; its Conventions should be {conventions!r}.")
+    if not verified:
+        warnings.warn(
+            f"{path} has no checksum, as files of earlier versions: whether it is as it was written cannot be told.",
+            ValidityWarning,
+            stacklevel=3,
+        )
+    dataset.attrs.pop(ATTRIBUTE, None)
+    return dataset
+
+
+def _verified(path: Path) -> io.BytesIO | None:
+    """What HDF5 may read, if the checksum is right; None for a file that has none and that HDF5 survives."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        head = file.read(64)
+        if not head.startswith(SIGNATURE):
+            raise InputError(f"{path} is not a NetCDF file: it does not begin as one.")
+        file.seek(max(size - LENGTH, 0))
+        last = LAST_LINE.fullmatch(file.read(LENGTH))
+        if last is not None:
+            stated = int(last[2])
+            if stated != size - LENGTH:
+                raise InputError(f"{path} is damaged: it holds {size - LENGTH} bytes, and {stated} were written.")
+            file.seek(0)
+            data = file.read(stated)
+            if hashlib.sha256(data).hexdigest().encode() != last[1]:
+                raise InputError(
+                    f"{path} is damaged: the checksum of its {stated} bytes is not the one that was written with them."
+                )
+            return io.BytesIO(data)
+        written = int.from_bytes(head[40:48], "little") if head[8] in (0, 1) else int.from_bytes(head[28:36], "little")
+        if size < written < 1 << 62:
+            raise InputError(f"{path} is incomplete: it holds {size} bytes, and {written} were written.")
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+            if whole.find(STATED.encode()) >= 0:
+                raise InputError(
+                    f"{path} is damaged, or another program has written it anew: the checksum at its end is missing."
+                )
+    _probe(path, size)
+    return None
+
+
+def _probe(path: Path, size: int) -> None:
+    """Raise InputError unless HDF5 reads a file without a checksum, in a process of its own."""
+    room = max(LEAST_ROOM, ROOM * size)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", PROBE, str(path.absolute()), str(room)],
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE + size / SLOWEST, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise InputError(f"{path} is damaged: HDF5 does not come to an end with it.") from None
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        why = said[-1] if said and done.returncode > 0 else "HDF5 fails on it"
+        raise InputError(f"{path} is not a NetCDF file that can be read ({why[:200]}).")
+
+
+def _short(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]

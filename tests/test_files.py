@@ -1,0 +1,271 @@
+"""Files of results: whole or the old one where the disk fails, refused where a byte is wrong, never a crash."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import resource
+import warnings
+
+import numpy as np
+import pytest
+import xarray
+
+from nonsmooth import GaussQP, InputError, Landing, ValidityWarning, simulate
+from nonsmooth.cli import main
+from nonsmooth.exceptions import NotWritten
+from nonsmooth.files import LENGTH, dataset_bytes, read_dataset, write_bytes
+from nonsmooth.studies.files import save_dataset
+from nonsmooth.trajectory import Trajectory
+from nonsmooth_problems import slider_rod
+
+
+@pytest.fixture(scope="module")
+def trajectory():
+    return simulate(slider_rod(case=1).build(), GaussQP(), t_end=0.02, dt=Landing(1e-6, 1e-3))
+
+
+@pytest.fixture
+def written(trajectory, tmp_path):
+    path = tmp_path / "run.nc"
+    trajectory.save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def of_before(trajectory):
+    """The bytes of a file without a checksum."""
+    dataset = trajectory.to_dataset()
+    encoding = {name: {"_FillValue": None} for name in dataset.variables if dataset[name].dtype.kind == "f"}
+    return bytes(dataset.to_netcdf(engine="h5netcdf", encoding=encoding))
+
+
+def same(a, b):
+    """To the same bits, with labels and attributes."""
+    x, y = a.to_dataset(), b.to_dataset()
+    numbers = [name for name in x.variables if x[name].dtype.kind == "f"]
+    return x.identical(y) and all(x[name].values.tobytes() == y[name].values.tobytes() for name in numbers)
+
+
+def test_a_file_comes_back_to_the_same_bits(trajectory, written):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert same(Trajectory.load(written), trajectory)
+
+
+def test_others_read_the_file_and_find_the_checksum_explained(written):
+    with xarray.open_dataset(written) as dataset:
+        assert "SHA-256" in dataset.attrs["checksum"]
+
+
+def test_a_full_disk_leaves_the_old_file_whole(written, monkeypatch):
+    """The disk takes so many bytes and no more, at thirty sizes from none to all but one."""
+    old, write = written.read_bytes(), os.write
+    for room in np.linspace(0, len(old) - 1, 30).astype(int):
+        left = int(room)
+
+        def on_a_full_disk(handle, data):
+            nonlocal left
+            if left == 0:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            done = write(handle, data[: min(left, 777)])
+            left -= done
+            return done
+
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "write", on_a_full_disk)
+            with pytest.raises(NotWritten, match=r"The trajectory cannot be written to .*run.nc \(No space left"):
+                write_bytes(old[::-1], written, "The trajectory")
+        assert written.read_bytes() == old
+        assert os.listdir(written.parent) == ["run.nc"]
+
+
+def test_a_limit_on_file_sizes_leaves_the_old_file_whole(trajectory, written):
+    """As a quota does; the limit is the system's own."""
+    old = written.read_bytes()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(old) // 2, before[1]))
+    try:
+        with pytest.raises(NotWritten, match="File too large"):
+            trajectory.save(written)
+        with pytest.raises(NotWritten, match="The study cannot be written"):
+            save_dataset(trajectory.to_dataset(), written)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert written.read_bytes() == old
+    assert os.listdir(written.parent) == ["run.nc"]
+
+
+@pytest.mark.parametrize("call", ["write", "fsync", "replace"])
+def test_a_signal_while_writing_leaves_the_old_file_whole(trajectory, written, monkeypatch, call):
+    old = written.read_bytes()
+
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, call, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            trajectory.save(written)
+    assert written.read_bytes() == old
+    assert os.listdir(written.parent) == ["run.nc"]
+
+
+def test_a_folder_that_vanishes_is_told(trajectory, tmp_path, monkeypatch):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    replace = os.replace
+
+    def without_folder(source, target):
+        os.unlink(source)
+        folder.rmdir()
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", without_folder)
+    with pytest.raises(NotWritten, match="No such file or directory"):
+        trajectory.save(folder / "run.nc")
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "there").mkdir()
+    link = tmp_path / "run.nc"
+    link.symlink_to(tmp_path / "there" / "real.nc")
+    write_bytes(b"new", link, "It")
+    assert link.is_symlink()
+    assert (tmp_path / "there" / "real.nc").read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("path", ["/dev/null", "/dev/full", "."])
+def test_what_is_no_file_is_not_replaced(trajectory, path):
+    with pytest.raises(NotWritten, match="a folder or a device of that name exists"):
+        trajectory.save(path)
+
+
+def mutations(data, count, seed):
+    """Copies with bits flipped, bytes overwritten, put in, taken out, exchanged, and cut off."""
+    chance = random.Random(seed)
+    for k in range(count):
+        copy, i, j = bytearray(data), chance.randrange(len(data) - 64), chance.randrange(len(data) - 64)
+        match k % 7:
+            case 0:
+                copy[i] ^= 1 << chance.randrange(8)
+            case 1:
+                copy[i : i + 64] = chance.randbytes(64)
+            case 2:
+                copy[i:i] = chance.randbytes(8)
+            case 3:
+                del copy[i : i + chance.choice([1, 8, 512])]
+            case 4:
+                copy[i : i + 64], copy[j : j + 64] = copy[j : j + 64], copy[i : i + 64]
+            case 5:
+                del copy[i:]
+            case 6:
+                copy[-chance.randrange(1, LENGTH) :] = chance.randbytes(chance.randrange(200))
+        if copy != data:
+            yield bytes(copy)
+
+
+def test_every_damage_is_refused_in_one_sentence(written):
+    """Also that of the checksum itself; HDF5 sees none of these."""
+    seen = set()
+    for copy in mutations(written.read_bytes(), 700, seed=1):
+        written.write_bytes(copy)
+        with pytest.raises(InputError, match="is damaged|is incomplete|is not a NetCDF file") as told:
+            Trajectory.load(written)
+        assert "\n" not in str(told.value)
+        seen.add(str(told.value).split(str(written))[1].split(":")[0])
+    assert {" is damaged", " is incomplete"} <= seen  # the campaign is one
+
+
+def test_a_truncated_file_says_how_much_is_there(written):
+    data = written.read_bytes()
+    written.write_bytes(data[:5000])
+    with pytest.raises(InputError, match=f"is incomplete: it holds 5000 bytes, and {len(data) - LENGTH} were written"):
+        Trajectory.load(written)
+
+
+def test_a_file_without_its_checksum_is_refused(written):
+    written.write_bytes(written.read_bytes()[:-LENGTH])
+    with pytest.raises(InputError, match="the checksum at its end is missing"):
+        Trajectory.load(written)
+
+
+def test_a_file_of_an_earlier_version_is_read_with_a_warning(trajectory, of_before, tmp_path):
+    path = tmp_path / "old.nc"
+    path.write_bytes(of_before)
+    with pytest.warns(ValidityWarning, match="no checksum, as files of earlier versions") as told:
+        loaded = Trajectory.load(path)
+    assert same(loaded, trajectory)
+    assert len(told) == 1
+
+
+@pytest.mark.slow
+def test_damaged_files_of_earlier_versions_never_crash(of_before, tmp_path):
+    """Without a checksum numbers can be other ones, with the warning; all else is refused in one sentence."""
+    path = tmp_path / "old.nc"
+    for copy in mutations(of_before, 70, seed=2):
+        path.write_bytes(copy)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            try:
+                Trajectory.load(path)
+            except InputError as error:
+                assert "\n" not in str(error)
+            else:
+                assert [one.category for one in told] == [ValidityWarning]
+
+
+def test_a_file_that_declares_more_than_it_holds_is_refused(tmp_path):
+    import h5py
+
+    path = tmp_path / "huge.nc"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("time", shape=(10**13,), dtype="f8", chunks=(1024,))
+    with pytest.raises(InputError, match="it declares more numbers than it can hold"):
+        Trajectory.load(path)
+
+
+def test_recursive_files_are_refused(tmp_path):
+    import h5py
+
+    path = tmp_path / "ring.nc"
+    with h5py.File(path, "w") as file:
+        file["itself"] = file["/"]
+        file["soft"] = h5py.SoftLink("/soft")
+        file["other"] = h5py.ExternalLink(str(path), "/other")
+    with pytest.raises(InputError, match="ring.nc is not a"):
+        Trajectory.load(path)
+
+
+@pytest.mark.parametrize("manifest", ["[" * 100_000, "{}", "null", '{"parameters": 3}'], ids=[*"abcd"])
+def test_facts_that_are_none_are_refused(trajectory, tmp_path, manifest):
+    path = tmp_path / "run.nc"
+    dataset = trajectory.to_dataset().assign_attrs(manifest=manifest, counts="[" * 100_000)
+    path.write_bytes(dataset_bytes(dataset))
+    with pytest.raises(InputError, match="is not a complete trajectory"):
+        Trajectory.load(path, slider_rod(case=1).build())
+
+
+@pytest.mark.parametrize("left_out", ["time", "q", "gap_rate_left", "impact_contact", "contact", "energy_term"])
+def test_a_missing_table_is_refused_by_name(trajectory, tmp_path, left_out):
+    path = tmp_path / "run.nc"
+    path.write_bytes(dataset_bytes(trajectory.to_dataset().drop_vars(left_out)))
+    with pytest.raises(InputError, match=f"is not a complete trajectory.*{left_out}"):
+        Trajectory.load(path)
+
+
+def test_a_study_comes_back_as_it_was(tmp_path):
+    path = tmp_path / "study.nc"
+    dataset = xarray.Dataset({"a": ("x", [1.0, np.nan]), "b": ("x", np.array(["u", ""], dtype=object))}, attrs={"n": 3})
+    save_dataset(dataset, path)
+    xarray.testing.assert_identical(read_dataset(path), dataset)
+
+
+@pytest.mark.parametrize("command", ["cite", "report"])
+def test_commands_tell_of_damage_in_one_sentence(written, command, capsys):
+    written.write_bytes(written.read_bytes()[:-1000])
+    assert main([command, str(written)]) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith(f"nonsmooth: {written} is incomplete")
+    assert said.err.count("\n") == 1 and not said.out
