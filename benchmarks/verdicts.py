@@ -33,7 +33,7 @@ from nonsmooth import (
     SimulationFailed,
     simulate,
 )  # fmt: skip
-from nonsmooth.trust import difference, gyration, scale_of
+from nonsmooth.trust import difference, scale_of
 
 WRONG, RIGHT = (0.1, 0.05), (0.01, 0.01)
 #: share of the time of parting within which it is foreseen
@@ -118,7 +118,7 @@ def outcomes(case: Case) -> Iterator[Outcome]:
     system = case.build().build()
     values = system.parameter_vector(case.parameters)
     truth = simulate(system, EventDriven("dop853"), t_end=case.t_end, dt=TRUTH, parameters=case.parameters)
-    radii, scale = gyration(system, values, system.start), scale_of(system, values, truth)
+    radii, scale = system.gyration(values), scale_of(system, values, truth)
     for stepper, control in schemes(case.t_end):
         clock = time.perf_counter()
         try:

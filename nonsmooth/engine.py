@@ -54,6 +54,8 @@ def why_not_native(system: System, stepper: Stepper, control: StepControl, value
     landing = isinstance(control, Landing)
     if not isinstance(control, ConstantStep) and not (landing and isinstance(stepper, GaussQP)):
         return f"{name} has no compiled loop with {type(control).__name__}"
+    if isinstance(control, Landing) and control.error is not None:
+        return "Landing(..., error) has no compiled loop"
     default = SemismoothNewton() if isinstance(stepper, MoreauJean) else ActiveSet()
     if stepper.solver is not None and stepper.solver != default:
         return f"the solver {stepper.solver} was asked for"

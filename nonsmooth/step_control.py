@@ -69,13 +69,19 @@ class Landing:
     Parameters
     ----------
     dt_min, dt_max : [s], 0 < dt_min <= dt_max
+    error : [-], optional
+        Local error of a step, as a share of the smallest clearance: steps grow and are shortened, between the bounds,
+        so that displacements and gaps stay below it. Without it all steps that meet no impact take `dt_max`.
     """
 
     dt_min: float
     dt_max: float
+    error: float | None = None
 
     def __post_init__(self) -> None:
         _check_bounds("Landing", self.dt_min, self.dt_max)
+        if self.error is not None and not _positive(self.error):
+            raise InputError(f"Landing: error must be a positive share of the clearance, got {self.error!r}.")
 
     def next_time(self, t: float, t_start: float, t_end: float) -> float:
         """Latest end of the step that starts at t."""

@@ -258,6 +258,18 @@ class System:
         """The parameters as built, in order."""
         return np.array(list(self.parameters.values()), dtype=float)
 
+    def gyration(self, parameters: Array) -> Array:
+        """Radius of gyration (nv,) [m] of each angular velocity's body about its axis, 1 for displacements."""
+        mass = np.diagonal(np.asarray(self.numeric.M(self.start.q, parameters)[0]).reshape(self.nv, self.nv))
+        linear = np.array([unit == "m/s" for unit in self.names.v_units])
+        bodies = [name.rpartition(".")[0] for name in self.v_names]
+        heaviest: dict[str, float] = {}
+        for body, one, is_linear in zip(bodies, mass, linear, strict=True):
+            if is_linear:
+                heaviest[body] = max(heaviest.get(body, 0.0), float(one))
+        weights = np.array([heaviest[body] for body in bodies])
+        return np.where(linear, 1.0, np.sqrt(mass / weights))
+
     @cached_property
     def description(self) -> dict[str, Any]:
         """The mechanism as plain data."""

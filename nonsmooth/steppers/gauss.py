@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError
+from nonsmooth.exceptions import InputError, SolverFailed
 from nonsmooth.laws.rigid import LAWS
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
@@ -39,6 +39,7 @@ from nonsmooth.steppers.base import Ask, Step, Stepping
 from nonsmooth.steppers.equations import HALF_KICK, IMPLICIT_EULER, Advance, StepEquations
 from nonsmooth.steppers.incremental import SHARING
 from nonsmooth.steppers.landing import LANDED, locate_landing
+from nonsmooth.steppers.local_error import SHORTER, LocalError
 from nonsmooth.steppers.mechanism import CLOSED_GAP, CLOSED_RATE, Mechanism, contact_modes
 from nonsmooth.steppers.resting import REST, starts_at_rest
 from nonsmooth.steppers.velocity import change_velocity, expand, strike
@@ -46,6 +47,8 @@ from nonsmooth.steppers.velocity import change_velocity, expand, strike
 __all__ = ["TURN", "GaussFormulation"]
 
 Mask = NDArray[np.bool_]
+#: a step that is no longer than so many dt_min is not shortened
+AT_LEAST = 1 + 1e-9
 #: angle per step by which contacts and joints may turn a body [rad]
 TURN = 1.5
 MEMORIES = ("closed", "left_at", "P_N", "P_T", "x_scale", "y_scale")
@@ -83,6 +86,9 @@ class GaussFormulation(ABC):
         self._combined: tuple[State, Array] | None = None
         self.unbounded = np.full(self.mechanism.rank, np.inf)
         self.reach = np.where(self.mechanism.angular, TURN / self.mechanism.longest, np.inf)
+        controlled = isinstance(control, Landing) and control.error is not None
+        self.local = LocalError(self.mechanism, control) if controlled else None  # type: ignore[arg-type]
+        self._middle = np.zeros(system.nv)
         scheme, rank = IMPLICIT_EULER if constant else HALF_KICK, self.mechanism.rank
         self.equations = StepEquations(system, scheme, rough=self.rough, rank=rank)
         self._refuse(type(self).__name__.removesuffix("Formulation"))
@@ -163,8 +169,8 @@ class GaussFormulation(ABC):
         return (yield from locate_landing(self.mechanism, self.advance, state, longest, closed))
 
     def counts(self) -> dict[str, int]:
-        """Nothing besides programs."""
-        return {}
+        """Steps that were shortened for their local error."""
+        return {} if self.local is None else {"rejected": self.local.rejected}
 
     def rules(self) -> dict[str, Any]:
         """Tolerances of contact detection."""
@@ -222,6 +228,8 @@ class GaussFormulation(ABC):
 
     def step(self, state: State, t_end: float) -> Stepping:
         """Advance to `t_end` at most."""
+        if self.local is not None:
+            return (yield from self._controlled_step(state, t_end, self.local))
         if isinstance(self.control, Landing):
             return (yield from self._landing_step(state, t_end, self.control.dt_min))
         return (yield from self._euler_step(state, t_end))
@@ -253,6 +261,30 @@ class GaussFormulation(ABC):
         lasting = (start.stepper_memory["P_N"] > 0) & (closing <= np.abs(v.dot(after.W_N - before.W_N)))
         return ~m.touching(before.g_N) | ((closing > m.zero_rate(before.W_N, np.abs(v))) & ~lasting)
 
+    def _controlled_step(self, state: State, t_end: float, local: LocalError) -> Stepping:
+        """A landing step whose local error is below the one allowed."""
+        control = local.control
+        planned = length = float(state.stepper_memory.get("planned", np.array([control.dt_max]))[0])
+        while True:
+            try:
+                step = yield from self._landing_step(state, min(t_end, state.t + length), control.dt_min)
+            except SolverFailed:
+                if length <= control.dt_min * AT_LEAST:
+                    raise
+                length = max(length * SHORTER, control.dt_min)
+                local.rejected += 1
+                continue
+            share = local.of(state, self._middle, step)
+            if share <= 1.0 or step.dt <= control.dt_min * AT_LEAST:
+                break
+            length = local.following(step.dt, share)
+            local.rejected += 1
+        following = local.following(step.dt, share)
+        if step.dt < length and share <= 1.0:  # it landed; the motion itself allows what was planned
+            following = max(following, min(planned, length))
+        memory = {**step.state.stepper_memory, "planned": np.array([following])}
+        return replace(step, state=replace(step.state, stepper_memory=memory))
+
     def _landing_step(self, state: State, t_limit: float, dt_min: float) -> Stepping:
         m, closed = self.mechanism, state.stepper_memory["closed"] > 0
         first = yield from self.land(state, t_limit - state.t, closed)
@@ -262,7 +294,7 @@ class GaussFormulation(ABC):
         if crossing:
             first = yield from self.advance(state, min(dt_min, t_limit - state.t), np.ones_like(closed))
             t = self._end_time(state, first.dt, t_limit)
-        q, after = first.q, m.at(t, first.q)
+        q, after, self._middle = first.q, m.at(t, first.q), first.u
         touching = m.touching(after.g_N)
 
         force = m.force(state.t + first.dt / 2, m.moved(state.q, first.u, first.dt / 2), first.u)

@@ -1,7 +1,7 @@
 """Whether a motion can be trusted: runs with ever finer steps, their differences, and a verdict in one sentence."""
 
 from nonsmooth.trust.automatic import automatic, checked
-from nonsmooth.trust.difference import Difference, Scale, difference, gyration, peak_forces, scale_of
+from nonsmooth.trust.difference import Difference, Scale, difference, peak_forces, scale_of
 from nonsmooth.trust.ladder import Rung
 
-__all__ = ["Difference", "Rung", "Scale", "automatic", "checked", "difference", "gyration", "peak_forces", "scale_of"]
+__all__ = ["Difference", "Rung", "Scale", "automatic", "checked", "difference", "peak_forces", "scale_of"]

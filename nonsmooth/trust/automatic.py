@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import SimulationFailed
+from nonsmooth.exceptions import SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.solvers.initial_value import Dop853
@@ -24,7 +24,7 @@ from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.trajectory import Trajectory, Verdict
-from nonsmooth.trust.difference import Difference, Scale, difference, gyration, scale_of
+from nonsmooth.trust.difference import Difference, Scale, difference, scale_of
 from nonsmooth.trust.ladder import Climb, Run, Rung, climb, finer, rungs
 
 __all__ = ["automatic", "checked"]
@@ -42,9 +42,9 @@ PREDICTABLE = 0.8
 class _Judge:
     """Compares runs of one mechanism."""
 
-    def __init__(self, system: System, values: Array, start: State, accuracy: float) -> None:
+    def __init__(self, system: System, values: Array, accuracy: float) -> None:
         self.system, self.values, self.accuracy = system, values, accuracy
-        self.radii = gyration(system, values, start)
+        self.radii = system.gyration(values)
         self.scale: Scale | None = None
 
     def difference(self, coarse: Trajectory, fine: Trajectory, until: float = math.inf) -> Difference:
@@ -115,7 +115,7 @@ def automatic(
     SimulationFailed
         If every scheme failed; with the trajectory that came furthest.
     """
-    judge, length = _Judge(system, values, start, accuracy), t_end - start.t
+    judge, length = _Judge(system, values, accuracy), t_end - start.t
     compiled = system.dimension == 2  # in space all loops are Python's
     schemes = [stepper] if stepper is not None else _schemes(system)
     climbs: list[Climb] = []
@@ -146,12 +146,14 @@ def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Ru
 
     `rung` is how it was run.
     """
-    judge = _Judge(system, values, system.start, accuracy)
+    judge = _Judge(system, values, accuracy)
     fine_rung = Rung(rung.stepper, finer(rung.control), rung.most)
     tried = [f"{type(rung.stepper).__name__}, {fine_rung.control}"]
     try:
         fine = run(fine_rung)
     except SimulationFailed as failure:
+        if not isinstance(failure.cause, SolverFailed):
+            raise
         text = f"a finer run fails at t = {failure.trajectory.t[-1]:.6g} s"
         verdict = dataclasses.replace(first.verdict, kind="not accurate", text=text)
         return _with(first, verdict, {"accuracy": accuracy, "tried": tried})
@@ -181,7 +183,9 @@ def _witnessed(run: Run, judge: _Judge, fine: Trajectory, verdict: Verdict) -> V
         control: StepControl = Landing(min(1e-6, share * length / 100), share * length)
         try:
             runs.append(run(Rung(witness, control, int(50 / share))))
-        except SimulationFailed:
+        except SimulationFailed as failure:
+            if not isinstance(failure.cause, SolverFailed):
+                raise
             return verdict  # a witness that says nothing
     own, other = judge.difference(runs[0], runs[1]), judge.difference(runs[1], fine)
     converged = own.position <= APART and own.force <= FORCES_APART

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from nonsmooth.diagnostics import coordinates
 from nonsmooth.evaluation import Array
-from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["Difference", "Scale", "difference", "gyration", "peak_forces", "scale_of"]
+__all__ = ["Difference", "Scale", "difference", "peak_forces", "scale_of"]
 
 #: points in time at which positions are compared
 GRID = 4000
@@ -77,23 +75,8 @@ def scale_of(system: System, values: Array, run: Trajectory) -> Scale:
     return Scale(MOVED * reach, "a thousandth of the largest displacement")
 
 
-def gyration(system: System, values: Array, state: State) -> Mapping[str, float]:
-    """Radius of gyration [m] of each angle or angular velocity of the velocities, 1 for displacements."""
-    mass = np.diagonal(np.asarray(system.numeric.M(state.q, values)[0]).reshape(system.nv, system.nv))
-    heaviest: dict[str, float] = {}
-    for name, one, unit in zip(system.v_names, mass, system.names.v_units, strict=True):
-        body = name.rpartition(".")[0]
-        if unit == "m/s":
-            heaviest[body] = max(heaviest.get(body, 0.0), float(one))
-    radii = {}
-    for name, one, unit in zip(system.v_names, mass, system.names.v_units, strict=True):
-        body = name.rpartition(".")[0]
-        radii[name] = 1.0 if unit == "m/s" else math.sqrt(float(one) / heaviest[body])
-    return radii
-
-
 def difference(
-    coarse: Trajectory, fine: Trajectory, radii: Mapping[str, float], scale: Scale, *, accuracy: float,
+    coarse: Trajectory, fine: Trajectory, radii: Array, scale: Scale, *, accuracy: float,
     until: float = math.inf,
 ) -> Difference:  # fmt: skip
     """Of a run and a finer one, from the start to `until` [s] or the end of the shorter one."""
@@ -108,12 +91,13 @@ def difference(
     return Difference(float(np.max(apart)), force, float(parted), float(lost))
 
 
-def _apart(a: Trajectory, b: Trajectory, radii: Mapping[str, float], t: Array) -> Array:
+def _apart(a: Trajectory, b: Trajectory, radii: Array, t: Array) -> Array:
     """Largest difference (len(t),) [m] of a coordinate."""
     one, other = coordinates(a, t), coordinates(b, t)
     index = {name: i for i, name in enumerate(a.q.names)}
     largest = np.zeros(len(t))
-    for name, radius in radii.items():
+    by_name = dict(zip(a.v.names, radii, strict=True))
+    for name, radius in by_name.items():
         body, _, label = name.rpartition(".")
         if name in index:
             i = index[name]
@@ -121,7 +105,7 @@ def _apart(a: Trajectory, b: Trajectory, radii: Mapping[str, float], t: Array) -
         elif label == "wx":
             places = [index[f"{body}.q{entry}"] for entry in "wxyz"]
             turned = _turned(one[:, places], other[:, places])
-            sizes = np.array([radii[f"{body}.w{axis}"] for axis in "xyz"])
+            sizes = np.array([by_name[f"{body}.w{axis}"] for axis in "xyz"])
             largest = np.maximum(largest, np.max(np.abs(turned) * sizes, axis=1))
     return largest
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nonsmooth.exceptions import Interrupted, SimulationFailed
+from nonsmooth.exceptions import Interrupted, SimulationFailed, SolverFailed
 from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl
 from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.event_driven import EventDriven
@@ -114,6 +114,8 @@ def climb(
         try:
             one = run(rung)
         except SimulationFailed as failure:
+            if not isinstance(failure.cause, SolverFailed):  # finer steps are no remedy
+                raise
             found.failure, failures = failure, failures + 1
             found.tried.append(f"{said}: failed at t = {failure.trajectory.t[-1]:.6g} s")
         except Interrupted as interruption:
