@@ -68,17 +68,14 @@ def carry_out(
     except Interrupted as interruption:
         code, message, trajectory = 130, str(interruption), interruption.trajectory
         output = output or _free_name(f"{mechanism.name}-interrupted")
-    if output is not None:
-        try:
-            trajectory.save(output)
-        except InputError as error:
-            code, message, output = code or 1, f"{message} {error}".strip(), None
+    if output is not None and (complaint := _refused(trajectory.save, output)):
+        code, message, output = code or 1, f"{message} {complaint}".strip(), None
     if figure is not None and code == 0:
         _draw(trajectory, mechanism, figure)
     if animation is not None and code == 0:
         _animate(trajectory, animation)
-    if page is not None:
-        trajectory.report(page)
+    if page is not None and (complaint := _refused(trajectory.report, page)):
+        code, message, page = code or 1, f"{message} {complaint}".strip(), None
     drawn = (figure, animation) if code == 0 else ()
     written = [path for path in (output, *drawn, page) if path is not None]
     if as_json:
@@ -89,6 +86,15 @@ def carry_out(
         kept = f" The trajectory so far ({len(trajectory.t) - 1} steps) is in {output}." if output is not None else ""
         print(f"nonsmooth: {message}{kept}", file=sys.stderr)
     return code
+
+
+def _refused(write: Callable[[Path], None], path: Path) -> str:
+    """Write a file; why it could not be written, or nothing."""
+    try:
+        write(path)
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import pytest
 
 from nonsmooth import Model, SimulationFailed, simulate, write_model
 from nonsmooth.cli import main
+from nonsmooth.exceptions import NotWritten
 
 ROD = ["run", "slider-rod", "--case", "2", "--stepper", "gauss-qp", "--dt-min", "1e-6", "--dt-max", "1e-3"]
 SHORT = [*ROD, "--t-end", "0.003"]
@@ -138,3 +139,16 @@ def test_a_study_has_its_table_and_its_figure(folder: Path, words: str) -> None:
     assert main(["study", *words.split(), "--report", "study.html"]) == 0
     text = (folder / "study.html").read_text(encoding="utf-8")
     assert "<table>" in text and "data:image/svg+xml;base64," in text and "<script" not in text
+
+
+def test_a_page_that_cannot_be_written_costs_nothing_else(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*given: Any) -> None:
+        raise NotWritten("The report cannot be written to run.html (No space left on device).")
+
+    monkeypatch.setattr(importlib.import_module("nonsmooth.report.page"), "write_bytes", full)
+    assert main([*SHORT, "--output", "run.nc", "--report", "run.html"]) == 1
+    captured = capsys.readouterr()
+    assert "No space left on device" in captured.err and "run.nc" in captured.out
+    assert [path.name for path in folder.iterdir()] == ["run.nc"]
