@@ -11,13 +11,13 @@ from nonsmooth import diagnostics, laws, plots, report, studies
 
 #: heading, what stands below it, module of the names, names
 PARTS = {
-    "Models": ("What the mechanism is.", "model declarative"),
-    "Laws": ("How contact answers.", "laws"),
-    "Steppers": ("How time is cut.", "steppers"),
-    "Step control": ("How long a step is.", "step_control"),
-    "Solvers": ("Who answers.", "solvers"),
-    "Runs": ("One run, and what it gives back.", "simulate batch trajectory engine"),
-    "Errors and warnings": ("Each says what is wrong, what is accepted, and what to do.", "exceptions"),
+    "Models": ("Description of the mechanism.", "model declarative"),
+    "Laws": ("Rigid and compliant contact laws.", "laws"),
+    "Steppers": ("Time discretisation.", "steppers"),
+    "Step control": ("Step size control.", "step_control"),
+    "Solvers": ("Solvers of the step problems.", "solvers"),
+    "Runs": ("Simulation and its results.", "simulate batch trajectory engine"),
+    "Errors and warnings": ("Each message says what is wrong, what is accepted, and what to do.", "exceptions"),
 }
 
 
@@ -40,7 +40,7 @@ def page() -> str:
     of_part: dict[str, list[str]] = {}
     for part, names in nonsmooth._NAMES_OF.items():
         of_part.setdefault(part.split(".")[0], []).extend(names)
-    sections = ["# API\n\nEvery public name. `python docs/api.py` writes this page.\n"]
+    sections = ["# API\n\nAll public names. This page is written by `python docs/api.py`.\n"]
     for heading, (sentence, parts) in PARTS.items():
         names = [name for part in parts.split() for name in of_part.pop(part, [])]
         sections.append(section(heading, sentence, [directive("nonsmooth", name) for name in sorted(names)]))

@@ -17,20 +17,21 @@ from nonsmooth.cli.app import app
 HEAD = """\
 # Command line
 
-`nonsmooth COMMAND --help` says what stands here. Numbers are in SI units. Steppers, solvers and laws have their class
-names in kebab case: `GaussMPCC` is `gauss-mpcc`, `LankaraniNikravesh` is `lankarani-nikravesh`. A figure is a `.png`,
+This page contains the output of `nonsmooth COMMAND --help`. Numbers are in SI units. Steppers, solvers and laws have
+their class names in kebab case: `GaussMPCC` is `gauss-mpcc`, `LankaraniNikravesh` is `lankarani-nikravesh`. A figure is a `.png`,
 `.pdf` or `.svg`, data are NetCDF (`.nc`). Results go to standard output, progress and messages to standard error; with
-`--json` standard output holds one JSON object and nothing else.
+`--json` standard output is a single JSON object.
 
-| exit code | |
+| exit code | meaning |
 |---|---|
-| 0 | done |
-| 1 | a run failed; its trajectory so far is saved, and its path named |
-| 2 | input that cannot be used: one sentence says what is wrong and what is accepted; nothing is written |
-| 130 | Ctrl-C; the trajectory so far is saved likewise |
+| 0 | success |
+| 1 | a run failed; its trajectory so far is saved, and the file is named |
+| 2 | invalid input: a message says what is wrong and what is accepted; nothing is written |
+| 130 | interrupted by Ctrl-C; the trajectory so far is saved as well |
 
-A step is given by `--dt` (constant), by `--dt-min` and `--dt-max` (landing on impacts), or by these two with `--rtol`
-and `--atol` (error control); [choosing.md](choosing.md) says which stepper takes which, and what is worth taking.
+The step size is given by `--dt` (constant), by `--dt-min` and `--dt-max` (steps that end exactly at impacts), or by
+these two with `--rtol` and `--atol` (error control); [choosing.md](choosing.md) says which stepper supports which, and
+gives recommendations. Without them the step size is chosen automatically ([trust.md](trust.md)).
 
 Each example below is run by [test_docs.py](../tests/test_docs.py).
 """
@@ -84,18 +85,18 @@ EXAMPLES = {
 ELSEWHERE = {"study published": "dual_manipulator.md"}
 #: what the documents say of a command beyond its own help
 MORE = {
-    "new": "The files run as they are: `nonsmooth run mechanism.py --dt-min 1e-6 --dt-max 1e-3 --t-end 0.1`,\n"
+    "new": "The files can be run as they are: `nonsmooth run mechanism.py --dt-min 1e-6 --dt-max 1e-3 --t-end 0.1`,\n"
     "`nonsmooth run mechanism.toml`.\n",
-    "run": "In place of a problem, a TOML file ([declarative.md](declarative.md)), whose `[run]` states what options\n"
-    "leave out, or a file `mechanism.py` that defines `model`, or a function `build()` that returns a\n"
-    "`Model`; the arguments of `build` are set like those of a problem. The figure has the exact solution where the\n"
+    "run": "In place of a problem, a TOML file ([declarative.md](declarative.md)), whose `[run]` gives the settings\n"
+    "not given as options, or a file `mechanism.py` that defines `model`, or a function `build()` that returns a\n"
+    "`Model`; the arguments of `build` are set like those of a problem. The figure shows the exact solution if the\n"
     "problem has one.\n",
     "compare": "See [compare.md](compare.md).\n",
-    "report": "See [report.md](report.md). Two files are shown side by side, of more two are chosen on the page.\n"
-    "Commands that run have `--report`.\n",
+    "report": "See [report.md](report.md). Two files are shown side by side; of more than two files, two\n"
+    "are selected on the page. All commands that run simulations have `--report`.\n",
     "study rigid-limit": "See [compare.md](compare.md).\n",
     "study bifurcation": "See [analyses.md](analyses.md#bifurcation-diagrams).\n",
-    "cite": "The solvers are those that answered. The entries are listed in [references.md](references.md).\n",
+    "cite": "The solvers are those that were used. The entries are listed in [references.md](references.md).\n",
 }
 
 
@@ -128,7 +129,7 @@ def page() -> str:
         if name in EXAMPLES:
             lines.append("\n".join(["```sh", *map(folded, EXAMPLES[name]), "```\n"]))
         elif name in ELSEWHERE:
-            lines.append(f"An example stands in [{ELSEWHERE[name]}]({ELSEWHERE[name]}).\n")
+            lines.append(f"An example is given in [{ELSEWHERE[name]}]({ELSEWHERE[name]}).\n")
         else:
             raise SystemExit(f"docs/command_line.py: give `nonsmooth {name}` an example in EXAMPLES.")
         if rows := [row(parameter) for parameter in command.params if parameter.name != "help"]:

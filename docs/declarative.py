@@ -19,8 +19,8 @@ from nonsmooth.model.joints import Joint
 HEAD = '''\
 # Mechanisms without Python
 
-A mechanism can be written as a TOML file. `nonsmooth new my_mechanism.toml` writes one to start from, with comments,
-which runs; with `--space` a spatial one. Another one:
+A mechanism can be written as a TOML file. `nonsmooth new my_mechanism.toml` writes a commented template that runs as it
+is; with `--space` a spatial one. Another example:
 
 ```toml
 name = "ball on a spring"
@@ -54,32 +54,36 @@ dt_min = "1 us"
 dt_max = "1 ms"
 ```
 
-`nonsmooth run`, `describe`, `compare` and the studies take such a file where they take a ready problem, `study
-published` aside. Options of the command line go before what `[run]` says: `nonsmooth run my_mechanism.toml --t-end 1
---set pin.clearance=1e-4`. Options that make a step by themselves (`--dt`; `--dt-min` and `--dt-max`; these with
-`--rtol` and `--atol`) replace the step of the file, others one number of it. `--contact rigid`, or `--contact compliant
---law flores`, with the law's numbers by `--set`, puts a law in the place of that of every contact.
+`nonsmooth run`, `describe`, `compare` and the studies accept such a file in place of a ready problem, except `study
+published`. Command line options take precedence over `[run]`: `nonsmooth run my_mechanism.toml --t-end 1
+--set pin.clearance=1e-4`. Options that define a step size completely (`--dt`; `--dt-min` and `--dt-max`; these with
+`--rtol` and `--atol`) replace that of the file, others change a single number of it. `--contact rigid`, or `--contact
+compliant --law flores`, with the parameters of the law by `--set`, replaces the law of every contact.
 
 - **Elements** have names, `[elements.NAME]`, and a `kind`, the name of their class in kebab case. Their order is that
-  of the model. [Writing a mechanism](modelling.md) says what they are; other elements name bodies by these names.
+  of the model. [Writing a mechanism](modelling.md) describes them; other elements refer to bodies by these names.
 - **Numbers** are in SI units, or strings with a unit of the same dimension: `"0.5 mm"`, `"30 deg"`, `"120 rpm"`,
   `"1e-4 kg m^2"`.
-- **Contact laws** are tables with a `kind`. `[contact]` at the top is the law of every contact that has none itself.
-- **Functions of time**, of loads and motions, are tables with a `kind` as well; other functions need Python. In the
-  list of a vector they stand for numbers: `force = [{ kind = "harmonic", amplitude = "2 N", period = "50 ms" }, 0, 0]`.
-- **Loads that depend on the motion**, of the kind `load`, have formulas of it:
+- **Contact laws** are tables with a `kind`. `[contact]` at the top level is the law of every contact that
+  has none of its own.
+- **Functions of time**, of loads and motions, are tables with a `kind` as well; other functions need Python. In
+  the list of a vector they can replace numbers:
+  `force = [{ kind = "harmonic", amplitude = "2 N", period = "50 ms" }, 0, 0]`.
+- **Loads that depend on the motion**, of the kind `load`, have formulas in the variables of the motion:
   `torque = "stall * (1 - omega / free)"` with `parameters = { stall = 2, free = 300 }`, see
   [modelling.md](modelling.md#loads-that-depend-on-the-motion).
-- `assemble = true` at the top moves the bodies until joints and motors are closed, as `build(assemble=True)` does;
-  clearances are left as they are. With `assemble = "centred"` they count as ideal joints meanwhile: journals, balls and
-  slides start in the middle of their clearances, with the velocities of the ideal mechanism.
-- `[provenance]` and `[origin]` say where numbers come from; no equation uses them.
+- `assemble = true` at the top level moves the bodies until the constraints of joints and motors are satisfied, as
+  `build(assemble=True)` does; clearances are not taken into account. With `assemble = "centred"` they are treated as
+  ideal joints for this purpose: journals, balls and slides start in the middle of their clearances, with the velocities
+  of the ideal mechanism.
+- `[provenance]` and `[origin]` document the origin of numbers; no equation uses them.
 
 ## In space
 
-A model is spatial where its bodies are of the kind `spatial-body`. Points and vectors then have three components, an
-orientation is a quaternion `[w, x, y, z]` of norm 1, and joints that exist in both dimensions are spatial where their
-axis, normal or quaternion is given. A spatial slider-crank with a loose ball joint needs no more than rough positions:
+A model is spatial if its bodies are of the kind `spatial-body`. Points and vectors then have three components, an
+orientation is a quaternion `[w, x, y, z]` of norm 1, and joints that exist in the plane and in space are spatial if
+their axis, normal or quaternion is given. For a spatial slider-crank with clearance in a ball joint approximate
+positions are sufficient:
 [spatial_slider_crank.toml](examples/spatial_slider_crank.toml), and in Python
 [spatial_slider_crank.py](examples/spatial_slider_crank.py).
 
@@ -100,7 +104,7 @@ quaternion = { kind = "axis-angle", axis = [0, 0, 1], angle = { kind = "ramp", r
 
 ## Errors
 
-All errors of a file are told at once, each with file, line, key, and what to do:
+All errors of a file are reported at once, each with file, line, key, and what to do:
 
 ```python
 >>> from nonsmooth.declarative import read_text
@@ -129,15 +133,15 @@ collar_radius, points, ends, parallel.
 
 ```
 
-What a model itself finds wrong, such as an open joint or an overlap at the start, has the line of the element
-concerned. A clearance that is not less than the journal's radius or the slider's length is an error here, since it is
-one of the unit; in Python it is not.
+Errors found when the model is built, such as a constraint violation or a penetration at the start, are reported with
+the line of the element concerned. A clearance that is not less than the journal's radius or the slider's length is an error
+here, since it is most likely a wrong unit; in Python it is not.
 
 ## From Python, and to a file
 
-`read_model(path)` gives the model, `write_model(model, path)` writes one, so that it reads back to the same numbers and
-runs to the same bits; what is read from a file is assembled as the file says. A Python function of time cannot be
-written: `Ramp`, `Harmonic` and `Table` can, vectors of them (`TimeVector`), and `AxisAngle`.
+`read_model(path)` returns the model, `write_model(model, path)` writes one such that reading it gives the same numbers
+and bitwise identical runs; a model read from a file is assembled as the file specifies. A Python function of time
+cannot be written: `Ramp`, `Harmonic` and `Table` can, vectors of them (`TimeVector`), and `AxisAngle`.
 
 ```python
 >>> from tempfile import TemporaryDirectory
@@ -153,10 +157,10 @@ True
 
 ```
 
-`nonsmooth.declarative.read(path)` gives model and run: `.build()`, `.run.scheme()`, `.run.step()`, `.run.t_end`.
+`nonsmooth.declarative.read(path)` returns model and settings: `.build()`, `.run.scheme()`, `.run.step()`, `.run.t_end`.
 
-The tables below are made from the classes. A law of your own in `nonsmooth/laws/`, or a subclass of an element that has
-been imported, is known here by itself.
+The tables below are generated from the classes. A user-defined law in `nonsmooth/laws/`, or an imported subclass of an
+element, is available automatically.
 '''
 
 
@@ -176,19 +180,19 @@ def page() -> str:
         *(f"### {kind}\n\n{first_line(table)}\n\n{keys(table)}" for kind, table in elements.items()),
         "## Contact laws\n",
         *(f"### {kind}\n\n{first_line(table)}\n\n{keys(table)}" for kind, table in known.contacts.items()),
-        "[Contact laws](laws.md) says what the laws below are. Keys in brackets may be left out.\n",
-        "### Normal laws\n\n`stiffness` is a number, or one of the laws without loss as a table with `kind`.\n",
+        "[Contact laws](laws.md) describes the laws below. Keys in brackets may be omitted.\n",
+        "### Normal laws\n\n`stiffness` is a number, or one of the elastic laws as a table with `kind`.\n",
         kinds(compliant["normal"]),
         f"A material is a table: {line(compliant['normal']['johnson'].tables['a'][''])}.\n",
         "### Friction laws\n",
         kinds(compliant["friction"]),
-        "## Functions of time\n\nUnits of a motion; those of loads likewise. The last is an orientation.\n",
+        "## Functions of time\n\nUnits are those of a motion, those of loads analogous. The last is an orientation.\n",
         kinds({**motion, **turning}),
-        "## The run\n\nA stepper or solver is a name, or a table with `kind` and the settings that are changed, as\n"
+        "## The run\n\nA stepper or solver is a name, or a table with `kind` and the settings to be changed, as in\n"
         '`stepper = { kind = "moreau-jean", theta = 0.6 }`. Files are written to the working folder.\n',
         keys(table_of(Run)),
         kinds({name: table_of(steppers.by_name(name), name) for name in steppers.names()}),
-        "## Units\n\nPowers are `m^2` or `m²`, products have a blank or `*`, `/` divides by the next unit only.\n",
+        "## Units\n\nPowers are written `m^2` or `m²`, products with blank or `*`; `/` divides by the next unit only.\n",
         units(),
     ]
     return "\n".join(parts)
@@ -205,9 +209,9 @@ def keys(table: type[Table]) -> str:
     """The keys of a table, one per row."""
     found = entries(table)
     if not found:
-        return "It has no keys but `kind`.\n"
+        return "It has no keys except `kind`.\n"
     rows = [f"| `{one.key}` | {accepted(one)} | {default(one, issubclass(table.made, Contact))} |" for one in found]
-    return "\n".join(["| key | accepts | where omitted |", "|---|---|---|", *rows]) + "\n"
+    return "\n".join(["| key | accepts | default |", "|---|---|---|", *rows]) + "\n"
 
 
 def kinds(tables: Any) -> str:
@@ -233,9 +237,9 @@ def accepted(one: Entry) -> str:
 def default(one: Entry, of_contact: bool) -> str:
     """What holds where a key is left out."""
     if one.required:
-        return "needed"
+        return "required"
     if one.key == "contact":
-        return "that of `[contact]`" if of_contact else "each contact has its own"
+        return "the law in `[contact]`" if of_contact else "each contact has its own"
     if one.default is None or one.default == ():
         return "none"
     value = list(one.default) if isinstance(one.default, tuple) else one.default

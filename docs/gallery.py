@@ -68,9 +68,9 @@ def page() -> str:
     folded = runpy.run_path(str(HERE / "command_line.py"))["folded"]
     parts = [
         "# Problem gallery\n\n"
-        "Every ready problem with a short run. `nonsmooth describe NAME` shows where each number of a problem comes\n"
-        "from, and [command_line.md](command_line.md) what else can be asked of it. A dashed line is the exact\n"
-        "solution, where there is one; ticks at the foot of a panel are impacts. `python docs/gallery.py` writes\n"
+        "Every ready problem with a short run. `nonsmooth describe NAME` shows the origin of each number of a\n"
+        "problem, and [command_line.md](command_line.md) describes all commands. A dashed line is the exact\n"
+        "solution, if there is one; ticks at the bottom of a panel are impacts. `python docs/gallery.py` writes\n"
         "this page and its figures.\n"
     ]
     for name, one in builtin().items():

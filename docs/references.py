@@ -10,8 +10,8 @@ from nonsmooth.citations import CITED, ENTRIES, PROBLEMS
 HEAD = """\
 # References
 
-`nonsmooth cite run.nc` prints BibTeX for what was run: this package, the scheme, the solvers that answered, the laws,
-the problem and the libraries. From Python:
+`nonsmooth cite run.nc` prints BibTeX for a run: this package, the time-stepping scheme, the solvers used, the contact
+laws, the problem and the libraries. From Python:
 
 ```python
 >>> from nonsmooth import GaussQP, simulate
@@ -23,8 +23,8 @@ the problem and the libraries. From Python:
 
 ```
 
-Below, in alphabetical order, is everything that can be cited so, with what stands on it. An identifier is given only
-where it is certain.
+The list below contains, in alphabetical order, all these publications, each with the parts of the package that are
+based on it. A DOI is given only where it is certain.
 """
 ACCENTS = {
     r"{\"a}": "ä", r"{\"o}": "ö", r"{\"u}": "ü", r"{\"U}": "Ü", r"{\'e}": "é", r"{\'o}": "ó", r"{\'i}": "í",
