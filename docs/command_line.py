@@ -18,16 +18,16 @@ HEAD = """\
 # Command line
 
 This page contains the output of `nonsmooth COMMAND --help`. Numbers are in SI units. Steppers, solvers and laws have
-their class names in kebab case: `GaussMPCC` is `gauss-mpcc`, `LankaraniNikravesh` is `lankarani-nikravesh`. A figure is a `.png`,
-`.pdf` or `.svg`, data are NetCDF (`.nc`). Results go to standard output, progress and messages to standard error; with
-`--json` standard output is a single JSON object.
+their class names in kebab case: `GaussMPCC` is `gauss-mpcc`, `LankaraniNikravesh` is `lankarani-nikravesh`. A figure is
+a `.png`, `.pdf` or `.svg`, data are NetCDF (`.nc`). Results go to standard output, progress and messages to standard
+error; with `--json` standard output is a single JSON object.
 
 | exit code | meaning |
 |---|---|
 | 0 | success |
-| 1 | a run failed; its trajectory so far is saved, and the file is named |
+| 1 | a run failed; its trajectory so far is saved, and the file is named; or a result could not be written |
 | 2 | invalid input: a message says what is wrong and what is accepted; nothing is written |
-| 130 | interrupted by Ctrl-C; the trajectory so far is saved as well |
+| 130 | interrupted by Ctrl-C, SIGTERM or a closed terminal; the trajectory so far is saved as well |
 
 The step size is given by `--dt` (constant), by `--dt-min` and `--dt-max` (steps that end exactly at impacts), or by
 these two with `--rtol` and `--atol` (error control); [choosing.md](choosing.md) says which stepper supports which, and

@@ -134,8 +134,8 @@ collar_radius, points, ends, parallel.
 ```
 
 Errors found when the model is built, such as a constraint violation or a penetration at the start, are reported with
-the line of the element concerned. A clearance that is not less than the journal's radius or the slider's length is an error
-here, since it is most likely a wrong unit; in Python it is not.
+the line of the element concerned. A clearance that is not less than the journal's radius or the slider's length is an
+error here, since it is most likely a wrong unit; in Python it is not.
 
 ## From Python, and to a file
 
@@ -192,7 +192,7 @@ def page() -> str:
         '`stepper = { kind = "moreau-jean", theta = 0.6 }`. Files are written to the working folder.\n',
         keys(table_of(Run)),
         kinds({name: table_of(steppers.by_name(name), name) for name in steppers.names()}),
-        "## Units\n\nPowers are written `m^2` or `m²`, products with blank or `*`; `/` divides by the next unit only.\n",
+        "## Units\n\nPowers are `m^2` or `m²`, products have a blank or `*`; `/` divides by the next unit only.\n",
         units(),
     ]
     return "\n".join(parts)

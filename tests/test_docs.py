@@ -151,3 +151,22 @@ def test_the_examples_of_the_command_line_run(
         files = [word for word in words if re.fullmatch(r"\w+\.(nc|png|py|toml)", word)]
         assert [file for file in files if not (tmp_path / file).is_file()] == []
         assert capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_short_answers_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the order of the page and in one folder, as a reader would type them; its Python is a doctest."""
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```sh\n(.*?)^```", (DOCS / "how_do_i.md").read_text(encoding="utf-8"), re.M | re.S)
+    lines = "".join(blocks).replace("\\\n", " ").splitlines()
+    assert len(lines) >= len(blocks) > 5
+    for line in lines:
+        words = shlex.split(line)
+        assert words[0] == "nonsmooth"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            assert main(words[1:]) == 0, f"{line}: {capsys.readouterr().err}"
+        files = [word for word in words if re.fullmatch(r"\w+\.(nc|png|gif|html|py|toml)", word)]
+        assert [file for file in files if not (tmp_path / file).is_file()] == []
