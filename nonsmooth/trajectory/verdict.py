@@ -28,6 +28,8 @@ ROUND_OFF = 1e-9
 RESCUED = 0.01
 #: natural map of contact above which it does not hold
 INCOMPLEMENTARY = 1e-4
+#: residual of a step's own equations above which they are not solved
+UNSOLVED = 1e-8
 #: overlap of rigid contacts, as a share of the clearance, from which a run does not count as finished
 OVERLAP = 1.0
 
@@ -123,22 +125,27 @@ def _broken(system: System, parameters: Array, gap: Array, worst: tuple[float, .
         return ["numbers that are not finite"]
     if not system.nc or system.compliant:  # soft contacts overlap by their nature
         return []
-    overlap = np.max(-gap, axis=0) / system.elementwise.gap_sizes(parameters)
+    clearances = system.elementwise.gap_sizes(parameters)
+    if worst[0] <= OVERLAP * float(np.min(clearances)):
+        return []
+    overlap = -np.min(gap, axis=0) / clearances
     i = int(np.argmax(overlap))
-    return [f'contact "{system.contact_names[i]}" overlaps by {overlap[i]:.2g} times its clearance'] * bool(
-        overlap[i] > OVERLAP
-    )
+    if overlap[i] <= OVERLAP:
+        return []
+    return [f'contact "{system.contact_names[i]}" overlaps by {overlap[i]:.2g} times its clearance']
 
 
 def _signs(worst: tuple[float, ...], energy: Mapping[str, Array], counts: Mapping[str, Any]) -> list[str]:
     signs = []
+    if worst[3] > UNSOLVED:
+        signs.append(f"equations of a step are violated (residual {worst[3]:.1g})")
     if worst[2] > INCOMPLEMENTARY:
         signs.append(f"contact is violated (complementarity {worst[2]:.1g})")
-    remainder = float(np.max(np.abs(energy["remainder"]), initial=0.0))
+    remainder = max(float(np.max(energy["remainder"])), -float(np.min(energy["remainder"])))
     lost = sum(float(np.abs(values[-1])) for name, values in energy.items() if name.startswith("loss_"))
-    share = max(lost, LEAST * float(np.max(energy["kinetic"], initial=0.0)))
-    round_off = ROUND_OFF * float(np.max(np.abs(energy["kinetic"]) + np.abs(energy["potential"]), initial=0.0))
-    if remainder > round_off and remainder > UNBALANCED * share:
+    kinetic, potential = (float(np.max(np.abs(energy[name]))) for name in ("kinetic", "potential"))
+    share = max(lost, LEAST * kinetic)
+    if remainder > UNBALANCED * share and remainder > ROUND_OFF * (kinetic + potential):
         signs.append(f"the balance of energy misses {remainder:.2g} J where {share:.2g} J are lost")
     solves, rescued = counts.get("solves", 0), counts.get("fallbacks", 0)
     if rescued > RESCUED * max(solves, 1):
