@@ -330,7 +330,7 @@ def slider_crank_translational(p: Any, dt: float, steps: int) -> tuple[Any, int]
 
 
 # --------------------------------------------------------------------------------------------------------------------
-# P3: slider-crank with play in the pin; the crank's motion is known, the rod's angle and the slider's place are not.
+# P3: slider-crank with clearance in the pin; the crank's motion is known, rod angle and slider position are not.
 
 
 @compiled
@@ -371,7 +371,8 @@ def slider_crank_revolute(
 
 
 # --------------------------------------------------------------------------------------------------------------------
-# P4: chain of links with play in each joint; joint k holds the head of link k to the foot of link k - 1 or the ground.
+# P4: chain of links with clearance in each joint; joint k connects the head of link k to the foot of link k - 1 or the
+# ground.
 
 
 @compiled

@@ -1,6 +1,6 @@
 """The four problems in MuJoCo, set as stiff and as exact as it goes.
 
-Contacts and play are limits that MuJoCo's Newton solver keeps softly: ``solref = 2 dt`` (its stiffest stable value),
+Contacts and clearances are soft limits in MuJoCo's Newton solver: ``solref = 2 dt`` (its stiffest stable value),
 ``solimp = .9999``, so penetration shrinks with the step. There is no restitution: P2 and P3 are other models, compared
 for cost alone. Mechanisms are kinematic trees where they can be, which is what MuJoCo is made for; all runs are
 sequences of ``mj_step`` inside one call into C, and record nothing.
@@ -157,7 +157,7 @@ def _slider_crank_translational(dt: float) -> MuJoCoRun:
 
 
 def _slider_crank_revolute(dt: float) -> MuJoCoRun:
-    """P3: crank with a flywheel that keeps its speed, rod on it, slider on a rail; a tendon no longer than the play."""
+    """P3: crank with a flywheel of constant speed, rod, slider on a rail; a tendon no longer than the clearance."""
     r, rod, c, speed = 0.05, 0.12, 0.5e-3, 5000 * pi / 30
     body = f"""<body>{_inertial(0.30, 1e-4, f"{r / 2} 0 0")}<joint type="hinge" axis="0 -1 0" armature="{FLYWHEEL}"/>
     <body pos="{r} 0 0">{_inertial(0.21, 2.5e-4, f"{rod / 2} 0 0")}<joint type="hinge" axis="0 -1 0"/>
@@ -173,7 +173,7 @@ def _slider_crank_revolute(dt: float) -> MuJoCoRun:
 
 
 def _chain(dt: float, n: int = 1) -> MuJoCoRun:
-    """P4: free links in the plane, each held to the one above by a tendon no longer than the play."""
+    """P4: free links in the plane, each held to the one above by a tendon no longer than the clearance."""
     length, mass, c = 0.1, 0.1, 0.5e-3
     bodies, tendons = ['<site name="foot0"/>'], []
     depths = [i * c + (i - 0.5) * length for i in range(1, n + 1)]

@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import Interrupted, SimulationFailed, SolverFailed
+from nonsmooth.exceptions import Interrupted, NonsmoothError, SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Step, Stepper
 from nonsmooth.trajectory import Trajectory
+from nonsmooth.trajectory.early import breakdown, interruption, last, made
 
 __all__ = ["CompiledRun", "PythonRun"]
 
@@ -66,16 +67,24 @@ class CompiledRun(ABC):
             self._begin()
             self.clock = time.perf_counter()
             self._loop()
+            return last(lambda: self._finished("finished"), self.steps)
+        except Interrupted:
+            raise
         except SolverFailed as error:
             state = self.state()
             hint = self.python._hint(state) if self.python else ""
             message = f"Step {self.steps + 1}, from t = {state.t:.9g} s, failed: {error}{hint}"
-            raise SimulationFailed(message, trajectory=self._so_far(f"failed: {message}"), cause=error) from error
+            trajectory = made(lambda: self._so_far(f"failed: {message}"))
+            raise SimulationFailed(message, trajectory=trajectory, cause=error) from error
         except KeyboardInterrupt:
-            t = self.session.time
-            message = f"Interrupted at t = {t:.9g} s of {self.t_end:g} s, after {self.steps} steps."
-            raise Interrupted(message, trajectory=self._so_far("interrupted")) from None
-        return self._finished("finished")
+            message = interruption(self.session.time, self.t_end, self.steps)
+            raise Interrupted(message, trajectory=made(lambda: self._so_far("interrupted"))) from None
+        except Exception as error:
+            if self.steps == 0 and isinstance(error, NonsmoothError):
+                raise  # input that cannot be used
+            message = breakdown(error, self.session.time, self.steps)
+            trajectory = made(lambda: self._so_far(f"failed: {message}"))
+            raise SimulationFailed(message, trajectory=trajectory, cause=error) from error
 
     def _so_far(self, status: str) -> Trajectory:
         """What was recorded, of a run that ended before its first row the start."""

@@ -17,7 +17,7 @@ from nonsmooth import solvers
 from nonsmooth.compliant_engine import CompliantRun, compliant_rules
 from nonsmooth.engine import NativeRun, native_rules, why_not_native
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError, Interrupted, SimulationFailed, SolverFailed
+from nonsmooth.exceptions import InputError, Interrupted, NonsmoothError, SimulationFailed, SolverFailed
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.checks import check_start
 from nonsmooth.model.contacts import Contact
@@ -29,6 +29,7 @@ from nonsmooth.step_control import ErrorControl, StepControl, step_control
 from nonsmooth.steppers.base import Ask, Formulation, Step, Stepper
 from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.trajectory import Recorder, Trajectory
+from nonsmooth.trajectory.early import UNJUDGED, breakdown, interruption, last, made
 
 __all__ = ["simulate"]
 
@@ -101,7 +102,8 @@ def simulate(
     InputError
         Before the first step, for arguments or a start that cannot be used.
     SimulationFailed
-        If a step cannot be certified even when shortened; its `trajectory` holds the steps so far.
+        If a step cannot be certified even when shortened, or anything else ends the run (memory, an error in `progress`
+        or in a load, which is then its ``__cause__``); its `trajectory` holds the steps so far.
     Interrupted
         On Ctrl-C; likewise.
 
@@ -136,14 +138,40 @@ def simulate(
         return run(stepper, step_control(dt, (first.t, t_end)))
     from nonsmooth.trust import Rung, automatic, checked
 
-    def rung(one: Rung) -> Trajectory:
-        return run(one.stepper, one.control, one.most)
+    complete: dict[type, Trajectory] = {}
 
-    if chosen:
-        return automatic(rung, system, values, first, t_end, stepper=stepper, accuracy=accuracy)
-    assert stepper is not None and dt is not None
-    control = step_control(dt, (first.t, t_end))
-    return checked(rung, system, values, run(stepper, control), Rung(stepper, control), accuracy=accuracy)
+    def rung(one: Rung) -> Trajectory:
+        trajectory = run(one.stepper, one.control, one.most)
+        if chosen:
+            complete[type(one.stepper)] = trajectory
+        return trajectory
+
+    try:
+        if chosen:
+            return automatic(rung, system, values, first, t_end, stepper=stepper, accuracy=accuracy)
+        assert stepper is not None and dt is not None
+        control = step_control(dt, (first.t, t_end))
+        own = complete[type(stepper)] = run(stepper, control)
+        return checked(rung, system, values, own, Rung(stepper, control), accuracy=accuracy)
+    except (Exception, KeyboardInterrupt) as error:
+        _keep(error, complete)
+        raise
+
+
+def _keep(error: BaseException, complete: Mapping[type, Trajectory]) -> None:
+    """Hand over a complete run where those that give its verdict were ended early."""
+    kept = next(iter(complete.values()), None)
+    trajectory, cause = (
+        getattr(error, "trajectory", None),
+        error.cause if isinstance(error, SimulationFailed) else error,
+    )
+    if kept is None or any(trajectory is one for one in complete.values()) or isinstance(cause, NonsmoothError):
+        return
+    if isinstance(error, KeyboardInterrupt):
+        raise Interrupted(UNJUDGED, trajectory=kept) from None
+    assert isinstance(cause, Exception)
+    message = f"{str(error) or type(error).__name__} The run that was to be compared is complete and kept."
+    raise SimulationFailed(message, trajectory=kept, cause=cause) from cause
 
 
 def _run(
@@ -214,7 +242,7 @@ class _Run:
     ) -> None:  # fmt: skip
         self.formulation, self.chain, self.control, self.recorder = formulation, chain, control, recorder
         self.system, self.values, self.t_end, self.progress = system, values, t_end, progress
-        self.steps, self.shortened, self.started = 0, 0, False
+        self.steps, self.shortened = 0, 0
         self.clock = time.perf_counter()
 
     def trajectory(self, first: State) -> Trajectory:
@@ -225,7 +253,6 @@ class _Run:
             state, impact = self._answered(self.formulation.start(first))
             state = _remembering(state, origin)
             self.recorder.start(state, impact)
-            self.started = True
             while state.t < self.t_end:
                 step = self._step(state, self.control.next_time(state.t, origin, self.t_end))
                 if not step.state.t > state.t:
@@ -235,15 +262,31 @@ class _Run:
                 self.steps += 1
                 if self.progress is not None:
                     self.progress(state.t, self.t_end, self.steps)
+            return last(lambda: self._finished(state, "finished"), self.steps)
+        except Interrupted:
+            raise
         except SolverFailed as error:
+            state = self._whole(state)
             message = f"Step {self.steps + 1}, from t = {state.t:.9g} s, failed: {error}{self._hint(state)}"
-            raise SimulationFailed(
-                message, trajectory=self._finished(state, f"failed: {message}"), cause=error
-            ) from error
+            trajectory = made(lambda: self._finished(state, f"failed: {message}"))
+            raise SimulationFailed(message, trajectory=trajectory, cause=error) from error
         except KeyboardInterrupt:
-            message = f"Interrupted at t = {state.t:.9g} s of {self.t_end:g} s, after {self.steps} steps."
-            raise Interrupted(message, trajectory=self._finished(state, "interrupted")) from None
-        return self._finished(state, "finished")
+            state = self._whole(state)
+            message = interruption(state.t, self.t_end, self.steps)
+            raise Interrupted(message, trajectory=made(lambda: self._finished(state, "interrupted"))) from None
+        except Exception as error:
+            state = self._whole(state)
+            if self.steps == 0 and isinstance(error, NonsmoothError):
+                raise  # input that cannot be used
+            message = breakdown(error, state.t, self.steps)
+            trajectory = made(lambda: self._finished(state, f"failed: {message}"))
+            raise SimulationFailed(message, trajectory=trajectory, cause=error) from error
+
+    def _whole(self, state: State) -> State:
+        """Where the run stands, wherever it was stopped."""
+        reached = self.recorder.whole()
+        self.steps = max(len(self.recorder) - 1, 0)
+        return state if reached is None else reached
 
     def _step(self, state: State, t: float) -> Step:
         """A step to `t` at most; where no solver's answer is certified, a shorter one."""
@@ -272,7 +315,7 @@ class _Run:
             return stop.value
 
     def _finished(self, state: State, status: str) -> Trajectory:
-        if not self.started:
+        if self.recorder.whole() is None:
             self.recorder.start(state, None)
         counts = {"steps": self.steps, "shortened": self.shortened} | self.chain.counts | self.formulation.counts()
         return self.recorder.finish(counts, time.perf_counter() - self.clock, status)

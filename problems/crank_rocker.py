@@ -1,4 +1,4 @@
-"""A crank-rocker driven at constant speed: the rocker swings to and fro, and with play it strikes at each reversal."""
+"""A crank-rocker driven at constant speed: the rocker oscillates; with clearance there are impacts at each reversal."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def crank_rocker(
     clearance: float = 0.2e-3,
     crank_speed: float = 20 * pi,
 ) -> Model:
-    """Crank-rocker whose crank turns at constant speed, with play between coupler and rocker.
+    """Crank-rocker whose crank turns at constant speed, with clearance between coupler and rocker.
 
     It starts with the crank along the ground, journals in the middle of their bearings, with the velocities of the
     ideal linkage. `rocker_range` is the rocker's swing in closed form.
@@ -83,9 +83,9 @@ def crank_rocker(
     Parameters
     ----------
     contact : Rigid or Compliant
-        In each joint with play; restitution 0.5 without friction by default.
+        In each joint with clearance; restitution 0.5 without friction by default.
     loose : "joint1" ... "joint4", several with commas between, a tuple of these, or "none"
-        The joints with play: crank in the ground, coupler on the crank, rocker on the coupler, rocker in the ground.
+        Joints with clearance: ground and crank, crank and coupler, coupler and rocker, rocker and ground.
         "none" is the ideal linkage.
     clearance : [m]
         Difference of the radii; the bearings have 5 mm.

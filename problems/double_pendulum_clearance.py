@@ -1,4 +1,4 @@
-"""Two rods that swing from each other, with play in the knee or in both joints."""
+"""Double pendulum of two rods with clearance in the second joint (knee) or in both joints."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _distance(joint: str) -> Callable[[Any], Array]:
 
 
 def _force(joint: str) -> Callable[[Any], Array]:
-    """Normal force [N] in a joint with play, whole force in an ideal one."""
+    """Normal force [N] in a joint with clearance, whole force in an ideal one."""
 
     def force(run: Any) -> Array:
         if joint in run.lam_N:
@@ -80,7 +80,7 @@ PANELS = (
 
 @problem(
     tags=("planar", "revolute", "clearance", "impact", "pendulum"),
-    source="Textbook problem with play in its joints; every value is assumed",
+    source="Textbook problem with clearance in its joints; every value is assumed",
     parameters=ORIGINS,
     panels=PANELS,
 )
@@ -91,7 +91,7 @@ def double_pendulum_clearance(
     upper_angle: float = pi / 2,
     lower_angle: float = pi / 2,
 ) -> Model:
-    """Double pendulum with play in the knee or in both joints, let go at rest.
+    """Double pendulum with clearance in the second joint (knee) or in both joints, released from rest.
 
     The journals start in the middle of their bearings. Elastic and without friction it keeps its energy, with rigid
     contact through every impact. Without gravity the angular momentum about the first bearing stays, too: the force of
@@ -101,9 +101,9 @@ def double_pendulum_clearance(
     Parameters
     ----------
     contact : Rigid or Compliant
-        In each joint with play; restitution 0.8 without friction by default.
+        In each joint with clearance; restitution 0.8 without friction by default.
     loose : "pin", "knee", both with a comma between, a tuple of these, or "none"
-        The joints with play: upper rod on the ground, lower rod on the upper one. "none" is the ideal pendulum.
+        The joints with clearance: upper rod on the ground, lower rod on the upper one. "none" is the ideal pendulum.
     clearance : [m]
         Difference of the radii; the bearings have 10 mm.
     upper_angle, lower_angle : [rad]
@@ -115,11 +115,11 @@ def double_pendulum_clearance(
         For an unknown joint, or a clearance that leaves no journal.
 
     >>> double_pendulum_clearance(loose="pin,knee").build()
-    System('double pendulum, play in pin, knee': 6 velocities, 0 constraints, 2 contacts, 24 parameters)
+    System('double pendulum, clearance in pin, knee': 6 velocities, 0 constraints, 2 contacts, 24 parameters)
     """
     chosen = {word.strip() for word in loose.split(",")} if isinstance(loose, str) else set(loose)
     for word in sorted(chosen - {"none", *JOINTS}):
-        raise InputError(f"double-pendulum-clearance has the joints pin and knee, got {word!r}; for no play say none.")
+        raise InputError(f"double-pendulum-clearance has the joints pin and knee, got {word!r}; none is the ideal one.")
     radius = float(ORIGINS["bearing.radius"].value)
     if not 0.0 < clearance < radius:
         raise InputError(f"clearance must lie between 0 and the bearing's radius, {radius:g} m, got {clearance!r}.")
@@ -127,7 +127,8 @@ def double_pendulum_clearance(
     known = {name: asdict(origin) for name, origin in ORIGINS.items() if "." in name}
     for joint in played:
         known |= {f"{joint}.{name}": asdict(ORIGINS[name]) for name in ("clearance", "restitution", "friction")}
-    model = Model(name=f"double pendulum, {'play in ' + ', '.join(played) if played else 'ideal'}", provenance=known)
+    words = f"clearance in {', '.join(played)}" if played else "ideal"
+    model = Model(name=f"double pendulum, {words}", provenance=known)
     model.add(Ground())
     x, y = 0.0, 0.0
     for name, angle in (("upper", upper_angle), ("lower", lower_angle)):

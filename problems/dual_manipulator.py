@@ -1,4 +1,4 @@
-"""Two arms of two links on a free-floating spacecraft, driven by torques, with play in some of their joints."""
+"""Two arms of two links on a free-floating spacecraft, driven by torques, with clearance in some of their joints."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ JOINTS = {
     "joint3": ("base", "arm3"),
     "joint4": ("arm3", "arm4"),
 }
-#: joints with play, and the play [m], of each case
+#: joints with clearance, and the clearance [m], of each case
 CASES: dict[int, tuple[tuple[str, ...], float]] = {
     0: ((), 0.5e-3),
     1: (("joint2",), 0.5e-3),
@@ -152,7 +152,7 @@ FORCES = {
 
 
 def _loose_force(axis: str) -> Callable[[Any], Array]:
-    """In the joint with play on the first side; in joint 2 of the ideal twin."""
+    """In the joint with clearance on the first side; in joint 2 of the ideal twin."""
     return lambda view: FORCES["joint1" if "joint1" in view.contacts else "joint2", axis](view)
 
 
@@ -226,7 +226,7 @@ PUBLISHED = Published(
 
 
 def _whole(joint: str) -> Callable[[Any], Array]:
-    """Normal force [N] in a joint with play, whole force in an ideal one."""
+    """Normal force [N] in a joint with clearance, whole force in an ideal one."""
 
     def force(run: Any) -> Array:
         if joint in run.lam_N:
@@ -264,19 +264,19 @@ def dual_manipulator(
 
     Arm 1 hangs on the base by joint 1, arm 2 on arm 1 by joint 2; arms 3 and 4 are their mirror image, with joints 3
     and 4. Torques A sin(2 pi t / T) in each joint turn the arms from rest and nearly back to rest. There is no gravity
-    and no support: momenta are zero throughout. Cases: 0 ideal, 1 play in joint 2, 2 in joint 1, 3 in joints 2 and 4;
-    4 and 5 are case 3 with half and twice the play.
+    and no support: momenta are zero throughout. Cases: 0 ideal, 1 clearance in joint 2, 2 in joint 1, 3 in joints 2
+    and 4; 4 and 5 are case 3 with half and twice the clearance.
 
     Parameters
     ----------
     case : 0 to 5
     parameters : "S1" or "S2"
         The paper's tables are not in its text. S1 gives the published forces of the ideal joints, S2 comes nearest to
-        the published errors of the cases with play.
+        the published errors of the cases with clearance.
     contact : "rigid", "compliant", or a law
         The words stand for `RIGID` and `COMPLIANT`, the paper's law, with the numbers of the set.
     joints : names with commas between, or a tuple, optional
-        Joints with play, ``"joint1,joint3"``, in place of the case's.
+        Joints with clearance, ``"joint1,joint3"``, in place of the case's.
     clearance : [m], optional
         In place of the case's.
     offset : [-], -1 to 1
@@ -292,7 +292,7 @@ def dual_manipulator(
         For an unknown case, set, joint or word for the contact, or numbers out of range.
 
     >>> dual_manipulator(case=3).build()
-    System('dual manipulator S1, play in joint2, joint4': 15 velocities, 4 constraints, 2 contacts, 36 parameters)
+    System('dual manipulator S1, clearance in joint2, joint4': 15 velocities, 4 constraints, 2 contacts, 36 parameters)
     """
     if case not in CASES:
         raise InputError(f"dual-manipulator has the cases 0 to 5, got {case!r}.")
@@ -318,7 +318,7 @@ def dual_manipulator(
         """A number of an arm or joint, or of its mirror image."""
         return value[f"{MIRROR.get(element, element)}.{label}"]
 
-    words = f"play in {', '.join(loose)}" if loose else "ideal"
+    words = f"clearance in {', '.join(loose)}" if loose else "ideal"
     model = Model(name=f"dual manipulator {parameters}, {words}", provenance=_provenance(parameters, loose))
     model.add(PlanarBody("base", mass=value["base.mass"], inertia=value["base.inertia"]))
     tips = {"base": (0.0, 0.0)}

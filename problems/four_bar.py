@@ -1,4 +1,4 @@
-"""A four-bar linkage with play in one to four of its joints, its crank free or driven."""
+"""A four-bar linkage with clearance in one to four of its joints, its crank free or driven."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def distance(joint: str, value: Mapping[str, float]) -> Callable[[Any], Array]:
 
 
 def force(joint: str) -> Callable[[Any], Array]:
-    """For a panel: the normal force [N] in a joint with play, the whole force in an ideal one."""
+    """For a panel: the normal force [N] in a joint with clearance, the whole force in an ideal one."""
 
     def of(run: Any) -> Array:
         if joint in run.lam_N:
@@ -138,7 +138,7 @@ def linkage(
     """A four-bar linkage of given origins, its start closed and consistent; for problems."""
     chosen = {word.strip() for word in loose.split(",")} if isinstance(loose, str) else set(loose)
     for word in sorted(chosen - {"none", *JOINTS}):
-        raise InputError(f"{name} has the joints {', '.join(JOINTS)}, got {word!r}; for no play say none.")
+        raise InputError(f"{name} has the joints {', '.join(JOINTS)}, got {word!r}; for no clearance say none.")
     value = {key: float(origin.value) for key, origin in origins.items()}
     if not 0.0 < clearance < value["bearing.radius"]:
         raise InputError(
@@ -148,7 +148,7 @@ def linkage(
     known = {key: asdict(origin) for key, origin in origins.items() if "." in key}
     for joint in loose:
         known |= {f"{joint}.{key}": asdict(origins[key]) for key in ("clearance", "restitution", "friction")}
-    model = Model(name=f"{name}, {'play in ' + ', '.join(loose) if loose else 'ideal'}", provenance=known)
+    model = Model(name=f"{name}, {'clearance in ' + ', '.join(loose) if loose else 'ideal'}", provenance=known)
     model.add(Ground())
     l0, l1, l2, l3 = (value[f"{bar}.length"] for bar in ("ground", "crank", "coupler", "rocker"))
     second, third = loop(l0, l1, l2, l3, crank_angle)
@@ -214,7 +214,7 @@ def four_bar(
     crank_speed: float = VALUE["crank_speed"],
     driven: bool = False,
 ) -> Model:
-    """Four-bar linkage of Akhadkar, Acary and Brogliato, with play in the joints that are chosen.
+    """Four-bar linkage of Akhadkar, Acary and Brogliato, with clearance in selected joints.
 
     The crank starts upright, the journals in the middle of their bearings, the velocities those of the ideal linkage.
     A free crank falls over; a driven one keeps its speed. Until the first contact nothing holds what hangs in a loose
@@ -223,9 +223,9 @@ def four_bar(
     Parameters
     ----------
     contact : Rigid or Compliant
-        In each joint with play; plastic with friction 0.1 by default.
+        In each joint with clearance; plastic with friction 0.1 by default.
     loose : "joint1" ... "joint4", several with commas between, a tuple of these, or "none"
-        The joints with play: crank in the ground, coupler on the crank, rocker on the coupler, rocker in the ground.
+        Joints with clearance: ground and crank, crank and coupler, coupler and rocker, rocker and ground.
     clearance : [m]
         Difference of the radii; the bearings have 60 mm.
     crank_angle, crank_speed : [rad], [rad/s]
@@ -239,7 +239,7 @@ def four_bar(
         For an unknown joint, or a clearance that leaves no journal.
 
     >>> four_bar(loose="joint3").build()
-    System('four-bar, play in joint3': 9 velocities, 6 constraints, 1 contacts, 29 parameters)
+    System('four-bar, clearance in joint3': 9 velocities, 6 constraints, 1 contacts, 29 parameters)
     """
     return linkage(
         "four-bar",

@@ -1,4 +1,4 @@
-"""The classic slider-crank with play in its joints: driven at constant speed, impacts of the journal in the bearing."""
+"""The classic slider-crank with clearance in its joints, driven at constant speed: impacts of journal and bearing."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ COMPLIANT = Compliant(LankaraniNikravesh(stiffness=HertzStiffness(STEEL, STEEL),
 
 ORIGINS = {
     "crank.length": Provenance(0.05, "m", "given", QUOTED),
-    "crank.mass": Provenance(0.30, "kg", "given", QUOTED, f"{MIDDLE}, of no effect without play in the shaft"),
+    "crank.mass": Provenance(0.30, "kg", "given", QUOTED, f"{MIDDLE}, of no effect without clearance in the shaft"),
     "crank.inertia": Provenance(1e-4, "kg m^2", "given", QUOTED, "of no effect at constant speed"),
     "rod.length": Provenance(0.12, "m", "given", QUOTED),
     "rod.mass": Provenance(0.21, "kg", "given", QUOTED, MIDDLE),
@@ -85,7 +85,7 @@ def _distance(joint: str) -> Callable[[Any], Array]:
 
 
 def _force(joint: str) -> Callable[[Any], Array]:
-    """Normal force [N] in a joint with play, whole force in an ideal one."""
+    """Normal force [N] in a joint with clearance, whole force in an ideal one."""
 
     def force(run: Any) -> Array:
         if joint in run.lam_N:
@@ -123,21 +123,21 @@ def slider_crank_revolute(
     """Slider-crank with revolute clearance, its crank driven at 5000 rpm: the classic benchmark of joint clearance.
 
     It starts stretched out, journals and bearings concentric, with the velocities of the ideal mechanism: the slider at
-    rest, the rod turning against the crank. With play in the pin alone, nothing holds the slider until the journal has
-    crossed the clearance and strikes the bearing, at a time and speed that do not depend on the contact law. After some
+    rest, the rod rotating relative to the crank. With clearance in the pin only, no force acts on the slider along the
+    guide until the journal has crossed the clearance and impacts on the bearing, at a time and speed that do not depend on the contact law. After some
     five impacts motions depend on the least difference: compare statistics only.
 
     Parameters
     ----------
     contact : Rigid or Compliant
-        In each joint with play: `RIGID` (e = 0.9, no friction) by default; `COMPLIANT` is the papers' law of Lankarani
+        In each joint with clearance: `RIGID` (e = 0.9, no friction) by default; `COMPLIANT` is the law of Lankarani
         and Nikravesh for steel.
     clearance : [m]
         Difference of the radii; the bearing has 10 mm.
     joints : "shaft", "knee", "pin", several with commas between, or a tuple of these
-        The joints with play: crank in the ground, rod on the crank, slider on the rod.
+        The joints with clearance: crank in the ground, rod on the crank, slider on the rod.
     ideal : bool
-        True for the ideal mechanism, without play.
+        True for the ideal mechanism, without clearance.
     crank_speed : [rad/s]
         Held by the motor, whatever moment it takes.
     gravity : [m/s^2]
@@ -149,7 +149,7 @@ def slider_crank_revolute(
         For an unknown joint, or a clearance that leaves no journal.
 
     >>> slider_crank_revolute().build()
-    System('slider-crank, play in the pin': 9 velocities, 7 constraints, 1 contacts, 35 parameters)
+    System('slider-crank, clearance in the pin': 9 velocities, 7 constraints, 1 contacts, 35 parameters)
     """
     chosen = tuple(word.strip() for word in joints.split(",")) if isinstance(joints, str) else tuple(joints)
     for name in chosen:
@@ -163,7 +163,8 @@ def slider_crank_revolute(
     for joint in loose:
         known |= {f"{joint}.{name}": origins[name] for name in ("clearance", "restitution", "friction")}
         known |= {f"{joint}.{name}_{side}": origins[name] for name in ("young", "poisson") for side in "ab"}
-    model = Model(name="slider-crank, " + (f"play in the {', '.join(loose)}" if loose else "ideal"), provenance=known)
+    words = f"clearance in the {', '.join(loose)}" if loose else "ideal"
+    model = Model(name=f"slider-crank, {words}", provenance=known)
     crank, rod = VALUE["crank.length"], VALUE["rod.length"]
     model.add(Ground())
     starts = (

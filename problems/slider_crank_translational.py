@@ -1,4 +1,4 @@
-"""A slider-crank whose slider has play in its guide: impacts, friction, long contacts along a line."""
+"""A slider-crank whose slider has clearance in its guide: impacts, friction, long contacts along a line."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def pytest_configure() -> None:
 
 @pytest.fixture
 def loose_chain():
-    """A horizontal chain of links under gravity, each journal centred in a bearing with play."""
+    """A horizontal chain of links under gravity, each journal centred in a bearing with clearance."""
 
     def build(links, clearance=5e-3, contact=Rigid(restitution=0.0, friction=0.0)):  # noqa: B008
         elements = [Ground(), Gravity(acceleration=(0.0, -9.81))]

@@ -21,8 +21,8 @@ COMMAND = [sys.executable, "-c", "import sys; from nonsmooth.cli import main; sy
 LANDING = ["--dt-min", "1e-6", "--dt-max", "1e-3", "--t-end", "0.02"]
 MAIN_JOB = ["run", "slider-rod", "--case", "2", "--stepper", "gauss-mpcc", *LANDING]
 KEYS = {
-    "problem", "stepper", "solver", "engine", "steps", "failures", "wall_seconds", "certificate", "verdict", "energy", "counts",
-    "final", "impulse",
+    "problem", "stepper", "solver", "engine", "steps", "failures", "wall_seconds", "certificate", "verdict", "energy",
+    "counts", "final", "impulse",
 }  # fmt: skip
 
 
@@ -135,7 +135,7 @@ BAD = {
     "negative mass": ([*MAIN_JOB, "--set", "slider.mass=-5"], ["slider", "mass", "-5"]),
     "no clearance": ([*MAIN_JOB, "--set", "guide.clearance=0"], ["guide", "clearance", "0"]),
     "negative clearance": ([*MAIN_JOB, "--set", "guide.clearance=-1e-5"], ["guide", "clearance", "-1e-05"]),
-    "accuracy of a given step": ([*RUN, "--t-end", "0.02", "--dt", "1e-3", "--accuracy", "0.1"], ["--accuracy", "--dt"]),
+    "accuracy and a step": ([*RUN, "--t-end", "0.02", "--dt", "1e-3", "--accuracy", ".1"], ["--accuracy", "--dt"]),
     "half a step": ([*RUN, "--t-end", "0.02", "--dt-min", "1e-6"], ["--dt-min", "--dt-max", "chosen"]),
     "zero step": ([*RUN, "--dt", "0", "--t-end", "0.02"], ["dt", "0", "positive"]),
     "negative step": ([*RUN, "--dt", "-1e-3", "--t-end", "0.02"], ["dt", "-0.001", "positive"]),

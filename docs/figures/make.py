@@ -50,7 +50,7 @@ def slider_rod_case2() -> Figure:
 
 
 def prismatic_clearance() -> Figure:
-    """The four gaps of a slider of height H between two walls; play and tilt are drawn far too large."""
+    """The four gaps of a slider of height H between two walls; clearance and tilt are drawn far too large."""
     figure, axis = _canvas(6.6, 2.85, (-3.3, 4.2), (-1.75, 1.45))
     a, half, c, tilt, offset = 2.0, 0.45, 0.55, np.radians(6.0), 0.07
     for side in (-1, 1):
@@ -95,7 +95,7 @@ def prismatic_clearance() -> Figure:
 
 
 def revolute_clearance() -> Figure:
-    """Journal in bearing, with the eccentricity and the gap; the play is drawn far too large."""
+    """Journal in bearing, with the eccentricity and the gap; the clearance is drawn far too large."""
     figure, axis = _canvas(5.0, 3.2, (-2.2, 3.74), (-1.9, 1.9))
     bearing, journal, e, angle = 1.3, 0.85, 0.27, np.radians(-35.0)
     axis.add_patch(Circle((0, 0), 1.6, fc=OTHER, ec="none"))
@@ -182,7 +182,7 @@ def analyses() -> Figure:
 
 
 def bifurcation_speed() -> Figure:
-    """Slider-crank with play in its pin: the slider's place once per turn over the speed of the crank."""
+    """Slider-crank with clearance in its pin: the slider's place once per turn over the speed of the crank."""
     found = bifurcation(
         _slider_place, np.linspace(2.0, 22.0, 24 if QUICK else 120), parameter="speed of the crank", unit="rad/s",
         quantity="slider beyond its ideal place / clearance", quantity_unit="-",
@@ -229,7 +229,7 @@ def step_size_slider_rod() -> Figure:
 
 
 def tolerance_slider_crank() -> Figure:
-    """Worst impulse of the slider-crank until 20 ms, over play, friction and restitution of its guide."""
+    """Worst impulse of the slider-crank until 20 ms, over clearance, friction and restitution of its guide."""
     clearances = {"guide.clearance": (2e-4, 1e-3)}
     others = {"guide.friction": (0.0, 0.05), "guide.restitution": (0.2, 0.6)}
     settings = {"t_end": 0.02, "dt": 2e-5}

@@ -5,18 +5,33 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from nonsmooth import steppers
+from nonsmooth.cli.signals import stoppable
 from nonsmooth.cli.study import studies
 from nonsmooth.exceptions import InputError, NonsmoothError, NotWritten, SimulationFailed, SolverFailed
 
 __all__ = ["app", "main"]
 
+
+class Commands(TyperGroup):
+    """Commands, of which one that Ctrl-C ends says so."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            _say("Interrupted; what was written before is complete, and nothing else was written.")
+            raise typer.Exit(130) from None
+
+
 app = typer.Typer(
     name="nonsmooth",
+    cls=Commands,
     help="Non-smooth multibody dynamics of mechanisms with joint clearance.",
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -155,6 +170,15 @@ def run(
     check: Annotated[
         bool, typer.Option("--check", help="Repeat a run of given steps with finer ones, for its verdict.")
     ] = False,
+    max_steps: Annotated[
+        int | None, typer.Option("--max-steps", help="Steps after which the run ends as one that failed.")
+    ] = None,
+    max_seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--max-seconds", parser=_seconds, metavar="S", help="Time of computing after which it does, in seconds."
+        ),
+    ] = None,
     contact: Annotated[
         str | None, typer.Option("--contact", help="rigid or compliant, in place of the problem's own.")
     ] = None,
@@ -195,7 +219,7 @@ def run(
 
         request = Request(
             problem, case, tuple(settings or ()), stepper, solver, engine, t_end, dt, dt_min, dt_max, rtol, atol,
-            contact, law, friction_law, accuracy, check,
+            contact, law, friction_law, accuracy, check, max_steps, max_seconds,
         )  # fmt: skip
         return carry_out(request, output=output, figure=figure, animation=animation, page=page, as_json=as_json)
     except KeyboardInterrupt:
@@ -358,7 +382,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line on `arguments` (default: those of the process) and return the exit code."""
     asked = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
-        code = app(args=asked, prog_name="nonsmooth", standalone_mode=False)
+        with stoppable():
+            code = app(args=asked, prog_name="nonsmooth", standalone_mode=False)
     except typer.TyperException as error:
         known = {"list", "describe", "new", "run", "compare", "study", "rigid-limit", "published", "doctor", "cite"}
         known |= {"report", "step-size", "sweep", "tolerance"}

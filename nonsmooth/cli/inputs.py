@@ -69,6 +69,8 @@ class Request:
     friction_law: str | None = None
     accuracy: float | None = None
     check: bool = False
+    max_steps: int | None = None
+    max_seconds: float | None = None
     #: stepper where a step is given, but neither an option nor the file names one
     usual: str = "gauss-qp"
     #: what a TOML file states
@@ -99,7 +101,7 @@ class Request:
         assert self.declaration is not None
         run = self.declaration.run
         changes: dict[str, Any] = {}
-        for name in ("t_end", "accuracy"):
+        for name in ("t_end", "accuracy", "max_steps", "max_seconds"):
             if getattr(self, name) is None:
                 changes[name] = getattr(run, name)
         changes["check"] = self.check or bool(run.check)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ from nonsmooth.exceptions import InputError, Interrupted, SimulationFailed
 from nonsmooth.files import write_figure
 
 if TYPE_CHECKING:
+    from nonsmooth.step_control import StepControl
+    from nonsmooth.steppers.base import Stepper
     from nonsmooth.trajectory import Trajectory
 
 __all__ = ["carry_out"]
@@ -45,10 +48,44 @@ def carry_out(
     dt, stepper = request.step(), request.scheme()
     mechanism = request.mechanism()
 
-    from nonsmooth.cli import report
+    code, message, trajectory = _simulated(request, mechanism, stepper, dt)
+    try:
+        if output is not None or code:
+            stem = f"{mechanism.name}-{'interrupted' if code == 130 else 'failed'}"
+            output = output or _free_name(stem)
+            code, message, output = _joined(code, message, *_saved(trajectory, output))
+        wanted: list[tuple[Path | None, Callable[[Path], None]]] = [(page, trajectory.report)]
+        if code == 0:
+            wanted[:0] = [
+                (figure, lambda path: _draw(trajectory, mechanism, path)),
+                (animation, lambda path: _animate(trajectory, path)),
+            ]
+        written = [] if output is None else [output]
+        for path, write in wanted:
+            if path is not None and code != 130:
+                code, message, made = _joined(code, message, *_written(write, path))
+                written += [] if made is None else [made]
+        if code == 130 and output is None:
+            _, complaint, output = _saved(trajectory, _free_name(f"{mechanism.name}-interrupted"))
+            message = f"{message} {complaint}".strip()
+            written += [] if output is None else [output]
+        _show(trajectory, mechanism, written, as_json=as_json)
+    except KeyboardInterrupt:
+        code, message = 130, f"{message} Interrupted after the last step.".strip()
+    if code:
+        so_far = "" if trajectory.status == "finished" else " so far"
+        kept = f" The trajectory{so_far} ({len(trajectory.t) - 1} steps) is in {output}." if output is not None else ""
+        print(f"nonsmooth: {message}{kept}", file=sys.stderr)
+    return code
+
+
+def _simulated(
+    request: Request, mechanism: Mechanism, stepper: Stepper | None, dt: StepControl | None
+) -> tuple[int, str, Trajectory]:
+    """Exit code, what is to be said, and what there is of the run; KeyboardInterrupt where there is nothing."""
     from nonsmooth.simulate import ACCURACY, simulate
 
-    code, message = 0, ""
+    trajectory = None
     try:
         with _progress() as progress:
             trajectory = simulate(
@@ -60,41 +97,61 @@ def carry_out(
                 check=request.check,
                 parameters=mechanism.parameters or None,
                 engine=request.engine or "auto",
+                max_steps=request.max_steps,
+                max_seconds=request.max_seconds,
                 progress=progress,
             )
     except SimulationFailed as failure:
-        code, message, trajectory = 1, str(failure), failure.trajectory
-        output = output or _free_name(f"{mechanism.name}-failed")
+        return 1, str(failure), failure.trajectory
     except Interrupted as interruption:
-        code, message, trajectory = 130, str(interruption), interruption.trajectory
-        output = output or _free_name(f"{mechanism.name}-interrupted")
-    if output is not None and (complaint := _refused(trajectory.save, output)):
-        code, message, output = code or 1, f"{message} {complaint}".strip(), None
-    if figure is not None and code == 0:
-        _draw(trajectory, mechanism, figure)
-    if animation is not None and code == 0:
-        _animate(trajectory, animation)
-    if page is not None and (complaint := _refused(trajectory.report, page)):
-        code, message, page = code or 1, f"{message} {complaint}".strip(), None
-    drawn = (figure, animation) if code == 0 else ()
-    written = [path for path in (output, *drawn, page) if path is not None]
+        return 130, str(interruption), interruption.trajectory
+    except KeyboardInterrupt:
+        if trajectory is None:
+            raise
+        return 130, "Interrupted after the last step.", trajectory
+    return 0, "", trajectory
+
+
+def _joined(code: int, message: str, now: int, complaint: str, path: Path | None) -> tuple[int, str, Path | None]:
+    """The first exit code that is not 0, unless Ctrl-C was pressed since; everything that is to be said."""
+    return now if now == 130 else code or now, f"{message} {complaint}".strip(), path
+
+
+def _saved(trajectory: Trajectory, path: Path) -> tuple[int, str, Path | None]:
+    """Save the trajectory, in another folder where it cannot be written: exit code, complaint, where it is."""
+    code, complaint, written = _written(trajectory.save, path)
+    if code == 130:
+        code, refused, written = _written(trajectory.save, path)  # without it the run would be lost
+        code, complaint = 130, refused or complaint
+    if written is not None:
+        return code, complaint, written
+    for folder in (Path(), Path(tempfile.gettempdir())):
+        if folder.resolve() != path.parent.resolve():
+            spare = _free_name(f"{path.stem}-saved", folder)
+            again, _, written = _written(trajectory.save, spare)
+            if written is not None:
+                return max(code, again), complaint, written
+    return code, complaint, None
+
+
+def _written(write: Callable[[Path], None], path: Path) -> tuple[int, str, Path | None]:
+    """Write a file: exit code, complaint, and the path if it is there."""
+    try:
+        write(path)
+    except InputError as error:
+        return 1, str(error), None
+    except KeyboardInterrupt:
+        return 130, f"Interrupted while {path} was made.", None
+    return 0, "", path
+
+
+def _show(trajectory: Trajectory, mechanism: Mechanism, written: list[Path], *, as_json: bool) -> None:
+    from nonsmooth.cli import report
+
     if as_json:
         report.print_json(trajectory, mechanism)
     else:
         report.show(*report.result(trajectory, mechanism, written))
-    if code:
-        kept = f" The trajectory so far ({len(trajectory.t) - 1} steps) is in {output}." if output is not None else ""
-        print(f"nonsmooth: {message}{kept}", file=sys.stderr)
-    return code
-
-
-def _refused(write: Callable[[Path], None], path: Path) -> str:
-    """Write a file; why it could not be written, or nothing."""
-    try:
-        write(path)
-    except InputError as error:
-        return str(error)
-    return ""
 
 
 @contextmanager
@@ -158,10 +215,10 @@ def _exact_solution(mechanism: Mechanism) -> Any:
         return None
 
 
-def _free_name(stem: str) -> Path:
-    """A file name in the working folder that does not exist yet."""
-    path, number = Path(f"{stem}.nc"), 1
+def _free_name(stem: str, folder: Path = Path()) -> Path:
+    """A file name, in the working folder unless told otherwise, that does not exist yet."""
+    path, number = folder / f"{stem}.nc", 1
     while path.exists():
         number += 1
-        path = Path(f"{stem}-{number}.nc")
+        path = folder / f"{stem}-{number}.nc"
     return path

@@ -34,7 +34,7 @@ def build(clearance: float = 0.5e-3, angle: float = 0.5, restitution: float = 0.
     )
 
     # A joint holds a point of its first body (at_a, in the frame of a) and a point of its second (at_b, in that of b).
-    # With play the journal of b moves in the bearing of a, whose radii differ by the clearance. Friction would need
+    # The journal of b moves in the bearing of a; their radii differ by the clearance. Friction would need
     # the journal's radius as well: radius=5e-3.
     contact = Rigid(restitution=restitution, friction=0.0)
     model.add(
@@ -42,9 +42,9 @@ def build(clearance: float = 0.5e-3, angle: float = 0.5, restitution: float = 0.
             "pin", ground, rod, at_a=(0.0, 0.0), at_b=(0.0, LENGTH / 2), clearance=clearance, contact=contact
         )
     )
-    # The same joint without play:
+    # The same joint without clearance:
     #     model.add(Revolute("pin", ground, rod, at_b=(0.0, LENGTH / 2)))
-    # A slide with play, a wall for the rod's lower end, a motor:
+    # A slide with clearance, a wall for the rod's lower end, a motor:
     #     model.add(PrismaticClearance("guide", ground, slider, length=0.1, clearance=1e-4, contact=contact))
     #     model.add(PointPlane("floor", ground, rod, at_a=(0.0, -0.29), at_b=(0.0, -LENGTH / 2), contact=contact))
     #     model.add(PrescribedMotion("motor", ground, rod, coordinate="angle", motion=lambda t: 0.5 + 10.0 * t))
@@ -55,7 +55,7 @@ def build(clearance: float = 0.5e-3, angle: float = 0.5, restitution: float = 0.
 
 
 if __name__ == "__main__":
-    # The same run from Python. With `GaussQP()` and `dt=Landing(1e-6, 1e-4)`, say, it takes a stepper and steps of yours.
+    # The same run from Python. Give a stepper and dt, such as GaussQP() and Landing(1e-6, 1e-4), to choose them yourself.
     from nonsmooth import simulate
 
     run = simulate(build().build(), t_end=0.1)

@@ -37,7 +37,7 @@ position = [0.0719138307906305, -0.13163738428355591]
 angle = 0.5
 
 # A joint holds a point of its first body (at_a, in the frame of a) and a point of its second (at_b, in that of b).
-# With play the journal of b moves in the bearing of a, whose radii differ by the clearance. Friction would need the
+# The journal of b moves in the bearing of a; their radii differ by the clearance. Friction would need the
 # journal's radius as well: radius = "5 mm".
 [elements.pin]
 kind = "revolute-clearance"
@@ -46,7 +46,7 @@ b = "rod"
 at_b = [0, "150 mm"]
 clearance = "0.5 mm"
 
-# The same joint without play:
+# The same joint without clearance:
 #     [elements.pin]
 #     kind = "revolute"
 #     a = "ground"

@@ -49,6 +49,7 @@ class Run:
     rtol, atol : tolerances
     accuracy : of a step that is chosen, as none is stated; and of the verdict
     check : whether to repeat a run of stated steps with finer ones
+    max_steps, max_seconds : [-], [s], budget of the run, beyond which it ends as one that failed
     engine : "auto", "native" or "python"
     output, figure, animation, report : files to write
     """
@@ -65,6 +66,8 @@ class Run:
     atol: Annotated[float | None, Quantity("-", positive=True)] = None
     accuracy: Annotated[float | None, Quantity("-", positive=True, at_most=1.0)] = None
     check: bool | None = None
+    max_steps: int | None = None
+    max_seconds: Seconds = None
     engine: Literal["auto", "native", "python"] | None = None
     output: str | None = None
     figure: str | None = None

@@ -68,7 +68,7 @@ class Timeline:
 def mode_timeline(trajectory: Trajectory, name: str) -> Timeline:
     """When a contact is open, closed (without friction), sticking or slipping; or how a slider stands in its guide.
 
-    A slider in a guide with play is free, touches with one corner (one-sided), with two opposite corners of different
+    A slider in a guide with clearance is free, touches at one corner (one-sided), at two opposite corners of different
     sides (crosswise), or with both corners of a side (face); what overlaps or a jammed slider does besides is other.
 
     Surfaces touch in a step in which they push on each other, impacts aside: impacts take no time and are no mode.

@@ -49,7 +49,7 @@ class Clearance(Contact):
 
 @dataclass(frozen=True, eq=False)
 class RevoluteClearance(Clearance):
-    """Journal (body b) in a bearing (body a) with radial play c.
+    """Journal (body b) in a bearing (body a) with radial clearance c.
 
     With e the vector from the bearing's centre to the journal's, the gap is c - |e|. The equations use
     ``g_N = (c^2 - e.e) / (2c)``, which has the same zero and there the same slope, differs by (c - |e|)^2 / (2c), and
@@ -249,7 +249,7 @@ class RevoluteClearance(Clearance):
 
 @dataclass(frozen=True, eq=False)
 class PrismaticClearance(Clearance):
-    """Slider of finite length between two parallel walls of a guide, with play c on each side.
+    """Slider of finite length between two parallel walls of a guide, with clearance c on each side.
 
     With y the offset of the slider's centre from the guide's axis and theta its angle to it, a the slider's half length
     and H its height, the four corners have the signed gaps ::

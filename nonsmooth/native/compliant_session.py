@@ -68,8 +68,11 @@ class CompliantColumns:
 
     def grow(self) -> None:
         """Twice the room."""
-        self.rows = np.concatenate([self.rows, np.empty_like(self.rows)])
-        self._register()
+        larger = np.concatenate([self.rows, np.empty_like(self.rows)])
+        try:  # compiled code must not be left with an array that is gone
+            self.rows = larger
+        finally:
+            self._register()
 
 
 class CompliantSession:

@@ -83,10 +83,12 @@ class Columns:
             names.append("impacts")
         if self.table[n.REC_STRUCK_COUNT] >= len(self.struck):
             names.append("struck")
-        for name in names:
-            array = getattr(self, name)
-            setattr(self, name, np.concatenate([array, np.empty_like(array)]))
-        self._register()
+        larger = {name: np.concatenate([getattr(self, name), np.empty_like(getattr(self, name))]) for name in names}
+        try:  # where memory or patience ends, compiled code must not be left with arrays that are gone
+            for name, array in larger.items():
+                setattr(self, name, array)
+        finally:
+            self._register()
 
 
 def _room(rows: int, width: int) -> Array:

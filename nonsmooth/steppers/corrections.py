@@ -58,7 +58,7 @@ class Displacement:
 
     ``M (u - u_free) = W(q⁺) S``, q⁺ = q moved by u for dt, ``g(t⁺, q⁺) = 0``, ``0 <= g_N(q⁺)  ⟂  S_N >= 0``, by
     sequential quadratic programming. How directions turn is kept: a journal in its bearing turns them by more than the
-    step's own displacement where the play is small.
+    step's own displacement where the clearance is small.
     """
 
     def __init__(self, m: Mechanism) -> None:

@@ -41,5 +41,5 @@ def tight_clearance(m: Mechanism, t: float, q: Array, v: Array, dt: float) -> st
     i = int(np.argmax(ways))
     return (
         f" The clearance of '{names[i]}' ({m.scale[i]:.3g} m) is a share of {1 / ways[i]:.2g} of what a step of "
-        f"{dt:.3g} s may move there; where so little play does not matter, take its ideal joint (Model.ideal)."
+        f"{dt:.3g} s may move there; where so little clearance does not matter, take its ideal joint (Model.ideal)."
     )

@@ -175,7 +175,7 @@ def published(
 ) -> PublishedRuns:
     """Measure the facts that are known of a problem, run the cases that its source publishes, measure what it prints.
 
-    Errors are against the ideal twin, the same mechanism without play, at the same times. Where a measure has no rate,
+    Errors are relative to the mechanism with ideal joints (ideal twin) at the same times. Where a measure has no rate,
     its maximum is over all rows. Accelerations, and forces by them, are those of an instant, on either side of each
     row. At rigid impacts there are none: of such a run they tell what happens between impacts, while impulses, and
     measures that state a window, tell of impacts too.

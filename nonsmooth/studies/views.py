@@ -71,7 +71,7 @@ class Later(Mapping[str, Array]):
 
 
 class Twin:
-    """The motion without play, which is smooth, as a view at any times."""
+    """The motion without clearance, which is smooth, as a view at any times."""
 
     def __init__(self, run: Trajectory, parameters: Mapping[str, float]) -> None:
         self.run, self.parameters = run, parameters

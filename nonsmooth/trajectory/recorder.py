@@ -61,9 +61,9 @@ class Recorder:
 
     def start(self, state: State, impact: Step | None = None) -> None:
         """Row 0: the state, which is the right limit of `impact` where the start is one."""
-        if self._rows:
+        if self._end is not None:
             raise InputError("The trajectory has been started already.")
-        self._start = state
+        self._times, self._rows, self._scalars, self._start = [], [], [], state
         if impact is not None:
             self._add(state, _arrays(impact), _scalars(impact))
             return
@@ -76,10 +76,21 @@ class Recorder:
         """One accepted step."""
         self._add(step.state, _arrays(step), _scalars(step))
 
+    def whole(self) -> State | None:
+        """The last state, once a row that Ctrl-C has left half made is dropped; None where there is none."""
+        if self._end is None:
+            return None
+        n = min(len(self._times), len(self._rows), len(self._scalars))
+        n -= n > 1 and self._times[n - 1] != self._end.t
+        for rows in (self._times, self._rows, self._scalars):
+            del rows[n:]
+        return self._end
+
     def finish(self, counts: Mapping[str, Any], wall_seconds: float, status: str) -> Trajectory:
         """The trajectory of what has been recorded, with its certificate."""
         if self._end is None:
             raise InputError("The trajectory has not been started.")
+        self.whole()
         system, parameters = self.system, self.parameters
         n, columns = len(self), np.cumsum(self._widths[:-1])
         arrays = (np.ascontiguousarray(part) for part in np.split(np.array(self._rows), columns, axis=1))

@@ -45,7 +45,7 @@ def test_every_comment_that_is_code_is_right(folder, capsys):
     lines = (folder / "offered.py").read_text(encoding="utf-8").splitlines()
     offers = {line.split('"')[1]: line.strip("# ") for line in lines if line.strip().startswith("#     model.add(")}
     assert list(offers) == ["pin", "guide", "floor", "motor"]
-    before, _, after = "\n".join(lines).partition("    # With play the journal")
+    before, _, after = "\n".join(lines).partition("    # The journal of b moves")
     rest = after[after.index("    # Loads;") :]
     text = before + "\n".join(f"    {offers[name]}" for name in ("pin", "motor")) + "\n" + rest
     text = text.replace("from nonsmooth import", "from nonsmooth import PrescribedMotion, Revolute,", 1)

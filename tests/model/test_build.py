@@ -173,7 +173,7 @@ def test_an_overlap_is_named_with_its_amount() -> None:
 
 def test_the_worst_overlap_is_named() -> None:
     guide = PrismaticClearance("guide", "ground", "disk", length=0.2, clearance=1e-3, contact=SMOOTH)
-    # the centre 0.5 mm up, turned by 0.05: the right end 5 mm + 0.5 mm up, less the play of 1 mm, and round sin(0.05)
+    # the centre 0.5 mm up, turned by 0.05: the right end 5 mm + 0.5 mm up, less the clearance (1 mm), about sin(0.05)
     overlap = 0.1 * np.sin(0.05) + 0.5e-3 - 1e-3
     refuse(
         [Ground(), disk(position=(0.0, 0.5e-3), angle=0.05), guide], f'"guide.right_upper" overlaps by {overlap:.6g} m'

@@ -22,7 +22,7 @@ LENGTH, PLAY, DT = 0.1, 5e-4, 1e-4
 
 
 def mechanism(rng: np.random.Generator, loop: bool) -> Model:
-    """3 to 8 links of random masses and speeds in clearance joints; a loop ends in a slider with play in a guide."""
+    """3 to 8 links of random masses and speeds in clearance joints; a loop ends in a slider in a loose guide."""
     count, model = int(rng.integers(3, 9)), Model(name="random")
     ground = before = model.add(Ground())
     contact = Rigid(restitution=float(rng.choice([0.0, 0.5, 0.9])), friction=float(rng.choice([0.0, 0.1, 0.3, 0.8])))

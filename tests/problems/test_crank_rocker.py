@@ -84,7 +84,7 @@ def test_the_driving_moment(ideal):
 
 
 def test_the_first_contact_by_equations_of_its_own():
-    """With play between coupler and rocker both are pendulums until then, the coupler's pivot on the crank."""
+    """With clearance between coupler and rocker both are pendulums until then, the coupler's pivot on the crank."""
     system = crank_rocker().build()
     run = simulate(system, EventDriven(order="dop853"), t_end=0.01, dt=TIGHT)
     coupler, rocker = loop(*LENGTHS, 0.0)

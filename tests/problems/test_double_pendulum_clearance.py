@@ -1,4 +1,4 @@
-"""The double pendulum with play: energy and angular momentum that stay, and first contacts by independent equations."""
+"""The double pendulum with clearance: conserved energy and angular momentum, first contacts by independent equations."""
 
 from __future__ import annotations
 

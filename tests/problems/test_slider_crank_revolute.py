@@ -1,6 +1,6 @@
 """The driven slider-crank with revolute clearance, rigid, compliant and ideal, against two independent formulations.
 
-With play in the pin the mechanism has two degrees of freedom besides the driven crank: the rod's angle and the slider's
+With clearance in the pin there are two degrees of freedom besides the driven crank: the rod's angle and the slider's
 place. Their Newton-Euler equations are integrated here with events. The ideal mechanism is solved in closed form. The
 tables hold values computed once more, elsewhere, to the digits given.
 """
