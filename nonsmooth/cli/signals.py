@@ -1,0 +1,36 @@
+"""Requests to end from outside the program, for the command line alone: a library leaves signals to its user."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["stoppable"]
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Within, SIGTERM (a batch system, kill) and SIGHUP (a terminal that closes) act like Ctrl-C.
+
+    A signal that is ignored, as SIGHUP is under nohup, goes on being so.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only the main thread may
+        yield
+        return
+    before: dict[int, Any] = {}
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            before[number] = signal.signal(number, _stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _stop(number: int, frame: Any) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,328 @@
+"""Runs that end early: by Ctrl-C anywhere, by a signal, by an error of a user's, by a budget. No step is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from nonsmooth import GaussQP, InputError, Interrupted, Landing, SimulationFailed, simulate
+from nonsmooth.cli import main
+from nonsmooth.exceptions import NotWritten
+from nonsmooth.solvers.chain import Chain
+from nonsmooth.trajectory import Recorder, Trajectory
+from nonsmooth_problems import slider_rod
+
+JOB = ["run", "slider-rod", "--case", "2", "--stepper", "gauss-qp", "--dt", "1e-3", "--t-end", "0.01"]
+
+
+@pytest.fixture(scope="module")
+def system():
+    return slider_rod(case=2).build()
+
+
+@pytest.fixture(scope="module")
+def whole(system):
+    return simulate(system, GaussQP(), t_end=0.01, dt=1e-3, engine="python")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "here"
+
+
+def failing_after(steps, error):
+    def progress(t, t_end, done):
+        if done >= steps:
+            raise error
+
+    return progress
+
+
+@pytest.mark.parametrize("engine", ["python", "native"])
+@pytest.mark.parametrize("error", [ValueError("a plot of mine"), MemoryError(), ZeroDivisionError(), OSError(28, "x")])
+def test_an_error_in_a_callback_hands_over_the_steps(system, whole, engine, error):
+    with pytest.raises(SimulationFailed, match=f"the run was ended by {type(error).__name__}") as stopped:
+        simulate(system, GaussQP(), t_end=0.01, dt=1e-3, engine=engine, progress=failing_after(5, error))
+    run = stopped.value.trajectory
+    assert stopped.value.__cause__ is error and stopped.value.cause is error
+    steps = len(run.t) - 1
+    assert steps == run.counts["steps"] == (5 if engine == "python" else 10)  # compiled loops ask after a chunk
+    assert run.status.startswith("failed: After ")
+    # both engines solve the same equations, to round-off of positions of 0.1 m
+    np.testing.assert_allclose(run.q.array, whole.q.array[: steps + 1], rtol=0, atol=1e-14)
+
+
+def test_lack_of_memory_within_a_step_hands_over_the_steps(system, whole, monkeypatch):
+    answer, count = Chain.answer, 0
+
+    def out_of_memory(self, program, guess):
+        nonlocal count
+        count += 1
+        if count > 6:
+            raise MemoryError
+        return answer(self, program, guess)
+
+    monkeypatch.setattr(Chain, "answer", out_of_memory)
+    with pytest.raises(SimulationFailed, match="the run was ended by MemoryError") as stopped:
+        simulate(system, GaussQP(), t_end=0.01, dt=1e-3, engine="python")
+    run = stopped.value.trajectory
+    assert isinstance(stopped.value.__cause__, MemoryError)
+    assert 0 < len(run.t) - 1 < 10
+    assert np.array_equal(run.q.array, whole.q.array[: len(run.t)])
+
+
+def test_an_error_in_a_callback_ends_runs_of_chosen_steps_too(system):
+    """Finer steps are no remedy for it, and what is complete by then is kept."""
+    calls, error = [], ValueError("mine")
+
+    def progress(t, t_end, steps):
+        if t == t_end:
+            calls.append(steps)
+        if len(calls) == 2:
+            raise error
+
+    with pytest.raises(SimulationFailed, match="complete and kept") as stopped:
+        simulate(system, t_end=0.01, progress=progress)
+    assert stopped.value.__cause__ is error
+    assert stopped.value.trajectory.status == "finished" and len(stopped.value.trajectory.t) == calls[0] + 1
+
+
+@contextmanager
+def pressed_at(line, names=("simulate.py", "recorder.py", "early.py")):
+    """Ctrl-C before the so-many-th line that these files execute."""
+    seen = 0
+
+    def trace(frame, event, given):
+        nonlocal seen
+        if os.path.basename(frame.f_code.co_filename) not in names:
+            return None
+        if event == "line":
+            seen += 1
+            if seen == line:
+                raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield lambda: seen
+    finally:
+        sys.settrace(before)
+
+
+def stopped_at(system, whole, line):
+    """What a run of ten steps hands over; whether it came to its end."""
+    done = 0
+
+    def progress(t, t_end, steps):
+        nonlocal done
+        done = steps
+
+    try:
+        with pressed_at(line):
+            simulate(system, GaussQP(), t_end=0.01, dt=1e-3, engine="python", progress=progress)
+    except Interrupted as stopped:
+        run = stopped.trajectory
+        assert len(run.t) - 1 == run.counts["steps"] >= done, line
+        assert np.array_equal(run.q.array, whole.q.array[: len(run.t)]), line
+        assert np.array_equal(run.P_N.array, whole.P_N.array[: len(run.t)]), line
+        assert run.end.t == run.t[-1] and np.array_equal(run.end.q, run.q.array[-1]), line
+        assert ("before the first step" in str(stopped)) == (len(run.t) == 1), line
+    except KeyboardInterrupt:
+        assert done == 0, line  # nothing is lost where nothing was computed
+    else:
+        return True
+    return False
+
+
+def test_ctrl_c_loses_no_step_wherever_it_comes(system, whole):
+    """At every 17th line of the loop, the recorder and the tables; the slow test has all."""
+    line = 1
+    while not stopped_at(system, whole, line):
+        line += 17
+    assert line > 400  # it did come everywhere
+
+
+@pytest.mark.slow
+def test_ctrl_c_loses_no_step_at_any_line(system, whole):
+    line = 1
+    while not stopped_at(system, whole, line):
+        line += 1
+    assert line > 400
+
+
+def test_ctrl_c_while_tables_are_made_keeps_the_whole_run(system, whole, monkeypatch):
+    finish, calls = Recorder.finish, []
+
+    def interrupted(self, *given):
+        calls.append(given)
+        if len(calls) <= 2:  # twice, as impatient people press
+            raise KeyboardInterrupt
+        return finish(self, *given)
+
+    monkeypatch.setattr(Recorder, "finish", interrupted)
+    with pytest.raises(Interrupted, match="after the last of 10 steps, while its tables were made") as stopped:
+        simulate(system, GaussQP(), t_end=0.01, dt=1e-3, engine="python")
+    assert stopped.value.trajectory.status == "finished"
+    assert np.array_equal(stopped.value.trajectory.q.array, whole.q.array)
+
+
+def test_ctrl_c_while_runs_are_compared_keeps_a_complete_run(system, monkeypatch):
+    def pressed(*given, **more):
+        raise KeyboardInterrupt
+
+    import nonsmooth.trust  # noqa: F401
+
+    monkeypatch.setattr(sys.modules["nonsmooth.trust.automatic"], "difference", pressed)
+    with pytest.raises(Interrupted, match="complete and kept, without a verdict") as stopped:
+        simulate(system, t_end=0.01)
+    assert stopped.value.trajectory.status == "finished" and stopped.value.trajectory.t[-1] == 0.01
+
+
+def progress_that_sends(number, after=5):
+    @contextmanager
+    def progress():
+        def tell(t, t_end, steps):
+            if steps >= after:
+                signal.raise_signal(number)
+
+        yield tell
+
+    return progress
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_signals_end_a_run_of_the_command_line_like_ctrl_c(folder, monkeypatch, capsys, name):
+    number = getattr(signal, name)
+    before = signal.getsignal(number)
+    monkeypatch.setattr("nonsmooth.cli.run._progress", progress_that_sends(number))
+    assert main([*JOB, "--engine", "python", "--output", "run.nc"]) == 130
+    said = capsys.readouterr().err
+    assert said.startswith("nonsmooth: Interrupted at t = 0.005 s of 0.01 s, after 5 steps.")
+    assert "The trajectory so far (5 steps) is in run.nc." in said and said.count("\n") == 1
+    assert Trajectory.load("run.nc").counts["steps"] == 5
+    assert signal.getsignal(number) is before  # the library and other programs keep theirs
+
+
+def test_an_ignored_signal_stays_ignored(folder, monkeypatch):
+    """As SIGHUP is under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        monkeypatch.setattr("nonsmooth.cli.run._progress", progress_that_sends(signal.SIGHUP))
+        assert main([*JOB, "--engine", "python"]) == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_the_command_line_works_in_a_thread(folder):
+    codes = []
+    thread = threading.Thread(target=lambda: codes.append(main([*JOB])))
+    thread.start()
+    thread.join()
+    assert codes == [0]
+
+
+def once(monkeypatch, where, name, act=None):
+    """The first call of it meets Ctrl-C."""
+    original, calls = getattr(where, name), []
+
+    def interrupted(*given, **more):
+        calls.append(name)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return original(*given, **more)
+
+    monkeypatch.setattr(where, name, interrupted)
+
+
+@pytest.mark.parametrize("phase", ["tables", "write", "figure", "page", "show"])
+@pytest.mark.parametrize("output", [True, False])
+def test_ctrl_c_in_every_phase_says_what_is_true(folder, monkeypatch, capsys, phase, output):
+    import nonsmooth.cli.report
+    import nonsmooth.cli.run
+
+    words = [*JOB, "--engine", "python", "--figure", "run.png", "--report", "run.html"]
+    words += ["--output", "run.nc"] * output
+    if phase == "write" and not output:
+        words += ["--output", "other.nc"]
+    target = {
+        "tables": (Recorder, "finish"), "write": (Trajectory, "save"), "figure": (nonsmooth.cli.run, "_draw"),
+        "page": (Trajectory, "report"), "show": (nonsmooth.cli.report, "show"),
+    }[phase]  # fmt: skip
+    once(monkeypatch, *target)
+    assert main(words) == 130
+    said = capsys.readouterr().err
+    assert said.startswith("nonsmooth: Interrupted") and said.count("\n") == 1
+    assert "before the first step" not in said and "nothing" not in said
+    saved = [path.name for path in folder.glob("*.nc")]
+    if phase == "show" and not output:
+        assert not saved  # as without Ctrl-C: no file was asked for, and figure and page are there
+        return
+    assert len(saved) == 1 and f"The trajectory (10 steps) is in {saved[0]}." in said
+    assert len(Trajectory.load(saved[0]).t) == 11
+
+
+def test_ctrl_c_in_other_commands_is_one_sentence(monkeypatch, capsys):
+    def pressed(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nonsmooth.cli.describe.carry_out", pressed)
+    assert main(["describe", "slider-rod"]) == 130
+    assert "Interrupted; what was written before is complete" in capsys.readouterr().err
+
+
+def test_a_trajectory_that_cannot_be_written_is_saved_elsewhere(folder, tmp_path, monkeypatch, capsys):
+    save, full = Trajectory.save, tmp_path / "full"
+    full.mkdir()
+
+    def on_a_full_disk(self, path):
+        if full in path.parents:
+            raise NotWritten(f"The trajectory cannot be written to {path} (No space left on device); give another.")
+        save(self, path)
+
+    monkeypatch.setattr(Trajectory, "save", on_a_full_disk)
+    assert main([*JOB, "--output", str(full / "run.nc")]) == 1
+    said = capsys.readouterr().err
+    assert "No space left" in said and "The trajectory (10 steps) is in run-saved.nc." in said
+    assert len(Trajectory.load("run-saved.nc").t) == 11
+
+
+def test_a_budget_of_steps_is_an_option(folder, capsys):
+    assert main([*JOB, "--engine", "python", "--max-steps", "4"]) == 1
+    assert "the budget of 4 steps is spent" in capsys.readouterr().err
+    assert len(Trajectory.load("slider-rod-failed.nc").t) == 5
+
+
+def test_a_budget_of_time_is_an_option(folder, capsys):
+    assert main([*JOB[:-3], "1e-6", "--t-end", "0.1", "--engine", "python", "--max-seconds", "0.05"]) == 1
+    assert "the budget of 0.05 s is spent" in capsys.readouterr().err
+
+
+def test_a_file_states_a_budget(folder, capsys):
+    assert main(["new", "mechanism.toml"]) == 0
+    path = folder / "mechanism.toml"
+    path.write_text(
+        path.read_text().replace("[run]\n", '[run]\nmax_steps = 3\nmax_seconds = 60\nstepper = "moreau-jean"\n')
+    )
+    assert main(["run", "mechanism.toml", "--dt", "1e-4", "--engine", "python"]) == 1
+    assert "the budget of 3 steps is spent" in capsys.readouterr().err
+    assert main(["run", "mechanism.toml", "--dt", "1e-3", "--t-end", "0.005", "--max-steps", "100"]) == 0
+
+
+@pytest.mark.parametrize("words", [["--max-steps", "0"], ["--max-steps", "x"], ["--max-seconds", "-1"]])
+def test_a_budget_that_is_none_is_refused(folder, capsys, words):
+    assert main([*JOB, *words]) == 2
+    assert list(folder.iterdir()) == []
+
+
+def test_input_that_cannot_be_used_is_not_a_failed_run(system):
+    with pytest.raises(InputError, match="t_end must lie after"):
+        simulate(system, GaussQP(), t_end=-1.0, dt=Landing(1e-6, 1e-3))
