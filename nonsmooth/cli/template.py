@@ -55,7 +55,7 @@ def build(clearance: float = 0.5e-3, angle: float = 0.5, restitution: float = 0.
 
 
 if __name__ == "__main__":
-    # The same run from Python. Give a stepper and dt, such as GaussQP() and Landing(1e-6, 1e-4), to choose them yourself.
+    # The same run from Python. Give a stepper and dt, such as GaussQP() and Landing(1e-6, 1e-4), to choose these.
     from nonsmooth import simulate
 
     run = simulate(build().build(), t_end=0.1)

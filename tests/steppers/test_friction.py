@@ -38,7 +38,7 @@ def test_exact_coulomb_friction(scheme):
 
 
 def test_the_convex_cone_by_its_name():
-    """Associated friction opens gaps by dt mu |slip|; once they fill the clearance, both walls are loaded: c/(dt mu)."""
+    """Associated friction opens gaps by dt mu |slip|; once they fill the clearance, both walls press: c/(dt mu)."""
     system = slider_rod(case=3, contact=Rigid(restitution=0.0, friction=0.1)).build()
     trajectory = simulate(system, GaussQP(cone="convex"), t_end=0.1, dt=1e-3)
     assert trajectory.v["slider.x"][-1] == pytest.approx(1e-5 / (1e-3 * 0.1), rel=1e-9)
