@@ -124,8 +124,8 @@ def slider_crank_revolute(
 
     It starts stretched out, journals and bearings concentric, with the velocities of the ideal mechanism: the slider at
     rest, the rod rotating relative to the crank. With clearance in the pin only, no force acts on the slider along the
-    guide until the journal has crossed the clearance and impacts on the bearing, at a time and speed that do not depend on the contact law. After some
-    five impacts motions depend on the least difference: compare statistics only.
+    guide until the journal has crossed the clearance and impacts on the bearing, at a time and speed that do not depend
+    on the contact law. After some five impacts motions depend on the least difference: compare statistics only.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The double pendulum with clearance: conserved energy and angular momentum, first contacts by independent equations."""
+"""The double pendulum with clearance: conserved energy and angular momentum, first contacts by other equations."""
 
 from __future__ import annotations
 
