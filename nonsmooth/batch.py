@@ -31,7 +31,7 @@ METRICS: dict[str, tuple[str | None, str, str]] = {
     "impulse": ("contact", "N s", "sum of normal impulses"),
     "friction_impulse": ("contact", "N s", "sum of tangential impulses"),
     "gap_violation": (None, "m", "largest overlap of true gaps"),
-    "joint_violation": (None, "m or rad", "largest misfit of joints"),
+    "joint_violation": (None, "m or rad", "largest constraint violation of joints"),
     "complementarity": (None, "1", "worst natural map"),
     "motion_residual": (None, "1", "worst scaled residual"),
 }

@@ -36,11 +36,11 @@ class NotWritten(InputError):
 
 
 class ModelError(InputError):
-    """A mechanism that cannot be built: names, missing bodies, open joints, overlaps, contradicting constraints."""
+    """A mechanism that cannot be built: names, missing bodies, open joints, penetration, contradicting constraints."""
 
 
 class DeclarationError(ModelError):
-    """A TOML file that states no mechanism: each error on a line of its own, as ``file:line: key: what to do``.
+    """A TOML file that defines no valid mechanism: each error on a line of its own, as ``file:line: key: what to do``.
 
     `faults` holds (line, key, sentence) of each, in the order of the lines.
     """
@@ -54,7 +54,7 @@ class DeclarationError(ModelError):
 
 
 class ValidityWarning(UserWarning):
-    """A law that is used outside the range in which it is meant to hold."""
+    """A law that is used outside its range of validity."""
 
 
 class SolverMissing(NonsmoothError, ImportError):
@@ -62,7 +62,7 @@ class SolverMissing(NonsmoothError, ImportError):
 
 
 class SolverFailed(NonsmoothError, RuntimeError):
-    """No solver of the chain gave an answer that the program's own residual certifies.
+    """No solver of the chain found a solution whose residual, evaluated by the program, is below tolerance.
 
     `program`, `guess` and `attempts` (solver, its status, our residual, the worst row) let the failure be studied.
     """
@@ -80,7 +80,7 @@ class SolverFailed(NonsmoothError, RuntimeError):
 
 
 class SimulationFailed(NonsmoothError, RuntimeError):
-    """A run that could not go on. `trajectory` holds every accepted step, `cause` the failed step's error."""
+    """A run that could not be continued. `trajectory` contains every accepted step, `cause` the failed step's error."""
 
     def __init__(self, message: str, *, trajectory: Trajectory, cause: Exception) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""How long a step is: the values of `dt`."""
+"""Step size control: the values of `dt`."""
 
 from __future__ import annotations
 

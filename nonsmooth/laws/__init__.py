@@ -1,4 +1,4 @@
-"""How contact answers: scalars in, scalars out. A law knows no geometry.
+"""Contact laws: functions of scalars, independent of geometry.
 
 All laws can be imported from here: ``from nonsmooth.laws import Flores, Material``. They are found in the folders
 `normal` and `friction`, one file per family, so that a new law is a class in one file. A base that several laws share

@@ -1,4 +1,4 @@
-"""What every contact law shares: numbers with units and ranges, and what it needs to know of the contact.
+"""Common base of contact laws: parameters with units and ranges, and the geometric quantities that a law requires.
 
 A law is a frozen dataclass. Its fields that are annotated with a `Quantity` become parameters of the system under the
 name of the contact, ``"pin.stiffness"``; a field may hold another law, as a force law its stiffness, whose numbers join
@@ -26,7 +26,7 @@ Expression = Any
 
 @dataclass(frozen=True)
 class Limit:
-    """A range in which a law is meant to hold.
+    """Range of validity of a law.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Limit:
     low, high
         Bounds, in SI units.
     reason
-        What goes wrong beyond, or who says so; ends a sentence.
+        Consequence outside the range, or its source; the end of a sentence.
     """
 
     quantity: str
@@ -138,5 +138,5 @@ class Law:
         return {}
 
     def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
-        """Ranges in which the law is meant to hold; `p` and `k` are numbers and coefficients as floats."""
+        """Ranges of validity of the law; `p` and `k` are numbers and coefficients as floats."""
         return ()

@@ -1,7 +1,7 @@
 """Compliant contact: a force that grows with penetration, and friction as a function of slip.
 
-The two bases below are what the families in `normal` and `friction` fill in. Every expression must hold for numbers and
-for CasADi symbols alike (``ca.exp``, ``ca.if_else``, ...), and be finite for any finite argument.
+The families in `normal` and `friction` subclass the two bases below. Every expression must be valid for numbers and for
+CasADi symbols (``ca.exp``, ``ca.if_else``, ...), and be finite for any finite argument.
 """
 
 from __future__ import annotations
@@ -25,42 +25,42 @@ SHORTEST = 1e-30
 
 @dataclass(frozen=True)
 class NormalLaw(Law):
-    """Base of normal laws: force over penetration, its rate, and the speed of approach at the first touch.
+    """Base of normal laws: force over penetration, its rate, and the approach velocity when contact begins.
 
-    ``depth`` >= 0 [m]; ``rate`` [m/s], closing > 0; ``approach`` > 0 [m/s]; forces [N], pressing apart > 0.
+    ``depth`` >= 0 [m]; ``rate`` [m/s], closing > 0; ``approach`` > 0 [m/s]; forces [N], compressive > 0.
     """
 
-    #: whether the force may pull just before the surfaces part; otherwise it is cut off at 0
+    #: whether the force may be tensile just before separation; otherwise it is cut off at 0
     tensile: ClassVar[bool] = False
 
     def elastic(self, depth: Expression, k: SimpleNamespace) -> Expression:
-        """The force without its dissipative part [N]; what it stores is potential energy."""
+        """The force without its dissipative part [N]; its energy is potential energy."""
         raise TypeError(f"{type(self).__name__} has no elastic force.")
 
     def force(self, depth: Expression, rate: Expression, approach: Expression, k: SimpleNamespace) -> Expression:
-        """The whole force [N], before it is cut off where it would pull."""
+        """The whole force [N], before it is cut off where it would be tensile."""
         raise TypeError(f"{type(self).__name__} has no force.")
 
 
 @dataclass(frozen=True)
 class FrictionLaw(Law):
-    """Base of friction laws: a force against slip, with states of its own where the surfaces have bristles.
+    """Base of friction laws: a force against slip, with internal states in bristle laws.
 
-    ``slip`` [m/s] of body b against body a along the contact's tangent, ``normal`` >= 0 [N]; the force acts on b along
-    the tangent, so it is negative for positive slip.
+    ``slip`` [m/s] of body b relative to body a along the contact's tangent, ``normal`` >= 0 [N]; the force acts on b
+    along the tangent, so it is negative for positive slip.
 
     In space a contact has two tangents. Friction is isotropic: a law of slip alone gives its planar force at the speed
-    ``|slip|``, against the direction of the slip. Laws with states or with a stiction force say in `spatial_force` and
-    `spatial_bristle_rate` how these extend to vectors in the tangent plane.
+    ``|slip|``, against the direction of the slip. Laws with states or with a stiction force define in `spatial_force`
+    and `spatial_bristle_rate` how these extend to vectors in the tangent plane.
     """
 
-    #: name and unit of each state; states are 0 at first touch
+    #: name and unit of each state; states are 0 when contact begins
     bristles: ClassVar[tuple[tuple[str, str], ...]] = ()
-    #: whether the law needs `holding`, the force along the tangent that would keep the slip as it is
+    #: whether the law needs `holding`, the stiction force, for which the slip velocity would stay constant
     holds: ClassVar[bool] = False
 
     def coefficients(self, p: SimpleNamespace) -> Mapping[str, Expression]:
-        """The law's own numbers."""
+        """The parameters of the law."""
         return {name: getattr(p, name) for name in self.numbers()}
 
     def force(
@@ -70,7 +70,7 @@ class FrictionLaw(Law):
         raise TypeError(f"{type(self).__name__} has no force.")
 
     def bristle_rate(self, slip: Expression, normal: Expression, bristle: Expression, k: SimpleNamespace) -> Expression:
-        """Rates of the states while the surfaces touch, a column."""
+        """Rates of the states during contact, a column."""
         return ca.SX(0, 1)
 
     def spatial_force(

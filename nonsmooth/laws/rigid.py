@@ -34,9 +34,9 @@ class Rigid(Law):
         0 <= gamma_N,c  ⟂  P_N,c >= 0,               |P_T,c| <= mu P_N,c, against gamma_T,c
         0 <= gamma_N⁺   ⟂  P_N,e - e P_N,c >= 0,     |P_T,e| <= mu P_N,e, against gamma_T⁺
 
-    Both look at slip where it ends. Routh's and Stronge's laws follow it: along the normal impulse friction acts
-    against the slip of the moment, which may stop, stay or turn, until expansion has given back the share e of the
-    impulse of compression, or e^2 of its work ::
+    In both, friction opposes the slip velocity at the end of the impact or phase. Routh's and Stronge's laws integrate
+    along the normal impulse: friction opposes the instantaneous slip velocity, which may vanish or reverse, until
+    expansion has returned the fraction e of the impulse of compression, or e^2 of its work ::
 
         dgamma = G dP,   dP_T = -mu dP_N sgn(gamma_T), or |dP_T| <= mu dP_N where it sticks
         Routh: P_N,e = e P_N,c          Stronge: W_e = -e^2 W_c,  dW = gamma_N dP_N
@@ -44,22 +44,23 @@ class Rigid(Law):
     Parameters
     ----------
     restitution : e [-], 0 <= e <= 1
-        Newton: ratio of departing to approaching normal speed; Poisson and Routh: of the normal impulses of expansion
+        Newton: ratio of separation to approach velocity; Poisson and Routh: of the normal impulses of expansion
         and compression; Stronge: root of the ratio of their works. Schemes that enforce gaps at position level with a
-        constant step are plastic (e = 0) by construction and refuse any other value.
+        constant step are plastic (e = 0) by construction and reject any other value.
     friction : mu [-], >= 0
-        Coulomb coefficient: the friction force opposes slip with mu times the normal force, or is anything less while
+        Coulomb coefficient: the friction force opposes slip with mu times the normal force, and is at most that while
         the contact sticks.
     tangential : e_T [-], 0 <= e_T <= 1
-        Ratio of slip after an impact to slip before it, reversed, where the contact sticks during the impact. Newton's
-        law only.
+        Ratio of slip velocity after an impact to that before it, reversed, where the contact sticks during the impact.
+        Newton's law only.
     threshold : [m/s], >= 0
-        Speed of approach up to which an impact is plastic; 0 for none.
+        Approach velocity up to which an impact is plastic; 0 for none.
     impact : "newton", "poisson", "routh" or "stronge"
-        All but Newton's need impacts that are apart from forces: in `EventDriven`, in the Gauss steppers with landing,
-        and in `MoreauJean`, which then puts them between its steps. All contacts of a mechanism have the same law.
+        All but Newton's law need impacts that are separate from forces: in `EventDriven`, in the Gauss steppers with
+        `Landing`, and in `MoreauJean`, which then applies them between its steps. All contacts of a mechanism have the
+        same law.
 
-    Unlike the coefficients, threshold and impact are no parameters of the system.
+    Unlike the coefficients, threshold and impact are not parameters of the system.
 
     Raises
     ------
@@ -69,20 +70,20 @@ class Rigid(Law):
     Notes
     -----
     Newton's and Poisson's laws agree at a single contact without friction, and with friction where normal impulses
-    cause no slip and tangential ones no approach (a disc). Where the impact is eccentric and rough, Newton's law may
-    add energy. Poisson's does not, if e is the same at all contacts and no joint is driven: with G the Delassus
-    matrix ::
+    cause no slip and tangential ones no approach (a disc). In eccentric impacts with friction, Newton's law may
+    increase the energy. Poisson's does not, if e is the same at all contacts and no joint is driven: with G the
+    Delassus matrix ::
 
         T⁺ - T⁻ <= -(1 + e) sum mu P_N,c |gamma_T,c| - (1 - e^2)/2 P_c' G P_c
 
-    since (P_e - e P_c)' gamma⁺ <= 0: what P_N,e has besides e P_N,c meets no rate, and of all friction within mu P_N,e,
-    of which e P_T,c is one, P_T,e dissipates most. At a single contact its impulse is Routh's, unless slip turns
-    within a phase.
+    since (P_e - e P_c)' gamma⁺ <= 0: the part of P_N,e beyond e P_N,c acts at zero gap velocity, and of all friction
+    impulses within mu P_N,e, of which e P_T,c is one, P_T,e dissipates most. At a single contact its impulse is
+    Routh's, unless slip reverses within a phase.
 
-    Stronge's law loses at each contact what friction takes and (1 - e^2) |W_c|, whatever the coefficients of others.
-    Where slip keeps its sense it is Newton's; where slip stops or turns, it is what compliant contact with hysteresis
-    tends to as it becomes stiff. Contacts that approach together are one impact, in which each takes up impulse in
-    proportion to its speed of approach; contacts that this drives in strike next.
+    Stronge's law dissipates at each contact the work of friction and (1 - e^2) |W_c|, for any coefficients of the
+    others. Where slip keeps its direction it agrees with Newton's law; where slip stops or reverses, it is the limit of
+    stiff compliant contact with hysteresis. Contacts that approach simultaneously form one impact, in which each
+    receives impulse in proportion to its approach velocity; contacts that this makes approach impact next.
 
     References
     ----------

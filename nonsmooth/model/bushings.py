@@ -1,4 +1,4 @@
-"""Bushings: bodies held against each other elastically in all directions."""
+"""Bushings: elastic coupling of two bodies in all directions."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class RevoluteClearance(Clearance):
     ends : "journal" or "sleeve"
         The shorter part, to which circles and rims belong; the other one has the collars. In space only.
     parallel : bool
-        Whether the axes are held parallel. In space only.
+        Whether the axes are kept parallel by ideal constraints. In space only.
 
     Raises
     ------
@@ -195,7 +195,7 @@ class RevoluteClearance(Clearance):
         return Revolute(self.name, self.a, self.b, self.at_a, self.at_b, self.axis_a, self.axis_b)
 
     def parallel_axes(self) -> ParallelAxes:
-        """The ideal rows that hold the axes parallel in space, under the name ``<name>_axes``."""
+        """The ideal constraints that keep the axes parallel in space, under the name ``<name>_axes``."""
         if self.axis_a is None or self.axis_b is None:
             raise self.error("axes are parallel in the plane; parallel_axes() is of space, give axis_a and axis_b.")
         return ParallelAxes(f"{self.name}_axes", self.a, self.b, axis_a=self.axis_a, axis_b=self.axis_b)
@@ -258,7 +258,8 @@ class PrismaticClearance(Clearance):
         upper:  c - (y -+ a sin(theta)) - (H/2)(cos(theta) - 1)
 
     The normal is fixed in the guide; the angle between the bodies is free, its limit, asin(c/a) for H = 0, follows from
-    the gaps. They hold while both ends of the slider lie between the walls: the guide's own ends are not modelled.
+    the gaps. They are valid while both ends of the slider are between the walls: the ends of the guide are not
+    modelled.
 
     Parameters
     ----------
@@ -266,9 +267,9 @@ class PrismaticClearance(Clearance):
     length : 2a [m], > 0
         Of the slider, along its own x axis.
     height : H [m], >= 0
-        Of the slider; the walls stand H/2 + c from the axis.
+        Of the slider; the walls are at H/2 + c from the axis.
     clearance : c [m], > 0
-        Play on each side of the centred, aligned slider.
+        Clearance on each side of the centred, aligned slider.
     contact : the contact law
     at_guide, at_slider : [m]
         A point of the guide's axis in the frame of the guide, the slider's centre in its own frame.

@@ -130,7 +130,7 @@ def closed_start(system: System, state: State, parameters: Array) -> State:
 
 
 def assembled(system: System, state: State, parameters: Array) -> Assembly:
-    """Close the joints from a rough guess and make the velocities consistent, each by least change in the mass metric.
+    """Satisfy the joints from an initial guess, then make velocities consistent, by least change in the mass metric.
 
     The linear and the angular velocity of a body count as declared where they are not zero. Declared ones are kept if
     the others can follow; where joints or drivers do not allow it, they change by the least kinetic energy first.

@@ -105,7 +105,7 @@ class Model:
         return system
 
     def assemble(self) -> Assembly:
-        """Close the joints from the bodies' positions as a rough guess, and make the velocities consistent.
+        """Satisfy the joints from the bodies' positions as initial guess, and make the velocities consistent.
 
         Positions: bodies move by steps of least change in the mass metric until all joints and drivers are closed, into
         the assembly mode next to the guess; for another mode give another guess. Velocities: the linear or angular

@@ -57,16 +57,15 @@ class System:
 
     ``M(q, p)`` (nv, nv), ``inverse_factor(p)`` L^-1 with M = L L'; ``h(t, q, v, p)`` (nv,) with gyroscopic terms;
     ``B(q)`` (nq, nv); ``advance(q, u, dt)`` coordinates after `dt` at constant velocity u; ``g(t, q, p)`` (ng,),
-    ``W_g(t, q, p)`` (nv, ng), ``g_t(t, q, p)`` its explicit rate; ``closure(t, q, p)`` the joints' misfit as reported;
-    ``g_N(q, p)`` (nc,) [m] open > 0, ``W_N(q, p)`` (nv, nc); ``W_T(q, p)`` (nv, nt) with slip velocities W_T' v, nt =
-    nc (dimension - 1), the tangents of one contact after the other; ``drift(t, q, v, p)`` (ng + nc + nt,) what the
-    second derivatives of g and g_N and the first of the slip hold besides W' v'; ``distance(q, p)`` true gaps;
+    ``W_g(t, q, p)`` (nv, ng), ``g_t(t, q, p)`` its explicit rate; ``closure(t, q, p)`` the joints' constraint violation
+    as reported; ``g_N(q, p)`` (nc,) [m] open > 0, ``W_N(q, p)`` (nv, nc); ``W_T(q, p)`` (nv, nt) with slip velocities
+    W_T' v, nt = nc (dimension - 1), the tangents of one contact after the other; ``drift(t, q, v, p)`` (ng + nc + nt,)
+    what the second derivatives of g and g_N and the first of the slip hold besides W' v'; ``distance(q, p)`` true gaps;
     ``surface(q, p)`` these, and D_N (nv, nc), D_T (nv, nt) with their rates D_N' v and the slips D_T' v at surfaces
     that may overlap; ``contact_law(p)`` normal restitution, friction, tangential restitution (0 for compliant contacts)
-    and typical gap [m] of each contact; `compliance` the forces of compliant contacts, None unless all are;
-    ``energy(t, q, v, p)`` kinetic and potential energy [J], power of loads and of damping [W];
-    ``reaction(t, q, p, lam_g)`` forces and torques of joints on their second bodies, in the ground frame, by joint (3,)
-    in the plane and (6,) in space.
+    and typical gap [m] of each contact; `compliance` the forces of compliant contacts, None unless all are; ``energy(t,
+    q, v, p)`` kinetic and potential energy [J], power of loads and of damping [W]; ``reaction(t, q, p, lam_g)`` forces
+    and torques of joints on their second bodies, in the ground frame, by joint (3,) in the plane and (6,) in space.
     """
 
     name: str
@@ -356,7 +355,7 @@ class System:
         return ca.Function("gap_rates", [q, v, p], [self.surface(q, p)[1].T @ v])
 
     def joint_closure(self, t: Array, q: Array, parameters: Array) -> Array:
-        """Misfit of joints and drivers (n, ng) [m] or [rad] at rows of coordinates."""
+        """Constraint violation of joints and drivers (n, ng) [m] or [rad] at rows of coordinates."""
         return _rows(self.closure, self.ng, np.atleast_1d(t), np.atleast_2d(q), parameters)
 
     def energies(self, t: Array, q: Array, v: Array, parameters: Array) -> dict[str, Array]:

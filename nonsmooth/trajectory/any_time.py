@@ -1,4 +1,4 @@
-"""What a trajectory tells of any time of its run, beside the tables of its rows."""
+"""States and forces of a trajectory at arbitrary times, in addition to its rows."""
 
 from __future__ import annotations
 
@@ -82,10 +82,10 @@ class AnyTime:
     def instant(self, t: Any, *, side: str = "right") -> Instants:
         """Accelerations, forces of joints and forces of contacts at any times of the run, by the equations of motion.
 
-        The state is that of `at`, brought onto joints and closed contacts; rigid contacts press, stick, slip or let go
-        by the complementarity problem in accelerations, compliant ones by their laws. At an impact the forces on either
-        side are found, not its impulse. Of redundant joints the least forces are given; where several contacts share a
-        load in a way that the mechanics do not determine, one of the ways.
+        The state is that of `at`, projected onto joints and closed contacts; whether rigid contacts are loaded, stick,
+        slip or open follows from the complementarity problem in accelerations, compliant forces from their laws. At an
+        impact the forces on either side are computed, not its impulse. Of redundant joints the least forces are given;
+        where several contacts share a load in a way that the mechanics do not determine, one of the ways.
 
         Parameters
         ----------

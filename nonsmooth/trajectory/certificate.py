@@ -52,7 +52,7 @@ class Certificate:
     gap_violation
         max(0, -g_N) of the true gaps [m].
     joint_violation
-        Misfit of ideal joints and drivers [m] or [rad].
+        Constraint violation of ideal joints and drivers [m] or [rad].
     complementarity
         Natural map |min(g_N, P_N)|, the gap divided by the contact's own length (its clearance), the impulse by the
         formulation's reference [-].

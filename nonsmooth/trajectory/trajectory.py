@@ -38,7 +38,7 @@ IMPACT_COLUMNS = {"t": "s", "P_N": "N s", "P_T": "N s", "gamma_minus": "m/s", "g
 
 @dataclass(frozen=True, eq=False)
 class Left:
-    """Left limits: of the velocities and of the rates of gaps, which alone jump."""
+    """Left limits of velocities and gap velocities, the only quantities that jump."""
 
     v: Columns
     gap_rate: Columns
@@ -55,13 +55,13 @@ class Trajectory(AnyTime):
     q, v
         Coordinates and velocities by name.
     left
-        ``left.v``, ``left.gap_rate``: what these were before the impacts at the rows.
+        ``left.v``, ``left.gap_rate``: velocities and gap velocities before the impacts at the rows.
     gap, gap_rate
-        True gaps [m], open > 0, and their rates [m/s], opening > 0.
+        True gaps [m], open > 0, and gap velocities [m/s], opening > 0.
     P_N, P_T
-        Normal and tangential impulse [N s] of the step that ends in the row, impacts included; P_N >= 0 presses apart.
-        Row 0 is zero, unless the start is an impact. In space P_T has two components in each row, along tangents of no
-        meaning of their own; see `contact_force`.
+        Normal and tangential impulse [N s] of the step that ends in the row, impacts included; P_N >= 0.
+        Row 0 is zero, unless the start is an impact. In space P_T has two components in each row, along arbitrary
+        tangents; see `contact_force`.
     lam_N
         Mean normal force [N] of that step, impacts excluded.
     mode
@@ -73,10 +73,10 @@ class Trajectory(AnyTime):
         ``kinetic``, ``potential`` and, cumulative, ``work_loads``, ``work_drivers``, ``loss_impacts``,
         ``loss_friction``, ``loss_damping``, ``remainder`` [J]; see `EnergyLedger`.
     impacts
-        Structured array (t, contact, P_N, P_T, gamma_minus, gamma_plus): one row per contact and impact; gap rates
-        [m/s] before and after, closing < 0. P_T is that of the whole step, in space its length.
+        Structured array (t, contact, P_N, P_T, gamma_minus, gamma_plus): one row per contact and impact; gap
+        velocities [m/s] before and after, closing < 0. P_T is that of the whole step, in space its length.
     certificate
-        The worst of the run and its balance of energy.
+        The largest residuals of the run and its energy balance.
     counts
         Solves, iterations, fallbacks.
     manifest
@@ -86,7 +86,7 @@ class Trajectory(AnyTime):
     verdict
         Whether the motion can be trusted, in one sentence; see `Verdict`.
     end
-        The last state with all memories; starts a run that continues to the same bits.
+        The last state with all internal states; a run restarted from it is bitwise identical to an uninterrupted one.
     wall_seconds
         Time the run took [s].
     """
@@ -341,9 +341,9 @@ TABLES = (
     Table("gap", "contact", "true gaps", "open > 0"),
     Table("gap_rate", "contact", "rates of the true gaps, right limits", "opening > 0"),
     Table("gap_rate_left", "contact", "rates of the true gaps, left limits", "opening > 0"),
-    Table("P_N", "contact", "normal impulse of the step, impacts included", "pressing apart > 0"),
+    Table("P_N", "contact", "normal impulse of the step, impacts included", "compressive > 0"),
     Table("P_T", "contact", "tangential impulse of the step", "along the contact's tangent"),
-    Table("lam_N", "contact", "mean normal force of the step, impacts excluded", "pressing apart > 0"),
+    Table("lam_N", "contact", "mean normal force of the step, impacts excluded", "compressive > 0"),
     Table("mode", "contact", "contact mode", "0 open, 1 closed, 2 sticking, 3 slipping"),
     Table("reaction", "joint_force", "mean force of joints, impacts excluded", "on the second body, global frame"),
     Table("reaction_impact", "joint_force", "impulse of joints at impacts", "on the second body, global frame"),

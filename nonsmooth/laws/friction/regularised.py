@@ -45,7 +45,7 @@ SATURATIONS: dict[str, Callable[[Expression], Expression]] = {
 
 
 def clip(x: Expression, low: Expression = -1, high: Expression = 1) -> Expression:
-    """x, held within two bounds."""
+    """x, limited to two bounds."""
     return ca.fmin(ca.fmax(x, low), high)
 
 
@@ -97,7 +97,7 @@ class Threlfall(SlipLaw):
         mu(v) = 0.95 mu_d sgn v,                    |v| > v_0
 
     As published it jumps down by 0.02 % of mu_d at v_0, which an integrator of tight tolerance notices. It slides with
-    95 % of the friction that is asked for. Does not stick: creep mu'(0) = 3 mu_d / v_0.
+    95 % of the nominal friction. Does not stick: creep mu'(0) = 3 mu_d / v_0.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class Ambrosio(SlipLaw):
     """Ambrosio's modified Coulomb law: ``mu(v) = c_d mu_d sgn v``, with c_d a ramp from 0 at v_0 to 1 at v_1.
 
     Continuous, with kinks at v_0 and v_1. Below v_0 there is no friction at all: a block on an incline accelerates to
-    v_0 and beyond, to the slip where the ramp holds its weight.
+    v_0 and beyond, to the slip where the ramp balances its weight.
 
     Parameters
     ----------
@@ -326,7 +326,7 @@ class BrownMcPhee(SlipLaw):
     static_speed : v_t [m/s], > 0
         Slip at which friction is static friction.
     viscous_damping : mu_v [N s/m], >= 0
-        Viscous force per slip of a pressed contact.
+        Viscous force per slip velocity of a loaded contact.
     viscous_load : N_t [N], > 0
         Normal force from which the viscous force is whole. Of no effect without viscous_damping.
 

@@ -1,4 +1,4 @@
-"""Friction that sticks: within a dead zone of slip it answers the other forces instead of slip."""
+"""Friction with sticking: within a dead zone of slip it balances the other forces instead of depending on slip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A journal in a bearing with rough surfaces: stiffness of fractal asperities."""
+"""A journal in a bearing with surface roughness: stiffness of fractal asperities."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class FractalStiffness(MaterialPair, ElasticLaw):
         `fractal_surface` estimates D and G from the roughness.
     fractal_scale : G [m], > 0
     area_share : lambda [-], 0 < lambda <= 1
-        Of the nominal area of contact that really touches.
+        Ratio of the real to the nominal area of contact.
     asperity_friction : mu [-], 0 <= mu <= 0.9
         Lets asperities yield earlier.
 

@@ -56,18 +56,18 @@ class Hertz(DampedLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class HysteresisLaw(DampedLaw):
-    """Base of the family; a member gives chi as a function of the restitution e that is asked for. ::
+    """Base of the family; a member gives chi as a function of the requested restitution e. ::
 
         F = F_el(delta) (1 + chi(e) delta' / delta'-),    F_el = K delta^n, or any other elastic force
 
-    None of the published chi returns the e that it is asked for. In a free impact, whatever the elastic force, the mass
-    and the speed, the restitution r that is delivered solves ::
+    None of the published chi delivers the requested e. In a free impact, for any elastic force, mass and velocity, the
+    delivered restitution r solves ::
 
         chi (1 + r) = ln((1 + chi) / (1 - chi r))
 
-    for with u = delta'/delta'- the equation of motion is ``m delta'-^2 u du / (1 + chi u) = -F_el ddelta``: its right
-    side integrates to 0 over a contact that ends where it began. With `calibrated`, chi solves this equation for r = e
-    and is thus the same for all members, which then differ by their names only: of one elastic force they are one law.
+    since with u = delta'/delta'- the equation of motion is ``m delta'-^2 u du / (1 + chi u) = -F_el ddelta``: its right
+    side integrates to 0 over a contact that ends at delta = 0. With `calibrated`, chi solves this equation for r = e
+    and is thus the same for all members: with the same elastic force they are identical.
 
     Parameters
     ----------
@@ -75,12 +75,12 @@ class HysteresisLaw(DampedLaw):
     restitution : e [-], 0 < e <= 1
     exponent : n [-], > 0; 1.5 where omitted
     calibrated
-        Whether the law returns the restitution that it is asked for.
+        Whether the law delivers the requested restitution.
 
     Notes
     -----
-    As e tends to 0, chi grows without bound; a plastic impact needs an overdamped `KelvinVoigt`. Where other forces act
-    during the contact, or where it begins at rest, a delivered restitution has no meaning.
+    As e tends to 0, chi grows without bound; a plastic impact needs an overdamped `KelvinVoigt`. If other forces act
+    during contact, or if it begins at rest, the delivered restitution is not defined.
     """
 
     restitution: Annotated[float, Quantity("-", positive=True, at_most=1.0)]
@@ -101,7 +101,7 @@ class HysteresisLaw(DampedLaw):
         return self.elastic(depth, k) * (1 + k.chi * rate / approach)
 
     def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
-        """The elastic force's, and the range in which the law returns what it is asked for within 0.05."""
+        """The elastic force's, and the range in which the law delivers the requested restitution within 0.05."""
         found = super().limits(p, k)
         if self.calibrated or self.faithful == (0.0, 1.0):
             return found
@@ -118,7 +118,7 @@ class HysteresisLaw(DampedLaw):
         )
 
 
-# ---- chi of the law that returns what it is asked for ---------------------------------------------------------------
+# ---- chi that delivers the requested restitution -------------------------------------------------------------------
 
 _TERMS = range(26)
 #: D and Q below, times e^u, as power series of u: all terms are positive, so nothing cancels
@@ -163,7 +163,7 @@ def exact_chi(e: Expression) -> Expression:
 
 @dataclass(frozen=True, kw_only=True)
 class HuntCrossley(HysteresisLaw):
-    """Hunt and Crossley: ``chi = 3 (1 - e) / 2``. For e near 1: asked for 0.5 it returns 0.66.
+    """Hunt and Crossley: ``chi = 3 (1 - e) / 2``. For e near 1: for 0.5 it delivers 0.66.
 
     Parameters: see `HysteresisLaw`.
 
@@ -184,7 +184,7 @@ class HuntCrossley(HysteresisLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class HerbertMcWhannell(HysteresisLaw):
-    """Herbert and McWhannell: ``chi = 6 (1 - e) / ((2e - 1)^2 + 3)``. Asked for 0.5 it returns 0.59.
+    """Herbert and McWhannell: ``chi = 6 (1 - e) / ((2e - 1)^2 + 3)``. For 0.5 it delivers 0.59.
 
     Parameters: see `HysteresisLaw`.
 
@@ -205,7 +205,7 @@ class HerbertMcWhannell(HysteresisLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class LeeWang(HysteresisLaw):
-    """Lee and Wang: ``chi = 3 (1 - e) / 4``. It loses too little everywhere: asked for 0.5 it returns 0.80.
+    """Lee and Wang: ``chi = 3 (1 - e) / 4``. It dissipates too little everywhere: for 0.5 it delivers 0.80.
 
     Parameters: see `HysteresisLaw`.
 
@@ -225,7 +225,7 @@ class LeeWang(HysteresisLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class LankaraniNikravesh(HysteresisLaw):
-    """Lankarani and Nikravesh: ``chi = 3 (1 - e^2) / 4``. For e near 1: asked for 0.5 it returns 0.73.
+    """Lankarani and Nikravesh: ``chi = 3 (1 - e^2) / 4``. For e near 1: for 0.5 it delivers 0.73.
 
     For cylinders the stiffness is that of point contact, ``HertzStiffness(a, b)`` over the effective radius of the
     joint. Where a material has a density, impacts faster than ``1e-5 sqrt(E/rho)``, at which a metal yields, are out of
@@ -257,7 +257,7 @@ class LankaraniNikravesh(HysteresisLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class ZhiyingQishao(HysteresisLaw):
-    """Zhiying and Qishao: ``chi = 3/4 (1 - e^2) exp(2 (1 - e))``. Asked for 0.5 it returns 0.48.
+    """Zhiying and Qishao: ``chi = 3/4 (1 - e^2) exp(2 (1 - e))``. For 0.5 it delivers 0.48.
 
     The laws of `Pereira` and of `BaiZhao` were published with this chi.
 
@@ -280,7 +280,7 @@ class ZhiyingQishao(HysteresisLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class Gonthier(HysteresisLaw):
-    """Gonthier and others: ``chi = (1 - e^2) / e``, for all e within 0.04. Asked for 0.5 it returns 0.49.
+    """Gonthier and others: ``chi = (1 - e^2) / e``, for all e within 0.04. For 0.5 it delivers 0.49.
 
     The published factor d/e has d from an implicit equation; this is its approximation d = 1 - e^2.
 
@@ -301,7 +301,7 @@ class Gonthier(HysteresisLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class Flores(HysteresisLaw):
-    """Flores and others: ``chi = 8 (1 - e) / (5 e)``, for all e within 0.05. Asked for 0.5 it returns 0.47.
+    """Flores and others: ``chi = 8 (1 - e) / (5 e)``, for all e within 0.05. For 0.5 it delivers 0.47.
 
     Parameters: see `HysteresisLaw`.
 
@@ -320,7 +320,7 @@ class Flores(HysteresisLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class HuGuo(HysteresisLaw):
-    """Hu and Guo: ``chi = 3 (1 - e) / (2 e)``, for all e within 0.04. Asked for 0.5 it returns 0.49.
+    """Hu and Guo: ``chi = 3 (1 - e) / (2 e)``, for all e within 0.04. For 0.5 it delivers 0.49.
 
     Parameters: see `HysteresisLaw`.
 
@@ -339,7 +339,7 @@ class HuGuo(HysteresisLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class GharibHurmuzlu(HysteresisLaw):
-    """Gharib and Hurmuzlu: ``chi = 1 / e``, for low e only: asked for 0.5 it returns 0.41, and for 1 only 0.58.
+    """Gharib and Hurmuzlu: ``chi = 1 / e``, for low e only: for 0.5 it delivers 0.41, and for 1 only 0.58.
 
     Parameters: see `HysteresisLaw`.
 

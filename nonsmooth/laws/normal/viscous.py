@@ -1,4 +1,4 @@
-"""Damping that does not know the speed of approach: Kelvin-Voigt, Anagnostopoulos, the IMPACT function of ADAMS."""
+"""Damping that is independent of the approach velocity: Kelvin-Voigt, Anagnostopoulos, the IMPACT function of ADAMS."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class KelvinVoigt(DampedLaw):
 
         F = K delta + C delta'
 
-    The force jumps to C delta'- at first touch and pulls before the surfaces part, as published. A free impact of a
+    The force jumps to C delta'- when contact begins and is tensile before separation, as published. A free impact of a
     mass m then returns, with zeta = C / (2 sqrt(K m)), ::
 
         e = exp(-pi zeta / sqrt(1 - zeta^2)),  zeta < 1;    e = 0,  zeta >= 1: overdamped, it never parts
@@ -42,7 +42,7 @@ class KelvinVoigt(DampedLaw):
     tensile
         Whether the force may pull.
     exponent : n [-], > 0; 1 where omitted
-        With another one, and with an `ElasticLaw`, the closed forms do not hold.
+        With another one, and with an `ElasticLaw`, the closed forms are not valid.
 
     >>> KelvinVoigt(stiffness=1e6, damping=50.0).numbers()
     {'stiffness': 1000000.0, 'damping': 50.0}
