@@ -16,6 +16,7 @@ OURS = {"nonsmooth": ROOT / "nonsmooth", "nonsmooth_problems": ROOT / "problems"
 MAY_IMPORT = {
     "exceptions": set(),
     "files": {"exceptions"},
+    "settings": {"exceptions"},
     "evaluation": set(),
     "quantities": set(),
     "citations": set(),
@@ -86,7 +87,7 @@ MAY_IMPORT = {
         "trajectory",
     },
 }
-FREE = {"exceptions", "evaluation", "files", "quantities"}
+FREE = {"exceptions", "evaluation", "files", "quantities", "settings"}
 #: methods that hand on to what stands above them, which they import when they are called
 HANDED_ON = {"trajectory": {"report"}}
 EVERYTHING = {"cli", "nonsmooth"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import ModuleType
 from typing import ClassVar
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.programs import LCP, MPCC, QP, FrictionContact, Program, Solution
+from nonsmooth.settings import settings
 from nonsmooth.solvers.normalised import normalised_contact, unanswered
 from nonsmooth.solvers.planar import planar_answer
 from nonsmooth.solvers.polish import polished_qp
@@ -26,7 +26,7 @@ PATIENCE = 8
 INDEFINITE = "H is not positive definite, so that its dual does not exist; each mass and inertia must be positive"
 
 
-@dataclass(frozen=True)
+@settings
 class ActiveSet:
     """Find which rows bind, and solve equations on them; exact up to round-off, in a few microseconds.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.programs import ConeQP, FrictionContact, Program, Solution
 from nonsmooth.programs.base import TINY
 from nonsmooth.sets import SecondOrderCone
+from nonsmooth.settings import settings
 from nonsmooth.solvers.normalised import NormalisedContact, normalised_contact, unanswered
 from nonsmooth.solvers.polish import polished_contact
 
@@ -25,7 +25,7 @@ HANDED_OVER = 1e-3  # residual at which Newton's method is tried
 POLISHED = 1e-12
 
 
-@dataclass(frozen=True)
+@settings
 class Admm:
     """Split z in half: one half obeys the equations of motion, the other lies in the cones; drive them together.
 

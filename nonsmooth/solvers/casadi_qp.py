@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import casadi as ca
@@ -11,6 +11,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.programs import QP, Program, Solution
+from nonsmooth.settings import settings
 from nonsmooth.solvers.normalised import NormalisedQP, normalised
 from nonsmooth.solvers.polish import binding_rows, polished_qp
 
@@ -26,7 +27,7 @@ REGULARISATION = 1e-11
 RUNS = 5
 
 
-@dataclass(frozen=True)
+@settings
 class CasadiQP:
     """A QP solver behind `casadi.conic`, on the QP in normalised unknowns, then polished; a cross-check.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.programs import LCP, QP, ConeQP, FrictionContact, Program, Solution
+from nonsmooth.settings import settings
 from nonsmooth.solvers.normalised import NormalisedContact, normalised, normalised_contact, unanswered
 from nonsmooth.solvers.polish import binding_rows, polished_contact, polished_qp
 
@@ -23,7 +24,7 @@ CORRECTIONS = 50
 SETTLED = 1e-6
 
 
-@dataclass(frozen=True)
+@settings
 class Conic:
     """Interior-point cross-check of a QP, of an LCP with symmetric positive semidefinite matrix, and of friction.
 

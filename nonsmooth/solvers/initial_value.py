@@ -25,6 +25,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import SolverFailed
 from nonsmooth.programs.initial_value import InitialValue
+from nonsmooth.settings import settings
 
 __all__ = ["Bdf", "Cvodes", "Dop853", "Idas", "Integrator", "Lsoda", "Piece", "Radau"]
 
@@ -57,7 +58,7 @@ class Session(Protocol):
     def advance(self) -> Piece: ...
 
 
-@dataclass(frozen=True)
+@settings
 class Integrator:
     """Base of integrators."""
 
@@ -76,7 +77,7 @@ class Integrator:
         raise TypeError(f"{type(self).__name__} integrates nothing.")
 
 
-@dataclass(frozen=True)
+@settings
 class _Scipy(Integrator):
     """Base of SciPy's integrators."""
 
@@ -89,7 +90,7 @@ class _Scipy(Integrator):
         return _ScipySession(problem, getattr(scipy.integrate, self.method), self.implicit)
 
 
-@dataclass(frozen=True)
+@settings
 class Dop853(_Scipy):
     """Dormand and Prince's explicit pair of order 8: best where every contact has to be resolved in time anyway.
 
@@ -104,28 +105,28 @@ class Dop853(_Scipy):
     implicit = False
 
 
-@dataclass(frozen=True)
+@settings
 class Radau(_Scipy):
     """Radau IIA of order 5, for stiff and overdamped contacts."""
 
     method = "Radau"
 
 
-@dataclass(frozen=True)
+@settings
 class Bdf(_Scipy):
     """Backward differentiation of order 1 to 5."""
 
     method = "BDF"
 
 
-@dataclass(frozen=True)
+@settings
 class Lsoda(_Scipy):
     """Adams where the problem is not stiff, backward differentiation where it is, chosen on the way."""
 
     method = "LSODA"
 
 
-@dataclass(frozen=True)
+@settings
 class Cvodes(Integrator):
     """SUNDIALS' CVODES through CasADi, with exact sparse Jacobians: each stretch of a run is one compiled call."""
 
@@ -133,7 +134,7 @@ class Cvodes(Integrator):
         return _CasadiSession(problem, "cvodes")
 
 
-@dataclass(frozen=True)
+@settings
 class Idas(Integrator):
     """SUNDIALS' IDAS through CasADi, on the accelerations and joint forces as unknowns of an index-1 system."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.programs import MPCC, MPCCStructure, Program, Solution
+from nonsmooth.settings import settings
 from nonsmooth.solvers.polish import polished_mpcc
 from nonsmooth.solvers.relaxation import NONE, Relaxation, relaxation_named
 
@@ -28,7 +29,7 @@ CONSTRAINT_AND_VARIABLE = 2  # ccopt's code for a pair of this kind
 INTERRUPTED = ("User_Requested_Stop", "NonIpopt_Exception_Thrown")
 
 
-@dataclass(frozen=True)
+@settings
 class IpoptMPCC:
     """Relax the complementarity pairs, solve with IPOPT, then polish on the pairs that bind.
 

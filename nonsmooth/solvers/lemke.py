@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.programs import LCP, FrictionContact, Program, Solution
+from nonsmooth.settings import settings
 from nonsmooth.solvers.normalised import normalised_contact, unanswered
 from nonsmooth.solvers.planar import planar_answer
 
@@ -21,7 +21,7 @@ ENDS = (
 )
 
 
-@dataclass(frozen=True)
+@settings
 class Lemke:
     """Complementary pivoting with a covering vector of ones and the lexicographic ratio test, which cannot cycle.
 

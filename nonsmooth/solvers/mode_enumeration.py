@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.programs import LCP, FrictionContact, Program, Solution
+from nonsmooth.settings import settings
 from nonsmooth.solvers.normalised import NormalisedContact, normalised_contact, unanswered
 
 __all__ = ["ModeEnumeration"]
@@ -18,7 +18,7 @@ __all__ = ["ModeEnumeration"]
 OPEN, STICK, FORWARD, BACKWARD = range(4)
 
 
-@dataclass(frozen=True)
+@settings
 class ModeEnumeration:
     """Open, stick, slip forward or backward for every contact; open or closed for every row of an LCP.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.programs import QP, Program, Solution
+from nonsmooth.settings import settings
 from nonsmooth.solvers.normalised import NormalisedQP, normalised
 from nonsmooth.solvers.polish import binding_rows, polished_qp
 
@@ -17,7 +18,7 @@ __all__ = ["Osqp"]
 LOOSEST = 1e-9
 
 
-@dataclass(frozen=True)
+@settings
 class Osqp:
     """Operator splitting on the QP in normalised unknowns.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.programs import LCP, QP, FrictionContact, Program, Solution, lcp_from_qp
+from nonsmooth.settings import settings
 from nonsmooth.solvers.normalised import normalised_contact, unanswered
 
 __all__ = ["ProjectedGaussSeidel"]
@@ -18,7 +18,7 @@ __all__ = ["ProjectedGaussSeidel"]
 EVERY = 10
 
 
-@dataclass(frozen=True)
+@settings
 class ProjectedGaussSeidel:
     """Solve each contact exactly for the impulses of all others, to and fro over all contacts, again and again.
 

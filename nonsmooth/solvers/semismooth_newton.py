@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.programs import LCP, FrictionContact, Program, Solution
+from nonsmooth.settings import settings
 from nonsmooth.solvers.normalised import normalised_contact, unanswered
 
 __all__ = ["SemismoothNewton"]
@@ -16,7 +16,7 @@ FORMULATIONS = ("alart-curnier", "fischer-burmeister")
 ROUNDS = 8
 
 
-@dataclass(frozen=True)
+@settings
 class SemismoothNewton:
     """Newton's method on equations with kinks, equivalent to the contact conditions; a few steps up to 50 contacts.
 

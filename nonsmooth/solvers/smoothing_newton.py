@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.programs import FrictionContact, Program, Solution
+from nonsmooth.settings import settings
 from nonsmooth.solvers.normalised import normalised_contact, unanswered
 from nonsmooth.solvers.polish import polished_contact
 
@@ -21,7 +21,7 @@ UNCOMPILED = 5000
 PATHS = ((10.0, 20, 10.0), (10.0, 10, 30.0), (10.0, 5, 3.0), (1.0, 5, 10.0), (100.0, 5, 10.0), (1.0, 1, 3.0))
 
 
-@dataclass(frozen=True)
+@settings
 class SmoothingNewton:
     r"""Follow the smoothed law of friction to the exact one; slower than `SemismoothNewton`, and it seldom fails.
 

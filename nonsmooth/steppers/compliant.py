@@ -11,7 +11,7 @@ While the same contacts touch, the equations are smooth. The integrator goes on 
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import casadi as ca
@@ -24,6 +24,7 @@ from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import Solution
+from nonsmooth.settings import settings
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.base import CLOSED, OPEN, SLIPPING, Ask, Step, Stepping
 from nonsmooth.steppers.compliant_equations import WORKS, CompliantEquations, independent_rows
@@ -50,7 +51,7 @@ PASSES = 8
 PARTED = 1e-8
 
 
-@dataclass(frozen=True)
+@settings
 class CompliantDae:
     """Compliant contact, integrated with error control; contact entry and exit are located, nothing is smoothed.
 

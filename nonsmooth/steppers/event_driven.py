@@ -16,7 +16,7 @@ No program is posed in steps without an event: with known modes the equations ar
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +28,7 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import QP, FrictionContact, Program, Solution
+from nonsmooth.settings import settings
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.base import OPEN, Ask, Step, Stepping
 from nonsmooth.steppers.crossing import crossed, reach_of_singular
@@ -64,7 +65,7 @@ REJECTIONS = 60
 EVENTS = 30
 
 
-@dataclass(frozen=True)
+@settings
 class EventDriven:
     """Smooth motion at high order between events that are located to round-off: the reference among the steppers.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import MPCC, Program, Solution
+from nonsmooth.settings import settings
 from nonsmooth.step_control import Landing, StepControl
 from nonsmooth.steppers.base import SLIPPING, Ask, Stepping
 from nonsmooth.steppers.equations import HALF_KICK, Advance
@@ -28,7 +29,7 @@ __all__ = ["GaussMPCC"]
 OUTGROWN = 10.0
 
 
-@dataclass(frozen=True)
+@settings
 class GaussMPCC:
     """Each step is a mathematical program with complementarity constraints.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import QP, FrictionContact, Program, Solution, near_impulses
 from nonsmooth.programs.base import TINY
+from nonsmooth.settings import settings
 from nonsmooth.step_control import ConstantStep, StepControl
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.equations import Advance
@@ -41,7 +41,7 @@ NEAR_SINGULAR = 1e-2
 MOST_NOISE = 1e-7
 
 
-@dataclass(frozen=True)
+@settings
 class GaussQP:
     """Each step is a sequence of convex quadratic programs, usually one.
 

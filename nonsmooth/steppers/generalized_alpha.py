@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import QP, FrictionContact, Program, Solution
+from nonsmooth.settings import settings
 from nonsmooth.step_control import ConstantStep, StepControl
 from nonsmooth.steppers.base import STICKING, Ask, Step, Stepping
 from nonsmooth.steppers.corrections import DEPENDENT, PRESSING, Displacement, Rows, correct_velocities
@@ -44,7 +45,7 @@ TURNED = 0.5
 MEMORIES = ("acceleration", "pseudo_acceleration", "lam_g")
 
 
-@dataclass(frozen=True)
+@settings
 class GeneralizedAlpha:
     """Generalized-alpha for the smooth part of the motion; impulses close contacts and joints at both levels.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from nonsmooth.model.bodies import PlanarBody
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import LCP, QP, FrictionContact, Program, Solution
+from nonsmooth.settings import settings
 from nonsmooth.step_control import ConstantStep, StepControl
 from nonsmooth.steppers.base import Ask, Step, Stepping
 from nonsmooth.steppers.equations import FLOOR
@@ -45,7 +46,7 @@ LASTING = 2.0
 LEAD = 11 / 18
 
 
-@dataclass(frozen=True)
+@settings
 class MoreauJean:
     """Contact laws hold between velocities at both ends of a step; positions follow.
 

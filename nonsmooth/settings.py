@@ -1,0 +1,107 @@
+"""Settings: frozen dataclasses whose fields are checked by their annotations when they are made."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import types
+from collections.abc import Callable, Hashable
+from numbers import Integral, Real
+from typing import Any, TypeVar, Union, cast, dataclass_transform, get_args, get_origin, get_type_hints
+
+from nonsmooth.exceptions import InputError
+
+__all__ = ["is_count", "is_number", "settings", "shown"]
+
+T = TypeVar("T")
+#: compiled code counts in 32 bits
+MOST = 2**31 - 1
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a finite real number; True and False are none.
+
+    >>> is_number(1), is_number(True), is_number("1"), is_number(float("nan"))
+    (True, False, False, False)
+    """
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an integer of hundreds of digits
+        return False
+
+
+def is_count(value: Any) -> bool:
+    """Whether it is a whole number from 0 that compiled code can count to; True is none."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) <= MOST
+
+
+def shown(value: Any) -> str:
+    """A value in a message, on one line and not long.
+
+    >>> shown([1, 2])
+    '[1, 2]'
+    """
+    try:
+        text = " ".join(repr(value).split())
+    except Exception as error:  # an object of a user's whose own text fails
+        text = f"{type(value).__name__} ({type(error).__name__} in its repr)"
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+@dataclass_transform(frozen_default=True)
+def settings(cls: type[T]) -> type[T]:
+    """A frozen dataclass that refuses values that do not fit the annotations of its fields.
+
+    An `int` is a count, a whole number >= 0; a `float` a finite number; None only where the annotation has it. What the
+    annotation does not tell, such as a range, the class's own `__post_init__` checks, of values of the right type.
+    """
+    own = cls.__dict__.get("__post_init__")
+    if own is not None or not hasattr(cls, "__post_init__"):
+
+        def __post_init__(self: Any) -> None:
+            _check(self, lambda value: isinstance(value, Real) and not isinstance(value, bool))
+            if own is not None:  # tells the range of a number, also of one that is not finite
+                own(self)
+            _check(self, is_number)
+
+        cls.__post_init__ = __post_init__  # type: ignore[attr-defined]
+    return dataclasses.dataclass(frozen=True)(cls)
+
+
+def _check(made: Any, number: Callable[[Any], bool]) -> None:
+    """Raise InputError for the first field whose value does not fit; `number` tells what a float may be."""
+    for name, hint in _hints(cast(Hashable, type(made))).items():
+        value = getattr(made, name)
+        if not _fits(hint, value, number):
+            raise InputError(f"{type(made).__name__}: {name} must be {_accepted(hint)}, got {shown(value)}.")
+
+
+@functools.cache
+def _hints(cls: Any) -> dict[str, Any]:
+    hints = get_type_hints(cls)
+    return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+
+
+def _fits(hint: Any, value: Any, number: Callable[[Any], bool]) -> bool:
+    if get_origin(hint) in (Union, types.UnionType):
+        return any(_fits(one, value, number) for one in get_args(hint))
+    if get_origin(hint) is tuple:
+        parts = get_args(hint)
+        if not (isinstance(value, (tuple, list)) and len(value) == len(parts)):
+            return False
+        return all(_fits(part, one, number) for part, one in zip(parts, value, strict=True))
+    if hint is int:
+        return is_count(value)
+    if hint is float:
+        return number(value)
+    return hint is Any or isinstance(value, hint)
+
+
+def _accepted(hint: Any) -> str:
+    if get_origin(hint) in (Union, types.UnionType):
+        return " or ".join(map(_accepted, get_args(hint)))
+    if get_origin(hint) is tuple:
+        return f"{len(get_args(hint))} finite numbers"
+    words = {int: f"a whole number from 0 to {MOST}", float: "a finite number", bool: "True or False", str: "a string"}
+    return words.get(hint, "None" if hint is type(None) else f"a {hint.__name__}")
