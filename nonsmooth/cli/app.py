@@ -85,7 +85,7 @@ def describe(
         Path | None, typer.Option("--figure", help="Drawing of the mechanism to write (.png, .pdf, .svg).")
     ] = None,
 ) -> int:
-    """Show a problem's source, values with where they come from, bodies, joints, contacts, and draw it."""
+    """Show the source of a problem, its values with their origin, bodies, joints and contacts, and draw it."""
     from nonsmooth.cli.describe import carry_out
 
     return carry_out(problem, case, tuple(settings or ()), figure)
@@ -94,9 +94,9 @@ def describe(
 @app.command()
 def new(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="File to write, .py or .toml; it must not exist.")],
-    space: Annotated[bool, typer.Option("--space", help="A mechanism in space in place of a planar one.")] = False,
+    space: Annotated[bool, typer.Option("--space", help="A spatial instead of a planar mechanism.")] = False,
 ) -> None:
-    """Write a commented file to start a mechanism of your own from."""
+    """Write a commented template for a mechanism of your own."""
     from nonsmooth.cli.new import write_template
 
     write_template(path, space=space)
@@ -119,7 +119,7 @@ def run(
     t_end: Annotated[
         float | None,
         typer.Option(
-            "--t-end", parser=_seconds, metavar="S", help="End of the run, in seconds; needed unless a file states it."
+            "--t-end", parser=_seconds, metavar="S", help="End of the run, in seconds; required if no file gives it."
         ),
     ] = None,
     case: Annotated[str | None, typer.Option("--case", help="Case of the problem.")] = None,
@@ -131,7 +131,7 @@ def run(
             show_default="chosen with the step; with a step gauss-qp, or compliant-dae with --contact compliant",
         ),
     ] = None,
-    solver: Annotated[str | None, typer.Option("--solver", help="Solver in place of the stepper's default.")] = None,
+    solver: Annotated[str | None, typer.Option("--solver", help="Solver instead of the stepper's default.")] = None,
     dt: Annotated[
         float | None, typer.Option("--dt", parser=_seconds, metavar="S", help="Constant step, in seconds.")
     ] = None,
@@ -141,7 +141,7 @@ def run(
             "--dt-min",
             parser=_seconds,
             metavar="S",
-            help="Shortest step, in seconds; with --dt-max, steps land on impacts.",
+            help="Shortest step, in seconds; with --dt-max, steps end exactly at impacts.",
         ),
     ] = None,
     dt_max: Annotated[
@@ -180,7 +180,7 @@ def run(
         ),
     ] = None,
     contact: Annotated[
-        str | None, typer.Option("--contact", help="rigid or compliant, in place of the problem's own.")
+        str | None, typer.Option("--contact", help="rigid or compliant, instead of the problem's own.")
     ] = None,
     law: Annotated[
         str | None,
@@ -208,11 +208,9 @@ def run(
         typer.Option("--animation", help="Animation of the mechanism to write (.gif, or .mp4 where ffmpeg is found)."),
     ] = None,
     page: Annotated[Path | None, typer.Option("--report", help="Page to write (.html).")] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Standard output holds one JSON object and nothing else.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write a single JSON object to standard output.")] = False,
 ) -> int:
-    """Simulate a problem, certify the motion, and write what is asked for."""
+    """Simulate a problem, check the motion, and write the requested files."""
     try:
         from nonsmooth.cli.inputs import Request
         from nonsmooth.cli.run import carry_out
@@ -232,7 +230,7 @@ Stiffness = Annotated[
     typer.Option("--stiffness", metavar="K", help="Stiffness of a compliant case, in N/m^n; repeatable."),
 ]
 Restitution = Annotated[
-    float | None, typer.Option("--restitution", metavar="E", help="Restitution that both worlds deliver.")
+    float | None, typer.Option("--restitution", metavar="E", help="Restitution that all contacts deliver.")
 ]
 CompliantLaw = Annotated[str, typer.Option("--law", help="Compliant normal law of the hysteresis family.")]
 End = Annotated[
@@ -246,7 +244,7 @@ Words = Annotated[
 Output = Annotated[Path | None, typer.Option("--output", help="Dataset to write (NetCDF, .nc).")]
 Drawing = Annotated[Path | None, typer.Option("--figure", help="Figure to write (.png, .pdf, .svg).")]
 Page = Annotated[Path | None, typer.Option("--report", help="Page to write (.html).")]
-AsJson = Annotated[bool, typer.Option("--json", help="Standard output holds one JSON object and nothing else.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write a single JSON object to standard output.")]
 CaseName = Annotated[str | None, typer.Option("--case", help="Case of the problem.")]
 ProblemName = Annotated[str, typer.Argument(metavar="PROBLEM|FILE.toml", help="A ready problem, or a TOML file.")]
 Ready = Annotated[str, typer.Argument(metavar="PROBLEM", help="Name of a ready problem, as in `nonsmooth list`.")]
@@ -262,7 +260,7 @@ def compare(
     law: CompliantLaw = "flores",
     solver: IntegratorName = "dop853",
     target: Annotated[
-        float | None, typer.Option("--target", help="Own error at which costs are compared; 0 leaves that out.")
+        float | None, typer.Option("--target", help="Own error at which costs are compared; 0 omits this.")
     ] = None,
     settings: Words = None,
     output: Output = None,
@@ -279,7 +277,7 @@ def compare(
     return carry_out_comparison(request, target=target, output=output, figure=figure, page=page, as_json=as_json)
 
 
-study = typer.Typer(help="Many runs for one question.", pretty_exceptions_enable=False)
+study = typer.Typer(help="Studies of many runs.", pretty_exceptions_enable=False)
 app.add_typer(study, name="study")
 study.add_typer(studies)
 
@@ -294,7 +292,7 @@ def rigid_limit(
     law: CompliantLaw = "flores",
     solver: IntegratorName = "dop853",
     depth: Annotated[
-        float | None, typer.Option("--depth", metavar="M", help="Penetration whose stiffness is wanted, in metres.")
+        float | None, typer.Option("--depth", metavar="M", help="Penetration whose stiffness is computed, in metres.")
     ] = None,
     settings: Words = None,
     output: Output = None,
@@ -302,7 +300,7 @@ def rigid_limit(
     page: Page = None,
     as_json: AsJson = False,
 ) -> int:
-    """Run ever stiffer compliant contacts against the rigid one: errors, penetration and cost over the stiffness."""
+    """Compare compliant contact of increasing stiffness with rigid contact: errors, penetration and cost."""
     from nonsmooth.cli.studies import StudyRequest, carry_out_rigid_limit
 
     request = StudyRequest(
@@ -323,7 +321,7 @@ def published(
     page: Page = None,
     as_json: AsJson = False,
 ) -> int:
-    """Run the cases that a problem's source publishes, rigid and compliant, beside the printed numbers."""
+    """Run the published cases of a problem, rigid and compliant, and compare with the printed numbers."""
     from nonsmooth.cli.published import carry_out_published
 
     return carry_out_published(
@@ -345,7 +343,7 @@ def report_page(
     ] = None,
     title: Annotated[str, typer.Option("--title", help="Heading.", show_default="name of the mechanism")] = "",
     rows: Annotated[
-        int, typer.Option("--rows", help="Rows of each run from which some are left out; all impacts stay.")
+        int, typer.Option("--rows", help="Rows of each run above which rows are omitted; all impacts stay.")
     ] = 20_000,
 ) -> int:
     """Write a run as one HTML page: mechanism in motion, charts, contact modes, impacts, certificate."""
@@ -358,7 +356,7 @@ def report_page(
 def cite(
     run: Annotated[Path, typer.Argument(metavar="RUN.nc", help="A trajectory that `nonsmooth run --output` wrote.")],
 ) -> None:
-    """Print BibTeX for what was run: scheme, solvers that answered, laws, problem, libraries."""
+    """Print BibTeX for a run: scheme, solvers used, laws, problem, libraries."""
     from nonsmooth.citations import bibtex
     from nonsmooth.trajectory import Trajectory
 
@@ -367,7 +365,7 @@ def cite(
 
 @app.command()
 def doctor() -> None:
-    """Show versions, available solvers, and what is missing and what that costs."""
+    """Show versions, available solvers, missing ones and the consequences."""
     from nonsmooth.cli.doctor import examination
     from nonsmooth.cli.report import show
 

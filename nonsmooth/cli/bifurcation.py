@@ -94,7 +94,7 @@ def carry_out_bifurcation(
     request: Request, asked: BifurcationRequest, *, workers: int | None, scheduler: str | None, output: Path | None,
     figure: Path | None, page: Path | None = None, as_json: bool,
 ) -> int:  # fmt: skip
-    """Run all values, write what is asked for, and print a summary; 1 if every run failed."""
+    """Run all values, write the requested files, and print a summary; 1 if every run failed."""
     _check_paths(output, figure, page)
     request = _completed(request, asked)
     varied, text = _named("--over", asked.over)

@@ -17,7 +17,7 @@ COST = {
     "scipy": "nothing works without it",
     "casadi": "no model can be built",
     "numba": "the active-set solver is missing, and with it every stepper's quick path",
-    "osqp": "the solver osqp is missing; active-set answers the same programs",
+    "osqp": "the solver osqp is missing; active-set solves the same programs",
     "cvxpy": "the solver conic is missing: no independent cross-check",
     "clarabel": "the solver conic is missing: no independent cross-check",
     "xarray": "no to_dataset()",
@@ -32,12 +32,12 @@ COST = {
 }
 COST_OF_SOLVER = {
     "active-set": "gauss-qp needs --solver osqp or conic",
-    "osqp": "active-set answers the same programs",
+    "osqp": "active-set solves the same programs",
     "conic": "no independent cross-check",
-    "daqp": "active-set answers the same programs",
-    "qrqp": "active-set answers the same programs",
+    "daqp": "active-set solves the same programs",
+    "qrqp": "active-set solves the same programs",
     "ipopt-mpcc": "gauss-mpcc needs --solver active-set",
-    "ipopt-mpcc (ccopt)": "nothing: the plugin ipopt answers the same programs",
+    "ipopt-mpcc (ccopt)": "nothing: the plugin ipopt solves the same programs",
 }
 
 

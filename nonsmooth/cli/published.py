@@ -1,4 +1,4 @@
-"""`nonsmooth study published`: known facts of a problem, and its source's cases beside the printed numbers."""
+"""`nonsmooth study published`: known facts of a problem, and its published cases compared with the printed numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def carry_out_published(
     page: Path | None = None,
     as_json: bool,
 ) -> int:
-    """Run, write what is asked for, and print the table."""
+    """Run, write the requested files, and print the table."""
     _check_paths(output, figure, page)
     words = settings_from(settings)
     if words.solver or words.stepper or words.parameters:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["StepSizeRequest", "carry_out_step_size"]
 
-#: schemes where none are asked for
+#: schemes where none are given
 STEPPERS = ("gauss-qp", "moreau-jean", "generalized-alpha", "gauss-qp:landing", "event-driven")
 #: those that are plastic at a constant step
 PLASTIC = ("gauss-qp", "gauss-mpcc")
@@ -58,7 +58,7 @@ def carry_out_step_size(
     page: Path | None = None,
     as_json: bool,
 ) -> int:
-    """Run the steps, write what is asked for, and print the table."""
+    """Run the steps, write the requested files, and print the table."""
     _check_paths(output, figure, page)
     problem = problem_of(request.problem)
     stated = problem.step_size

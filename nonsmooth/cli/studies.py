@@ -1,4 +1,4 @@
-"""Studies from the command line: what a problem states, what is asked for otherwise, and what is written."""
+"""Studies from the command line: what a problem states, what options change, and what is written."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ DECADES = range(10, 17)
 
 @dataclass(frozen=True)
 class StudyRequest:
-    """The options that studies of the two worlds share, as given."""
+    """Common options of the studies that compare rigid and compliant contact, as given."""
 
     problem: str
     case: str | None
@@ -88,9 +88,7 @@ class StudyRequest:
             words = settings_from((*self.settings, f"case={self.case}"))
         restitution = float(given["--restitution"])  # type: ignore[arg-type]
         if not 0.0 < restitution < 1.0:
-            raise InputError(
-                f"--restitution {restitution:g}: both worlds deliver a value between 0 and 1, neither included."
-            )
+            raise InputError(f"--restitution {restitution:g}: give a value between 0 and 1, both excluded.")
         stiffness = tuple(given["--stiffness"])  # type: ignore[arg-type]
         return Prepared(
             problem=problem,
@@ -182,7 +180,7 @@ def carry_out_comparison(
     page: Path | None = None,
     as_json: bool,
 ) -> int:
-    """Compare, write what is asked for, and print the table."""
+    """Compare, write the requested files, and print the table."""
     _check_paths(output, figure, page)
     prepared = request.prepared()
 
@@ -213,7 +211,7 @@ def carry_out_rigid_limit(
     page: Path | None = None,
     as_json: bool,
 ) -> int:
-    """Run the stiffnesses, write what is asked for, and print the table."""
+    """Run the stiffnesses, write the requested files, and print the table."""
     _check_paths(output, figure, page)
     prepared = request.prepared()
     stiffness = request.stiffness or tuple(10.0**decade for decade in DECADES)

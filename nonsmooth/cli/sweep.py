@@ -91,7 +91,7 @@ def carry_out_sweep(
     request: Request, design: Design, metrics: Sequence[str], *, workers: int | None, scheduler: str | None,
     output: Path | None, figure: Path | None, page: Path | None = None, as_json: bool,
 ) -> int:  # fmt: skip
-    """Sweep, write what is asked for, and print a summary; 1 if every run failed."""
+    """Sweep, write the requested files, and print a summary; 1 if every run failed."""
     _check_paths(output, figure, page)
     request = request.completed()
     dt, stepper = request.step(), request.scheme()
@@ -133,7 +133,7 @@ def carry_out_tolerance(
     request: Request, asked: ToleranceRequest, *, workers: int | None, scheduler: str | None, output: Path | None,
     figure: Path | None, page: Path | None = None, as_json: bool,
 ) -> int:  # fmt: skip
-    """Run the tolerance study, write what is asked for, and print the result."""
+    """Run the tolerance study, write the requested files, and print the result."""
     _check_paths(output, figure, page)
     request = request.completed()
     dt, stepper = request.step(), request.scheme()

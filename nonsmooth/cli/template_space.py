@@ -54,7 +54,7 @@ def build(clearance: float = 0.5e-3, angle: float = 0.5, restitution: float = 0.
     # Loads; others are PointForce, Torque, Spring, Damper, TorsionSpring, Bushing and Load.
     model.add(Gravity(acceleration=(0.0, 0.0, -9.81)))
 
-    # Positions may be a rough guess: `return model.build(assemble=True)` closes the joints, and
+    # Positions may be an initial guess: `return model.build(assemble=True)` closes the joints, and
     # `model.build(assemble=model.ideal().assemble())` also starts with the ball in the middle of its socket.
     return model
 

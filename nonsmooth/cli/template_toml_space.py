@@ -15,7 +15,7 @@ TEXT_SPACE = """\
 
 name = "my mechanism"
 
-# Positions below are a rough guess: joints are closed by moving the bodies, with the ball in the middle of its socket.
+# Positions are an initial guess: joints are closed by moving the bodies, with the ball in the middle of its socket.
 # With `true` clearances are left as they are, with `false`, or without this line, nothing is moved.
 assemble = "centred"
 

@@ -1,4 +1,4 @@
-"""What runs say: functions of a trajectory that give arrays and tables.
+"""Diagnostics: functions of a trajectory that return arrays and tables.
 
 ======================  ==========================================================================
 `contact_intervals`     every stretch of contact: times, impulse, force, depth, speeds

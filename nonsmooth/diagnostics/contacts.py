@@ -1,4 +1,4 @@
-"""When surfaces touch, how hard, and how they part: the same questions for rigid and for compliant runs.
+"""Contact intervals, impulses and separation, for rigid and for compliant runs alike.
 
 Surfaces touch in a step in which they push on each other, impacts aside. An impact of a rigid run is a contact of no
 length.
@@ -30,7 +30,7 @@ NO_FORCE = 1e-12
 
 
 def contact_intervals(trajectory: Trajectory, contacts: Iterable[str] | None = None) -> NDArray[np.void]:
-    """Every stretch of contact, in order of time.
+    """All contact intervals, in order of time.
 
     Returns
     -------

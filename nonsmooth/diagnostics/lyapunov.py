@@ -1,4 +1,4 @@
-"""How fast neighbouring motions part: the largest Lyapunov exponent."""
+"""The rate at which neighbouring motions separate: the largest Lyapunov exponent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which contact mode a joint is in, and for how long."""
+"""Contact modes of a joint over time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STICKING, SLIPPING = 2, 3
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Timeline:
-    """Stretches of time in one mode each, in order, without gaps.
+    """Time intervals of one mode each, in order, without gaps.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Timeline:
 
 
 def mode_timeline(trajectory: Trajectory, name: str) -> Timeline:
-    """When a contact is open, closed (without friction), sticking or slipping; or how a slider stands in its guide.
+    """When a contact is open, closed (without friction), sticking or slipping; or how a slider touches its guide.
 
     A slider in a guide with clearance is free, touches at one corner (one-sided), at two opposite corners of different
     sides (crosswise), or with both corners of a side (face); what overlaps or a jammed slider does besides is other.

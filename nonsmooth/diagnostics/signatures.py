@@ -1,4 +1,4 @@
-"""How a rectangular slide touches its guide: with points, lines or planes, and on which of the four walls.
+"""Contact of a rectangular slide with its guide: at points, lines or planes, and on which of the four walls.
 
 A wall has four corners of the slide, two at each end. One that touches is a *point*, two beside each other a *line*,
 three or four a *plane*; the *signature* counts them over the four walls, as ``"1 line + 2 points"``. Modes are output:
@@ -118,7 +118,7 @@ def signatures(*, height: float, width: float, clearance: float, side_clearance:
 
 
 def signature_timeline(trajectory: Trajectory, name: str) -> Timeline:
-    """When a slide is free, and how it touches its guide otherwise, by signature.
+    """When a slide is free, and its kind of contact with the guide otherwise, by signature.
 
     A corner touches in a step in which it pushes, impacts aside, and in one in which its gap is within 1e-8 of its
     clearance at both ends of the step: of a plane that rests on four corners a solver may load two or three.

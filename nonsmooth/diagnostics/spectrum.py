@@ -1,4 +1,4 @@
-"""What a quantity oscillates with: its amplitude over frequency."""
+"""Amplitude spectrum of a quantity."""
 
 from __future__ import annotations
 

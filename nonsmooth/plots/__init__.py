@@ -1,9 +1,9 @@
-"""Figures of trajectories and studies; pyplot is left alone.
+"""Figures of trajectories and studies, without using pyplot.
 
 Functions of several panels return a `matplotlib.figure.Figure`. Those of one, `orbit`, `phase_portrait`,
 `poincare_section`, `bifurcation_diagram`, `mode_bars`, `amplitudes`, `impact_table`, take ``ax`` and return the
-`matplotlib.axes.Axes` that they draw into, so that they can stand side by side; ``axes.figure`` is theirs where none
-is given. `animation` makes a film.
+`matplotlib.axes.Axes` that they draw into, so that panels can be combined; without ``ax`` they create a figure,
+``axes.figure``. `animation` makes an animation.
 """
 
 from __future__ import annotations

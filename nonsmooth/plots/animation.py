@@ -103,7 +103,7 @@ class Animation:
 
 
 def check_format(path: Path) -> None:
-    """Raise InputError unless a film of this name can be written."""
+    """Raise InputError unless an animation of this name can be written."""
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
         raise InputError(f"An animation is a file {' or '.join(FORMATS)}, got {path.name!r}.")

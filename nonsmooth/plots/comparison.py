@@ -1,4 +1,4 @@
-"""Figures of comparisons between contact worlds."""
+"""Figures of comparisons between rigid and compliant contact."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SMALL = 0.05
 
 
 def comparison(found: Comparison) -> Figure:
-    """Motion, impulse, mean force and depth over time, and what each case is worth: depth, distance, cost.
+    """Motion, impulse, mean force and depth over time, and depth, distance and cost of each case.
 
     Drawn are the coordinate in which the cases differ most, over its range, and the contact with the largest impulse.
     """

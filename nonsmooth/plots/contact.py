@@ -1,4 +1,4 @@
-"""How the contacts of a run behave."""
+"""Contacts of a run over time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The card of a normal law: its force loop, what it returns, how deep it goes, and where it is meant to hold."""
+"""The card of a normal law: its force loop, delivered restitution, penetration, and range of validity."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def panels(trajectory: Trajectory, panels: Iterable[AnyPanel], exact: Exact | No
 
 
 def energy(trajectory: Trajectory) -> Figure:
-    """The balance of energy: energies and work, losses, and what remains unexplained."""
+    """The energy balance: energies and work, losses, and the remainder."""
     losses = [name for name in trajectory.energy.names if name.startswith("loss_")]
     chosen = (
         Panel("Energy", "", (("energy", "kinetic", "kinetic"), ("energy", "potential", "potential"))),

@@ -22,7 +22,7 @@ __all__ = ["orbit"]
 
 #: points of the path in all, as far as rows are fewer, and at most in one step
 POINTS, PER_STEP = 6000, 40
-#: share of the largest force below which surfaces do not press on each other
+#: share of the largest force below which a contact counts as unloaded
 PRESSING = 1e-9
 #: points of the clearance circle
 ROUND = 361
@@ -33,8 +33,8 @@ def orbit(
 ) -> Axes:
     """Draw the path of the journal's centre in its bearing, in the bearing's own frame.
 
-    The centre is free within the circle of the clearance. A rigid journal that presses on the bearing moves along the
-    circle, a compliant one beyond it, by the penetration; such stretches are drawn in a colour of their own. Impacts
+    The centre is free within the circle of the clearance. A loaded rigid journal moves along the
+    circle, a compliant one beyond it, by the penetration; contact intervals are drawn in a separate colour. Impacts
     are ticks outside the circle. Between rows the path follows `nonsmooth.diagnostics.motion.coordinates`.
 
     Parameters
@@ -107,7 +107,7 @@ def _window(trajectory: Trajectory, window: tuple[float, float] | None) -> tuple
 
 
 def _sampled(trajectory: Trajectory, joint: str, first: float, last: float) -> tuple[Array, NDArray[np.bool_]]:
-    """Times of points of the path, and for each stretch between two of them whether the surfaces press on each other.
+    """Times of points of the path, and for each interval between two of them whether the contact is loaded.
 
     Rows and the window's ends are among the times.
     """
@@ -155,7 +155,7 @@ def _draw_bearing(axis: Axes, clearance: float) -> None:
 
 
 def _draw_path(axis: Axes, e: Array, pressing: NDArray[np.bool_]) -> None:
-    """Stretches without break of contact or of flight, a line each."""
+    """Intervals of contact and of flight, a line each."""
     from matplotlib.collections import LineCollection
 
     ends = np.concatenate([[0], np.flatnonzero(np.diff(pressing)) + 1, [len(pressing)]])

@@ -1,7 +1,7 @@
 """Pictures of a mechanism in space: bodies, joints and contacts as lines and faces on matplotlib's axes of space.
 
 A body is drawn from its joints' points and its mass centre, with a small triad of its axes (x red, y green, z blue).
-One scene serves a sketch, with a single picture, and a film.
+One scene serves a sketch, with a single picture, and an animation.
 """
 
 from __future__ import annotations

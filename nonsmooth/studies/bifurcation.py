@@ -1,4 +1,4 @@
-"""How the long-run motion of a mechanism changes with a parameter."""
+"""Bifurcation diagrams: the long-term motion of a mechanism over a parameter."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Bifurcation:
         )
 
     def periods(self, tolerance: float, most: int | None = None) -> Array:
-        """After how many points each section repeats itself within `tolerance` (n,); 0 where it does not.
+        """Period of each section in points, within `tolerance` (n,); 0 where it is not periodic.
 
         Parameters
         ----------

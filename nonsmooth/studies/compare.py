@@ -1,9 +1,9 @@
-"""One mechanism in two contact worlds: the same questions to rigid and to compliant runs, on equal terms.
+"""Comparison of rigid and compliant contact for one mechanism, by the same metrics.
 
-- A compliant force is integrated over time, a rigid impulse taken as it is: `P_N` holds both.
+- A compliant force is integrated over time, a rigid impulse is used directly: both are in `P_N`.
 - Forces compare as means over stated windows of time; the impulse of a rigid impact is spread over its window.
-- A contact that lasts and an impact of no length are both stretches of contact, see `nonsmooth.diagnostics`.
-- Costs compare at equal error, each case against the truth of its own world.
+- A lasting contact and an impact without duration are both contact intervals, see `nonsmooth.diagnostics`.
+- Costs are compared at equal error, each case relative to an accurate solution with its own contact law.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Case:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What `compare` found.
+    """Result of `compare`.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class Comparison:
         return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)
 
     def lines(self) -> list[tuple[str, list[Any]]]:
-        """What matters of the table, a number per case; of contacts that with the largest impulse in the reference."""
+        """Main rows of the table, a number per case; of contacts the one with the largest impulse in the reference."""
         rows = [self.table[label] for label in self.labels]
         contact = max(rows[0]["impulse"], key=lambda key: self.table[self.reference]["impulse"][key])
         window = self.edges[1] - self.edges[0]
@@ -181,7 +181,7 @@ class Comparison:
         return [{"case": label} | _flat(self.table[label]) for label in self.labels]
 
     def to_dataset(self) -> xarray.Dataset:
-        """Everything as an `xarray.Dataset`: metrics by case, motions and impulses on a grid, all stretches of contact.
+        """Everything as an `xarray.Dataset`: metrics by case, motions and impulses on a grid, all contact intervals.
 
         Units and meanings are attributes.
         """

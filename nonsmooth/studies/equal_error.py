@@ -1,4 +1,4 @@
-"""Cost at equal error: each run is made as coarse as a stated error against its own truth allows.
+"""Cost at equal error: each run is made as coarse as a given error relative to its own reference allows.
 
 The truth of a case is its exact solution, or the same contact law stepped by another route at tolerances near
 round-off: event-driven of order 8 where contact is rigid, an explicit method of order 8 where it is compliant.
@@ -40,7 +40,7 @@ Run = Callable[[StepControl], Trajectory]
 class Cost:
     """What a run took; `error` [-] is its own, `wall` [s] the least of its repetitions, `setting` its step control.
 
-    `evaluations` counts those of the equations of motion, and programs solved where the stepper poses programs.
+    `evaluations` counts those of the equations of motion, and programs solved where the stepper formulates programs.
     """
 
     setting: str
@@ -59,7 +59,7 @@ def converged(
     system: System, contact: Rigid | Compliant, dt: float | StepControl, parameters: Mapping[str, float] | None,
     t_end: float,
 ) -> Trajectory:  # fmt: skip
-    """The truth of a case that has no exact solution."""
+    """The reference of a case without an exact solution."""
     from nonsmooth.solvers.initial_value import Dop853
     from nonsmooth.steppers.compliant import CompliantDae
     from nonsmooth.steppers.event_driven import EventDriven
@@ -158,5 +158,5 @@ def cost_of(run: Run, setting: StepControl, first: Trajectory, error: float, rep
 
 
 def own_error(run: Trajectory, truth: Motion, scale: Array) -> float:
-    """Distance of a run to its truth at its own rows, where it claims to be right."""
+    """Distance of a run to its reference at its own rows."""
     return scaled_distance(Motion.of_run(run), truth, run.t, scale)

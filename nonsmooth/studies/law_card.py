@@ -1,4 +1,4 @@
-"""What a compliant normal law does in a free impact: force loop, delivered restitution, depth, and its limits."""
+"""Card of a compliant normal law: force loop in a free impact, delivered restitution, depth, range of validity."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Validity:
 
 @dataclass(frozen=True, eq=False)
 class LawCard:
-    """What a law does; `str` of it is a table, `nonsmooth.plots.law_card` a figure.
+    """Behaviour of a law in a free impact; `str` of it is a table, `nonsmooth.plots.law_card` a figure.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ def lyapunov(
     with the difference of coordinates as a displacement, dq = B(q) du: in the plane du = dq. The exponent does not
     depend on it. A first neighbour lies in a random direction, with joints closed.
 
-    Two neighbours strike a wall at times that differ by about their distance over their speed. Steps must resolve that
+    Neighbouring motions impact at times that differ by about their distance over their speed. Steps must resolve that
     difference, since it carries the growth: hence landing, events or compliant contact. With constant steps both
     strike in the same step, and what is left of the growth has little to do with the mechanism's.
 

@@ -1,4 +1,4 @@
-"""What a study keeps of each run: a number or a few, by name or by a function of the trajectory."""
+"""Metrics that a study stores of each run: one or several numbers, by name or by a function of the trajectory."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _hits(run: Trajectory, contacts: tuple[str, ...]) -> NDArray[np.void]:
     return run.impacts[np.isin(run.impacts["contact"], contacts)]
 
 
-#: metrics that can be asked for by name, ``"impulse"`` or ``"final:slider.x"``
+#: metrics available by name, ``"impulse"`` or ``"final:slider.x"``
 NAMED: dict[str, Named] = {
     "final": Named(
         "coordinate", "", "at the end", lambda run, name: float(_column(run, name)[-1]), Batch((), _ends)
@@ -178,7 +178,7 @@ NAMED: dict[str, Named] = {
 
 
 def metrics_of(given: Metrics, system: System) -> tuple[Metric, ...]:
-    """The metrics asked for, checked against the names of the system.
+    """The requested metrics, checked against the names of the system.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A run and an exact solution, asked the same questions."""
+"""A common interface to a run and to an exact solution."""
 
 from __future__ import annotations
 

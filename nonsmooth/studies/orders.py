@@ -1,4 +1,4 @@
-"""What `step_size` gives back: measures over levels of steps, and fitted orders."""
+"""Results of `step_size`: measures over levels of steps, and fitted orders."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Bounds:
 
 @dataclass(frozen=True, eq=False)
 class StepSizes:
-    """What `step_size` found: a `Series` per case and, with landing, the `Bounds`."""
+    """Result of `step_size`: a `Series` per case and, with landing, the `Bounds`."""
 
     series: tuple[Series, ...]
     bounds: Bounds | None

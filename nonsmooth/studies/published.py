@@ -1,4 +1,4 @@
-"""A problem beside its source: known facts, runs of the published cases in both contact worlds, the printed numbers."""
+"""Comparison of a problem with its source: known facts, published cases with rigid and compliant contact."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["FACTS", "PublishedRuns", "published"]
 
 Setting = tuple["Stepper", "float | StepControl"]
 
-#: stepper and step of each contact world
+#: stepper and step for rigid and for compliant contact
 WORLDS: dict[str, Setting] = {
     "rigid": (EventDriven(), ErrorControl(rtol=1e-9, atol=1e-11, dt_min=1e-6, dt_max=1e-2)),
     "compliant": (CompliantDae(solver=Dop853()), ErrorControl(rtol=1e-8, atol=1e-10, dt_min=1e-6, dt_max=1e-2)),
@@ -48,7 +48,7 @@ SIZES = {"deg": np.pi / 180, "deg/s": np.pi / 180, "deg/s^2": np.pi / 180, "mN s
 
 @dataclass(frozen=True, eq=False)
 class PublishedRuns:
-    """What `published` found.
+    """Result of `published`.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def published(
     progress: Callable[[str, float], None] | None = None,
     **arguments: Any,
 ) -> PublishedRuns:
-    """Measure the facts that are known of a problem, run the cases that its source publishes, measure what it prints.
+    """Measure the known facts of a problem, run the cases of its source, and measure the quantities printed there.
 
     Errors are relative to the mechanism with ideal joints (ideal twin) at the same times. Where a measure has no rate,
     its maximum is over all rows. Accelerations, and forces by them, are those of an instant, on either side of each

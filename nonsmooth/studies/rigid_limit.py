@@ -1,4 +1,4 @@
-"""Compliant contact towards rigid contact: what a stiffness is worth, and what it costs."""
+"""Convergence of compliant to rigid contact with increasing stiffness, and its cost."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FITTED = 3
 
 @dataclass(frozen=True, eq=False)
 class RigidLimit:
-    """What `rigid_limit` found, over the stiffness.
+    """Result of `rigid_limit`, over the stiffness.
 
     Parameters
     ----------

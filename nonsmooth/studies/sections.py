@@ -1,4 +1,4 @@
-"""Points of the long-run motion over one parameter of a mechanism: what `bifurcation` collects."""
+"""Points of the long-term motion over one parameter of a mechanism, as collected by `bifurcation`."""
 
 from __future__ import annotations
 

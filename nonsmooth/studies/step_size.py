@@ -1,8 +1,8 @@
-"""What a step size buys: error, gap violation, energy and cost of steppers over their steps, and their orders.
+"""Error, gap violation, energy and cost of steppers over the step size, and their orders of convergence.
 
-With impacts the error of one step size scatters, as it depends on where the grid meets the impacts. What has an order
-is the envelope: the largest error over several jittered step sizes per level. Errors are means over time; the largest
-error of a velocity that jumps does not converge at all.
+With impacts the error of one step size scatters, as it depends on the position of impacts in the grid. Only the
+envelope has an order: the largest error over several jittered step sizes per level. Errors are means over time; the
+largest error of a velocity that jumps does not converge at all.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One mechanism with many values of its parameters: runs kept as they finish, and a dataset of their metrics."""
+"""Parameter sweep of one mechanism: runs are saved as they finish, their metrics form a dataset."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""From the tolerances of parts to the spread of what a mechanism does, and back: the largest clearance that will do.
+"""From the tolerances of parts to the scatter of an output, and back: the largest admissible clearance.
 
-The statement about a scale s of the clearances' distributions is: with a confidence gamma, at least a share p of all
-mechanisms so made keep the output within its limit. Of n independent runs let k keep it. The share is then at least the
-bound of Clopper and Pearson, the 1 - gamma quantile of a beta distribution with k and n - k + 1; exact for every n and
-every distribution. Equivalent is the order statistic whose rank r is the least with P(Binomial(n, p) < r) >= gamma: it
-exceeds the p-quantile of the output with confidence gamma. Scales are tested in a fixed order, from the smallest, each
-with runs of its own, up to the first that fails; so that the confidence holds for all scales that passed together, and
-for the largest of them, without a correction for their number.
+The statement about a scale s of the clearances' distributions is: with a confidence gamma, the output is within its
+limit for at least a fraction p of all mechanisms. Let k of n independent runs be within the limit. The fraction is then
+at least the bound of Clopper and Pearson, the 1 - gamma quantile of a beta distribution with k and n - k + 1; exact for
+every n and every distribution. Equivalent is the order statistic whose rank r is the least with P(Binomial(n, p) < r)
+>= gamma: it exceeds the p-quantile of the output with confidence gamma. Scales are tested in a fixed order, from the
+smallest, each with runs of its own, up to the first that fails; so that the confidence applies to all accepted scales
+together, and to the largest of them, without a correction for their number.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FACTORS = tuple(round(0.1 * i, 1) for i in range(1, 11))
 
 @dataclass(frozen=True, eq=False)
 class Tolerance:
-    """What `tolerance` found.
+    """Result of `tolerance`.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Tolerance:
 
     @property
     def largest(self) -> dict[str, float]:
-        """Largest value of each clearance that keeps the limit; not a number if not even the smallest scale does."""
+        """Largest admissible value of each clearance; NaN if even the smallest scale is not accepted."""
         values = self.widest[self.passed - 1] if self.passed else np.full(len(self.scaled), math.nan)
         return dict(zip(self.scaled, values.tolist(), strict=True))
 
@@ -172,7 +172,7 @@ def tolerance(
     scheduler: str | None = None,
     progress: Callable[[str, float], None] | None = None,
 ) -> Tolerance:
-    """Distribution of an output from those of clearances, and the largest clearances that keep it within a limit.
+    """Distribution of an output from those of clearances, and the largest clearances for which it is within a limit.
 
     Parameters
     ----------
