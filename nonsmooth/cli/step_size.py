@@ -122,7 +122,7 @@ def _case(
 
     word, _, how = name.partition(":")
     if how not in ("", "landing"):
-        raise InputError(f"--stepper {name}: after the colon stands landing or nothing.")
+        raise InputError(f"--stepper {name}: after the colon only landing is accepted.")
     stepper = steppers.by_name(word)()
     contact = _contact(problem, arguments)
     label = word if not how else f"{word}, landing"

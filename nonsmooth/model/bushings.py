@@ -92,9 +92,9 @@ class Bushing(Force):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.dimensions == (3,) and self.angle != 0.0:
-            raise self.error("angle is of the plane; in space quaternion stands in its place.")
+            raise self.error("angle is for planar models; in space give quaternion instead.")
         if self.dimensions == (2,) and self.quaternion is not None:
-            raise self.error("quaternion is of space; in the plane angle stands in its place.")
+            raise self.error("quaternion is for spatial models; in the plane give angle instead.")
 
     @property
     def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
@@ -122,7 +122,7 @@ class Bushing(Force):
             found = [value for label, value in numbers.items() if label == name or label.rpartition("_")[0] == name]
             if found and len(found) != length:
                 word = {2: "the plane", 3: "space"}[size]
-                raise self.error(f"{name} takes {length} number(s) in {word}, as stiffness says, got {len(found)}.")
+                raise self.error(f"{name} takes {length} number(s) in {word}, like stiffness, got {len(found)}.")
             parts[name] = found or [0.0] * length
         for matrix, names in (("stiffness", tuple(lengths)[:3]), ("damping", tuple(lengths)[3:])):
             moments = np.array(ca.DM(_matrix(*(ca.DM(parts[name]) for name in names))))

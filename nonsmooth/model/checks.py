@@ -108,7 +108,7 @@ def check_rates(system: System, directions: Directions, rates: Array) -> None:
         if not others:
             raise ModelError(
                 f'The constraint "{names[row]}" moves no body and cannot follow its motion of {unmet:.6g} {unit}/s at '
-                "the start; remove it, or hold the motion still."
+                "the start; remove it, or make the motion constant."
             )
         listed = str(Redundant(names[row], tuple(names[k] for k in others)))
         raise ModelError(

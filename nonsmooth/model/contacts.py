@@ -56,11 +56,7 @@ class Contact(Element):
         if missing:
             raise self.error(
                 f"its law {self.contact!r} needs {' and '.join(missing)}, which this contact has not; "
-                + (
-                    "give its radius and, where asked for, its length."
-                    if hasattr(self, "radius")
-                    else "use another law."
-                )
+                + ("give its radius and, if required, its length." if hasattr(self, "radius") else "use another law.")
             )
 
     def numbers(self) -> dict[str, float]:
@@ -118,7 +114,7 @@ class Contact(Element):
 
     def touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
         """Where each gap of a contact in space closes: a point and a normal, smooth as `gaps`."""
-        raise TypeError(f"{type(self).__name__} does not say where it touches.")
+        raise TypeError(f"{type(self).__name__} does not define its contact points.")
 
     def true_touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
         """The same of surfaces that penetrate each other; need not exist where contacts are open."""
@@ -215,7 +211,7 @@ class PointPlane(FreeContact):
 
     def __post_init__(self) -> None:
         if self.normal is not None and self.direction != 0.0:
-            raise self.error("direction is of the plane; the normal stands in its place.")
+            raise self.error("direction is for planar models; in space give normal instead.")
         self._fill_origin("at_a", "at_b")
         super().__post_init__()
 

@@ -229,7 +229,7 @@ class Prismatic(Joint):
         if self.axis_a is None and self.quaternion is not None:
             raise self.error("quaternion is given without axis_a; give axis_a in space, angle in the plane.")
         if self.axis_a is not None and (self.direction != 0.0 or self.angle != 0.0):
-            raise self.error("direction and angle are of the plane; beside axis_a give quaternion in their place.")
+            raise self.error("direction and angle are for planar models; with axis_a give quaternion instead.")
         self._fill_origin("at_a", "at_b")
         super().__post_init__()
 
@@ -292,7 +292,7 @@ class PointOnLine(Joint):
 
     def __post_init__(self) -> None:
         if self.axis_a is not None and self.direction != 0.0:
-            raise self.error("direction is of the plane; axis_a stands in its place.")
+            raise self.error("direction is for planar models; in space give axis_a instead.")
         self._fill_origin("at_a", "at_b")
         super().__post_init__()
 
@@ -354,7 +354,7 @@ class Fixed(Joint):
 
     def __post_init__(self) -> None:
         if self.quaternion is not None and self.angle != 0.0:
-            raise self.error("angle is of the plane; the quaternion stands in its place.")
+            raise self.error("angle is for planar models; in space give quaternion instead.")
         self._fill_origin("at_a", "at_b")
         super().__post_init__()
 

@@ -45,7 +45,7 @@ def amplitudes(
     """
     f, A = found.frequency[1:], found.amplitude[1:]
     if not np.any(A > 0):
-        raise InputError(f"{found.name} is constant; its spectrum holds the mean alone.")
+        raise InputError(f"{found.name} is constant; its spectrum contains only the mean.")
     axis = own_axes(ax, 5.6, 3.2)
     end = float(f[-1]) if highest is None else highest
     if base is not None:

@@ -86,7 +86,7 @@ def sensitivity(
     )  # fmt: skip
     failed = [message for message in found["message"].values if message]
     if failed:
-        raise InputError(f"{len(failed)} of {len(design)} runs failed, so that variances cannot be told: {failed[0]}")
+        raise InputError(f"{len(failed)} of {len(design)} runs failed, so there are no variances: {failed[0]}")
     indices = analysis.analyze(problem, found["output"].values, calc_second_order=False, seed=seed)
     about = {"units": "-"}
     return xarray.Dataset(

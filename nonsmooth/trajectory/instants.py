@@ -206,5 +206,5 @@ def _law(run: Trajectory, origin: Origin) -> Law:
     from nonsmooth.trajectory.rigid_instants import RigidLaw
 
     if not np.all(np.isfinite(run.v.array)):
-        raise InputError("The run holds velocities that are not finite; there are no forces to find at its rows.")
+        raise InputError("The run contains velocities that are not finite; forces cannot be computed at its rows.")
     return RigidLaw(run, origin)

@@ -220,7 +220,7 @@ def test_functions_that_can_be_called_with_a_time_are_taken(torque: Callable[[An
     [
         (
             lambda: Bushing("it", "a", "b", stiffness=(1.0, 1.0), rotational_stiffness=(1.0, 1.0, 1.0)),
-            r"rotational_stiffness takes 1 number\(s\) in the plane, as stiffness says, got 3",
+            r"rotational_stiffness takes 1 number\(s\) in the plane, like stiffness, got 3",
         ),
         (
             lambda: Bushing("it", "a", "b", stiffness=(1.0, 1.0), rotational_stiffness=1.0, coupling=(2.0, 0.0, 0.0)),
@@ -232,7 +232,7 @@ def test_functions_that_can_be_called_with_a_time_are_taken(torque: Callable[[An
         ),
         (
             lambda: Bushing("it", "a", "b", stiffness=(1.0,) * 3, rotational_stiffness=(1.0,) * 3, angle=0.2),
-            "angle is of the plane; in space quaternion stands in its place",
+            "angle is for planar models; in space give quaternion",
         ),
         (
             lambda: TorsionSpring("it", "a", "b", stiffness=1.0, quaternion=(1.0, 0.0, 0.0, 0.0)),
@@ -253,7 +253,7 @@ def test_functions_that_can_be_called_with_a_time_are_taken(torque: Callable[[An
         (lambda: spatial(PointOnLine("it", "a", "b")), "it is planar.*in space give axis_a"),
         (
             lambda: PointOnLine("it", "a", "b", direction=0.3, axis_a=(1.0, 0.0, 0.0)),
-            "direction is of the plane; axis_a stands in its place",
+            "direction is for planar models; in space give axis_a",
         ),
     ],
 )

@@ -177,7 +177,7 @@ def test_a_ball_that_slides_rolls_after_two_sevenths_of_v_over_mu_g() -> None:
     [
         (PointPlane, {"normal": (0.0, 0.0, 0.0)}, r'PointPlane "it": normal must be a direction, a vector that is not'),
         (PointPlane, {"normal": (0.0, 1.0)}, "normal takes 3 components, got 2"),
-        (PointPlane, PLANE | {"direction": 1.0}, "direction is of the plane; the normal stands in its place"),
+        (PointPlane, PLANE | {"direction": 1.0}, "direction is for planar models; in space give normal"),
         (PointPlane, PLANE | {"at_a": (0.0, 1.0)}, "at_a takes 3 components in a spatial model"),
         (SpherePlane, PLANE | {"radius": 0.0}, r"radius must be a positive number \[m\], got 0.0"),
         (BoxPlane, PLANE | {"edges": (1.0, 1.0, -1.0)}, r"edges_z must be a positive number \[m\], got -1.0"),
