@@ -1,4 +1,4 @@
-"""The problems P1 to P4: ours, the hand-written limit of each, and what the end of a run is judged by."""
+"""The problems P1 to P4: ours, the hand-written limit of each, and the final value that is compared."""
 
 from __future__ import annotations
 

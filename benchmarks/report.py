@@ -72,7 +72,7 @@ def _costs(rows: Sequence[Row]) -> Table:
 
 
 def _exactness(rows: Sequence[Row]) -> Table:
-    headings = ("what", "dt [s]", "violation [m]", "MuJoCo's", "judged by", "error", "limit's", "MuJoCo's")
+    headings = ("what", "dt [s]", "violation [m]", "MuJoCo's", "compared", "error", "limit's", "MuJoCo's")
     cells = [
         (
             row.title,

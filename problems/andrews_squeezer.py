@@ -68,7 +68,7 @@ PANELS = (
     ("Angle of K1", "deg", (("q", "k1.angle", "K1"),)),
     ("Angular velocities", "rad/s", tuple(("v", f"k{i}.angle", f"K{i}") for i in (1, 2, 4, 6))),
     (
-        "Forces that hold K2, mean of the steps",
+        "Forces on K2, means over steps",
         "N",
         tuple(("reaction", f"k2-{pin}.{axis}", f"{pin.upper()}, {axis}") for pin in PINS for axis in "xy"),
     ),
@@ -147,7 +147,7 @@ def squeezer(angles: Mapping[str, float], rates: Mapping[str, float]) -> Model:
     panels=PANELS,
 )
 def andrews_squeezer() -> Model:
-    """Andrews' squeezing mechanism: K1 turns about O under a constant torque and moves K2, whose end E three arms hold.
+    """Andrews' squeezing mechanism: K1 rotates under a constant torque and moves K2, to whose end three arms connect.
 
     K3 turns about B, with a spring from C to its corner D; K4 hangs on K5, K6 on K7, and both of these turn about A.
     Within the 0.03 s of the benchmark K1 turns two and a half times and reaches 1140 rad/s. The angles of the bodies

@@ -1,4 +1,4 @@
-"""Bennett's linkage: four bars in space whose joints hold more than they need to, and yet it moves."""
+"""Bennett's linkage: four bars in space, overconstrained and yet movable."""
 
 from __future__ import annotations
 
@@ -92,9 +92,10 @@ def bennett(
 ) -> Model:
     """Bennett's overconstrained linkage: four bars on hinges in space, opposite ones equal, a/sin(alpha) = b/sin(beta).
 
-    Four revolute joints hold 20 of the 18 velocities of three bars. Under Bennett's condition three rows depend on the
-    others, and the linkage moves with one degree of freedom. Its motion is unique and keeps its energy; reactions are
-    not unique, since such joints can be prestressed: a run reports one set of many. There are no contacts.
+    Four revolute joints impose 20 constraints on the 18 velocities of three bars. Under Bennett's condition three rows
+    depend on the others, and the linkage moves with one degree of freedom. Its motion is unique and keeps its energy;
+    reactions are not unique, since such joints can be prestressed: a run reports one set of many. There are no
+    contacts.
 
     Parameters
     ----------

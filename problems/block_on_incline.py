@@ -30,12 +30,12 @@ ORIGINS = {
     "block.inertia": Provenance(
         MASS * (HALF_LENGTH**2 + HALF_HEIGHT**2) / 3.0, "kg m^2", "assumed", "homogeneous, 0.2 m x 0.1 m"
     ),
-    "left.restitution": Provenance(0.0, "-", "assumed", "nothing strikes"),
+    "left.restitution": Provenance(0.0, "-", "assumed", "no impacts"),
     "left.friction": Provenance(0.4, "-", "assumed", "textbook value"),
-    "right.restitution": Provenance(0.0, "-", "assumed", "nothing strikes"),
+    "right.restitution": Provenance(0.0, "-", "assumed", "no impacts"),
     "right.friction": Provenance(0.4, "-", "assumed", "textbook value"),
     "gravity.acceleration_y": Provenance(-GRAVITY, "m/s^2", "assumed", "standard value"),
-    "restitution": Provenance(0.0, "-", "assumed", "nothing strikes"),
+    "restitution": Provenance(0.0, "-", "assumed", "no impacts"),
     "friction": Provenance(0.4, "-", "assumed", "textbook value"),
 }
 

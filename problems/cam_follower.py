@@ -1,4 +1,4 @@
-"""An eccentric cam under a sprung follower, which leaves the cam above some speed and strikes it on its return."""
+"""An eccentric cam under a sprung follower, which leaves the cam above some speed and impacts on its return."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def cam_follower(contact: Rigid | Compliant = RIGID, follower: str = "flat", spe
     """Eccentric circular cam that turns at constant speed under a follower on a spring.
 
     It starts at the lowest position. Above `lift_off_speed` the spring and the weight cannot keep the follower on the
-    cam over the top: it flies and strikes the cam on its way down, or on its next way up.
+    cam over the top: it flies and impacts on the cam on its way down, or on its next way up.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A chain of links in loose bearings, hanging straight and tight: as many loaded contacts as links."""
+"""A straight hanging chain of links in bearings with clearance: as many loaded contacts as links."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ PANELS = (
     panels=PANELS,
 )
 def chain(n: int = 4, contact: Rigid | Compliant = PLASTIC, speed: float = 1.0) -> Model:
-    """Chain of equal links in loose bearings, hanging straight and tight and turning about the first bearing.
+    """Straight hanging chain of equal links in bearings with clearance, rotating about the first bearing.
 
     Each journal lies on the lowest point of its bearing, so that all contacts are closed and loaded from the start, and
     the velocities are those of one rigid body. In this position nothing accelerates but towards the first bearing, and

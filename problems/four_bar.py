@@ -217,8 +217,8 @@ def four_bar(
     """Four-bar linkage of Akhadkar, Acary and Brogliato, with clearance in selected joints.
 
     The crank starts upright, the journals in the middle of their bearings, the velocities those of the ideal linkage.
-    A free crank falls over; a driven one keeps its speed. Until the first contact nothing holds what hangs in a loose
-    joint, so the time of that contact does not depend on the contact law.
+    A free crank falls over; a driven one keeps its speed. Until the first contact no force acts in a joint with
+    clearance, so that the time of that contact does not depend on the contact law.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ ORIGINS = {
     "bearing.radius": Provenance(RADIUS, "m", "assumed", "round value"),
     "bearing.length": Provenance(LENGTH, "m", "assumed", "twice the diameter"),
     "gravity.acceleration_z": Provenance(-GRAVITY, "m/s^2", "assumed", "standard value"),
-    "restitution": Provenance(0.0, "-", "assumed", "nothing strikes"),
+    "restitution": Provenance(0.0, "-", "assumed", "no impacts"),
     "friction": Provenance(0.1, "-", "assumed", "no influence at rest"),
 }
 

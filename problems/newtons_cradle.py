@@ -40,9 +40,9 @@ ORIGINS = {
 
 
 def struck_together(balls: int, restitution: float) -> Array:
-    """Speeds after the first of some touching balls at rest is struck with speed 1, by Newton's law for all at once.
+    """Velocities after a ball of speed 1 impacts on balls at rest in contact, by Newton's law for all at once.
 
-    The struck pair departs at e, all balls behind stay together: -((n - 1) e - 1)/n for the striking ball and
+    The impacting pair separates at e, all balls behind stay together: -((n - 1) e - 1)/n for the impacting ball and
     (1 + e)/n for the others. Three balls and e = 1 give -1/3, 2/3, 2/3: energy and momentum as they were.
 
     >>> struck_together(3, 1.0).round(4)
@@ -82,7 +82,7 @@ PANELS = (
 def newtons_cradle(
     balls: int = 5, lifted: int = 1, angle: float = 0.5, spacing: float = 0.0, contact: Rigid = ELASTIC
 ) -> Model:
-    """Newton's cradle: equal balls on strings, of which the first are lifted and let go.
+    """Newton's cradle: equal balls on strings, of which the first are lifted and released.
 
     The impact of several balls is not unique in rigid mechanics: momentum, energy and the gap rates of Newton's law
     leave room for many answers. With touching balls (`spacing` 0) Newton's law, taken for all contacts at once as in

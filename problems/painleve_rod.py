@@ -1,4 +1,4 @@
-"""Painlevé's rod: a slender rod that slides on a rough plane."""
+"""Painlevé's rod: a slender rod that slides on a plane with friction."""
 
 from __future__ import annotations
 
@@ -88,7 +88,9 @@ class PainleveRod:
     def force(self) -> float:
         """Normal force [N] at the start, below the limit."""
         if self.mobility <= 0.0:
-            raise InputError(f"No finite force holds the tip with friction {self.friction:g}, above {self.limit:g}.")
+            raise InputError(
+                f"No contact force exists at the tip for friction {self.friction:g}, above {self.limit:g}."
+            )
         return MASS * GRAVITY / self.mobility
 
     @property
@@ -116,7 +118,7 @@ def _check(angle: float, speed: float) -> None:
     panels=PANELS,
 )
 def painleve_rod(angle: float = STEEPEST, speed: float = 3.0, contact: Rigid = ROUGH) -> Model:
-    """Painlevé's slender rod on a rough plane, pushed along with its lower tip ahead, as chalk on a board.
+    """Painlevé's slender rod on a plane with friction, pushed with its lower tip ahead, as chalk on a board.
 
     Above the friction `PainleveRod.limit` (4/3 at the angle atan 2, more at others) friction presses the tip into the
     plane faster than the normal force lifts it: accelerations and finite forces that obey Coulomb's law do not exist.

@@ -39,7 +39,7 @@ ORIGINS = {
     "guide.height": Provenance(HEIGHT, "m", "assumed", "of the slide"),
     "guide.width": Provenance(WIDTH, "m", "assumed", "of the slide"),
     "gravity.acceleration_z": Provenance(-GRAVITY, "m/s^2", "assumed", "standard value"),
-    "restitution": Provenance(0.0, "-", "assumed", "nothing strikes"),
+    "restitution": Provenance(0.0, "-", "assumed", "no impacts"),
     "friction": Provenance(0.1, "-", "assumed", "0, 0.1 and 0.3 are tested"),
 }
 

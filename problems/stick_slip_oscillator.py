@@ -38,12 +38,12 @@ ORIGINS = {
     "belt.mass": Provenance(1.0, "kg", "assumed", "no influence: the belt is driven"),
     "belt.inertia": Provenance(1.0, "kg m^2", "assumed", "no influence: the belt does not turn"),
     "spring.stiffness": Provenance(STIFFNESS, "N/m", "assumed", "round value: 10 rad/s"),
-    "left.restitution": Provenance(0.0, "-", "assumed", "nothing strikes"),
+    "left.restitution": Provenance(0.0, "-", "assumed", "no impacts"),
     "left.friction": Provenance(0.3, "-", "assumed", "textbook value"),
-    "right.restitution": Provenance(0.0, "-", "assumed", "nothing strikes"),
+    "right.restitution": Provenance(0.0, "-", "assumed", "no impacts"),
     "right.friction": Provenance(0.3, "-", "assumed", "textbook value"),
     "gravity.acceleration_y": Provenance(-GRAVITY, "m/s^2", "assumed", "standard value"),
-    "restitution": Provenance(0.0, "-", "assumed", "nothing strikes"),
+    "restitution": Provenance(0.0, "-", "assumed", "no impacts"),
     "friction": Provenance(0.3, "-", "assumed", "textbook value"),
 }
 

@@ -42,7 +42,7 @@ ORIGINS = {
     "ball.inertia_xx": Provenance(KAPPA * MASS * RADIUS**2, "kg m^2", "assumed", "homogeneous ball"),
     "table.mass": Provenance(1.0, "kg", "assumed", "no influence: the table is driven"),
     "table.inertia_zz": Provenance(TABLE[2], "kg m^2", "assumed", "no influence: the table is driven"),
-    "floor.restitution": Provenance(0.0, "-", "assumed", "nothing strikes"),
+    "floor.restitution": Provenance(0.0, "-", "assumed", "no impacts"),
     "floor.friction": Provenance(0.3, "-", "assumed", "enough to roll: 2/7 speed velocity/g = 0.04 is needed"),
     "gravity.acceleration_z": Provenance(-GRAVITY, "m/s^2", "assumed", "standard value"),
 }

@@ -63,7 +63,7 @@ Scheduler = Annotated[
 Drawing = Annotated[Path | None, typer.Option("--figure", help="Figure to write (.png, .pdf, .svg).")]
 Page = Annotated[Path | None, typer.Option("--report", help="Page to write (.html).")]
 Output = Annotated[Path | None, typer.Option("--output", help="Dataset to write (NetCDF, .nc).")]
-AsJson = Annotated[bool, typer.Option("--json", help="Standard output holds one JSON object and nothing else.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write a single JSON object to standard output.")]
 DISTRIBUTION = "NAME=LOW:HIGH, NAME=LOW:HIGH:log, or NAME=normal:MEAN:SD, cut at three SD"
 
 

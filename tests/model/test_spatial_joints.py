@@ -364,7 +364,7 @@ def test_placements_give_the_primitives_as_plain_functions() -> None:
         ),
         (lambda: Fixed("it", "a", "b", quaternion=(1, 0, 0, 0), angle=0.1), "angle is for planar models"),
         (lambda: Prismatic("it", "a", "b", quaternion=(1, 0, 0, 0)), "quaternion is given without axis_a; give axis_a"),
-        (lambda: Prismatic("it", "a", "b", axis_a=(1, 0, 0), direction=0.2), "direction and angle are for planar models"),
+        (lambda: Prismatic("it", "a", "b", axis_a=(1, 0, 0), direction=0.2), "direction and angle are for planar"),
         (lambda: Screw("it", "a", "b", axis_a=(0, 0, 1), pitch=0.0), "a screw of pitch zero is a Revolute joint"),
         (lambda: Distance("it", "a", "b", length=0.0), r"length must be a positive number \[m\], got 0.0"),
     ],

@@ -47,5 +47,5 @@ def test_bad_values_are_named():
         painleve_rod(angle=0.0)
     with pytest.raises(InputError, match="speed must be a positive number"):
         painleve_rod(speed=-1.0)
-    with pytest.raises(InputError, match="No finite force holds the tip with friction 1.5, above 1.33"):
+    with pytest.raises(InputError, match="No contact force exists at the tip for friction 1.5, above 1.33"):
         _ = PainleveRod(atan(2.0), 1.5, 1.0).force
