@@ -122,7 +122,7 @@ def revolute_clearance() -> Figure:
 
 
 def concepts() -> Figure:
-    """From a model to its plots: what is what, and what leads from one to the next."""
+    """From a model to its plots: the classes and the steps between them."""
     figure, axis = _canvas(7.6, 3.3, (0.0, 15.2), (0.0, 6.6))
     axis.add_patch(
         FancyBboxPatch((8.15, 0.3), 6.7, 4.25, boxstyle="round,pad=0,rounding_size=0.2", fc="#F7F7F7", ec=FAINT, lw=0.7)
@@ -130,11 +130,11 @@ def concepts() -> Figure:
     axis.text(11.5, 0.5, "once per step, in simulate()", fontsize=8, ha="center", va="bottom", color=FAINT)
     boxes = {
         "model": (1.5, 5.6, "symbols: bodies, joints,\nclearances, laws, loads", BODY),
-        "system": (5.5, 5.6, "frozen: M, h, g, g_N, ...\nof (t, q, v, p)", BODY),
-        "formulation": (9.5, 5.6, "what this stepper\nmakes of the system", BODY),
+        "system": (5.5, 5.6, "immutable: M, h, g, g_N, ...\nof (t, q, v, p)", BODY),
+        "formulation": (9.5, 5.6, "time discretisation\nof the system", BODY),
         "step problem": (13.2, 3.6, "QP, LCP, MPCC, friction,\nor initial value", OTHER),
-        "solver": (13.2, 1.6, "answers; judged by the\nprogram's own residual", OTHER),
-        "step": (9.8, 1.6, "state, impulses, the\nlength really taken", OTHER),
+        "solver": (13.2, 1.6, "solution accepted by the\nprogram's own residual", OTHER),
+        "step": (9.8, 1.6, "state, impulses, the\nactual step size", OTHER),
         "trajectory": (5.5, 1.6, "labelled columns and\ncertificate", BODY),
         "studies": (1.5, 3.05, "many trajectories,\none table", BODY),
         "plots": (1.5, 0.75, "axes", BODY),
