@@ -17,6 +17,7 @@ from nonsmooth.model.checks import check_start
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.system import System
+from nonsmooth.settings import is_count, is_number, shown
 from nonsmooth.simulate import simulate
 from nonsmooth.step_control import ConstantStep, Landing, StepControl, step_control
 from nonsmooth.steppers.base import Stepper
@@ -35,6 +36,8 @@ METRICS: dict[str, tuple[str | None, str, str]] = {
     "complementarity": (None, "1", "worst natural map"),
     "motion_residual": (None, "1", "worst scaled residual"),
 }
+#: threads at most
+MOST_THREADS = 4096
 #: those for which each step's end is looked at
 OBSERVED = {"gap_violation", "joint_violation"}
 
@@ -94,7 +97,7 @@ def simulate_batch(
     array([-1.e-05, -2.e-05])
     """
     begin = time.perf_counter()
-    control = _checked(system, record, metrics, step_control(dt), t_end)
+    control = _checked(system, record, metrics, step_control(dt), t_end, threads)
     values = _values(system, parameters)
     # rows of friction exist if any run has friction, as in the single run of each
     rough = np.any(_friction(system, values) > 0, axis=1)
@@ -165,7 +168,9 @@ def _again(
         ends[name][k] = getattr(run.certificate, name)
 
 
-def _checked(system: Any, record: str, metrics: Sequence[str], control: Any, t_end: float) -> ConstantStep | Landing:
+def _checked(
+    system: Any, record: str, metrics: Sequence[str], control: Any, t_end: float, threads: int | None
+) -> ConstantStep | Landing:
     if not isinstance(system, System):
         raise InputError(f"simulate_batch takes a System, got {type(system).__name__}; make one with Model.build().")
     if record != "end":
@@ -177,13 +182,17 @@ def _checked(system: Any, record: str, metrics: Sequence[str], control: Any, t_e
         )
     if isinstance(metrics, str) or not set(metrics) <= set(METRICS):
         raise InputError(f"metrics must be a list of {', '.join(METRICS)}, got {metrics!r}.")
-    if not (np.isfinite(t_end) and t_end > system.start.t):
-        raise InputError(f"t_end must lie after the start at t = {system.start.t:g} s, got {t_end!r}.")
+    if not (is_number(t_end) and t_end > system.start.t):
+        raise InputError(f"t_end must lie after the start at t = {system.start.t:g} s, got {shown(t_end)}.")
+    if threads is not None and not (is_count(threads) and 1 <= threads <= MOST_THREADS):
+        raise InputError(f"threads must be a whole number from 1 to {MOST_THREADS}, or None, got {shown(threads)}.")
     return control
 
 
 def _values(system: System, parameters: Mapping[str, Sequence[float] | Array]) -> Array:
     """Checked parameters (runs, parameters)."""
+    if not isinstance(parameters, Mapping):
+        raise InputError(f"parameters must be sequences of values by name, got {shown(parameters)}.")
     if not parameters:
         raise InputError("simulate_batch takes at least one parameter with one value per run, got none.")
     columns = {name: np.asarray(values, dtype=float) for name, values in parameters.items()}

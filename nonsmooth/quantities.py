@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import NoneType
@@ -39,7 +40,8 @@ class Quantity:
     def accepts(self, value: float) -> bool:
         if not math.isfinite(value) or value > self.at_most:
             return False
-        return value > 0 if self.positive else value >= 0 if self.nonnegative else True
+        # the inverse of a subnormal number is not finite
+        return value >= sys.float_info.min if self.positive else value >= 0 if self.nonnegative else True
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,11 @@ def is_number(value: Any) -> bool:
         return False
 
 
+def _is_real(value: Any) -> bool:
+    """Whether it is a real number that a float can hold, be it finite or not."""
+    return is_number(value) or (isinstance(value, float) and not math.isfinite(value))
+
+
 def is_count(value: Any) -> bool:
     """Whether it is a whole number from 0 that compiled code can count to; True is none."""
     return isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) <= MOST
@@ -60,7 +65,7 @@ def settings(cls: type[T]) -> type[T]:
     if own is not None or not hasattr(cls, "__post_init__"):
 
         def __post_init__(self: Any) -> None:
-            _check(self, lambda value: isinstance(value, Real) and not isinstance(value, bool))
+            _check(self, _is_real)
             if own is not None:  # tells the range of a number, also of one that is not finite
                 own(self)
             _check(self, is_number)

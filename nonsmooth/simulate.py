@@ -8,7 +8,6 @@ import platform
 import time
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import Solution
+from nonsmooth.settings import is_count, is_number, shown
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ErrorControl, StepControl, step_control
 from nonsmooth.steppers.base import Ask, Formulation, Step, Stepper
@@ -122,6 +122,7 @@ def simulate(
     'accurate'
     """
     _check_objects(system, stepper, state)
+    _check_kinds(parameters, t_start, t_end, progress)
     values = system.parameter_vector(parameters)
     first = _start(system, values, state, t_start)
     _check_arguments(first.t, t_end, engine, record)
@@ -345,8 +346,6 @@ def _start(system: System, values: Array, state: State | None, t_start: float | 
             "make it with system.state(...)."
         )
     if t_start is not None:
-        if not np.isfinite(t_start):
-            raise InputError(f"t_start must be a finite number of seconds, got {t_start!r}.")
         first = replace(first, t=float(t_start))
     check_start(system, first, values)
     return first
@@ -369,6 +368,18 @@ def _check_objects(system: Any, stepper: Any, state: Any) -> None:
         )
 
 
+def _check_kinds(parameters: Any, t_start: Any, t_end: Any, progress: Any) -> None:
+    """Raise InputError for arguments of another type."""
+    if not (parameters is None or isinstance(parameters, Mapping)):
+        raise InputError(f'parameters must be numbers by name, as {{"pin.clearance": 1e-4}}, got {shown(parameters)}.')
+    if not (t_start is None or is_number(t_start)):
+        raise InputError(f"t_start must be a finite number of seconds, got {shown(t_start)}.")
+    if not is_number(t_end):
+        raise InputError(f"t_end must be a finite number of seconds after the start, got {shown(t_end)}.")
+    if not (progress is None or callable(progress)):
+        raise InputError(f"progress must be a function of (t, t_end, steps), got {shown(progress)}.")
+
+
 def _check_contacts(system: System, stepper: Stepper) -> None:
     """Raise InputError unless the stepper takes the law of each contact."""
     for element in system.elements:
@@ -385,23 +396,23 @@ def _check_contacts(system: System, stepper: Stepper) -> None:
 
 
 def _check_arguments(t_start: float, t_end: float, engine: str, record: int) -> None:
-    if not (isinstance(t_end, Real) and np.isfinite(t_end) and t_end > t_start):
+    if not t_end > t_start:
         raise InputError(f"t_end must lie after the start at t = {t_start:g} s, got {t_end!r}.")
     if engine not in ("auto", "native", "python"):
         raise InputError(f'engine must be "auto", "native" or "python", got {engine!r}.')
-    if isinstance(record, bool) or not isinstance(record, int) or record < 1:
-        raise InputError(f"record must be an integer >= 1, got {record!r}.")
+    if not is_count(record) or record < 1:
+        raise InputError(f"record must be an integer >= 1, got {shown(record)}.")
 
 
 def _check_budget(accuracy: float, max_steps: int | None, max_seconds: float | None) -> None:
-    if isinstance(accuracy, bool) or not isinstance(accuracy, Real) or not LEAST_ACCURACY <= accuracy <= 1.0:
+    if not is_number(accuracy) or not LEAST_ACCURACY <= accuracy <= 1.0:
         raise InputError(
-            f"accuracy must be a share of clearance and peak force from {LEAST_ACCURACY:g} to 1, got {accuracy!r}."
+            f"accuracy must be a share of clearance and peak force from {LEAST_ACCURACY:g} to 1, got {shown(accuracy)}."
         )
-    if max_steps is not None and (isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 1):
-        raise InputError(f"max_steps must be a whole number, at least 1, got {max_steps!r}.")
-    if max_seconds is not None and not (isinstance(max_seconds, Real) and 0.0 < float(max_seconds) < np.inf):
-        raise InputError(f"max_seconds must be a positive number of seconds, got {max_seconds!r}.")
+    if max_steps is not None and not (is_count(max_steps) and max_steps >= 1):
+        raise InputError(f"max_steps must be a whole number, at least 1, got {shown(max_steps)}.")
+    if max_seconds is not None and not (is_number(max_seconds) and max_seconds > 0.0):
+        raise InputError(f"max_seconds must be a positive number of seconds, got {shown(max_seconds)}.")
 
 
 def _check_choice(stepper: Any, dt: Any, record: int, chosen: bool, check: Any) -> None:

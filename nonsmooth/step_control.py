@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from numbers import Real
 
 from nonsmooth.exceptions import InputError
+from nonsmooth.settings import is_number, shown
 
 __all__ = ["ConstantStep", "ErrorControl", "Landing", "StepControl", "step_control"]
 
@@ -24,13 +25,13 @@ def _rounded(value: float) -> float:
 
 
 def _positive(value: object) -> bool:
-    return isinstance(value, Real) and 0.0 < float(value) < math.inf
+    return is_number(value) and value > 0.0  # type: ignore[operator]
 
 
 def _check_bounds(name: str, dt_min: object, dt_max: object) -> None:
     for label, value in (("dt_min", dt_min), ("dt_max", dt_max)):
         if not _positive(value):
-            raise InputError(f"{name}: {label} must be a positive number of seconds, got {value!r}.")
+            raise InputError(f"{name}: {label} must be a positive number of seconds, got {shown(value)}.")
     if dt_min > dt_max:  # type: ignore[operator]
         raise InputError(
             f"{name}: dt_min must not exceed dt_max, got dt_min = {dt_min!r} and dt_max = {dt_max!r}; swap them."
@@ -50,7 +51,7 @@ class ConstantStep:
 
     def __post_init__(self) -> None:
         if not _positive(self.dt):
-            raise InputError(f"dt must be a positive number of seconds, got {self.dt!r}.")
+            raise InputError(f"dt must be a positive number of seconds, got {shown(self.dt)}.")
 
     def next_time(self, t: float, t_start: float, t_end: float) -> float:
         """End of the step that starts at t."""
@@ -161,7 +162,7 @@ def step_control(dt: float | StepControl, run: tuple[float, float] | None = None
         return dt.over(*run)
     if isinstance(dt, ConstantStep | Landing | ErrorControl):
         return dt
-    if isinstance(dt, bool) or not isinstance(dt, (int, float)):
+    if not isinstance(dt, Real) or isinstance(dt, bool):
         raise InputError(
             f"dt must be a number of seconds or Landing(dt_min, dt_max), got {dt!r}; EventDriven takes "
             "ErrorControl(rtol, atol, dt_min, dt_max)."

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nonsmooth.model.system import System
     from nonsmooth.registry import Problem
 
-__all__ = ["is_file", "problem_of", "stated_problem", "system_of"]
+__all__ = ["check_file", "is_file", "problem_of", "stated_problem", "system_of"]
 
 
 def is_file(problem: str) -> bool:
@@ -28,6 +28,15 @@ def is_file(problem: str) -> bool:
     (True, False)
     """
     return problem.endswith((".py", ".toml")) or os.sep in problem
+
+
+def check_file(path: Path) -> None:
+    """Raise InputError unless it is a file whose name ends as that of a Python file does."""
+    wanted = "give a Python file that defines `model` or a function `build()`"
+    if not path.is_file():
+        raise InputError(f"{path} is not a file: {wanted}, or a TOML file.")
+    if path.suffix != ".py":
+        raise InputError(f"{path} is neither a Python file (.py) nor a TOML file (.toml): {wanted}.")
 
 
 def problem_of(word: str) -> Problem:
@@ -68,8 +77,7 @@ def system_of(path: Path, arguments: Mapping[str, Any]) -> System:
     InputError
         If there is no such file, it fails, or it defines no mechanism.
     """
-    if not path.is_file():
-        raise InputError(f"{path} is not a file: give a Python file that defines `model` or a function `build()`.")
+    check_file(path)
     specification = importlib.util.spec_from_file_location(path.stem, path)
     if specification is None or specification.loader is None:
         raise InputError(f"{path} is not a Python file: give one that defines `model` or a function `build()`.")

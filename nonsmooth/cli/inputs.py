@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import math
 import os
 import re
 import tempfile
@@ -13,8 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nonsmooth.cli.files import is_file, stated_problem, system_of
+from nonsmooth.cli.files import check_file, is_file, stated_problem, system_of
 from nonsmooth.exceptions import InputError
+from nonsmooth.settings import is_number
 
 if TYPE_CHECKING:
     from nonsmooth.declarative import Declaration
@@ -86,7 +86,9 @@ class Request:
             from nonsmooth.declarative import read
 
             request = dataclasses.replace(self, declaration=read(self.problem))._stated()
-        elif not is_file(self.problem):
+        elif is_file(self.problem):
+            check_file(Path(self.problem))
+        else:
             from nonsmooth.registry import get_problem
 
             get_problem(self.problem)  # a wrong name is told before what else is missing
@@ -250,8 +252,8 @@ def settings_from(words: Sequence[str]) -> Settings:
         if not (name and equals and text):
             raise InputError(f"--set {word!r} is not of the form name=value: write, for example, --set friction=0.")
         value = _value(text)
-        if isinstance(value, float) and not math.isfinite(value):
-            raise InputError(f"--set {name}={text}: {text} is not a finite number; give a finite one.")
+        if isinstance(value, int | float) and not isinstance(value, bool) and not is_number(value):
+            raise InputError(f"--set {name}={text[:40]}: {text[:40]} is not a finite number; give a finite one.")
         if name in seen:
             raise InputError(f"--set {name} is given twice, the second time as {text}: give it once.")
         seen.add(name)

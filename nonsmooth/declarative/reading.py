@@ -16,6 +16,7 @@ from nonsmooth.declarative.stated import Assembled, StatedModel
 from nonsmooth.declarative.units import Wrong, in_unit, open_unit
 from nonsmooth.declarative.values import hint, shown
 from nonsmooth.exceptions import DeclarationError, InputError, ModelError
+from nonsmooth.files import path_of
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Body, Ground
@@ -119,7 +120,7 @@ def read_model(path: str | Path) -> StatedModel:
 def read(path: str | Path) -> Declaration:
     """All that a TOML file states: model and run."""
     try:
-        data = Path(path).read_bytes()
+        data = path_of(path, "The TOML file").read_bytes()
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(f"{path} cannot be read ({reason}): give a TOML file that states a mechanism.") from error

@@ -16,6 +16,7 @@ import casadi as ca
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import Expression, Law, Limit
 from nonsmooth.quantities import Unit
+from nonsmooth.settings import is_number
 
 __all__ = ["Compliant", "FrictionLaw", "NormalLaw", "length"]
 
@@ -138,7 +139,7 @@ class Compliant(Law):
             if not (isinstance(law, base) or name == "friction" and law is None):
                 hint = "; write it with its brackets" if isinstance(law, type) else ""
                 raise InputError(f"Compliant: {name} must be a {base.__name__}, got {law!r}{hint}.")
-        if not (isinstance(self.slowest, (int, float)) and 0.0 < self.slowest < float("inf")):
+        if not (is_number(self.slowest) and self.slowest > 0.0):
             raise InputError(f"Compliant: slowest must be a positive speed in m/s, got {self.slowest!r}.")
         super().__post_init__()
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from numbers import Real
 from typing import Annotated
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import Law
 from nonsmooth.quantities import Quantity, Unit
+from nonsmooth.settings import is_number, shown
 
 __all__ = ["INCREMENTAL", "LAWS", "Rigid"]
 
@@ -104,17 +103,17 @@ class Rigid(Law):
     impact: str = "newton"
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.restitution, Real) and 0.0 <= self.restitution <= 1.0):
-            raise InputError(f"Rigid: restitution must be a number in [0, 1], got {self.restitution!r}.")
-        if not (isinstance(self.threshold, Real) and 0.0 <= self.threshold < math.inf):
-            raise InputError(f"Rigid: threshold must be a finite speed >= 0 in m/s, got {self.threshold!r}.")
+        if not (is_number(self.restitution) and 0.0 <= self.restitution <= 1.0):
+            raise InputError(f"Rigid: restitution must be a number in [0, 1], got {shown(self.restitution)}.")
+        if not (is_number(self.threshold) and self.threshold >= 0.0):
+            raise InputError(f"Rigid: threshold must be a finite speed >= 0 in m/s, got {shown(self.threshold)}.")
         if self.impact not in LAWS:
             names = ", ".join(f'"{name}"' for name in LAWS)
-            raise InputError(f"Rigid: impact must be one of {names}, got {self.impact!r}.")
-        if not (isinstance(self.tangential, Real) and 0.0 <= self.tangential <= 1.0):
-            raise InputError(f"Rigid: tangential must be a number in [0, 1], got {self.tangential!r}.")
-        if not (isinstance(self.friction, Real) and 0.0 <= self.friction < math.inf):
-            raise InputError(f"Rigid: friction must be a finite number >= 0, got {self.friction!r}.")
+            raise InputError(f"Rigid: impact must be one of {names}, got {shown(self.impact)}.")
+        if not (is_number(self.tangential) and 0.0 <= self.tangential <= 1.0):
+            raise InputError(f"Rigid: tangential must be a number in [0, 1], got {shown(self.tangential)}.")
+        if not (is_number(self.friction) and self.friction >= 0.0):
+            raise InputError(f"Rigid: friction must be a finite number >= 0, got {shown(self.friction)}.")
         if self.impact != "newton" and self.tangential > 0:
             raise InputError(
                 f'Rigid: impact="{self.impact}" has no tangential restitution, got tangential = {self.tangential:g}; '

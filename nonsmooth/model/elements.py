@@ -8,6 +8,7 @@ compiled function, so that a sweep over them rebuilds nothing. Vectors become on
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from types import NoneType, SimpleNamespace
@@ -20,6 +21,7 @@ from nonsmooth.exceptions import ModelError
 from nonsmooth.model.drawing import Primitive, Spot, vector
 from nonsmooth.model.signals import wrong_arguments
 from nonsmooth.quantities import AXES, Declared, Quantity, declarations
+from nonsmooth.settings import shown
 
 __all__ = ["Element"]
 
@@ -96,8 +98,8 @@ class Element:
             if value is None or isinstance(value, (str, bool)):
                 raise TypeError
             array = np.asarray(value, dtype=float)
-        except (TypeError, ValueError):
-            raise self.error(f"{field} must be {declared.accepted}, got {value!r}.") from None
+        except (OverflowError, TypeError, ValueError):
+            raise self.error(f"{field} must be {declared.accepted}, got {shown(value)}.") from None
         if not (array.ndim == 0 and float in declared.forms or array.ndim == 1 and tuple in declared.forms):
             raise self.error(f"{field} must be {declared.accepted}, got {value!r}.")
         return array
@@ -116,7 +118,8 @@ class Element:
         """Raise ModelError if `value` is not acceptable for the parameter `label`."""
         accepted = self.quantity(label)
         if not accepted.accepts(value):
-            raise self.error(f"{label} must be {accepted.accepted}, got {value!r}.")
+            tiny = ", which is too small to divide by" if 0.0 < value < sys.float_info.min else ""
+            raise self.error(f"{label} must be {accepted.accepted}, got {value!r}{tiny}.")
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
         """Raise ModelError if parameters that are acceptable one by one do not go together."""

@@ -28,6 +28,7 @@ from nonsmooth.model.elementwise import Elementwise
 from nonsmooth.model.equations import Equations
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.state import State
+from nonsmooth.settings import shown
 
 if TYPE_CHECKING:
     from nonsmooth.model.closing import Assembly
@@ -297,9 +298,11 @@ class System:
                 raise InputError(f'Unknown parameter "{name}". {_nearest(name, order)}')
             owner, _, label = name.partition(".")
             try:
+                if isinstance(value, (str, bytes, bool)):
+                    raise TypeError
                 number = float(value)
-            except (TypeError, ValueError):
-                raise InputError(f'Parameter "{name}" must be a number, got {value!r}.') from None
+            except (TypeError, ValueError, OverflowError):
+                raise InputError(f'Parameter "{name}" must be a number, got {shown(value)}.') from None
             owners[owner] = elements[owner]
             elements[owner].check(label, number)
             values[order[name]] = number
@@ -502,7 +505,7 @@ def _replaced(values: Array, names: tuple[str, ...], changes: Mapping[str, float
 
 def _nearest(name: str, known: Iterable[str]) -> str:
     known = list(known)
-    close = difflib.get_close_matches(name, known, n=3)
+    close = difflib.get_close_matches(str(name), known, n=3)
     some = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
     return f"Did you mean {' or '.join(close)}?" if close else f"Known: {some or 'none'}."
 

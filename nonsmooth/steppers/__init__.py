@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING, Any
 
 from nonsmooth.exceptions import InputError
@@ -69,5 +70,7 @@ def by_name(name: str) -> Any:
     'GaussQP'
     """
     if name not in _BY_NAME:
-        raise InputError(f'Unknown stepper "{name}"; choose one of {", ".join(_BY_NAME)}.')
+        near = difflib.get_close_matches(str(name), _BY_NAME, n=1)
+        hint = f'Did you mean "{near[0]}"? ' if near else ""
+        raise InputError(f'Unknown stepper "{name}". {hint}Choose one of {", ".join(_BY_NAME)}.')
     return __getattr__(_BY_NAME[name])

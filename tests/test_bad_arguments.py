@@ -1,0 +1,261 @@
+"""Arguments that cannot be used: one sentence each that names what is wrong; the command line writes no file."""
+
+from __future__ import annotations
+
+import math
+import os
+
+import numpy as np
+import pytest
+
+from nonsmooth import (
+    ActiveSet,
+    Admm,
+    CasadiQP,
+    CompliantDae,
+    ErrorControl,
+    EventDriven,
+    GaussMPCC,
+    GaussQP,
+    GeneralizedAlpha,
+    InputError,
+    IpoptMPCC,
+    Landing,
+    Lemke,
+    ModeEnumeration,
+    MoreauJean,
+    Osqp,
+    PlanarBody,
+    ProjectedGaussSeidel,
+    Rigid,
+    SemismoothNewton,
+    SmoothingNewton,
+    read_model,
+    simulate,
+    simulate_batch,
+    steppers,
+)
+from nonsmooth.cli import main
+from nonsmooth.step_control import ConstantStep, step_control
+from nonsmooth.trajectory import Trajectory
+from nonsmooth_problems import slider_rod
+
+HUGE = 10**400
+
+
+class Mute:
+    """An object whose own text fails."""
+
+    def __repr__(self):
+        raise RuntimeError("no text")
+
+
+@pytest.fixture(scope="module")
+def system():
+    return slider_rod(case=1).build()
+
+
+SETTINGS = {
+    GeneralizedAlpha: [
+        ("spectral_radius", "x"), ("spectral_radius", True), ("spectral_radius", None), ("spectral_radius", math.nan),
+        ("spectral_radius", 1.1), ("spectral_radius", HUGE), ("fallback", "no"), ("fallback", 1), ("fallback", None),
+        ("spectral_radius", Mute()),
+    ],
+    ActiveSet: [
+        ("max_iterations", "x"), ("max_iterations", -1), ("max_iterations", 2.0), ("max_iterations", True),
+        ("max_iterations", HUGE), ("max_iterations", None), ("max_iterations", [1]),
+    ],
+    Admm: [("max_iterations", -1), ("polish", "yes")],
+    CasadiQP: [("plugin", 3), ("plugin", "daq"), ("plugin", None)],
+    IpoptMPCC: [
+        ("epsilon", "small"), ("epsilon", 0.0), ("epsilon", math.inf), ("relaxation", 1), ("relaxation", "none"),
+        ("max_iterations", 1.5), ("plugin", []),
+    ],
+    Lemke: [("max_pivots", -3), ("max_pivots", "many")],
+    ModeEnumeration: [("max_modes", "all"), ("max_modes", False)],
+    Osqp: [("eps", "x"), ("eps", None), ("eps", math.nan), ("eps", -1e-9), ("polish", 0), ("max_iterations", -2)],
+    ProjectedGaussSeidel: [("max_sweeps", 1e6)],
+    SemismoothNewton: [("formulation", None), ("formulation", "newton"), ("max_iterations", -1)],
+    SmoothingNewton: [("max_iterations", "1")],
+    MoreauJean: [
+        ("theta", "abc"), ("theta", 0.4), ("theta", None), ("projection", True), ("levers", 1), ("joints", None),
+        ("fallback", "False"),
+    ],
+    GaussQP: [("cone", None), ("cone", "ice"), ("fallback", "no")],
+    GaussMPCC: [("fallback", 0.0)],
+    EventDriven: [
+        ("order", 5), ("order", "rk4"), ("simultaneity", "x"), ("simultaneity", -1.0), ("simultaneity", True),
+    ],
+    CompliantDae: [
+        ("samples", 0), ("samples", 2.5), ("samples", "4"), ("baumgarte", 3.0), ("baumgarte", (1.0,)),
+        ("baumgarte", ("a", "b")), ("baumgarte", (1.0, -1.0)), ("fallback", None),
+    ],
+    Rigid: [
+        ("restitution", True), ("restitution", "0.5"), ("restitution", HUGE), ("friction", -0.1), ("friction", None),
+        ("threshold", math.inf), ("impact", 3),
+    ],
+    Landing: [("dt_min", True), ("dt_min", "1e-6"), ("dt_max", 0.0), ("dt_max", None)],
+    ErrorControl: [("rtol", "1e-6"), ("rtol", 0.0), ("rtol", True), ("atol", -1.0)],
+    ConstantStep: [("dt", True), ("dt", "1e-3"), ("dt", -1.0), ("dt", math.nan), ("dt", HUGE)],
+}  # fmt: skip
+WHOLE = {
+    Rigid: {"restitution": 0.5, "friction": 0.0},
+    Landing: {"dt_min": 1e-6, "dt_max": 1e-3},
+    ErrorControl: {"rtol": 1e-6},
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value"),
+    [(kind, *case) for kind, cases in SETTINGS.items() for case in cases],
+    ids=lambda one: one.__name__ if isinstance(one, type) else str(one)[:12] if not isinstance(one, Mute) else "mute",
+)
+def test_a_setting_is_checked_when_it_is_made(kind, field, value):
+    with pytest.raises(InputError, match=field) as told:
+        kind(**{**WHOLE.get(kind, {}), field: value})
+    assert "\n" not in str(told.value) and len(str(told.value)) < 400
+
+
+ARGUMENTS = {
+    "t_start text": ({"t_start": "0"}, "t_start"),
+    "t_start nan": ({"t_start": math.nan}, "t_start"),
+    "t_start true": ({"t_start": True}, "t_start"),
+    "t_end true": ({"t_end": True}, "t_end"),
+    "t_end none": ({"t_end": None}, "t_end"),
+    "t_end text": ({"t_end": "1"}, "t_end"),
+    "t_end inf": ({"t_end": math.inf}, "t_end"),
+    "t_end array": ({"t_end": np.array([1.0])}, "t_end"),
+    "t_end huge": ({"t_end": HUGE}, "t_end"),
+    "t_end before": ({"t_end": -1.0}, "t_end"),
+    "parameters list": ({"parameters": [1]}, "parameters"),
+    "parameters text": ({"parameters": "guide.clearance"}, "parameters"),
+    "parameter text": ({"parameters": {"guide.clearance": "2e-5"}}, "guide.clearance"),
+    "parameter true": ({"parameters": {"guide.clearance": True}}, "guide.clearance"),
+    "parameter none": ({"parameters": {"guide.clearance": None}}, "guide.clearance"),
+    "parameter nan": ({"parameters": {"guide.clearance": math.nan}}, "clearance"),
+    "parameter huge": ({"parameters": {"guide.clearance": HUGE}}, "guide.clearance"),
+    "parameter tiny": ({"parameters": {"slider.mass": 1e-320}}, "too small to divide by"),
+    "parameter key": ({"parameters": {3: 1.0}}, "Unknown parameter"),
+    "parameter unknown": ({"parameters": {"guide.clearence": 1e-5}}, "Did you mean guide.clearance"),
+    "progress": ({"progress": 3}, "progress"),
+    "check": ({"check": "yes"}, "check"),
+    "engine": ({"engine": "gpu"}, "engine"),
+    "engine none": ({"engine": None}, "engine"),
+    "engine list": ({"engine": ["native"]}, "engine"),
+    "record": ({"record": 0}, "record"),
+    "record true": ({"record": True}, "record"),
+    "record huge": ({"record": HUGE}, "record"),
+    "max_steps": ({"max_steps": 0}, "max_steps"),
+    "max_steps float": ({"max_steps": 10.0}, "max_steps"),
+    "max_seconds": ({"max_seconds": "1"}, "max_seconds"),
+    "max_seconds nan": ({"max_seconds": math.nan}, "max_seconds"),
+    "max_seconds true": ({"max_seconds": True}, "max_seconds"),
+    "accuracy": ({"accuracy": 2.0}, "accuracy"),
+    "accuracy text": ({"accuracy": "1e-2"}, "accuracy"),
+    "dt": ({"dt": "1e-3"}, "dt"),
+    "dt list": ({"dt": [1e-3]}, "dt"),
+    "state": ({"state": {"slider.x": 0.0}}, "state"),
+    "stepper class": ({"stepper": GaussQP}, "brackets"),
+    "stepper text": ({"stepper": "gauss-qp"}, "stepper"),
+    "solver class": ({"stepper": GaussQP(solver=ActiveSet)}, "solver"),
+    "solver text": ({"stepper": GaussQP(solver="osqp")}, "solver"),
+}
+
+
+@pytest.mark.parametrize("case", ARGUMENTS)
+def test_an_argument_of_a_run_is_checked_before_it(system, case):
+    changes, named = ARGUMENTS[case]
+    given = {"stepper": GaussQP(), "t_end": 0.01, "dt": 1e-3} | changes
+    with pytest.raises(InputError, match=named) as told:
+        simulate(system, **given)
+    assert "\n" not in str(told.value) and len(str(told.value)) < 500
+
+
+BATCH = [
+    {"threads": -1}, {"threads": 0}, {"threads": "2"}, {"threads": True}, {"threads": 10**9}, {"t_end": True},
+    {"t_end": "1"}, {"t_end": None}, {"dt": None}, {"record": 1},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("field", BATCH)
+def test_an_argument_of_a_batch_is_checked(system, field):
+    given = {"t_end": 0.01, "dt": 1e-3} | field
+    with pytest.raises(InputError, match=next(iter(field))):
+        simulate_batch(system, GaussQP(), {"guide.clearance": [1e-5]}, **given)
+
+
+@pytest.mark.parametrize("parameters", [None, [1], "guide.clearance", 3])
+def test_parameters_of_a_batch_are_numbers_by_name(system, parameters):
+    with pytest.raises(InputError, match="parameter"):
+        simulate_batch(system, GaussQP(), parameters, t_end=0.01, dt=1e-3)
+
+
+@pytest.mark.parametrize("mass", [1e-320, 0.0, -1.0, math.inf, math.nan, True, "1", None, HUGE], ids=[*"abcdefghi"])
+def test_a_mass_is_a_positive_number(mass):
+    with pytest.raises(InputError, match="mass must be a positive number"):
+        PlanarBody("ball", mass=mass, inertia=1.0)
+
+
+@pytest.mark.parametrize("path", [None, 3, b"run.nc", "", "a\0b", ["run.nc"], True])
+@pytest.mark.parametrize("read", [Trajectory.load, read_model], ids=["load", "read_model"])
+def test_a_path_is_text_that_names_a_file(read, path):
+    with pytest.raises(InputError, match="file"):
+        read(path)
+
+
+@pytest.mark.parametrize("path", [None, 3, "", "a\0b"])
+def test_a_path_to_write_is_text_that_names_a_file(system, path):
+    run = simulate(system, GaussQP(), t_end=0.002, dt=1e-3)
+    with pytest.raises(InputError, match="The file to write"):
+        run.save(path)
+
+
+@pytest.mark.parametrize(
+    ("near", "meant"), [("gaus-qp", "gauss-qp"), ("event_driven", "event-driven"), ("moreau", "moreau-jean")]
+)
+def test_a_near_miss_of_a_stepper_is_answered_with_its_name(near, meant):
+    with pytest.raises(InputError, match=f'Did you mean "{meant}"'):
+        steppers.by_name(near)
+
+
+@pytest.mark.parametrize("dt", [True, None, "1", object()])
+def test_a_step_is_a_number(dt):
+    with pytest.raises(InputError, match="dt must be a number"):
+        step_control(dt)
+
+
+RUN = ["run", "slider-rod", "--case", "1", "--t-end", "0.002", "--dt", "1e-3", "--stepper", "gauss-qp"]
+WORDS = {
+    "theta": ([*RUN[:-1], "moreau-jean", "--set", "stepper.theta=abc"], "theta must be a finite number, got 'abc'"),
+    "iterations": ([*RUN, "--set", "solver.max_iterations=x"], "max_iterations must be a whole number"),
+    "iterations < 0": ([*RUN, "--set", "solver.max_iterations=-1"], "max_iterations must be a whole number"),
+    "fallback": ([*RUN, "--set", "stepper.fallback=no"], "fallback must be True or False"),
+    "no setting": ([*RUN, "--set", "stepper.thetta=1"], "no setting 'thetta'"),
+    "no such file": (["run", "nothere.py"], "nothere.py is not a file"),
+    "another file": (["run", "/etc/passwd"], "/etc/passwd is neither a Python file"),
+    "a folder": (["run", "./"], "is not a file"),
+    "no such toml": (["run", "nothere.toml"], "nothere.toml cannot be read"),
+    "near stepper": ([*RUN[:-1], "gaus-qp"], 'Did you mean "gauss-qp"'),
+    "near solver": ([*RUN, "--solver", "activeset"], "Did you mean 'active-set'"),
+    "near problem": (["run", "slider-rd", "--t-end", "1"], "slider-rod"),
+    "mass": ([*RUN, "--set", "slider.mass=1e-320"], "too small to divide by"),
+    "parameter": ([*RUN, "--set", "slider.mass=heavy"], "an element's parameter is a number"),
+    "huge": ([*RUN, "--set", "slider.mass=1" + "0" * 400], "slider.mass"),
+    "t_end": ([*RUN[:5], "nan", *RUN[6:]], "t_end"),
+    "t_end text": ([*RUN[:5], "soon", *RUN[6:]], "--t-end"),
+    "dt": ([*RUN[:7], "-1", *RUN[8:]], "dt must be"),
+    "engine": ([*RUN, "--engine", "gpu"], "engine must be"),
+    "max steps": ([*RUN, "--max-steps", "-1"], "max_steps must be"),
+    "accuracy": (["run", "slider-rod", "--t-end", "1", "--accuracy", "7"], "accuracy must be"),
+}
+
+
+@pytest.mark.parametrize("case", WORDS)
+def test_words_that_cannot_be_used_are_one_sentence(case, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words, named = WORDS[case]
+    output = [] if case in ("no such file", "another file", "a folder", "no such toml") else ["--output", "run.nc"]
+    assert main([*words, *output]) == 2
+    said = capsys.readouterr()
+    assert named in said.err and said.err.startswith("nonsmooth: ") and said.err.count("\n") == 1 and not said.out
+    assert os.listdir(tmp_path) == []
