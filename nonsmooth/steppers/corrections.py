@@ -105,7 +105,10 @@ class Displacement:
         if not np.any(S[self.mechanism.system.ng :] > 0.0):
             return np.eye(n)
         turn = dt * metric.inverse @ self._turn(t, q, S, self.mechanism.p)[0] @ metric.inverse.T
-        values, vectors = np.linalg.eigh((turn + turn.T) / 2)
+        turn = (turn + turn.T) / 2
+        if np.linalg.norm(turn) <= MOST_BULGE:  # no eigenvalue is larger
+            return np.asarray(np.eye(n) - turn)
+        values, vectors = np.linalg.eigh(turn)
         return np.eye(n) - (vectors * np.minimum(values, MOST_BULGE)) @ vectors.T
 
 

@@ -148,6 +148,7 @@ def _signs(worst: tuple[float, ...], energy: Mapping[str, Array], counts: Mappin
     if remainder > UNBALANCED * share and remainder > ROUND_OFF * (kinetic + potential):
         signs.append(f"the balance of energy misses {remainder:.2g} J where {share:.2g} J are lost")
     solves, rescued = counts.get("solves", 0), counts.get("fallbacks", 0)
-    if rescued > RESCUED * max(solves, 1):
+    moves = kinetic > ROUND_OFF * potential  # what rests is left to another solver without harm
+    if moves and rescued > RESCUED * max(solves, 1):
         signs.append(f"{rescued} of {solves} programs needed another solver")
     return signs
