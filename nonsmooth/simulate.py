@@ -57,7 +57,7 @@ def simulate(
     max_seconds: float | None = None,
     progress: Callable[[float, float, int], None] | None = None,
 ) -> Trajectory:
-    """Run a mechanism from its start to `t_end`.
+    """Simulate a mechanism from its initial state to `t_end`.
 
     Without a stepper or without `dt` these are chosen: the mechanism is run with ever finer steps until two runs agree
     to `accuracy`, and the finer one is returned with its `Trajectory.verdict`. With both, it is one run as given.
@@ -67,10 +67,10 @@ def simulate(
     system : System
         From ``Model.build()``.
     stepper : GaussMPCC, GaussQP, ..., optional
-        The scheme, with its solver; chosen where omitted.
+        The time-stepping scheme with its solver; chosen automatically if omitted.
     t_end : [s]
     dt : [s], or ``Landing(dt_min, dt_max)``, or ``ErrorControl(rtol, atol, dt_min, dt_max)``, optional
-        A number is a constant step. Which of them a stepper takes, it says. Chosen where omitted.
+        A number is a constant step; each stepper documents which of them it supports. Chosen automatically if omitted.
     accuracy : [-]
         Of chosen steps and of the verdict: the error of positions as a share of the smallest clearance, and of each
         contact's peak force as a share of the largest.
@@ -79,17 +79,17 @@ def simulate(
     t_start : [s], optional
         0 by default, or the time of `state`.
     state : State, optional
-        Another start than the system's: ``system.state({...})``, or ``trajectory.end`` to go on with a run.
+        Initial state other than the system's: ``system.state({...})``, or ``trajectory.end`` to continue a run.
     parameters : mapping, optional
-        Parameters to change, by name: ``{"guide.clearance": 2e-5}``. Nothing is rebuilt.
+        Parameters to change, by name: ``{"guide.clearance": 2e-5}``. Nothing is rebuilt or compiled.
     engine : "auto", "native" or "python"
-        "native" steps in compiled code and refuses where that does not exist; "auto" takes it where it does, and
-        the manifest says which engine ran and why. Both solve the same equations.
+        "native" runs compiled loops, and raises an error if there are none for the run; "auto" uses them if there
+        are, and the manifest records which engine was used and why. Both solve the same equations.
     record : int
-        Keep every so-many-th step, with the impulses of those between added up. The certificate covers all steps.
+        Record every `record`-th step; impulses of the steps between are added up. The certificate covers all steps.
     max_steps, max_seconds : optional
-        Budget: a run beyond it ends as one that failed, with its steps so far. Compiled loops look at it every tenth of
-        a second. Of chosen steps it holds for each run.
+        Limits: a run that exceeds them fails, with its steps so far. Compiled loops check them every tenth of a second.
+        With automatically chosen steps they apply to each run.
     progress : callable (t, t_end, steps), optional
         Called after each step; by the native engine several times per second.
 
@@ -100,10 +100,10 @@ def simulate(
     Raises
     ------
     InputError
-        Before the first step, for arguments or a start that cannot be used.
+        Before the first step, for invalid arguments or an inconsistent initial state.
     SimulationFailed
-        If a step cannot be certified even when shortened, or anything else ends the run (memory, an error in `progress`
-        or in a load, which is then its ``__cause__``); its `trajectory` holds the steps so far.
+        If a step does not pass the residual tests even when shortened, or anything else ends the run (memory, an error
+        in `progress` or in a load, which is then its ``__cause__``); its `trajectory` holds the steps so far.
     Interrupted
         On Ctrl-C; likewise.
 
@@ -290,7 +290,7 @@ class _Run:
         return state if reached is None else reached
 
     def _step(self, state: State, t: float) -> Step:
-        """A step to `t` at most; where no solver's answer is certified, a shorter one."""
+        """A step to `t` at most; a shorter one if no solver's solution passes the residual test."""
         for halving in range(HALVINGS + 1):
             try:
                 return self._answered(self.formulation.step(state, t))
@@ -302,7 +302,7 @@ class _Run:
         raise AssertionError("unreachable")
 
     def _answered(self, stepping: Generator[Ask, Solution, Any]) -> Any:
-        """Run a formulation's generator, each program answered by the chain; failures are thrown into it."""
+        """Run a formulation's generator, each program solved by the chain; failures are thrown into it."""
         try:
             program, guess = next(stepping)
             while True:

@@ -64,15 +64,15 @@ class ConstantStep:
 class Landing:
     """Steps up to `dt_max` that end exactly where a contact closes.
 
-    A contact that returns within `dt_min` of leaving, as near the limit of ever faster bounces, is not landed on: one
+    A contact that closes again within `dt_min` of opening, as near an accumulation of impacts, is not located: one
     plastic step of `dt_min` is taken instead.
 
     Parameters
     ----------
     dt_min, dt_max : [s], 0 < dt_min <= dt_max
     error : [-], optional
-        Local error of a step, as a share of the smallest clearance: steps grow and are shortened, between the bounds,
-        so that displacements and gaps stay below it. Without it all steps that meet no impact take `dt_max`.
+        Local error of a step relative to the smallest clearance: the step size is adapted between the bounds such that
+        the error of displacements and gaps stays below it. Without it all steps without impact have size `dt_max`.
     """
 
     dt_min: float
@@ -94,9 +94,9 @@ class Landing:
 class ErrorControl:
     """Steps as long as an error estimate allows, up to `dt_max`, that end exactly at events.
 
-    The estimate of each coordinate and velocity y is held below ``atol + rtol |y|``, root mean square. `dt_min` is no
-    bound on the length, which falls as far as events and tolerances ask: it is the time within which impacts count as
-    one, or as a rest (see `EventDriven`). Safe are 1e-6 to 1e-4 s.
+    The estimate for each coordinate and velocity y is kept below ``atol + rtol |y|``, root mean square. `dt_min` is not
+    a lower bound on the step size, which is as small as events and tolerances require: it is the time within which
+    impacts are treated as simultaneous, or an accumulation as ended (see `EventDriven`). Safe are 1e-6 to 1e-4 s.
 
     Parameters
     ----------
@@ -104,8 +104,8 @@ class ErrorControl:
     atol : > 0, in the unit of each coordinate and velocity, optional
         rtol / 100 by default.
     dt_min, dt_max : [s], 0 < dt_min <= dt_max, optional
-        By default dt_max is a 500th of the run, so that no event is passed over and curves are smooth, and dt_min 1e-6,
-        but no more than a hundredth of dt_max. The manifest of a run has the numbers.
+        By default dt_max is 1/500 of the run, so that no event is missed and curves are smooth, and dt_min 1e-6, but at
+        most dt_max / 100. The values are recorded in the manifest of a run.
 
     >>> ErrorControl(1e-10).over(0.0, 2.0)
     ErrorControl(rtol=1e-10, atol=1e-12, dt_min=1e-06, dt_max=0.004)

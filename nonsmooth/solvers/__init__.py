@@ -1,4 +1,4 @@
-"""Who answers: one algorithm, one file. Settings are frozen dataclasses; `setup` makes a session that does the work.
+"""Solvers of the step problems, one algorithm per file. Settings are frozen dataclasses; `setup` creates a session.
 
 ======================  ======================================  ===============================================
 `ActiveSet`             LCP, QP, MPCC, friction in the plane    exact, microseconds; default of all that has a QP
@@ -7,12 +7,12 @@
 `CasadiQP`              QP                                      DAQP or qrqp through CasADi
 `Conic`                 QP, symmetric LCP, friction, ConeQP     Clarabel, a cross-check
 `SemismoothNewton`      LCP, friction                           a few Newton steps; the default with friction
-`SmoothingNewton`       friction in space                       a smoothed path; the rescue in space
-`Lemke`                 LCP, friction in the plane              pivots along a path that ends; the rescue
-`ModeEnumeration`       small LCP, friction in the plane        all modes in turn; misses nothing
+`SmoothingNewton`       friction in space                       a smoothed path; the fallback in space
+`Lemke`                 LCP, friction in the plane              pivots along a finite path; the fallback
+`ModeEnumeration`       small LCP, friction in the plane        enumeration of all contact modes
 `ProjectedGaussSeidel`  LCP, QP, friction                       contact after contact, linear convergence
 `Admm`                  friction, ConeQP                        splitting on cones, for many contacts in space
-`Chain`                 any                                     one after the other, until one answer is certified
+`Chain`                 any                                     one after the other, until a solution is accepted
 `Radau`, `Dop853`, ...  smooth phases of compliant contact      integrators of SciPy and SUNDIALS: `initial_value`
 ======================  ======================================  ===============================================
 

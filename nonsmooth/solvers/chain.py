@@ -1,4 +1,4 @@
-"""The fallback chain: who is asked next when an answer is not certified."""
+"""The fallback chain: which solver is tried next if a solution does not pass the residual test."""
 
 from __future__ import annotations
 

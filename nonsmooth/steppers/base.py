@@ -1,8 +1,8 @@
-"""What steppers share: the accepted step, and the protocol between a formulation and the loop.
+"""Common base of steppers: the accepted step, and the protocol between a formulation and the time loop.
 
-A formulation's step is a generator. It yields one program at a time, with a guess, and is sent the certified
-solution; what it returns is the `Step`. So one step may take one program or several (re-linearised gaps, trial
-lengths, an impact at its end), and neither the stepper knows the solver nor the loop the scheme.
+A formulation's step is a generator. It yields one program at a time, with an initial guess, receives the
+accepted solution, and returns the `Step`. One step may take one program or several (re-linearised gaps, trial step
+sizes, an impact at its end); the stepper is independent of the solver, and the loop of the scheme.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Compliant contact: smooth motion between touching and parting, by an integrator with error control.
+"""Compliant contact: smooth motion between the beginning and the end of contact, by an integrator with error control.
 
-While the same contacts touch, the equations are smooth. The integrator goes on piece by piece, regardless of rows:
+While the set of closed contacts is constant, the equations are smooth. The integrator advances step by step:
 
-1. Within a piece, gaps and their rates at some points, as cubics, tell the first contact that touches or parts.
-2. That moment is located on the integrator's own dense output; touching latches the speed of approach.
-3. Rows stand at the ends of pieces, at events, and `samples` times within a piece while surfaces touch.
-4. After an event the integrator starts anew. Joints are closed by index reduction, and each row is projected onto them.
+1. Within a step, cubics through gaps and gap velocities at some points detect the first contact that opens or closes.
+2. That time is located on the integrator's dense output; the approach velocity is stored when contact begins.
+3. Rows are at the ends of steps, at events, and `samples` times within a step during contact.
+4. After an event the integrator is restarted. Joints are imposed by index reduction; each row is projected onto them.
 """
 
 from __future__ import annotations
@@ -53,24 +53,25 @@ PARTED = 1e-8
 
 @settings
 class CompliantDae:
-    """Compliant contact, integrated with error control; contact entry and exit are located, nothing is smoothed.
+    """Compliant contact, integrated with error control; beginning and end of contact are located, without smoothing.
 
-    Takes ``dt=ErrorControl(rtol, atol, dt_min, dt_max)``. The error of a velocity is held below atol + rtol |v|, that
-    of a coordinate, since penetrations are small beside places, below the smaller of atol and rtol times the smallest
-    clearance, plus rtol times its change since the last event. dt_max bounds the integrator's steps, dt_min has no
-    part.
+    Takes ``dt=ErrorControl(rtol, atol, dt_min, dt_max)``. The error of a velocity is kept below atol + rtol |v|, that
+    of a coordinate, since penetrations are small compared with positions, below the smaller of atol and rtol times the
+    smallest clearance, plus rtol times its change since the last event. dt_max bounds the integrator's steps, dt_min is
+    not used.
 
     Parameters
     ----------
     samples : int, >= 1
-        Rows in each of the integrator's steps while surfaces touch: forces are means between rows.
+        Rows in each of the integrator's steps during contact: forces are means between rows.
     baumgarte : (alpha, beta) [1/s], optional
-        Baumgarte's feedback ``g'' + 2 alpha g' + beta^2 g = 0`` on ideal joints, which drift, in place of projection.
+        Baumgarte's feedback ``g'' + 2 alpha g' + beta^2 g = 0`` on ideal joints instead of projection, which leaves
+        constraint drift.
     solver : Integrator, optional
         ``Radau()`` by default; ``Dop853()``, which runs in the native engine, ``Bdf()``, ``Lsoda()``, ``Cvodes()``,
         ``Idas()``.
     fallback : bool
-        Without meaning here: no integrator takes over from another.
+        Not used here: there is no fallback between integrators.
 
     Raises
     ------
@@ -79,9 +80,9 @@ class CompliantDae:
 
     Notes
     -----
-    A speed of approach is latched where surfaces first touch, and kept until they part; contacts that overlap at the
-    start take their rate there. An integrator with a history starts anew with `trajectory.end`, so a run that is
-    continued agrees with an undivided one within the tolerances, not to the bit.
+    The approach velocity is stored when contact begins, and kept until it ends; contacts with penetration at the start
+    use their initial rate. An integrator with a history is restarted at `trajectory.end`, so that a continued run
+    agrees with an uninterrupted one within the tolerances, not bitwise.
 
     References
     ----------
