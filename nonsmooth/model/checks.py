@@ -16,7 +16,7 @@ from nonsmooth.model.system import System, check_finite
 
 __all__ = ["CLOSED", "check_motion", "check_rates", "check_start", "rates_of"]
 
-#: misfit of joints [m or rad] and of their rates [m/s or rad/s] below which a start counts as closed
+#: constraint violation [m or rad] and its rate [m/s or rad/s] below which an initial state counts as consistent
 CLOSED = 1e-9
 #: overlap of a contact at the start that is taken for round-off, as a share of its clearance
 OVERLAP = 1e-9

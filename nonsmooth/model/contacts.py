@@ -1,9 +1,9 @@
 """Unilateral contacts: signed gaps between two bodies, and the slip at them.
 
-A contact knows gaps and slip, its law knows scalars. Gaps are open > 0. `gaps` enters the equations and must be smooth
-where contacts are closed; `true_gaps` is the distance that is reported. Both vanish together, with the same slope.
-`slip` is the velocity of the second body against the first along the contact's tangents, linear in the twists: one
-number per gap in the plane, two in space, where a contact only says at which point and with which normal it touches.
+A contact defines gaps and slip, its law is a function of scalars. Gaps are open > 0. `gaps` enters the equations and
+must be smooth where contacts are closed; `true_gaps` is the distance that is reported. Both vanish together, with the
+same slope. `slip` is the velocity of the second body relative to the first along the contact's tangents, linear in the
+twists: one number per gap in the plane, two in space, where a contact only defines its point and normal.
 """
 
 from __future__ import annotations

@@ -38,18 +38,18 @@ FORMATS = (".gif", ".mp4")
 
 @dataclass(eq=False)
 class Animation:
-    """Pictures of a run; `draw` shows one of them, `save` writes all.
+    """Frames of a run; `draw` shows one of them, `save` writes all.
 
     Parameters
     ----------
     figure, axes
         What is drawn into.
     t
-        Times of the pictures (n,) [s].
+        Times of the frames (n,) [s].
     fps
-        Pictures per second of the film.
+        Frames per second.
     magnification
-        How many times too large clearances and motions in them are drawn.
+        Factor by which clearances and motions within them are magnified.
     """
 
     figure: Figure
