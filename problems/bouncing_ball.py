@@ -163,8 +163,8 @@ def _exact(height: float = 0.9, contact: Rigid = ELASTIC) -> BouncingBall:
 def bouncing_ball(height: float = 0.9, contact: Rigid = ELASTIC) -> Model:
     """Ball dropped on a fixed floor, at rest after infinitely many impacts in finite time.
 
-    With the values here the first impact is at 0.42835 s and the last, the accumulation, at 8.1387 s. A scheme that
-    lands on impacts must cross the accumulation somehow; constant steps do not see it.
+    With the default values the first impact is at 0.42835 s and the accumulation point at 8.1387 s. A scheme that
+    locates impacts needs a rule to cross the accumulation; constant steps do not resolve it.
 
     Parameters
     ----------
