@@ -104,6 +104,9 @@ quaternion = { kind = "axis-angle", axis = [0, 0, 1], angle = { kind = "ramp", r
 
 ## Errors
 
+A file of more than 4 million characters, 100 000 values, keys of more than 32 parts, or tables and lists nested more
+than 32 levels deep is refused; reading runs no code of the file.
+
 All errors of a file are reported at once, each with file, line, key, and what to do:
 
 ```python

@@ -25,6 +25,13 @@ CHOSEN = re.compile(r"[<{].*[>}]")
 UNQUOTED = re.compile(r"=\s*\[?\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*([^\W\d_]|°|%)")
 COMMA = re.compile(r"=\s*[-+]?\d+,\s*\d")
 
+#: limits of a file, far above what mechanisms take: characters, values, parts of a key and levels of nesting. Beyond
+#: them reading takes minutes or all memory
+LONGEST, MOST, DEEPEST = 4_000_000, 100_000, 32
+LONG_KEY = re.compile(
+    rf"""(?:^|[{{,])[ \t]*\[{{0,2}}[ \t]*(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{DEEPEST}}}""", re.M
+)
+
 
 @dataclass
 class Source:
@@ -86,8 +93,14 @@ def parse(text: str, name: str) -> Source:
     DeclarationError
         If the text is no TOML, with the line and what is probably meant.
     """
+    check_length(len(text), name)
+    found = LONG_KEY.search(text)
+    if found:
+        raise _beyond(name, text.count("\n", 0, found.start() + 1) + 1, f"a key has more than {DEEPEST} parts")
     try:
         data = tomllib.loads(text)
+    except RecursionError:
+        raise _beyond(name, 1, f"its tables and lists are nested more than {DEEPEST} deep") from None
     except tomllib.TOMLDecodeError as error:
         lines = text.splitlines() or [""]
         found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
@@ -95,7 +108,37 @@ def parse(text: str, name: str) -> Source:
         reason = re.sub(r"\s*\(at [^)]*\)$", "", str(error))
         sentence = f"this is no TOML: {reason[:1].lower()}{reason[1:]}.{_remedy(lines[line - 1], reason)}"
         raise DeclarationError(f"{name}:{line}: {sentence}", faults=((line, "", sentence),)) from None
+    except ValueError as error:  # Python reads no whole number of thousands of digits
+        raise _beyond(name, 1, " ".join(str(error).split(";")[0].split())) from None
+    _check_counts(data, name)
     return Source(name, data, positions(text))
+
+
+def check_length(length: int, name: str) -> None:
+    """Raise DeclarationError for a text that is longer than files of mechanisms are."""
+    if length > LONGEST:
+        raise _beyond(name, 1, f"it has {length} characters, more than {LONGEST}")
+
+
+def _check_counts(data: Mapping[str, Any], name: str) -> None:
+    """Raise DeclarationError for data that is nested too deep, or too many."""
+    level: list[Any] = [data]
+    count = 0
+    for _ in range(DEEPEST + 1):
+        below: list[Any] = []
+        for one in level:
+            below.extend(one.values() if isinstance(one, dict) else one)
+        count += len(below)
+        if count > MOST:
+            raise _beyond(name, 1, f"it states more than {MOST} values")
+        level = [one for one in below if isinstance(one, dict | list)]
+    if level:
+        raise _beyond(name, 1, f"its tables and lists are nested more than {DEEPEST} deep")
+
+
+def _beyond(name: str, line: int, what: str) -> DeclarationError:
+    sentence = f"{what}; this is no file of a mechanism as this package reads it, build such a model in Python."
+    return DeclarationError(f"{name}:{line}: {sentence}", faults=((line, "", sentence),))
 
 
 def _remedy(line: str, reason: str) -> str:

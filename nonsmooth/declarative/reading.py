@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from nonsmooth.declarative.faults import Source, kebab, parse
+from nonsmooth.declarative.faults import Source, check_length, kebab, parse
 from nonsmooth.declarative.run import Run, read_run
 from nonsmooth.declarative.schema import Given, Table, entries, schema, table_of
 from nonsmooth.declarative.stated import Assembled, StatedModel
@@ -120,7 +120,11 @@ def read_model(path: str | Path) -> StatedModel:
 def read(path: str | Path) -> Declaration:
     """All that a TOML file states: model and run."""
     try:
-        data = path_of(path, "The TOML file").read_bytes()
+        file = path_of(path, "The TOML file")
+        if file.exists() and not file.is_file():  # a pipe or a device may never end
+            raise OSError(0, "it is no file")
+        check_length(file.stat().st_size // 4, str(path))  # UTF-8 takes up to four bytes a character
+        data = file.read_bytes()
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(f"{path} cannot be read ({reason}): give a TOML file that states a mechanism.") from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import difflib
 import json
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,6 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from nonsmooth.declarative.units import Wrong, in_unit, open_unit, such_as
 from nonsmooth.quantities import Quantity
+from nonsmooth.settings import is_number
 
 __all__ = ["components", "hint", "number", "numbers", "shown", "sized", "word", "words", "wrong"]
 
@@ -28,7 +30,7 @@ def number(value: Any, quantity: Quantity, unit: str) -> float:
         except Wrong as error:
             raise wrong(str(error)) from None
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        found = float(value)
+        found = float(value) if is_number(value) else math.inf
     else:
         raise wrong(f"must be {_accepted(quantity, unit, example)}; got {shown(value)}")
     if not quantity.accepts(found):

@@ -12,6 +12,7 @@ import hashlib
 import os
 import platform
 import re
+import stat
 import sys
 import tempfile
 import threading
@@ -135,14 +136,25 @@ def functions(key: str, text: Callable[[], str], names: list[str]) -> list[int]:
 
 def kept(key: str) -> bool:
     """Whether `functions` finds their object code on disk."""
-    return (cache_folder() / f"{_filed(key)}.o").exists()
+    return _own(cache_folder()) and (cache_folder() / f"{_filed(key)}.o").exists()
 
 
 def keeps() -> bool:
     """Whether object code can be kept on disk."""
     with contextlib.suppress(OSError):
-        cache_folder().mkdir(parents=True, exist_ok=True)
-    return os.access(cache_folder(), os.W_OK)
+        cache_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+    return _own(cache_folder()) and os.access(cache_folder(), os.W_OK)
+
+
+def _own(folder: Path) -> bool:
+    """Whether the folder is this user's and nobody else may write into it: what lies there is run."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return False
+    if not hasattr(os, "geteuid"):  # Windows gives each user a folder of their own
+        return True
+    return found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _filed(key: str) -> str:
@@ -199,7 +211,9 @@ def _dialect(text: str, version: int) -> str:
 
 
 def _read(path: Path) -> bytes | None:
-    """Object code, if the file is whole: it begins with the hash of the rest."""
+    """Object code, if the file is whole: it begins with the hash of the rest; None if others could have written it."""
+    if not _own(path.parent):
+        return None
     try:
         data = path.read_bytes()
     except OSError:
@@ -210,7 +224,9 @@ def _read(path: Path) -> bytes | None:
 def _write(path: Path, data: bytes) -> None:
     """Written beside and renamed, so that a file of that name is whole; a folder that cannot be written is no error."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not _own(path.parent):
+            return
         handle, temporary = tempfile.mkstemp(dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(hashlib.sha256(data).digest() + data)
