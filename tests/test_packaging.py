@@ -89,7 +89,9 @@ def test_readme_script(capsys: pytest.CaptureFixture[str]) -> None:
     assert script is not None
     names: dict[str, object] = {}
     exec(compile(script[1], "README.md", "exec"), names)
-    height, impulse, violation = (float(line.split()[0]) for line in capsys.readouterr().out.splitlines())
+    *numbers, verdict = capsys.readouterr().out.splitlines()
+    height, impulse, violation = (float(line.split()[0]) for line in numbers)
+    assert verdict.startswith("accurate: ")
     # At rest on its lower ends, 10 um down; the exact impulse at the right end is 25.775 N times 0.02 s, impacts too.
     assert height == pytest.approx(-1e-5, abs=1e-14)
     assert impulse == pytest.approx(25.775 * 0.02, rel=1e-9)
