@@ -128,6 +128,21 @@ class CompiledRun(ABC):
         self.python_steps += 1
         return step
 
+    def _taken(self, accept: Callable[[], None], rest: Callable[[], None]) -> None:
+        """Have the session take over a step, which must not stop halfway: what Ctrl-C comes into is done again.
+
+        `accept` counts the step with its last act; `rest` can be done twice.
+        """
+        before = self.steps
+        try:
+            accept()
+            rest()
+        except KeyboardInterrupt:
+            if self.steps == before:
+                accept()
+            rest()
+            raise
+
     @abstractmethod
     def _prepare(self) -> None:
         """Make the session."""

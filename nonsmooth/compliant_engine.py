@@ -155,7 +155,8 @@ class CompliantRun(CompiledRun):
         }  # fmt: skip
         gained = np.concatenate([step.P_N, step.P_T, step.dt * step.reaction, [work[name] for name in WORKS]])
         length = float(step.state.stepper_memory["dt"][0])
-        self.session.accept(step.state, gained, (step.residual, step.complementarity, length))
+        scalars = (step.residual, step.complementarity, length)
+        self._taken(lambda: self.session.accept(step.state, gained, scalars), lambda: None)
 
     # -------------------------------------------------------------------------------------------------------- results
 

@@ -208,11 +208,17 @@ class NativeRun(CompiledRun):
         joints = {n.S_REACTION: step.reaction, n.S_REACTION_I: step.reaction_impact}
         hit = bool(np.any(step.P_N_impact > 0.0) or np.any(step.v_left != step.state.v))
         scalars.append(step.loss_friction)
-        self.session.accept(step.state, step.v_left, gaps, step.mode, joints, scalars, hit=hit, start=start)
         # of generalized-alpha a state remembers no impulses
         own = start or isinstance(self.stepper, GeneralizedAlpha)
-        if not own:
-            self.session.press(remembered["P_N"], remembered["P_T"])
+
+        def accept() -> None:
+            self.session.accept(step.state, step.v_left, gaps, step.mode, joints, scalars, hit=hit, start=start)
+
+        def press() -> None:
+            if not own:
+                self.session.press(remembered["P_N"], remembered["P_T"])
+
+        self._taken(accept, press)
 
     def _finished(self, status: str) -> Trajectory:
         from nonsmooth.native import table as n

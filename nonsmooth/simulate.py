@@ -203,15 +203,17 @@ def _run(
         assert isinstance(stepper, CompliantDae)
         rules = compliant_rules(system, stepper, control, values)
         manifest = _manifest(system, values, settings, "native", rules)
-        return CompliantRun(
+        compliant = CompliantRun(
             system, stepper, control, values, manifest, t_end=t_end, record=record, progress=progress,
             python=lambda: python(manifest),
-        ).trajectory(first)  # fmt: skip
+        )  # fmt: skip
+        return compliant.trajectory(first)
     manifest = _manifest(system, values, settings, "native", native_rules(stepper, control))
-    return NativeRun(
+    native = NativeRun(
         system, stepper, control, values, manifest, t_end=t_end, record=record, progress=progress,
         python=lambda: python(manifest),
-    ).trajectory(first)  # fmt: skip
+    )  # fmt: skip
+    return native.trajectory(first)
 
 
 class _Budget:

@@ -13,7 +13,9 @@ import pytest
 
 from nonsmooth import GaussQP, InputError, Interrupted, Landing, SimulationFailed, simulate
 from nonsmooth.cli import main
+from nonsmooth.engine import NativeRun
 from nonsmooth.exceptions import NotWritten
+from nonsmooth.native import table
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth_problems import slider_rod
@@ -96,7 +98,7 @@ def test_an_error_in_a_callback_ends_runs_of_chosen_steps_too(system):
 
 
 @contextmanager
-def pressed_at(line, names=("simulate.py", "recorder.py", "early.py")):
+def pressed_at(line, names):
     """Ctrl-C before the so-many-th line that these files execute."""
     seen = 0
 
@@ -118,7 +120,7 @@ def pressed_at(line, names=("simulate.py", "recorder.py", "early.py")):
         sys.settrace(before)
 
 
-def stopped_at(system, whole, line):
+def stopped_at(system, whole, line, engine="python", names=("simulate.py", "recorder.py", "early.py")):
     """What a run of ten steps hands over; whether it came to its end."""
     done = 0
 
@@ -127,8 +129,8 @@ def stopped_at(system, whole, line):
         done = steps
 
     try:
-        with pressed_at(line):
-            simulate(system, GaussQP(), t_end=0.01, dt=1e-3, engine="python", progress=progress)
+        with pressed_at(line, names):
+            simulate(system, GaussQP(), t_end=0.01, dt=1e-3, engine=engine, progress=progress)
     except Interrupted as stopped:
         run = stopped.trajectory
         assert len(run.t) - 1 == run.counts["steps"] >= done, line
@@ -149,6 +151,25 @@ def test_ctrl_c_loses_no_step_wherever_it_comes(system, whole):
     while not stopped_at(system, whole, line):
         line += 17
     assert line > 400  # it did come everywhere
+
+
+def test_ctrl_c_loses_no_step_of_compiled_loops_either(system, monkeypatch):
+    """Every second step is the Python formulation's, whose takeover must not stop halfway."""
+    advance, calls = NativeRun._advance, 0
+
+    def every_second(self, steps):
+        nonlocal calls
+        calls += 1
+        return advance(self, 1) if calls % 2 else table.UNCERTAIN
+
+    monkeypatch.setattr(NativeRun, "_advance", every_second)
+    whole = simulate(system, GaussQP(), t_end=0.01, dt=1e-3, engine="native")
+    assert whole.counts["python_steps"] == 5
+    names, line = ("simulate.py", "early.py", "compiled_run.py", "engine.py", "session.py", "rows.py"), 1
+    calls = 0
+    while not stopped_at(system, whole, line, "native", names):
+        line, calls = line + 23, 0
+    assert line > 1000  # it did come everywhere
 
 
 @pytest.mark.slow
