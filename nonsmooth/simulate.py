@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from nonsmooth import solvers
+from nonsmooth.arguments import check_arguments, check_budget, check_choice, check_kinds
 from nonsmooth.compliant_engine import CompliantRun, compliant_rules
 from nonsmooth.engine import NativeRun, native_rules, why_not_native
 from nonsmooth.evaluation import Array
@@ -23,7 +24,6 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import Solution
-from nonsmooth.settings import is_count, is_number, shown
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ErrorControl, StepControl, step_control
 from nonsmooth.steppers.base import Ask, Formulation, Step, Stepper
@@ -33,8 +33,8 @@ from nonsmooth.trajectory.early import UNJUDGED, breakdown, interruption, last, 
 
 __all__ = ["simulate"]
 
-#: share of the smallest clearance and of the peak force, by default and at least
-ACCURACY, LEAST_ACCURACY = 1e-2, 1e-8
+#: share of the smallest clearance and of the peak force, by default
+ACCURACY = 1e-2
 
 #: how often the length of a failed step is halved before the run stops
 HALVINGS = 4
@@ -122,13 +122,13 @@ def simulate(
     'accurate'
     """
     _check_objects(system, stepper, state)
-    _check_kinds(parameters, t_start, t_end, progress)
+    check_kinds(parameters, t_start, t_end, progress)
     values = system.parameter_vector(parameters)
     first = _start(system, values, state, t_start)
-    _check_arguments(first.t, t_end, engine, record)
-    _check_budget(accuracy, max_steps, max_seconds)
+    check_arguments(first.t, t_end, engine, record)
+    check_budget(accuracy, max_steps, max_seconds)
     chosen = stepper is None or dt is None
-    _check_choice(stepper, dt, record, chosen, check)
+    check_choice(stepper, dt, record, chosen, check)
 
     def run(stepper: Stepper, control: StepControl, most: int | None = None) -> Trajectory:
         budget = _Budget(progress, min((n for n in (most, max_steps) if n is not None), default=None), max_seconds)
@@ -370,18 +370,6 @@ def _check_objects(system: Any, stepper: Any, state: Any) -> None:
         )
 
 
-def _check_kinds(parameters: Any, t_start: Any, t_end: Any, progress: Any) -> None:
-    """Raise InputError for arguments of another type."""
-    if not (parameters is None or isinstance(parameters, Mapping)):
-        raise InputError(f'parameters must be numbers by name, as {{"pin.clearance": 1e-4}}, got {shown(parameters)}.')
-    if not (t_start is None or is_number(t_start)):
-        raise InputError(f"t_start must be a finite number of seconds, got {shown(t_start)}.")
-    if not is_number(t_end):
-        raise InputError(f"t_end must be a finite number of seconds after the start, got {shown(t_end)}.")
-    if not (progress is None or callable(progress)):
-        raise InputError(f"progress must be a function of (t, t_end, steps), got {shown(progress)}.")
-
-
 def _check_contacts(system: System, stepper: Stepper) -> None:
     """Raise InputError unless the stepper takes the law of each contact."""
     for element in system.elements:
@@ -395,37 +383,6 @@ def _check_contacts(system: System, stepper: Stepper) -> None:
                 needed, remedy = "compliant", "Step it with EventDriven() or another, or give it a Compliant(...) law"
                 given = "Rigid(...)"
             raise InputError(f'{name} needs {needed} contact, but contact "{element.name}" has {given}. {remedy}.')
-
-
-def _check_arguments(t_start: float, t_end: float, engine: str, record: int) -> None:
-    if not t_end > t_start:
-        raise InputError(f"t_end must lie after the start at t = {t_start:g} s, got {t_end!r}.")
-    if engine not in ("auto", "native", "python"):
-        raise InputError(f'engine must be "auto", "native" or "python", got {engine!r}.')
-    if not is_count(record) or record < 1:
-        raise InputError(f"record must be an integer >= 1, got {shown(record)}.")
-
-
-def _check_budget(accuracy: float, max_steps: int | None, max_seconds: float | None) -> None:
-    if not is_number(accuracy) or not LEAST_ACCURACY <= accuracy <= 1.0:
-        raise InputError(
-            f"accuracy must be a share of clearance and peak force from {LEAST_ACCURACY:g} to 1, got {shown(accuracy)}."
-        )
-    if max_steps is not None and not (is_count(max_steps) and max_steps >= 1):
-        raise InputError(f"max_steps must be a whole number, at least 1, got {shown(max_steps)}.")
-    if max_seconds is not None and not (is_number(max_seconds) and max_seconds > 0.0):
-        raise InputError(f"max_seconds must be a positive number of seconds, got {shown(max_seconds)}.")
-
-
-def _check_choice(stepper: Any, dt: Any, record: int, chosen: bool, check: Any) -> None:
-    if not isinstance(check, bool):
-        raise InputError(f"check must be True or False, got {check!r}.")
-    if stepper is None and dt is not None:
-        raise InputError(f"dt = {dt!r} needs a stepper; give one, such as GaussQP(), or leave dt out as well.")
-    if record != 1 and (chosen or check):
-        raise InputError(
-            f"record = {record} needs a stepper and dt of your own, without check: runs are compared by row."
-        )
 
 
 def _manifest(

@@ -17,6 +17,7 @@ MAY_IMPORT = {
     "exceptions": set(),
     "files": {"exceptions"},
     "settings": {"exceptions"},
+    "arguments": set(),
     "evaluation": set(),
     "quantities": set(),
     "citations": set(),
@@ -44,6 +45,7 @@ MAY_IMPORT = {
     "batch": {"engine", "simulate", "native", "model", "laws", "step_control", "steppers"},
     "trust": {"trajectory", "diagnostics", "steppers", "solvers", "step_control", "model"},
     "simulate": {
+        "arguments",
         "trust",
         "engine",
         "compliant_engine",

@@ -1,0 +1,57 @@
+"""Arguments of a run: of the right type and range, before anything is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nonsmooth.exceptions import InputError
+from nonsmooth.settings import is_count, is_number, shown
+
+__all__ = ["check_arguments", "check_budget", "check_choice", "check_kinds"]
+
+#: share of the smallest clearance and of the peak force, at least
+LEAST_ACCURACY = 1e-8
+
+
+def check_kinds(parameters: Any, t_start: Any, t_end: Any, progress: Any) -> None:
+    """Raise InputError for arguments of another type."""
+    if not (parameters is None or isinstance(parameters, Mapping)):
+        raise InputError(f'parameters must be numbers by name, as {{"pin.clearance": 1e-4}}, got {shown(parameters)}.')
+    if not (t_start is None or is_number(t_start)):
+        raise InputError(f"t_start must be a finite number of seconds, got {shown(t_start)}.")
+    if not is_number(t_end):
+        raise InputError(f"t_end must be a finite number of seconds after the start, got {shown(t_end)}.")
+    if not (progress is None or callable(progress)):
+        raise InputError(f"progress must be a function of (t, t_end, steps), got {shown(progress)}.")
+
+
+def check_arguments(t_start: float, t_end: float, engine: str, record: int) -> None:
+    if not t_end > t_start:
+        raise InputError(f"t_end must lie after the start at t = {t_start:g} s, got {t_end!r}.")
+    if engine not in ("auto", "native", "python"):
+        raise InputError(f'engine must be "auto", "native" or "python", got {engine!r}.')
+    if not is_count(record) or record < 1:
+        raise InputError(f"record must be an integer >= 1, got {shown(record)}.")
+
+
+def check_budget(accuracy: float, max_steps: int | None, max_seconds: float | None) -> None:
+    if not is_number(accuracy) or not LEAST_ACCURACY <= accuracy <= 1.0:
+        raise InputError(
+            f"accuracy must be a share of clearance and peak force from {LEAST_ACCURACY:g} to 1, got {shown(accuracy)}."
+        )
+    if max_steps is not None and not (is_count(max_steps) and max_steps >= 1):
+        raise InputError(f"max_steps must be a whole number, at least 1, got {shown(max_steps)}.")
+    if max_seconds is not None and not (is_number(max_seconds) and max_seconds > 0.0):
+        raise InputError(f"max_seconds must be a positive number of seconds, got {shown(max_seconds)}.")
+
+
+def check_choice(stepper: Any, dt: Any, record: int, chosen: bool, check: Any) -> None:
+    if not isinstance(check, bool):
+        raise InputError(f"check must be True or False, got {check!r}.")
+    if stepper is None and dt is not None:
+        raise InputError(f"dt = {dt!r} needs a stepper; give one, such as GaussQP(), or leave dt out as well.")
+    if record != 1 and (chosen or check):
+        raise InputError(
+            f"record = {record} needs a stepper and dt of your own, without check: runs are compared by row."
+        )
