@@ -31,7 +31,7 @@ class Ball:
     contact_names = ("floor",)
     reaction_names = ("rail.x",)
     parameter_values = np.array([M])
-    dimension, nc, nt, nr = 2, 1, 1, 1
+    dimension, nc, nt, nr, compliant = 2, 1, 1, 1, False
     #: size [m] of the contact's gap
     elementwise = SimpleNamespace(gap_sizes=lambda parameters: np.ones(1))
 

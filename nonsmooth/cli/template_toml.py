@@ -82,5 +82,5 @@ acceleration = [0, -9.81]
 # What `nonsmooth run` takes where its options say nothing: --t-end, --stepper, --dt-min, --dt-max, --output, ...
 [run]
 t_end = "0.1 s"
-# scheme and steps are chosen; of your own: stepper = "gauss-qp", dt_min = "1 us", dt_max = "0.1 ms"
+# Scheme and steps are chosen; stepper, dt, dt_min, dt_max, rtol and atol state others, accuracy another accuracy.
 """

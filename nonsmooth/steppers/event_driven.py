@@ -235,7 +235,10 @@ class EventDrivenFormulation:
             if event.kind == RELEASE:
                 released[event.contact] = True
             elif event.kind == BREAKAWAY:
-                signs = self._slipping(phase) | {event.contact: self._against(point, event.contact)}
+                # where forces begin at zero, what follows tells their direction
+                loaded = point.lam_N[event.contact] > scale.force[event.contact]
+                signs = self._slipping(phase)
+                signs[event.contact] = self._against(point if loaded else trial.end, event.contact)
             _, point, phase = yield from self.transitions.settled(point, phase, none, released, signs)
         else:
             shared = "contacts share forces that are not unique, and none of the modes tried lasts beyond"

@@ -56,9 +56,11 @@ class RigidLaw:
         self.motion = Motion(m, TABLEAUS["dopri5"], RTOL, ATOL)
         self.transitions = Transitions(self.motion, longest, 0.0)
         self.chain = Chain(SemismoothNewton())
-        # the mode of an event-driven row is that of the motion after it, of others that of the step that ends there
+        # the mode of an event-driven row is that of its impact, or without one of the motion after it; of others that of
+        # the step that ends there
         after = str(run.manifest["settings"]["stepper"]).startswith(EventDriven.__name__)
-        self.mode, self.lag = run.mode.array, 0 if after else 1
+        self.mode, self.lag, self.lam_N = run.mode.array, 0 if after else 1, run.lam_N.array
+        self.struck = np.isin(run.t, run.impacts["t"])
         nc, nt = origin.system.nc, origin.system.nt
         self.free = Phase(np.zeros(nc, dtype=np.int8), np.zeros(nt), np.zeros(nc), m.redundant, self.transitions.none)
 
@@ -97,6 +99,9 @@ class RigidLaw:
             return none, none, None
         mode = self.mode[min(step + self.lag, last)]
         held, stuck = mode != OPEN, mode == STICKING
+        if self.lag == 0 and self.struck[step] and step < last:  # what follows tells what the impact has left closed
+            held = self.lam_N[step + 1] > 0.0
+            stuck = held.copy()
         slips = []
         ends = [(step, self.v)] + ([(step + 1, self.left)] if step < last else [])
         for row, velocities in ends if held.any() else []:

@@ -143,7 +143,7 @@ def test_compliant_contact_with_friction_from_the_command_line(capsys):
 
 
 def test_the_native_engine_says_that_it_has_planar_bodies(capsys):
-    assert main(["run", FILE, "--engine", "native"]) == 2
+    assert main(["run", FILE, *RUN, "--engine", "native"]) == 2
     assert "the native engine has planar bodies only; take engine" in capsys.readouterr().err
 
 

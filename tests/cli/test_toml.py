@@ -10,9 +10,11 @@ import pytest
 
 from nonsmooth import Trajectory, read_model
 from nonsmooth.cli import main
-from nonsmooth.cli.template_toml import TEXT
+from nonsmooth.cli.template_toml import TEXT as TEMPLATE
 
 FILE = "my_mechanism.toml"
+#: the starting file, with steps stated in its [run], which is the last table
+TEXT = f'{TEMPLATE}stepper = "gauss-qp"\ndt_min = "1 us"\ndt_max = "1 ms"\n'
 
 
 @pytest.fixture(autouse=True)
@@ -20,6 +22,8 @@ def folder(tmp_path, monkeypatch):
     """Each test works in a folder of its own, with the starting file in it."""
     monkeypatch.chdir(tmp_path)
     assert main(["new", FILE]) == 0
+    assert (tmp_path / FILE).read_text(encoding="utf-8") == TEMPLATE
+    (tmp_path / FILE).write_text(TEXT, encoding="utf-8")
     return tmp_path
 
 

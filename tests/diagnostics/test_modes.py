@@ -80,7 +80,7 @@ def test_stick_and_slip_alternate(stepper, dt):
     assert all(a != b for a, b in zip(words[:-1], words[1:], strict=True))
     assert found.start[0] == 0.0 and found.end[-1] == run.t[-1]
     np.testing.assert_array_equal(found.end[:-1], found.start[1:])
-    assert "stretches; " in repr(found)
+    assert "intervals; " in repr(found)
 
 
 def test_other_names_are_refused():
