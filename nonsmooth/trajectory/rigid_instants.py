@@ -56,8 +56,8 @@ class RigidLaw:
         self.motion = Motion(m, TABLEAUS["dopri5"], RTOL, ATOL)
         self.transitions = Transitions(self.motion, longest, 0.0)
         self.chain = Chain(SemismoothNewton())
-        # the mode of an event-driven row is that of its impact, or without one of the motion after it; of others that of
-        # the step that ends there
+        # the mode of an event-driven row is that of its impact, or without one that of the motion after it; the mode of
+        # other rows that of the step that ends there
         after = str(run.manifest["settings"]["stepper"]).startswith(EventDriven.__name__)
         self.mode, self.lag, self.lam_N = run.mode.array, 0 if after else 1, run.lam_N.array
         self.struck = np.isin(run.t, run.impacts["t"])
