@@ -99,8 +99,9 @@ def motion() -> Motion:
 
 def _law(contact: Rigid | Compliant | str, restitution: float, friction: float) -> Rigid | Compliant:
     sliding = Ambrosio(friction=friction, dead_speed=VALUE["dead_speed"], slip_speed=VALUE["slip_speed"])
-    values = {"restitution": restitution, "friction": friction, "stiffness": VALUE["stiffness"]}
-    return contact_law(contact, sliding=sliding, **values)
+    return contact_law(
+        contact, restitution=restitution, friction=friction, stiffness=VALUE["stiffness"], sliding=sliding
+    )
 
 
 def _force(joint: str) -> Callable[[Any], Array]:
