@@ -4,7 +4,7 @@ Rigid contact is stepped from event to event by a method of order five with erro
 impacts is smooth; where events come too thick for it, by time stepping. Compliant contact is integrated by an explicit
 method, and by an implicit one where it is too stiff for that. In either case the run is repeated with ever finer steps
 until two runs agree to the accuracy asked for; the finer one is returned, with their difference as the estimate of its
-error. On hundreds of runs the true error stayed below 1.2 times this difference (docs/trust.md).
+error. What that estimate is worth was measured, see docs/trust.md.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class _Judge:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %" if share < 10 else f"{share:.2g} times"
+    return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:.0f} %"
 
 
 def automatic(
