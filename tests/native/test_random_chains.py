@@ -58,7 +58,8 @@ def walk(seed: int, steps: int, each: int = 2000, stepper=moreau) -> tuple[int, 
     while taken < steps:
         system = mechanism(rng, loop=bool(rng.integers(2))).build()
         run = simulate(system, stepper(rng), t_end=each * DT, dt=DT, engine="native", record=100)
-        assert run.status == "finished"
+        # a scheme that sees velocities alone may let a contact overlap by more than its clearance, and says so
+        assert run.t[-1] == pytest.approx(each * DT) and run.status.partition(":")[0] in ("finished", "untrusted")
         assert run.certificate.motion_residual <= 1e-9
         # impulses of wedged contacts are large; in rates they are certified to 1e-9, by compiled code or by the chain
         assert np.isfinite(run.certificate.complementarity)
