@@ -84,6 +84,10 @@ class Landing:
         if self.error is not None and not _positive(self.error):
             raise InputError(f"Landing: error must be a positive share of the clearance, got {self.error!r}.")
 
+    def __repr__(self) -> str:
+        error = "" if self.error is None else f", error={self.error!r}"
+        return f"Landing(dt_min={self.dt_min!r}, dt_max={self.dt_max!r}{error})"
+
     def next_time(self, t: float, t_start: float, t_end: float) -> float:
         """Latest end of the step that starts at t."""
         end = t + self.dt_max
