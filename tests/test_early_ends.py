@@ -223,14 +223,18 @@ def progress_that_sends(number, after=5):
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_signals_end_a_run_of_the_command_line_like_ctrl_c(folder, monkeypatch, capsys, name):
     number = getattr(signal, name)
-    before = signal.getsignal(number)
-    monkeypatch.setattr("nonsmooth.cli.run._progress", progress_that_sends(number))
-    assert main([*JOB, "--engine", "python", "--output", "run.nc"]) == 130
+    usual = signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL
+    before = signal.signal(number, usual)  # the tests themselves may run under nohup
+    try:
+        monkeypatch.setattr("nonsmooth.cli.run._progress", progress_that_sends(number))
+        assert main([*JOB, "--engine", "python", "--output", "run.nc"]) == 130
+        assert signal.getsignal(number) is usual  # the library and other programs keep theirs
+    finally:
+        signal.signal(number, before)
     said = capsys.readouterr().err
     assert said.startswith("nonsmooth: Interrupted at t = 0.005 s of 0.01 s, after 5 steps.")
     assert "The trajectory so far (5 steps) is in run.nc." in said and said.count("\n") == 1
     assert Trajectory.load("run.nc").counts["steps"] == 5
-    assert signal.getsignal(number) is before  # the library and other programs keep theirs
 
 
 def test_an_ignored_signal_stays_ignored(folder, monkeypatch):
