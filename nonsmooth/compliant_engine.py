@@ -143,7 +143,7 @@ class CompliantRun(CompiledRun):
                 self.python = self._make_python()
             self.python.formulation.validity = self.validity
         state = self.state()
-        state, _ = self.python._answered(self.python.formulation.start(state))
+        state, _ = self.python.chain.run(self.python.formulation.start(state))
         self._accept(state, self._stepped(self.python, state, self.control.next_time(state.t, state.t, self.t_end)))
 
     def _accept(self, before: State, step: Step) -> None:

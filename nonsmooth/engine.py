@@ -175,7 +175,7 @@ class NativeRun(CompiledRun):
         """The Python engine, made ready, and the impact that it begins with."""
         python = self.python = self._make_python()
         fresh = State(self.first.t, self.first.q, self.first.v, self.first.law_memory)
-        self.prepared, impact = python._answered(python.formulation.start(fresh))
+        self.prepared, impact = python.chain.run(python.formulation.start(fresh))
         return python, impact
 
     def _python_start(self) -> None:

@@ -6,7 +6,7 @@ import functools
 import importlib.metadata
 import platform
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -23,10 +23,9 @@ from nonsmooth.model.checks import check_start
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.programs import Solution
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ErrorControl, StepControl, step_control
-from nonsmooth.steppers.base import Ask, Formulation, Step, Stepper
+from nonsmooth.steppers.base import Formulation, Step, Stepper
 from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth.trajectory.early import UNJUDGED, breakdown, interruption, last, made
@@ -253,7 +252,7 @@ class _Run:
         origin = float(first.stepper_memory.get("grid_start", np.array([first.t]))[0])
         state = first
         try:
-            state, impact = self._answered(self.formulation.start(first))
+            state, impact = self.chain.run(self.formulation.start(first))
             state = _remembering(state, origin)
             self.recorder.start(state, impact)
             while state.t < self.t_end:
@@ -295,27 +294,13 @@ class _Run:
         """A step to `t` at most; a shorter one if no solver's solution passes the residual test."""
         for halving in range(HALVINGS + 1):
             try:
-                return self._answered(self.formulation.step(state, t))
+                return self.chain.run(self.formulation.step(state, t))
             except SolverFailed:
                 if halving == HALVINGS or not self.chain.fallback:
                     raise
                 self.shortened += 1
                 t = state.t + (t - state.t) / 2
         raise AssertionError("unreachable")
-
-    def _answered(self, stepping: Generator[Ask, Solution, Any]) -> Any:
-        """Run a formulation's generator, each program solved by the chain; failures are thrown into it."""
-        try:
-            program, guess = next(stepping)
-            while True:
-                try:
-                    solution = self.chain.answer(program, guess)
-                except SolverFailed as error:
-                    program, guess = stepping.throw(error)
-                    continue
-                program, guess = stepping.send(solution)
-        except StopIteration as stop:
-            return stop.value
 
     def _finished(self, state: State, status: str) -> Trajectory:
         if self.recorder.whole() is None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from nonsmooth.exceptions import SolverFailed, SolverMissing
 from nonsmooth.programs import LCP, MPCC, QP, ConeQP, FrictionContact, Program, Session, Solution, Solver
@@ -118,6 +119,20 @@ class Chain:
             guess=guess,
             attempts=tuple(attempts),
         )
+
+    def run(self, stepping: Generator[tuple[Program, Solution | None], Solution, Any]) -> Any:
+        """What a generator of programs returns, each program solved by `answer`; failures are thrown into it."""
+        try:
+            program, guess = next(stepping)
+            while True:
+                try:
+                    solution = self.answer(program, guess)
+                except SolverFailed as error:
+                    program, guess = stepping.throw(error)
+                    continue
+                program, guess = stepping.send(solution)
+        except StopIteration as stop:
+            return stop.value
 
     def _asked(self, program: Program) -> Iterator[Solver]:
         """Those that fit, each once; whether the later ones fit is not looked into before they are needed."""

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import SolverFailed
-from nonsmooth.programs import Solution
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
-from nonsmooth.steppers.base import CLOSED, OPEN, SLIPPING, STICKING, Ask
+from nonsmooth.steppers.base import CLOSED, OPEN, SLIPPING, STICKING
 from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.steppers.motion import Motion
@@ -79,7 +76,7 @@ class RigidLaw:
         touching = x.g_N <= self.transitions.closed_gap
         moving = m.leaving(x.W_N, v, terms) | m.approaching(x.W_N, v, terms)
         signs = {} if chord is None else self._signs(x, held & ~stuck, chord)
-        point, phase = self._answered(self.transitions.resting(x, held | (touching & ~moving), signs))
+        point, phase = self.chain.run(self.transitions.resting(x, held | (touching & ~moving), signs))
         lam_g = m.least(t, point.q, point.lam_g)
         return Forces(point.a, lam_g, m.reaction(t, point.q, lam_g), point.lam_N, point.lam_T, phase.mode)
 
@@ -112,17 +109,3 @@ class RigidLaw:
             slips.append(at.W_T.T @ v)
             stuck &= m.length(slips[-1]) <= HELD * m.largest(np.abs(at.W_T).T @ np.abs(v)) + 1e-10 * floor
         return held, held & stuck, slips[0] + slips[1] if len(slips) == 2 else None
-
-    def _answered(self, stepping: Generator[Ask, Solution, Any]) -> Any:
-        """Run a generator of programs, each answered by the chain of solvers."""
-        try:
-            program, guess = next(stepping)
-            while True:
-                try:
-                    solution = self.chain.answer(program, guess)
-                except SolverFailed as error:
-                    program, guess = stepping.throw(error)
-                    continue
-                program, guess = stepping.send(solution)
-        except StopIteration as stop:
-            return stop.value
