@@ -110,11 +110,9 @@ class Recorder:
             motion_residual=worst_violation(scalars["residual"]),
             energy=energy_ledger(energy),
         )
-        worst = (certificate.gap_violation, certificate.joint_violation, certificate.complementarity)
         status, verdict = first_verdict(
-            system, parameters, gap=gap, worst=(*worst, certificate.motion_residual), energy=energy, counts=counts,
-            status=status,
-        )  # fmt: skip
+            system, parameters, certificate, gap=gap, energy=energy, counts=counts, status=status
+        )
         row, contact = np.nonzero(P_N_impact > 0.0)
         impacts = impact_table(
             [system.contact_names[i] for i in contact],

@@ -83,9 +83,9 @@ def trajectory_of_rows(
     names, v_units, r_units = system.names, system.names.v_units, system.names.reaction_units
     smooth = rows.P_N - rows.P_N_impact
     force = np.divide(smooth, rows.dt[:, None], out=np.zeros_like(smooth), where=rows.dt[:, None] > 0.0)
-    gap, joint, complementarity, residual = rows.worst
+    certificate = Certificate(*rows.worst, energy_ledger(energy))
     status, verdict = first_verdict(
-        system, parameters, gap=rows.gap, worst=rows.worst, energy=energy, counts=counts, status=status
+        system, parameters, certificate, gap=rows.gap, energy=energy, counts=counts, status=status
     )
     # a contact's impulse is an impact's or none, but where a gap is landed on within the step
     smooth_T = np.where(rows.P_N_impact > 0.0, 0.0, rows.P_T)
@@ -106,7 +106,7 @@ def trajectory_of_rows(
         reaction_impact=Columns("reaction", names.reactions, rows.reaction_impact, [f"{unit} s" for unit in r_units]),
         energy=Columns("energy term", tuple(energy), np.column_stack(list(energy.values())), ["J"] * len(energy)),
         impacts=impact_table(contacts, columns),
-        certificate=Certificate(gap, joint, complementarity, residual, energy_ledger(energy)),
+        certificate=certificate,
         counts=_plain(counts),
         manifest=_plain(manifest),
         status=status,

@@ -17,6 +17,7 @@ from nonsmooth.evaluation import Array
 
 if TYPE_CHECKING:
     from nonsmooth.model.system import System
+    from nonsmooth.trajectory.certificate import Certificate
 
 __all__ = ["UNKNOWN", "Verdict", "first_verdict"]
 
@@ -83,9 +84,9 @@ UNKNOWN = Verdict("not checked", "it was not judged when it was made")
 def first_verdict(
     system: System,
     parameters: Array,
+    certificate: Certificate,
     *,
     gap: Array,
-    worst: tuple[float, float, float, float],
     energy: Mapping[str, Array],
     counts: Mapping[str, Any],
     status: str,
@@ -99,8 +100,6 @@ def first_verdict(
     ----------
     gap
         True gaps (n, nc) [m].
-    worst
-        Gap violation, joint violation, complementarity, motion residual.
     energy
         ``kinetic``, ``potential``, ``remainder`` and losses at the rows [J].
     counts
@@ -108,8 +107,8 @@ def first_verdict(
     status
         As the loop has it.
     """
-    broken = _broken(system, parameters, gap, worst)
-    signs = (*broken, *_signs(worst, energy, counts))
+    broken = _broken(system, parameters, certificate, gap)
+    signs = (*broken, *_signs(certificate, energy, counts))
     if status != "finished":
         return status, Verdict("incomplete", "the run ended early", signs=signs)
     if broken:
@@ -119,14 +118,15 @@ def first_verdict(
     return status, Verdict("not checked", "no sign of error; check=True (--check) compares with a finer run")
 
 
-def _broken(system: System, parameters: Array, gap: Array, worst: tuple[float, ...]) -> list[str]:
+def _broken(system: System, parameters: Array, certificate: Certificate, gap: Array) -> list[str]:
     """Signs of a run that is no motion of the mechanism."""
-    if not all(map(math.isfinite, worst)):
+    c = certificate
+    if not all(map(math.isfinite, (c.gap_violation, c.joint_violation, c.complementarity, c.motion_residual))):
         return ["numbers that are not finite"]
     if not system.nc or system.compliant:  # soft contacts overlap by their nature
         return []
     clearances = system.elementwise.gap_sizes(parameters)
-    if worst[0] <= OVERLAP * float(np.min(clearances)):
+    if c.gap_violation <= OVERLAP * float(np.min(clearances)):
         return []
     overlap = -np.min(gap, axis=0) / clearances
     i = int(np.argmax(overlap))
@@ -135,12 +135,12 @@ def _broken(system: System, parameters: Array, gap: Array, worst: tuple[float, .
     return [f'contact "{system.contact_names[i]}" overlaps by {overlap[i]:.2g} times its clearance']
 
 
-def _signs(worst: tuple[float, ...], energy: Mapping[str, Array], counts: Mapping[str, Any]) -> list[str]:
+def _signs(certificate: Certificate, energy: Mapping[str, Array], counts: Mapping[str, Any]) -> list[str]:
     signs = []
-    if worst[3] > UNSOLVED:
-        signs.append(f"equations of a step are violated (residual {worst[3]:.1g})")
-    if worst[2] > INCOMPLEMENTARY:
-        signs.append(f"contact is violated (complementarity {worst[2]:.1g})")
+    if certificate.motion_residual > UNSOLVED:
+        signs.append(f"equations of a step are violated (residual {certificate.motion_residual:.1g})")
+    if certificate.complementarity > INCOMPLEMENTARY:
+        signs.append(f"contact is violated (complementarity {certificate.complementarity:.1g})")
     remainder = max(float(np.max(energy["remainder"])), -float(np.min(energy["remainder"])))
     lost = sum(float(np.abs(values[-1])) for name, values in energy.items() if name.startswith("loss_"))
     kinetic, potential = (float(np.max(np.abs(energy[name]))) for name in ("kinetic", "potential"))
