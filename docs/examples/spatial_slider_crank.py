@@ -27,7 +27,7 @@ def build(clearance=1e-4, restitution=0.5, friction=0.1):
 
 
 if __name__ == "__main__":
-    run = ns.simulate(build(), ns.GaussQP(), t_end=0.05, dt=ns.Landing(1e-6, 1e-3))
+    run = ns.simulate(build(), t_end=0.05)
     print(run)
     print("slider's velocity at the end [m/s]", run.v["slider.x"][-1])
     print("force on the rod at the end [N]", run.contact_force["socket"][-1])
