@@ -22,6 +22,8 @@ from nonsmooth.steppers.equations import HALF_KICK, Advance
 from nonsmooth.steppers.gauss import GaussFormulation
 from nonsmooth.steppers.landing import AT_THE_END, closing_within
 from nonsmooth.steppers.mechanism import contact_modes
+from nonsmooth.steppers.resting import CERTAIN, starts_at_rest
+from nonsmooth.steppers.velocity import change_velocity
 
 __all__ = ["GaussMPCC"]
 
@@ -123,6 +125,9 @@ class GaussMPCCFormulation(GaussFormulation):
         """One MPCC of given length."""
         program = self.mpcc(state, dt, dt, binding)
         if guess is None:
+            resting = yield from self._rested(state, dt, program)
+            if resting is not None:
+                return resting
             start = self._free_motion(state, dt, binding)
         else:
             x, y = self.unknowns(state, dt, guess.u, guess.P_g, guess.P_N, guess.P_T)
@@ -136,6 +141,9 @@ class GaussMPCCFormulation(GaussFormulation):
     def land(self, state: State, longest: float, closed: NDArray[np.bool_]) -> Generator[Ask, Solution, Advance]:
         """One MPCC whose objective is the length; by roots where the solver does not optimise."""
         program, m = self.mpcc(state, 0.0, longest, closed), self.mechanism
+        resting = yield from self._rested(state, longest, program)
+        if resting is not None and closing_within(m, state, resting, closed) is None:
+            return resting
         if not self.solver.fits(program):
             return (yield from super().land(state, longest, closed))
         guess = self._free_motion(state, longest, closed)
@@ -154,6 +162,26 @@ class GaussMPCCFormulation(GaussFormulation):
             return done
         # the program has stopped short of the longest step, skipped an excursion through a wall, or crossed the play
         return (yield from super().land(state, longest, closed))
+
+    def _rested(self, state: State, dt: float, program: MPCC) -> Generator[Ask, Solution, Advance | None]:
+        """The step that stays at rest, if it begins so and Coulomb's law allows it (see `resting`); None if not.
+
+        Impulses of a pile are not unique, on which interior-point methods are slow. The program itself certifies.
+        """
+        m, binding = self.mechanism, program.binding[: self.system.nc]
+        closed = binding & m.touching(m.at(state.t, state.q).g_N)
+        acceleration, literal = m.free_acceleration(state), getattr(self.solver, "relaxation", None) == "literal"
+        if literal or np.count_nonzero(closed) < 2 or not starts_at_rest(m, state.v, dt * acceleration):
+            return None
+        half = 0.5 if self.equations.scheme == HALF_KICK else 1.0
+        pushed = state.v + half * dt * acceleration
+        try:
+            held = yield from change_velocity(m, state.t, state.q, pushed, closed, np.zeros(self.system.nc), rest=True)
+        except SolverFailed:  # it only proposes
+            return None
+        x, y = self.unknowns(state, dt, held.v, held.P_g, held.P_N, held.P_T)
+        found = Solution(x, y, "solved", 0, "rest")
+        return self._advance(state, program, found) if program.residual(found) <= CERTAIN else None
 
     def _advance(self, state: State, program: MPCC, solution: Solution) -> Advance:
         dt, u, P_g, P_N, P_T = self.equations.split(solution.x, solution.y, self.mechanism.friction)

@@ -16,7 +16,7 @@ from nonsmooth.programs import FrictionContact, Solution, associated_lcp_from_fr
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.mechanism import Mechanism
 
-__all__ = ["REST", "answered_at_rest", "resting_answer", "starts_at_rest"]
+__all__ = ["CERTAIN", "REST", "answered_at_rest", "resting_answer", "starts_at_rest"]
 
 #: velocity of a start that counts as rest, relative to that which the loads give in the step
 STILL = 1e-8

@@ -9,6 +9,7 @@ import pytest
 from nonsmooth import (
     CircleCircle,
     CirclePlane,
+    GaussMPCC,
     GaussQP,
     GeneralizedAlpha,
     Gravity,
@@ -61,15 +62,22 @@ def contact_impulses(trajectory) -> float:
 
 STEPPERS = pytest.mark.parametrize(
     ("stepper", "dt"),
-    [(MoreauJean(), 1e-3), (GaussQP(), 1e-3), (GaussQP(), Landing(1e-6, 1e-3)), (GeneralizedAlpha(), 1e-3)],
-    ids=["MoreauJean", "GaussQP", "GaussQP landing", "GeneralizedAlpha"],
+    [
+        (MoreauJean(), 1e-3),
+        (GaussQP(), 1e-3),
+        (GaussQP(), Landing(1e-6, 1e-3)),
+        (GeneralizedAlpha(), 1e-3),
+        (GaussMPCC(), 1e-3),
+        (GaussMPCC(), Landing(1e-6, 1e-3)),
+    ],
+    ids=["MoreauJean", "GaussQP", "GaussQP landing", "GeneralizedAlpha", "GaussMPCC", "GaussMPCC landing"],
 )
 
 
 @STEPPERS
-@pytest.mark.parametrize("rows", [2, 5])
+@pytest.mark.parametrize("rows", [2, 5, pytest.param(9, marks=pytest.mark.slow)])
 def test_a_pile_between_walls_rests(rows, stepper, dt):
-    """15 discs have 45 coordinates and 74 rows of contacts, whose impulses are not unique; each step finds some."""
+    """15 discs have 45 coordinates and 74 rows of contacts (45 discs 135 and 238), whose impulses are not unique."""
     trajectory = simulate(pile(rows, 0.5, walls=True), stepper, t_end=0.01, dt=dt)
     # places are round-off of metres
     assert moved(trajectory) <= 1e-14
