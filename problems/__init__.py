@@ -28,6 +28,7 @@ from nonsmooth_problems.spatial_slider_crank import spatial_slider_crank
 from nonsmooth_problems.stick_slip_oscillator import stick_slip_oscillator
 from nonsmooth_problems.turntable_ball import turntable_ball
 from nonsmooth_problems.universal_shaft import universal_shaft
+from nonsmooth_problems.xy_pointing import xy_pointing
 
 __all__ = [
     "andrews_squeezer",
@@ -56,4 +57,5 @@ __all__ = [
     "stick_slip_oscillator",
     "turntable_ball",
     "universal_shaft",
+    "xy_pointing",
 ]

@@ -30,7 +30,9 @@ MAY_IMPORT = {
     "solvers": {"programs", "native", "sets"},
     "steppers": {"model", "laws", "programs", "sets", "step_control"},
     "trajectory": {"model", "programs", "solvers", "steppers"},  # forces at an instant are found as steppers find them
-    "compiled_run": {"steppers", "native", "trajectory", "step_control", "model"},
+    "checkpoints": {"model"},
+    "python_engine": {"checkpoints", "steppers", "solvers", "trajectory", "step_control", "model"},
+    "compiled_run": {"checkpoints", "steppers", "native", "trajectory", "step_control", "model"},
     "compliant_engine": {"compiled_run", "steppers", "solvers", "native", "trajectory", "step_control", "model"},
     "engine": {
         "compiled_run",
@@ -46,6 +48,8 @@ MAY_IMPORT = {
     "trust": {"trajectory", "diagnostics", "steppers", "solvers", "step_control", "model"},
     "simulate": {
         "arguments",
+        "checkpoints",
+        "python_engine",
         "trust",
         "engine",
         "compliant_engine",
@@ -62,6 +66,7 @@ MAY_IMPORT = {
     "registry": {"model", "facts"},
     "declarative": {"model", "laws", "steppers", "solvers", "step_control"},  # names and settings of what runs a model
     "diagnostics": {"trajectory", "model"},
+    "identification": {"model", "batch", "simulate", "steppers", "step_control", "trajectory"},
     "studies": {
         "batch",
         "simulate",
@@ -73,7 +78,7 @@ MAY_IMPORT = {
         "model",
         "laws",
     },
-    "plots": {"trajectory", "diagnostics", "studies", "model"},
+    "plots": {"trajectory", "diagnostics", "studies", "identification", "model"},
     "report": {"trajectory", "diagnostics", "plots", "model", "citations"},
     # facts of problems are measured by runs, whose parts are imported where they are used
     "problems": {
@@ -81,6 +86,7 @@ MAY_IMPORT = {
         "laws",
         "registry",
         "facts",
+        "identification",
         "simulate",
         "steppers",
         "solvers",
@@ -91,7 +97,7 @@ MAY_IMPORT = {
 }
 FREE = {"exceptions", "evaluation", "files", "quantities", "settings"}
 #: methods that hand on to what stands above them, which they import when they are called
-HANDED_ON = {"trajectory": {"report"}}
+HANDED_ON = {"trajectory": {"plots", "report"}}
 EVERYTHING = {"cli", "nonsmooth"}
 SLOW_TO_IMPORT = {"clarabel", "cvxpy", "h5netcdf", "h5py", "matplotlib", "osqp", "pydantic", "rich", "typer", "xarray"}
 #: part -> slow libraries that it is made of; the part itself is imported where it is used

@@ -1,0 +1,220 @@
+"""Which parameters a motion can tell: those never seen, those seen in combinations only, and the combinations.
+
+The columns of the stacked regressor W depend on each other, ``W = W_b K``: its driving forces are those of the base
+parameters ``beta = K theta``, of which each is one standard parameter plus multiples of others that act just as it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.identification.regressor import Regressor
+
+__all__ = ["BaseParameters", "base_parameters", "random_states"]
+
+#: singular value of the scaled columns, as a share of the largest, below which it is zero by rounding; coefficient of a
+#: combination below which it is zero by rounding
+RANK, ZERO = 1e-8, 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class BaseParameters:
+    """Result of `base_parameters`; printed, the combinations as formulas.
+
+    Parameters
+    ----------
+    names, units : of all parameters
+    columns : indices of the parameters that lead the combinations, in order
+    combination : K (rank, parameters), ``beta = K theta``
+    unseen : indices of the parameters that have no influence
+    singular_values : of the columns scaled to norm 1, largest first
+    """
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    columns: tuple[int, ...]
+    combination: Array
+    unseen: tuple[int, ...]
+    singular_values: Array
+
+    @property
+    def rank(self) -> int:
+        """Number of base parameters."""
+        return len(self.columns)
+
+    @property
+    def gap(self) -> float:
+        """Ratio of the least singular value that counts to the largest that does not; inf where all count."""
+        s = self.singular_values
+        return float(s[self.rank - 1] / s[self.rank]) if len(s) > self.rank and s[self.rank] > 0 else float("inf")
+
+    @property
+    def base_names(self) -> tuple[str, ...]:
+        """Names of the leading parameters, with a trailing ``*`` where others act with them."""
+        return tuple(
+            self.names[c] + ("*" if np.count_nonzero(row) > 1 else "")
+            for c, row in zip(self.columns, self.combination, strict=True)
+        )
+
+    @property
+    def base_units(self) -> tuple[str, ...]:
+        return tuple(self.units[c] for c in self.columns)
+
+    def values(self, theta: Array) -> Array:
+        """Base parameters (..., rank) of standard parameters (..., parameters)."""
+        return np.asarray(theta, dtype=float) @ self.combination.T
+
+    def reduced(self, Y: Array) -> Array:
+        """Columns of a regressor that belong to the base parameters."""
+        return Y[..., list(self.columns)]
+
+    def formulas(self, symbols: Mapping[str, float] | None = None) -> tuple[str, ...]:
+        """Each base parameter in words, as ``link1.mx + L1 link2.m``.
+
+        Parameters
+        ----------
+        symbols : name -> value
+            Lengths and other numbers that coefficients are recognised as: one, or the product of two of them, times
+            1 or 2. Other coefficients are printed as numbers.
+        """
+        return tuple(
+            _formula(row, c, self, symbols or {}) for c, row in zip(self.columns, self.combination, strict=True)
+        )
+
+    def __str__(self) -> str:
+        seen = len(self.names) - len(self.unseen)
+        lines = [
+            f"{self.rank} base parameters of {seen} that have an influence, of {len(self.names)}; gap of the singular "
+            f"values {self.gap:.1e}"
+        ]
+        lines += [f"  {one} [{unit}]" for one, unit in zip(self.formulas(), self.base_units, strict=True)]
+        if self.unseen:
+            lines.append("without influence: " + ", ".join(self.names[i] for i in self.unseen))
+        return "\n".join(lines)
+
+
+def base_parameters(
+    Y: Regressor | Array,
+    states: tuple[Array, Array, Array] | None = None,
+    *,
+    names: tuple[str, ...] = (),
+    units: tuple[str, ...] = (),
+    bounds: float = 1.0,
+    samples: int = 200,
+    seed: int = 0,
+) -> BaseParameters:
+    """Find what can be known of the parameters.
+
+    The rank is that of the columns scaled to norm 1, by their singular values. Going through the parameters in order, a
+    parameter leads a combination if it does not depend on the leaders before it, so that the leaders are the earliest
+    possible; put first what shall lead.
+
+    Parameters
+    ----------
+    Y : a regressor, or its values stacked (rows, parameters) with `names` and `units`
+    states : coordinates, velocities and accelerations of the drives, each (n, drives)
+        Those of a measurement; random ones where omitted, see `random_states`.
+    bounds, samples, seed : of random states
+
+    Raises
+    ------
+    InputError
+        If there are fewer rows than parameters, or values are not finite.
+
+    >>> W = np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [3.0, 6.0, 0.0]])
+    >>> print(base_parameters(W, names=("a", "b", "c"), units=("kg", "kg", "m")))
+    1 base parameters of 2 that have an influence, of 3; gap of the singular values inf
+      a + 2 b [kg]
+    without influence: c
+    """
+    if isinstance(Y, Regressor):
+        at = random_states(Y, bounds=bounds, samples=samples, seed=seed) if states is None else states
+        W, names, units = Y(*at).reshape(-1, len(Y.parameters)), Y.names, Y.units
+    else:
+        W = np.asarray(Y, dtype=float).reshape(-1, np.shape(Y)[-1])
+        names = names or tuple(f"theta{i + 1}" for i in range(W.shape[1]))
+        units = units or ("",) * W.shape[1]
+    if not np.all(np.isfinite(W)):
+        raise InputError("The regressor has values that are not finite; check the states.")
+    if len(W) < W.shape[1]:
+        raise InputError(f"{W.shape[1]} parameters need at least as many rows of the regressor, got {len(W)}.")
+    norms = np.linalg.norm(W, axis=0)
+    seen = np.flatnonzero(norms > RANK * np.max(norms, initial=0.0))
+    scaled = W[:, seen] / norms[seen]
+    values = np.linalg.svd(scaled, compute_uv=False) if seen.size else np.zeros(0)
+    rank = int(np.sum(values > RANK * values[0])) if seen.size else 0
+    leaders = _leaders(scaled, rank)
+    K = np.zeros((rank, W.shape[1]))
+    if rank:
+        K[:, seen] = np.linalg.lstsq(scaled[:, leaders], scaled, rcond=None)[0]
+        K[np.abs(K) < ZERO] = 0.0  # of columns of norm 1
+        K = K * np.where(norms > 0, norms, 1.0) / norms[seen[leaders]][:, None]
+        K[:, seen[leaders]] = np.eye(rank)
+    unseen = tuple(int(i) for i in range(W.shape[1]) if i not in set(seen.tolist()))
+    return BaseParameters(names, units, tuple(int(i) for i in seen[leaders]), K, unseen, values)
+
+
+def random_states(
+    Y: Regressor, *, bounds: float = 1.0, samples: int = 200, seed: int = 0
+) -> tuple[Array, Array, Array]:
+    """Random states of the drives around the start, uniform within +-bounds (rad or m, per s, per s^2), seeded."""
+    random = np.random.default_rng(seed)
+    q, v, a = random.uniform(-bounds, bounds, (3, samples, len(Y.drives)))
+    return Y.motion.start + q, v, a
+
+
+def _leaders(scaled: Array, rank: int) -> list[int]:
+    """The earliest independent columns: Gram and Schmidt's process, repeated against rounding."""
+    found: list[int] = []
+    basis = np.zeros((len(scaled), 0))
+    for i in range(scaled.shape[1]):
+        rest = scaled[:, i]
+        for _ in range(2):
+            rest = rest - basis @ (basis.T @ rest)
+        if np.linalg.norm(rest) > np.sqrt(RANK) * 1e-2 and len(found) < rank:
+            found.append(i)
+            basis = np.column_stack([basis, rest / np.linalg.norm(rest)])
+    if len(found) < rank:  # nearly dependent early columns: pivoting finds as many as there are
+        from scipy.linalg import qr
+
+        order = qr(scaled, mode="r", pivoting=True)[1]
+        return sorted(int(i) for i in order[:rank])
+    return found
+
+
+def _formula(row: Array, leader: int, base: BaseParameters, symbols: Mapping[str, float]) -> str:
+    text = base.names[leader]
+    for i in np.flatnonzero(row):
+        if i == leader:
+            continue
+        sign, factor = ("-" if row[i] < 0 else "+"), _coefficient(abs(float(row[i])), symbols)
+        text += f" {sign} {factor + ' ' if factor else ''}{base.names[i]}"
+    return text
+
+
+def _coefficient(value: float, symbols: Mapping[str, float]) -> str:
+    """A positive coefficient as a product of symbols, or as a number; nothing for 1."""
+    if abs(value - 1.0) < 1e-9:
+        return ""
+    products: list[tuple[str, float]] = [(name, abs(number)) for name, number in symbols.items()]
+    for (one, x), (other, y) in itertools.combinations_with_replacement(products[: len(symbols)], 2):
+        products.append((f"{one}^2" if one == other else f"{one} {other}", x * y))
+    for factor, (name, number) in itertools.product((1.0, 2.0), products):
+        if number > 0 and abs(value / (factor * number) - 1.0) < 1e-8:
+            return name if factor == 1.0 else f"2 {name}"
+    return f"{value:.6g}"
+
+
+def as_dictionary(base: BaseParameters) -> dict[str, Any]:
+    """As plain data."""
+    return {
+        "rank": base.rank, "gap": base.gap, "names": list(base.base_names), "units": list(base.base_units),
+        "formulas": list(base.formulas()), "without influence": [base.names[i] for i in base.unseen],
+    }  # fmt: skip

@@ -1,0 +1,205 @@
+"""Positions, velocities and accelerations of a mechanism that follow from those of its drives.
+
+With the rows of joints and drives ``G(q, u) = 0``, K = G_q B and the drives' coordinates u, ::
+
+    v = S u',   S = -K^-1 G_u,   a = S u'' - K^-1 k,   k = the rest of the second derivative of G
+
+so that S spans the motions that the joints admit. Rows that depend on others are left out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+from scipy.linalg import qr
+
+from nonsmooth.evaluation import Array, Evaluator
+from nonsmooth.exceptions import InputError
+from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
+from nonsmooth.model.signals import signal_values
+from nonsmooth.model.system import System
+
+__all__ = ["DriveMotion", "Mapped", "solved"]
+
+#: largest change of a drive [rad or m] in one stage of the way to a position, and Newton steps of a stage
+STAGE, ITERATIONS = 0.25, 12
+#: constraint residual [m or rad] at which a position is closed, and up to which it counts as found
+CLOSED, FOUND = 1e-14, 1e-10
+#: share of the largest singular value below which a row depends on others
+DEPENDENT = 1e-9
+
+
+class DriveMotion:
+    """The kinematics of a mechanism as a function of the coordinates of its drives.
+
+    Parameters
+    ----------
+    system : with ideal joints
+    drives : names of its `PrescribedMotion` elements, whose coordinates u are angles [rad] or displacements [m]
+
+    Attributes
+    ----------
+    start : coordinates of the drives (nd,) at the built start
+
+    Raises
+    ------
+    InputError
+        If there are contacts, a drive is unknown, another one moves, or the drives do not determine the motion.
+    """
+
+    def __init__(self, system: System, drives: Sequence[str]) -> None:
+        self.drives = tuple(drives)
+        known = {element.name: element for element in system.elements if isinstance(element, PrescribedMotion)}
+        if system.nc:
+            raise InputError(
+                f"The mechanism has {system.nc} gaps; identification takes ideal joints, as of model.ideal()."
+            )
+        for name in self.drives:
+            if name not in known:
+                raise InputError(f'"{name}" is no drive of the mechanism; its drives are {", ".join(known) or "none"}.')
+        if not self.drives or len({*self.drives}) != len(self.drives):
+            raise InputError(f"drives must be different names of drives, got {drives!r}; there are {', '.join(known)}.")
+        self._check_others(system)
+        self.start = np.array([_at_start(known[name]) for name in self.drives])
+        still = {
+            name: dataclasses.replace(known[name], motion=float(u))
+            for name, u in zip(self.drives, self.start, strict=True)
+        }
+        frozen = tuple(still.get(element.name, element) for element in system.elements)
+        self.system = dataclasses.replace(system, elements=frozen, assembly=None)
+        self._symbols()
+        self._positions: tuple[Array, Array] = self.start[None], system.start.q[None]
+        self.positions(self.start[None])
+
+    def _check_others(self, system: System) -> None:
+        for element in system.elements:
+            moving = isinstance(element, PrescribedMotion) and callable(element.motion)
+            moving |= isinstance(element, PrescribedPose) and callable(element.position)
+            if moving and element.name not in self.drives:
+                raise InputError(f'"{element.name}" prescribes a motion, too; name it among the drives.')
+
+    def _symbols(self) -> None:
+        """The rows G, selected so that K is square and regular at the start."""
+        system, nd = self.system, len(self.drives)
+        names = list(system.parameters)
+        places = [names.index(f"{name}.motion") for name in self.drives]
+        u, q, p = ca.SX.sym("u", nd), ca.SX.sym("q", system.nq), ca.SX(system.parameter_values)
+        for k, place in enumerate(places):
+            p[place] = u[k]
+        rows = system.g(0.0, q, p)
+        driven = [i for i, name in enumerate(system.constraint_names) if name.partition(".")[0] in self.drives]
+        B = system.B(q)
+        whole = ca.Function("K", [q, u], [ca.jacobian(rows, q) @ B])
+        K = np.array(whole(system.start.q, self.start))
+        chosen = self._independent(K, driven)
+        self.q, self.u, self.p = q, u, p
+        self.rows = rows[chosen]
+        self.row_names = tuple(system.constraint_names[i] for i in chosen)
+        self.B = B
+        self.K, self.G_u = ca.jacobian(self.rows, q) @ B, ca.jacobian(self.rows, u)
+        self._newton = Mapped(ca.Function("rows", [q, u], [self.rows, self.K, self.G_u]))
+        self._closure = Mapped(ca.Function("closure", [q, u], [system.closure(0.0, q, p)]))
+        step = ca.SX.sym("step", system.nv)
+        self._advance = Mapped(ca.Function("advance", [q, step], [system.advance(q, step, 1.0)]))
+
+    def _independent(self, K: Array, driven: list[int]) -> list[int]:
+        """Indices of as many independent rows as there are velocities, drives among them."""
+        nv, others = self.system.nv, [i for i in range(len(K)) if i not in driven]
+        scaled = K / np.maximum(np.linalg.norm(K, axis=1), 1e-300)[:, None]
+        R, order = qr(scaled[others].T, mode="r", pivoting=True) if others else (np.zeros((nv, 0)), np.zeros(0, int))
+        diagonal = np.abs(np.diagonal(R))
+        rank = int(np.sum(diagonal > DEPENDENT * diagonal[0])) if diagonal.size else 0
+        chosen = sorted(others[i] for i in order[:rank]) + driven
+        free = nv - rank
+        if free != len(driven) or np.linalg.matrix_rank(scaled[chosen], DEPENDENT) < nv:
+            raise InputError(
+                f"The joints leave {free} motion(s) free at the start, but {len(driven)} drive(s) are named that "
+                f"{'do not determine them' if free == len(driven) else 'must be as many'}; name a drive for each "
+                "motion, and start away from singular positions."
+            )
+        return chosen
+
+    # ------------------------------------------------------------------------------------------------------- positions
+
+    def positions(self, u: Array) -> Array:
+        """Coordinates (n, nq) at rows u (n, nd), reached from known ones in stages so that the branch stays.
+
+        Raises
+        ------
+        InputError
+            If the mechanism does not reach a position.
+        """
+        u = np.atleast_2d(np.asarray(u, dtype=float))
+        known_u, known_q = self._positions
+        if known_u.shape == u.shape:
+            at, q = known_u.copy(), known_q.copy()
+            farther = np.max(np.abs(u - at), axis=1) > np.max(np.abs(u - self.start), axis=1)
+        else:
+            at, q, farther = np.tile(self.start, (len(u), 1)), np.tile(self.system.start.q, (len(u), 1)), np.array([])
+        if farther.size:
+            at[farther], q[farther] = self.start, self.system.start.q
+        stages = max(1, int(np.ceil(np.max(np.abs(u - at), initial=0.0) / STAGE)))
+        for k in range(stages):
+            q = self._closed(q, at + (u - at) * ((k + 1) / stages), predict=(u - at) / stages)
+        open_by = np.max(np.abs(self._closure(q, u)[0][..., 0]), axis=1)
+        if not np.all(open_by <= FOUND):
+            worst = int(np.argmax(np.where(np.isfinite(open_by), open_by, np.inf)))
+            raise InputError(
+                f"The mechanism does not reach the position {u[worst].tolist()} of its drives "
+                f"({', '.join(self.drives)}) from its start; narrow their bounds."
+            )
+        self._positions = u.copy(), q
+        return q
+
+    def _closed(self, q: Array, u: Array, predict: Array) -> Array:
+        """Newton's steps at fixed u, all rows at once, the first along the tangent."""
+        for k in range(ITERATIONS):
+            g, K, G_u = self._newton(q, u - predict if k == 0 else u)
+            right = -g[..., 0]
+            if k == 0:
+                right = right - np.einsum("nij,nj->ni", G_u, predict)
+            elif np.max(np.abs(g)) <= CLOSED:
+                break
+            try:
+                step = solved(K, right[..., None])[..., 0]
+            except np.linalg.LinAlgError:
+                return np.full_like(q, np.nan)
+            q = self._advance(q, step)[0][..., 0]
+            if k and np.max(np.abs(step)) <= 1e-15:
+                break
+        return q
+
+
+class Mapped:
+    """A CasADi function of symbols evaluated at rows of its arguments: outputs (n, rows, columns)."""
+
+    def __init__(self, function: ca.Function) -> None:
+        self.shapes = [function.size_out(i) for i in range(function.n_out())]
+        arguments = [ca.SX.sym("x", *function.size_in(i)) for i in range(function.n_in())]
+        outputs = [ca.vec(ca.densify(one)) for one in function.call(arguments)]
+        self.function = ca.Function(function.name(), arguments, outputs, {"cse": True})
+        self._evaluators: dict[int, Evaluator] = {}
+
+    def __call__(self, *arguments: Array) -> list[Array]:
+        n = len(arguments[0])
+        if n not in self._evaluators:
+            self._evaluators = {n: Evaluator(self.function.map(n))}  # of one length at a time
+        found = self._evaluators[n](*(one.ravel() for one in arguments))
+        return [
+            one.reshape(n, columns, rows).transpose(0, 2, 1)
+            for one, (rows, columns) in zip(found, self.shapes, strict=True)
+        ]
+
+
+def solved(matrices: Array, right: Array) -> Array:
+    """Solutions of systems of equations, one per matrix."""
+    return np.asarray(np.linalg.solve(matrices, right), dtype=np.float64)
+
+
+def _at_start(drive: PrescribedMotion) -> float:
+    if not callable(drive.motion):
+        return float(drive.motion)
+    return float(signal_values(drive.name, "motion", drive.motion, 0.0)[0])

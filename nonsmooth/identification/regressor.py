@@ -1,0 +1,365 @@
+"""The regressor Y of a mechanism: its driving forces are ``tau = Y(u, u', u'') theta + known`` in its parameters.
+
+The motion of all bodies follows from the drives, ``v = S u'``, where the columns of S span the null space of the
+joints' rows. The forces of joints do no work on it, so that ``S' (M v' - h) = tau`` holds without them, for trees and
+for closed loops. Of each body ``M v' - h`` is linear in mass m, first moments h = m c and inertia I about a frame
+fixed in it, with the acceleration a of its origin and omega, alpha in its axes ::
+
+    f = m (a - g) + alpha x h + omega x (omega x h),     n = I alpha + omega x I omega + h x (a - g)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.identification.drive_motion import DriveMotion, Mapped, solved
+from nonsmooth.identification.parameters import (
+    ENTRIES,
+    LinkFrame,
+    Parameter,
+    inertial_parameters,
+    inertial_values,
+    link_frames,
+)
+from nonsmooth.model.bodies import Body, SpatialBody
+from nonsmooth.model.forces import Force, Gravity
+from nonsmooth.model.system import System
+
+__all__ = ["FRICTION", "Regressor", "regressor"]
+
+#: friction of a drive that can be identified: unit by the coordinate's, and the column
+FRICTION = {"viscous": "s", "coulomb": "", "offset": "", "rotor": "s^2"}
+
+
+def regressor(
+    system: System,
+    drives: Sequence[str],
+    *,
+    frames: Mapping[str, LinkFrame] | None = None,
+    friction: Sequence[str] = (),
+    loads: Sequence[str] = (),
+) -> Regressor:
+    """The regressor of a mechanism with ideal joints, a tree or with closed loops, in the plane or in space.
+
+    Parameters
+    ----------
+    system : built, without contacts; of a mechanism with clearances build ``model.ideal()``
+    drives : names of the `PrescribedMotion` elements, one for each motion that the joints leave free
+    frames : body -> frame of its parameters, optional
+        By default the origin is where the body is carried: point `at_b` of the first joint of which it is the second
+        body. The axes are those of the body.
+    friction : of "viscous" (u'), "coulomb" (sign of u'), "offset" (1), "rotor" (u'')
+        Columns of each drive.
+    loads : ``"spring.stiffness"``
+        Parameters of springs, dampers and other loads that are identified, too; the forces must be linear in them.
+        Loads that are not named are known, with their built values.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, a load that is not linear in the parameter, or drives that do not determine the motion.
+
+    >>> from nonsmooth_problems import xy_pointing
+    >>> Y = regressor(xy_pointing().build(), ["motor1", "motor2"])
+    >>> Y([[0.1, 0.2]], [[0.0, 0.0]], [[0.0, 0.0]]).shape
+    (1, 2, 20)
+    """
+    return Regressor(system, drives, dict(frames or {}), tuple(friction), tuple(loads))
+
+
+class Regressor:
+    """See `regressor`, which makes it.
+
+    Attributes
+    ----------
+    parameters : `Parameter` of each column
+    frames : of the bodies
+    drives : names, in the order of u
+    motion : `DriveMotion`, the kinematics
+    """
+
+    def __init__(
+        self,
+        system: System,
+        drives: Sequence[str],
+        frames: Mapping[str, LinkFrame],
+        friction: tuple[str, ...],
+        loads: tuple[str, ...],
+    ) -> None:
+        for word in friction:
+            if word not in FRICTION:
+                raise InputError(f"friction takes {', '.join(FRICTION)}, got {word!r}.")
+        self.motion = DriveMotion(system, drives)
+        self.system, self.drives, self.friction, self.loads = self.motion.system, self.motion.drives, friction, loads
+        self.frames = link_frames(system, frames)
+        self._bodies = [element for element in system.elements if isinstance(element, Body)]
+        inertial = [one for body in self._bodies for one in inertial_parameters(body)]
+        self.parameters = (*inertial, *self._friction_parameters(), *(self._load_parameter(name) for name in loads))
+        self._inertial = len(inertial)
+
+    # ------------------------------------------------------------------------------------------------------ parameters
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(one.name for one in self.parameters)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        return tuple(one.unit for one in self.parameters)
+
+    @property
+    def force_units(self) -> tuple[str, ...]:
+        """Unit of each driving force: N m of angles, N of displacements."""
+        rows = dict(zip(self.system.constraint_names, self.system.names.constraint_units, strict=True))
+        found = {name.partition(".")[0]: unit for name, unit in rows.items()}
+        return tuple("N m" if found[name] == "rad" else "N" for name in self.drives)
+
+    def _friction_parameters(self) -> list[Parameter]:
+        found = []
+        for drive, unit in zip(self.drives, self.force_units, strict=True):
+            coordinate = "rad" if unit == "N m" else "m"
+            for word in self.friction:
+                per = f" {FRICTION[word]}/{coordinate}" if FRICTION[word] else ""
+                found.append(Parameter(f"{drive}.{word}", unit + per, "friction"))
+        return found
+
+    def _load_parameter(self, name: str) -> Parameter:
+        loads = [element for element in self.system.elements if isinstance(element, Force)]
+        known = {f"{load.name}.{label}": load.quantity(label).unit for load in loads for label in load.numbers()}
+        if name not in known:
+            raise InputError(f'"{name}" is no parameter of a load; there are {", ".join(known) or "none"}.')
+        return Parameter(name, known[name], "load")
+
+    @cached_property
+    def values(self) -> Array:
+        """The parameters as built (np,); friction, of which the mechanism knows nothing, is zero."""
+        numbers = self.system.parameters
+        inertial = [inertial_values(body, self.frames[body.name], numbers) for body in self._bodies]
+        friction = np.zeros(len(self.drives) * len(self.friction))
+        return np.concatenate([*inertial, friction, [numbers[name] for name in self.loads]])
+
+    # --------------------------------------------------------------------------------------------------------- columns
+
+    def __call__(self, q: Any, v: Any, a: Any) -> Array:
+        """Y (n, drives, parameters) at rows of coordinates, velocities and accelerations (n, drives) of the drives."""
+        at = self._at(q, v, a)
+        return self._with_friction(np.swapaxes(at.S, 1, 2) @ at.columns, at.w, at.dw)
+
+    def known(self, q: Any, v: Any, a: Any) -> Array:
+        """Driving forces (n, drives) of the loads that are not identified."""
+        at = self._at(q, v, a)
+        return np.einsum("nvd,nv->nd", at.S, at.known)
+
+    def force(self, q: Any, v: Any, a: Any, values: Array | None = None) -> Array:
+        """Driving forces (n, drives) [N m] or [N] with these parameter values, those built where omitted."""
+        theta = self.values if values is None else np.asarray(values, dtype=float)
+        return self(q, v, a) @ theta + self.known(q, v, a)
+
+    def with_derivatives(self, q: Any, v: Any, a: Any) -> tuple[Array, Array]:
+        """Y, and its exact derivatives (n, 3 drives, drives, parameters) by coordinates, velocities, accelerations.
+
+        From ``K S = -G_u``, ``K v = -G_u u'``, ``K a = -G_u u'' - k`` differentiated along each argument.
+        """
+        at = self._at(q, v, a)
+        nd = len(self.drives)
+        slopes = np.zeros((len(at.u), 3 * nd, nd, len(self.parameters)))
+        for k in range(3 * nd):
+            slopes[:, k] = self._slope(at, k)
+        for d, k, column in self._friction_columns():
+            if self.friction[k] in ("viscous", "rotor"):
+                slopes[:, (1 if self.friction[k] == "viscous" else 2) * nd + d, d, column] = 1.0
+        return self._with_friction(np.swapaxes(at.S, 1, 2) @ at.columns, at.w, at.dw), slopes
+
+    def reactions(self, q: Any, v: Any, a: Any) -> Array:
+        """Forces of the rows of joints and drives (n, rows, parameters), named by `motion.row_names`, per parameter.
+
+        ``K' lambda = M v' - h``; of inertial and load parameters, loads that are not identified left out.
+        """
+        at = self._at(q, v, a)
+        return solved(np.swapaxes(at.K, 1, 2), at.columns)
+
+    def _checked(self, *rows: Any) -> list[Array]:
+        found = [np.atleast_2d(np.asarray(one, dtype=float)) for one in rows]
+        nd = len(self.drives)
+        if any(one.shape != (len(found[0]), nd) for one in found):
+            raise InputError(
+                f"Coordinates, velocities and accelerations of the drives must be rows of {nd} number(s) "
+                f"({', '.join(self.drives)}), got the shapes {', '.join(str(one.shape) for one in found)}."
+            )
+        if not all(np.all(np.isfinite(one)) for one in found):
+            raise InputError("Coordinates, velocities and accelerations of the drives must be finite numbers.")
+        return found
+
+    def _friction_columns(self) -> list[tuple[int, int, int]]:
+        """(drive, kind of friction, column) of each column of friction."""
+        count = len(self.friction)
+        return [(d, k, self._inertial + d * count + k) for d in range(len(self.drives)) for k in range(count)]
+
+    def _with_friction(self, Y: Array, w: Array, dw: Array) -> Array:
+        """Y whose columns of friction are filled in."""
+        by_word = {"viscous": w, "coulomb": np.sign(w), "offset": np.ones_like(w), "rotor": dw}
+        for d, k, column in self._friction_columns():
+            Y[:, d, column] = by_word[self.friction[k]][:, d]
+        return Y
+
+    # --------------------------------------------------------------------------------------------------------- symbols
+
+    @cached_property
+    def _of_bodies(self) -> ca.Function:
+        """(q, u, v, a) -> forces M a - h per parameter (nv, np), columns of friction empty, and known ones (nv,)."""
+        system, kin = self.system, self.motion
+        q, u, v, a = kin.q, kin.u, ca.SX.sym("v", system.nv), ca.SX.sym("a", system.nv)
+        columns = [self._of_body(body, q, v, a) for body in self._bodies]
+        empty = ca.SX(system.nv, len(self.drives) * len(self.friction))
+        known, slopes = self._of_loads(q, v)
+        return ca.Function("bodies", [q, u, v, a], [ca.densify(ca.horzcat(ca.diagcat(*columns), empty, slopes)), known])
+
+    def _of_body(self, body: Body, q: ca.SX, v: ca.SX, a: ca.SX) -> ca.SX:
+        """Force vector (nv of the body, parameters of the body) of one body."""
+        system, frame = self.system, self.frames[body.name]
+        first_q = system.q_names.index(f"{body.name}.{body.q_columns[0][0]}")
+        first_v = system.v_names.index(f"{body.name}.{body.v_columns[0][0]}")
+        nq, nv = len(body.q_columns), len(body.v_columns)
+        own_v, own_a = v[first_v : first_v + nv], a[first_v : first_v + nv]
+        placement = body.placement(q[first_q : first_q + nq], own_v)
+        theta = ca.SX.sym("theta", len(inertial_parameters(body)))
+        g = sum((np.array(e.acceleration, dtype=float) for e in system.elements if isinstance(e, Gravity)),
+                np.zeros(system.dimension))  # fmt: skip
+        pull = placement.unrotate(own_a[: system.dimension] - ca.SX(g))
+        make = _spatial_wrench if isinstance(body, SpatialBody) else _planar_wrench
+        force, moment = make(frame, pull, own_v[system.dimension :], own_a[system.dimension :], theta)
+        wrench = ca.vertcat(placement.rotate(force), moment)
+        return ca.jacobian(wrench, theta)
+
+    def _of_loads(self, q: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Minus the forces of loads: of the known ones (nv,), and per identified parameter (nv, loads)."""
+        system = self.system
+        names, x = list(system.parameters), ca.SX.sym("x", len(self.loads))
+        p = ca.SX(system.parameter_values)
+        for i, name in enumerate(names):
+            owner, _, label = name.partition(".")
+            if any(body.name == owner for body in self._bodies) and (label == "mass" or label.startswith("inertia")):
+                p[i] = 0.0  # what remains are the loads: gravity and gyroscopic forces are the bodies'
+        for k, name in enumerate(self.loads):
+            p[names.index(name)] = x[k]
+        forces = system.h(0.0, q, v, p)
+        slopes = ca.jacobian(forces, x)
+        for k, name in enumerate(self.loads):
+            if any(ca.depends_on(slopes[:, j], x[k]) for j in range(len(self.loads))):
+                raise InputError(f'The forces are not linear in "{name}"; identify it with fit_motion.')
+        free = ca.substitute(forces, x, ca.SX.zeros(len(self.loads))) if self.loads else forces
+        return -free, -slopes
+
+    @cached_property
+    def _rest(self) -> ca.Function:
+        """(q, u, v, u') -> k (nv,), what the second derivative of the rows holds besides ``K a + G_u u''``."""
+        kin = self.motion
+        v, w = ca.SX.sym("v", self.system.nv), ca.SX.sym("w", len(self.drives))
+        moved = kin.B @ v
+        rates = ca.jtimes(kin.rows, kin.q, moved) + kin.G_u @ w
+        bias = ca.jtimes(rates, kin.q, moved) + ca.jtimes(rates, kin.u, w)
+        return ca.Function("k", [kin.q, kin.u, v, w], [bias])
+
+    @cached_property
+    def _functions(self) -> tuple[Mapped, Mapped, Mapped]:
+        """Jacobians (q, u), rest (q, u, v, u'), and bodies (q, u, v, a)."""
+        kin = self.motion
+        return Mapped(ca.Function("K", [kin.q, kin.u], [kin.K, kin.G_u])), Mapped(self._rest), Mapped(self._of_bodies)
+
+    @cached_property
+    def _tangents(self) -> tuple[Mapped, Mapped, Mapped]:
+        """Derivatives of these along a velocity s of the bodies, a change e of the drives, and changes of the others.
+
+        (q, u, s, e) -> dK, dG_u;  (q, u, v, u', s, e, dv, du') -> dk;  (q, u, v, a, s, dv, da) -> d columns.
+        """
+        kin, nv, nd = self.motion, self.system.nv, len(self.drives)
+        q, u, s, e = kin.q, kin.u, ca.SX.sym("s", nv), ca.SX.sym("e", nd)
+        v, w, dv, dw, a, da = (ca.SX.sym("x", size) for size in (nv, nd, nv, nd, nv, nv))
+        moved = kin.B @ s
+        place = (ca.vertcat(q, u), ca.vertcat(moved, e))
+        jacobians = [ca.jtimes(one, *place) for one in (kin.K, kin.G_u)]
+        rest = self._rest(q, u, v, w)
+        slope = ca.jtimes(rest, ca.vertcat(q, u, v, w), ca.vertcat(moved, e, dv, dw))
+        columns = self._of_bodies(q, u, v, a)[0]
+        change = ca.jtimes(columns, ca.vertcat(q, v, a), ca.vertcat(moved, dv, da))
+        return (
+            Mapped(ca.Function("dK", [q, u, s, e], jacobians)),
+            Mapped(ca.Function("dk", [q, u, v, w, s, e, dv, dw], [slope])),
+            Mapped(ca.Function("dY", [q, u, v, a, s, dv, da], [change])),
+        )
+
+    def _at(self, q: Any, v: Any, a: Any) -> _State:
+        """The mechanism at rows of the drives' motion."""
+        u, w, dw = self._checked(q, v, a)
+        place = self.motion.positions(u)
+        jacobians, rest, bodies = self._functions
+        K, G_u = jacobians(place, u)
+        S = -solved(K, G_u)
+        velocity = np.einsum("nvd,nd->nv", S, w)
+        k = rest(place, u, velocity, w)
+        acceleration = np.einsum("nvd,nd->nv", S, dw) - solved(K, k)[..., 0]
+        columns, known = bodies(place, u, velocity, acceleration)
+        return _State(place, u, w, dw, K, G_u, S, velocity, acceleration, columns, known[..., 0])
+
+    def _slope(self, at: _State, k: int) -> Array:
+        """Derivative of Y (n, drives, parameters) by the k-th of coordinates, velocities and accelerations."""
+        nd, n = len(self.drives), len(at.u)
+        kind, e = k // nd, np.zeros((n, nd))
+        e[:, k % nd] = 1.0
+        none, still = np.zeros((n, nd)), np.zeros_like(at.v)
+        s, du, dw, ddw = (at.S[:, :, k % nd], e, none, none) if kind == 0 else \
+            (still, none, e, none) if kind == 1 else (still, none, none, e)  # fmt: skip
+        tangent_K, tangent_rest, tangent_bodies = self._tangents
+        dK, dG = tangent_K(at.q, at.u, s, du)
+        dS = -solved(at.K, dG + dK @ at.S)
+        dv = np.einsum("nvd,nd->nv", dS, at.w) + np.einsum("nvd,nd->nv", at.S, dw)
+        dk = tangent_rest(at.q, at.u, at.v, at.w, s, du, dv, dw)
+        moved = dG @ at.dw[..., None] + at.G_u @ ddw[..., None] + dk + dK @ at.a[..., None]
+        da = -solved(at.K, moved)[..., 0]
+        change = tangent_bodies(at.q, at.u, at.v, at.a, s, dv, da)[0]
+        return np.swapaxes(dS, 1, 2) @ at.columns + np.swapaxes(at.S, 1, 2) @ change
+
+
+class _State(NamedTuple):
+    """Positions, drives and their derivatives, Jacobians, S, velocities, accelerations, forces per parameter, known."""
+
+    q: Array
+    u: Array
+    w: Array
+    dw: Array
+    K: Array
+    G_u: Array
+    S: Array
+    v: Array
+    a: Array
+    columns: Array
+    known: Array
+
+
+def _spatial_wrench(frame: LinkFrame, pull: ca.SX, omega: ca.SX, alpha: ca.SX, theta: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Force and moment about the body's reference point, in the frame of the body; `pull` is its a - g."""
+    s, A = ca.SX(np.array(frame.origin)), ca.SX(frame.rotation)
+    at = A.T @ (pull + ca.cross(alpha, s) + ca.cross(omega, ca.cross(omega, s)))
+    w, dw, h, m = A.T @ omega, A.T @ alpha, theta[6:9], theta[9]
+    inertia = ca.SX.zeros(3, 3)
+    for k, (_, i, j) in enumerate(ENTRIES):
+        inertia[i, j] = inertia[j, i] = theta[k]
+    force = A @ (m * at + ca.cross(dw, h) + ca.cross(w, ca.cross(w, h)))
+    moment = A @ (inertia @ dw + ca.cross(w, inertia @ w) + ca.cross(h, at))
+    return force, moment + ca.cross(s, force)
+
+
+def _planar_wrench(frame: LinkFrame, pull: ca.SX, omega: ca.SX, alpha: ca.SX, theta: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """The same in the plane."""
+    s = ca.SX(np.array(frame.origin))
+    at = pull + alpha * ca.vertcat(-s[1], s[0]) - omega**2 * s
+    inertia, h, m = theta[0], theta[1:3], theta[3]
+    force = m * at + alpha * ca.vertcat(-h[1], h[0]) - omega**2 * h
+    return force, inertia * alpha + h[0] * at[1] - h[1] * at[0] + s[0] * force[1] - s[1] * force[0]
