@@ -229,6 +229,7 @@ class GeneralizedAlphaFormulation:
         except np.linalg.LinAlgError as error:
             raise SolverFailed(
                 "the joints of GeneralizedAlpha's step are dependent here, as in a singular position."
+                f"{self.mechanism.lost_rank(state.t, state.q)}"
             ) from error
         left = yield from self._left(state, origin, trial, t_end)
         step = self._record(state, origin, trial, left, t_end)
@@ -236,12 +237,14 @@ class GeneralizedAlphaFormulation:
             raise SolverFailed(
                 f"GeneralizedAlpha's passes settled at dt = {t_end - state.t:.6g} s on what leaves a residual of "
                 f"{step.residual:.3g}, where {ANSWERED:g} is accepted; a shorter step may be needed."
-                f"{self._tight(state)}"
+                f"{self._likely_cause(state)}"
             )
         return step
 
-    def _tight(self, state: State) -> str:
-        return tight_clearance(self.mechanism, state.t, state.q, state.v, self.mechanism.longest)
+    def _likely_cause(self, state: State) -> str:
+        """Sentences on what hinders steps here: a clearance that is tight for the step, joints that lose their rank."""
+        m = self.mechanism
+        return tight_clearance(m, state.t, state.q, state.v, m.longest) + m.lost_rank(state.t, state.q)
 
     def _origin(self, state: State) -> Origin:
         m, at = self.mechanism, self.mechanism.at(state.t, state.q)
@@ -306,7 +309,7 @@ class GeneralizedAlphaFormulation:
                 break
         raise SolverFailed(
             f"GeneralizedAlpha's passes did not settle at dt = {dt:.6g} s (the motion still changes by {moved:.3g} of "
-            f"its size); a shorter step may be needed.{self._tight(state)}"
+            f"its size); a shorter step may be needed.{self._likely_cause(state)}"
         )
 
     def _left(self, state: State, origin: Origin, trial: Trial, t: float) -> Generator[Ask, Solution, Left]:

@@ -16,6 +16,7 @@ from nonsmooth import (
     ErrorControl,
     EventDriven,
     GaussQP,
+    GeneralizedAlpha,
     Gravity,
     Ground,
     Landing,
@@ -32,6 +33,7 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.model.system import System
+from nonsmooth.steppers.base import Stepper
 
 #: time [s] of the benchmark
 LAST = 10.0
@@ -131,12 +133,14 @@ def test_gauss_at_constant_step_loses_energy_at_first_order(n: int) -> None:
     assert energy_change(runs[0]) / energy_change(runs[1]) == pytest.approx(2.0, rel=0.1)
 
 
-def test_a_step_that_does_not_go_over_names_joints_time_and_rank() -> None:
-    """Half kicks close joints by directions at the start alone, and are not solved near a flat position."""
+@pytest.mark.parametrize(("stepper", "dt"), [(GaussQP(), Landing(1e-6, 1e-3)), (GeneralizedAlpha(), 5e-4)])
+def test_a_step_that_does_not_go_over_names_joints_time_and_rank(stepper: Stepper, dt: float | Landing) -> None:
+    """Half kicks close joints by directions at the start alone, and are not solved near a flat position; the passes of
+    the generalized-alpha scheme leave a residual where their accelerations are hardly determined."""
     with pytest.raises(
         SimulationFailed, match="singular position at t = .* rank of its joints falls from 14 to 12"
     ) as e:
-        simulate(n_four_bar(2), GaussQP(), t_end=LAST, dt=Landing(1e-6, 1e-3))
+        simulate(n_four_bar(2), stepper, t_end=LAST, dt=dt)
     assert "rows of A0, A1" in str(e.value)
     assert "bounce" not in str(e.value)
 
