@@ -40,7 +40,7 @@ from nonsmooth.steppers.equations import HALF_KICK, IMPLICIT_EULER, Advance, Ste
 from nonsmooth.steppers.incremental import SHARING
 from nonsmooth.steppers.landing import LANDED, locate_landing
 from nonsmooth.steppers.local_error import SHORTER, LocalError
-from nonsmooth.steppers.mechanism import CLOSED_GAP, CLOSED_RATE, Mechanism, contact_modes
+from nonsmooth.steppers.mechanism import CLOSED_GAP, CLOSED_RATE, Configuration, Mechanism, contact_modes
 from nonsmooth.steppers.resting import REST, starts_at_rest
 from nonsmooth.steppers.velocity import change_velocity, expand, strike
 
@@ -322,10 +322,10 @@ class GaussFormulation(ABC):
         end = self._remembering(state, end, pressing, first.P_N, first.P_T, struck)
         P_N = self._booked(closed, first.P_N, second.P_N, impact.P_N)
         P_T = self._booked(m.by_tangent(closed), first.P_T, second.P_T, impact.P_T)
-        v_left = second.v
+        v_left, P_g = second.v, Impulses(first.P_g, second.P_g, impact.P_g)
         if crossing:
-            v_left = impact.v - m.metric.change(after.W_N @ P_N.impact + after.W_T @ P_T.impact)
-        P_g = Impulses(first.P_g, second.P_g, impact.P_g)
+            answer, v_left = self._taken_back(after, impact.v, after.W_N @ P_N.impact + after.W_T @ P_T.impact)
+            P_g = Impulses(first.P_g, second.P_g + impact.P_g - answer, answer)
         residual, law = max(first.residual, second.residual, impact.residual), max(second.law, impact.law)
         return self._record(state, end, v_left, P_N, P_T, P_g, touching, residual, law)
 
@@ -334,6 +334,16 @@ class GaussFormulation(ABC):
         """What stops a contact within the step that closes it is an impact."""
         fresh = np.where(closed, 0.0, first + second)
         return Impulses(np.where(closed, first, 0.0), np.where(closed, second, 0.0), impact + fresh)
+
+    def _taken_back(self, at: Configuration, v: Array, push: Array) -> tuple[Array, Array]:
+        """Impulses of joints in reply to impacts that push by `push`, and the velocity before both, which obeys joints.
+
+        It is the one at the end without them, so that what stops short bounces within the step counts as one impact.
+        """
+        m = self.mechanism
+        moved = m.metric.change(at.W_g)
+        answer = m.solved(at.W_g.T @ moved, -(moved.T @ push)) if self.system.ng else np.zeros(0)
+        return answer, v - m.metric.change(push + at.W_g @ answer)
 
     @staticmethod
     def _end_time(state: State, dt: float, t_limit: float) -> float:

@@ -18,6 +18,7 @@ from nonsmooth.native.loops.gauss import *
 from nonsmooth.native.loops.kick import *
 from nonsmooth.native.loops.matrix import *
 from nonsmooth.native.loops.memory import *
+from nonsmooth.native.loops.modes import *
 from nonsmooth.native.loops.residuals import *
 from nonsmooth.native.loops.vectors import *
 from nonsmooth.native.table import *
@@ -149,18 +150,26 @@ def book_impact(A, f):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPT)
-def take_back(A, f, v1, side):  # type: ignore[no-untyped-def]
-    """S_LEFT = v1 without the impulses of impacts on gaps; whether there were any."""
-    left, inverse, first, some = more(A, f, S_LEFT), f + 8 * INVERSE, f + lc(A, GAPS), False
-    copy_bodies(A, v1, left)
+def take_back(A, f, v1, row_side, gap_side):  # type: ignore[no-untyped-def]
+    """S_LEFT = v1 without the impulses of impacts and what joints reply to them, which stands in KEPT; whether any."""
+    left, jump, inverse, first, some = more(A, f, S_LEFT), f + 8 * WORK, f + 8 * INVERSE, f + lc(A, GAPS), False
+    clear_bodies(A, jump)
     for k in range(lc(A, N_GAPS)):
         gap = first + GAP_STEP * k
         a, b, N, T = lc(gap, GAP_A), lc(gap, GAP_B), ld(gap, S_PNI), ld(gap, S_PTI)
         if N != 0.0 or T != 0.0:
             some = True
-            push(gap + NORMAL + side, -N, inverse + a, inverse + b, left + a, left + b)
+            push(gap + NORMAL + gap_side, N, inverse + a, inverse + b, jump + a, jump + b)
             if lc(A, ROUGH):
-                push(gap + TANGENT + side, -T, inverse + a, inverse + b, left + a, left + b)
+                push(gap + TANGENT + gap_side, T, inverse + a, inverse + b, jump + a, jump + b)
+    clear4(jump + GROUND)
+    if some:
+        if lc(A, N_ROWS):
+            factor_joints(A, f, row_side)
+        answer_impact(A, f, row_side, jump)
+    for k in range(1, lc(A, N_BODIES) + 1):
+        b = GROUND + BODY_STEP * k
+        difference4(left + b, v1 + b, jump + b)
     return some
 
 
@@ -240,6 +249,7 @@ def landing_step(A, f, t_end):  # type: ignore[no-untyped-def]
         if not (found <= certified and broken <= certified):
             return UNCERTAIN
         struck_work = driven(A, f, row_side, P_B)
+        work += struck_work
         book_impact(A, f)
     else:
         copy_bodies(A, left, vp)
@@ -251,10 +261,15 @@ def landing_step(A, f, t_end):  # type: ignore[no-untyped-def]
         reactions(A, f, row_side, end_z(A, f), P_B, 1.0, S_REACTION_I, False)
     elif crossing:
         clear_joints(A, f, S_REACTION_I)
-    if crossing:
-        hit |= take_back(A, f, vp, gap_side)
+    if crossing and take_back(A, f, vp, row_side, gap_side):
+        if not brief:
+            if hit:
+                reactions(A, f, row_side, end_z(A, f), P_B, 1.0 / dt, S_REACTION, True)
+            reactions(A, f, row_side, end_z(A, f), KEPT, -1.0 / dt, S_REACTION, True)
+            reactions(A, f, row_side, end_z(A, f), KEPT, 1.0, S_REACTION_I, False)
+        hit, struck_work = True, driven(A, f, row_side, KEPT)
     natural, loss = landing_rows(A, f, vp, left, start_gap(f), gap_side)
-    note_scalars(f, dt, error, max(natural, law), work + struck_work, struck_work, loss)
+    note_scalars(f, dt, error, max(natural, law), work, struck_work, loss)
     si(f, HIT, 1 if hit else 0)
     advance(A, f, t1, vp)
     return DONE
