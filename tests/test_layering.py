@@ -27,11 +27,14 @@ MAY_IMPORT = {
     "model": {"laws"},
     "programs": {"sets"},
     "native": {"model", "laws", "programs", "step_control"},
+    "records": set(),
+    "compile": {"records", "native"},
+    "schemes": {"records", "compile", "native", "model", "solvers", "steppers", "step_control"},
     "solvers": {"programs", "native", "sets"},
     "steppers": {"model", "laws", "programs", "sets", "step_control"},
     "trajectory": {"model", "programs", "solvers", "steppers"},  # forces at an instant are found as steppers find them
     "checkpoints": {"model"},
-    "python_engine": {"checkpoints", "steppers", "solvers", "trajectory", "step_control", "model"},
+    "python_engine": {"schemes", "checkpoints", "steppers", "solvers", "trajectory", "step_control", "model"},
     "compiled_run": {"checkpoints", "steppers", "native", "trajectory", "step_control", "model"},
     "compliant_engine": {"compiled_run", "steppers", "solvers", "native", "trajectory", "step_control", "model"},
     "engine": {
@@ -48,6 +51,7 @@ MAY_IMPORT = {
     "trust": {"trajectory", "diagnostics", "steppers", "solvers", "step_control", "model"},
     "simulate": {
         "arguments",
+        "schemes",
         "checkpoints",
         "python_engine",
         "trust",

@@ -15,7 +15,7 @@ from typing import Any
 from nonsmooth.native import compiler, entries
 from nonsmooth.native.entries import RAISED
 
-__all__ = ["beside", "code"]
+__all__ = ["beside", "code", "unoptimised", "wrapper"]
 
 
 def beside(shares: Sequence[Sequence[tuple[str, str]]]) -> None:
@@ -56,7 +56,7 @@ def code(symbol: str, name: str, kinds: str) -> str:
         function, signature = loops.UNITS[name][0], loops.UNITS[name][1].args
     bare: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     dispatcher: Any = numba.njit(error_model="numpy", nogil=True, **bare)(getattr(function, "py_func", function))
-    with _unoptimised():
+    with unoptimised():
         dispatcher.compile(signature)
     (found,) = dispatcher.overloads.values()
     module = llvm.parse_assembly(dispatcher.inspect_llvm(signature))
@@ -69,7 +69,7 @@ def code(symbol: str, name: str, kinds: str) -> str:
 
 
 @contextlib.contextmanager
-def _unoptimised() -> Iterator[None]:
+def unoptimised() -> Iterator[None]:
     """numba leaves its code as it is: `compiler` optimises it."""
     import numba
 

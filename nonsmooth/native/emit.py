@@ -96,7 +96,7 @@ def emit(function: ca.Function, outputs: Sequence[tuple[int, int]]) -> Code:
     slots = {i: k for k, i in enumerate(sorted(i for i in used if values[i].level == PARAMETRIC))}
     body = [f"declare double @{name}({arguments}) {PURE}" for name, arguments in sorted(_declared(values))]
     body += _prepare(values, slots, function.numel_in(5))
-    body += _evaluate(values, slots)
+    body += _evaluate(values, slots, [function.numel_in(i) for i in range(5)])
     names = iter([_name(results[k], values) if k in results else "0.0" for k in range(function.numel_out(0))])
     for k, (place, count) in enumerate(outputs):
         body += _store(f"o{k}", "oi", place, *(next(names) for _ in range(count)))
@@ -153,7 +153,16 @@ def _prepare(values: list[_Value], slots: dict[int, int], parameters: int) -> li
     return lines + _loop_tail()
 
 
-def _evaluate(values: list[_Value], slots: dict[int, int]) -> list[str]:
+def _stands(component: int, size: int) -> int:
+    """Where a component of a placement or a twist stands: those of space are vectors of three, each followed by a zero.
+
+    >>> [_stands(component, 6) for component in range(6)]
+    [0, 1, 2, 4, 5, 6]
+    """
+    return component + component // 3 if size in (6, 12) else component
+
+
+def _evaluate(values: list[_Value], slots: dict[int, int], sizes: list[int]) -> list[str]:
     """Loads come first: nothing that the loop stores can change what it reads."""
     inputs = {
         i: value.source for i, value in enumerate(values) if value.operation == "OP_INPUT" and value.level == VARYING
@@ -177,7 +186,7 @@ def _evaluate(values: list[_Value], slots: dict[int, int]) -> list[str]:
     for i, k in slots.items():
         lines += _load(f"x{i}", "wi", k)
     for i, (argument, component) in inputs.items():
-        lines += _load(f"x{i}", pointers[argument], component)
+        lines += _load(f"x{i}", pointers[argument], _stands(component, sizes[argument]))
     for i, value in enumerate(values):
         constant = value.level == CONSTANT and value.operation != "OP_CONST"
         if constant or value.level == VARYING and value.operation != "OP_INPUT":

@@ -1,0 +1,111 @@
+"""Functions that run compiled and uncompiled.
+
+``@kernel`` leaves a function as it is: called from Python, with views of records, it runs line by line; called from
+compiled code it is compiled into it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import overload, register_jitable
+
+from nonsmooth.records.compiled import attribute
+from nonsmooth.records.schema import offset
+from nonsmooth.records.values import I64, OPT, function
+
+__all__ = ["by_dimension", "evaluate", "kernel", "piece", "sine_cosine"]
+
+kernel: Any = register_jitable(**OPT)
+#: the same for a larger piece, which stands once in compiled code however often it is called
+piece: Any = register_jitable(**{**OPT, "forceinline": False})
+
+
+def by_dimension(plane, space):
+    """One name for a function in the plane and one in space, by the width of the first argument."""
+
+    def either(x, *others):
+        return (plane if x.shape == (4,) else space)(x, *others)
+
+    @overload(either, jit_options=OPT, strict=False)
+    def chosen(x, *others):
+        return plane if x.shape == (4,) else space
+
+    return either
+
+
+# ---- elements
+
+
+#: fields that the code of a group of elements is handed, from the first body on
+SEEN = ("z", "u")
+
+
+def evaluate(group):
+    """Run the code of a group of elements, at the time and the placements that elements see."""
+    shape = group._shape
+    ground = group.ground._at
+    places = group.places
+    z, u = (ground + offset("Body", shape, name) for name in SEEN)
+    t = group.system._at + offset("System", shape, "seen")
+    code = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 7)(group.code)
+    code(len(places), places.at, t, z, u, group.slots.at, ground)
+
+
+@function(evaluate)
+def _(group):
+    shape = group.shape
+
+    def code(context, builder, record):
+        def constant(number):
+            return ir.Constant(I64, number)
+
+        def of(name):
+            return attribute(context, builder, group, record, name)
+
+        places, slots, ground = (of(name) for name in ("places", "slots", "ground"))
+        z, u = (builder.add(ground, constant(offset("Body", shape, name))) for name in SEEN)
+        t = builder.add(of("system"), constant(offset("System", shape, "seen")))
+        at, count = (builder.extract_value(places, i) for i in (0, 1))
+        kind = ir.FunctionType(ir.VoidType(), [I64] * 7)
+        arguments = [count, at, t, z, u, builder.extract_value(slots, 0), ground]
+        builder.call(builder.inttoptr(of("code"), kind.as_pointer()), arguments)
+        return context.get_dummy_value()
+
+    return types.void, code
+
+
+# ---- sine and cosine
+
+
+@kernel
+def sine_cosine(x):
+    """Both, to an error of 1e-16: as compiled code of its own, which libm's is not."""
+    n, y = 0.0, x
+    if not abs(x) <= 0.7853981633974483:
+        if not abs(x) < 1e6:
+            return math.sin(x), math.cos(x)
+        n = math.floor(x * 0.6366197723675814 + 0.5)
+        y = ((x - n * 1.57079632673412561417) - n * 6.07710050630396597660e-11) - n * 2.02226624879595063154e-21
+    z = y * y
+    zz = z * z
+    sine = y + y * z * (
+        (-1.66666666666666324348e-01 + z * 8.33333333332248946124e-03)
+        + zz * ((-1.98412698298579493134e-04 + z * 2.75573137070700676789e-06)
+                + zz * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10))
+    )  # fmt: skip
+    half = 0.5 * z
+    w = 1.0 - half
+    cosine = w + (((1.0 - w) - half) + zz * (
+        (4.16666666666666019037e-02 + z * -1.38888888888741095749e-03)
+        + zz * ((2.48015872894767294178e-05 + z * -2.75573143513906633035e-07)
+                + zz * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11))
+    ))  # fmt: skip
+    k = int(n) & 3
+    if k & 1:
+        sine, cosine = cosine, sine
+    return -sine if k & 2 else sine, -cosine if (k + 1) & 2 else cosine

@@ -1,0 +1,81 @@
+"""Entry points of compiled code: compiled by numba and LLVM when first called on a machine, then loaded from disk.
+
+Object code is filed under a hash of the sources that it is made of, of the versions, the processor and the shapes. What
+is on disk is loaded without importing numba, which would take longer than a short run.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import importlib
+import importlib.metadata
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nonsmooth.native import compiler
+
+if TYPE_CHECKING:
+    from nonsmooth.records.schema import Shape
+
+__all__ = ["entry"]
+
+#: raised with every change of how functions are compiled
+VERSION = 1
+#: folders of the package whose files compiled code is made of
+SOURCES = ("records", "compile", "schemes")
+
+
+@functools.cache
+def _sources() -> str:
+    root = Path(__file__).resolve().parent.parent
+    digest = hashlib.sha256()
+    for folder in SOURCES:
+        for file in sorted((root / folder).glob("*.py")):
+            digest.update(f"{folder}/{file.name}\n".encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
+@functools.cache
+def entry(module: str, name: str, schema: str, shape: Shape, integers: int = 0) -> Callable[..., int]:
+    """A kernel as Python calls it: with the address of a record, and so many integers after it; returns an integer.
+
+    Parameters
+    ----------
+    module, name : of the kernel
+    schema, shape : of the record
+    """
+    found = f"{module}.{name}({schema}<{shape}>, {integers})"
+    versions = [VERSION, *(importlib.metadata.version(package) for package in ("numba", "llvmlite"))]
+    key = "\n".join(map(str, (*versions, _sources(), found)))
+    symbol = f"scheme_{hashlib.sha256(key.encode()).hexdigest()[:32]}"
+    (address,) = compiler.functions(key, lambda: _code(symbol, module, name, schema, shape, integers), [symbol])
+    call: Any = ctypes.CFUNCTYPE(*[ctypes.c_int64] * (integers + 2))(address)
+    return functools.update_wrapper(call, functools.partial(call))
+
+
+def _code(symbol: str, module: str, name: str, schema: str, shape: Shape, integers: int) -> str:
+    """LLVM code of the function, and of `symbol`, which is called as C functions are."""
+    import llvmlite.binding as llvm
+    import numba
+
+    from nonsmooth.native.build import unoptimised, wrapper
+    from nonsmooth.records.compiled import RecordType
+
+    kinds = (RecordType(schema, shape), *[numba.types.int64] * integers)
+    bare: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    dispatcher: Any = numba.njit(error_model="numpy", nogil=True, **bare)(
+        getattr(importlib.import_module(module), name)
+    )
+    with unoptimised():
+        dispatcher.compile(kinds)
+    (found,) = dispatcher.overloads.values()
+    text = llvm.parse_assembly(dispatcher.inspect_llvm(found.signature.args))
+    inner = text.get_function(found.fndesc.llvm_func_name)
+    types_of = [str(argument.type) for argument in inner.arguments]
+    for part in (*text.functions, *text.global_variables):
+        if not part.is_declaration:
+            part.linkage = "internal"
+    return f"{text}\n{wrapper(symbol, inner.name, types_of, found.signature.return_type == numba.types.none)}"

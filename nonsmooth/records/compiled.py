@@ -1,0 +1,208 @@
+"""Records in compiled code: their types, and their attributes as loads and stores."""
+
+from __future__ import annotations
+
+import operator
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.imputils import (
+    RefType,
+    iternext_impl,
+    lower_builtin,
+    lower_getattr_generic,
+    lower_setattr_generic,
+)
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
+from numba.extending import models, register_model
+
+from nonsmooth.records.schema import SCHEMAS, Count, Inside, Link, Many, dtype
+from nonsmooth.records.values import F64, I64, PackedType, join, split
+
+__all__ = ["RecordType", "RecordsType", "attribute"]
+
+
+class RecordType(types.Type):
+    """A record, held as its address."""
+
+    def __init__(self, schema, shape):
+        self.schema, self.shape = schema, shape
+        super().__init__(f"{schema}<{shape}>")
+
+    @property
+    def fields(self):
+        """By name."""
+        return SCHEMAS[self.schema].fields
+
+    @property
+    def dtype(self):
+        """Its memory."""
+        return dtype(self.schema, self.shape)
+
+
+class RecordsIteratorType(types.SimpleIteratorType):
+    """Over records one after the other."""
+
+    def __init__(self, record):
+        self.record = record
+        super().__init__(f"iterator<{record.name}>", record)
+
+
+class RecordsType(types.IterableType):
+    """Records one after the other, held as the address of the first and their number."""
+
+    def __init__(self, record):
+        self.record = record
+        super().__init__(f"records<{record.name}>")
+
+    @property
+    def iterator_type(self):
+        """As numba asks for it."""
+        return RecordsIteratorType(self.record)
+
+
+@register_model(RecordType)
+class _RecordModel(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, I64)
+
+
+@register_model(RecordsType)
+class _RecordsModel(models.StructModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, [("at", types.int64), ("count", types.int64)])
+
+
+@register_model(RecordsIteratorType)
+class _IteratorModel(models.StructModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, [("at", types.EphemeralPointer(types.int64)), ("end", types.int64)])
+
+
+# ---- attributes
+
+
+@infer_getattr
+class _Attribute(AttributeTemplate):
+    key = RecordType
+
+    def generic_resolve(self, of, name):
+        return _type(of, name) if name in of.fields else None
+
+
+def _type(of, name):
+    """What an attribute is to numba."""
+    kind = of.fields[name]
+    if isinstance(kind, Link | Inside):
+        return RecordType(kind.to if isinstance(kind, Link) else kind.of, of.shape)
+    if isinstance(kind, Many):
+        return RecordsType(RecordType(kind.to, of.shape))
+    if isinstance(kind, Count):
+        return types.int64
+    shape = kind.shape(of.shape)
+    return PackedType(shape) if shape else types.float64
+
+
+def _marked(builder, access, of, name):
+    """Tell LLVM that a field shares memory with no other field, and which ones nothing writes during a run."""
+    if of.fields[name].constant:
+        access.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return access
+    zero, module = ir.Constant(I64, 0), builder.module
+    node = module.add_metadata([f"{SCHEMAS[of.schema].owner[name]}.{name}", module.add_metadata(["records"]), zero])
+    access.set_metadata("tbaa", module.add_metadata([node, node, zero]))
+    return access
+
+
+def _pointer(builder, at, offset, element):
+    return builder.inttoptr(builder.add(at, ir.Constant(I64, offset)), element.as_pointer())
+
+
+@lower_getattr_generic(RecordType)
+def attribute(context, builder, of, at, name):
+    """The load of an attribute."""
+    kind, offset, result = of.fields[name], of.dtype.fields[name][1], _type(of, name)
+
+    def loaded(element, further=0):
+        value = builder.load(_pointer(builder, at, offset + further, element))
+        value.align = 8
+        return _marked(builder, value, of, name)
+
+    if isinstance(kind, Link):
+        return builder.add(at, loaded(I64))
+    if isinstance(kind, Inside):
+        return builder.add(at, ir.Constant(I64, offset))
+    if isinstance(kind, Many):
+        many = cgutils.create_struct_proxy(result)(context, builder)
+        many.at, many.count = builder.add(at, loaded(I64)), loaded(I64, 8)
+        return many._getvalue()
+    if isinstance(result, PackedType):
+        return join(builder, result, [loaded(result.part, 8 * result.lanes * i) for i in range(result.parts)])
+    return loaded(I64 if result == types.int64 else F64)
+
+
+@lower_setattr_generic(RecordType)
+def _set(context, builder, sig, args, name):
+    of, given = sig.args
+    at, value = args
+    offset, field = of.dtype.fields[name][1], _type(of, name)
+    if isinstance(field, PackedType):
+        parts, step = split(builder, field, value), 8 * field.lanes
+    else:
+        parts, step = [context.cast(builder, value, given, field)], 8
+    for i, part in enumerate(parts):
+        store = builder.store(part, _pointer(builder, at, offset + i * step, part.type))
+        store.align = 8
+        _marked(builder, store, of, name)
+
+
+# ---- many
+
+
+@infer_global(len)
+class _Len(AbstractTemplate):
+    def generic(self, args, kws):
+        if isinstance(args[0], RecordsType):
+            return signature(types.int64, args[0])
+
+
+@lower_builtin(len, RecordsType)
+def _len(context, builder, sig, args):
+    return builder.extract_value(args[0], 1)
+
+
+@infer_global(operator.getitem)
+class _Item(AbstractTemplate):
+    def generic(self, args, kws):
+        if isinstance(args[0], RecordsType) and isinstance(args[1], types.Integer):
+            return signature(args[0].record, args[0], types.int64)
+
+
+@lower_builtin(operator.getitem, RecordsType, types.Integer)
+def _item(context, builder, sig, args):
+    stride = ir.Constant(I64, sig.args[0].record.dtype.itemsize)
+    return builder.add(builder.extract_value(args[0], 0), builder.mul(args[1], stride))
+
+
+@lower_builtin("getiter", RecordsType)
+def _getiter(context, builder, sig, args):
+    of = sig.args[0]
+    many = cgutils.create_struct_proxy(of)(context, builder, args[0])
+    it = cgutils.create_struct_proxy(of.iterator_type)(context, builder)
+    it.at = cgutils.alloca_once_value(builder, many.at)
+    it.end = builder.add(many.at, builder.mul(many.count, ir.Constant(I64, of.record.dtype.itemsize)))
+    return it._getvalue()
+
+
+@lower_builtin("iternext", RecordsIteratorType)
+@iternext_impl(RefType.UNTRACKED)
+def _iternext(context, builder, sig, args, result):
+    of = sig.args[0]
+    it = cgutils.create_struct_proxy(of)(context, builder, args[0])
+    at = builder.load(it.at)
+    going_on = builder.icmp_unsigned("<", at, it.end)
+    result.set_valid(going_on)
+    with builder.if_then(going_on):
+        result.yield_(at)
+        builder.store(builder.add(at, ir.Constant(I64, of.record.dtype.itemsize)), it.at)

@@ -1,0 +1,106 @@
+"""The memory of records: filled from plain dictionaries, whose links are other dictionaries."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.records.schema import SCHEMAS, Inside, Link, Many, Shape, dtype
+
+__all__ = ["Content", "Memory"]
+
+#: bytes to whose multiples the records of a schema are aligned
+LINE = 64
+
+Values = dict[str, Any]
+
+
+class Content:
+    """Records before they have a place: dictionaries, in which links are other ones, and many are lists of these.
+
+    Of records that begin without values, `blank` has the number; many of these are all of their schema.
+    """
+
+    def __init__(self) -> None:
+        self.of: dict[str, list[Values]] = defaultdict(list)
+        self.blank: dict[str, int] = {}
+
+    def add(self, schema: str, **values: Any) -> Values:
+        """One more record; its fields may be set later."""
+        self.of[schema].append(values)
+        return values
+
+    def many(self, schema: str, count: int) -> list[Values]:
+        """So many empty ones."""
+        return [self.add(schema) for _ in range(count)]
+
+
+class Memory:
+    """One block of memory with all records of a content.
+
+    Attributes
+    ----------
+    raw : the bytes
+    of : records by schema, as NumPy arrays that are views of the bytes
+    start : by schema, bytes from the beginning
+    """
+
+    def __init__(self, content: Content, shape: Shape) -> None:
+        self.shape = shape
+        counts = {name: len(items) for name, items in content.of.items()} | content.blank
+        sizes = {name: -(-dtype(name, shape).itemsize * count // LINE) * LINE for name, count in counts.items()}
+        total = sum(sizes.values())
+        room = np.zeros(total + LINE, dtype=np.uint8)
+        self.raw: NDArray[np.uint8] = room[-room.ctypes.data % LINE :][:total]
+        self.start = dict(zip(sizes, np.cumsum([0, *sizes.values()]).tolist(), strict=False))
+        self.of = {
+            name: self.raw[self.start[name] :][: dtype(name, shape).itemsize * count].view(dtype(name, shape))
+            for name, count in counts.items()
+        }
+        self._place = {
+            id(item): self.start[name] + k * dtype(name, shape).itemsize
+            for name, items in content.of.items()
+            for k, item in enumerate(items)
+        }
+        for name, items in content.of.items():  # parts of records first, since links may lead to them
+            for item in items:
+                self._place_parts(name, item, self._place[id(item)])
+        for name, items in content.of.items():
+            for one, item in zip(self.of[name], items, strict=True):
+                self._fill(name, one, self._place[id(item)], item)
+
+    def address(self, schema: str, k: int = 0) -> int:
+        """Of a record."""
+        return int(self.raw.ctypes.data) + self.start[schema] + k * dtype(schema, self.shape).itemsize
+
+    def place(self, item: Values) -> int:
+        """Bytes from the beginning to the record of a dictionary."""
+        return self._place[id(item)]
+
+    def number(self, schema: str, item: Values) -> int:
+        """Of the record of a dictionary among those of its schema."""
+        return (self._place[id(item)] - self.start[schema]) // dtype(schema, self.shape).itemsize
+
+    def _place_parts(self, schema: str, values: Values, at: int) -> None:
+        of: Any = dtype(schema, self.shape).fields
+        for key, value in values.items():
+            if isinstance(SCHEMAS[schema].fields[key], Inside):
+                self._place[id(value)] = at + of[key][1]
+
+    def _fill(self, schema: str, one: Any, at: int, values: Values) -> None:
+        of: Any = dtype(schema, self.shape).fields
+        for key, value in values.items():
+            kind = SCHEMAS[schema].fields[key]
+            if isinstance(kind, Inside):
+                self._fill(kind.of, one[key], at + of[key][1], value)
+            elif isinstance(kind, Link):
+                one[key] = self._place[id(value)] - at
+            elif isinstance(kind, Many) and isinstance(value, int):
+                one[key] = self.start[kind.to] - at, value
+            elif isinstance(kind, Many):
+                one[key] = (self._place[id(value[0])] - at if value else 0), len(value)
+            else:
+                one[key] = value

@@ -1,0 +1,218 @@
+"""Schemas of records: kinds of fields with their units, and the memory that they make as NumPy sees it.
+
+A record is one address, compiled or not; its attributes are loads and stores. A link is stored relative to the record
+it stands in, so that memory may be copied as a whole.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+__all__ = [
+    "SCHEMAS",
+    "Block",
+    "Count",
+    "Directions",
+    "Field",
+    "Inside",
+    "Link",
+    "Many",
+    "Masses",
+    "Motion",
+    "Number",
+    "Placement",
+    "Rows",
+    "Shape",
+    "Vector",
+    "dtype",
+    "offset",
+    "record",
+]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the sizes of fields depend on: dimension 2 or 3, and rows of a block."""
+
+    dimension: int
+    rows: int
+
+    @property
+    def width(self) -> int:
+        """Numbers of the motion of a body, in whole fours."""
+        return 4 * (self.dimension - 1)
+
+    def __str__(self) -> str:
+        return f"{self.dimension}d{self.rows}r"
+
+
+# ---- kinds of fields
+
+
+@dataclass(frozen=True)
+class Field:
+    """Of a record: its unit, what it means, and whether it is constant during a run."""
+
+    unit: str = "-"
+    note: str = ""
+    constant: bool = False
+
+    def shape(self, shape: Shape) -> tuple[int, ...]:
+        """Of its array; () of a number."""
+        return ()
+
+
+class Number(Field):
+    """A floating-point number."""
+
+
+class Count(Field):
+    """An integer."""
+
+
+class Vector(Field):
+    """Three numbers and a zero, whatever the dimension."""
+
+    def shape(self, shape: Shape) -> tuple[int, ...]:
+        return (4,)
+
+
+class Motion(Field):
+    """Of a body: (x, y, angle, 0) in the plane, (translation, 0, rotation, 0) in space."""
+
+    def shape(self, shape: Shape) -> tuple[int, ...]:
+        return (shape.width,)
+
+
+class Placement(Field):
+    """(x, y, cos, sin), or the position and the columns of the rotation matrix."""
+
+    def shape(self, shape: Shape) -> tuple[int, ...]:
+        return (4,) if shape.dimension == 2 else (4, 4)
+
+
+class Masses(Placement):
+    """(m, m, I, 0), or (m, m, m, 0) and the columns of the inertia; or the inverse of these."""
+
+
+class Rows(Field):
+    """A number per row of a block."""
+
+    def shape(self, shape: Shape) -> tuple[int, ...]:
+        return (shape.rows,)
+
+
+class Block(Field):
+    """Rows by rows."""
+
+    def shape(self, shape: Shape) -> tuple[int, ...]:
+        return (shape.rows, shape.rows)
+
+
+class Directions(Field):
+    """A motion of a body per row of a block."""
+
+    def shape(self, shape: Shape) -> tuple[int, ...]:
+        return (shape.rows, shape.width)
+
+
+@dataclass(frozen=True)
+class Link(Field):
+    """To another record."""
+
+    to: str = ""
+    constant: bool = True
+
+
+@dataclass(frozen=True)
+class Inside(Field):
+    """A record that is part of this one; links may lead to it."""
+
+    of: str = ""
+    constant: bool = True
+
+
+@dataclass(frozen=True)
+class Many(Field):
+    """Records one after the other, elsewhere: where they begin, and how many they are."""
+
+    to: str = ""
+    constant: bool = True
+
+    def shape(self, shape: Shape) -> tuple[int, ...]:
+        return (2,)
+
+
+# ---- schemas
+
+
+class Schema:
+    """Of a kind of records: its fields, those of the schema it extends first, and the schema that each comes from."""
+
+    def __init__(self, name: str, fields: dict[str, Field], extends: Schema | None) -> None:
+        self.name, self.extends = name, extends
+        self.fields: dict[str, Field] = {**(extends.fields if extends else {}), **fields}
+        self.owner: dict[str, str] = {**(extends.owner if extends else {}), **dict.fromkeys(fields, name)}
+
+
+SCHEMAS: dict[str, Schema] = {}
+
+
+def record(cls: type[T]) -> type[T]:
+    """Make a schema of a class whose attributes are fields; those of a class that it extends keep their places."""
+    fields = {name: kind for name, kind in vars(cls).items() if isinstance(kind, Field)}
+    base = cls.__bases__[0]
+    SCHEMAS[cls.__name__] = Schema(cls.__name__, fields, SCHEMAS[base.__name__] if base is not object else None)
+    return cls
+
+
+@functools.cache
+def dtype(schema: str, shape: Shape) -> np.dtype[Any]:
+    """The memory of a record; fields of whole fours come first and are aligned to them."""
+    of = SCHEMAS[schema]
+    names: list[str] = []
+    formats: list[Any] = []
+    offsets: list[int] = []
+    end = 0
+    if of.extends:
+        base = dtype(of.extends.name, shape)
+        names = list(base.names or ())
+        formats, offsets = ([_fields(base)[name][k] for name in names] for k in (0, 1))
+        end = base.itemsize
+    kinds = {name: _format(kind, shape) for name, kind in of.fields.items() if name not in names}
+    for name in sorted(kinds, key=lambda name: kinds[name].itemsize % 32 != 0):
+        names.append(name)
+        formats.append(kinds[name])
+        offsets.append(end)
+        end += kinds[name].itemsize
+    whole = 32 if any(kind.itemsize % 32 == 0 for kind in formats) else 8
+    layout = {"names": names, "formats": formats, "offsets": offsets, "itemsize": -(-end // whole) * whole}
+    return np.dtype(cast(Any, layout))
+
+
+def offset(schema: str, shape: Shape, *path: str) -> int:
+    """Bytes from a record to a field, along fields that are parts of it."""
+    total = 0
+    for name in path:
+        kind = SCHEMAS[schema].fields[name]
+        total += _fields(dtype(schema, shape))[name][1]
+        schema = kind.of if isinstance(kind, Inside) else schema
+    return total
+
+
+def _fields(kind: np.dtype[Any]) -> Any:
+    return kind.fields
+
+
+def _format(kind: Field, shape: Shape) -> np.dtype[Any]:
+    if isinstance(kind, Inside):
+        return dtype(kind.of, shape)
+    whole: Callable[..., Any] = np.int64 if isinstance(kind, Count | Link | Many) else np.float64
+    return np.dtype((whole, kind.shape(shape)))

@@ -1,0 +1,61 @@
+"""Views of records for code that is not compiled: the same attributes, from Python."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from nonsmooth.records.schema import SCHEMAS, Inside, Link, Many, Shape, dtype, offset
+from nonsmooth.records.values import Value
+
+__all__ = ["Record", "Records"]
+
+
+class Record:
+    """One record at an address, whose memory somebody keeps."""
+
+    __slots__ = ("_at", "_memory", "_schema", "_shape")
+
+    def __init__(self, schema: str, shape: Shape, at: int) -> None:
+        kind = dtype(schema, shape)
+        buffer: Any = (ctypes.c_char * kind.itemsize).from_address(at)
+        memory = np.frombuffer(buffer, kind)[0]
+        for name, value in (("_schema", schema), ("_shape", shape), ("_at", at), ("_memory", memory)):
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in SCHEMAS[self._schema].fields:
+            raise AttributeError(f"{self._schema} has no field {name!r}")
+        kind, value = SCHEMAS[self._schema].fields[name], self._memory[name]
+        if isinstance(kind, Link):
+            return Record(kind.to, self._shape, self._at + int(value))
+        if isinstance(kind, Inside):
+            return Record(kind.of, self._shape, self._at + offset(self._schema, self._shape, name))
+        if isinstance(kind, Many):
+            return Records(kind.to, self._shape, self._at + int(value[0]), int(value[1]))
+        return value.item() if value.ndim == 0 else value.copy().view(Value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._memory[name] = value
+
+    def __repr__(self) -> str:
+        return f"{self._schema}({', '.join(f'{name}={self._memory[name]}' for name in self._memory.dtype.names)})"
+
+
+class Records:
+    """Records one after the other."""
+
+    def __init__(self, schema: str, shape: Shape, at: int, count: int) -> None:
+        self.schema, self.shape, self.at, self.count = schema, shape, at, count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, i: int) -> Record:
+        return Record(self.schema, self.shape, self.at + i * dtype(self.schema, self.shape).itemsize)
+
+    def __iter__(self) -> Iterator[Record]:
+        return (self[i] for i in range(self.count))

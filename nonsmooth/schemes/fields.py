@@ -1,0 +1,274 @@
+"""What the memory of a run holds: one line per field, with its unit."""
+
+from nonsmooth.records.schema import (
+    Block,
+    Count,
+    Directions,
+    Inside,
+    Link,
+    Many,
+    Masses,
+    Motion,
+    Number,
+    Placement,
+    Rows,
+    Vector,
+    record,
+)
+
+# ---- bodies
+
+
+@record
+class Body:
+    """The first one is the ground, which stays at rest."""
+
+    q = Motion("m, rad", "position at the start of a step; in space a quaternion for the rotation")
+    v = Motion("m/s, rad/s", "velocity there; in space the rotation's in the frame of the body")
+    u = Motion("m/s, rad/s", "that carries the positions through the step")
+    v_next = Motion("m/s, rad/s", "at the end of the step")
+    gained = Motion("m/s, rad/s", "in the step before")
+    at = Motion("m, rad", "position where elements see it")
+    z = Placement("m, -", "placement there")
+    force = Motion("N, N m", "at the point of the step where forces are taken")
+    steady = Motion("N, N m", "of what does not change in a run", constant=True)
+    push = Motion("N s, N m s", "impulse of contacts in the step, as the pass before found it")
+    hold = Motion("N s, N m s", "impulse of joints at the start of the step")
+    total = Motion("N s, N m s", "of all impulses in the step")
+    terms = Motion("N s, N m s", "sum of their sizes")
+    jump = Motion("m/s, rad/s", "by the impulses of an impact")
+    left = Motion("m/s, rad/s", "velocity at the end of the step, before its impact")
+    start = Motion("m, rad", "position at the start of the step that has ended")
+    mass = Masses("kg, kg m^2", constant=True)
+    inverse_mass = Masses("1/kg, 1/(kg m^2)", constant=True)
+    root_mass = Motion("kg^.5", "root of the diagonal", constant=True)
+
+
+# ---- blocks of rows between two bodies
+
+
+@record
+class Side:
+    """Of a bond, at one of its two bodies."""
+
+    along = Directions("-, m", "of an impulse of one in each row")
+    moves = Directions("1/kg, 1/(kg m)", "velocity that it gives the body")
+    body = Link(to="Body")
+
+
+@record
+class Bond:
+    """Rows between two bodies: what contacts and joints have in common, which is all that the program knows of them.
+
+    All have as many rows as the widest of a mechanism; a joint with fewer fills up with empty ones, one with more is
+    several.
+    """
+
+    a = Inside(of="Side")
+    b = Inside(of="Side")
+    on = Count("-", "1: in the program")
+    P = Rows("N s", "impulses; of a contact: normal, tangential")
+    shift = Rows("m/s", "what the laws add to the rates at the end")
+    # the program: rates u = W P + couplings + b
+    W = Block("1/kg")
+    b0 = Rows("m/s", "rates without impulses")
+    u = Rows("m/s", "rates")
+    couplings = Many(to="Coupling")
+    # its elimination
+    G = Block("-", "of the linearised law: G u + H P = ...")
+    pivot = Block("kg", "inverse of the diagonal block that is left")
+    y = Rows("N s")
+
+
+@record
+class Contact(Bond):
+    """Normal row, and tangential ones where there is friction."""
+
+    g = Number("m", "gap in the middle of the step")
+    scale = Number("m", "its clearance or another typical length", constant=True)
+    restitution = Number(constant=True)
+    threshold = Number("m/s", "speed of approach below which it does not rebound", constant=True)
+    tangential = Number("-", "tangential restitution", constant=True)
+    friction = Number(constant=True)
+    y_scale = Number("N s", "typical impulse", constant=True)
+    before = Rows("m/s", "rates at the start of the step")
+    after = Rows("m/s", "rates at its end")
+    P_before = Rows("N s", "of the step before")
+    struck = Count("-", "1: its impulse is that of an impact")
+    mode = Count("-", "open, closed, sticking, slipping")
+
+
+@record
+class Joint(Bond):
+    """Rows that stay closed."""
+
+    g = Rows("m, rad", "value at the end of the step")
+    rate = Rows("m/s, rad/s", "explicit rate there")
+    empty = Rows("-", "1 in rows that it has not", constant=True)
+    along_a = Directions("-, m", "directions at the start of the step")
+    along_b = Directions("-, m")
+    rate_start = Rows("m/s, rad/s", "explicit rate at the start of the step")
+    P_a = Rows("N s", "impulses along these")
+    P_near = Rows("N s", "impulses at the end that the pass before found")
+    answer = Rows("N s", "share of P that answers an impact")
+    # of joints closed in the middle of the step
+    left = Rows("m/s, rad/s", "rates that the step before left")
+    bend = Rows("m/s^2", "second derivative of g along the motion alone")
+    bend_before = Rows("m/s^2", "that of the step before")
+
+
+@record
+class Coupling:
+    """Of a bond with one that is eliminated before it: by bodies they share, or only by the elimination of others."""
+
+    other = Link(to="Bond")
+    shares = Many(to="Share")
+    meetings = Many(to="Meeting")
+    W = Block("1/kg")
+    lower = Block()
+    upper = Block()
+
+
+@record
+class Share:
+    """Two sides at one body."""
+
+    mine = Link(to="Side")
+    its = Link(to="Side")
+
+
+@record
+class Meeting:
+    """A bond before both, which both are coupled with."""
+
+    mine = Link(to="Coupling")
+    its = Link(to="Coupling")
+
+
+# ---- elements
+
+
+@record
+class Group:
+    """Elements of one kind, which one piece of code evaluates."""
+
+    system = Link(to="System")
+    ground = Link(to="Body")
+    code = Count("-", "its address", constant=True)
+    places = Many(to="Place")
+    slots = Many(to="Slot")
+
+
+@record
+class Place:
+    """Of an element: bytes from the ground to its bodies and to its outputs."""
+
+    a = Count(constant=True)
+    b = Count(constant=True)
+    out = Count(constant=True)
+
+
+@record
+class Slot:
+    """A number that depends on parameters alone."""
+
+    value = Number(constant=True)
+
+
+@record
+class Load:
+    """Forces of an element on two bodies."""
+
+    on_a = Motion("N, N m")
+    on_b = Motion("N, N m")
+    a = Link(to="Body")
+    b = Link(to="Body")
+
+
+@record
+class Reaction:
+    """Of a joint on its second body, from all its bonds."""
+
+    joints = Many(to="Joint")
+    point = Vector("m", "where it is reported, in the frame of the body", constant=True)
+
+
+# ---- the whole
+
+
+@record
+class System:
+    """A mechanism in a step of a scheme."""
+
+    t = Number("s", "start of the step")
+    dt = Number("s")
+    t_next = Number("s", "end of the step")
+    origin = Number("s", "of the grid of steps", constant=True)
+    t_end = Number("s", "of the run", constant=True)
+    last_dt = Number("s", "length of the step before")
+    seen = Number("s", "time that elements see")
+    theta = Number("-", "point of the step where forces are taken", constant=True)
+    longest = Number("s", "length of steps, but the last one", constant=True)
+    certified = Number("-", "residual that a step may have", constant=True)
+    noise = Number("(kg)^.5 m/s", "round-off of velocities of joints, times a step", constant=True)
+    ridge = Number("1/kg", "on the diagonal of joints whose rows are redundant, else 0", constant=True)
+    midpoint = Count("-", "1: joints closed in the middle of the step", constant=True)
+    varying = Count("-", "1: forces depend on the motion", constant=True)
+    residual = Number("-", "of momentum and of rates of joints")
+    law = Number("-", "of the laws of contacts")
+    complementarity = Number("-", "natural map of gaps and impulses")
+    size = Number("(kg)^.5 m/s", "of the velocities of the step")
+    passes = Count("-", "of the run")
+    solves = Count("-", "programs of the run")
+    rounds = Count("-", "of Newton's method in these")
+    steps = Count("-", "rows that are written")
+    bodies = Many(to="Body", note="without the ground")
+    contacts = Many(to="Contact", note="in the order of elimination, as joints, which come first")
+    joints = Many(to="Joint")
+    surfaces = Many(to="Group", note="evaluate contacts")
+    constraints = Many(to="Group", note="evaluate joints")
+    forces = Many(to="Group", note="evaluate loads")
+    loads = Many(to="Load")
+    reactions = Many(to="Reaction")
+    body_rows = Many(to="BodyRow")
+    contact_rows = Many(to="ContactRow")
+    reaction_rows = Many(to="ReactionRow")
+    step_rows = Many(to="StepRow")
+
+
+# ---- rows of a recorded step
+
+
+@record
+class BodyRow:
+    q = Motion("m, rad")
+    v = Motion("m/s, rad/s")
+    v_left = Motion("m/s, rad/s", "before the impact at the end of the step")
+
+
+@record
+class ContactRow:
+    P = Rows("N s")
+    before = Number("m/s", "rate at the start of the step")
+    after = Number("m/s", "rate at its end")
+    struck = Count()
+    mode = Count()
+
+
+@record
+class ReactionRow:
+    force = Vector("N", "mean over the step, impacts aside, in the ground frame")
+    torque = Vector("N m")
+    impulse = Vector("N s", "of the impact")
+    twist = Vector("N m s")
+
+
+@record
+class StepRow:
+    t = Number("s")
+    dt = Number("s")
+    residual = Number()
+    complementarity = Number()
+    work_drivers = Number("J")
+    work_drivers_impact = Number("J")
+    loss_friction = Number("J")

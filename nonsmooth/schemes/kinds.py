@@ -1,0 +1,130 @@
+"""Code of the kinds of elements, made of the same definitions as the Python formulations.
+
+Each is a CasADi function ``(t, z_a, z_b, v_a, v_b, p) -> out`` whose output is one column, and the places of its
+components in the records of contacts, joints and loads, counted in doubles from the first one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import casadi as ca
+
+from nonsmooth.model.assembly import ElementFunctions
+from nonsmooth.model.contacts import Contact
+from nonsmooth.model.forces import Force, Gravity, gravity_force
+from nonsmooth.model.frames import placement_like
+from nonsmooth.model.joints import Joint
+from nonsmooth.native.emit import Unsupported
+from nonsmooth.records.schema import Shape, dtype, offset
+
+__all__ = ["Kind", "Kinds"]
+
+#: where components go: (place in doubles, 1 or 3 of them)
+Places = list[tuple[int, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """A function, and where its outputs go."""
+
+    function: ca.Function
+    outputs: Places
+
+
+class Kinds:
+    """Kinds of one mechanism; elements of one kind get one and the same object."""
+
+    def __init__(self, shape: Shape, functions: ElementFunctions) -> None:
+        self.shape, self.functions = shape, functions
+        self.a, self.b = placement_like(shape.dimension, "a"), placement_like(shape.dimension, "b")
+        self.t = ca.SX.sym("t")
+        self._made: dict[tuple[str, int], tuple[ca.Function, Kind]] = {}
+
+    def contact(self, element: Contact) -> Kind:
+        """Per contact its gap, and directions of its normal and, where there are rows for them, tangents."""
+
+        def outputs(of: ca.Function, p: ca.SX) -> list[tuple[ca.SX, Places]]:
+            g, _, J_a, J_b, T_a, T_b = of(self.a.z, self.b.z, p)
+            found, tangents = [], self.shape.dimension - 1
+            for k in range(g.numel()):
+                found.append((g[k], [(self._at("Contact", k, "g"), 1)]))
+                found += self._directions("Contact", k, 0, J_a[k, :], J_b[k, :])
+                for i in range(tangents if self.shape.rows > 1 else 0):
+                    row = tangents * k + i
+                    found += self._directions("Contact", k, 1 + i, T_a[row, :], T_b[row, :])
+            return found
+
+        return self._made_once("contact", self.functions.gaps(element), 2, outputs)
+
+    def joint(self, element: Joint) -> Kind:
+        """Per row its value g, its directions, and the explicit rate of g."""
+
+        def outputs(of: ca.Function, p: ca.SX) -> list[tuple[ca.SX, Places]]:
+            g, _, J_a, J_b, rate, _ = of(self.t, self.a.z, self.b.z, p)
+            found: list[tuple[ca.SX, Places]] = []
+            for k in range(g.numel()):
+                bond, row = divmod(k, self.shape.rows)
+                found.append((g[k], [(self._at("Joint", bond, "g") + row, 1)]))
+                found.append((rate[k], [(self._at("Joint", bond, "rate") + row, 1)]))
+                found += self._directions("Joint", bond, row, J_a[k, :], J_b[k, :])
+            return found
+
+        return self._made_once("joint", self.functions.constraint(element), 3, outputs)
+
+    def force(self, element: Force) -> Kind:
+        """Forces on the first and the second body, zero where there is no second one."""
+        of = self.functions.forces(element)
+        return self._made_once("force", of, of.n_in() - 1, lambda of, p: self._load(*self._forces(of, element, p)))
+
+    def gravity(self, element: Gravity) -> Kind:
+        """Weight of the first body; the parameters are its mass and the components of the acceleration."""
+        size = len(element.numbers())
+        p = ca.SX.sym("p", 1 + size)
+        symbols = element.symbols({f"{element.name}.{label}": p[1 + i] for i, label in enumerate(element.numbers())})
+        return self._kind(p, self._load(gravity_force(self.a, p[0], symbols)))
+
+    def _at(self, schema: str, k: int, *path: str) -> int:
+        """Doubles from the first record of an element to a field of the k-th one."""
+        return (k * dtype(schema, self.shape).itemsize + offset(schema, self.shape, *path)) // 8
+
+    def _motion(self, at: int, values: ca.SX) -> tuple[ca.SX, Places]:
+        """A motion of a body, in threes."""
+        return values, [(at + 4 * i, 3) for i in range(self.shape.dimension - 1)]
+
+    def _directions(self, schema: str, k: int, row: int, J_a: ca.SX, J_b: ca.SX) -> list[tuple[ca.SX, Places]]:
+        step = self.shape.width * row
+        return [self._motion(self._at(schema, k, side, "along") + step, J.T) for side, J in (("a", J_a), ("b", J_b))]
+
+    def _load(self, first: ca.SX, *second: ca.SX) -> list[tuple[ca.SX, Places]]:
+        on_b = second[0] if second else ca.SX.zeros(self.b.twist.numel())
+        places = zip(("on_a", "on_b"), (first, on_b), strict=True)
+        return [self._motion(self._at("Load", 0, name), values) for name, values in places]
+
+    def _forces(self, of: ca.Function, element: Force, p: ca.SX) -> tuple[ca.SX, ...]:
+        bodies = (self.a, self.b)[: len(element.body_fields)]
+        angles = ca.SX.sym("angle", len(bodies))
+        turns = self.shape.dimension == 2
+        turning = (ca.vertcat(body.z, angles[i]) if turns else body.z for i, body in enumerate(bodies))
+        found: tuple[ca.SX, ...] = of.call([self.t, *turning, *(body.twist for body in bodies), p])
+        if ca.depends_on(ca.veccat(*found), angles):
+            raise Unsupported(
+                f'the load "{element.name}" depends on angles with their full turns, which compiled loops have not'
+            )
+        return found[1:]
+
+    def _made_once(
+        self, what: str, of: ca.Function, p_index: int,
+        outputs: Callable[[ca.Function, ca.SX], list[tuple[ca.SX, Places]]],
+    ) -> Kind:  # fmt: skip
+        key = what, id(of)
+        if key not in self._made:
+            p = ca.SX.sym("p", of.numel_in(p_index))
+            self._made[key] = of, self._kind(p, outputs(of, p))  # `of` is kept, so that its id stays its own
+        return self._made[key][1]
+
+    def _kind(self, p: ca.SX, outputs: list[tuple[ca.SX, Places]]) -> Kind:
+        arguments = [self.t, self.a.z, self.b.z, self.a.twist, self.b.twist, p]
+        out = ca.densify(ca.vertcat(*(components for components, _ in outputs)))
+        return Kind(ca.Function("kind", arguments, [out]), [place for _, places in outputs for place in places])

@@ -1,0 +1,311 @@
+"""A system as records: what the memory of a run is before it has numbers, and how parameters come into it."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import NonsmoothError
+from nonsmooth.model.bodies import Body, Ground
+from nonsmooth.model.contacts import Contact
+from nonsmooth.model.elements import Element
+from nonsmooth.model.forces import Force, Gravity
+from nonsmooth.model.joints import Joint
+from nonsmooth.model.system import System
+from nonsmooth.native.compiler import Kernel, kernel
+from nonsmooth.native.emit import Unsupported
+from nonsmooth.native.kinds import varies
+from nonsmooth.records.memory import Content, Memory, Values
+from nonsmooth.records.schema import Shape, dtype, offset
+from nonsmooth.schemes import fields  # noqa: F401  (the schemas)
+from nonsmooth.schemes.elimination import couplings, order
+from nonsmooth.schemes.kinds import Kind, Kinds
+
+__all__ = ["Layout", "NotCompiled"]
+
+Integers = NDArray[np.intp]
+#: schemas of which there may be none
+OPTIONAL = ("Joint", "Contact", "Coupling", "Group", "Load", "Reaction", "Slot", "Place", "Share", "Meeting")
+
+
+class NotCompiled(NonsmoothError):
+    """A mechanism that the compiled loops do not have; the message says why, in one clause."""
+
+
+@dataclass
+class _Group:
+    """Elements of one kind, with the indices of their parameters."""
+
+    kind: Kind
+    code: Kernel
+    record: Values
+    places: list[tuple[Values, Values, Values]] = field(default_factory=list)
+    parameters: list[int] = field(default_factory=list)
+
+
+class Layout:
+    """The records of a mechanism; one serves all runs of it, whatever the parameters.
+
+    Parameters
+    ----------
+    system
+    rough : whether contacts have tangential rows
+
+    Attributes
+    ----------
+    shape : of the records
+    contacts, joints : (contacts,) and (rows of joints,) places among the records, in the order of the model
+    """
+
+    def __init__(self, system: System, *, rough: bool) -> None:
+        self.system, self.content = system, Content()
+        self.bodies = [e for e in system.elements if isinstance(e, Body)]
+        self._joints = [e for e in system.elements if isinstance(e, Joint)]
+        self._contacts = [e for e in system.elements if isinstance(e, Contact)]
+        self.shape = Shape(system.dimension, system.dimension if rough or self._joints else 1)
+        self.rough = rough
+        self.index = {name: i for i, name in enumerate(system.parameters)}
+        for name in ("System", *OPTIONAL):
+            self.content.of[name] = []
+        self.whole = self.content.add("System")
+        ground, *bodies = (self.content.add("Body") for _ in range(1 + len(self.bodies)))
+        self._ground = ground
+        self._body = {e.name: ground for e in system.elements if isinstance(e, Ground)}
+        self._body |= {e.name: record for e, record in zip(self.bodies, bodies, strict=True)}
+        self.whole["bodies"] = bodies
+        self.groups: list[_Group] = []
+        self._bonds()
+        try:
+            self._elements(Kinds(self.shape, system.functions))
+        except Unsupported as error:
+            raise NotCompiled(str(error)) from error
+
+    def _pair(self, element: Element) -> tuple[Values, Values]:
+        """Its bodies, of which the second is the ground where there is one."""
+        a, b = (*(self._body[name] for name in element.body_names()), self._ground)[:2]
+        return a, b
+
+    # ---------------------------------------------------------------------------------------------------------- bonds
+
+    def _bonds(self) -> None:
+        """Joints and contacts in the order of elimination, with their couplings."""
+        place = {id(record): i for i, record in enumerate([self._ground, *self.whole["bodies"]])}
+        elements: list[Joint | Contact] = [*self._joints, *self._contacts]
+        pairs = [tuple(place[id(body)] for body in self._pair(e)) for e in elements]
+        self.whole["joints"], self.whole["contacts"] = [], []
+        self._first: dict[str, Values] = {}
+        reactions: dict[str, Values] = {}
+        places: dict[str, list[int]] = {}
+        bonds: list[tuple[Values, tuple[int, int]]] = []
+        for i in order(pairs, len(self._joints)):  # type: ignore[arg-type]
+            e = elements[i]
+            made = [self._bond(e, k) for k in range(self._count(e))]
+            many = self.whole["joints" if isinstance(e, Joint) else "contacts"]
+            rows = len(e.rows) if isinstance(e, Joint) else len(made)
+            step = self.shape.rows if isinstance(e, Joint) else 1
+            places[e.name] = [step * len(many) + k for k in range(rows)]
+            many += made
+            self._first[e.name] = made[0]
+            bonds += [(bond, pairs[i]) for bond in made]  # type: ignore[misc]
+            if isinstance(e, Joint):
+                reactions[e.name] = {"joints": made}
+        self.joints = np.array([k for e in self._joints for k in places[e.name]], dtype=np.intp)
+        self.contacts = np.array([k for e in self._contacts for k in places[e.name]], dtype=np.intp)
+        self.whole["reactions"] = [self.content.add("Reaction", **reactions[e.name]) for e in self._joints]
+        self._couple(bonds)
+
+    def _count(self, element: Joint | Contact) -> int:
+        """Bonds of an element."""
+        return -(-len(element.rows) // self.shape.rows) if isinstance(element, Joint) else len(element.gap_labels)
+
+    def _bond(self, element: Joint | Contact, k: int) -> Values:
+        a, b = ({"body": body} for body in self._pair(element))
+        if isinstance(element, Contact):
+            return self.content.add("Contact", a=a, b=b)
+        left = len(element.rows) - k * self.shape.rows
+        return self.content.add("Joint", a=a, b=b, on=1, empty=np.arange(self.shape.rows) >= left)
+
+    def _couple(self, bonds: Sequence[tuple[Values, tuple[int, int]]]) -> None:
+        """Couplings of bonds in the order of elimination, what they share, and whom they meet."""
+        add, near = self.content.add, couplings([pair for _, pair in bonds])
+        coupled = {(k, j): add("Coupling", other=bonds[j][0]) for k in range(len(bonds)) for j in near[k]}
+        for (k, j), coupling in coupled.items():
+            (mine, my_bodies), (its, its_bodies) = bonds[k], bonds[j]
+            both = [(m, i) for m in (0, 1) for i in (0, 1) if my_bodies[m] == its_bodies[i] != 0]
+            coupling["shares"] = [add("Share", mine=mine["ab"[m]], its=its["ab"[i]]) for m, i in both]
+            met = [h for h in near[k] if h in set(near[j])]
+            coupling["meetings"] = [add("Meeting", mine=coupled[k, h], its=coupled[j, h]) for h in met]
+        for k, (bond, _) in enumerate(bonds):
+            bond["couplings"] = [coupled[k, j] for j in near[k]]
+
+    # ------------------------------------------------------------------------------------------------------- elements
+
+    def _elements(self, kinds: Kinds) -> None:
+        forces = [e for e in self.system.elements if isinstance(e, Force)]
+        for e in forces:
+            if len(e.body_fields) > 2:
+                raise NotCompiled(f'the force "{e.name}" joins more than two bodies')
+        moving = {id(e): varies(kinds.force(e).function) for e in forces}
+        firsts = self._first.__getitem__
+        self.whole["surfaces"] = self._grouped(self._contacts, kinds.contact, lambda e: firsts(e.name))
+        self.whole["constraints"] = self._grouped(self._joints, kinds.joint, lambda e: firsts(e.name))
+        self.whole["forces"] = self._grouped([e for e in forces if moving[id(e)]], kinds.force, self._load)
+        self.whole["loads"] = list(self.content.of["Load"])
+        self.steady = self._grouped([e for e in forces if not moving[id(e)]], kinds.force, self._load)
+        weights = [e for e in self.system.elements if isinstance(e, Gravity)]
+        self.steady += [self._weights(kinds, e) for e in weights]
+
+    def _grouped(
+        self, elements: Iterable[Any], kind: Callable[[Any], Kind], out: Callable[[Any], Values]
+    ) -> list[Values]:
+        """Groups of elements of one kind, whose outputs begin at a record."""
+        found: dict[int, _Group] = {}
+        for e in elements:
+            made = kind(e)
+            group = found.get(id(made)) or found.setdefault(id(made), self._group(made))
+            group.places.append((*self._pair(e), out(e)))
+            group.parameters += [self.index[f"{e.name}.{label}"] for label in e.numbers()]
+        for group in found.values():
+            self._closed(group)
+        return [group.record for group in found.values()]
+
+    def _group(self, kind: Kind) -> _Group:
+        record = self.content.add("Group", system=self.whole, ground=self._ground)
+        self.groups.append(_Group(kind, kernel(kind.function, kind.outputs), record))
+        return self.groups[-1]
+
+    def _closed(self, group: _Group) -> None:
+        group.record["code"] = group.code.evaluate
+        group.record["places"] = self.content.many("Place", len(group.places))
+        group.record["slots"] = self.content.many("Slot", max(group.code.slots * len(group.places), 1))
+
+    def _load(self, element: Any) -> Values:
+        a, b = self._pair(element)
+        return self.content.add("Load", a=a, b=b)
+
+    def _weights(self, kinds: Kinds, gravity: Gravity) -> Values:
+        group = self._group(kinds.gravity(gravity))
+        for body in self.bodies:
+            record = self._body[body.name]
+            group.places.append((record, self._ground, self.content.add("Load", a=record, b=self._ground)))
+            group.parameters.append(self.index[f"{body.name}.mass"])
+            group.parameters += [self.index[f"{gravity.name}.{label}"] for label in gravity.numbers()]
+        self._closed(group)
+        return group.record
+
+    # --------------------------------------------------------------------------------------------------------- memory
+
+    def memory(self, rows: int) -> Memory:
+        """Of one run, with room for so many rows; without numbers yet."""
+        for name, schema, count in (
+            ("body_rows", "BodyRow", len(self.bodies)), ("contact_rows", "ContactRow", self.contacts.size),
+            ("reaction_rows", "ReactionRow", len(self._joints)), ("step_rows", "StepRow", 1),
+        ):  # fmt: skip
+            self.content.blank[schema] = self.whole[name] = count * rows
+        memory = Memory(self.content, self.shape)
+        ground = memory.start["Body"]
+        for group in self.groups:
+            first = memory.number("Place", group.record["places"][0])
+            of: Any = memory.of["Place"][first : first + len(group.places)]
+            for name, which in (("a", 0), ("b", 1), ("out", 2)):
+                of[name] = [memory.place(place[which]) - ground for place in group.places]
+        return memory
+
+    def fill(self, memory: Memory, values: Array) -> None:
+        """Numbers of parameters: what depends on them alone, masses, laws, and forces that do not change."""
+        for group in self.groups:
+            self._prepare(memory, group, values)
+        self._masses(memory, values)
+        self._laws(memory, values)
+        body = memory.of["Body"]
+        if self.shape.dimension == 3:
+            body["q"][0, 4] = body["start"][0, 4] = 1.0
+        z = np.array([0.0, 0.0, 1.0, 0.0]) if self.shape.dimension == 2 else np.vstack([np.zeros(4), np.eye(3, 4)])
+        body["z"] = z
+        for group in self.groups:
+            if any(group.record is one for one in self.steady):
+                evaluate(memory, self.shape, group.record)
+        loads = memory.of["Load"][len(self.whole["loads"]) :]
+        ground, size = memory.start["Body"], dtype("Body", self.shape).itemsize
+        start, step = memory.start["Load"], dtype("Load", self.shape).itemsize
+        for k, one in enumerate(loads, start=len(self.whole["loads"])):
+            for side in ("a", "b"):
+                at = start + k * step + int(one[side])
+                body["steady"][(at - ground) // size] += one[f"on_{side}"]
+        body["steady"][0] = 0.0
+
+    def _prepare(self, memory: Memory, group: _Group, values: Array) -> None:
+        parameters = np.ascontiguousarray(values[np.array(group.parameters, dtype=np.intp)], dtype=float)
+        slots = memory.raw.ctypes.data + memory.place(group.record["slots"][0])
+        code: Any = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 3)(group.code.prepare)
+        code(len(group.places), parameters.ctypes.data, slots)
+
+    def _masses(self, memory: Memory, values: Array) -> None:
+        """Masses of bodies and their inverses, of a mass and a matrix of inertia."""
+        start, body = self.system.start, memory.of["Body"]
+        M = self.system.elementwise.placed(start.q, start.v, values).masses
+        for record, matrix in zip(body[1:], M, strict=True):
+            if self.shape.dimension == 2:
+                record["mass"][:3] = np.diag(matrix)
+                record["inverse_mass"][:3] = 1.0 / np.diag(matrix)
+                record["root_mass"][:3] = np.sqrt(np.diag(matrix))
+                continue
+            record["mass"][0, :3], record["inverse_mass"][0, :3] = matrix[0, 0], 1.0 / matrix[0, 0]
+            record["mass"][1:, :3], record["inverse_mass"][1:, :3] = matrix[3:, 3:], np.linalg.inv(matrix[3:, 3:])
+            record["root_mass"][[0, 1, 2, 4, 5, 6]] = np.sqrt(np.diag(matrix))
+
+    def _laws(self, memory: Memory, values: Array) -> None:
+        restitution, friction, tangential, scale = self.system.numeric.contact_law(values)
+        found = memory.of["Contact"]
+        for name, numbers in (
+            ("restitution", restitution), ("friction", friction), ("tangential", tangential), ("scale", scale),
+        ):  # fmt: skip
+            found[name][self.contacts] = numbers
+        laws: list[Any] = [e.contact for e in self._contacts for _ in e.gap_labels]
+        found["threshold"][self.contacts] = [law.threshold for law in laws]
+        points = [
+            self.system.functions.constraint(e)(0, *self._still(), self._numbers(e, values))[5] for e in self._joints
+        ]
+        for one, point in zip(memory.of["Reaction"], points, strict=True):
+            one["point"][: self.shape.dimension] = np.array(point).ravel()
+
+    def _still(self) -> list[Any]:
+        size = 4 if self.shape.dimension == 2 else 12
+        return [np.zeros(size), np.zeros(size)]
+
+    def _numbers(self, element: Element, values: Array) -> Array:
+        return values[[self.index[f"{element.name}.{label}"] for label in element.numbers()]]
+
+    # ----------------------------------------------------------------------------------------------------- coordinates
+
+    def packed(self, memory: Memory, field_name: str) -> Array:
+        """Motions of bodies as a model counts them: (bodies, coordinates) of q or velocities."""
+        return self.unpadded(memory.of["Body"][field_name][1:], field_name == "q")
+
+    def unpadded(self, motions: Array, positions: bool) -> Array:
+        """The same of any motions (.., width)."""
+        if self.shape.dimension == 2:
+            return motions[..., :3]
+        columns = [0, 1, 2, 4, 5, 6, 7] if positions else [0, 1, 2, 4, 5, 6]
+        return motions[..., columns]
+
+    def put(self, memory: Memory, field_name: str, values: Array) -> None:
+        """Motions of bodies from coordinates or velocities in the order of the model."""
+        positions = field_name == "q"
+        columns = [0, 1, 2] if self.shape.dimension == 2 else [0, 1, 2, 4, 5, 6, 7][: 7 if positions else 6]
+        memory.of["Body"][field_name][1:, columns] = values.reshape(len(self.bodies), -1)
+
+
+def evaluate(memory: Memory, shape: Shape, group: Values) -> None:
+    """Run the code of a group once, from Python."""
+    ground, system = memory.address("Body"), memory.address("System")
+    at = [ground + offset("Body", shape, name) for name in ("z", "u")]
+    places, slots = (memory.raw.ctypes.data + memory.place(group[name][0]) for name in ("places", "slots"))
+    code: Any = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 7)(group["code"])
+    code(len(group["places"]), places, system + offset("System", shape, "seen"), *at, slots, ground)

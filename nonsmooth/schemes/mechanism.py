@@ -1,0 +1,189 @@
+"""What schemes do with bodies, contacts and joints."""
+
+import math
+
+from nonsmooth.compile.kernels import evaluate, kernel
+from nonsmooth.records.values import dot, largest, normal_axis, trace, weighed
+from nonsmooth.schemes.motion import energy_product, gyration, moved, placed
+from nonsmooth.schemes.program import TINY
+
+DONE, UNCERTAIN, FULL = 0, 1, 2
+OPEN, CLOSED, STICKING, SLIPPING = 0, 1, 2, 3
+#: share of its typical length at which a gap counts as closed
+CLOSED_GAP = 1e-8
+#: share of the sum of its terms below which a rate counts as zero
+CLOSED_RATE = 1e-10
+#: share of the friction cone's radius by which a sticking force stays inside
+EDGE = 1e-6
+#: share of the motion of its bodies below which a rate is one at rest
+FLOOR = 1e-3
+
+
+# ---- where things stand
+
+
+@kernel
+def stand_before(system, dt):
+    """Bodies moved by their velocities at the start of the step."""
+    system.seen = system.t + dt
+    for body in system.bodies:
+        body.at = moved(body.q, body.v, dt)
+        body.z = placed(body.at)
+
+
+@kernel
+def stand(system, dt):
+    """Bodies moved by u."""
+    system.seen = system.t + dt
+    for body in system.bodies:
+        body.at = moved(body.q, body.u, dt)
+        body.z = placed(body.at)
+
+
+@kernel
+def evaluate_all(groups):
+    for group in groups:
+        evaluate(group)
+
+
+@kernel
+def load(system):
+    """Forces where bodies stand, which move by u."""
+    for body in system.bodies:
+        body.force = body.steady + gyration(body.u, body.mass)
+    evaluate_all(system.forces)
+    for one in system.loads:
+        one.a.force += one.on_a
+        one.b.force += one.on_b
+
+
+# ---- rates and impulses
+
+
+@kernel
+def rates_before(bond):
+    return bond.a.along @ bond.a.body.v + bond.b.along @ bond.b.body.v
+
+
+@kernel
+def rates_of_way(bond):
+    return bond.a.along @ bond.a.body.u + bond.b.along @ bond.b.body.u
+
+
+@kernel
+def rates_after(bond):
+    return bond.a.along @ bond.a.body.v_next + bond.b.along @ bond.b.body.v_next
+
+
+@kernel
+def move(bond, P):
+    """Velocities at the end of the step changed by the impulses P of a bond."""
+    bond.a.body.v_next += P @ bond.a.moves
+    bond.b.body.v_next += P @ bond.b.moves
+
+
+@kernel
+def press(bond, P):
+    """Impulses P of a bond among those on its bodies, and their sizes."""
+    for_a, for_b = P @ bond.a.along, P @ bond.b.along
+    bond.a.body.total += for_a
+    bond.b.body.total += for_b
+    bond.a.body.terms += abs(for_a)
+    bond.b.body.terms += abs(for_b)
+
+
+@kernel
+def length(x, mass):
+    """Square of the length of a velocity in the metric of masses."""
+    return energy_product(x, x, mass)
+
+
+# ---- contacts
+
+
+@kernel
+def touches(contact):
+    return contact.g <= CLOSED_GAP * contact.scale
+
+
+@kernel
+def rebound(contact, rate):
+    """By how much the laws ask for another rate than zero: e times the approach, where it is fast enough."""
+    return contact.restitution * min(rate, 0.0) if -rate > contact.threshold else 0.0
+
+
+@kernel
+def law_shift(contact):
+    """What Newton's law adds to the rates at the end, from those before."""
+    before = contact.before
+    N = normal_axis(before)
+    slip = contact.tangential if before[0] < 0.0 else 0.0
+    return rebound(contact, before[0]) * N + slip * (before - before[0] * N)
+
+
+@kernel
+def zero_rate(system, contact):
+    """Rate of a gap that is round-off."""
+    a, b = contact.a, contact.b
+    terms = (abs(a.along) @ abs(a.body.v) + abs(b.along) @ abs(b.body.v))[0]
+    return CLOSED_RATE * (terms + contact.scale / system.longest)
+
+
+@kernel
+def mode_of(contact):
+    """Open, closed (frictionless or unloaded), sticking inside the friction cone, slipping on its edge."""
+    P, reach = contact.P, contact.friction * contact.P[0]
+    if not contact.on:
+        return OPEN
+    if not reach > 0.0:
+        return CLOSED
+    P_T = P - P[0] * normal_axis(P)
+    return STICKING if math.sqrt(dot(P_T, P_T)) < (1.0 - EDGE) * reach else SLIPPING
+
+
+@kernel
+def law_error(contact):
+    """Natural map of Signorini's and Coulomb's laws at the end of the step, as a share of its terms."""
+    a, b, P, W = contact.a, contact.b, contact.P, contact.W
+    N, rate = normal_axis(P), rates_after(contact) + contact.shift
+    own = W[0][0] * P[0]
+    pull = W[0][0] * P - rate
+    error = abs(min(rate[0], own))
+    push = pull - pull[0] * N
+    pushed, reach = math.sqrt(dot(push, push)), contact.friction * max(own, 0.0)
+    if pushed > reach:
+        push = (reach / pushed) * push
+    error = max(error, largest(abs((W[0][0] * P - own * N) - push)))
+    terms = abs(a.along) @ abs(a.body.v_next) + abs(b.along) @ abs(b.body.v_next)
+    return error / max(largest(terms + abs(contact.shift)) + abs(own), TINY)
+
+
+@kernel
+def natural_map(system, contact):
+    """min(gap, impulse), each by a size of its own, in velocities."""
+    rate = contact.after[0] + rebound(contact, contact.before[0])
+    return abs(min(rate * system.dt / contact.scale, contact.P[0] / contact.y_scale))
+
+
+# ---- residuals
+
+
+@kernel
+def balance(system):
+    """Residual of the balance of momentum, row by row a share of its terms; impulses are in `total`."""
+    dt, worst = system.dt, 0.0
+    for body in system.bodies:
+        kick = dt * body.force
+        before, after = weighed(body.v, body.mass), weighed(body.v_next, body.mass)
+        terms = abs(before) + abs(after) + abs(kick) + body.terms + (FLOOR * system.size) * body.root_mass
+        worst = max(worst, largest(abs(after - before - kick - body.total) / (terms + TINY)))
+    return worst
+
+
+@kernel
+def joint_error(system, joint, asked):
+    """Rates of a joint beside those asked of it, as a share of their terms."""
+    a, b = joint.a, joint.b
+    terms = abs(a.along) @ abs(a.body.v_next) + abs(b.along) @ abs(b.body.v_next) + abs(asked)
+    floor = FLOOR * math.sqrt(trace(joint.W)) * system.size
+    return largest(abs(rates_after(joint) - asked)) / max(largest(terms) + floor, TINY)

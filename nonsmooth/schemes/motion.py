@@ -1,0 +1,108 @@
+"""Where bodies stand and how impulses move them, in the plane and in space."""
+
+from nonsmooth.compile.kernels import by_dimension, kernel, sine_cosine
+from nonsmooth.records.values import (
+    angular,
+    cross,
+    dot,
+    linear,
+    stacked,
+    twist,
+    vector,
+    weighed,
+    zeros_like,
+)
+
+
+@kernel
+def moved_in_plane(q, v, dt):
+    return q + dt * v
+
+
+@kernel
+def moved_in_space(q, v, dt):
+    """Turned by Cayley's map, as q plus a change, whose round-off is as small as the change."""
+    p, w = angular(q), angular(v)
+    quarter = 0.25 * dt
+    turn = quarter * quarter * dot(w, w)
+    rates = vector(
+        -(p[1] * w[0]) - p[2] * w[1] - p[3] * w[2],
+        p[0] * w[0] - p[3] * w[1] + p[2] * w[2],
+        p[3] * w[0] + p[0] * w[1] - p[1] * w[2],
+        -(p[2] * w[0]) + p[1] * w[1] + p[0] * w[2],
+    )
+    change = (2.0 / (1.0 + turn)) * (quarter * rates - turn * p)
+    return twist(linear(q) + dt * linear(v), p + change)
+
+
+@kernel
+def placed_in_plane(q):
+    sine, cosine = sine_cosine(q[2])
+    return vector(q[0], q[1], cosine, sine)
+
+
+@kernel
+def placed_in_space(q):
+    """Position and columns of the rotation, of a quaternion that is divided by its norm."""
+    p = angular(q)
+    p = (1.0 / dot(p, p)) ** 0.5 * p
+    w, x, y, z = p[0], p[1], p[2], p[3]
+    return stacked(
+        linear(q),
+        vector(1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + w * z), 2.0 * (x * z - w * y), 0.0),
+        vector(2.0 * (x * y - w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z + w * x), 0.0),
+        vector(2.0 * (x * z + w * y), 2.0 * (y * z - w * x), 1.0 - 2.0 * (x * x + y * y), 0.0),
+    )
+
+
+moved = by_dimension(moved_in_plane, moved_in_space)  # (q, v, dt)
+placed = by_dimension(placed_in_plane, placed_in_space)  # (q)
+
+
+@kernel
+def gyration_in_plane(v, mass):
+    return zeros_like(v)
+
+
+@kernel
+def gyration_in_space(v, mass):
+    """-omega x (J omega)"""
+    spin = angular(v)
+    return twist(zeros_like(spin), -cross(spin, angular(weighed(v, mass))))
+
+
+gyration = by_dimension(gyration_in_plane, gyration_in_space)  # (v, mass)
+
+
+@kernel
+def force_in_plane(push):
+    return vector(push[0], push[1], 0.0, 0.0)
+
+
+@kernel
+def force_in_space(push):
+    return linear(push)
+
+
+force_of = by_dimension(force_in_plane, force_in_space)  # (push)
+
+
+@kernel
+def torque_in_plane(push, z, point):
+    x, y = z[2] * point[0] - z[3] * point[1], z[3] * point[0] + z[2] * point[1]
+    return vector(push[2] - (x * push[1] - y * push[0]), 0.0, 0.0, 0.0)
+
+
+@kernel
+def torque_in_space(push, z, point):
+    m, lever = angular(push), point[0] * z[1] + point[1] * z[2] + point[2] * z[3]
+    return m[0] * z[1] + m[1] * z[2] + m[2] * z[3] - cross(lever, linear(push))
+
+
+torque_of = by_dimension(torque_in_plane, torque_in_space)  # (push, z, point): about a point of the body, ground frame
+
+
+@kernel
+def energy_product(x, y, mass):
+    """x' M y"""
+    return dot(weighed(x, mass), y)

@@ -1,0 +1,89 @@
+"""Joints that close at the end of a step in positions and velocities, by impulses along their directions at both ends.
+
+Impulses P_a at the start bring positions to g(q+) = 0, and impulses P at the end bring velocities there to rest. Both
+are found with one matrix, W_g(q+)' M^-1 W_g(q+): the passes of the step correct P_a until g(q+) = 0 holds.
+"""
+
+from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.records.values import weighed
+from nonsmooth.schemes.mechanism import evaluate_all, joint_error, rates_after, rates_of_way, stand
+from nonsmooth.schemes.motion import force_of, placed, torque_of
+from nonsmooth.schemes.program import answer_of_joints, factor_joints
+
+
+@kernel
+def hold(joint, P):
+    """Impulses P along the directions at the start, on its bodies."""
+    joint.a.body.hold += P @ joint.along_a
+    joint.b.body.hold += P @ joint.along_b
+
+
+@piece
+def close(system):
+    """Impulses at the start that bring the joints to g = 0 where u leads, linearised there."""
+    dt = system.dt
+    stand(system, dt)
+    evaluate_all(system.constraints)
+    factor_joints(system)
+    for body in system.bodies:
+        by_others = system.theta * (dt * body.force + body.push)
+        body.v_next = body.v + weighed(by_others + body.hold, body.inverse_mass)
+    for joint in system.joints:
+        joint.b0 = rates_after(joint) - rates_of_way(joint) + joint.g / dt
+    answer_of_joints(system)
+    for joint in system.joints:
+        joint.P_a += joint.y
+        hold(joint, joint.y)
+
+
+@kernel
+def pose(system):
+    """Their rows of the program, whose matrix `close` has made."""
+    for joint in system.joints:
+        joint.b0 = rates_after(joint) + joint.rate
+
+
+@kernel
+def error(system):
+    """Residual of the rates, with directions where u leads."""
+    stand(system, system.dt)
+    evaluate_all(system.constraints)
+    worst = 0.0
+    for joint in system.joints:
+        worst = max(worst, joint_error(system, joint, -joint.rate))
+    return worst
+
+
+@kernel
+def react(system, reaction, row):
+    """Force and torque on the second body at both ends of the step, as a mean; those that answer an impact apart."""
+    per_dt, point = 1.0 / system.dt, reaction.point
+    first = reaction.joints[0]
+    body = first.b.body
+    at_start, at_end, of_impact = 0.0 * body.q, 0.0 * body.q, 0.0 * body.q
+    for joint in reaction.joints:
+        at_start += joint.P_a @ joint.along_b
+        at_end += (joint.P - joint.answer) @ joint.b.along
+        of_impact += joint.answer @ joint.b.along
+    z = placed(body.start)
+    row.force = per_dt * (force_of(at_start) + force_of(at_end))
+    row.torque = per_dt * (torque_of(at_start, z, point) + torque_of(at_end, body.z, point))
+    row.impulse, row.twist = force_of(of_impact), torque_of(of_impact, body.z, point)
+
+
+@kernel
+def hand_on(system):
+    """The end of a step is the start of the next one."""
+    for joint in system.joints:
+        joint.along_a, joint.along_b = joint.a.along, joint.b.along
+        joint.rate_start = joint.rate
+
+
+@kernel
+def begin(system):
+    """Directions at the start of a run."""
+    for body in system.bodies:
+        body.u = body.v
+    stand(system, 0.0)
+    evaluate_all(system.constraints)
+    hand_on(system)

@@ -1,0 +1,233 @@
+"""Steps of a scheme in compiled code, many at once, for a loop that takes those itself which are not certified here."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nonsmooth.compile.objects import entry
+from nonsmooth.evaluation import Array
+from nonsmooth.model.contacts import Contact
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System
+from nonsmooth.records.memory import Memory
+from nonsmooth.schemes.layout import Layout, NotCompiled
+from nonsmooth.solvers.chain import CERTIFIED
+from nonsmooth.solvers.semismooth_newton import SemismoothNewton
+from nonsmooth.step_control import ConstantStep, StepControl
+from nonsmooth.steppers.mechanism import Mechanism
+from nonsmooth.steppers.moreau_jean import MoreauJean
+
+__all__ = ["CompiledSteps", "Taken", "why_not_compiled"]
+
+#: seconds of compiled stepping between two looks at Ctrl-C, the progress and the budget
+CHUNK = 0.1
+#: rows that memory has room for: bytes of all, and their number at most
+ROOM, MOST = 2**23, 2**14
+#: on the diagonal of joints with redundant rows, as a share of the largest entry
+RIDGE = 1e-9
+
+#: as in `mechanism`, which is compiled
+UNCERTAIN = 1
+
+_layouts: weakref.WeakKeyDictionary[System, dict[bool, Layout]] = weakref.WeakKeyDictionary()
+
+
+def why_not_compiled(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
+    """Why these steps have no compiled form, as a clause; None if they have one."""
+    if system.dimension != 3:
+        return "the mechanism is planar"
+    if type(stepper) is not MoreauJean:
+        return f"{type(stepper).__name__} has no compiled loop in space"
+    if not isinstance(control, ConstantStep):
+        return f"MoreauJean has no compiled loop with {type(control).__name__}"
+    if stepper.solver is not None and stepper.solver != SemismoothNewton():
+        return f"the solver {stepper.solver} was asked for"
+    if stepper.projection is not None:
+        return f'projection="{stepper.projection}" has no compiled loop in space'
+    for e in system.elements:
+        if isinstance(e, Contact) and getattr(e.contact, "impact", "newton") != "newton":
+            return f'the contact "{e.name}" has another impact law than Newton\'s'
+    try:
+        _layout_of(system, values)
+    except NotCompiled as error:
+        return str(error)
+    return None
+
+
+def _layout_of(system: System, values: Array) -> Layout:
+    """The compiled form of a mechanism, made once for all runs."""
+    rough = system.nc > 0 and bool(np.any(system.numeric.contact_law(values)[1] > 0))
+    made = _layouts.setdefault(system, {})
+    if rough not in made:
+        made[rough] = Layout(system, rough=rough)
+    return made[rough]
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """Steps that were taken: their ends, arrays and scalars as a `Recorder` keeps them, and the state after them.
+
+    `whole` is False where the next step is one that was not certified.
+    """
+
+    times: list[float]
+    rows: Array
+    scalars: list[tuple[float | None, ...]]
+    end: State
+    whole: bool
+
+
+class CompiledSteps:
+    """Constant steps of `MoreauJean` on one system.
+
+    Parameters
+    ----------
+    system, stepper, control, values : as `simulate` takes them, for which `why_not_compiled` has no reason
+    t_end : [s]
+    """
+
+    def __init__(self, system: System, stepper: Any, control: StepControl, values: Array, t_end: float) -> None:
+        assert isinstance(stepper, MoreauJean) and isinstance(control, ConstantStep)
+        self.system, self.control = system, control
+        self.layout = layout = _layout_of(system, values)
+        self.mechanism = Mechanism(system, values, control.dt)
+        self.midpoint = stepper.joints == "midpoint" and system.ng > 0
+        per_row = 8 * (3 * system.nq + 8 * system.nc + 2 * system.nr + 8)
+        self.rows = int(np.clip(ROOM // per_row, 2, MOST))
+        self.memory: Memory = layout.memory(self.rows)
+        layout.fill(self.memory, values)
+        self._whole = self.memory.of["System"]
+        self._set(stepper, values, t_end)
+        self._at: State | None = None
+        self._chunk = 64
+
+    def _set(self, stepper: MoreauJean, values: Array, t_end: float) -> None:
+        system, m, start = self.system, self.mechanism, self.system.start
+        noise = ridge = 0.0
+        if system.ng:  # joints know positions to round-off, hence velocities to round-off over dt
+            noise = np.finfo(float).eps * float(np.max(np.abs(start.q))) * float(np.sqrt(np.max(m.metric.M)))
+            W_g = m.at(start.t, start.q).W_g
+            ridge = RIDGE * float(np.max(np.sum(W_g * m.metric.change(W_g), axis=0))) if system.redundant else 0.0
+        for name, value in (
+            ("t_end", t_end), ("longest", self.control.dt), ("theta", stepper.theta), ("certified", CERTIFIED),
+            ("noise", noise), ("ridge", ridge), ("midpoint", self.midpoint),
+            ("varying", self.system.dimension == 3 or bool(self.layout.whole["loads"])),
+        ):  # fmt: skip
+            self._whole[name] = value
+
+    def advance(self, state: State, origin: float) -> Taken:
+        """Steps from a state on, for about a tenth of a second, up to one that is not certified."""
+        if state is not self._at:
+            self._put(state, origin)
+        self._whole["steps"] = 0
+        clock = time.perf_counter()
+        status = self._entry("run", 1)(self.memory.address("System"), min(self._chunk, self.rows))
+        seconds, done = time.perf_counter() - clock, int(self._whole["steps"][0])
+        if seconds < CHUNK / 2:
+            self._chunk = min(2 * self._chunk, self.rows)
+        elif seconds > CHUNK:
+            self._chunk = max(1, int(done * CHUNK / seconds))
+        self._at = end = self._state(state) if done else state
+        times, rows, scalars = self._tables(done)
+        return Taken(times, rows, scalars, end, status != UNCERTAIN)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Programs solved, and iterations."""
+        return {"solves": int(self._whole["solves"][0]), "iterations": int(self._whole["rounds"][0])}
+
+    def _entry(self, name: str, integers: int = 0) -> Any:
+        return entry("nonsmooth.schemes.moreau_jean", name, "System", self.layout.shape, integers)
+
+    # ---------------------------------------------------------------------------------------------------------- states
+
+    def _put(self, state: State, origin: float) -> None:
+        """A state into the memory, with what it remembers."""
+        layout, memory, known, whole = self.layout, self.memory, state.stepper_memory, self._whole
+        whole["t"], whole["origin"], whole["last_dt"] = state.t, origin, self.control.dt
+        layout.put(memory, "q", state.q)
+        layout.put(memory, "v", state.v)
+        contact, tangents = memory.of["Contact"], self.mechanism.tangents
+        for name in ("P", "u"):
+            contact[name] = 0.0
+        contact["y_scale"][layout.contacts] = known["y_scale"]
+        contact["P"][layout.contacts, 0] = known["P_N"]
+        if layout.shape.rows > 1:
+            contact["P"][layout.contacts, 1:] = known["P_T"].reshape(-1, tangents)
+        memory.of["Body"]["gained"] = 0.0
+        self._entry("begin")(memory.address("System"))
+        if "v_gained" in known:
+            layout.put(memory, "gained", known["v_gained"])
+            contact["on"][layout.contacts] = known["closed"]
+            contact["u"][layout.contacts] = known["rates"].reshape(-1, layout.shape.rows)
+            self._put_joints("P_a", known["P_g_start"])
+        else:
+            contact["on"], memory.of["Joint"]["P_a"] = 0, 0.0
+        if self.midpoint:
+            whole["last_dt"] = known["last_dt"][0]
+            self._put_joints("left", known["g_rates"])
+            self._put_joints("bend_before", known["g_bends"])
+
+    def _state(self, before: State) -> State:
+        """The state after the last step, with what the next one remembers."""
+        layout, memory, t = self.layout, self.memory, float(self._whole["t"][0])
+        contact = memory.of["Contact"][layout.contacts]
+        found = {
+            "P_N": contact["P"][:, 0].copy(), "P_T": np.zeros(self.system.nt), "rates": contact["u"].ravel(),
+            "closed": contact["on"].astype(float), "v_gained": layout.packed(memory, "gained").ravel(),
+            "P_g_start": self._of_joints("P_a"),
+        }  # fmt: skip
+        if layout.shape.rows > 1:
+            found["P_T"] = contact["P"][:, 1:].ravel()
+        if self.midpoint:
+            found |= {"g_rates": self._of_joints("left"), "g_bends": self._of_joints("bend_before")}
+            found["last_dt"] = self._whole["last_dt"].copy()
+        q, v = (layout.packed(memory, name).ravel() for name in ("q", "v"))
+        return State(t, q, v, before.law_memory, {**before.stepper_memory, **found})
+
+    def _of_joints(self, name: str) -> Array:
+        """A number per row of joints, in the order of the model."""
+        return np.ascontiguousarray(self.memory.of["Joint"][name]).reshape(-1)[self.layout.joints]
+
+    def _put_joints(self, name: str, values: Array) -> None:
+        rows = np.zeros(self.memory.of["Joint"][name].shape)
+        rows.reshape(-1)[self.layout.joints] = values
+        self.memory.of["Joint"][name] = rows
+
+    # ------------------------------------------------------------------------------------------------------------ rows
+
+    def _tables(self, count: int) -> tuple[list[float], Array, list[tuple[float | None, ...]]]:
+        """Rows as a `Recorder` keeps them."""
+        of, layout, tangents = self.memory.of, self.layout, self.mechanism.tangents
+
+        def table(schema: str, each: int) -> Any:
+            return of[schema][: count * each].reshape(count, each)
+
+        bodies, steps = table("BodyRow", len(layout.bodies)), of["StepRow"][:count]
+        contacts = table("ContactRow", layout.contacts.size)[:, layout.contacts]
+        reactions = table("ReactionRow", len(of["Reaction"]))
+        q, v, left = (layout.unpadded(bodies[name], name == "q").reshape(count, -1) for name in ("q", "v", "v_left"))
+        P_N, struck = contacts["P"][:, :, 0], contacts["struck"]
+        P_T = contacts["P"][:, :, 1:] if layout.shape.rows > 1 else np.zeros((count, layout.contacts.size, tangents))
+        rows = [
+            q, v, left, P_N, P_N * struck, P_T.reshape(count, -1), (P_T * struck[:, :, None]).reshape(count, -1),
+            contacts["mode"], contacts["before"], contacts["after"],
+            _joined(reactions, "force", "torque", tangents), _joined(reactions, "impulse", "twist", tangents),
+        ]  # fmt: skip
+        names = ("dt", "residual", "complementarity", "work_drivers", "work_drivers_impact", "loss_friction")
+        scalars = np.column_stack([steps[name] for name in names]).tolist()
+        rest = (None, None, 0.0, 0.0)
+        return steps["t"].tolist(), np.concatenate(rows, axis=1), [(*row, *rest) for row in scalars]
+
+
+def _joined(reactions: Any, force: str, torque: str, tangents: int) -> Array:
+    """Forces and torques side by side, joint by joint."""
+    pair = (reactions[force][..., :3], reactions[torque][..., :3])
+    if tangents == 1:
+        pair = (pair[0][..., :2], pair[1][..., :1])
+    return np.concatenate(pair, axis=-1).reshape(len(reactions), -1)
