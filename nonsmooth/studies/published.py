@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -170,6 +170,7 @@ def published(
     cases: Iterable[str] | None = None,
     *,
     worlds: Mapping[str, Setting] | None = None,
+    measures: Iterable[str] | None = None,
     progress: Callable[[str, float], None] | None = None,
     **arguments: Any,
 ) -> PublishedRuns:
@@ -188,6 +189,9 @@ def published(
         Names of cases; where omitted all, or none of a problem with facts.
     worlds
         Stepper and step of each contact world, ``{"rigid": (MoreauJean(), 1e-3)}``; both worlds where omitted.
+    measures
+        Names of measures to evaluate; all where omitted. Accelerations take longer than many a run, since each row
+        solves a complementarity problem for them.
     progress : callable (what, share), optional
         Called before each run.
     arguments
@@ -196,7 +200,7 @@ def published(
     Raises
     ------
     InputError
-        For a problem without published data, an unknown case or world.
+        For a problem without published data, an unknown case, world or measure.
     SimulationFailed
         If a run fails.
 
@@ -214,12 +218,16 @@ def published(
     chosen = (() if data.facts else tuple(data.cases)) if cases is None else tuple(cases)
     if worlds is None:
         worlds = {world: {**WORLDS, **data.settings}[world] for world in data.worlds}
+    every = {measure.name: measure for measure in data.measures}
+    names = tuple(every) if measures is None else tuple(measures)
     for what, name, known in (
         *(("case", case, data.cases) for case in chosen),
         *(("contact world", world, data.worlds) for world in worlds),
+        *(("measure", name, every) for name in names),
     ):
         if name not in known:
             raise InputError(f"The published {what}s of {problem.name} are {', '.join(known)}, got {name!r}.")
+    data = replace(data, measures=tuple(every[name] for name in names))
     common = {**data.arguments, **arguments}
     facts = _measured_facts(data, progress)
     t_end = data.duration(**common)

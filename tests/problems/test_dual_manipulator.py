@@ -28,6 +28,7 @@ from nonsmooth.diagnostics import contact_intervals, contact_share, impacts, mom
 from nonsmooth.laws import Bai, LankaraniNikravesh
 from nonsmooth.registry import get_problem
 from nonsmooth.studies import published
+from nonsmooth.studies.published import FACTS
 from nonsmooth_problems import dual_manipulator
 from nonsmooth_problems.dual_manipulator import ARMS, COMPLIANT, FIGURES, RIGID, SETS
 
@@ -41,6 +42,8 @@ MEASURED = {
     "5": (("0.166", "0.336"), ("1.77", "3.35"), ("13.8", "7.4")),
 }
 COARSE = {"rigid": (MoreauJean(), 1e-3)}
+#: accelerations cost many times the runs of which only these are compared
+ANGLES = [f"angle error, {arm}" for arm in ARMS]
 
 
 def duration(parameters):
@@ -122,6 +125,19 @@ def test_published_figures_are_those_of_known_measures():
         published(dual_manipulator, ["7"])
     with pytest.raises(InputError, match="published contact worlds of dual-manipulator are rigid, compliant"):
         published(dual_manipulator, worlds={"soft": (MoreauJean(), 1e-3)})
+    with pytest.raises(InputError, match="published measures of dual-manipulator are angle error, .* got 'angle'"):
+        published(dual_manipulator, measures=["angle"])
+
+
+def test_chosen_measures_are_those_of_the_whole_table(rigid_s1):
+    chosen = [ANGLES[1], "ideal force x, joint2"]
+    found = published(
+        dual_manipulator, ["1"], parameters="S1", worlds={"rigid": (EventDriven(), EVENTS)}, measures=chosen
+    )
+    numbers, whole = found.table["1"]["rigid"], rigid_s1.table["1"]["rigid"]
+    assert list(numbers) == [*chosen, *FACTS] and found.units[chosen[1]] == "N"
+    assert all(numbers[name] == whole[name] for name in numbers)
+    assert found.to_dataset()["measured"].sizes["measure"] == len(numbers)
 
 
 # -------------------------------------------------------------------------------------------------------- rigid contact
@@ -168,7 +184,7 @@ def test_impulse_is_steady_over_the_step(rigid_s1):
 
 
 def test_moreau_jean_agrees_with_events(rigid_s1):
-    found = published(dual_manipulator, ["1", "2"], parameters="S1", worlds=COARSE)
+    found = published(dual_manipulator, ["1", "2"], parameters="S1", worlds=COARSE, measures=ANGLES)
     for case in ("1", "2"):
         apart = errors(found.table[case]["rigid"], "angle") - errors(rigid_s1.table[case]["rigid"], "angle")
         assert np.max(np.abs(apart)) <= 0.003  # deg
@@ -308,7 +324,7 @@ def test_rigid_agrees_with_compliant(compliant, case):
     expected = errors(compliant["S1"].table[case]["compliant"], "angle")
     moreau_jean = [(MoreauJean(), dt) for dt in (1e-3, 5e-4, 2e-4)]
     for setting in [(EventDriven(), EVENTS), *moreau_jean, (GaussQP(), Landing(1e-6, 2e-3))]:
-        found = published(dual_manipulator, [case], parameters="S1", worlds={"rigid": setting})
+        found = published(dual_manipulator, [case], parameters="S1", worlds={"rigid": setting}, measures=ANGLES)
         apart = errors(found.table[case]["rigid"], "angle") - expected
         assert np.max(np.abs(apart)) <= 0.01, setting
         if case == "1":
@@ -324,7 +340,8 @@ def test_stronges_law_agrees_with_compliant_in_every_case(compliant, case):
     if case == "2":
         steppers += [(GaussMPCC(), Landing(1e-6, 2e-3)), (MoreauJean(), 5e-4)]
     for setting in steppers:
-        found = published(dual_manipulator, [case], parameters="S1", impact="stronge", worlds={"rigid": setting})
+        common = {"parameters": "S1", "impact": "stronge", "measures": ANGLES}
+        found = published(dual_manipulator, [case], worlds={"rigid": setting}, **common)
         apart = errors(found.table[case]["rigid"], "angle") - expected
         assert np.max(np.abs(apart)) <= (0.003 if case == "2" else 0.01), setting
         if case == "1":
