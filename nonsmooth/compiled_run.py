@@ -7,19 +7,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from nonsmooth.checkpoints import RunKeeper, incomplete
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import Interrupted, NonsmoothError, SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.step_control import StepControl
-from nonsmooth.steppers.base import Step, Stepper
+from nonsmooth.steppers.base import Remembering, Step, Stepper
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trajectory.early import breakdown, interruption, last, made
 
 __all__ = ["CompiledRun", "PythonRun"]
 
-#: seconds of compiled stepping between two looks at Ctrl-C, the progress and the memory
-CHUNK = 0.1
+#: steps between two looks at Ctrl-C, the progress and the memory: at first, at least, and times the number of bodies. A
+#: step may differ in its last bits where it is the first of a chunk, which therefore must not depend on the clock
+FIRST_CHUNK, LEAST_CHUNK, CHUNK = 64, 128, 16384
 
 
 class PythonRun(Protocol):
@@ -47,8 +49,10 @@ class CompiledRun(ABC):
     def __init__(
         self, system: System, stepper: Stepper, control: StepControl, values: Array, manifest: Mapping[str, Any], *,
         t_end: float, record: int, progress: Callable[[float, float, int], None] | None,
-        python: Callable[[], PythonRun],
+        python: Callable[[], PythonRun], keeper: RunKeeper | None = None,
     ) -> None:  # fmt: skip
+        self.keeper, self._saved, self.chunk = keeper, False, FIRST_CHUNK
+        self.pending: dict[str, Any] | None = None  # how the Python engine stands before a step of it that is due
         self.system, self.stepper, self.control, self.values = system, stepper, control, values
         self.manifest, self.t_end, self.record, self.progress, self._make_python = (
             manifest, t_end, record, progress, python,
@@ -62,10 +66,13 @@ class CompiledRun(ABC):
         self.first = first
         self._prepare()
         try:
-            self._begin()
-            self.clock = time.perf_counter()
+            if self.keeper is not None and self.keeper.held is not None:
+                self._go_on(self.keeper.held)
+            else:
+                self._begin()
+                self.clock = time.perf_counter()
             self._loop()
-            return last(lambda: self._finished("finished"), self.steps)
+            return last(lambda: self._so_far("finished"), self.steps)
         except Interrupted:
             raise
         except SolverFailed as error:
@@ -90,6 +97,9 @@ class CompiledRun(ABC):
 
         if self.session.counter(K_ROWS) == 0:
             self._begin_bare()
+        elif not self._saved:
+            self._save()
+            self._saved = True
         return self._finished(status)
 
     @property
@@ -102,21 +112,61 @@ class CompiledRun(ABC):
     def _loop(self) -> None:
         from nonsmooth.native import table as n
 
-        chunk = 64
+        most = max(LEAST_CHUNK, CHUNK // max(len(self.session.layout.bodies), 1))
         while self.session.time < self.t_end:
-            begin, before = time.perf_counter(), self.steps
-            status = self._advance(chunk)
+            status = self._advance(self.chunk) if self.pending is None else n.UNCERTAIN
             if status == n.FULL:
                 self._grow()
             elif status == n.UNCERTAIN:
+                self.pending = self._python_held()
                 self._python_step()
-            seconds, done = time.perf_counter() - begin, self.steps - before
-            if seconds < CHUNK / 2 and status == n.DONE:
-                chunk *= 2
-            elif seconds > CHUNK:
-                chunk = max(1, int(done * CHUNK / seconds))
+                self.pending = None
+            else:
+                self.chunk = min(2 * self.chunk, most)
+            if self.keeper is not None and self.keeper.due():
+                self.keeper.save(self._held())
             if self.progress is not None:
                 self.progress(self.session.time, self.t_end, self.steps)
+
+    def _held(self) -> dict[str, Any]:
+        """How the run stands, for a checkpoint."""
+        return {
+            "session": self.session.held(), "python": self.pending or self._python_held(),
+            "pending": self.pending is not None, "python_steps": self.python_steps,
+            "seconds": time.perf_counter() - self.clock, "chunk": self.chunk,
+        }  # fmt: skip
+
+    def _python_held(self) -> dict[str, Any]:
+        python = self.python
+        if python is None:
+            return {"made": False}
+        memory = python.formulation.held() if isinstance(python.formulation, Remembering) else None
+        return {"made": True, "chain": python.chain.held(), "shortened": python.shortened, "formulation": memory}
+
+    def _go_on(self, held: Mapping[str, Any]) -> None:
+        """Take over how a run stood at its checkpoint."""
+        assert self.keeper is not None
+        try:
+            self.session.hold(held["session"])
+            self.chunk = min(max(int(held["chunk"]), 1), CHUNK)
+            self.python_steps, seconds, known = int(held["python_steps"]), float(held["seconds"]), held["python"]
+            if known["made"]:
+                python = self._make_ready()
+                python.chain.hold(known["chain"])
+                python.shortened = int(known["shortened"])
+                if isinstance(python.formulation, Remembering):
+                    python.formulation.hold(known["formulation"], self.state())
+            self.pending = self._python_held() if held["pending"] else None
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise incomplete(self.keeper.checkpoint.path, error) from error
+        self.clock = time.perf_counter() - seconds
+
+    def _save(self) -> None:
+        """Write how the run stands as it ends."""
+        from nonsmooth.native.table import K_ROWS
+
+        if self.keeper is not None and self.session.counter(K_ROWS):
+            self.keeper.save(self._held())
 
     def _stepped(self, python: PythonRun, state: State, t: float) -> Step:
         """A step of the Python formulation to t at most, which raises where it cannot certify it either."""
@@ -160,6 +210,10 @@ class CompiledRun(ABC):
     @abstractmethod
     def _grow(self) -> None:
         """Room for more rows."""
+
+    @abstractmethod
+    def _make_ready(self) -> PythonRun:
+        """The Python engine, as the first step that it takes finds it."""
 
     @abstractmethod
     def _python_step(self) -> None:

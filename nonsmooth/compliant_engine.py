@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.compiled_run import CompiledRun
+from nonsmooth.compiled_run import CompiledRun, PythonRun
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ValidityWarning
 from nonsmooth.model.state import State
@@ -137,14 +137,17 @@ class CompliantRun(CompiledRun):
         self.session.forget_extremes()
 
     def _python_step(self) -> None:
-        if self.python is None:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ValidityWarning)  # they have been given
-                self.python = self._make_python()
-            self.python.formulation.validity = self.validity
+        python = self.python or self._make_ready()
         state = self.state()
-        state, _ = self.python.chain.run(self.python.formulation.start(state))
-        self._accept(state, self._stepped(self.python, state, self.control.next_time(state.t, state.t, self.t_end)))
+        state, _ = python.chain.run(python.formulation.start(state))
+        self._accept(state, self._stepped(python, state, self.control.next_time(state.t, state.t, self.t_end)))
+
+    def _make_ready(self) -> PythonRun:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ValidityWarning)  # they have been given
+            python = self.python = self._make_python()
+        python.formulation.validity = self.validity
+        return python
 
     def _accept(self, before: State, step: Step) -> None:
         """Take over a row of the Python formulation."""

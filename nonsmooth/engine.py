@@ -178,6 +178,9 @@ class NativeRun(CompiledRun):
         self.prepared, impact = python.chain.run(python.formulation.start(fresh))
         return python, impact
 
+    def _make_ready(self) -> PythonRun:
+        return self._prepared_python()[0]
+
     def _python_start(self) -> None:
         """The impact that the run begins with, by the Python formulation."""
         _, impact = self._prepared_python()

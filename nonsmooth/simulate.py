@@ -1,42 +1,40 @@
-"""The one time loop."""
+"""One call for every run: arguments are checked, and an engine chosen."""
 
 from __future__ import annotations
 
 import functools
 import importlib.metadata
+import os
 import platform
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from nonsmooth import solvers
 from nonsmooth.arguments import check_arguments, check_budget, check_choice, check_kinds
+from nonsmooth.checkpoints import EVERY, Checkpoint, call_of
 from nonsmooth.compliant_engine import CompliantRun, compliant_rules
 from nonsmooth.engine import NativeRun, native_rules, why_not_native
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError, Interrupted, NonsmoothError, SimulationFailed, SolverFailed
+from nonsmooth.exceptions import InputError, Interrupted, NonsmoothError, SimulationFailed
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.checks import check_start
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
+from nonsmooth.python_engine import Budget, PythonLoop
+from nonsmooth.schemes.stepping import CompiledSteps, why_not_compiled
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ErrorControl, StepControl, step_control
-from nonsmooth.steppers.base import Formulation, Step, Stepper
+from nonsmooth.steppers.base import Stepper
 from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.trajectory import Recorder, Trajectory
-from nonsmooth.trajectory.early import UNJUDGED, breakdown, interruption, last, made
+from nonsmooth.trajectory.early import UNJUDGED
 
 __all__ = ["simulate"]
 
 #: share of the smallest clearance and of the peak force, by default
 ACCURACY = 1e-2
-
-#: how often the length of a failed step is halved before the run stops
-HALVINGS = 4
 
 
 def simulate(
@@ -55,6 +53,8 @@ def simulate(
     max_steps: int | None = None,
     max_seconds: float | None = None,
     progress: Callable[[float, float, int], None] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    every: float = EVERY,
 ) -> Trajectory:
     """Simulate a mechanism from its initial state to `t_end`.
 
@@ -91,6 +91,12 @@ def simulate(
         With automatically chosen steps they apply to each run.
     progress : callable (t, t_end, steps), optional
         Called after each step; by the native engine several times per second.
+    checkpoint : path, optional
+        A file ``.nc`` that is written every so often, and as the run ends. If it is there, of a run with the same
+        arguments that was killed, or ended by Ctrl-C or a budget, that run goes on, to the same bits as one that was
+        not.
+    every : [s]
+        Between two writes; more where writing takes longer than a tenth of that.
 
     Returns
     -------
@@ -128,10 +134,15 @@ def simulate(
     check_budget(accuracy, max_steps, max_seconds)
     chosen = stepper is None or dt is None
     check_choice(stepper, dt, record, chosen, check)
+    kept = None
+    if checkpoint is not None:
+        stated = {"stepper": stepper, "dt": dt, "t_end": float(t_end), "engine": engine, "record": record}
+        stated |= {"check": check, "accuracy": accuracy if chosen or check else None}
+        kept = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
 
     def run(stepper: Stepper, control: StepControl, most: int | None = None) -> Trajectory:
-        budget = _Budget(progress, min((n for n in (most, max_steps) if n is not None), default=None), max_seconds)
-        return _run(system, stepper, control, values, first, t_end, engine, record, budget.progress)
+        budget = Budget(progress, min((n for n in (most, max_steps) if n is not None), default=None), max_seconds)
+        return _run(system, stepper, control, values, first, t_end, engine, record, budget.progress, kept)
 
     if not chosen and not check:
         assert stepper is not None and dt is not None
@@ -176,27 +187,31 @@ def _keep(error: BaseException, complete: Mapping[type, Trajectory]) -> None:
 
 def _run(
     system: System, stepper: Stepper, control: StepControl, values: Array, first: State, t_end: float, engine: str,
-    record: int, progress: Callable[[float, float, int], None] | None,
+    record: int, progress: Callable[[float, float, int], None] | None, checkpoint: Checkpoint | None = None,
 ) -> Trajectory:  # fmt: skip
     """One run of one scheme."""
     _check_contacts(system, stepper)
     solver = stepper.solver if stepper.solver is not None else getattr(solvers, stepper.default_solver)()
     scheme = replace(stepper, solver=solver)  # type: ignore[type-var]
     settings = {"stepper": repr(scheme), "dt": repr(control), "t_start": first.t, "t_end": t_end}
-    reason = None if engine == "python" else why_not_native(system, stepper, control, values)
+    compiled = engine != "python" and why_not_compiled(system, stepper, control, values) is None
+    reason = None if engine == "python" or compiled else why_not_native(system, stepper, control, values)
     if engine == "native" and reason is not None:
         raise InputError(f'engine="native" does not have this run: {reason}; take engine="auto" or "python".')
+    name = "python" if engine == "python" or reason is not None else "native"
+    keeper = None if checkpoint is None else checkpoint.next_run({**settings, "engine": name})
 
-    def python(manifest: dict[str, Any] | None = None) -> _Run:
+    def python(manifest: dict[str, Any] | None = None) -> PythonLoop:
         formulation = stepper.formulate(system, values, control, solver)
         chain = Chain(solver, stepper.fallback, stepper.programs)
         facts = {} if reason is None else {"engine_reason": reason}
         if manifest is None:
-            manifest = _manifest(system, values, settings, "python", formulation.rules()) | facts
+            manifest = _manifest(system, values, settings, name, formulation.rules()) | facts
         recorder = Recorder(system, manifest, values, record=record)
-        return _Run(formulation, chain, control, recorder, system, values, t_end, progress)
+        steps = CompiledSteps(system, stepper, control, values, t_end) if compiled else None
+        return PythonLoop(formulation, chain, control, recorder, system, values, t_end, progress, keeper, steps)
 
-    if engine == "python" or reason is not None:
+    if name == "python" or compiled:
         return python().trajectory(first)
     if isinstance(control, ErrorControl):
         assert isinstance(stepper, CompliantDae)
@@ -204,124 +219,15 @@ def _run(
         manifest = _manifest(system, values, settings, "native", rules)
         compliant = CompliantRun(
             system, stepper, control, values, manifest, t_end=t_end, record=record, progress=progress,
-            python=lambda: python(manifest),
+            python=lambda: python(manifest), keeper=keeper,
         )  # fmt: skip
         return compliant.trajectory(first)
     manifest = _manifest(system, values, settings, "native", native_rules(stepper, control))
     native = NativeRun(
         system, stepper, control, values, manifest, t_end=t_end, record=record, progress=progress,
-        python=lambda: python(manifest),
+        python=lambda: python(manifest), keeper=keeper,
     )  # fmt: skip
     return native.trajectory(first)
-
-
-class _Budget:
-    """A progress that ends runs beyond a budget."""
-
-    def __init__(self, tell: Callable[[float, float, int], None] | None, steps: int | None, seconds: float | None):
-        self.tell, self.steps, self.seconds, self.clock = tell, steps, seconds, time.monotonic()
-
-    @property
-    def progress(self) -> Callable[[float, float, int], None] | None:
-        """What a run calls; as cheap as none where there is no budget."""
-        return self.tell if self.steps is None and self.seconds is None else self._progress
-
-    def _progress(self, t: float, t_end: float, steps: int) -> None:
-        if self.tell is not None:
-            self.tell(t, t_end, steps)
-        if self.steps is not None and steps >= self.steps and t < t_end:
-            raise SolverFailed(f"the budget of {self.steps} steps is spent.")
-        if self.seconds is not None and time.monotonic() - self.clock > self.seconds and t < t_end:
-            raise SolverFailed(f"the budget of {self.seconds:g} s is spent.")
-
-
-class _Run:
-    """One run: its loop, and what to hand over when it ends early."""
-
-    def __init__(
-        self, formulation: Formulation, chain: Chain, control: StepControl, recorder: Recorder, system: System,
-        values: Array, t_end: float, progress: Callable[[float, float, int], None] | None,
-    ) -> None:  # fmt: skip
-        self.formulation, self.chain, self.control, self.recorder = formulation, chain, control, recorder
-        self.system, self.values, self.t_end, self.progress = system, values, t_end, progress
-        self.steps, self.shortened = 0, 0
-        self.clock = time.perf_counter()
-
-    def trajectory(self, first: State) -> Trajectory:
-        """The loop."""
-        origin = float(first.stepper_memory.get("grid_start", np.array([first.t]))[0])
-        state = first
-        try:
-            state, impact = self.chain.run(self.formulation.start(first))
-            state = _remembering(state, origin)
-            self.recorder.start(state, impact)
-            while state.t < self.t_end:
-                step = self._step(state, self.control.next_time(state.t, origin, self.t_end))
-                if not step.state.t > state.t:
-                    raise SolverFailed("the step has no length; the times of its impacts cannot be told apart.")
-                self.recorder.append(step)
-                state = step.state
-                self.steps += 1
-                if self.progress is not None:
-                    self.progress(state.t, self.t_end, self.steps)
-            return last(lambda: self._finished(state, "finished"), self.steps)
-        except Interrupted:
-            raise
-        except SolverFailed as error:
-            state = self._whole(state)
-            message = f"Step {self.steps + 1}, from t = {state.t:.9g} s, failed: {error}{self._hint(state)}"
-            trajectory = made(lambda: self._finished(state, f"failed: {message}"))
-            raise SimulationFailed(message, trajectory=trajectory, cause=error) from error
-        except KeyboardInterrupt:
-            state = self._whole(state)
-            message = interruption(state.t, self.t_end, self.steps)
-            raise Interrupted(message, trajectory=made(lambda: self._finished(state, "interrupted"))) from None
-        except Exception as error:
-            state = self._whole(state)
-            if self.steps == 0 and isinstance(error, NonsmoothError):
-                raise  # input that cannot be used
-            message = breakdown(error, state.t, self.steps)
-            trajectory = made(lambda: self._finished(state, f"failed: {message}"))
-            raise SimulationFailed(message, trajectory=trajectory, cause=error) from error
-
-    def _whole(self, state: State) -> State:
-        """Where the run stands, wherever it was stopped."""
-        reached = self.recorder.whole()
-        self.steps = max(len(self.recorder) - 1, 0)
-        return state if reached is None else reached
-
-    def _step(self, state: State, t: float) -> Step:
-        """A step to `t` at most; a shorter one if no solver's solution passes the residual test."""
-        for halving in range(HALVINGS + 1):
-            try:
-                return self.chain.run(self.formulation.step(state, t))
-            except SolverFailed:
-                if halving == HALVINGS or not self.chain.fallback:
-                    raise
-                self.shortened += 1
-                t = state.t + (t - state.t) / 2
-        raise AssertionError("unreachable")
-
-    def _finished(self, state: State, status: str) -> Trajectory:
-        if self.recorder.whole() is None:
-            self.recorder.start(state, None)
-        counts = {"steps": self.steps, "shortened": self.shortened} | self.chain.counts | self.formulation.counts()
-        return self.recorder.finish(counts, time.perf_counter() - self.clock, status)
-
-    def _hint(self, state: State) -> str:
-        """What the residual alone does not tell: a load that is not a number."""
-        for t in (state.t, self.control.next_time(state.t, state.t, self.t_end)):
-            force = self.system.numeric.h(t, state.q, state.v, self.values)[0]
-            bad = np.flatnonzero(~np.isfinite(force))
-            if bad.size:
-                name = self.system.v_names[bad[0]]
-                return f' The applied force along "{name}" is {force[bad[0]]} at t = {t:.9g} s; check the loads.'
-        return ""
-
-
-def _remembering(state: State, origin: float) -> State:
-    """Constant steps lie on one grid, also after a restart; steps hand on memories that are not theirs."""
-    return replace(state, stepper_memory={**state.stepper_memory, "grid_start": np.array([origin])})
 
 
 def _start(system: System, values: Array, state: State | None, t_start: float | None) -> State:

@@ -120,7 +120,7 @@ def pressed_at(line, names):
         sys.settrace(before)
 
 
-def stopped_at(system, whole, line, engine="python", names=("simulate.py", "recorder.py", "early.py")):
+def stopped_at(system, whole, line, engine="python", names=("python_engine.py", "simulate.py", "recorder.py", "early.py")):
     """What a run of ten steps hands over; whether it came to its end."""
     done = 0
 

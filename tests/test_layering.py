@@ -70,7 +70,7 @@ MAY_IMPORT = {
     "registry": {"model", "facts"},
     "declarative": {"model", "laws", "steppers", "solvers", "step_control"},  # names and settings of what runs a model
     "diagnostics": {"trajectory", "model"},
-    "identification": {"model", "batch", "simulate", "steppers", "step_control", "trajectory"},
+    "identification": {"model", "laws", "batch", "simulate", "steppers", "step_control", "studies", "trajectory"},
     "studies": {
         "batch",
         "simulate",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,21 @@ from nonsmooth.native import compliant_table as c
 from nonsmooth.native import entries
 from nonsmooth.native import table as n
 from nonsmooth.native.compliant_layout import CompliantLayout
+from nonsmooth.native.held import check_counts, taken, words
 from nonsmooth.native.layout import aligned
 from nonsmooth.native.session import _room
 
 __all__ = ["CompliantColumns", "CompliantSession", "Integration"]
+
+#: arrays like y of which the next row is made
+ARRAYS = (
+    c.I_Y, c.I_OLD, c.I_ORIGIN, c.I_TRIAL, c.I_AT, c.I_STATE, c.I_INTEGRALS, c.I_GAINED, c.I_SUMS,
+)  # fmt: skip
+#: running numbers that are no settings
+RUNNING = (
+    c.R_T, c.R_T_OLD, c.R_LENGTH, c.R_FIRST, c.R_BITS, c.R_ROW_T, c.R_IMPULSE, c.R_STORED, c.R_PIECE, c.R_END,
+    c.R_EVENT, c.R_EVENT_GAP, c.R_ROW, c.R_ROWS, c.R_RESTART, c.R_EVALUATIONS,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -192,6 +204,45 @@ class CompliantSession:
         self.memory[n.SCALARS + n.RESIDUAL], self.memory[n.SCALARS + n.COMPLEMENTARITY] = scalars[:2]
         self.numbers[c.R_PIECE] = scalars[2]
         entries.compliant_keep(self.A, self.f, self.rec, 0)
+
+    def held(self) -> dict[str, Any]:
+        """For a checkpoint: records of the memory, as integers, the integrator's numbers, and the rows so far."""
+        return {
+            "memory": self.memory.view(np.int64)[words(self.layout)],
+            "numbers": self.memory.view(np.int64)[self._integrator()],
+            "rows": self.columns.rows[: self.counter(n.K_ROWS)],
+        }  # fmt: skip
+
+    def _integrator(self) -> NDArray[np.intp]:
+        """Which words hold the integrator's arrays and running numbers; tolerances and settings are not among them."""
+        table, width, nc = self.table, int(self.table[c.I_WIDTH]), self.layout.nc
+        running = int(table[c.I_RUNNING]) // 8
+        spans = [(where, width) for where in ARRAYS]
+        spans += [(c.I_STAGES, c.ALL_STAGES * width), (c.I_DENSE, c.POWERS * width)]
+        spans += [(c.I_SEEN, 4 * nc), (c.I_EXTREMES, c.EXTREMES * nc)]
+        parts = [np.arange(size) + int(table[where]) // 8 for where, size in spans]
+        return np.concatenate([*parts, running + np.array(RUNNING)])
+
+    def hold(self, held: Mapping[str, Any]) -> None:
+        """Go on from a checkpoint; ValueError where it is none of such a run."""
+        entries.prepare(self.A, self.f)
+        places, own = words(self.layout), self._integrator()
+        memory, numbers = (taken(held[name], (found.size,), np.int64)
+                           for name, found in (("memory", places), ("numbers", own)))  # fmt: skip
+        rows = taken(held["rows"], (None, int(self.table[n.ROW_WIDTH])))
+        whole = np.zeros(self.layout.size, dtype=np.int64)
+        whole[places], whole[own] = memory, numbers
+        counts = {"steps": int(whole[n.COUNTERS + n.K_STEPS]), "rows": int(whole[n.COUNTERS + n.K_ROWS]),
+                  "since": int(whole[n.COUNTERS + n.K_SINCE])}  # fmt: skip
+        check_counts(counts, int(whole[n.PARITY]), int(self.table[n.RECORD]), len(rows))
+        running = whole[int(self.table[c.I_RUNNING]) // 8 :]
+        event, row, last = (int(running[k]) for k in (c.R_EVENT_GAP, c.R_ROW, c.R_ROWS))
+        if not (-1 <= event < self.layout.nc and 0 <= row <= last + 1 and last <= int(self.table[c.I_SAMPLES])):
+            raise ValueError("its event or its next row is not within the piece")
+        while len(self.columns.rows) < len(rows) + 2:
+            self.columns.grow()
+        self.columns.rows[: len(rows)] = rows
+        self.memory.view(np.int64)[places], self.memory.view(np.int64)[own] = memory, numbers
 
     def finish(self) -> None:
         """Write what is left of a row."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.model.state import State
 from nonsmooth.native import entries
 from nonsmooth.native import table as n
+from nonsmooth.native.held import check_counts, room_for, taken, words
 from nonsmooth.native.layout import Layout, aligned
 
 __all__ = ["Columns", "Scheme", "Session"]
@@ -75,6 +77,15 @@ class Columns:
     def hit_rows(self) -> NDArray[np.int64]:
         """Numbers of the rows with impacts."""
         return self.struck[: self.table[n.REC_STRUCK_COUNT], 0].astype(np.int64)
+
+    def make_room(self, rows: int, impacts: int, struck: int) -> None:
+        """Tables, empty as yet, of so many rows."""
+        layout = self.layout
+        self.rows = _room(rows, int(layout.table[n.ROW_WIDTH]))
+        self.gaps, self.rates, self.rates_left = (np.empty((rows, layout.nc)) for _ in range(3))
+        self.energies = np.empty((rows, 7))
+        self.struck, self.impacts = np.empty((struck, self.struck.shape[1])), np.empty((impacts, 6))
+        self._register()
 
     def grow(self, rows: int) -> None:
         """Twice the room for rows, of which so many are in use, and for impacts, where the next step has none."""
@@ -234,6 +245,46 @@ class Session:
             entries.last_row(self.A, self.f, self.rec)
         self.look()
 
+    def held(self) -> dict[str, Any]:
+        """For a checkpoint: records of the memory, as integers, and the tables so far."""
+        columns, rows = self.columns, self.counter(n.K_ROWS)
+        impacts, struck = (int(columns.table[where]) for where in (n.REC_IMPACT_COUNT, n.REC_STRUCK_COUNT))
+        seen = rows if self.table[n.RECORD] > 1 else self.seen
+        return {
+            "memory": self.memory.view(np.int64)[words(self.layout)], "rows": columns.rows[:rows],
+            "seen": [self.seen, self.seen_struck], "gaps": columns.gaps[:seen], "rates": columns.rates[:seen],
+            "rates_left": columns.rates_left[:seen], "energies": columns.energies[:seen],
+            "impacts": columns.impacts[:impacts], "struck": columns.struck[:struck],
+            "room": [len(columns.rows), len(columns.impacts), len(columns.struck)],
+        }  # fmt: skip
+
+    def hold(self, held: Mapping[str, Any]) -> None:
+        """Go on from a checkpoint; ValueError where it is none of such a run."""
+        entries.prepare(self.A, self.f)
+        columns, places, nc, record = self.columns, words(self.layout), self.layout.nc, int(self.table[n.RECORD])
+        memory = taken(held["memory"], (places.size,), np.int64)
+        width, struck_width = (int(self.table[where]) for where in (n.ROW_WIDTH, n.STRUCK_WIDTH))
+        rows, impacts = taken(held["rows"], (None, width)), taken(held["impacts"], (None, 6))
+        struck, (seen, seen_struck) = taken(held["struck"], (None, struck_width)), map(int, held["seen"])
+        whole = np.zeros(self.layout.size, dtype=np.int64)
+        whole[places] = memory
+        counts = {name: int(whole[n.COUNTERS + k]) for name, k in _COUNTED.items()}
+        check_counts(counts, int(whole[n.PARITY]), record, len(rows))
+        looked = len(rows) if record > 1 else seen
+        if not (0 <= seen <= len(rows) and 0 <= seen_struck <= len(struck)):
+            raise ValueError("more rows were looked at than there are")
+        if not np.all(np.isin(impacts[:, 1], np.arange(nc))) or not np.all(np.isin(struck[:, 0], np.arange(len(rows)))):
+            raise ValueError("its impacts are those of other contacts or rows")
+        views = [taken(held[name], (looked, nc)) for name in ("gaps", "rates", "rates_left")]
+        energies = taken(held["energies"], (looked, 7))
+        columns.make_room(*room_for(held["room"], (len(rows), len(impacts), len(struck))))
+        tables = columns.rows, columns.impacts, columns.struck, columns.gaps, columns.rates, columns.rates_left
+        for table, known in zip((*tables, columns.energies), (rows, impacts, struck, *views, energies), strict=True):
+            table[: len(known)] = known
+        columns.table[[n.REC_IMPACT_COUNT, n.REC_STRUCK_COUNT]] = len(impacts), len(struck)
+        self.memory.view(np.int64)[places] = memory
+        self.seen, self.seen_struck = seen, seen_struck
+
     def accept(
         self, state: State, left: Array, gaps: Mapping[int, Array], mode: NDArray[np.int8],
         joints: Mapping[int, Array], scalars: Sequence[float], *, hit: bool, start: bool = False,
@@ -285,6 +336,8 @@ class Session:
         """The worst of all steps so far: gap, joint, complementarity, residual."""
         return self.layout.header(self.memory, n.WORST, n.N_WORST).copy()
 
+
+_COUNTED = {"steps": n.K_STEPS, "rows": n.K_ROWS, "since": n.K_SINCE}
 
 #: units of `loops` by scheme
 SCHEMES = {

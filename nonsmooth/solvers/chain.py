@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,6 +84,17 @@ class Chain:
         self.fallback = fallback
         self.counts: dict[str, int] = {"solves": 0, "iterations": 0, "fallbacks": 0}
         self._sessions: dict[Solver, Session] = {}
+        self._held: Mapping[str, Any] = {}
+
+    def held(self) -> dict[str, Any]:
+        """For a checkpoint: counts, and what sessions keep from program to program."""
+        sessions = {repr(one): session.held() for one, session in self._sessions.items() if hasattr(session, "held")}
+        return {"counts": dict(self.counts), "sessions": {**self._held, **sessions}}
+
+    def hold(self, held: Mapping[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        self.counts = {str(name): int(count) for name, count in held["counts"].items()}
+        self._held = held["sessions"]
 
     def answer(self, program: Program, guess: Solution | None = None) -> Solution:
         """The first answer whose residual is at most `CERTIFIED`.
@@ -151,7 +162,10 @@ class Chain:
     def _session(self, solver: Solver) -> Session:
         session = self._sessions.get(solver)
         if session is None:
-            session = self._sessions[solver] = solver.setup()
+            session = solver.setup()
+            if repr(solver) in self._held:
+                session.hold(self._held[repr(solver)])  # type: ignore[attr-defined]
+            self._sessions[solver] = session
         return session
 
     def _count(self, solver: Solver, fallback: bool) -> None:

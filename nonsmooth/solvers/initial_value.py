@@ -14,8 +14,9 @@ A session is started anew where the equations change, and then gives one piece o
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -56,6 +57,14 @@ class Session(Protocol):
     def restart(self, t: float, y: Array, d: Array, longest: float, first: float | None) -> None: ...
 
     def advance(self) -> Piece: ...
+
+    def held(self) -> dict[str, Any]:
+        """For a checkpoint: how the integration stands after its last piece."""
+        ...
+
+    def hold(self, held: Mapping[str, Any], d: Array) -> Piece:
+        """Go on from a checkpoint; the last piece once more."""
+        ...
 
 
 @settings
@@ -151,9 +160,11 @@ class _ScipySession:
         rest = problem.size - problem.core
         self.atol = np.concatenate([problem.atol * dilution, np.full(rest, FREE)])
         self.rtol = max(problem.rtol * dilution, FINEST)
+        self.pieces = 0
 
     def restart(self, t: float, y: Array, d: Array, longest: float, first: float | None) -> None:
         rates, jacobian = self.problem.rates, self.problem.jacobian
+        self.begin, self.pieces = (t, y, longest, first), 0
         self.origin = origin = np.zeros_like(y)
         origin[: self.problem.places] = y[: self.problem.places]
 
@@ -175,6 +186,10 @@ class _ScipySession:
             raise SolverFailed(f"{self.method.__name__} stopped at t = {self.solver.t:.9g} s: {message}")
         if not np.all(np.isfinite(self.solver.y)):
             raise SolverFailed(f"{self.method.__name__} left the numbers at t = {self.solver.t:.9g} s.")
+        self.pieces += 1
+        return self._piece()
+
+    def _piece(self) -> Piece:
         dense, origin, t1 = self.solver.dense_output(), self.origin, float(self.solver.t)
         end = origin + self.solver.y
 
@@ -182,6 +197,67 @@ class _ScipySession:
             return end if t == t1 else np.asarray(origin + dense(t), dtype=float)
 
         return Piece(float(self.solver.t_old), t1, at, at)
+
+    def held(self) -> dict[str, Any]:
+        """The solver's own numbers; LSODA keeps them out of reach, so that its pieces are made once more."""
+        known = {} if self.method.__name__ == "LSODA" else copy.deepcopy(numbers_of(self.solver))
+        return {"begin": self.begin, "pieces": self.pieces, "solver": known}
+
+    def hold(self, held: Mapping[str, Any], d: Array) -> Piece:
+        """Go on from a checkpoint."""
+        t, y, longest, first = held["begin"]
+        self.restart(float(t), y, d, float(longest), first)
+        if held["solver"]:
+            take_numbers(self.solver, held["solver"])
+            self.pieces = int(held["pieces"])
+            return self._piece()
+        for _ in range(int(held["pieces"])):
+            piece = self.advance()
+        return piece
+
+
+def numbers_of(solver: Any) -> dict[str, Any]:
+    """What an integrator of SciPy holds in numbers, the solution of Radau's last step among it."""
+    found = {name: value for name, value in vars(solver).items() if _plain(value) and name != "K"}  # of K_extended
+    solution = getattr(solver, "sol", None)
+    return found if solution is None else found | {"sol": dict(vars(solution))}
+
+
+def _plain(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(_plain(one) for one in value)
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fci"
+    return value is None or isinstance(value, bool | int | float | str | np.generic)
+
+
+def take_numbers(solver: Any, numbers: Mapping[str, Any]) -> None:
+    """Have an integrator, made as another one was, hold the other's numbers.
+
+    Raises
+    ------
+    ValueError
+        If they are none of its own.
+    """
+    from scipy.integrate._ivp.radau import RadauDenseOutput
+
+    n = solver.n
+    for name, value in numbers.items():
+        if name == "sol" and isinstance(value, dict):
+            solution = RadauDenseOutput(value["t_old"], value["t"], value["y_old"], value["Q"])
+            vars(solution).update(value)
+            solver.sol = solution
+            continue
+        before = vars(solver)[name]
+        parts = value if isinstance(value, tuple) else (value,)
+        if not _plain(value) or (isinstance(before, np.ndarray) and np.shape(value) != before.shape):
+            raise ValueError(f"{name[:40]!r} of {type(solver).__name__} is of another size")
+        if any(one.dtype.kind == "i" and not np.all((one >= 0) & (one < n)) for one in parts if np.ndim(one)):
+            raise ValueError(f"{name[:40]!r} of {type(solver).__name__} has no such rows")
+        if name == "K_extended":
+            before[:] = value  # K is a part of it
+        else:
+            setattr(solver, name, value)
 
 
 class _CasadiSession:
@@ -240,9 +316,25 @@ class _CasadiSession:
             times = self._t + self._span * np.arange(1, GRID + 1) / GRID
             self._queue = list(zip(times.tolist(), ends.T, strict=True))
             self._span = min(2 * self._span, self._longest)
-        t0, y0 = self._t, self._y
-        t1, y1 = self._queue.pop(0)
-        self._t, self._y = t1, y1
+        self._before = self._t, self._y
+        self._t, self._y = self._queue.pop(0)
+        return self._piece()
+
+    def held(self) -> dict[str, Any]:
+        """The stretch, as far as it has not been handed out."""
+        return {
+            "before": self._before, "here": (self._t, self._y), "longest": self._longest, "span": self._span,
+            "queue": list(self._queue),
+        }  # fmt: skip
+
+    def hold(self, held: Mapping[str, Any], d: Array) -> Piece:
+        """Go on from a checkpoint."""
+        (self._t, self._y), self._before, self._d = held["here"], held["before"], d
+        self._longest, self._span, self._queue = float(held["longest"]), float(held["span"]), list(held["queue"])
+        return self._piece()
+
+    def _piece(self) -> Piece:
+        (t0, y0), (t1, y1) = self._before, (self._t, self._y)
         slope_0, slope_1 = (self.problem.rates(t, y, self._d)[0] for t, y in ((t0, y0), (t1, y1)))
 
         def at(t: float) -> Array:

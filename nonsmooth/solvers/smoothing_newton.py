@@ -78,6 +78,14 @@ class SmoothingNewtonSession:
         self._kernel, self._uncompiled = kernel, uncompiled
         self._settings, self._work = settings, 0
 
+    def held(self) -> int:
+        """For a checkpoint: compiled code may round otherwise, and has to take over at the same program."""
+        return self._work
+
+    def hold(self, held: int) -> None:
+        """Go on from a checkpoint."""
+        self._work = int(held)
+
     def solve(self, program: Program, guess: Solution | None = None) -> Solution:
         """Answer a FrictionContact in space; the guess is not used."""
         if not isinstance(program, FrictionContact) or program.dimension != 3:

@@ -7,9 +7,9 @@ sizes, an impact at its end); the stepper is independent of the solver, and the 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from nonsmooth.model.system import System
 from nonsmooth.programs import Program, Solution
 from nonsmooth.step_control import StepControl
 
-__all__ = ["CLOSED", "OPEN", "SLIPPING", "STICKING", "Ask", "Formulation", "Step", "Stepper", "Stepping"]
+__all__ = ["CLOSED", "OPEN", "SLIPPING", "STICKING", "Ask", "Formulation", "Remembering", "Step", "Stepper", "Stepping"]
 
 #: contact modes
 OPEN, CLOSED, STICKING, SLIPPING = 0, 1, 2, 3
@@ -83,6 +83,19 @@ class Formulation(Protocol):
 
     def counts(self) -> dict[str, int]:
         """What the run has cost besides programs: ``evaluations`` of the equations of motion."""
+        ...
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """A formulation that keeps more from step to step than states remember."""
+
+    def held(self) -> dict[str, Any]:
+        """That, after a step, as plain data for a checkpoint."""
+        ...
+
+    def hold(self, held: Mapping[str, Any], state: State) -> None:
+        """Go on from a checkpoint, whose state is `state`."""
         ...
 
 

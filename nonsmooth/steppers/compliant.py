@@ -10,7 +10,7 @@ While the set of closed contacts is constant, the equations are smooth. The inte
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -158,6 +158,8 @@ class CompliantFormulation:
         self.session = solver.integrate(self.equations.problem(atol, control.rtol))
         self.projection = _Projection(system, parameters) if system.ng and stepper.baumgarte is None else None
         self._issued: State | None = None
+        self._rows: list[float] = []
+        self._event: tuple[float, int] | None = None
 
     def counts(self) -> dict[str, int]:
         """Evaluations of the equations of motion by the integrator."""
@@ -166,6 +168,27 @@ class CompliantFormulation:
     def rules(self) -> dict[str, Any]:
         """Stated rules and tolerances."""
         return stated_rules(self.stepper, self.tolerance)
+
+    def held(self) -> dict[str, Any]:
+        """The integrator within its piece of the motion, and the rows that are left of that."""
+        evaluations = self.session.evaluations
+        if self._issued is None:
+            return {"evaluations": evaluations}
+        going_on = None if self._restart else self.session.held()
+        return {
+            "evaluations": evaluations, "touching": self._touching, "d": self._d, "integrals": self._integrals,
+            "rows": list(self._rows), "event": self._event, "restart": bool(self._restart), "session": going_on,
+        }  # fmt: skip
+
+    def hold(self, held: Mapping[str, Any], state: State) -> None:
+        """Go on from a checkpoint."""
+        if "d" in held:
+            self._touching, self._d, self._integrals = held["touching"], held["d"], held["integrals"]
+            self._rows, self._event, self._restart = list(held["rows"]), held["event"], held["restart"]
+            self._issued = state
+            if held["session"] is not None:
+                self.piece = self.session.hold(held["session"], self._d)
+        self.session.evaluations = int(held["evaluations"])
 
     # ---------------------------------------------------------------------------------------------------------- start
 
@@ -217,8 +240,7 @@ class CompliantFormulation:
         y = self._y(state)
         self.session.restart(state.t, y, self._d, self.control.dt_max, first)
         self._integrals = y[self.layout.core :]
-        self._rows: list[float] = []
-        self._event: tuple[float, int] | None = None
+        self._rows, self._event = [], None
         self._restart = False
 
     def _next_piece(self) -> None:

@@ -15,8 +15,8 @@ No program is posed in steps without an event: with known modes the equations ar
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from dataclasses import replace
+from collections.abc import Generator, Mapping
+from dataclasses import fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -180,6 +180,19 @@ class EventDrivenFormulation:
             "method between events": self.stepper.order,
             "shared forces": "least squares in the mass metric of those that press and keep in their cones",
         }
+
+    def held(self) -> dict[str, Any]:
+        """The motion at the end of the last step, and how long steps have been."""
+        point = None if self._last is None else {one.name: getattr(self._last[0], one.name) for one in fields(Point)}
+        return {"point": point, "progress": self.progress.held(), "evaluations": self.motion.evaluations}
+
+    def hold(self, held: Mapping[str, Any], state: State) -> None:
+        """Go on from a checkpoint."""
+        if held["point"] is not None:
+            point = Point(**{**held["point"], "q": state.q, "v": state.v})
+            self._last = point, Phase.remembered(state.stepper_memory)
+        self.progress.hold(held["progress"])
+        self.motion.evaluations = int(held["evaluations"])
 
     @property
     def _together(self) -> float:

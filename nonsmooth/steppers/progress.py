@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from nonsmooth.evaluation import Array
@@ -32,6 +34,15 @@ class Progress:
         self._crawled, self._steps, self._since = 0, 0, np.inf
         units = motion.m.system.names.q_units
         self._lengths = np.array([unit == "m" for unit in units], dtype=bool)
+
+    def held(self) -> tuple[float, float, float]:
+        """For a checkpoint: what is known of the lengths so far."""
+        return float(self._crawled), float(self._steps), float(self._since)
+
+    def hold(self, held: Sequence[float]) -> None:
+        """Go on from a checkpoint."""
+        crawled, steps, self._since = (float(number) for number in held)
+        self._crawled, self._steps = int(crawled), int(steps)
 
     def of_events(self, stall: Array, point: Point, event: bool) -> Array:
         """The time since which events are counted, and their count, after one more step; SolverFailed if too many."""

@@ -76,15 +76,45 @@ class Recorder:
         """One accepted step."""
         self._add(step.state, _arrays(step), _scalars(step))
 
+    def extend(
+        self, times: list[float], rows: Array, scalars: list[tuple[float | None, ...]], end: State
+    ) -> None:  # fmt: skip
+        """Many accepted steps: their ends, `ARRAYS` side by side behind q and v, `SCALARS`, and the state after them."""
+        self._times += times
+        self._rows += list(rows)
+        self._scalars += scalars
+        self._end = end
+
     def whole(self) -> State | None:
-        """The last state, once a row that Ctrl-C has left half made is dropped; None where there is none."""
+        """The last state, once rows that Ctrl-C has left half made are dropped; None where there is none."""
         if self._end is None:
             return None
         n = min(len(self._times), len(self._rows), len(self._scalars))
-        n -= n > 1 and self._times[n - 1] != self._end.t
+        while n > 1 and self._times[n - 1] != self._end.t:
+            n -= 1
         for rows in (self._times, self._rows, self._scalars):
             del rows[n:]
         return self._end
+
+    def held(self, n: int) -> dict[str, Any]:
+        """The first n rows, for a checkpoint."""
+        return {
+            "times": np.array(self._times[:n]), "rows": np.array(self._rows[:n]), "widths": list(self._widths),
+            "scalars": np.array(self._scalars[:n], dtype=float), "start": self._start,
+        }  # fmt: skip
+
+    def hold(self, held: Mapping[str, Any], end: State) -> None:
+        """Go on behind the rows of a checkpoint, the last of which is `end`; ValueError where they are not such."""
+        times, rows, scalars = held["times"], held["rows"], held["scalars"]
+        widths = [int(width) for width in held["widths"]]
+        system = self.system
+        n, nq, nv, nc, nt, nr = times.size, system.nq, system.nv, system.nc, system.nt, system.nr
+        if widths != [nq, nv, nv, nc, nc, nt, nt, nc, nc, nc, nr, nr] or not isinstance(held["start"], State):
+            raise ValueError("its rows are those of another mechanism")
+        if n < 1 or rows.shape != (n, sum(widths)) or scalars.shape != (n, len(SCALARS)) or times[-1] != end.t:
+            raise ValueError("its rows are not complete")
+        self._widths, self._start, self._end = widths, held["start"], end
+        self._times, self._rows, self._scalars = times.tolist(), list(rows), [tuple(row) for row in scalars.tolist()]
 
     def finish(self, counts: Mapping[str, Any], wall_seconds: float, status: str) -> Trajectory:
         """The trajectory of what has been recorded, with its certificate."""

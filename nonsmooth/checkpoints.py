@@ -1,0 +1,278 @@
+"""Checkpoints: what a run that was killed needs to go on to the same bits, in a file that is written at intervals.
+
+The file is NetCDF with a checksum, as results are. It holds numbers alone, one after the other in a single variable,
+and a text that says what they are: nothing that is read from it is run, nor are places in memory taken from it.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import math
+import os
+import tempfile
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.exceptions import InputError, NotWritten, ValidityWarning
+from nonsmooth.files import path_of, read_dataset, write_dataset
+from nonsmooth.model.state import State
+from nonsmooth.settings import is_number, shown
+
+__all__ = ["CHECKPOINT", "EVERY", "Checkpoint", "RunKeeper", "call_of", "incomplete", "stored"]
+
+CHECKPOINT = "nonsmooth-checkpoint-1"
+#: [s] between two checkpoints
+EVERY = 60.0
+#: writing takes at most one part of so many of the time
+SHARE = 10
+#: kinds of numbers that a file may hold
+KINDS = ("<f8", "<c16", "<i8", "<i4", "|i1", "|u1", "|b1")
+
+Tree = dict[str, Any]
+
+
+def call_of(system: Any, values: NDArray[Any], first: State, stated: Mapping[str, Any]) -> dict[str, Any]:
+    """What tells a call of `simulate` from others: mechanism, its parameters, the state it starts from, arguments."""
+    remembered = {**first.law_memory, **first.stepper_memory}
+    memory = {name: np.asarray(value).tolist() for name, value in sorted(remembered.items())}
+    return {
+        "versions": {name: importlib.metadata.version(name) for name in ("nonsmooth", "casadi", "numpy", "scipy")},
+        "mechanisms": {"model": system.description},
+        "parameters": dict(zip(system.parameters, values.tolist(), strict=True)),
+        "starts": {"t": first.t, "q": first.q.tolist(), "v": first.v.tolist(), "memory": memory},
+        "arguments": {name: value if value is None or isinstance(value, int | float | str) else repr(value)
+                      for name, value in stated.items()},
+    }  # fmt: skip
+
+
+@dataclass
+class RunKeeper:
+    """Of one run: what it goes on from, None at its start, and where it hands over how it stands."""
+
+    checkpoint: Checkpoint
+    number: int
+    held: Tree | None
+
+    def due(self) -> bool:
+        """Whether an interval has passed."""
+        return self.checkpoint.due()
+
+    def save(self, tree: Tree) -> None:
+        """Keep how the run stands, beside the complete runs before it."""
+        self.checkpoint.save(self.number, tree)
+
+
+class Checkpoint:
+    """A file from which runs go on: those of one call of `simulate`, which are several where steps are chosen.
+
+    Parameters
+    ----------
+    path
+        A file ``.nc``, which may hold the same call as it was cut short.
+    every
+        [s] between two writes.
+    call
+        What tells the call from others, as plain data; arguments that change no number are not among it.
+    request
+        The words of the command line, with which `nonsmooth run --resume` repeats it.
+
+    Raises
+    ------
+    InputError
+        If the file is no checkpoint, damaged, holds another call, or cannot be written.
+    """
+
+    def __init__(self, path: Any, every: Any, call: Mapping[str, Any], request: str = "") -> None:
+        self.path = path_of(path, "checkpoint")
+        if not (is_number(every) and every > 0.0):
+            raise InputError(f"every must be a positive number of seconds between two checkpoints, got {shown(every)}.")
+        self.every, self.request = float(every), request
+        self.call: dict[str, Any] = json.loads(json.dumps(dict(call), default=str))
+        self.runs: list[Tree] = []
+        self.started, self.told = 0, False
+        if self.path.exists():
+            known, self.runs, request = stored(self.path)
+            self.request = self.request or request
+            self._check(known)
+        self._check_folder()
+        self.last, self.pause = time.monotonic(), self.every
+
+    def _check(self, known: Mapping[str, Any]) -> None:
+        for name, value in self.call.items():
+            there = known.get(name)
+            if there != value:
+                differs = _differing(there, value) if isinstance(there, dict) and isinstance(value, dict) else ""
+                raise InputError(
+                    f"{self.path} holds another run: its {name} differ{differs}. Give the arguments of that run to go "
+                    "on with it, another name, or remove the file."
+                )
+
+    def _check_folder(self) -> None:
+        try:
+            with tempfile.TemporaryFile(dir=self.path.parent):
+                pass
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise InputError(
+                f"The checkpoint {self.path} cannot be written ({reason}); give a file in a writable folder."
+            ) from error
+
+    def next_run(self, settings: Mapping[str, Any]) -> RunKeeper:
+        """The next run of the call: where it stands, if the file has it."""
+        number, self.started = self.started, self.started + 1
+        stated: dict[str, Any] = json.loads(json.dumps(dict(settings), default=str))
+        if number < len(self.runs) and self.runs[number].get("settings") != stated:
+            del self.runs[number:]  # of runs that were chosen otherwise, under another budget
+        found = self.runs[number] if number < len(self.runs) else None
+        del self.runs[number + 1 :]
+        if found is None:
+            self.runs.append({"settings": stated})
+        return RunKeeper(self, number, None if found is None else found.get("held"))
+
+    def due(self) -> bool:
+        return time.monotonic() - self.last >= self.pause
+
+    def save(self, number: int, tree: Tree) -> None:
+        """Write the file anew; what keeps it from being written is told once, and is no reason to end a run."""
+        begin = time.monotonic()
+        self.runs[number]["held"] = tree
+        try:
+            self._write()
+        except (NotWritten, MemoryError) as error:
+            if not self.told:
+                why = str(error) or "There is not memory enough to write a checkpoint."
+                warnings.warn(f"{why} The run goes on and tries again.", ValidityWarning, stacklevel=3)
+            self.told = True
+        finally:
+            self.last = time.monotonic()
+            self.pause = max(self.every, SHARE * (self.last - begin))
+
+    def _write(self) -> None:
+        import xarray
+
+        arrays: list[NDArray[Any]] = []
+        tree = _packed({"call": self.call, "runs": self.runs}, arrays)
+        data = np.concatenate([np.zeros(1, np.uint8), *(_bytes(array) for array in arrays)])
+        attributes = {"Conventions": CHECKPOINT, "request": self.request, "state": json.dumps(tree)}
+        dataset = xarray.Dataset({"numbers": ("byte", data, {"long_name": "numbers of `state`"})}, attrs=attributes)
+        write_dataset(dataset, self.path, "The checkpoint")
+
+
+def stored(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Tree], str]:
+    """What a checkpoint holds: its call, its runs, and the words of the command line.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is no checkpoint, or damaged.
+    """
+    path = Path(path_of(path, "checkpoint"))
+    dataset = read_dataset(path, decode_times=False)
+    if str(dataset.attrs.get("Conventions")) != CHECKPOINT:
+        raise InputError(
+            f"{path} is not a checkpoint; its Conventions should be {CHECKPOINT!r}. Give another name, or remove it."
+        )
+    try:
+        data = np.ascontiguousarray(dataset["numbers"].values, dtype=np.uint8)
+        tree = _unpacked(json.loads(dataset.attrs["state"]), data)
+        call, runs = tree["call"], tree["runs"]
+        if not (isinstance(call, dict) and isinstance(runs, list) and all(isinstance(run, dict) for run in runs)):
+            raise TypeError("no call with its runs")
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise incomplete(path, error) from error
+    return call, runs, str(dataset.attrs.get("request", ""))
+
+
+def incomplete(path: object, error: Exception) -> InputError:
+    """The error of a file whose contents do not fit."""
+    reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    return InputError(f"{path} is not a complete checkpoint of this run ({reason}); remove it to begin anew.")
+
+
+def _differing(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
+    """The first entry that is not the same."""
+    for name in dict.fromkeys((*here, *there)):
+        if there.get(name) != here.get(name):
+            return f" in {name} ({_short(there.get(name))} there, {_short(here.get(name))} here)"
+    return ""
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+# --------------------------------------------------------------------------------------------- trees of plain data
+
+
+def _packed(thing: Any, arrays: list[NDArray[Any]]) -> Any:
+    """Plain data for JSON, arrays by their places in `arrays`."""
+    if isinstance(thing, State):
+        parts = {"t": thing.t, "q": thing.q, "v": thing.v, "law": thing.law_memory, "stepper": thing.stepper_memory}
+        return {"state": _packed(parts, arrays)}
+    if isinstance(thing, Mapping):
+        return {"tree": {str(name): _packed(value, arrays) for name, value in thing.items()}}
+    if isinstance(thing, list | tuple):
+        return {"tuple" if isinstance(thing, tuple) else "list": [_packed(value, arrays) for value in thing]}
+    if isinstance(thing, np.bool_ | np.float64 | np.int64):
+        return {"scalar": [thing.dtype.newbyteorder("<").str, thing.item()]}
+    if isinstance(thing, np.ndarray):
+        kind = thing.dtype.newbyteorder("<").str
+        if kind not in KINDS:
+            raise TypeError(f"an array of {thing.dtype} has no place in a checkpoint")
+        order = "F" if thing.ndim > 1 and thing.flags.f_contiguous and not thing.flags.c_contiguous else "C"
+        arrays.append(thing.astype(kind, copy=False))
+        return {"array": [kind, order, *thing.shape]}
+    if thing is None or isinstance(thing, bool | int | float | str):
+        return thing
+    raise TypeError(f"{type(thing).__name__} has no place in a checkpoint")
+
+
+def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
+    """In the order in which they are given back."""
+    flat = array.ravel(order="F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C")
+    return np.ascontiguousarray(flat).view(np.uint8)
+
+
+def _unpacked(tree: Any, data: NDArray[np.uint8]) -> Any:
+    place = 1
+
+    def read(thing: Any) -> Any:
+        nonlocal place
+        if not isinstance(thing, dict):
+            return thing
+        ((name, value),) = thing.items()
+        if name == "tree":
+            return {str(key): read(one) for key, one in value.items()}
+        if name in ("list", "tuple"):
+            found = [read(one) for one in value]
+            return found if name == "list" else tuple(found)
+        if name == "state":
+            parts = read(value)
+            return State(float(parts["t"]), parts["q"], parts["v"], parts["law"], parts["stepper"])
+        if name == "scalar" and value[0] in KINDS:
+            return np.dtype(value[0]).type(value[1])
+        if name != "array":
+            raise ValueError(f"{str(name)[:40]!r} is no kind of data")
+        kind, order, *shape = value
+        if kind not in KINDS or order not in ("C", "F") or not all(isinstance(n, int) and n >= 0 for n in shape):
+            raise ValueError(f"{str(value)[:60]} is no array")
+        size = math.prod(shape) * np.dtype(kind).itemsize
+        if place + size > data.size:
+            raise ValueError("numbers are missing")
+        part = data[place : place + size].copy().view(kind)
+        place += size
+        return part.reshape(shape, order=order)
+
+    found = read(tree)
+    if place != data.size:
+        raise ValueError("there are more numbers than are told of")
+    return found

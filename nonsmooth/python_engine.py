@@ -1,0 +1,198 @@
+"""A run of the Python engine: its loop, and what to hand over when it ends early."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from nonsmooth.checkpoints import RunKeeper, incomplete
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import Interrupted, NonsmoothError, SimulationFailed, SolverFailed
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System
+from nonsmooth.schemes.stepping import CompiledSteps
+from nonsmooth.solvers.chain import Chain
+from nonsmooth.step_control import StepControl
+from nonsmooth.steppers.base import Formulation, Remembering, Step
+from nonsmooth.trajectory import Recorder, Trajectory
+from nonsmooth.trajectory.early import breakdown, interruption, last, made
+
+__all__ = ["Budget", "PythonLoop"]
+
+#: how often the length of a failed step is halved before the run stops
+HALVINGS = 4
+
+
+class Budget:
+    """A progress that ends runs beyond a budget."""
+
+    def __init__(self, tell: Callable[[float, float, int], None] | None, steps: int | None, seconds: float | None):
+        self.tell, self.steps, self.seconds, self.clock = tell, steps, seconds, time.monotonic()
+
+    @property
+    def progress(self) -> Callable[[float, float, int], None] | None:
+        """What a run calls; as cheap as none where there is no budget."""
+        return self.tell if self.steps is None and self.seconds is None else self._progress
+
+    def _progress(self, t: float, t_end: float, steps: int) -> None:
+        if self.tell is not None:
+            self.tell(t, t_end, steps)
+        if self.steps is not None and steps >= self.steps and t < t_end:
+            raise SolverFailed(f"the budget of {self.steps} steps is spent.")
+        if self.seconds is not None and time.monotonic() - self.clock > self.seconds and t < t_end:
+            raise SolverFailed(f"the budget of {self.seconds:g} s is spent.")
+
+
+class PythonLoop:
+    """One run: its loop, and what to hand over when it ends early.
+
+    `compiled`, where there is one, takes steps ahead, as many as it certifies; the formulation takes the others.
+    """
+
+    def __init__(
+        self, formulation: Formulation, chain: Chain, control: StepControl, recorder: Recorder, system: System,
+        values: Array, t_end: float, progress: Callable[[float, float, int], None] | None,
+        keeper: RunKeeper | None = None, compiled: CompiledSteps | None = None,
+    ) -> None:  # fmt: skip
+        self.keeper, self.compiled, self.python_steps = keeper, compiled, 0
+        self._stands: dict[str, Any] | None = None  # after the last step, for a checkpoint
+        self.formulation, self.chain, self.control, self.recorder = formulation, chain, control, recorder
+        self.system, self.values, self.t_end, self.progress = system, values, t_end, progress
+        self.steps, self.shortened = 0, 0
+        self.clock = time.perf_counter()
+
+    def trajectory(self, first: State) -> Trajectory:
+        """The loop."""
+        origin = float(first.stepper_memory.get("grid_start", np.array([first.t]))[0])
+        state = first
+        try:
+            if self.keeper is not None and self.keeper.held is not None:
+                state = self._go_on(self.keeper.held)
+            else:
+                state, impact = self.chain.run(self.formulation.start(first))
+                state = _remembering(state, origin)
+                self.recorder.start(state, impact)
+            self._keep(state)
+            while state.t < self.t_end:
+                state, certain = self._ahead(state, origin)
+                if not certain:
+                    step = self._step(state, self.control.next_time(state.t, origin, self.t_end))
+                    if not step.state.t > state.t:
+                        raise SolverFailed("the step has no length; the times of its impacts cannot be told apart.")
+                    self.recorder.append(step)
+                    state = step.state
+                    self.steps += 1
+                    self.python_steps += 1
+                self._keep(state)
+                if self.progress is not None:
+                    self.progress(state.t, self.t_end, self.steps)
+            return last(lambda: self._finished(state, "finished"), self.steps)
+        except Interrupted:
+            raise
+        except SolverFailed as error:
+            state = self._whole(state)
+            message = f"Step {self.steps + 1}, from t = {state.t:.9g} s, failed: {error}{self._hint(state)}"
+            trajectory = made(lambda: self._finished(state, f"failed: {message}"))
+            raise SimulationFailed(message, trajectory=trajectory, cause=error) from error
+        except KeyboardInterrupt:
+            state = self._whole(state)
+            message = interruption(state.t, self.t_end, self.steps)
+            raise Interrupted(message, trajectory=made(lambda: self._finished(state, "interrupted"))) from None
+        except Exception as error:
+            state = self._whole(state)
+            if self.steps == 0 and isinstance(error, NonsmoothError):
+                raise  # input that cannot be used
+            message = breakdown(error, state.t, self.steps)
+            trajectory = made(lambda: self._finished(state, f"failed: {message}"))
+            raise SimulationFailed(message, trajectory=trajectory, cause=error) from error
+
+    def _ahead(self, state: State, origin: float) -> tuple[State, bool]:
+        """The state after compiled steps, and whether the next step is one of these too."""
+        if self.compiled is None:
+            return state, False
+        taken = self.compiled.advance(state, origin)
+        self.recorder.extend(taken.times, taken.rows, taken.scalars, taken.end)
+        self.steps += len(taken.times)
+        return taken.end, taken.whole
+
+    def _go_on(self, held: Mapping[str, Any]) -> State:
+        """Take over how a run stood at its checkpoint."""
+        assert self.keeper is not None
+        try:
+            state, seconds = held["state"], float(held["seconds"])
+            self.recorder.hold(held["recorder"], state)
+            self.chain.hold(held["chain"])
+            if isinstance(self.formulation, Remembering):
+                self.formulation.hold(held["formulation"], state)
+            self.shortened, self.steps = int(held["shortened"]), len(self.recorder) - 1
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise incomplete(self.keeper.checkpoint.path, error) from error
+        self.clock -= seconds
+        return cast(State, state)
+
+    def _keep(self, state: State) -> None:
+        """Note how the run stands after a step, and write it where an interval has passed."""
+        if self.keeper is None:
+            return
+        formulation = self.formulation.held() if isinstance(self.formulation, Remembering) else None
+        self._stands = {
+            "state": state, "chain": self.chain.held(), "shortened": self.shortened, "formulation": formulation,
+            "rows": len(self.recorder),
+        }  # fmt: skip
+        if self.keeper.due():
+            self._save()
+
+    def _save(self) -> None:
+        if self.keeper is not None and self._stands is not None:
+            rows = self.recorder.held(self._stands["rows"])
+            seconds = time.perf_counter() - self.clock
+            self.keeper.save({**self._stands, "recorder": rows, "seconds": seconds})
+
+    def _whole(self, state: State) -> State:
+        """Where the run stands, wherever it was stopped."""
+        reached = self.recorder.whole()
+        self.steps = max(len(self.recorder) - 1, 0)
+        return state if reached is None else reached
+
+    def _step(self, state: State, t: float) -> Step:
+        """A step to `t` at most; a shorter one if no solver's solution passes the residual test."""
+        for halving in range(HALVINGS + 1):
+            try:
+                return self.chain.run(self.formulation.step(state, t))
+            except SolverFailed:
+                if halving == HALVINGS or not self.chain.fallback:
+                    raise
+                self.shortened += 1
+                t = state.t + (t - state.t) / 2
+        raise AssertionError("unreachable")
+
+    def _finished(self, state: State, status: str) -> Trajectory:
+        if self.recorder.whole() is None:
+            self.recorder.start(state, None)
+        self._save()
+        counts = {"steps": self.steps, "shortened": self.shortened} | self.chain.counts | self.formulation.counts()
+        if self.compiled is not None:
+            for name, count in self.compiled.counts.items():
+                counts[name] += count
+            counts["fallbacks"] += self.python_steps
+            counts["python_steps"] = self.python_steps
+        return self.recorder.finish(counts, time.perf_counter() - self.clock, status)
+
+    def _hint(self, state: State) -> str:
+        """What the residual alone does not tell: a load that is not a number."""
+        for t in (state.t, self.control.next_time(state.t, state.t, self.t_end)):
+            force = self.system.numeric.h(t, state.q, state.v, self.values)[0]
+            bad = np.flatnonzero(~np.isfinite(force))
+            if bad.size:
+                name = self.system.v_names[bad[0]]
+                return f' The applied force along "{name}" is {force[bad[0]]} at t = {t:.9g} s; check the loads.'
+        return ""
+
+
+def _remembering(state: State, origin: float) -> State:
+    """Constant steps lie on one grid, also after a restart; steps hand on memories that are not theirs."""
+    return replace(state, stepper_memory={**state.stepper_memory, "grid_start": np.array([origin])})
