@@ -1,7 +1,8 @@
-"""Mechanisms that several test files use."""
+"""Which tests run, in which order, and mechanisms that several test files use."""
 
 import os
 import signal
+from collections import Counter
 
 # small matrices gain nothing by threads, and lose much where the cores are busy
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -13,9 +14,37 @@ from nonsmooth import Gravity, Ground, Model, PlanarBody, RevoluteClearance, Rig
 LENGTH = 0.1
 
 
-def pytest_configure() -> None:
-    """Where tests are started in the background Ctrl-C is ignored, here and in every process that they start."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="run every case of the tests that are marked as sampled")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Ctrl-C, and how tests are divided among processes, ``-n``.
+
+    Where tests are started in the background Ctrl-C is ignored, here and in every process that they start. The tests of
+    a file share motions that they compute once: they stay in one process, unless ``--dist`` asks for another division.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if config.getoption("dist", "no") == "load":  # the default of -n
+        config.option.dist = "loadfile"
+        config.option.loadscopereorder = False  # the order is that of `pytest_collection_modifyitems`
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not in the sample; with several processes begin with the files that take longest."""
+    if not config.getoption("all"):
+        seen, kept, left_out = Counter[str](), [], []
+        for item in items:
+            every = sampled.args[0] if (sampled := item.get_closest_marker("sampled")) else 1
+            name = item.nodeid.partition("[")[0]
+            (left_out if seen[name] % every else kept).append(item)
+            seen[name] += 1
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = kept
+    if hasattr(config, "workerinput"):
+        slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+        items.sort(key=lambda item: -slow[item.path])
 
 
 @pytest.fixture
