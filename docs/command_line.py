@@ -17,10 +17,11 @@ from nonsmooth.cli.app import app
 HEAD = """\
 # Command line
 
-This page contains the output of `nonsmooth COMMAND --help`. Numbers are in SI units. Steppers, solvers and laws have
-their class names in kebab case: `GaussMPCC` is `gauss-mpcc`, `LankaraniNikravesh` is `lankarani-nikravesh`. A figure is
+This page contains the output of `nonsmooth COMMAND --help`. Numbers are in SI units; a time may have a unit, such as
+`10ms` or `2us`. `nonsmooth --install-completion` lets the shell complete commands, options and names. Steppers,
+solvers and laws have their class names in kebab case: `GaussMPCC` is `gauss-mpcc`, `LankaraniNikravesh` is `lankarani-nikravesh`. A figure is
 a `.png`, `.pdf` or `.svg`, data are NetCDF (`.nc`). Results go to standard output, progress and messages to standard
-error; with `--json` standard output is a single JSON object.
+error; with `--json` standard output is a single JSON object, with `-q` nothing is printed.
 
 | exit code | meaning |
 |---|---|
@@ -71,6 +72,16 @@ EXAMPLES = {
         "nonsmooth study bifurcation slider-crank-revolute --over crank_speed=2:6:3 --of slider.x --drive crank_speed "
         "--steps 400 --transient 4 --points 4 --set gravity=9.81 --workers 1 --figure speed.png",
     ],
+    "plot": [
+        "nonsmooth run slider-rod --case 2 --dt-min 1us --dt-max 1ms --t-end 20ms --output run.nc",
+        "nonsmooth plot run.nc",
+        "nonsmooth plot run.nc --panel sketch --panel slider.y --panel lam_N:guide --width single --output figure.png",
+        "nonsmooth plot run.nc --list",
+    ],
+    "export": [
+        "nonsmooth run slider-rod --case 2 --dt-min 1us --dt-max 1ms --t-end 20ms --output run.nc",
+        "nonsmooth export run.nc --output table.csv",
+    ],
     "report": [
         "nonsmooth run slider-rod --case 2 --dt-min 1e-6 --dt-max 1e-3 --t-end 0.02 --output run.nc",
         "nonsmooth report run.nc --output page.html",
@@ -91,7 +102,11 @@ MORE = {
     "not given as options, or a file `mechanism.py` that defines `model`, or a function `build()` that returns a\n"
     "`Model`; the arguments of `build` are set like those of a problem. The figure shows the exact solution if the\n"
     "problem has one.\n",
-    "compare": "See [compare.md](compare.md).\n",
+    "compare": "See [compare.md](compare.md). Of a Python file the function `build(contact)` is called with each\n"
+    "contact law; in a model that is built without this argument, the laws of all contacts are replaced.\n",
+    "plot": "The columns of measured data have the names that `--list` shows; a unit in brackets may have a prefix.\n"
+    "How far the run is from them is printed.\n",
+    "export": "The file can be laid over another run by `nonsmooth plot --measured`.\n",
     "report": "See [report.md](report.md). Two files are shown side by side; of more than two files, two\n"
     "are selected on the page. All commands that run simulations have `--report`.\n",
     "study rigid-limit": "See [compare.md](compare.md).\n",

@@ -297,8 +297,11 @@ def test_the_dataset_explains_itself(trajectory):
     dataset = trajectory.to_dataset()
     assert float(dataset["q"].sel(coordinate="ball.x")[3]) == pytest.approx(0.3)
     for name in ("q", "v", "v_left", "gap", "P_N", "P_T", "lam_N", "mode", "reaction", "energy"):
-        assert {"units", "long_name", "sign"} <= set(dataset[name].attrs), name
+        assert {"long_name", "sign"} <= set(dataset[name].attrs), name
+        assert ("units" in dataset[name].attrs) != (f"{name.removesuffix('_left')}_units" in dataset.coords), name
+        assert " or " not in dataset[name].attrs.get("units", ""), "each column has a unit of its own"
     assert dataset["lam_N"].attrs["units"] == "N"
+    assert not [name for name in dataset.data_vars if "memory" in str(name)], "only files keep internal states"
     assert json.loads(dataset.attrs["manifest"])["model"] == {"name": "ball"}
     assert dataset.attrs["energy_remainder"] == asdict(trajectory.certificate.energy)["remainder"]
 

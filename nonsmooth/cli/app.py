@@ -11,8 +11,10 @@ import typer
 from typer.core import TyperGroup
 
 from nonsmooth import steppers
+from nonsmooth.cli.looking import looking
 from nonsmooth.cli.signals import stoppable
 from nonsmooth.cli.study import studies
+from nonsmooth.cli.words import Quiet, completed, duration, hushed
 from nonsmooth.exceptions import InputError, NonsmoothError, NotWritten, SimulationFailed, SolverFailed
 
 __all__ = ["app", "main"]
@@ -33,16 +35,9 @@ app = typer.Typer(
     name="nonsmooth",
     cls=Commands,
     help="Non-smooth multibody dynamics of mechanisms with joint clearance.",
-    add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",  # by Rich's own markup [s] would vanish
 )
-
-
-def _seconds(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a number of seconds") from None
 
 
 def _version(wanted: bool) -> None:
@@ -74,7 +69,12 @@ def list_problems() -> None:
 @app.command()
 def describe(
     problem: Annotated[
-        str, typer.Argument(metavar="PROBLEM|FILE", help="A ready problem, or a file as `nonsmooth run` takes it.")
+        str,
+        typer.Argument(
+            metavar="PROBLEM|FILE",
+            help="A ready problem, or a file as `nonsmooth run` takes it.",
+            autocompletion=completed("problem"),
+        ),
     ],
     case: Annotated[str | None, typer.Option("--case", help="Case of the problem.")] = None,
     settings: Annotated[
@@ -110,16 +110,20 @@ def new(
 @app.command()
 def run(
     problem: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="PROBLEM|FILE",
             help="A ready problem, a TOML file, or a Python file that defines `model` or a function `build()`.",
+            autocompletion=completed("problem"),
         ),
-    ],
+    ] = None,
     t_end: Annotated[
         float | None,
         typer.Option(
-            "--t-end", parser=_seconds, metavar="S", help="End of the run, in seconds; required if no file gives it."
+            "--t-end",
+            parser=duration,
+            metavar="TIME",
+            help="End of the run, such as 0.02 or 20ms; required if no file has it.",
         ),
     ] = None,
     case: Annotated[str | None, typer.Option("--case", help="Case of the problem.")] = None,
@@ -128,24 +132,28 @@ def run(
         typer.Option(
             "--stepper",
             help=f"One of {', '.join(steppers.names())}.",
+            autocompletion=completed("stepper"),
             show_default="chosen with the step; with a step gauss-qp, or compliant-dae with --contact compliant",
         ),
     ] = None,
-    solver: Annotated[str | None, typer.Option("--solver", help="Solver instead of the stepper's default.")] = None,
+    solver: Annotated[
+        str | None,
+        typer.Option("--solver", help="Solver instead of the stepper's default.", autocompletion=completed("solver")),
+    ] = None,
     dt: Annotated[
-        float | None, typer.Option("--dt", parser=_seconds, metavar="S", help="Constant step, in seconds.")
+        float | None, typer.Option("--dt", parser=duration, metavar="TIME", help="Constant step, such as 1e-5 or 10us.")
     ] = None,
     dt_min: Annotated[
         float | None,
         typer.Option(
             "--dt-min",
-            parser=_seconds,
-            metavar="S",
-            help="Shortest step, in seconds; with --dt-max, steps end exactly at impacts.",
+            parser=duration,
+            metavar="TIME",
+            help="Shortest step; with --dt-max, steps end exactly at impacts.",
         ),
     ] = None,
     dt_max: Annotated[
-        float | None, typer.Option("--dt-max", parser=_seconds, metavar="S", help="Longest step, in seconds.")
+        float | None, typer.Option("--dt-max", parser=duration, metavar="TIME", help="Longest step.")
     ] = None,
     rtol: Annotated[
         float | None,
@@ -175,9 +183,7 @@ def run(
     ] = None,
     max_seconds: Annotated[
         float | None,
-        typer.Option(
-            "--max-seconds", parser=_seconds, metavar="S", help="Time of computing after which it does, in seconds."
-        ),
+        typer.Option("--max-seconds", parser=duration, metavar="TIME", help="Time of computing after which it does."),
     ] = None,
     contact: Annotated[
         str | None, typer.Option("--contact", help="rigid or compliant, instead of the problem's own.")
@@ -185,7 +191,9 @@ def run(
     law: Annotated[
         str | None,
         typer.Option(
-            "--law", help="Compliant normal law, such as flores; its numbers by --set, such as stiffness=1e10."
+            "--law",
+            help="Compliant normal law, such as flores; its numbers by --set, such as stiffness=1e10.",
+            autocompletion=completed("law"),
         ),
     ] = None,
     friction_law: Annotated[
@@ -208,7 +216,24 @@ def run(
         typer.Option("--animation", help="Animation of the mechanism to write (.gif, or .mp4 where ffmpeg is found)."),
     ] = None,
     page: Annotated[Path | None, typer.Option("--report", help="Page to write (.html).")] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint", help="File to keep the run in as it goes (.nc); if it is there, the same run goes on."
+        ),
+    ] = None,
+    every: Annotated[
+        float | None,
+        typer.Option(
+            "--every", parser=duration, metavar="TIME", help="Time between two checkpoints.", show_default="60 s"
+        ),
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option("--resume", help="Go on with the run of a checkpoint (.nc), with the options that it had."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write a single JSON object to standard output.")] = False,
+    quiet: Quiet = False,
 ) -> int:
     """Simulate a problem, check the motion, and write the requested files."""
     try:
@@ -216,10 +241,14 @@ def run(
         from nonsmooth.cli.run import carry_out
 
         request = Request(
-            problem, case, tuple(settings or ()), stepper, solver, engine, t_end, dt, dt_min, dt_max, rtol, atol,
+            problem or "", case, tuple(settings or ()), stepper, solver, engine, t_end, dt, dt_min, dt_max, rtol, atol,
             contact, law, friction_law, accuracy, check, max_steps, max_seconds,
         )  # fmt: skip
-        return carry_out(request, output=output, figure=figure, animation=animation, page=page, as_json=as_json)
+        with hushed(quiet, as_json):
+            return carry_out(
+                request, output=output, figure=figure, animation=animation, page=page, as_json=as_json,
+                checkpoint=checkpoint, every=every, resume=resume,
+            )  # fmt: skip
     except KeyboardInterrupt:
         _say("Interrupted before the first step; nothing was written.")
         return 130
@@ -233,9 +262,7 @@ Restitution = Annotated[
     float | None, typer.Option("--restitution", metavar="E", help="Restitution that all contacts deliver.")
 ]
 CompliantLaw = Annotated[str, typer.Option("--law", help="Compliant normal law of the hysteresis family.")]
-End = Annotated[
-    float | None, typer.Option("--t-end", parser=_seconds, metavar="S", help="End of the runs, in seconds.")
-]
+End = Annotated[float | None, typer.Option("--t-end", parser=duration, metavar="TIME", help="End of the runs.")]
 IntegratorName = Annotated[str, typer.Option("--solver", help="Integrator of the compliant cases.")]
 Words = Annotated[
     list[str] | None,
@@ -246,8 +273,22 @@ Drawing = Annotated[Path | None, typer.Option("--figure", help="Figure to write 
 Page = Annotated[Path | None, typer.Option("--report", help="Page to write (.html).")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write a single JSON object to standard output.")]
 CaseName = Annotated[str | None, typer.Option("--case", help="Case of the problem.")]
-ProblemName = Annotated[str, typer.Argument(metavar="PROBLEM|FILE.toml", help="A ready problem, or a TOML file.")]
-Ready = Annotated[str, typer.Argument(metavar="PROBLEM", help="Name of a ready problem, as in `nonsmooth list`.")]
+ProblemName = Annotated[
+    str,
+    typer.Argument(
+        metavar="PROBLEM|FILE",
+        help="A ready problem, a TOML file, or a Python file with `build(contact)`.",
+        autocompletion=completed("problem"),
+    ),
+]
+Ready = Annotated[
+    str,
+    typer.Argument(
+        metavar="PROBLEM",
+        help="Name of a ready problem, as in `nonsmooth list`.",
+        autocompletion=completed("problem"),
+    ),
+]
 
 
 @app.command()
@@ -267,6 +308,7 @@ def compare(
     figure: Drawing = None,
     page: Page = None,
     as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> int:
     """Compare rigid and compliant contact on one problem: motion, forces, impacts, energy, cost at equal error."""
     from nonsmooth.cli.studies import StudyRequest, carry_out_comparison
@@ -274,12 +316,14 @@ def compare(
     request = StudyRequest(
         problem, case, t_end, restitution, tuple(stiffness or ()), law, solver, tuple(settings or ())
     )
-    return carry_out_comparison(request, target=target, output=output, figure=figure, page=page, as_json=as_json)
+    with hushed(quiet, as_json):
+        return carry_out_comparison(request, target=target, output=output, figure=figure, page=page, as_json=as_json)
 
 
-study = typer.Typer(help="Studies of many runs.", pretty_exceptions_enable=False)
+study = typer.Typer(help="Studies of many runs.", pretty_exceptions_enable=False, rich_markup_mode="markdown")
 app.add_typer(study, name="study")
 study.add_typer(studies)
+app.add_typer(looking)
 
 
 @study.command("rigid-limit")
@@ -299,6 +343,7 @@ def rigid_limit(
     figure: Drawing = None,
     page: Page = None,
     as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> int:
     """Compare compliant contact of increasing stiffness with rigid contact: errors, penetration and cost."""
     from nonsmooth.cli.studies import StudyRequest, carry_out_rigid_limit
@@ -306,7 +351,8 @@ def rigid_limit(
     request = StudyRequest(
         problem, case, t_end, restitution, tuple(stiffness or ()), law, solver, tuple(settings or ())
     )
-    return carry_out_rigid_limit(request, depth=depth, output=output, figure=figure, page=page, as_json=as_json)
+    with hushed(quiet, as_json):
+        return carry_out_rigid_limit(request, depth=depth, output=output, figure=figure, page=page, as_json=as_json)
 
 
 @study.command("published")
@@ -320,47 +366,15 @@ def published(
     figure: Drawing = None,
     page: Page = None,
     as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> int:
     """Run the published cases of a problem, rigid and compliant, and compare with the printed numbers."""
     from nonsmooth.cli.published import carry_out_published
 
-    return carry_out_published(
-        problem, tuple(cases or ()), tuple(settings or ()), output=output, figure=figure, page=page, as_json=as_json
-    )
-
-
-@app.command("report")
-def report_page(
-    runs: Annotated[
-        list[Path],
-        typer.Argument(metavar="RUN.nc...", help="Trajectories that `nonsmooth run --output` wrote."),
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", help="Page to write (.html).", show_default="the first file's name in the working folder"
-        ),
-    ] = None,
-    title: Annotated[str, typer.Option("--title", help="Heading.", show_default="name of the mechanism")] = "",
-    rows: Annotated[
-        int, typer.Option("--rows", help="Rows of each run above which rows are omitted; all impacts stay.")
-    ] = 20_000,
-) -> int:
-    """Write a run as one HTML page: mechanism in motion, charts, contact modes, impacts, certificate."""
-    from nonsmooth.cli.report_page import carry_out_report
-
-    return carry_out_report(runs, output=output, title=title, rows=rows)
-
-
-@app.command()
-def cite(
-    run: Annotated[Path, typer.Argument(metavar="RUN.nc", help="A trajectory that `nonsmooth run --output` wrote.")],
-) -> None:
-    """Print BibTeX for a run: scheme, solvers used, laws, problem, libraries."""
-    from nonsmooth.citations import bibtex
-    from nonsmooth.trajectory import Trajectory
-
-    typer.echo(bibtex(Trajectory.load(run)), nl=False)
+    with hushed(quiet, as_json):
+        return carry_out_published(
+            problem, tuple(cases or ()), tuple(settings or ()), output=output, figure=figure, page=page, as_json=as_json
+        )
 
 
 @app.command()
@@ -384,7 +398,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             code = app(args=asked, prog_name="nonsmooth", standalone_mode=False)
     except typer.TyperException as error:
         known = {"list", "describe", "new", "run", "compare", "study", "rigid-limit", "published", "doctor", "cite"}
-        known |= {"report", "step-size", "sweep", "tolerance"}
+        known |= {"report", "plot", "export", "step-size", "sweep", "tolerance", "bifurcation"}
         command = " ".join(word for word in asked[:2] if word in known) or None
         message = " ".join(error.format_message().split()).rstrip(".")
         _say(f"{message}. `{' '.join(filter(None, ('nonsmooth', command, '--help')))}` shows what is accepted.")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import inspect
 import os
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from nonsmooth.exceptions import InputError, NonsmoothError
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from nonsmooth.registry import Problem
 
 __all__ = ["check_file", "is_file", "problem_of", "stated_problem", "system_of"]
+
+T = TypeVar("T")
 
 
 def is_file(problem: str) -> bool:
@@ -40,11 +43,13 @@ def check_file(path: Path) -> None:
 
 
 def problem_of(word: str) -> Problem:
-    """A ready problem by name, or the mechanism of a TOML file, whose one argument is the contact law."""
+    """A ready problem by name, or the mechanism of a file, one of whose arguments is the contact law."""
     from nonsmooth.registry import get_problem
 
-    if not word.endswith(".toml"):
+    if not is_file(word):
         return get_problem(word)
+    if not word.endswith(".toml"):
+        return _python_problem(Path(word))
     from nonsmooth.declarative import read
 
     return stated_problem(read(word), Path(word))
@@ -69,6 +74,75 @@ def stated_problem(declaration: Declaration, path: Path) -> Problem:
     return Problem(function, (), f"the file {path}", {})
 
 
+def _python_problem(path: Path) -> Problem:
+    """The mechanism of a Python file as a problem whose contact law can be changed.
+
+    A function `build(contact)` gets the law; in a model that is built without it, the law of all contacts is replaced.
+    """
+    from nonsmooth.model.contacts import Contact
+    from nonsmooth.model.model import Model
+    from nonsmooth.registry import Problem
+
+    module = module_of(path)
+    build = getattr(module, "build", None)
+    taken = () if build is None else tuple(inspect.signature(build).parameters)
+    if "contact" in taken:
+        function = build
+    else:
+        own = run_user_code(path, lambda: _model_of(module, path, {}))
+        if not isinstance(own, Model):
+            raise InputError(f"{path}: a study changes contact laws and needs a Model, got {type(own).__name__}.")
+        laws = [element.contact for element in own.elements if isinstance(element, Contact)]
+        usual = laws[0] if laws and all(law == laws[0] for law in laws) else None
+
+        def function(contact: Any = usual, **arguments: Any) -> Any:
+            model = run_user_code(path, lambda: _model_of(module, path, arguments))
+            if contact is None:
+                return model
+            elements = [
+                dataclasses.replace(element, contact=contact) if isinstance(element, Contact) else element
+                for element in model.elements
+            ]
+            return Model(elements, name=model.name, provenance=model.provenance)
+
+    assert function is not None
+    function.__name__, function.__doc__ = path.stem, f"The mechanism of {path}."
+    return Problem(function, (), f"the file {path}", {})
+
+
+def module_of(path: Path) -> ModuleType:
+    """Run a user's Python file.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it fails: with its line.
+    """
+    check_file(path)
+    specification = importlib.util.spec_from_file_location(path.stem, path)
+    if specification is None or specification.loader is None:
+        raise InputError(f"{path} is not a Python file: give one that defines `model` or a function `build()`.")
+    module, loader = importlib.util.module_from_spec(specification), specification.loader
+    run_user_code(path, lambda: loader.exec_module(module))
+    return module
+
+
+def run_user_code(path: Path, function: Callable[[], T]) -> T:
+    """What the function returns; an error of the user's own code as one sentence with its line."""
+    try:
+        return function()
+    except NonsmoothError:
+        raise
+    except Exception as error:
+        frames = [
+            frame
+            for frame in traceback.extract_tb(error.__traceback__)
+            if Path(frame.filename).resolve() == path.resolve()
+        ]
+        line = getattr(error, "lineno", None) or (frames[-1].lineno if frames else "?")
+        raise InputError(f"{path}, line {line}: {type(error).__name__}: {error}") from error
+
+
 def system_of(path: Path, arguments: Mapping[str, Any]) -> System:
     """Run a user's Python file and build what it defines.
 
@@ -77,21 +151,9 @@ def system_of(path: Path, arguments: Mapping[str, Any]) -> System:
     InputError
         If there is no such file, it fails, or it defines no mechanism.
     """
-    check_file(path)
-    specification = importlib.util.spec_from_file_location(path.stem, path)
-    if specification is None or specification.loader is None:
-        raise InputError(f"{path} is not a Python file: give one that defines `model` or a function `build()`.")
-    module = importlib.util.module_from_spec(specification)
-    try:
-        specification.loader.exec_module(module)
-        model = _model_of(module, path, arguments)
-        system = model.build() if hasattr(model, "build") else model
-    except NonsmoothError:
-        raise
-    except Exception as error:
-        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path]
-        line = getattr(error, "lineno", None) or (frames[-1].lineno if frames else "?")
-        raise InputError(f"{path}, line {line}: {type(error).__name__}: {error}") from error
+    module = module_of(path)
+    model = run_user_code(path, lambda: _model_of(module, path, arguments))
+    system = run_user_code(path, model.build) if hasattr(model, "build") else model
     if not hasattr(system, "q_names"):
         raise InputError(
             f"{path}: expected a Model, got {type(model).__name__}; `model` or `build()` must give a Model."

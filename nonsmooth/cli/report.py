@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich.console import Console, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 
 from nonsmooth.cli.inputs import kebab
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from nonsmooth.registry import Problem
     from nonsmooth.studies.compare import Comparison
     from nonsmooth.studies.rigid_limit import RigidLimit
-    from nonsmooth.trajectory import Trajectory
+    from nonsmooth.trajectory import Columns, Trajectory
 
 __all__ = [
     "comparison",
@@ -37,17 +38,48 @@ __all__ = [
 ]
 
 
-#: columns of a table that does not fold
-WIDE = 160
+#: numbers below are round-off where results are of the order of one
+ROUND_OFF = 1e-15
+#: shares of the largest value that a quantity has in a run, and that any of its unit has, below which a value is 0
+SHARE_OF_OWN, SHARE_OF_UNIT = 1e-12, 1e-14
 
 
 def show(*parts: RenderableType) -> None:
-    """Print tables and lines on standard output; tables that must not fold may run beyond the terminal's width."""
+    """Print tables and lines on standard output; a table that must not fold is printed in parts that fit."""
     console = Console(highlight=False, markup=False)
-    wide = Console(highlight=False, markup=False, width=max(console.width, WIDE))
     for part in parts:
-        unfolded = isinstance(part, Table) and part.columns[-1].no_wrap
-        (wide if unfolded else console).print(part)
+        for fitting in _parts(part, console) if isinstance(part, Table) else [part]:
+            console.print(fitting)
+
+
+def _parts(table: Table, console: Console) -> list[RenderableType]:
+    """Tables one below the other with the first column of a table and as many others as fit beside it."""
+    if not table.columns[-1].no_wrap:
+        return [table]
+    widths = [_width(column, console) for column in table.columns]
+    groups: list[list[int]] = [[]]
+    for i in range(1, len(widths)):
+        if groups[-1] and widths[0] + sum(widths[k] + 2 for k in (*groups[-1], i)) > console.width:
+            groups.append([])
+        groups[-1].append(i)
+    if len(groups) == 1:
+        return [table]
+    parts: list[RenderableType] = []
+    for group in groups:
+        chosen = [table.columns[i] for i in (0, *group)]
+        one = _table(*(str(column.header) for column in chosen))
+        for column in one.columns:
+            column.no_wrap = True
+        for cells in zip(*([str(cell) for cell in column.cells] for column in chosen), strict=True):
+            one.add_row(*cells)
+        parts += [one] if group is groups[0] else ["", one]
+    return parts
+
+
+def _width(column: Column, console: Console) -> int:
+    """Letters of a column's longest line."""
+    texts = [str(column.header), *(str(cell) for cell in column.cells)]
+    return max(len(line) for text in texts for line in text.splitlines() or [""])
 
 
 def summary(trajectory: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
@@ -91,7 +123,7 @@ def result(trajectory: Trajectory, mechanism: Mechanism, written: Sequence[Path]
     run = _grid(f"{facts['problem']}: {trajectory.status} at t = {trajectory.t[-1]:.9g} s")
     run.add_row("stepper", f"{facts['stepper']}, solver {facts['solver']}, engine {facts['engine']}")
     run.add_row("steps", f"{facts['steps']} in {facts['wall_seconds']:.3g} s")
-    run.add_row("solves", ", ".join(f"{counts[name]} {name}" for name in ("solves", "iterations", "fallbacks")))
+    run.add_row("solves" if counts.get("solves") or "evaluations" not in counts else "evaluations", _effort(counts))
     units = {"gap_violation": "m", "joint_violation": "m or rad", "complementarity": "-", "motion_residual": "-"}
     for name, value in certificate.items():
         run.add_row(name.replace("_", " "), f"{value:.3g} [{units.get(name, '-')}]")
@@ -104,8 +136,10 @@ def result(trajectory: Trajectory, mechanism: Mechanism, written: Sequence[Path]
     parts: list[RenderableType] = [run]
     state = _table("final state", "position", "velocity")
     velocities = dict(zip(trajectory.v.names, trajectory.v.array[-1], strict=True))
-    positions = facts["final"]
+    positions = dict(facts["final"])
     body = ""
+    for table, columns in ((positions, trajectory.q), (velocities, trajectory.v)):
+        table.update(_tidied(table, columns))
     for name, value in positions.items():
         body = _angular(state, body, name, positions, velocities)
         state.add_row(name, f"{value:.12g}", f"{velocities[name]:.12g}" if name in velocities else "")
@@ -114,11 +148,34 @@ def result(trajectory: Trajectory, mechanism: Mechanism, written: Sequence[Path]
     if facts["impulse"]:
         contacts = _table("contact", "impulse [N s]", "last force [N]", "impacts")
         struck = [str(name) for name in trajectory.impacts["contact"]]
-        for name, value in facts["impulse"].items():
-            force = trajectory.lam_N[name][-1]
+        impulses = _tidied(facts["impulse"], trajectory.P_N)
+        forces = _tidied({name: float(trajectory.lam_N[name][-1]) for name in impulses}, trajectory.lam_N)
+        for name, value in impulses.items():
+            force = forces[name]
             contacts.add_row(name, f"{value:.12g}", f"{force:.9g}", str(struck.count(name)))
         parts += ["", contacts]
     return parts
+
+
+def _effort(counts: Mapping[str, Any]) -> str:
+    """Solved programs, or of compliant runs, which solve none, how often the equations of motion were evaluated."""
+    if not counts.get("solves") and "evaluations" in counts:
+        return f"{counts['evaluations']} of the equations of motion"
+    return ", ".join(f"{counts[name]} {name}" for name in ("solves", "iterations", "fallbacks"))
+
+
+def _tidied(values: Mapping[str, float], columns: Columns) -> dict[str, float]:
+    """The values with 0 in place of round-off, as measured by the whole columns."""
+    peaks = {name: float(np.max(np.abs(columns[name]), initial=0.0)) for name in columns.names}
+    of_unit: dict[str, float] = {}
+    for name, peak in peaks.items():
+        of_unit[columns.units(name)] = max(of_unit.get(columns.units(name), 0.0), peak)
+    return {
+        name: 0.0
+        if abs(value) <= max(SHARE_OF_OWN * peaks[name], SHARE_OF_UNIT * of_unit[columns.units(name)])
+        else value
+        for name, value in values.items()
+    }
 
 
 def _angular(state: Table, body: str, name: str, positions: Mapping[str, Any], velocities: Mapping[str, float]) -> str:
@@ -162,7 +219,9 @@ def limit(found: RigidLimit, name: str, written: Sequence[Path]) -> list[Rendera
 def _short(value: float) -> str:
     if isinstance(value, int):
         return str(value)
-    return "-" if not math.isfinite(value) else f"{value:.4g}"
+    if not math.isfinite(value):
+        return "-"
+    return f"< {ROUND_OFF:g}" if 0.0 < abs(value) < ROUND_OFF else f"{value:.4g}"
 
 
 def problem_table(problems: Mapping[str, Problem]) -> Table:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nonsmooth.cli.inputs import FIGURE_FORMATS, Mechanism, Request, check_writable
+from nonsmooth.cli.plot import usual_figure
+from nonsmooth.cli.progress import progress_bar
 from nonsmooth.cli.report_page import check_page
+from nonsmooth.cli.resume import OUTPUTS, Kept, kept_by, request_of
 from nonsmooth.exceptions import InputError, Interrupted, SimulationFailed
 from nonsmooth.files import write_figure
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["carry_out"]
 
-Progress = Callable[[float, float, int], None]
-
 
 def carry_out(
     request: Request,
@@ -34,9 +33,22 @@ def carry_out(
     as_json: bool,
     animation: Path | None = None,
     page: Path | None = None,
+    checkpoint: Path | None = None,
+    every: float | None = None,
+    resume: Path | None = None,
 ) -> int:
     """Run what is asked for and return the exit code."""
+    files = {"output": output, "figure": figure, "animation": animation, "report": page}
+    if resume is not None:
+        if checkpoint is not None:
+            raise InputError(f"--checkpoint {checkpoint} and --resume {resume} exclude each other: the run goes on in "
+                             "the file that it is resumed from.")  # fmt: skip
+        request, files = request_of(resume, request, files)
+        checkpoint, (output, figure, animation, page) = resume, (files[name] for name in OUTPUTS)
+    elif not request.problem:
+        raise InputError("Name what to run: a problem of `nonsmooth list`, a TOML file, or a Python file.")
     request = request.completed()
+    kept = kept_by(request, files, checkpoint, every)
     output, figure = output or request.written("output"), figure or request.written("figure")
     animation, page = animation or request.written("animation"), page or request.written("report")
     for option, path, suffixes in (("--output", output, (".nc",)), ("--figure", figure, FIGURE_FORMATS)):
@@ -48,7 +60,7 @@ def carry_out(
     dt, stepper = request.step(), request.scheme()
     mechanism = request.mechanism()
 
-    code, message, trajectory = _simulated(request, mechanism, stepper, dt)
+    code, message, trajectory = _simulated(request, mechanism, stepper, dt, kept)
     try:
         if output is not None or code:
             stem = f"{mechanism.name}-{'interrupted' if code == 130 else 'failed'}"
@@ -73,21 +85,23 @@ def carry_out(
     except KeyboardInterrupt:
         code, message = 130, f"{message} Interrupted after the last step.".strip()
     if code:
-        so_far = "" if trajectory.status == "finished" else " so far"
-        kept = f" The trajectory{so_far} ({len(trajectory.t) - 1} steps) is in {output}." if output is not None else ""
-        print(f"nonsmooth: {message}{kept}", file=sys.stderr)
+        part = "" if trajectory.status == "finished" else " so far"
+        so_far = f" The trajectory{part} ({len(trajectory.t) - 1} steps) is in {output}." if output is not None else ""
+        again = "" if kept is None else f" Go on with `nonsmooth run --resume {kept.path}`."
+        print(f"nonsmooth: {message}{so_far}{again}", file=sys.stderr)
     return code
 
 
 def _simulated(
-    request: Request, mechanism: Mechanism, stepper: Stepper | None, dt: StepControl | None
+    request: Request, mechanism: Mechanism, stepper: Stepper | None, dt: StepControl | None, kept: Kept | None
 ) -> tuple[int, str, Trajectory]:
     """Exit code, what is to be said, and what there is of the run; KeyboardInterrupt where there is nothing."""
+    from nonsmooth.checkpoints import EVERY
     from nonsmooth.simulate import ACCURACY, simulate
 
     trajectory = None
     try:
-        with _progress() as progress:
+        with progress_bar() as progress:
             trajectory = simulate(
                 mechanism.system,
                 stepper,
@@ -100,6 +114,8 @@ def _simulated(
                 max_steps=request.max_steps,
                 max_seconds=request.max_seconds,
                 progress=progress,
+                checkpoint=None if kept is None else kept.path,
+                every=EVERY if kept is None else kept.every,
             )
     except SimulationFailed as failure:
         return 1, str(failure), failure.trajectory
@@ -154,39 +170,10 @@ def _show(trajectory: Trajectory, mechanism: Mechanism, written: list[Path], *, 
         report.show(*report.result(trajectory, mechanism, written))
 
 
-@contextmanager
-def _progress() -> Iterator[Progress | None]:
-    """A progress bar on standard error where that is a terminal; otherwise nothing."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=1.0)
-        shown = 0.0
-
-        def progress(t: float, t_end: float, steps: int) -> None:
-            nonlocal shown
-            now = time.monotonic()
-            if now - shown > 0.1:
-                shown = now
-                bar.update(task, completed=t / t_end, description=f"t = {t:.6g} s, {steps} steps")
-
-        yield progress
-
-
 def _draw(trajectory: Trajectory, mechanism: Mechanism, path: Path) -> None:
-    """Draw the problem's own panels and write them."""
-    os.environ.setdefault("MPLBACKEND", "agg")
-    from nonsmooth import plots
-
+    """Draw the problem's own panels, or the overview of a mechanism that states none, and write them."""
     panels = mechanism.problem.panels if mechanism.problem is not None else None
-    drawing = plots.motion(trajectory, panels, exact=_exact_solution(mechanism))
-    write_figure(drawing, path)
+    write_figure(usual_figure(trajectory, _exact_solution(mechanism), panels), path)
 
 
 def _check_animation(path: Path) -> None:

@@ -149,16 +149,17 @@ def _case(
 
 
 def _table(found: StepSizes) -> Table:
-    columns = ("step [s]", "error of gaps [c]", "overlap [m]", "complementarity [-]", "energy [J]", "impulse [N s]")
-    table = Table("stepper", *columns, "time [s]", box=None, pad_edge=False)
+    columns = ("step\n[s]", "error of\ngaps [c]", "overlap\n[m]", "comple-\nmentarity", "energy\n[J]", "impulse\n[N s]")
+    table = Table("stepper", *columns, "time\n[s]", box=None, pad_edge=False)
     for column in table.columns:
         column.no_wrap = True
     for one in found.series:
         for i, dt in enumerate(one.dt):
             numbers = [one.measures[name][i] for name in
                        ("error", "violation", "complementarity", "energy", "impulse_error")]  # fmt: skip
-            head = one.label if i == 0 else ""
-            table.add_row(head, f"{dt:.3g}", *(f"{x:.2e}" for x in numbers), f"{one.seconds[i]:.2g}")
+            heads = one.label.split(", ")  # the name, and below it how it is used
+            head = heads[i] if i < len(heads) else ""
+            table.add_row(head, f"{dt:.3g}", *(f"{x:.1e}" for x in numbers), f"{one.seconds[i]:.2g}")
     return table
 
 

@@ -270,8 +270,10 @@ def _progress() -> Iterator[Callable[[str, float], None] | None]:
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import TimeRemainingColumn as Left
 
-    columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    words = TextColumn("{task.description}"), TimeElapsedColumn(), TextColumn("left"), Left(compact=True)
+    columns = (BarColumn(bar_width=20), TaskProgressColumn(), *words)
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=1.0)
 

@@ -7,22 +7,29 @@ from typing import Annotated
 
 import typer
 
+from nonsmooth.cli.words import Quiet, completed, duration, hushed
+
 __all__ = ["studies"]
 
-studies = typer.Typer(pretty_exceptions_enable=False)
-
-
-def _seconds(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a number of seconds") from None
+studies = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="markdown")
 
 
 ProblemName = Annotated[
-    str, typer.Argument(metavar="PROBLEM|FILE", help="A ready problem, or a file as `nonsmooth run` takes it.")
+    str,
+    typer.Argument(
+        metavar="PROBLEM|FILE",
+        help="A ready problem, or a file as `nonsmooth run` takes it.",
+        autocompletion=completed("problem"),
+    ),
 ]
-Ready = Annotated[str, typer.Argument(metavar="PROBLEM|FILE.toml", help="A ready problem, or a TOML file.")]
+Ready = Annotated[
+    str,
+    typer.Argument(
+        metavar="PROBLEM|FILE",
+        help="A ready problem, a TOML file, or a Python file with `build()`.",
+        autocompletion=completed("problem"),
+    ),
+]
 CaseName = Annotated[str | None, typer.Option("--case", help="Case of the problem.")]
 Words = Annotated[
     list[str] | None,
@@ -38,20 +45,19 @@ SchemeWords = Annotated[
 ]
 End = Annotated[
     float | None,
-    typer.Option(
-        "--t-end", parser=_seconds, metavar="S", help="End of the runs, in seconds; needed unless a file states it."
-    ),
+    typer.Option("--t-end", parser=duration, metavar="TIME", help="End of the runs; needed unless a file states it."),
 ]
-MaybeEnd = Annotated[float | None, typer.Option("--t-end", parser=_seconds, metavar="S", help="End of the runs [s].")]
+MaybeEnd = Annotated[float | None, typer.Option("--t-end", parser=duration, metavar="TIME", help="End of the runs.")]
 StepperName = Annotated[
     str | None, typer.Option("--stepper", help="Scheme, as in `nonsmooth run`.", show_default="gauss-qp")
 ]
 SolverName = Annotated[str | None, typer.Option("--solver", help="Solver in place of the stepper's default.")]
-Dt = Annotated[float | None, typer.Option("--dt", parser=_seconds, metavar="S", help="Constant step [s].")]
+Dt = Annotated[float | None, typer.Option("--dt", parser=duration, metavar="TIME", help="Constant step.")]
 DtMin = Annotated[
-    float | None, typer.Option("--dt-min", parser=_seconds, metavar="S", help="With --dt-max, steps land on impacts.")
+    float | None,
+    typer.Option("--dt-min", parser=duration, metavar="TIME", help="With --dt-max, steps land on impacts."),
 ]
-DtMax = Annotated[float | None, typer.Option("--dt-max", parser=_seconds, metavar="S", help="Longest step [s].")]
+DtMax = Annotated[float | None, typer.Option("--dt-max", parser=duration, metavar="TIME", help="Longest step.")]
 Rtol = Annotated[float | None, typer.Option("--rtol", help="Relative error per step, with --atol and both bounds.")]
 Atol = Annotated[float | None, typer.Option("--atol", help="Absolute error per step, in SI units.")]
 Workers = Annotated[
@@ -81,14 +87,14 @@ def step_size(
         ),
     ] = None,
     dt: Annotated[
-        float | None, typer.Option("--dt", parser=_seconds, metavar="S", help="Coarsest constant step [s].")
+        float | None, typer.Option("--dt", parser=duration, metavar="TIME", help="Coarsest constant step.")
     ] = None,
     dt_max: Annotated[
         float | None,
-        typer.Option("--dt-max", parser=_seconds, metavar="S", help="Coarsest longest step of landing [s]."),
+        typer.Option("--dt-max", parser=duration, metavar="TIME", help="Coarsest longest step of landing."),
     ] = None,
     dt_min: Annotated[
-        float, typer.Option("--dt-min", parser=_seconds, metavar="S", help="Shortest flight of landing [s].")
+        float, typer.Option("--dt-min", parser=duration, metavar="TIME", help="Shortest flight of landing.")
     ] = 1e-6,
     levels: Annotated[int, typer.Option("--levels", help="Levels, each with steps half as long.")] = 5,
     jitter: Annotated[int, typer.Option("--jitter", help="Constant steps per level, the worst of which counts.")] = 8,
@@ -99,6 +105,7 @@ def step_size(
     figure: Drawing = None,
     page: Page = None,
     as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> int:
     """Errors, gap violation, energy and cost of steppers over the step size, with fitted orders."""
     from nonsmooth.cli.step_size import StepSizeRequest, carry_out_step_size
@@ -107,7 +114,8 @@ def step_size(
         problem, case, t_end, tuple(steppers or ()), dt, dt_min, dt_max, levels, jitter, reference,
         tuple(settings or ()),
     )  # fmt: skip
-    return carry_out_step_size(request, workers=workers, output=output, figure=figure, page=page, as_json=as_json)
+    with hushed(quiet, as_json):
+        return carry_out_step_size(request, workers=workers, output=output, figure=figure, page=page, as_json=as_json)
 
 
 @studies.command("sweep")
@@ -121,7 +129,9 @@ def sweep(
     grids: Annotated[
         list[str] | None,
         typer.Option(
-            "--grid", metavar="NAME=LOW:HIGH:N[:log]", help="Or NAME=V1,V2,...; all combinations; repeatable."
+            "--grid",
+            metavar="NAME=LOW:HIGH:N",
+            help="Or NAME=LOW:HIGH:N:log, NAME=V1,V2; all combinations; repeatable.",
         ),
     ] = None,
     lists: Annotated[
@@ -153,6 +163,7 @@ def sweep(
     figure: Drawing = None,
     page: Page = None,
     as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> int:
     """Run a mechanism over parameters or arguments of its problem; an interrupted sweep goes on where it stopped."""
     from nonsmooth.cli.inputs import Request
@@ -163,10 +174,11 @@ def sweep(
         usual="gauss-qp",
     )  # fmt: skip
     design = design_of(grids or (), lists or (), samples or (), runs, method, seed)
-    return carry_out_sweep(
-        request, design, metrics, workers=workers, scheduler=scheduler, output=output, figure=figure, page=page,
-        as_json=as_json,
-    )  # fmt: skip
+    with hushed(quiet, as_json):
+        return carry_out_sweep(
+            request, design, metrics, workers=workers, scheduler=scheduler, output=output, figure=figure, page=page,
+            as_json=as_json,
+        )  # fmt: skip
 
 
 @studies.command("tolerance")
@@ -211,6 +223,7 @@ def tolerance(
     figure: Drawing = None,
     page: Page = None,
     as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> int:
     """From distributions of clearances to that of an output, and the largest clearance that keeps its limit."""
     from nonsmooth.cli.inputs import Request
@@ -223,9 +236,17 @@ def tolerance(
     asked = ToleranceRequest(
         metric, limit, tuple(clearances), tuple(others or ()), coverage, confidence, factors, runs, seed, sensitivity
     )
-    return carry_out_tolerance(
-        request, asked, workers=workers, scheduler=scheduler, output=output, figure=figure, page=page, as_json=as_json
-    )
+    with hushed(quiet, as_json):
+        return carry_out_tolerance(
+            request,
+            asked,
+            workers=workers,
+            scheduler=scheduler,
+            output=output,
+            figure=figure,
+            page=page,
+            as_json=as_json,
+        )
 
 
 @studies.command("bifurcation")
@@ -235,8 +256,9 @@ def bifurcation(
         str,
         typer.Option(
             "--over",
-            metavar="NAME=LOW:HIGH:N[:log]",
-            help="Values of a parameter, such as pin.clearance, or of an argument, such as crank_speed; or NAME=V1,V2.",
+            metavar="NAME=LOW:HIGH:N",
+            help="Values of a parameter, such as pin.clearance, or of an argument, such as crank_speed; also "
+            "NAME=LOW:HIGH:N:log or NAME=V1,V2.",
         ),
     ],
     of: Annotated[
@@ -247,11 +269,11 @@ def bifurcation(
         typer.Option(
             "--drive",
             metavar="NAME",
-            help="One point per turn of a drive, whose speed [rad/s] is this argument or parameter.",
+            help="One point per turn of a drive, whose speed in rad/s is this argument or parameter.",
         ),
     ] = None,
     period: Annotated[
-        float | None, typer.Option("--period", parser=_seconds, metavar="S", help="One point per period [s].")
+        float | None, typer.Option("--period", parser=duration, metavar="TIME", help="One point per period.")
     ] = None,
     steps: Annotated[int | None, typer.Option("--steps", help="Constant steps per period.")] = None,
     transient: Annotated[int, typer.Option("--transient", help="Periods before the first point.")] = 84,
@@ -270,11 +292,11 @@ def bifurcation(
         typer.Option("--turn", help="Of --crossing: cross the value plus any multiple of this, as 6.283185307179586."),
     ] = None,
     t_end: Annotated[
-        float | None, typer.Option("--t-end", parser=_seconds, metavar="S", help="End of the runs of --crossing [s].")
+        float | None, typer.Option("--t-end", parser=duration, metavar="TIME", help="End of the runs of --crossing.")
     ] = None,
     after: Annotated[
         float | None,
-        typer.Option("--after", parser=_seconds, metavar="S", help="Earlier crossings are left out [s]."),
+        typer.Option("--after", parser=duration, metavar="TIME", help="Earlier crossings are left out."),
     ] = None,
     same: Annotated[
         float | None,
@@ -306,6 +328,7 @@ def bifurcation(
     figure: Drawing = None,
     page: Page = None,
     as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> int:
     """How the long-run motion changes with a parameter: points of a section for each value of it."""
     from nonsmooth.cli.bifurcation import BifurcationRequest, carry_out_bifurcation
@@ -318,6 +341,14 @@ def bifurcation(
     asked = BifurcationRequest(
         over, of, period, drive, steps, transient, points, crossing, direction, turn, after, same
     )
-    return carry_out_bifurcation(
-        request, asked, workers=workers, scheduler=scheduler, output=output, figure=figure, page=page, as_json=as_json
-    )
+    with hushed(quiet, as_json):
+        return carry_out_bifurcation(
+            request,
+            asked,
+            workers=workers,
+            scheduler=scheduler,
+            output=output,
+            figure=figure,
+            page=page,
+            as_json=as_json,
+        )

@@ -26,6 +26,8 @@ __all__ = ["ToleranceRequest", "carry_out_sweep", "carry_out_tolerance", "design
 
 #: where a normal distribution is cut, in standard deviations
 CUT = 3.0
+#: runs of which every one is printed; of more, so many of both ends
+MOST = 40
 
 
 @dataclass(frozen=True)
@@ -109,13 +111,13 @@ def carry_out_sweep(
     failed = [str(message) for message in found["message"].values.ravel() if message]
     lost = f"{len(failed)} of {len(design)} runs failed, the first: {failed[0]}" if failed else "no run failed"
     if page is not None:
-        shown = [repr(design), _sweep_table(found), lost]
+        shown = [repr(design), _value_table(found), _sweep_table(found), lost]
         write_study(page, f"{name}: sweep", shown, lambda plots: plots.sweep(found))
     if as_json:
         report.print_object(_plain(found, name, failed))
     else:
         written = [f"written  {path}" for path in (output, figure, page) if path is not None]
-        report.show(f"{name}: {design!r}", "", _sweep_table(found), "", lost, *written)
+        report.show(f"{name}: {design!r}", "", _value_table(found), "", _sweep_table(found), "", lost, *written)
     return 1 if len(failed) == len(design) else 0
 
 
@@ -127,6 +129,32 @@ def _sweep_table(found: xarray.Dataset) -> Table:
         numbers = [f"{f(known):.6g}" for f in (np.min, np.mean, np.max)] if known.size else ["-"] * 3
         table.add_row(metric, str(found[metric].attrs.get("units", "")), *numbers)
     return table
+
+
+def _value_table(found: xarray.Dataset) -> Table:
+    """One line per run: what was varied, and the metrics; of many runs the first and the last."""
+    names = [str(key) for key in found.coords if key != "run"]
+    flat = found if "run" in found.dims else found.stack(run=names).reset_index("run")
+    metrics = [key for key in _metrics(found) if flat[key].ndim == 1]
+    heads = [f"{key}\n[{found[key].attrs.get('units', '-') or '-'}]" for key in metrics]
+    table = Table("run", *names, *heads, box=None, pad_edge=False)
+    for column in table.columns:
+        column.no_wrap = True
+    count = flat.sizes["run"]
+    shown = list(range(count)) if count <= MOST else [*range(MOST // 2), *range(count - MOST // 2, count)]
+    for k, i in enumerate(shown):
+        if k and i > shown[k - 1] + 1:
+            table.add_row("...", *[""] * len(names + metrics))
+        values = [flat[key].values[i] for key in (*names, *metrics)]
+        table.add_row(str(i + 1), *(_written(value) for value in values))
+    return table
+
+
+def _written(value: Any) -> str:
+    """A number of a run; a dash where the run failed."""
+    if isinstance(value, (str, np.str_)):
+        return str(value)
+    return f"{value:.6g}" if np.isfinite(value) else "-"
 
 
 def carry_out_tolerance(

@@ -67,6 +67,10 @@ class Model:
         self._elements[element.name] = element
         return element
 
+    def __repr__(self) -> str:
+        kinds = [f"{element.name} ({type(element).__name__})" for element in self._elements.values()]
+        return f"Model({self.name!r}: {', '.join(kinds) or 'no elements'})"
+
     @property
     def elements(self) -> tuple[Element, ...]:
         """The elements so far, in order."""

@@ -12,10 +12,14 @@ from nonsmooth.plots.animation import Animation, animation
 from nonsmooth.plots.bifurcation import bifurcation_diagram
 from nonsmooth.plots.comparison import comparison, rigid_limit
 from nonsmooth.plots.contact import contact
+from nonsmooth.plots.curves import units_of as unit_of
+from nonsmooth.plots.figure import figure
 from nonsmooth.plots.impacts import impact_table
 from nonsmooth.plots.law_card import law_card
-from nonsmooth.plots.motion import Panel, energy, motion, panels
+from nonsmooth.plots.measured import Measured, read_measured
+from nonsmooth.plots.motion import energy, motion, panels
 from nonsmooth.plots.orbits import orbit
+from nonsmooth.plots.panel import Panel
 from nonsmooth.plots.phase import phase_portrait, poincare_section
 from nonsmooth.plots.published import published
 from nonsmooth.plots.sketch import sketch
@@ -23,9 +27,11 @@ from nonsmooth.plots.spectrum import amplitudes
 from nonsmooth.plots.step_size import step_size
 from nonsmooth.plots.sweep import sweep, tolerance
 from nonsmooth.plots.timeline import mode_bars
+from nonsmooth.plots.words import quantities
 
 __all__ = [
     "Animation",
+    "Measured",
     "Panel",
     "amplitudes",
     "animation",
@@ -33,6 +39,7 @@ __all__ = [
     "comparison",
     "contact",
     "energy",
+    "figure",
     "impact_table",
     "law_card",
     "mode_bars",
@@ -42,9 +49,12 @@ __all__ = [
     "phase_portrait",
     "poincare_section",
     "published",
+    "quantities",
+    "read_measured",
     "rigid_limit",
     "sketch",
     "step_size",
     "sweep",
     "tolerance",
+    "unit_of",
 ]

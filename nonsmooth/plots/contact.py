@@ -9,7 +9,8 @@ import numpy as np
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.curves import Exact, limits, readable, units_of
-from nonsmooth.plots.motion import Panel, draw_panels
+from nonsmooth.plots.motion import draw_panels
+from nonsmooth.plots.panel import Panel
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:

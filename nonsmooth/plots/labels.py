@@ -33,14 +33,15 @@ def write_names(figure: Figure, axes: Axes, plan: Labels) -> None:
 
     renderer = FigureCanvasAgg(figure).get_renderer()
     inch = figure.dpi / 72
-    page = figure.bbox.padded(-2 * inch)
+    page = axes.bbox.padded(-2 * inch)
     ink = _ink(axes, plan.strokes)
-    taken: list[Bbox] = []
+    taken: list[Bbox] = [text.get_window_extent(renderer) for text in axes.texts]
     for label in plan.labels:
         anchor = axes.transData.transform(label.at)
         x, y = (float(one) for one in label.at)
         style: dict[str, Any] = {"fontsize": SIZE, "color": label.colour, "ha": "center", "va": "center", "zorder": 9}
         text = axes.text(x, y, label.text, fontweight="bold" if label.bold else "normal", **style)
+        text.set_in_layout(False)
         box = text.get_window_extent(renderer)
         best, least = anchor, math.inf
         for reach, turn in SEATS:

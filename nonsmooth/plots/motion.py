@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.curves import Curve, Exact, View, dense, exact_curve, limits, readable, scale, units_of
+from nonsmooth.plots.curves import Curve, Exact, View, dense, exact_curve, limits, readable, scale
+from nonsmooth.plots.impact_marks import CROWD_STYLE, TICK_STYLE, crowds, draw_impacts, impact_times
+from nonsmooth.plots.measured import Measured
+from nonsmooth.plots.panel import AnyPanel, Line, Panel, as_panel, common_unit, meaning
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["Panel", "energy", "motion", "panels"]
 
@@ -23,50 +24,23 @@ __all__ = ["Panel", "energy", "motion", "panels"]
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 WIDTHS = (2.2, 1.4, 0.8)  # later lines are thinner, so that coincident ones all show
 INK, FAINT = "#222222", "#8A8A8A"
-TICK_UP = 2  # matplotlib's marker of a tick that stands on its point
 EXACT_STYLE: dict[str, Any] = {"color": "black", "lw": 0.6, "ls": (0, (4, 3))}
-IMPACT_STYLE: dict[str, Any] = {"color": INK, "marker": TICK_UP, "ls": "", "ms": 4, "mew": 0.6}
+MEASURED_STYLE: dict[str, Any] = {"color": INK, "marker": "o", "ls": "", "ms": 3.2, "mfc": "white", "mew": 0.7}
 ROW_STYLE: dict[str, Any] = {"color": FAINT, "marker": ".", "ls": "", "ms": 5, "mew": 0.0}
 FEW = 120  # rows up to which each is a dot, since the line between them is an interpolant
 SIZE = 8.0  # of the type [pt]
+NARROW = 4.5  # width [inch] below which panels stand in one column
 FLAT = 1e-6  # a panel whose values differ by less, in its display unit, is drawn flat instead of magnifying round-off
-
-Series = tuple[str, str, str] | tuple[Callable[[Any], Array], str]
-
-
-@dataclass(frozen=True)
-class Panel:
-    """What one panel shows. A problem, which does not import plots, declares it as the plain tuple of the three.
-
-    Parameters
-    ----------
-    title
-        Heading.
-    unit
-        Display unit: an SI unit, with a prefix (``"um"``, ``"mm/s"``), or ``"deg"``; ``""`` picks a readable one.
-    series
-        Lines as ``(kind, name, label)`` with a kind of `q`, `v`, `gap`, `lam_N`, `impulse` (of a contact since the
-        start), `reaction`, `energy`; or as ``(function, label)``, where the function receives an object with these as
-        mappings from names to arrays, and returns SI values.
-
-    >>> Panel("Height", "um", (("q", "slider.y", "centre"),)).title
-    'Height'
-    """
-
-    title: str
-    unit: str
-    series: tuple[Series, ...]
-
-
-AnyPanel = Panel | tuple[str, str, tuple[Series, ...]]
 
 
 def motion(trajectory: Trajectory, panels: Iterable[AnyPanel] | None = None, exact: Exact | None = None) -> Figure:
-    """Draw the panels; without any, every coordinate and every velocity of each body.
+    """Draw the panels; without any, what moves most and the forces in contacts and joints.
 
     See `panels` for the parameters.
     """
-    return draw_panels(trajectory, tuple(panels or ()) or _default_panels(trajectory), exact)
+    from nonsmooth.plots.choice import chosen_panels
+
+    return draw_panels(trajectory, tuple(panels or ()) or chosen_panels(trajectory), exact)
 
 
 def panels(trajectory: Trajectory, panels: Iterable[AnyPanel], exact: Exact | None = None) -> Figure:
@@ -100,23 +74,52 @@ def panels(trajectory: Trajectory, panels: Iterable[AnyPanel], exact: Exact | No
 
 def energy(trajectory: Trajectory) -> Figure:
     """The energy balance: energies and work, losses, and the remainder."""
+    return draw_panels(trajectory, energy_panels(trajectory), None)
+
+
+def energy_panels(trajectory: Trajectory) -> tuple[Panel, ...]:
+    """The panels of `energy`."""
     losses = [name for name in trajectory.energy.names if name.startswith("loss_")]
-    chosen = (
+    return (
         Panel("Energy", "", (("energy", "kinetic", "kinetic"), ("energy", "potential", "potential"))),
         Panel("Work", "", (("energy", "work_loads", "loads"), ("energy", "work_drivers", "drivers"))),
         Panel("Losses", "", tuple(("energy", name, name.removeprefix("loss_")) for name in losses)),
         Panel("Remainder", "", (("energy", "remainder", "remainder"),)),
     )
-    return draw_panels(trajectory, chosen, None)
 
 
 def draw_panels(
-    trajectory: Trajectory, chosen: Sequence[AnyPanel], exact: Exact | None, *, columns: int = 0, share: bool = False
+    trajectory: Trajectory,
+    chosen: Sequence[AnyPanel],
+    exact: Exact | None,
+    *,
+    columns: int = 0,
+    share: bool = False,
+    measured: Measured | None = None,
+    width: float | None = None,
+    window: tuple[float, float] | None = None,
+    page: SubFigure | None = None,
 ) -> Figure:
-    """Lay the panels out in columns, filled row by row; with `share`, a column has one vertical scale."""
+    """Lay the panels out in columns, filled row by row.
+
+    Parameters
+    ----------
+    columns
+        Two where omitted, one for up to two panels or a narrow figure.
+    share
+        Whether a column has one vertical scale.
+    measured
+        Data to lay over.
+    width : [inch]
+        Of the figure.
+    window : (from, to) [s]
+        Part of the run that is shown; all of it where omitted.
+    page
+        A part of a figure to draw into, instead of a new one.
+    """
     from matplotlib.figure import Figure
 
-    panels = [_panel(entry) for entry in chosen]
+    panels = [as_panel(entry) for entry in chosen]
     if not panels:
         raise InputError("There is nothing to draw: give at least one Panel.")
     if exact is not None and not (hasattr(exact, "sample") and hasattr(exact, "events")):
@@ -124,19 +127,21 @@ def draw_panels(
             f"exact must be a solution with sample(t, side) and events, got {type(exact).__name__}; "
             "call the problem's `exact` with the problem's arguments."
         )
-    count = columns or (1 if len(panels) <= 2 else 2)
-    labels = [tuple(entry[-1] for entry in panel.series) for panel in panels]
-    legends = [len(names) > 1 and names not in labels[:i] for i, names in enumerate(labels)]
-    above = [any(legends[i : i + count]) for i in range(0, len(panels), count)]  # in each row of panels
-    width, height = (5.0 if count == 1 else 3.6 * count), 1.75 * len(above) + 0.15 * sum(above) + 0.45
-    figure = Figure(figsize=(width, height), dpi=200, layout="constrained")
-    axes = figure.subplots(len(above), count, squeeze=False, sharex=True, sharey="col" if share else False).ravel()
-    time_unit = readable("s", float(trajectory.t[-1] - trajectory.t[0]))
+    count = columns or column_count(len(panels), width)
+    wide = width or (page.bbox.width / page.dpi if page is not None else 5.0 if count == 1 else 3.6 * count)
+    above = _legend_rows(panels, count, wide)
+    size = (wide, panels_height(panels, count, wide))
+    place: Figure | SubFigure = page or Figure(figsize=size, dpi=200, layout="constrained")
+    axes = place.subplots(len(above), count, squeeze=False, sharex=True, sharey="col" if share else False).ravel()
+    span = window or (float(trajectory.t[0]), float(trajectory.t[-1]))
+    time_unit = readable("s", span[1] - span[0])
     views = limits(trajectory), dense(trajectory)
     units = []
     for i, (axis, panel) in enumerate(zip(axes, panels, strict=False)):
-        units.append(_draw(axis, trajectory, panel, exact, time_unit, views))
-        _dress(axis, panel, units[i], legends[i], above[i // count])
+        units.append(_draw(axis, trajectory, panel, exact, time_unit, views, measured, span))
+        _dress(axis, panel, units[i], above[i // count][i % count], max(above[i // count]))
+        if window is not None:
+            _fit_height(axis)
     if not share:
         _flatten(list(axes[: len(panels)]), units)
     for axis in axes[len(panels) :]:
@@ -144,32 +149,52 @@ def draw_panels(
     for axis in axes[max(len(panels) - count, 0) : len(panels)]:
         axis.set_xlabel(f"time [{_label(time_unit)}]", fontsize=SIZE, color=INK)
         axis.tick_params(labelbottom=True)
-    _explain(figure, trajectory, exact)
-    figure.align_ylabels(list(axes[: len(panels)]))
-    return figure
+    _explain(place, trajectory, exact, measured, span)
+    place.align_ylabels(list(axes[: len(panels)]))
+    return place if isinstance(place, Figure) else place.figure.figure
 
 
-def _panel(entry: AnyPanel) -> Panel:
-    if isinstance(entry, Panel):
-        return entry
-    if isinstance(entry, (tuple, list)) and len(entry) == 3:
-        return Panel(*entry)
-    raise InputError(f"A panel is Panel(title, unit, series), or a tuple of the three, got {entry!r}.")
+def column_count(panels: int, width: float | None) -> int:
+    """Columns of so many panels in a figure of a width [inch]."""
+    return 1 if panels <= 2 or (width is not None and width < NARROW) else 2
+
+
+def panels_height(panels: Sequence[Panel], count: int, width: float) -> float:
+    """Height [inch] that these panels take in so many columns of a figure of a width [inch]."""
+    above = _legend_rows(panels, count, width)
+    return 1.75 * len(above) + 0.15 * sum(map(max, above)) + 0.45
+
+
+def _legend_rows(panels: Sequence[Panel], count: int, width: float) -> list[list[int]]:
+    """In each row of panels, how many lines the legends over them have: none of one line, or of those of one before."""
+    labels = [tuple(entry[-1] for entry in panel.series) for panel in panels]
+    rows = [_lines_of(names, width / count) if len(names) > 1 and names not in labels[:i] else 0
+            for i, names in enumerate(labels)]  # fmt: skip
+    return [rows[i : i + count] for i in range(0, len(panels), count)]
+
+
+def _lines_of(labels: Sequence[str], width: float) -> int:
+    """Lines that a legend takes over a panel of a width [inch], about: with a letter of half the size of type."""
+    needed = sum(0.56 * (SIZE - 0.5) / 72 * len(label) + 0.33 for label in labels) - 0.12
+    return min(len(labels), int(np.ceil(needed / (width - 0.55))))
 
 
 Views = tuple[tuple[View, View], tuple[View, View]]
 
 
-def _draw(axis: Axes, trajectory: Trajectory, panel: Panel, exact: Exact | None, time_unit: str, views: Views) -> str:
+def _draw(
+    axis: Axes, trajectory: Trajectory, panel: Panel, exact: Exact | None, time_unit: str, views: Views,
+    measured: Measured | None, span: tuple[float, float],
+) -> str:  # fmt: skip
     """Draw the panel's lines; returns the display unit."""
     at_rows, between = views
-    lines = [_Line.of(entry, panel) for entry in panel.series]
+    lines = [Line.of(entry, panel) for entry in panel.series]
     curves = []
     for line in lines:
         line.unit(trajectory)  # which knows what to say of an unknown name
         left, right = between if line.curved else at_rows
         curves.append(Curve.through(right.t, line.value(left), line.value(right)))
-    unit = panel.unit or _common_unit(trajectory, lines, curves)
+    unit = panel.unit or common_unit(trajectory, lines, curves)
     base, factor = scale(unit)
     for line in lines:
         if line.unit(trajectory) not in (None, base):
@@ -186,30 +211,47 @@ def _draw(axis: Axes, trajectory: Trajectory, panel: Panel, exact: Exact | None,
         truth = exact_curve(exact, float(trajectory.t[-1]), line.known) if exact is not None else None
         if truth is not None:
             axis.plot(truth.t / time_factor, truth.y / factor, **EXACT_STYLE, zorder=20)
-    ticks = _impact_times(trajectory, lines) / time_factor
-    if ticks.size:  # an empty line has no extent, with which the layout gives up
-        axis.plot(ticks, np.zeros_like(ticks), **IMPACT_STYLE, transform=axis.get_xaxis_transform(), zorder=1)
-    if trajectory.t[-1] > trajectory.t[0]:
-        axis.set_xlim(trajectory.t[0] / time_factor, trajectory.t[-1] / time_factor)
+    if measured is not None:
+        _draw_measured(axis, measured, lines, time_factor, factor)
+    first, last = span[0] / time_factor, span[1] / time_factor
+    draw_impacts(axis, impact_times(trajectory, lines) / time_factor, first, last)
+    if last > first:
+        axis.set_xlim(first, last)
     return unit
 
 
-def _impact_times(trajectory: Trajectory, lines: list[_Line]) -> Array:
-    """Of the panel's contacts, if it shows contacts only; else of all."""
-    names = [line.name for line in lines if line.kind in ("gap", "lam_N", "impulse")]
-    impacts = trajectory.impacts
-    if len(names) == len(lines):
-        impacts = impacts[np.isin(impacts["contact"], names)]
-    return np.unique(impacts["t"])
+def _fit_height(axis: Axes) -> None:
+    """Vertical limits for what is seen of the lines between the horizontal ones."""
+    first, last = axis.get_xlim()
+    found = []
+    for line in axis.lines:
+        if line.get_transform() == axis.transData:
+            x, y = (np.asarray(values, float) for values in line.get_data())
+            found.append(np.concatenate([y[(first <= x) & (x <= last)], np.interp([first, last], x, y)]))
+    values = np.concatenate(found) if found else np.zeros(0)
+    values = values[np.isfinite(values)]
+    if values.size and np.ptp(values) > 0:
+        room = 0.08 * float(np.ptp(values))
+        axis.set_ylim(float(values.min()) - room, float(values.max()) + room)
 
 
-def _dress(axis: Axes, panel: Panel, unit: str, legend: bool, above: bool) -> None:
-    """Title, unit, grid and, if wanted, the legend, for which titles of a row with one `above` leave room."""
+def _draw_measured(axis: Axes, measured: Measured, lines: Sequence[Line], time_factor: float, factor: float) -> None:
+    """Points of measured columns that the panel's lines are of, in the lines' colours."""
+    for i, line in enumerate(lines):
+        values = measured.columns.get((line.kind, line.name))
+        if values is not None:
+            style = MEASURED_STYLE | {"mec": COLOURS[i % len(COLOURS)]}
+            axis.plot(measured.t / time_factor, values / factor, **style, zorder=30)
+
+
+def _dress(axis: Axes, panel: Panel, unit: str, legend: int, above: int) -> None:
+    """Title, quantity and unit, grid and, if wanted, a legend of so many lines; titles leave room for those `above`."""
     axis.margins(y=0.08)
     axis.set_title(
-        panel.title, loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK, pad=16 if above else 5
+        panel.title, loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK, pad=5 + 11 * above
     )  # fmt: skip
-    axis.set_ylabel(f"[{_label(unit)}]", fontsize=SIZE, color=INK)
+    word = meaning([Line.of(entry, panel) for entry in panel.series], unit)
+    axis.set_ylabel(f"{word} [{_label(unit)}]".strip(), fontsize=SIZE, color=INK)
     axis.tick_params(labelsize=SIZE - 0.5, colors=INK, width=0.6, length=3)
     axis.yaxis.get_offset_text().set_fontsize(SIZE - 1)
     axis.grid(color="#E6E6E6", lw=0.6)
@@ -220,8 +262,8 @@ def _dress(axis: Axes, panel: Panel, unit: str, legend: bool, above: bool) -> No
         axis.spines[side].set(linewidth=0.6, color=FAINT)
     if legend:
         axis.legend(
-            loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(panel.series), frameon=False, fontsize=SIZE - 0.5,
-            markerscale=0.0,
+            loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=-(-len(panel.series) // legend), frameon=False,
+            fontsize=SIZE - 0.5, markerscale=0.0,
             handlelength=1.4, columnspacing=1.2, handletextpad=0.5, borderaxespad=0.1, borderpad=0.15, labelcolor=INK,
         )  # fmt: skip
 
@@ -246,100 +288,32 @@ def _flatten(axes: list[Axes], units: list[str]) -> None:
             axis.set_yticks([middle])
 
 
-def _explain(figure: Figure, trajectory: Trajectory, exact: Exact | None) -> None:
+def _explain(
+    figure: Figure | SubFigure, trajectory: Trajectory, exact: Exact | None, measured: Measured | None,
+    span: tuple[float, float],
+) -> None:  # fmt: skip
     from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
-    marks: list[Line2D] = []
+    marks: list[Line2D | Patch] = []
     if exact is not None:
         marks.append(Line2D([], [], label="exact solution", **EXACT_STYLE))
     if len(trajectory.t) <= FEW:
         marks.append(Line2D([], [], label="end of a step", **ROW_STYLE))
-    if len(trajectory.impacts):
-        marks.append(Line2D([], [], label="impact", **(IMPACT_STYLE | {"marker": "|"})))
+    if measured is not None:
+        marks.append(Line2D([], [], label="measured", **MEASURED_STYLE))
+    struck = np.unique(trajectory.impacts["t"])
+    alone, merged = crowds(struck[(span[0] <= struck) & (struck <= span[1])], span[1] - span[0])
+    if len(alone):
+        marks.append(Line2D([], [], label="impact", **(TICK_STYLE | {"marker": "|"})))
+    if len(merged):
+        marks.append(Patch(label="many impacts", **CROWD_STYLE))
     if marks:
         figure.legend(
-            handles=marks, loc="outside lower right", ncols=3, frameon=False, fontsize=SIZE - 0.5, labelcolor=INK,
+            handles=marks, loc="outside lower right", ncols=4, frameon=False, fontsize=SIZE - 0.5, labelcolor=INK,
             handlelength=1.6, handletextpad=0.5, columnspacing=1.5, borderaxespad=0.2,
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Line:
-    """One entry of a panel's series."""
-
-    kind: str
-    name: str
-    label: str
-    function: Callable[[Any], Array] | None = None
-
-    @classmethod
-    def of(cls, entry: Series, panel: Panel) -> _Line:
-        if len(entry) == 3:
-            return cls(*entry)
-        if len(entry) == 2 and callable(entry[0]):
-            return cls("", "", entry[1], entry[0])
-        raise InputError(f'Panel "{panel.title}": a series is (kind, name, label) or (function, label), got {entry!r}.')
-
-    @property
-    def curved(self) -> bool:
-        """Whether it is interpolated between rows: a coordinate, or a function, which may be of coordinates."""
-        return self.kind == "q" or self.function is not None
-
-    def unit(self, trajectory: Trajectory) -> str | None:
-        return None if self.function else units_of(trajectory, self.kind, self.name)
-
-    def value(self, view: Any) -> Array:
-        if self.function:
-            return np.asarray(self.function(view), float)
-        result: Array = getattr(view, self.kind)[self.name]
-        return result
-
-    def known(self, sample: Any) -> Array | None:
-        """The value, or None where an exact solution does not have this quantity."""
-        if self.function is None and self.name not in getattr(sample, self.kind, {}):
-            return None
-        return self.value(sample)
-
-
-def _common_unit(trajectory: Trajectory, series: list[_Line], curves: list[Curve]) -> str:
-    units = {line.unit(trajectory) for line in series} - {None}
-    if len(units) != 1:
-        what = ", ".join(sorted(str(unit) for unit in units)) or "functions only"
-        raise InputError(f"One panel cannot find a unit for {what}; give its unit, or split the panel.")
-    peak = max(float(np.nanmax(np.abs(curve.y), initial=0.0)) for curve in curves)
-    return readable(str(units.pop()), peak)
-
-
 def _label(unit: str) -> str:
     return f"\N{MICRO SIGN}{unit[1:]}" if unit.startswith("u") else unit.replace("deg", "°")
-
-
-def _default_panels(trajectory: Trajectory) -> tuple[Panel, ...]:
-    """Each coordinate beside its velocity; where they differ in name, as a quaternion does, all of a body together."""
-    if trajectory.q.names == trajectory.v.names:
-        return tuple(
-            Panel(name + suffix, "", ((kind, name, name),))
-            for name in trajectory.q.names
-            for kind, suffix in (("q", ""), ("v", ", velocity"))
-        )
-    chosen: list[Panel] = []
-    for kind, columns in (("q", trajectory.q), ("v", trajectory.v)):
-        groups: dict[tuple[str, str], list[str]] = {}
-        for name in columns.names:
-            groups.setdefault((name.rpartition(".")[0], columns.units(name)), []).append(name)
-        for (body, unit), names in groups.items():
-            heading = HEADINGS.get(unit, unit)
-            chosen.append(
-                Panel(f"{body}, {heading}", "", tuple((kind, name, name.rpartition(".")[2]) for name in names))
-            )
-    return tuple(chosen)
-
-
-HEADINGS = {
-    "m": "position",
-    "rad": "angle",
-    "1": "orientation",
-    "-": "orientation",
-    "m/s": "velocity",
-    "rad/s": "angular velocity",
-}

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.model.drawing import Spot
+from nonsmooth.model.drawing import Bearing, Guide, Spot
 from nonsmooth.plots.drawing import drawing_of_state
 from nonsmooth.plots.labels import write_names
 from nonsmooth.plots.plan import Plan
+from nonsmooth.plots.scale_bar import draw_scale
 from nonsmooth.plots.space import spatial_sketch
 from nonsmooth.plots.symbols import PAD, draw_element
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from nonsmooth.model.state import State
     from nonsmooth.model.system import System
 
-__all__ = ["sketch"]
+__all__ = ["draw_plan", "name_parts", "sketch"]
 
 WIDE, TALL, LEAST = 7.0, 5.5, 2.2  # largest and least size of the drawing [inch]
 ROD = 7.0  # width of a bar [pt]
@@ -38,7 +39,7 @@ def sketch(system: System, state: State | None = None, *, view: tuple[float, flo
 
     In the plane ideal pins are small open circles, bearings with clearance red rings with a journal in them; walls are
     lines with strokes on their solid side, guides dash-dotted. Bars run between the pins of a body, a cross marks a
-    centre of mass, an arc with an arrow a motor or a torque.
+    centre of mass, an arc with an arrow a motor or a torque. A bar tells the scale.
 
     In space a body is lines from its mass centre to its joints, with the faces between these and a triad of its axes
     (x red, y green, z blue). Filled dots are balls, open ones hinges, with their axes as thick lines, squares welds,
@@ -72,9 +73,13 @@ def _planar(plan: Plan) -> Figure:
     width, height = max((x1 - x0 + 2 * room) * scale, LEAST), max((y1 - y0 + 2 * room) * scale, LEAST)
     figure = Figure(figsize=(width, height), dpi=200)
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-    axes.set_xlim((x0 + x1 - width / scale) / 2, (x0 + x1 + width / scale) / 2)
-    axes.set_ylim((y0 + y1 - height / scale) / 2, (y0 + y1 + height / scale) / 2)
-    axes.set_aspect("equal")
+    draw_plan(axes, plan)
+    name_parts(figure, axes, plan)
+    return figure
+
+
+def draw_plan(axes: Axes, plan: Plan) -> None:
+    """Draw a planar mechanism into axes, without names."""
     axes.axis("off")
     for body in plan.bodies:
         _draw_body(axes, plan, body)
@@ -82,8 +87,19 @@ def _planar(plan: Plan) -> Figure:
         draw_element(axes, plan, part)
     for body in plan.bodies:
         axes.plot(*plan.centre(body), marker="+", ms=5, mew=0.8, color=plan.colours[body], zorder=7)
+
+
+def name_parts(figure: Figure, axes: Axes, plan: Plan) -> None:
+    """Fit a drawing into its axes, which are placed already, and write its scale and its names."""
+    (x0, y0), (x1, y1) = plan.bounds()
+    room = PAD * plan.extent
+    metre = float(min(axes.bbox.width / (x1 - x0 + 2 * room), axes.bbox.height / (y1 - y0 + 2 * room)))
+    width, height = axes.bbox.width / metre, axes.bbox.height / metre
+    axes.set_xlim((x0 + x1 - width) / 2, (x0 + x1 + width) / 2)
+    axes.set_ylim((y0 + y1 - height) / 2, (y0 + y1 + height) / 2)
+    loose = any(isinstance(one, Bearing | Guide) for one in plan.drawing.primitives())
+    draw_scale(axes, metre, note="clearances not to scale" if loose else "")
     write_names(figure, axes, plan)
-    return figure
 
 
 def _draw_body(axes: Axes, plan: Plan, body: str) -> None:

@@ -19,6 +19,7 @@ from nonsmooth.plots.labels import write_names
 from nonsmooth.plots.motion import FAINT, INK, SIZE
 from nonsmooth.plots.plan import Labels
 from nonsmooth.plots.planar_film import ARROW, BODIES, FORCE, GROUND, SHORTEST
+from nonsmooth.plots.scale_bar import draw_scale
 from nonsmooth.plots.shapes import head, hull_faces, joined, star
 from nonsmooth.plots.space_symbols import LOOSE, draw_element
 from nonsmooth.trajectory import Trajectory
@@ -148,6 +149,12 @@ class SpatialScene:
         self.axes.apply_aspect()
         x, y, _ = proj_transform(*points.T, self.axes.get_proj())
         return np.asarray(self.axes.transData.transform(np.column_stack([x, y])))
+
+    def metre(self) -> float:
+        """How long a metre across the line of sight is on the page [pixel]; the view has no perspective."""
+        middle = (self.low + self.high) / 2
+        ends = self.pixels(np.array([middle, middle + self.size * self.right]))
+        return float(np.linalg.norm(ends[1] - ends[0]) / self.size)
 
     # ------------------------------------------------------------------------------------------------------ artists
 
@@ -334,6 +341,7 @@ def spatial_sketch(drawing: Drawing, view: View | None = None) -> Figure:
         if part.name in scene.anchors:
             colour = LOOSE if part.gap_names() else INK
             names.label(part.name, scene.pixels(scene.anchors[part.name][None])[0], colour)
+    draw_scale(overlay, scene.metre(), right=True)
     write_names(figure, overlay, names)
     if scene.shown:
         note = f"clearance drawn {scene.factor:g} times its size" if scene.factor != 1 else "drawn to scale"

@@ -61,6 +61,10 @@ class Columns(Mapping[str, NDArray[Any]]):
         """Unit of a column."""
         return self.unit_list[self._index(name)]
 
+    def _ipython_key_completions_(self) -> list[str]:
+        """Names that IPython and Jupyter offer behind ``[``."""
+        return list(self.names)
+
     def __repr__(self) -> str:
         labels = ", ".join(f"{name} [{unit}]" for name, unit in zip(self.names, self.unit_list, strict=True))
         return f"Columns({self.array.shape[0]} rows: {labels or 'no columns'})"

@@ -23,6 +23,7 @@ from nonsmooth.trajectory.columns import Columns
 from nonsmooth.trajectory.contact_forces import ForceAxes
 from nonsmooth.trajectory.instants import Origin
 from nonsmooth.trajectory.verdict import UNKNOWN, Verdict
+from nonsmooth.trajectory.views import Views
 
 if TYPE_CHECKING:
     import xarray
@@ -45,7 +46,7 @@ class Left:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectory(AnyTime):
+class Trajectory(AnyTime, Views):
     """One row per accepted step; row 0 is the start. Values at a row are right limits, `left` has the left limits.
 
     Parameters
@@ -151,36 +152,17 @@ class Trajectory(AnyTime):
             ]
         )
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the mechanism in motion and its contact modes, in a frame; see `report`."""
-        from nonsmooth.report import frame
+    def to_dataset(self, *, complete: bool = False) -> xarray.Dataset:
+        """The trajectory as an `xarray.Dataset`.
 
-        return frame(self)
-
-    def report(self, path: str | os.PathLike[str], *, rows: int = 20_000) -> None:
-        """Write the run as one HTML page that needs no network: `nonsmooth.report`.
+        Tables have the dimension ``time`` and one that labels their columns; units, meaning and sign are attributes.
+        Where the columns of a table differ in unit, a coordinate such as ``q_units`` has the units instead.
 
         Parameters
         ----------
-        path
-            A file ``.html``.
-        rows
-            Number of rows from which some are left out; those of impacts and of changes of contact modes stay.
-
-        Raises
-        ------
-        InputError
-            If the path cannot be written.
-        """
-        from nonsmooth.report import write
-
-        write(self, path, rows=rows)
-
-    def to_dataset(self) -> xarray.Dataset:
-        """The trajectory as an `xarray.Dataset`, complete: `load` reads everything back from it.
-
-        Tables have the dimension ``time`` and one that labels their columns; units, meaning and sign are attributes,
-        and where the columns of a table differ in unit, a coordinate such as ``q_units`` has them.
+        complete
+            With internal states of stepper and contacts at both ends, which `save` writes so that `load` reads
+            everything back and a run can be restarted.
         """
         import xarray
 
@@ -188,8 +170,9 @@ class Trajectory(AnyTime):
         coordinates: dict[str, Any] = {"time": ("time", self.t, {"units": "s", "long_name": "end of the step"})}
         for table in TABLES:
             columns = table.of(self)
-            units = " or ".join(dict.fromkeys(columns.unit_list)) or "1"
-            attributes = {"units": units, "long_name": table.long_name, "sign": table.sign, "what": columns.what}
+            attributes = {"long_name": table.long_name, "sign": table.sign, "what": columns.what}
+            if len(set(columns.unit_list)) < 2:
+                attributes["units"] = next(iter(columns.unit_list), "1")
             dimensions = ("time", table.dimension, "tangent")[: columns.array.ndim]
             data[table.variable] = (dimensions, columns.array, attributes)
             coordinates[table.dimension] = (table.dimension, _strings(columns.names))
@@ -203,12 +186,12 @@ class Trajectory(AnyTime):
             attributes = {"units": unit, "long_name": f"{name} of an impact"}
             data[f"impact_{name}"] = ("impact", self.impacts[name], attributes)
         data["impact_contact"] = ("impact", _strings(self.impacts["contact"]), {"long_name": "contact of an impact"})
-        for memory in ("law_memory", "stepper_memory"):
+        for memory in ("law_memory", "stepper_memory") if complete else ():
             for name, values in getattr(self.end, memory).items():
                 values = np.asarray(values)
                 dimensions = tuple(f"{memory}.{name}.{axis}" for axis in range(values.ndim))
                 data[f"{memory}.{name}"] = (dimensions, values, {"long_name": f"{name} at the end of the run"})
-        start = None if self.origin is None else self.origin.start
+        start = self.origin.start if complete and self.origin is not None else None
         for name, values in ({} if start is None else start.law_memory).items():
             dimensions = tuple(f"start_memory.{name}.{axis}" for axis in range(np.ndim(values)))
             data[f"start_memory.{name}"] = (dimensions, np.asarray(values), {"long_name": f"{name} at its start"})
@@ -234,7 +217,7 @@ class Trajectory(AnyTime):
         NotWritten
             If the path cannot be written; a file that was there is as it was.
         """
-        dataset = self.to_dataset()
+        dataset = self.to_dataset(complete=True)
         # values as they are: no fill value may stand for a number of ours
         encoding = {name: {"_FillValue": None} for name in dataset.variables if dataset[name].dtype.kind == "f"}
         write_dataset(dataset, path, "The trajectory", encoding)

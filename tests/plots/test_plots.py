@@ -101,7 +101,7 @@ def test_panels_are_drawn_in_their_units(trajectory):
     (axis,) = shown(figure)
     line = axis.lines[0]
     assert axis.get_title("left") == "Height"
-    assert axis.get_ylabel() == "[\N{MICRO SIGN}m]"
+    assert axis.get_ylabel() == "position [\N{MICRO SIGN}m]"
     assert axis.get_xlabel() == "time [ms]"
     x, y = points(line)
     np.testing.assert_allclose(x[::2], trajectory.t * 1e3)
@@ -227,23 +227,26 @@ def test_impacts_are_marked_where_they_belong(trajectory):
     np.testing.assert_allclose(left.lines[-1].get_xdata(), np.unique(own) * 1e3)
 
 
-def test_without_panels_every_coordinate_is_shown_beside_its_velocity(trajectory):
+def test_without_panels_what_moves_and_what_pushes_is_shown(trajectory):
+    """After 4 ms the slider has moved by 80 um along and 10 um across the rod, which one panel can show."""
     titles = [axis.get_title("left") for axis in shown(plots.motion(trajectory))]
-    assert titles == [name + suffix for name in NAMES for suffix in ("", ", velocity")]
+    assert titles == [
+        "Positions", "Angles: slider.angle", "Velocities", "Contact forces", "Gaps of guide",
+    ]  # fmt: skip
 
 
 def test_round_off_is_not_magnified():
     flat = sampled(case(1, restitution=0.0))
     axis = shown(plots.panels(flat, [Panel("Angle", "", (("q", "slider.angle", "angle"),))]))[0]
     assert axis.get_ylim() == (-1.0, 1.0)
-    assert axis.get_ylabel() == "[rad]"
+    assert axis.get_ylabel() == "angle [rad]"
 
 
 def test_contacts_share_a_scale_per_column(trajectory, exact):
     axes = shown(plots.contact(trajectory, exact=exact))
     assert len(axes) == 12
     assert len({axis.get_ylim() for axis in axes[::3]}) == 1
-    assert [axis.get_ylabel() for axis in axes[:3]] == ["[\N{MICRO SIGN}m]", "[N]", "[mN s]"]
+    assert [axis.get_ylabel() for axis in axes[:3]] == ["gap [\N{MICRO SIGN}m]", "contact force [N]", "impulse [mN s]"]
     assert (
         len(shown(plots.contact(trajectory, [CONTACTS[2]]))) == len(shown(plots.contact(trajectory, CONTACTS[2]))) == 3
     )

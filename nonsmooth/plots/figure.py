@@ -1,0 +1,243 @@
+"""Figures of a run put together from words: sketch, orbits of journals, contact modes, and quantities over time."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nonsmooth.diagnostics.modes import mode_timeline
+from nonsmooth.exceptions import InputError
+from nonsmooth.plots.choice import chosen_panels, loose_bearings
+from nonsmooth.plots.curves import Exact
+from nonsmooth.plots.drawing import drawing_of_run
+from nonsmooth.plots.impacts import impact_table
+from nonsmooth.plots.measured import Measured, read_measured
+from nonsmooth.plots.motion import NARROW, column_count, draw_panels, energy_panels, panels_height
+from nonsmooth.plots.orbits import orbit
+from nonsmooth.plots.panel import AnyPanel, Line, Panel, as_panel
+from nonsmooth.plots.phase import phase_portrait
+from nonsmooth.plots.plan import Plan
+from nonsmooth.plots.sketch import draw_plan, name_parts
+from nonsmooth.plots.space import spatial_sketch
+from nonsmooth.plots.timeline import mode_bars
+from nonsmooth.plots.words import panel_of
+from nonsmooth.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["WIDTHS", "WORDS", "figure", "width_of"]
+
+#: widths of a journal's columns [mm]
+WIDTHS = {"single": 90.0, "double": 190.0}
+INCH = 25.4
+#: height of a row with drawings [inch], dots per inch of those that are pictures
+TALL, FINE = 2.7, 400
+#: words besides quantities, with what they draw
+WORDS = {
+    "overview": "sketch, orbits, motion, forces and gaps; the same as no word",
+    "sketch": "the mechanism at the start of the run",
+    "orbit:JOINT": "path of a journal in its bearing with clearance (planar)",
+    "phase:NAME": "a coordinate or gap and its velocity",
+    "modes": "contact modes over time; modes:NAME for one contact or slider",
+    "impacts": "table of the largest impacts",
+    "energy": "energies, work, losses and the remainder of the energy balance",
+}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A cell that is not over the common time: its kind and the name behind the colon."""
+
+    kind: str
+    name: str
+
+
+Cell = Panel | Drawing
+
+
+def figure(
+    trajectory: Trajectory,
+    *what: str | AnyPanel,
+    width: str | float | None = None,
+    measured: Measured | str | os.PathLike[str] | None = None,
+    exact: Exact | None = None,
+    window: tuple[float, float] | None = None,
+) -> Figure:
+    """Draw what words ask for; drawings above, quantities over time below.
+
+    Parameters
+    ----------
+    trajectory
+        The run, or one that was loaded.
+    what : str or Panel
+        Names of quantities, ``"slider.x"``; with their kind where several have the name, ``"v:slider.x"``,
+        ``"lam_N:pin"``; several in one panel with commas between; all of a body or an element by its name alone,
+        ``"gap:guide"``; a unit in brackets behind, ``"slider.x [mm]"``. Or ``"sketch"``, ``"orbit:pin"``,
+        ``"phase:slider.x"``, ``"modes"``, ``"impacts"``, ``"energy"``, ``"overview"``. Without any, the overview.
+    width : "single", "double" or a number [mm]
+        Width of the figure; type has the same size in all widths, so that it fits a journal as it is.
+    measured
+        Data to lay over, as they are, or the name of a CSV file for `read_measured`; what no panel shows gets one.
+    exact
+        The exact solution, see `panels`.
+    window : (from, to) [s], optional
+        Part of the run that panels over time and orbits show.
+
+    Raises
+    ------
+    InputError
+        For a word that is not understood, with names that are like it.
+
+    >>> from nonsmooth import GaussQP, Landing, simulate
+    >>> from nonsmooth_problems import slider_rod
+    >>> run = simulate(slider_rod(case=2).build(), GaussQP(), t_end=4e-3, dt=Landing(1e-6, 1e-4))
+    >>> drawn = figure(run, "slider.y [um]", "lam_N:guide", width="single")
+    >>> [axis.get_ylabel() for axis in drawn.axes]
+    ['position [µm]', 'contact force [N]']
+    """
+    span = _window(trajectory, window)
+    data = read_measured(measured, trajectory) if isinstance(measured, (str, os.PathLike)) else measured
+    cells: list[Cell] = []
+    for one in what or ("overview",):
+        cells += _cells(trajectory, one) if isinstance(one, str) else [as_panel(one)]
+    panels = [cell for cell in cells if isinstance(cell, Panel)]
+    drawings = [cell for cell in cells if isinstance(cell, Drawing)]
+    panels += _missing(trajectory, data, panels)
+    return _composed(trajectory, drawings, panels, width_of(width), data, exact, span)
+
+
+def width_of(width: str | float | None) -> float | None:
+    """A width in inches of a word or of millimetres.
+
+    >>> width_of("single"), width_of(None)
+    (3.5433070866141736, None)
+    """
+    if width is None:
+        return None
+    try:
+        value = WIDTHS[width] if isinstance(width, str) and width in WIDTHS else float(width)
+    except (TypeError, ValueError):
+        value = np.nan
+    if not 50.0 <= value <= 1000.0:
+        raise InputError(
+            f"The width of a figure is single (90 mm), double (190 mm) or a number of millimetres from 50 to 1000, "
+            f"got {width!r}."
+        )
+    return value / INCH
+
+
+def _cells(trajectory: Trajectory, word: str) -> list[Cell]:
+    """What one word asks for."""
+    kind, _, name = word.strip().partition(":")
+    if kind == "overview":
+        spatial = trajectory.P_T.array.ndim == 3
+        known = bool(trajectory.manifest.get("model", {}).get("elements"))
+        orbits = [] if spatial else [Drawing("orbit", joint) for joint in loose_bearings(trajectory)[:2]]
+        return [*([Drawing("sketch", "")] if known else []), *orbits, *chosen_panels(trajectory)]
+    if kind == "energy" and not name:
+        return list(energy_panels(trajectory))
+    if kind == "orbit" and not name:
+        return [Drawing("orbit", joint) for joint in loose_bearings(trajectory)] or [Drawing("orbit", "")]
+    if kind in ("sketch", "orbit", "phase", "modes", "impacts"):
+        return [Drawing(kind, name)]
+    return [panel_of(trajectory, word)]
+
+
+def _missing(trajectory: Trajectory, data: Measured | None, panels: Sequence[Panel]) -> list[Panel]:
+    """Panels of measured quantities that no other panel shows."""
+    if data is None:
+        return []
+    shown = {(line.kind, line.name) for panel in panels for line in (Line.of(one, panel) for one in panel.series)}
+    return [panel_of(trajectory, f"{kind}:{name}") for kind, name in data.columns if (kind, name) not in shown]
+
+
+def _window(trajectory: Trajectory, window: tuple[float, float] | None) -> tuple[float, float] | None:
+    if window is None:
+        return None
+    first, last = float(trajectory.t[0]), float(trajectory.t[-1])
+    if not (len(window) == 2 and first <= window[0] < window[1] <= last):
+        raise InputError(f"window must be two times [s] within the run, {first:g} to {last:g} s, got {window!r}.")
+    return float(window[0]), float(window[1])
+
+
+def _composed(
+    trajectory: Trajectory, drawings: Sequence[Drawing], panels: Sequence[Panel], width: float | None,
+    data: Measured | None, exact: Exact | None, span: tuple[float, float] | None,
+) -> Figure:  # fmt: skip
+    """Drawings in rows above, panels over time below."""
+    from matplotlib.figure import Figure
+
+    options: dict[str, Any] = {"measured": data, "window": span}
+    if not drawings:
+        return draw_panels(trajectory, panels, exact, width=width, **options)
+    narrow = width is not None and width < NARROW
+    columns = 1 if narrow or (len(drawings) == 1 and len(panels) <= 2) else 2
+    rows = [drawings[i : i + columns] for i in range(0, len(drawings), columns)]
+    wide = width or (5.0 if columns == 1 else 7.2)
+    tall = [TALL * min(1.0, wide / columns / 3.3) for _ in rows]
+    below = panels_height(panels, column_count(len(panels), wide), wide) if panels else 0.0
+    whole = Figure(figsize=(wide, sum(tall) + below), dpi=200, layout="constrained")
+    parts = whole.subfigures(len(rows) + bool(panels), 1, squeeze=False, height_ratios=[*tall, *[below] * bool(panels)])
+    plans = []
+    for part, row in zip(parts[:, 0], rows, strict=False):
+        for axes, cell in zip(part.subplots(1, len(row), squeeze=False)[0], row, strict=True):
+            plans += _draw(axes, trajectory, cell, span)
+    if panels:
+        draw_panels(trajectory, panels, exact, columns=column_count(len(panels), wide), page=parts[-1, 0], **options)
+    if plans:
+        whole.draw_without_rendering()  # so that the axes are placed
+        for axes, plan in plans:
+            name_parts(whole, axes, plan)
+    return whole
+
+
+def _draw(
+    axes: Axes, trajectory: Trajectory, cell: Drawing, span: tuple[float, float] | None
+) -> list[tuple[Axes, Plan]]:
+    """Draw a cell; returns the plan whose names are written when the axes are placed."""
+    if cell.kind == "sketch":
+        return _sketch(axes, trajectory)
+    if cell.kind == "orbit":
+        orbit(trajectory, cell.name, window=span, ax=axes)
+    elif cell.kind == "phase":
+        kind = "gap" if cell.name in trajectory.gap else "q"
+        phase_portrait(trajectory, cell.name, kind=kind, span=span, ax=axes)
+    elif cell.kind == "modes":
+        names = [cell.name] if cell.name else _timed(trajectory)
+        mode_bars([mode_timeline(trajectory, name) for name in names], ax=axes)
+        if span is not None:
+            axes.set_xlim(*(np.array(span) / (trajectory.t[-1] - trajectory.t[0]) * np.diff(axes.get_xlim())[0]))
+    else:
+        impact_table(trajectory, ax=axes)
+    return []
+
+
+def _timed(trajectory: Trajectory) -> list[str]:
+    """Contacts of a run, or an error where it has none."""
+    if not trajectory.gap.names:
+        raise InputError("The run has no contacts, so that there are no contact modes to draw.")
+    return list(trajectory.gap.names)
+
+
+def _sketch(axes: Axes, trajectory: Trajectory) -> list[tuple[Axes, Plan]]:
+    """Into axes; a mechanism in space, whose drawing has a page of its own, as a picture."""
+    drawing = drawing_of_run(trajectory, trajectory.t[:1])
+    if drawing.dimension == 2:
+        plan = Plan(drawing)
+        draw_plan(axes, plan)
+        return [(axes, plan)]
+    from matplotlib.image import imread
+
+    image = io.BytesIO()
+    spatial_sketch(drawing).savefig(image, format="png", dpi=FINE)
+    image.seek(0)
+    axes.imshow(imread(image), interpolation="antialiased")
+    axes.axis("off")
+    return []

@@ -1,0 +1,68 @@
+"""A run as a table of one row per step, for pandas and for CSV files."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from nonsmooth.exceptions import InputError
+from nonsmooth.files import path_of, write_bytes
+from nonsmooth.trajectory.columns import Columns
+
+if TYPE_CHECKING:
+    import pandas
+
+    from nonsmooth.trajectory.trajectory import Trajectory
+
+__all__ = ["KINDS", "columns_of", "table_of", "write_table"]
+
+#: tables of a run that have one number per row and name
+KINDS = ("q", "v", "gap", "gap_rate", "lam_N", "P_N", "P_T", "mode", "reaction", "reaction_impact", "energy")
+#: those of `Trajectory.to_pandas` without a choice
+USUAL = ("q", "v", "gap", "lam_N", "reaction", "energy")
+
+
+def columns_of(trajectory: Trajectory, kind: str) -> Columns:
+    """The columns of a kind.
+
+    Raises
+    ------
+    InputError
+        For a kind that does not exist.
+    """
+    if kind not in KINDS:
+        raise InputError(f"There is no kind {kind!r} of columns; a run has {', '.join(KINDS)}.")
+    found: Columns = getattr(trajectory, kind)
+    return found
+
+
+def table_of(trajectory: Trajectory, kinds: Iterable[str] | None) -> pandas.DataFrame:
+    """See `Trajectory.to_pandas`."""
+    import pandas
+
+    chosen = [kinds] if isinstance(kinds, str) else list(USUAL if kinds is None else kinds)
+    data: dict[str, Any] = {}
+    units = {"t": "s"}
+    for kind in chosen:
+        columns = columns_of(trajectory, kind)
+        for i, name in enumerate(columns.names):
+            values = columns.array[:, i]
+            parts = {"": values} if values.ndim == 1 else {f".{j + 1}": values[:, j] for j in range(values.shape[1])}
+            for suffix, one in parts.items():
+                data[f"{kind}:{name}{suffix}"] = one
+                units[f"{kind}:{name}{suffix}"] = columns.unit_list[i]
+    table = pandas.DataFrame(data, index=pandas.Index(trajectory.t, name="t"))
+    table.attrs["units"] = units
+    return table
+
+
+def write_table(trajectory: Trajectory, path: str | os.PathLike[str], kinds: Iterable[str] | None) -> None:
+    """See `Trajectory.to_csv`."""
+    table = table_of(trajectory, kinds)
+    units = table.attrs["units"]
+    text = io.StringIO()
+    heads = [f"{name} [{units[name]}]" for name in table.columns]
+    table.to_csv(text, header=heads, index_label="t [s]", lineterminator="\n")
+    write_bytes(text.getvalue().encode(), path_of(path, "The table to write"), "The table")

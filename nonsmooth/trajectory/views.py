@@ -1,0 +1,111 @@
+"""What a run is shown and handed on by: figures, a page, tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+    from nonsmooth.trajectory.trajectory import Trajectory
+
+__all__ = ["Views"]
+
+
+class Views:
+    """Methods of a trajectory that draw it or convert it; each imports what it needs."""
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the mechanism in motion and its contact modes, in a frame; see `report`."""
+        from nonsmooth.report import frame
+
+        return frame(cast("Trajectory", self))
+
+    def report(self, path: str | os.PathLike[str], *, rows: int = 20_000) -> None:
+        """Write the run as one HTML page that needs no network: `nonsmooth.report`.
+
+        Parameters
+        ----------
+        path
+            A file ``.html``.
+        rows
+            Number of rows from which some are left out; those of impacts and of changes of contact modes stay.
+
+        Raises
+        ------
+        InputError
+            If the path cannot be written.
+        """
+        from nonsmooth.report import write
+
+        write(cast("Trajectory", self), path, rows=rows)
+
+    def plot(self, *what: Any, width: str | float | None = None, measured: Any = None, exact: Any = None) -> Figure:
+        """Draw the run; without arguments its sketch, joint orbits, motion and forces: `nonsmooth.plots.figure`.
+
+        Parameters
+        ----------
+        what : str or Panel
+            Words such as ``"slider.x"``, ``"v:slider.x"``, ``"lam_N:pin"``, ``"orbit:pin"``, ``"sketch"``, or panels.
+        width : "single", "double" or a number [mm]
+            Of the figure in a journal: 90 or 190 mm; larger where omitted.
+        measured : path or `nonsmooth.plots.Measured`, optional
+            Data to lay over, of a CSV file.
+        exact
+            An exact solution, as in `nonsmooth.plots.panels`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Save it by ``figure.savefig("run.pdf")``.
+        """
+        from nonsmooth.plots import figure
+
+        return figure(cast("Trajectory", self), *what, width=width, measured=measured, exact=exact)
+
+    def to_pandas(self, kinds: Iterable[str] | None = None) -> pandas.DataFrame:
+        """The rows as a `pandas.DataFrame`, whose index is the time [s].
+
+        Parameters
+        ----------
+        kinds : names of tables, optional
+            Of ``q``, ``v``, ``gap``, ``gap_rate``, ``lam_N``, ``P_N``, ``P_T``, ``mode``, ``reaction``,
+            ``reaction_impact``, ``energy``; where omitted ``q``, ``v``, ``gap``, ``lam_N``, ``reaction``, ``energy``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A column has the name of its table and its own, ``"q:slider.x"``; ``attrs["units"]`` has the units.
+
+        >>> from nonsmooth import GaussQP, simulate
+        >>> from nonsmooth_problems import slider_rod
+        >>> run = simulate(slider_rod().build(), GaussQP(), t_end=1e-3, dt=1e-4)
+        >>> table = run.to_pandas(["q", "lam_N"])
+        >>> table.shape, table.columns[0], table.attrs["units"]["q:slider.x"]
+        ((11, 7), 'q:slider.x', 'm')
+        """
+        from nonsmooth.trajectory.export import table_of
+
+        return table_of(cast("Trajectory", self), kinds)
+
+    def to_csv(self, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
+        """Write the rows as a CSV file, whose first line has names with units: ``t [s],q:slider.x [m],...``.
+
+        Parameters
+        ----------
+        path
+            Of the file.
+        kinds
+            As in `to_pandas`.
+
+        Raises
+        ------
+        NotWritten
+            If the path cannot be written.
+        """
+        from nonsmooth.trajectory.export import write_table
+
+        write_table(cast("Trajectory", self), path, kinds)

@@ -1,0 +1,267 @@
+"""What people meet at a terminal: help, widths, durations, silence, completion, progress, round-off."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.main import get_command
+
+from nonsmooth.cli import main
+from nonsmooth.cli.app import app
+from nonsmooth.cli.progress import Advance
+from nonsmooth.cli.report import _tidied
+from nonsmooth.cli.words import completed, duration
+from nonsmooth.trajectory import Columns
+
+SHORT = ["--dt", "1e-4", "--t-end", "4ms", "--case", "2"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def commands(group=None, prefix=()):
+    for name, command in (group or get_command(app)).commands.items():
+        if getattr(command, "commands", None):
+            yield from commands(command, (*prefix, name))
+        else:
+            yield (*prefix, name), command
+
+
+@pytest.mark.parametrize("words", [words for words, _ in commands()], ids=" ".join)
+def test_help_shows_every_word_and_fits_80_columns(words, capsys, monkeypatch):
+    """Rich takes [s] for markup: whatever an option's help says must arrive on the screen."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERMINAL_WIDTH", "80")
+    assert main([*words, "--help"]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    shown = " ".join(re.sub(r"[│╭╮╰╯─]", " ", out).split())
+    for parameter in dict(commands())[words].params:
+        for word in re.findall(r"\S+", (getattr(parameter, "help", None) or "").replace("`", "")):
+            assert word in shown or "-" in word or len(word) > 20, (parameter.name, word)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("0.02", 0.02),
+        ("20ms", 0.02),
+        ("20 ms", 0.02),
+        ("10us", 1e-5),
+        ("3e2ns", 3e-7),
+        ("2 min", 120.0),
+        ("-1ms", -1e-3),
+    ],
+)
+def test_durations_have_units(text, seconds):
+    assert duration(text) == seconds
+
+
+def test_a_run_of_milliseconds(capsys):
+    assert main(["run", "slider-rod", *SHORT, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["final"]["slider.x"] == pytest.approx(8e-5, rel=0.1)
+
+
+@pytest.mark.parametrize("text", ["10 furlong", "ms", "1.2.3s"])
+def test_a_duration_that_is_none(text, capsys):
+    assert main(["run", "slider-rod", "--dt", "1e-4", "--t-end", text]) == 2
+    assert "as in 10ms" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "slider-rod", *SHORT],
+        ["compare", "slider-rod", "--t-end", "2ms", "--stiffness", "1e11", "--target", "0"],
+        ["study", "sweep", "slider-rod", *SHORT, "--metric", "peak-impulse", "--grid", "guide.clearance=1e-5,2e-5",
+         "--workers", "1"],
+    ],
+    ids=["run", "compare", "sweep"],
+)  # fmt: skip
+def test_quiet_prints_nothing_but_errors_and_json(words, capsys):
+    assert main([*words, "--quiet"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == captured.err == ""
+    assert main([*words, "-q", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)
+
+
+def test_quiet_errors_are_said(capsys):
+    assert main(["run", "slider-rod", "--dt", "-1", "--t-end", "1", "-q"]) == 2
+    assert "positive" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["compare", "slider-rod", "--t-end", "2ms", "--target", "0"],
+        ["study", "step-size", "slider-rod", "--t-end", "2ms", "--levels", "3", "--jitter", "1", "--workers", "1",
+         ],
+        ["run", "slider-rod", *SHORT],
+    ],
+    ids=["compare", "step-size", "run"],
+)  # fmt: skip
+def test_results_fit_80_columns(words, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert max(len(line.rstrip()) for line in out.splitlines()) <= 80
+    if words[0] == "compare":  # all five cases, the later ones in a second table
+        assert all(stiffness in out for stiffness in ("K = 1e10", "K = 1e12", "K = 1e14"))
+        assert out.count("distance to the reference") == 2
+
+
+def test_round_off_is_not_printed_as_data(capsys):
+    """After 20 ms the slider rests on both ends: what is left of its tilt and speed is round-off."""
+    assert main(["run", "slider-rod", "--case", "2", "--t-end", "20ms", "--dt-min", "1us", "--dt-max", "1ms"]) == 0
+    out = capsys.readouterr().out
+    state = out[out.index("final state") :]
+    assert re.search(r"slider.angle +0 +0\b", state)
+    assert not re.search(r"e-(1[6-9]|[2-9]\d)\b", state)
+
+
+def test_small_numbers_that_are_no_round_off_stay():
+    """A tilt of a nanoradian is small beside the crank's turns, but it is most of what the slider ever tilts by."""
+    columns = Columns(
+        "coordinate", ("slider.angle", "crank.angle"), np.array([[1e-9, 5.0], [2e-9, 6.0]]), ("rad", "rad")
+    )
+    assert _tidied({"slider.angle": 1e-9, "crank.angle": 6.0}, columns) == {"slider.angle": 1e-9, "crank.angle": 6.0}
+    assert _tidied({"slider.angle": 1e-22, "crank.angle": -1e-13}, columns) == {"slider.angle": 0.0, "crank.angle": 0.0}
+
+
+def test_compliant_runs_count_evaluations(capsys):
+    words = ["--contact", "compliant", "--law", "flores", "--set", "stiffness=1e10", "--set", "restitution=0.5"]
+    assert main(["run", "slider-rod", *words, "--t-end", "2ms", "--rtol", "1e-6", "--atol", "1e-9", "--dt-min", "1e-7",
+                 "--dt-max", "1e-4"]) == 0  # fmt: skip
+    out = capsys.readouterr().out
+    assert re.search(r"evaluations +[1-9]\d+ of the equations of motion", out) and "0 solves" not in out
+
+
+def test_a_sweep_prints_its_values(capsys):
+    words = ["--metric", "peak-impulse", "--grid", "guide.clearance=1e-5,2e-5", "--workers", "1"]
+    assert main(["study", "sweep", "slider-rod", *SHORT, *words]) == 0
+    out = capsys.readouterr().out
+    rows = [line.split() for line in out.splitlines() if re.match(r"[12] ", line)]
+    assert [row[:2] for row in rows] == [["1", "1e-05"], ["2", "2e-05"]]
+    assert float(rows[0][2]) < float(rows[1][2]), "a slider that falls farther lands harder"
+
+
+OWN = """
+from nonsmooth import *
+
+def build({arguments}):
+    ball = PlanarBody("ball", mass=0.1, inertia=1e-5, position=(0.0, 0.01))
+    floor = PointPlane("floor", "ground", ball, contact={law})
+    return Model([Ground(), ball, floor, Gravity(acceleration=(0.0, -9.81))])
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "law"), [("", "Rigid(restitution=0.5, friction=0.0)"), ("contact", "contact")], ids=["own", "given"]
+)
+def test_compare_takes_a_python_file(arguments, law, folder, capsys):
+    (folder / "ball.py").write_text(OWN.format(arguments=arguments, law=law), encoding="utf-8")
+    words = ["--t-end", "60ms", "--restitution", "0.5", "--stiffness", "1e8", "--target", "0", "--json"]
+    assert main(["compare", "ball.py", *words]) == 0
+    table = json.loads(capsys.readouterr().out)
+    assert any("compliant" in str(key) for key in json.dumps(table).split('"'))
+
+
+def test_a_file_that_fails_is_named_with_its_line(folder, capsys):
+    (folder / "ball.py").write_text("def build():\n    return 1 / 0\n", encoding="utf-8")
+    assert main(["compare", "ball.py", "--t-end", "1", "--restitution", "0.5", "--stiffness", "1e8"]) == 2
+    assert "ball.py, line 2: ZeroDivisionError" in capsys.readouterr().err
+
+
+# Completion
+
+
+def test_names_are_completed(folder):
+    (folder / "mine.toml").touch()
+    (folder / "run.nc").touch()
+    assert completed("problem")("slider-r") == ["slider-rod"] and completed("problem")("mi") == ["mine.toml"]
+    assert completed("stepper")("gauss") == ["gauss-mpcc", "gauss-qp"]
+    assert "osqp" in completed("solver")("") and completed("law")("flo") == ["flores"]
+    assert completed("run")("") == ["run.nc"]
+
+
+def test_the_shell_completes(folder):
+    """As bash asks: words so far in the environment, offers on standard output."""
+    asked = {"_NONSMOOTH_COMPLETE": "complete_bash", "COMP_WORDS": "nonsmooth run slider-r", "COMP_CWORD": "2"}
+    code = "import sys; from nonsmooth.cli import main; sys.argv = ['nonsmooth']; sys.exit(main([]))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | asked)
+    assert done.stdout.split() == ["slider-rod"], done.stderr
+
+
+# Progress
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_progress_says_how_long_it_takes():
+    """Steps of 1 ms at 10 a second: half of 2 s is left after 100 s, and takes as long again."""
+    clock = Clock()
+    advance = Advance(clock)
+    for step in range(1, 1001):
+        clock.now = 0.1 * step
+        advance.reached(1e-3 * step, 2.0, step)
+    assert advance.said() == "t = 1 s, 1000 steps, 2 min left"
+
+
+def test_progress_says_why_it_stalls():
+    clock = Clock()
+    advance = Advance(clock)
+    clock.now = 6.0
+    assert "compiles" in advance.said()
+    for step in range(1, 101):
+        clock.now = 6.0 + 0.1 * step
+        advance.reached(1e-3 * step, 1.0, step)
+    for step in range(101, 201):  # a slider that chatters
+        clock.now = 6.0 + 0.1 * step
+        advance.reached(0.1 + 1e-7 * (step - 100), 1.0, step)
+    assert "steps of 1e-07 s: impacts in quick succession" in advance.said()
+    clock.now += 30.0
+    assert "no step for 30 s" in advance.said()
+    advance.reached(1e-3, 1.0, 1)
+    assert advance.said().startswith("run 2, with finer steps; t = 0.001 s")
+
+
+# Names in Python
+
+
+def test_the_package_lists_public_names_only():
+    import nonsmooth
+
+    listed = {name for name in dir(nonsmooth) if not name.startswith("__")}
+    assert listed == set(nonsmooth.__all__)
+
+
+def test_a_model_says_what_it_consists_of():
+    from nonsmooth import Ground, Model, PlanarBody
+
+    model = Model([Ground(), PlanarBody("ball", mass=1.0, inertia=1.0)], name="drop")
+    assert repr(model) == "Model('drop': ground (Ground), ball (PlanarBody))"
+    assert repr(Model()) == "Model('model': no elements)"
+
+
+def test_columns_complete_their_names_and_offer_near_ones():
+    columns = Columns("coordinate", ("slider.x", "slider.y"), np.zeros((1, 2)), ("m", "m"))
+    assert columns._ipython_key_completions_() == ["slider.x", "slider.y"] == list(columns)
+    with pytest.raises(KeyError, match=r"no coordinate 'slidr.x'. Did you mean slider.x or slider.y\?"):
+        columns["slidr.x"]
