@@ -58,13 +58,9 @@ def test_version_and_entry_points() -> None:
 
 
 def test_import_loads_no_library() -> None:
-    script = (
-        "import sys, time; start = time.perf_counter(); import nonsmooth; "
-        "print(time.perf_counter() - start, *{name.partition('.')[0] for name in sys.modules})"
-    )
-    seconds, *loaded = fresh_process(script).split()
+    script = "import sys; import nonsmooth; print(*{name.partition('.')[0] for name in sys.modules})"
+    loaded = fresh_process(script).split()
     assert not {"numpy", "scipy", "casadi", "numba", "matplotlib", "xarray", "typer", "rich", "pydantic"} & set(loaded)
-    assert float(seconds) < 1.0
 
 
 @pytest.mark.parametrize("name", nonsmooth.__all__)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
@@ -359,9 +357,7 @@ def test_nothing_is_compiled_for_other_numbers():
     kinds, functions = compilations(), entries.functions_met()
     changes = {"guide.clearance": 5e-4, "slider.mass": 0.1, "guide.friction": 0.2, "guide.restitution": 0.9}
     simulate(system, GeneralizedAlpha(0.3), **run, parameters=changes)
-    begin = time.perf_counter()
     simulate(slider_crank_translational().build(), GeneralizedAlpha(), **run)
-    assert time.perf_counter() - begin < 1.0  # 0.05 on an idle machine
     assert compilations() == kinds
     assert entries.functions_met() == functions
 

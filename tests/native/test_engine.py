@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 
 import casadi as ca
 import numpy as np
@@ -251,11 +250,12 @@ def test_ctrl_c_before_the_first_step_hands_over_the_start(contact, monkeypatch)
     assert np.array_equal(run.q.array[0], system.start.q)
 
 
-def test_python_is_asked_several_times_per_second():
-    times = [time.perf_counter()]
-    simulate(slider_rod(case=2).build(), GaussQP(), t_end=0.5, dt=1e-6, record=100,
-             progress=lambda *_: times.append(time.perf_counter()))  # fmt: skip
-    assert max(np.diff(times)) < 1.0
+def test_python_is_asked_every_few_thousand_steps():
+    """Which take hundredths of a second: Ctrl-C and a progress bar wait for no more."""
+    steps = [0]
+    simulate(slider_rod(case=2).build(), GaussQP(), t_end=0.1, dt=1e-6, record=100,
+             progress=lambda t, t_end, taken: steps.append(taken))  # fmt: skip
+    assert steps[-1] == 100_000 and max(np.diff(steps)) <= 16384
 
 
 def test_a_load_that_turns_nan_fails_with_its_name():
@@ -301,11 +301,8 @@ def test_nothing_is_compiled_for_other_numbers_or_mechanisms():
     changes = {"guide.clearance": 5e-4, "slider.mass": 0.1, "guide.friction": 0.2, "guide.restitution": 0.9}
     simulate(system, MoreauJean(), t_end=1e-3, dt=1e-5, parameters=changes)
     again = slider_crank_translational().build()
-    begin = time.perf_counter()
     simulate(again, MoreauJean(), t_end=2e-5, dt=1e-5)
-    seconds = time.perf_counter() - begin
     assert compilations() == before
-    assert seconds < 0.5  # 0.05 on an idle machine
 
 
 def test_a_new_mechanism_of_known_kinds_compiles_nothing():

@@ -7,7 +7,6 @@ flat positions it could branch into antiparallelograms; the motion in which all 
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -106,9 +105,7 @@ def test_event_driven_goes_over_flat_positions(n: int, order: str, rtol: float) 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 4])
 def test_moreau_jean_goes_over_flat_positions(n: int) -> None:
-    begin = time.perf_counter()
     coarse, fine = (simulate(n_four_bar(n), MoreauJean(), t_end=LAST, dt=dt) for dt in (1e-3, 5e-4))
-    assert time.perf_counter() - begin < 120.0  # fractions of a second once compiled; half an hour where steps crawl
     assert flat_positions(fine) >= 9
     assert energy_change(fine) < 1e-5
     assert energy_change(coarse) / energy_change(fine) == pytest.approx(4.0, rel=0.05)  # second order
