@@ -104,6 +104,11 @@ class Regressor:
         self.parameters = (*inertial, *self._friction_parameters(), *(self._load_parameter(name) for name in loads))
         self._inertial = len(inertial)
 
+    @property
+    def recipe(self) -> tuple[System, tuple[str, ...], dict[str, LinkFrame], tuple[str, ...], tuple[str, ...]]:
+        """What makes the same regressor in another process."""
+        return self.system, self.drives, self.frames, self.friction, self.loads
+
     # ------------------------------------------------------------------------------------------------------ parameters
 
     @property
