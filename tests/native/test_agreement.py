@@ -153,6 +153,7 @@ def agree(native, python, noise: float, growth: np.ndarray | float = 0.0) -> boo
     )
 
 
+@pytest.mark.sampled(3)  # each mechanism with three or four of the ten, and the next with others
 @pytest.mark.parametrize("dt", [1e-5, 2e-4])
 @pytest.mark.parametrize("stepper", STEPPERS.values(), ids=STEPPERS)
 @pytest.mark.parametrize("name", MODELS)
