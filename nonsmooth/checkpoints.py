@@ -76,13 +76,12 @@ class Checkpoint:
     Parameters
     ----------
     path
-        A file ``.nc``, which may hold the same call as it was cut short.
+        A file ``.nc``, which may hold the same call as it was cut short. Its `request`, if it has one, are the words
+        of the command line, with which `nonsmooth run --resume` repeats the call.
     every
         [s] between two writes.
     call
         What tells the call from others, as plain data; arguments that change no number are not among it.
-    request
-        The words of the command line, with which `nonsmooth run --resume` repeats it.
 
     Raises
     ------
@@ -90,11 +89,11 @@ class Checkpoint:
         If the file is no checkpoint, damaged, holds another call, or cannot be written.
     """
 
-    def __init__(self, path: Any, every: Any, call: Mapping[str, Any], request: str = "") -> None:
+    def __init__(self, path: Any, every: Any, call: Mapping[str, Any]) -> None:
         self.path = path_of(path, "checkpoint")
         if not (is_number(every) and every > 0.0):
             raise InputError(f"every must be a positive number of seconds between two checkpoints, got {shown(every)}.")
-        self.every, self.request = float(every), request
+        self.every, self.request = float(every), str(getattr(path, "request", ""))
         self.call: dict[str, Any] = json.loads(json.dumps(dict(call), default=str))
         self.runs: list[Tree] = []
         self.started, self.told = 0, False

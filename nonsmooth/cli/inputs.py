@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from nonsmooth.cli.files import check_file, is_file, stated_problem, system_of
 from nonsmooth.exceptions import InputError
-from nonsmooth.settings import is_number
+from nonsmooth.settings import is_number, shown
 
 if TYPE_CHECKING:
     from nonsmooth.declarative import Declaration
@@ -128,8 +128,13 @@ class Request:
         return self.t_end
 
     def written(self, what: str) -> Path | None:
-        """The output, figure or animation that a TOML file names."""
+        """The output, figure or animation that a TOML file names, in the working folder or below."""
         name = getattr(self.declaration.run, what) if self.declaration is not None else None
+        if name is not None and not Path(name).resolve().is_relative_to(Path.cwd().resolve()):
+            raise InputError(
+                f"{self.problem}: [run] {what} = {shown(name)} lies outside of the working folder; name a file within, "
+                f"or give --{what}, which may lie anywhere."
+            )
         return None if name is None else Path(name)
 
     def _settings(self, what: str, name: str | None) -> dict[str, Any]:

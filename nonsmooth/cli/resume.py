@@ -1,0 +1,111 @@
+"""Runs of the command line that go on from a checkpoint: `nonsmooth run --resume`."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nonsmooth.checkpoints import EVERY, stored
+from nonsmooth.cli.inputs import Request, check_writable
+from nonsmooth.exceptions import InputError
+
+__all__ = ["Asked", "Kept", "kept_by", "request_of"]
+
+#: files to be written, by their options
+OUTPUTS = ("output", "figure", "animation", "report")
+
+
+class Asked(os.PathLike[str]):
+    """The path of a checkpoint, with the words that asked for the run."""
+
+    def __init__(self, path: Path, request: str) -> None:
+        self.path, self.request = path, request
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+
+@dataclasses.dataclass(frozen=True)
+class Kept:
+    """Where a run of the command line is kept, and how often [s]."""
+
+    path: Asked
+    every: float
+
+
+def kept_by(
+    request: Request, files: Mapping[str, Path | None], checkpoint: Path | None, every: float | None
+) -> Kept | None:
+    """Where the run is to be kept, checked before it; None if nowhere.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written, or there is an interval and no file.
+    """
+    if checkpoint is None:
+        if every is not None:
+            raise InputError(f"--every {every:g} needs --checkpoint FILE.nc, the file to write so often.")
+        return None
+    check_writable("--checkpoint", checkpoint, (".nc",))
+    if files.get("output") is not None and os.path.realpath(checkpoint) == os.path.realpath(str(files["output"])):
+        raise InputError(f"--checkpoint and --output are both {checkpoint}: give two files.")
+    words = {one.name: getattr(request, one.name) for one in dataclasses.fields(Request) if one.name != "declaration"}
+    wanted = {name: None if path is None else str(path) for name, path in files.items()}
+    return Kept(Asked(checkpoint, json.dumps({"request": words, "files": wanted})), EVERY if every is None else every)
+
+
+def request_of(path: Path, given: Request, files: Mapping[str, Path | None]) -> tuple[Request, dict[str, Path | None]]:
+    """The words that asked for the run of a checkpoint, and those given now in their places.
+
+    A file from others names neither a program to run nor a file outside of the working folder to write.
+
+    Raises
+    ------
+    InputError
+        If the file is no checkpoint of a run of the command line, or names such.
+    """
+    _, _, words = stored(path)
+    try:
+        known = json.loads(words)
+        request = _request(known["request"])
+        wanted = {name: None if known["files"].get(name) is None else Path(known["files"][name]) for name in OUTPUTS}
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{path} was not written by `nonsmooth run`: go on with it by the call of simulate(..., checkpoint=...) "
+            "that wrote it."
+        ) from error
+    changes = {one.name: getattr(given, one.name) for one in dataclasses.fields(Request)}
+    usual = Request("", None, (), *[None] * 10)
+    changes = {name: value for name, value in changes.items() if value != getattr(usual, name)}
+    if "problem" not in changes and request.problem.endswith(".py"):
+        raise InputError(
+            f"{path} is a run of the Python file {request.problem}, which is run only where you name it: "
+            f"nonsmooth run {request.problem} --resume {path}."
+        )
+    for name, one in wanted.items():
+        outside = one is not None and not one.resolve().is_relative_to(Path.cwd().resolve())
+        if outside and files.get(name) is None:
+            raise InputError(
+                f"{path} asks for --{name} {one}, outside of the working folder: give --{name} again to have it there, "
+                "or elsewhere."
+            )
+    return dataclasses.replace(request, **changes), wanted | {name: one for name, one in files.items() if one}
+
+
+def _request(words: Mapping[str, Any]) -> Request:
+    """From plain data, each of the kind that options give."""
+    kinds: dict[str, Any] = {
+        "settings": (list, tuple), "check": bool, "max_steps": (int, type(None)), "problem": str, "usual": str,
+    }  # fmt: skip
+    numbers = {"t_end", "dt", "dt_min", "dt_max", "rtol", "atol", "accuracy", "max_seconds"}
+    for name, value in words.items():
+        kind = kinds.get(name, (int, float, type(None)) if name in numbers else (str, type(None)))
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} = {value!r}")
+    settings = tuple(str(word) for word in words["settings"])
+    return Request(**{**words, "settings": settings})
