@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 from nonsmooth.identification.base import BaseParameters, base_parameters, random_states
+from nonsmooth.identification.bee_colony import BeeColony, Colony, bee_colony
+from nonsmooth.identification.consistent import Verdict, body_verdict, is_consistent, least_eigenvalues
+from nonsmooth.identification.estimate import Estimate, Forecast, estimate, forecast
+from nonsmooth.identification.excite import Bounds, Excitation, Excite, criteria, excite
 from nonsmooth.identification.fourier import Fourier, FourierSignal
+from nonsmooth.identification.measurement import Measurement, simulated
 from nonsmooth.identification.parameters import LinkFrame, Parameter, pseudo_inertia
 from nonsmooth.identification.regressor import Regressor, regressor
 
 __all__ = [
     "BaseParameters",
+    "BeeColony",
+    "Bounds",
+    "Colony",
+    "Estimate",
+    "Excitation",
+    "Excite",
+    "Forecast",
     "Fourier",
     "FourierSignal",
     "LinkFrame",
+    "Measurement",
     "Parameter",
     "Regressor",
+    "Verdict",
     "base_parameters",
+    "bee_colony",
+    "body_verdict",
+    "criteria",
+    "estimate",
+    "excite",
+    "forecast",
+    "is_consistent",
+    "least_eigenvalues",
     "pseudo_inertia",
     "random_states",
     "regressor",
+    "simulated",
 ]

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from nonsmooth import (
-    Gravity,
     Ground,
     Model,
     PlanarBody,

@@ -1,0 +1,240 @@
+"""Measured motion and driving forces: reading, checking, filtering and differentiating."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.identification.fourier import Fourier
+from nonsmooth.identification.regressor import Regressor
+
+__all__ = ["Measurement", "simulated"]
+
+#: largest relative deviation of a sampling interval from their median
+UNEVEN = 1e-3
+#: magnitude of an angle [rad] from which on it is taken for degrees: seven turns
+TURNS = 44.0
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """Motion and forces of the drives at equidistant times.
+
+    Parameters
+    ----------
+    drives : names
+    t : (n,) [s]
+    q : (n, drives) [rad] or [m]
+    force : (n, drives) [N m] or [N]
+    v, a : (n, drives), optional
+        Velocities and accelerations; without them `filtered` differentiates.
+
+    Raises
+    ------
+    InputError
+        If times are not equidistant, values are missing, a signal is constant, too short, or probably in degrees.
+    """
+
+    drives: tuple[str, ...]
+    t: Array
+    q: Array
+    force: Array
+    v: Array | None = None
+    a: Array | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "t", np.asarray(self.t, dtype=float).ravel())
+        n, nd = len(self.t), len(self.drives)
+        for name in ("q", "force", "v", "a"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            table = np.asarray(value, dtype=float).reshape(len(value), -1)
+            if table.shape != (n, nd):
+                raise InputError(f"Measurement: {name} must be {n} rows of {nd} drive(s), got shape {table.shape}.")
+            object.__setattr__(self, name, table)
+        self._check_times()
+        self._check_signals()
+
+    def _check_times(self) -> None:
+        if len(self.t) < 20:
+            raise InputError(f"The measurement has {len(self.t)} sample(s); at least 20 are needed, measure longer.")
+        if not np.all(np.isfinite(self.t)):
+            raise InputError(f"The time of sample {int(np.argmin(np.isfinite(self.t)))} is not a number; repair it.")
+        steps = np.diff(self.t)
+        median = float(np.median(steps))
+        bad = np.flatnonzero(np.abs(steps - median) > UNEVEN * abs(median)) if median > 0 else np.array([0])
+        if bad.size:
+            k = int(bad[0])
+            raise InputError(
+                f"The times have a gap or are not equidistant: {self.t[k]:.9g} s is followed by {self.t[k + 1]:.9g} s, "
+                f"the other intervals are {median:.6g} s; cut the measurement there or resample it."
+            )
+
+    def _check_signals(self) -> None:
+        for what, table in (
+            ("coordinate", self.q),
+            ("force", self.force),
+            ("velocity", self.v),
+            ("acceleration", self.a),
+        ):
+            if table is None:
+                continue
+            for d, name in enumerate(self.drives):
+                column = table[:, d]
+                if not np.all(np.isfinite(column)):
+                    k = int(np.argmin(np.isfinite(column)))
+                    raise InputError(
+                        f'The {what} of "{name}" is not a number at t = {self.t[k]:.6g} s; cut or repair it there.'
+                    )
+                if np.ptp(column) == 0 and what in ("coordinate", "force"):
+                    raise InputError(
+                        f'The {what} of "{name}" is constant, {column[0]:.6g}; is its sensor connected? Drives that '
+                        "are held still tell nothing of their parameters."
+                    )
+
+    def check(self, Y: Regressor) -> None:
+        """Raise InputError unless it goes with the mechanism: drives, number of samples, units."""
+        if self.drives != Y.drives:
+            raise InputError(f"The measurement has the drives {', '.join(self.drives)}, not {', '.join(Y.drives)}.")
+        if self.force.size < 2 * len(Y.parameters):
+            raise InputError(
+                f"{self.force.size} measured forces are too few for {len(Y.parameters)} parameters; measure longer."
+            )
+        for d, unit in enumerate(Y.force_units):
+            largest = float(np.max(np.abs(self.q[:, d])))
+            if unit == "N m" and largest > TURNS:
+                raise InputError(
+                    f'The angle of "{self.drives[d]}" reaches {largest:.4g}, which looks like degrees; convert to rad.'
+                )
+        if self.v is not None:
+            self._check_rates(self.v)
+
+    def _check_rates(self, v: Array) -> None:
+        """Velocities against differences of the coordinates: their units may differ."""
+        slopes = np.gradient(self.q, self.t, axis=0)
+        for d, name in enumerate(self.drives):
+            ratio = float(np.linalg.norm(v[:, d]) / max(np.linalg.norm(slopes[:, d]), 1e-300))
+            if not 0.2 < ratio < 5.0:
+                raise InputError(
+                    f'The velocity of "{name}" is {ratio:.3g} times the derivative of its coordinate; check the units '
+                    "of both, rad and rad/s, or m and m/s."
+                )
+
+    # ------------------------------------------------------------------------------------------------------ processing
+
+    @classmethod
+    def from_csv(cls, path: str | os.PathLike[str], drives: Sequence[str]) -> Measurement:
+        """Read a CSV file with the columns ``t``, ``<drive>.q``, ``<drive>.force``, optional ``.v`` and ``.a``.
+
+        Raises
+        ------
+        InputError
+            If the file, a column or a number is missing.
+        """
+        try:
+            with Path(path).open(newline="", encoding="utf-8") as file:
+                rows = list(csv.reader(file))
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+        header = [word.strip() for word in rows[0]] if rows else []
+        wanted = ["t", *(f"{drive}.{what}" for drive in drives for what in ("q", "force"))]
+        for name in wanted:
+            if name not in header:
+                raise InputError(f'{path} has no column "{name}"; it has {", ".join(header) or "none"}.')
+        columns: dict[str, list[float]] = {name: [] for name in header}
+        for k, row in enumerate(rows[1:], start=2):
+            if len(row) != len(header):
+                raise InputError(f"{path}, line {k}: {len(row)} entries instead of {len(header)}.")
+            for name, word in zip(header, row, strict=True):
+                try:
+                    columns[name].append(float(word))
+                except ValueError:
+                    raise InputError(f'{path}, line {k}: "{word}" in column "{name}" is not a number.') from None
+
+        def table(what: str) -> Array | None:
+            found = [columns[f"{drive}.{what}"] for drive in drives if f"{drive}.{what}" in columns]
+            return np.array(found).T if len(found) == len(drives) else None
+
+        q, force = table("q"), table("force")
+        assert q is not None and force is not None
+        return cls(tuple(drives), np.array(columns["t"]), q, force, table("v"), table("a"))
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write such a file."""
+        tables = {"q": self.q, "force": self.force, "v": self.v, "a": self.a}
+        names = [f"{drive}.{what}" for what, one in tables.items() if one is not None for drive in self.drives]
+        data = np.column_stack([self.t, *(one for one in tables.values() if one is not None)])
+        np.savetxt(path, data, delimiter=",", header=",".join(["t", *names]), comments="", fmt="%.17g")
+
+    def filtered(self, cutoff: float, order: int = 4) -> Measurement:
+        """Coordinates and forces through a Butterworth filter forwards and backwards (no phase), then differences.
+
+        Velocities and accelerations are central differences of the filtered coordinates. Three periods of the cutoff
+        frequency are cut off at each end, where the filter has transients.
+
+        Parameters
+        ----------
+        cutoff : [Hz], below half the sampling frequency
+        order : of the filter, which acts twice
+
+        Raises
+        ------
+        InputError
+            If the cutoff is out of range, or too little is left.
+        """
+        from scipy.signal import butter, sosfiltfilt
+
+        dt = float(np.mean(np.diff(self.t)))
+        if not 0 < cutoff < 0.5 / dt:
+            raise InputError(f"cutoff must be between 0 and {0.5 / dt:.6g} Hz, half the sampling, got {cutoff!r}.")
+        edge = int(np.ceil(3.0 / (cutoff * dt)))
+        if len(self.t) < 2 * edge + 20:
+            raise InputError(
+                f"The measurement of {self.t[-1] - self.t[0]:.4g} s is too short for a cutoff of {cutoff:g} Hz, which "
+                f"needs {(2 * edge + 20) * dt:.4g} s; measure longer or raise it."
+            )
+        sections = butter(order, cutoff * 2 * dt, output="sos")
+        q, force = (sosfiltfilt(sections, one, axis=0) for one in (self.q, self.force))
+        v = np.gradient(q, dt, axis=0)
+        a = np.zeros_like(q)
+        a[1:-1] = (q[2:] - 2 * q[1:-1] + q[:-2]) / dt**2
+        inner = slice(edge, -edge)
+        return replace(self, t=self.t[inner], q=q[inner], force=force[inner], v=v[inner], a=a[inner])
+
+    @property
+    def states(self) -> tuple[Array, Array, Array]:
+        """Coordinates, velocities and accelerations.
+
+        Raises
+        ------
+        InputError
+            If velocities or accelerations are missing.
+        """
+        if self.v is None or self.a is None:
+            raise InputError("The measurement has no velocities and accelerations; call filtered(cutoff).")
+        return self.q, self.v, self.a
+
+
+def simulated(
+    Y: Regressor, motion: Fourier, *, noise: float, samples: int = 400, seed: int = 0, values: Array | None = None
+) -> Measurement:
+    """What a measurement of a motion gives: exact motion, and forces with white noise.
+
+    Parameters
+    ----------
+    noise : standard deviation, as a share of the largest force of each drive
+    values : of the parameters; those built where omitted
+    """
+    t = motion.times(samples)
+    force = Y.force(*motion.states(t), values)
+    random = np.random.default_rng(seed)
+    noisy = force + noise * np.max(np.abs(force), axis=0) * random.normal(size=force.shape)
+    return Measurement(Y.drives, t, *(motion(t), noisy), *motion.states(t)[1:])
