@@ -58,6 +58,9 @@ class Verdict:
         First time at which the two runs are a tenth of the clearance apart; infinite where they never are.
     signs : tuple of str
         What the run shows by itself: overlap, energy, rescued programs.
+    not_unique : int
+        Rows at which other contact forces would give the same motion (see `nonsmooth.trust.undetermined_forces`),
+        where the run was compared with a finer one.
     """
 
     kind: str
@@ -67,6 +70,7 @@ class Verdict:
     horizon: float = math.inf
     parted: float = math.inf
     signs: tuple[str, ...] = ()
+    not_unique: int = 0
 
     @classmethod
     def read(cls, plain: Mapping[str, Any]) -> Verdict:

@@ -3,5 +3,17 @@
 from nonsmooth.trust.automatic import automatic, checked
 from nonsmooth.trust.difference import Difference, Scale, difference, peak_forces, scale_of
 from nonsmooth.trust.ladder import Rung
+from nonsmooth.trust.uniqueness import Undetermined, undetermined_forces
 
-__all__ = ["Difference", "Rung", "Scale", "automatic", "checked", "difference", "peak_forces", "scale_of"]
+__all__ = [
+    "Difference",
+    "Rung",
+    "Scale",
+    "Undetermined",
+    "automatic",
+    "checked",
+    "difference",
+    "peak_forces",
+    "scale_of",
+    "undetermined_forces",
+]

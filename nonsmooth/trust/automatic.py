@@ -14,6 +14,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
@@ -26,6 +28,7 @@ from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trust.difference import Difference, Scale, difference, scale_of
 from nonsmooth.trust.ladder import Climb, Run, Rung, climb, finer, rungs
+from nonsmooth.trust.uniqueness import undetermined_forces
 
 __all__ = ["automatic", "checked"]
 
@@ -50,6 +53,12 @@ class _Judge:
     def difference(self, coarse: Trajectory, fine: Trajectory, until: float = math.inf) -> Difference:
         self.scale = scale_of(self.system, self.values, fine)
         return difference(coarse, fine, self.radii, self.scale, accuracy=self.accuracy, until=until)
+
+    def rests(self, run: Trajectory) -> bool:
+        """Whether it stays where it starts, as it does by the steppers' own rule wherever Coulomb's law allows it."""
+        assert self.scale is not None
+        way = float(np.max(np.ptp(run.q.array, axis=0))) * max(1.0, float(np.max(self.radii)))
+        return way <= self.accuracy * self.scale.length
 
     def verdict(
         self, coarse: Trajectory, fine: Trajectory, found: Difference, remedy: str, *, sensitive: bool
@@ -175,7 +184,7 @@ def _schemes(system: System) -> list[Any]:
 def _witnessed(run: Run, judge: _Judge, fine: Trajectory, verdict: Verdict) -> Verdict:
     """Whether a second method, itself converged, comes to the same motion: where friction is redundant it need not."""
     witness = _witness(judge.system, judge.values, fine)
-    if witness is None:
+    if witness is None or judge.rests(fine):
         return verdict
     length = float(fine.t[-1] - fine.t[0])
     runs = []
@@ -208,4 +217,12 @@ def _witness(system: System, values: Array, fine: Trajectory) -> Any:
 
 
 def _with(run: Trajectory, verdict: Verdict, how: Mapping[str, Any]) -> Trajectory:
+    undetermined = undetermined_forces(run)
+    if undetermined.text:
+        kind, text, rows = verdict.kind, verdict.text, int(np.count_nonzero(undetermined.forces))
+        apart = kind == "not accurate" and not verdict.signs and verdict.position <= how["accuracy"]
+        if apart and undetermined.normal.any():
+            kind = "methods disagree"
+            text = f"two runs give the same motion, but peak forces {_percent(verdict.force)} apart, as they may"
+        verdict = dataclasses.replace(verdict, kind=kind, text=f"{text}; {undetermined.text}", not_unique=rows)
     return dataclasses.replace(run, verdict=verdict, manifest={**run.manifest, "accuracy": dict(how)})

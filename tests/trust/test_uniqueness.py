@@ -1,0 +1,98 @@
+"""Which contact forces are determined by the motion, and what verdicts say of those that are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nonsmooth import (
+    EventDriven,
+    GaussQP,
+    GeneralizedAlpha,
+    Gravity,
+    Ground,
+    Landing,
+    Model,
+    MoreauJean,
+    PlanarBody,
+    PointPlane,
+    Rigid,
+    simulate,
+)
+from nonsmooth.trust import undetermined_forces
+from nonsmooth_problems import block_on_incline, slide_in_guide, slider_crank_revolute
+
+
+def table(feet: int, friction: float, push: float = 0.0) -> Model:
+    """A plate of 1 kg on so many feet in a row, pushed aside with so many N."""
+    model = Model([Ground(), PlanarBody("plate", mass=1.0, inertia=0.1, position=(0.0, 0.1))])
+    for k in range(feet):
+        law = Rigid(restitution=0.0, friction=friction)
+        at = (-0.5 + k / (feet - 1), -0.1)
+        model.add(PointPlane(f"foot{k}", "ground", "plate", at_b=at, contact=law))
+    model.add(Gravity(acceleration=(push, -9.81)))
+    return model
+
+
+STEPPERS = pytest.mark.parametrize(
+    ("stepper", "dt"),
+    [(MoreauJean(), 1e-3), (GaussQP(), 1e-3), (GaussQP(), Landing(1e-6, 1e-3)), (GeneralizedAlpha(), 1e-3)],
+    ids=["MoreauJean", "GaussQP", "GaussQP landing", "GeneralizedAlpha"],
+)
+
+
+@STEPPERS
+@pytest.mark.parametrize(
+    ("feet", "friction", "push", "forces", "normal"),
+    [
+        (2, 0.0, 0.0, 0, 0),  # two equations, two forces
+        (3, 0.0, 0.0, 1, 1),  # a table with a foot too many
+        (2, 0.5, 0.0, 1, 0),  # its feet may pull against each other
+        (3, 0.5, 0.0, 3, 1),  # six forces, three equations
+        (2, 0.5, 9.0, 0, 0),  # it slides: friction follows from the slip
+        (3, 0.5, 9.0, 1, 1),
+    ],
+)
+def test_feet_of_a_table(stepper, dt, feet, friction, push, forces, normal):
+    """Forces minus equations of balance, whichever of the possible forces the stepper has chosen."""
+    run = simulate(table(feet, friction, push).build(), stepper, t_end=0.01, dt=dt)
+    found = undetermined_forces(run)
+    assert np.all(found.forces[1:] == forces) and np.all(found.normal[1:] == normal)
+    assert bool(found.text) == (forces > 0)
+
+
+def test_cones_limit_what_forces_can_be():
+    """Pushed as hard as friction can bear, both feet bear all they can: nothing is left to choose."""
+    run = simulate(table(2, 0.5, 0.5 * 9.81 * (1 - 1e-13)).build(), GaussQP(), t_end=0.005, dt=1e-3)
+    assert np.max(np.abs(run.v.array)) < 1e-12  # it sticks
+    assert not undetermined_forces(run).forces.any()
+
+
+def test_a_block_that_stops():
+    """Sliding down its corners' friction is known, at rest it is not."""
+    run = simulate(block_on_incline().build(), EventDriven(), t_end=1.0)
+    found, sliding = undetermined_forces(run), np.abs(run.v["block.x"]) > 1e-3
+    assert not found.forces[sliding].any() and not found.normal.any()
+    assert np.all(found.forces[-10:] == 1)
+    assert run.verdict.kind == "accurate" and run.verdict.not_unique == np.count_nonzero(found.forces)
+    assert "friction of contacts that stick is not unique" in run.verdict.text
+
+
+def test_one_contact_at_a_time_is_determined():
+    assert not undetermined_forces(simulate(slider_crank_revolute().build(), EventDriven(), t_end=0.006)).forces.any()
+
+
+def test_in_space_too():
+    """A prism that slides in a guide on more corners than it needs."""
+    found = undetermined_forces(simulate(slide_in_guide().build(), MoreauJean(), t_end=0.02, dt=1e-3))
+    assert np.all(found.normal[1:] > 0)
+
+
+@STEPPERS
+def test_forces_that_may_differ_are_no_error(stepper, dt):
+    """Where a finer run shares the load of five feet otherwise, both are right: no verdict calls that inaccurate."""
+    run = simulate(table(5, 0.5, 3.0).build(), stepper, t_end=0.02, dt=dt, check=True)
+    alike = run.verdict.force <= 1e-2
+    assert run.verdict.position <= 1e-10
+    assert run.verdict.kind == ("accurate" if alike else "methods disagree")
+    assert run.verdict.not_unique == 20 and "share their load is not unique in 20 of 20 steps" in run.verdict.text
