@@ -350,8 +350,11 @@ def _(x, y):
 
 
 def inverse(A):
-    """Of a block, by cofactors."""
-    return np.linalg.inv(A).view(Value)
+    """Of a block, by cofactors; not finite where it is singular."""
+    try:
+        return np.linalg.inv(A).view(Value)
+    except np.linalg.LinAlgError:
+        return np.full_like(A, np.nan)
 
 
 @function(inverse)

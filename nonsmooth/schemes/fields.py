@@ -109,6 +109,7 @@ class Joint(Bond):
     along_b = Directions("-, m")
     rate_start = Rows("m/s, rad/s", "explicit rate at the start of the step")
     P_a = Rows("N s", "impulses along these")
+    P_a_before = Rows("N s", "those of the step before")
     P_near = Rows("N s", "impulses at the end that the pass before found")
     answer = Rows("N s", "share of P that answers an impact")
     # of joints closed in the middle of the step
@@ -212,6 +213,7 @@ class System:
     certified = Number("-", "residual that a step may have", constant=True)
     noise = Number("(kg)^.5 m/s", "round-off of velocities of joints, times a step", constant=True)
     ridge = Number("1/kg", "on the diagonal of joints whose rows are redundant, else 0", constant=True)
+    proximal = Number("-", "share of the diagonal of contacts that keeps them near impulses known, 0 at first")
     midpoint = Count("-", "1: joints closed in the middle of the step", constant=True)
     varying = Count("-", "1: forces depend on the motion", constant=True)
     residual = Number("-", "of momentum and of rates of joints")
@@ -222,6 +224,7 @@ class System:
     solves = Count("-", "programs of the run")
     rounds = Count("-", "of Newton's method in these")
     steps = Count("-", "rows that are written")
+    ground = Link(to="Body")
     bodies = Many(to="Body", note="without the ground")
     contacts = Many(to="Contact", note="in the order of elimination, as joints, which come first")
     joints = Many(to="Joint")

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
@@ -29,7 +28,8 @@ from nonsmooth.schemes.kinds import Kind, Kinds
 
 __all__ = ["Layout", "NotCompiled"]
 
-Integers = NDArray[np.intp]
+#: of two bodies in space, relative to each other
+MOTIONS = 6
 #: schemas of which there may be none
 OPTIONAL = ("Joint", "Contact", "Coupling", "Group", "Load", "Reaction", "Slot", "Place", "Share", "Meeting")
 
@@ -61,6 +61,7 @@ class Layout:
     ----------
     shape : of the records
     contacts, joints : (contacts,) and (rows of joints,) places among the records, in the order of the model
+    redundant : whether an element has more rows of contacts than two bodies have relative motions
     """
 
     def __init__(self, system: System, *, rough: bool) -> None:
@@ -69,7 +70,7 @@ class Layout:
         self._joints = [e for e in system.elements if isinstance(e, Joint)]
         self._contacts = [e for e in system.elements if isinstance(e, Contact)]
         self.shape = Shape(system.dimension, system.dimension if rough or self._joints else 1)
-        self.rough = rough
+        self.redundant = any(len(e.gap_labels) * self.shape.rows > MOTIONS for e in self._contacts)
         self.index = {name: i for i, name in enumerate(system.parameters)}
         for name in ("System", *OPTIONAL):
             self.content.of[name] = []
@@ -78,7 +79,7 @@ class Layout:
         self._ground = ground
         self._body = {e.name: ground for e in system.elements if isinstance(e, Ground)}
         self._body |= {e.name: record for e, record in zip(self.bodies, bodies, strict=True)}
-        self.whole["bodies"] = bodies
+        self.whole |= {"ground": ground, "bodies": bodies}
         self.groups: list[_Group] = []
         self._bonds()
         try:

@@ -40,14 +40,18 @@ from nonsmooth.schemes.mechanism import (
     zero_rate,
 )
 from nonsmooth.schemes.motion import moved
-from nonsmooth.schemes.program import TINY, answer_of_joints, couple, linearise_contact, solve, weigh
+from nonsmooth.schemes.program import TINY, answer_of_joints, couple, linearise_contact, solve, stay_near, weigh
 
 #: passes of a step
 PASSES = 50
+#: what is not below is no number
+INFINITE = 1e300
 #: change of the velocity from pass to pass, as a share of its size, that ends them
 CONVERGED = 1e-14
 #: and that may end them where they no longer reduce it
 ACCEPTABLE = 1e-11
+#: share of its diagonal that keeps a program, whose contacts are redundant, near the impulses of the pass before
+PROXIMAL = 1e-9
 #: an impulse of at most so many times that of the step before is that of a contact that lasts, not of an impact
 LASTING = 2.0
 
@@ -85,7 +89,7 @@ def guess(system):
         body.u = body.v + share * body.gained
         body.push = body.hold = zeros_like(body.push)
     for joint in system.joints:
-        joint.P_near = zeros_like(joint.P)
+        joint.P_near, joint.P_a_before = zeros_like(joint.P), joint.P_a
         rattle.hold(joint, joint.P_a)
     for contact in system.contacts:
         if contact.on:
@@ -119,6 +123,9 @@ def pose(system):
             if len(system.joints):
                 couple(contact)
             contact.b0 = rates_after(contact) + contact.shift
+            if system.proximal > 0.0:
+                weigh(contact)
+                stay_near(contact, system.proximal)
             linearise_contact(contact)
 
 
@@ -176,14 +183,14 @@ def one_pass(system):
 @kernel
 def iterate(system):
     """Passes until u no longer changes; whether it does not."""
-    before = 1e300
-    for _ in range(PASSES):
+    before = 0.0
+    for k in range(PASSES):
         solved, change = one_pass(system)
-        if not solved:
+        if not (solved and change + system.size < INFINITE):
             return False
-        if change <= CONVERGED or (change >= before and change <= ACCEPTABLE):
-            return True
         if not (system.varying or len(system.joints)):
+            return True
+        if change <= CONVERGED or (k > 0 and change >= before and change <= ACCEPTABLE):
             return True
         before = change
     return False
@@ -284,6 +291,8 @@ def keep(system):
 def commit(system):
     """The step is done: its end is the start of the next one."""
     strike(system)
+    if system.ridge > 0.0:
+        rattle.least(system)
     for body in system.bodies:
         body.gained = body.v_next - body.v
         body.start = body.q
@@ -302,12 +311,35 @@ def commit(system):
 
 
 @piece
-def step(system):
-    """One step of length dt; it is not committed where it was not solved or is not certified."""
+def attempt(system):
+    """A step of length dt; whether it is certified."""
     look(system)
     guess(system)
-    if not iterate(system) or not judge(system):
-        return UNCERTAIN
+    return iterate(system) and judge(system)
+
+
+@kernel
+def give_up(system):
+    """As before the attempt."""
+    for contact in system.contacts:
+        contact.P, contact.on = contact.P_before, 0
+    for joint in system.joints:
+        joint.P_a = joint.P_a_before
+    system.ground.v_next = zeros_like(system.ground.v_next)  # which what is not finite would change
+
+
+@kernel
+def step(system):
+    """One step; it is not committed where it is not certified, also not near the impulses of the pass before."""
+    if not attempt(system):
+        give_up(system)
+        if system.proximal > 0.0 or not len(system.contacts):
+            return UNCERTAIN
+        system.proximal = PROXIMAL
+        if not attempt(system):
+            give_up(system)
+            system.proximal = 0.0
+            return UNCERTAIN
     commit(system)
     return DONE
 
@@ -331,8 +363,6 @@ def run(system, steps):
         system.dt = system.t_next - system.t
         status = step(system)
         if status != DONE:
-            for contact in system.contacts:
-                contact.P = contact.P_before
             return status
     return DONE
 

@@ -50,6 +50,14 @@ def couple(bond):
             coupling.W = W
 
 
+@kernel
+def stay_near(contact, share):
+    """Among impulses that act alike those near the ones that it has: a step of the proximal point method."""
+    ridge = share * contact.W[0][0]
+    contact.W = contact.W + ridge * identity(contact.P)
+    contact.b0 = contact.b0 - ridge * contact.P
+
+
 # ---- its linearisation
 
 
@@ -162,6 +170,15 @@ def answer_of_joints(system):
         substitute_joints(system)
         for joint in system.joints:
             joint.y = joint.b0 - joint.y
+
+
+@piece
+def no_motion(system):
+    """Of the impulses y of joints the part that moves nothing: twice ridge (K + ridge)^-1 leaves it alone."""
+    for _ in range(2):
+        for joint in system.joints:
+            joint.y = system.ridge * joint.y
+        substitute_joints(system)
 
 
 # ---- its solution

@@ -8,7 +8,7 @@ from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import weighed
 from nonsmooth.schemes.mechanism import evaluate_all, joint_error, rates_after, rates_of_way, stand
 from nonsmooth.schemes.motion import force_of, placed, torque_of
-from nonsmooth.schemes.program import answer_of_joints, factor_joints
+from nonsmooth.schemes.program import answer_of_joints, factor_joints, no_motion
 
 
 @kernel
@@ -52,6 +52,32 @@ def error(system):
     for joint in system.joints:
         worst = max(worst, joint_error(system, joint, -joint.rate))
     return worst
+
+
+@kernel
+def exchange(joint):
+    """Directions at the end of the step with those at its start."""
+    a, b = joint.a.along, joint.b.along
+    joint.a.along, joint.b.along = joint.along_a, joint.along_b
+    joint.along_a, joint.along_b = a, b
+
+
+@piece
+def least(system):
+    """Impulses at both ends as the least ones that act alike, where rows are redundant."""
+    for joint in system.joints:
+        joint.y = joint.P
+    no_motion(system)
+    for joint in system.joints:
+        joint.P = joint.P - joint.y
+        exchange(joint)
+    factor_joints(system)
+    for joint in system.joints:
+        joint.y = joint.P_a
+    no_motion(system)
+    for joint in system.joints:
+        joint.P_a = joint.P_a - joint.y
+        exchange(joint)
 
 
 @kernel

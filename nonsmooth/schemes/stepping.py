@@ -31,8 +31,8 @@ ROOM, MOST = 2**23, 2**14
 #: on the diagonal of joints with redundant rows, as a share of the largest entry
 RIDGE = 1e-9
 
-#: as in `mechanism`, which is compiled
-UNCERTAIN = 1
+#: as in `mechanism` and `moreau_jean`, which are compiled
+UNCERTAIN, PROXIMAL = 1, 1e-9
 
 _layouts: weakref.WeakKeyDictionary[System, dict[bool, Layout]] = weakref.WeakKeyDictionary()
 
@@ -49,6 +49,8 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
         return f"the solver {stepper.solver} was asked for"
     if stepper.projection is not None:
         return f'projection="{stepper.projection}" has no compiled loop in space'
+    if stepper.joints == "midpoint" and system.redundant:
+        return 'joints="midpoint" with redundant rows has no compiled loop'
     for e in system.elements:
         if isinstance(e, Contact) and getattr(e.contact, "impact", "newton") != "newton":
             return f'the contact "{e.name}" has another impact law than Newton\'s'
@@ -105,6 +107,7 @@ class CompiledSteps:
         self._set(stepper, values, t_end)
         self._at: State | None = None
         self._chunk = 64
+        self._begin, self._run = self._entry("begin"), self._entry("run", 1)  # compiled before the clock runs
 
     def _set(self, stepper: MoreauJean, values: Array, t_end: float) -> None:
         system, m, start = self.system, self.mechanism, self.system.start
@@ -126,14 +129,14 @@ class CompiledSteps:
             self._put(state, origin)
         self._whole["steps"] = 0
         clock = time.perf_counter()
-        status = self._entry("run", 1)(self.memory.address("System"), min(self._chunk, self.rows))
+        status = self._run(self.memory.address("System"), min(self._chunk, self.rows))
         seconds, done = time.perf_counter() - clock, int(self._whole["steps"][0])
         if seconds < CHUNK / 2:
             self._chunk = min(2 * self._chunk, self.rows)
         elif seconds > CHUNK:
             self._chunk = max(1, int(done * CHUNK / seconds))
         self._at = end = self._state(state) if done else state
-        times, rows, scalars = self._tables(done)
+        times, rows, scalars = self._tables(done) if done else ([], np.zeros((0, 0)), [])
         return Taken(times, rows, scalars, end, status != UNCERTAIN)
 
     @property
@@ -149,7 +152,8 @@ class CompiledSteps:
     def _put(self, state: State, origin: float) -> None:
         """A state into the memory, with what it remembers."""
         layout, memory, known, whole = self.layout, self.memory, state.stepper_memory, self._whole
-        whole["t"], whole["origin"], whole["last_dt"] = state.t, origin, self.control.dt
+        whole["t"], whole["origin"] = state.t, origin
+        whole["last_dt"] = known["last_dt"][0] if "last_dt" in known else self.control.dt
         layout.put(memory, "q", state.q)
         layout.put(memory, "v", state.v)
         contact, tangents = memory.of["Contact"], self.mechanism.tangents
@@ -160,16 +164,17 @@ class CompiledSteps:
         if layout.shape.rows > 1:
             contact["P"][layout.contacts, 1:] = known["P_T"].reshape(-1, tangents)
         memory.of["Body"]["gained"] = 0.0
-        self._entry("begin")(memory.address("System"))
+        self._begin(memory.address("System"))
         if "v_gained" in known:
             layout.put(memory, "gained", known["v_gained"])
             contact["on"][layout.contacts] = known["closed"]
             contact["u"][layout.contacts] = known["rates"].reshape(-1, layout.shape.rows)
             self._put_joints("P_a", known["P_g_start"])
+            whole["proximal"] = known["proximal"][0]
         else:
             contact["on"], memory.of["Joint"]["P_a"] = 0, 0.0
+            whole["proximal"] = PROXIMAL if layout.redundant else 0.0
         if self.midpoint:
-            whole["last_dt"] = known["last_dt"][0]
             self._put_joints("left", known["g_rates"])
             self._put_joints("bend_before", known["g_bends"])
 
@@ -180,13 +185,13 @@ class CompiledSteps:
         found = {
             "P_N": contact["P"][:, 0].copy(), "P_T": np.zeros(self.system.nt), "rates": contact["u"].ravel(),
             "closed": contact["on"].astype(float), "v_gained": layout.packed(memory, "gained").ravel(),
-            "P_g_start": self._of_joints("P_a"),
+            "P_g_start": self._of_joints("P_a"), "last_dt": self._whole["last_dt"].copy(),
+            "proximal": self._whole["proximal"].copy(),
         }  # fmt: skip
         if layout.shape.rows > 1:
             found["P_T"] = contact["P"][:, 1:].ravel()
         if self.midpoint:
             found |= {"g_rates": self._of_joints("left"), "g_bends": self._of_joints("bend_before")}
-            found["last_dt"] = self._whole["last_dt"].copy()
         q, v = (layout.packed(memory, name).ravel() for name in ("q", "v"))
         return State(t, q, v, before.law_memory, {**before.stepper_memory, **found})
 
