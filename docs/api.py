@@ -1,14 +1,18 @@
-"""Writes docs/api.md, every public name under its part of the package: ``python docs/api.py``."""
+"""Writes docs/api.md, a table of the public names of each part of the package: ``python docs/api.py``."""
 
 from __future__ import annotations
 
-import importlib
-import inspect
 from pathlib import Path
 
 import nonsmooth
 from nonsmooth import diagnostics, laws, plots, report, studies
 
+HEAD = """\
+# API
+
+All public names, by what they are for; each leads to a page with types, units, equations and examples. Names without a
+module are imported from `nonsmooth`, the others as their headings say. This page is written by `python docs/api.py`.
+"""
 #: heading, what stands below it, module of the names, names
 PARTS = {
     "Models": ("Description of the mechanism.", "model declarative"),
@@ -21,18 +25,11 @@ PARTS = {
 }
 
 
-def directive(module: str, name: str) -> str:
-    """How Sphinx documents one name."""
-    value = getattr(importlib.import_module(module), name)
-    kind = "autoclass" if inspect.isclass(value) else "autofunction"
-    members = "   :members:\n" if kind == "autoclass" else ""
-    if name == "Trajectory":  # some of its methods stand in a part of their own
-        members += "   :inherited-members:\n"
-    return f".. {kind}:: {module}.{name}\n" + members
-
-
-def section(heading: str, sentence: str, entries: list[str]) -> str:
-    return f"## {heading}\n\n{sentence}\n\n```{{eval-rst}}\n{''.join(entries)}```\n"
+def section(heading: str, sentence: str, module: str, names: list[str]) -> str:
+    """A table of names, each of which leads to a page of its own, which Sphinx writes."""
+    rows = "".join(f"   {name}\n" for name in names)
+    table = f".. currentmodule:: {module}\n\n.. autosummary::\n   :toctree: api\n   :nosignatures:\n\n{rows}"
+    return f"## {heading}\n\n{sentence}\n\n```{{eval-rst}}\n{table}```\n"
 
 
 def page() -> str:
@@ -40,20 +37,18 @@ def page() -> str:
     of_part: dict[str, list[str]] = {}
     for part, names in nonsmooth._NAMES_OF.items():
         of_part.setdefault(part.split(".")[0], []).extend(names)
-    sections = ["# API\n\nAll public names. This page is written by `python docs/api.py`.\n"]
+    sections = [HEAD]
     for heading, (sentence, parts) in PARTS.items():
         names = [name for part in parts.split() for name in of_part.pop(part, [])]
-        sections.append(section(heading, sentence, [directive("nonsmooth", name) for name in sorted(names)]))
+        sections.append(section(heading, sentence, "nonsmooth", sorted(names)))
     if of_part:
         raise SystemExit(f"docs/api.py: say in PARTS where {', '.join(of_part)} belongs")
     every = sorted({laws.by_name(name).__name__ for kind in ("normal", "friction") for name in laws.names(kind)})
-    sections.append(section("Compliant laws", "From `nonsmooth.laws`; see [laws.md](laws.md).",
-                            [directive("nonsmooth.laws", name) for name in every]))  # fmt: skip
+    sections.append(section("Compliant laws", "See [laws.md](laws.md).", "nonsmooth.laws", every))
     for module in (diagnostics, studies, plots, report):
         name = module.__name__.rpartition(".")[2]
         first = (module.__doc__ or "").strip().splitlines()[0]
-        entries = [directive(module.__name__, each) for each in sorted(module.__all__)]
-        sections.append(section(name.capitalize(), f"From `{module.__name__}`. {first}", entries))
+        sections.append(section(name.capitalize(), first, module.__name__, sorted(module.__all__)))
     return "\n".join(sections)
 
 

@@ -3,9 +3,12 @@
 Notebooks are executed; ``-D nb_execution_mode=off`` leaves that out.
 """
 
-import re
+import sys
+from pathlib import Path
 
 from nonsmooth import __version__
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # where `rendering` lies
 
 project = "nonsmooth"
 copyright = "The nonsmooth authors, BSD-3-Clause"
@@ -13,8 +16,9 @@ version = release = __version__
 
 root_doc = "docs/index"
 include_patterns = ["docs/**", "notebooks/**", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
-exclude_patterns = ["**/.ipynb_checkpoints"]
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["**/.ipynb_checkpoints", "docs/_templates"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "rendering"]
+templates_path = [str(Path(__file__).resolve().parent / "_templates")]
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
@@ -25,7 +29,11 @@ nb_execution_raise_on_error = True
 nb_merge_streams = True
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"
+autodoc_typehints = "signature"
+autosummary_generate = True  # a page for each name of api.md, in docs/api
+maximum_signature_line_length = 90
+default_role = "py:obj"  # names in single backticks lead to their pages, others stay as they are
+html_math_renderer = "mathml"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 
@@ -33,20 +41,3 @@ html_theme = "furo"
 html_title = f"nonsmooth {version}"
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
-
-
-def escape_magnitudes(app, what, name, obj, options, lines):
-    """Docstrings write |v| for a magnitude; outside of literals, Sphinx would take it for a substitution."""
-    for i, line in enumerate(lines):
-        parts = re.split(r"(``.*?``|`.*?`)", line)
-        lines[i] = "".join(part if part.startswith("`") else part.replace("|", r"\|") for part in parts)
-
-
-def end_examples(app, name, source):
-    """A doctest ends with an empty line, which a page need not show."""
-    source[0] = re.sub(r"\n\n```(?=\n)", "\n```", source[0])
-
-
-def setup(app):
-    app.connect("source-read", end_examples)
-    app.connect("autodoc-process-docstring", escape_magnitudes)

@@ -87,6 +87,9 @@ def test_every_problem_has_a_figure() -> None:
     drawn = {path.stem for path in (DOCS / "figures" / "gallery").glob("*.png")}
     assert drawn == set(gallery.builtin()), "run `python docs/gallery.py NAME`; delete what is of no problem"
     assert set(gallery.RUNS) <= set(gallery.builtin())
+    assert {path.stem for path in gallery.SKETCHES.glob("*.png")} == set(gallery.builtin())
+    assert {path.stem for path in gallery.ANIMATIONS.glob("*.gif")} == set(gallery.ANIMATED) <= set(gallery.builtin())
+    assert all(path.stat().st_size <= 300_000 for path in gallery.ANIMATIONS.glob("*.gif"))
 
 
 @pytest.mark.parametrize("path", sorted(DOCS.rglob("*.png")), ids=lambda path: path.stem)
@@ -168,5 +171,30 @@ def test_the_commands_of_the_short_answers_run(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
             assert main(words[1:]) == 0, f"{line}: {capsys.readouterr().err}"
-        files = [word for word in words if re.fullmatch(r"\w+\.(nc|png|gif|html|py|toml)", word)]
+        files = [word for word in words if re.fullmatch(r"\w+\.(nc|png|pdf|csv|gif|html|py|toml)", word)]
         assert [file for file in files if not (tmp_path / file).is_file()] == []
+
+
+#: what a stranger asks, and where the answer stands
+QUESTIONS = {
+    "own mechanism": "model-my-own-mechanism",
+    "clearance sweep": "sweep-a-clearance",
+    "export to CSV": "export-a-run-as-a-table-or-as-csv",
+    "plot again": "plot-a-saved-run-again",
+    "choose a tolerance": "choose-the-tolerance-of-a-clearance",
+    "restart": "continue-a-run-or-restart-it",
+    "compare with measurements": "compare-a-run-with-measurements",
+    "cite": "cite-what-i-used",
+    "joint in space": "model-a-joint-with-clearance-in-space",
+    "add a law": "add-a-contact-law-of-my-own",
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_questions_are_answered_one_click_from_the_index(question: str) -> None:
+    """With a command, which the test above runs, or a script, which is run as a doctest."""
+    place = QUESTIONS[question]
+    assert f"how_do_i.md#{place}" in links((DOCS / "index.md").read_text(encoding="utf-8"))
+    sections = re.split(r"^## (.*)$", (DOCS / "how_do_i.md").read_text(encoding="utf-8"), flags=re.M)
+    answers = {anchor(heading): text for heading, text in zip(sections[1::2], sections[2::2], strict=True)}
+    assert re.search(r"^```sh\nnonsmooth |^>>> ", answers[place], re.M)

@@ -176,7 +176,7 @@ def _slip_at(point: ca.SX, tangent: ca.SX, a: PlanarPlacement, b: PlanarPlacemen
 
 @dataclass(frozen=True, eq=False)
 class PointPlane(FreeContact):
-    """A point of body b above a straight wall of body a: ``g_N = n . (r_point - r_wall)``.
+    """A point of body b above a straight wall of body a: ``g_N = n^T (r_point - r_wall)``.
 
     In space, where the normal is given, the wall is a plane.
 
@@ -245,7 +245,7 @@ class PointPlane(FreeContact):
 
 @dataclass(frozen=True, eq=False)
 class CirclePlane(FreeContact):
-    """A circle of body b above a straight wall of body a: ``g_N = n . (r_centre - r_wall) - radius``.
+    """A circle of body b above a straight wall of body a: ``g_N = n^T (r_centre - r_wall) - radius``.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ class _OnPlane(FreeContact):
 
 @dataclass(frozen=True, eq=False)
 class SpherePlane(_OnPlane):
-    """A sphere of body b above a plane of body a: ``g_N = n . (r_centre - r_plane) - radius``.
+    """A sphere of body b above a plane of body a: ``g_N = n^T (r_centre - r_plane) - radius``.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class SphereSphere(FreeContact):
 
 @dataclass(frozen=True, eq=False)
 class BoxPlane(_OnPlane):
-    """The eight corners of a box of body b above a plane of body a: ``g_N = n . (r_corner - r_plane)``.
+    """The eight corners of a box of body b above a plane of body a: ``g_N = n^T (r_corner - r_plane)``.
 
     A corner's label says on which side it lies along the body's x, y and z axis, as ``low_low_high``. Of a box that
     rests on a face four gaps are closed: its weight is known, its distribution among them is not unique.

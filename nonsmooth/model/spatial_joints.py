@@ -97,7 +97,7 @@ class PointInPlane(_Pointed):
 
 @dataclass(frozen=True, eq=False)
 class Distance(_Pointed):
-    """Rod without mass between two points: ``(d . d - L^2) / (2 L) = 0`` (1 row, [m]); its elongation is reported.
+    """Rod without mass between two points: ``(d^T d - L^2) / (2 L) = 0`` (1 row, [m]); its elongation is reported.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class Distance(_Pointed):
 
 @dataclass(frozen=True, eq=False)
 class PerpendicularAxes(Joint):
-    """An axis of b stays perpendicular to one of a: the sine of the deviation, ``n_a . n_b = 0`` (1 row, [rad]).
+    """An axis of b stays perpendicular to one of a: the sine of the deviation, ``n_a^T n_b = 0`` (1 row, [rad]).
 
     Parameters
     ----------
