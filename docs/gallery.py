@@ -17,7 +17,12 @@ from nonsmooth.registry import Problem, find_problems
 
 HERE = Path(__file__).resolve().parent
 FIGURES = HERE / "figures" / "gallery"
+SKETCHES, ANIMATIONS = HERE / "figures" / "sketches", HERE / "figures" / "animations"
 LARGEST = 60_000  # bytes of a figure
+LARGEST_SKETCH = 20_000  # which are all at the head of the page
+#: animated problems; width [pixel], colours, and every how many of the pictures of an animation stay
+ANIMATED = ("cam-follower", "four-bar", "slider-crank-revolute", "spatial-slider-crank")
+WIDTH, COLOURS, EVERY = 320, 32, 3
 
 OTHERWISE = "--stepper gauss-qp --dt-min 1e-6 --dt-max 1e-3 --t-end 0.05"
 EVENTS = "--stepper event-driven --rtol 1e-7 --atol 1e-9 --dt-min 1e-5 --dt-max 5e-3"
@@ -68,29 +73,45 @@ def page() -> str:
     folded = runpy.run_path(str(HERE / "command_line.py"))["folded"]
     parts = [
         "# Problem gallery\n\n"
-        "Every ready problem with a short run. `nonsmooth describe NAME` shows the origin of each number of a\n"
-        "problem, and [command_line.md](command_line.md) describes all commands. A dashed line is the exact\n"
-        "solution, if there is one; ticks at the bottom of a panel are impacts. `python docs/gallery.py` writes\n"
-        "this page and its figures.\n"
+        "Every ready problem with a drawing and a short run. `nonsmooth describe NAME` shows the origin of each\n"
+        "number of a problem, and [command_line.md](command_line.md) describes all commands. A dashed line is the\n"
+        "exact solution, if there is one; ticks at the bottom of a panel are impacts, bars many of them in quick\n"
+        "succession. `nonsmooth report` shows any run in motion ([report.md](report.md)).\n"
+        "`python docs/gallery.py` writes this page and its figures.\n",
+        "\n".join(f"[![{name}](figures/sketches/{name}.png)](#{name})" for name in builtin()) + "\n",
     ]
     for name, one in builtin().items():
         source = "" if one.source.startswith(("Textbook", "A benchmark")) else f"\nSource: {one.source}.\n"
         parts.append(
-            f"## {name}\n\n{one.summary}\n{source}\n```sh\n{folded(f'{command(name)} --figure {name}.png')}\n```\n\n"
+            f"## {name}\n\n{one.summary}\n{source}\n"
+            f"![drawing of {name}](figures/sketches/{name}.png)\n{_animated(name)}\n"
+            f"```sh\n{folded(f'{command(name)} --figure {name}.png')}\n```\n\n"
             f"![{', '.join(panel[0].lower() for panel in one.panels)} over time](figures/gallery/{name}.png)\n"
         )
     return "\n".join(parts)
 
 
+def _animated(name: str) -> str:
+    return f"![{name} in motion, clearances magnified](figures/animations/{name}.gif)\n" if name in ANIMATED else ""
+
+
 def draw(name: str) -> Path:
-    """Run the command of a problem, and keep its figure in few colours and few pixels."""
+    """Draw a problem, run its command, and keep its figures in few colours and few pixels."""
+    for folder_of in (FIGURES, SKETCHES, ANIMATIONS):
+        folder_of.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        figure = Path(folder) / "figure.png"
+        figure, drawing, film = (Path(folder) / one for one in ("figure.png", "sketch.png", "film.gif"))
+        animation = ["--animation", str(film)] if name in ANIMATED else []
         with contextlib.redirect_stdout(io.StringIO()):
-            code = main([*command(name).split()[1:], "--figure", str(figure)])
+            code = main(["describe", name, "--figure", str(drawing)]) or main(
+                [*command(name).split()[1:], "--figure", str(figure), *animation]
+            )
+        if not code:
+            compress(drawing, SKETCHES / f"{name}.png", scale=0.4, largest=LARGEST_SKETCH)
+            if animation:
+                shrink(film, ANIMATIONS / f"{name}.gif")
         if code:
             raise SystemExit(f"docs/gallery.py: `{command(name)}` ended with {code}; give {name} another run in RUNS.")
-        FIGURES.mkdir(parents=True, exist_ok=True)
         return compress(figure, FIGURES / f"{name}.png", scale=0.6)
 
 
@@ -106,6 +127,22 @@ def compress(figure: Path, target: Path, scale: float = 1.0, largest: int = LARG
             if target.stat().st_size <= largest:
                 return target
             scale *= 0.9
+
+
+def shrink(film: Path, target: Path) -> None:
+    """Write an animation with fewer pictures, pixels and colours."""
+    from PIL import Image, ImageSequence
+
+    with Image.open(film) as image:
+        duration = image.info["duration"] * EVERY
+        pictures = [
+            frame.convert("RGB")
+            .resize((WIDTH, round(frame.height * WIDTH / frame.width)), Image.Resampling.LANCZOS)
+            .quantize(COLOURS, dither=Image.Dither.NONE)
+            for k, frame in enumerate(ImageSequence.Iterator(image))
+            if k % EVERY == 0
+        ]
+    pictures[0].save(target, save_all=True, append_images=pictures[1:], duration=duration, loop=0, optimize=True)
 
 
 if __name__ == "__main__":
