@@ -50,7 +50,7 @@ MEANINGS = {
     ("v", "m/s"): "velocity", ("v", "rad/s"): "angular velocity",
     ("gap", "m"): "gap", ("lam_N", "N"): "contact force", ("impulse", "N s"): "impulse",
     ("reaction", "N"): "joint force", ("reaction", "N m"): "joint torque", ("energy", "J"): "energy",
-    ("", "m"): "position", ("", "rad"): "angle", ("", "m/s"): "velocity", ("", "rad/s"): "angular velocity",
+    ("", "m"): "length", ("", "rad"): "angle", ("", "m/s"): "velocity", ("", "rad/s"): "angular velocity",
     ("", "N"): "force", ("", "N m"): "torque", ("", "N s"): "impulse", ("", "J"): "energy", ("", "s"): "time",
 }  # fmt: skip
 
