@@ -55,7 +55,7 @@ SolverName = Annotated[str | None, typer.Option("--solver", help="Solver in plac
 Dt = Annotated[float | None, typer.Option("--dt", parser=duration, metavar="TIME", help="Constant step.")]
 DtMin = Annotated[
     float | None,
-    typer.Option("--dt-min", parser=duration, metavar="TIME", help="With --dt-max, steps land on impacts."),
+    typer.Option("--dt-min", parser=duration, metavar="TIME", help="With --dt-max, steps end exactly at impacts."),
 ]
 DtMax = Annotated[float | None, typer.Option("--dt-max", parser=duration, metavar="TIME", help="Longest step.")]
 Rtol = Annotated[float | None, typer.Option("--rtol", help="Relative error per step, with --atol and both bounds.")]

@@ -37,7 +37,7 @@ class Timeline:
     start, end
         Of the intervals (n,) [s].
     mode
-        Of each stretch (n,), an index of `modes`.
+        Of each interval (n,), an index of `modes`.
     """
 
     name: str

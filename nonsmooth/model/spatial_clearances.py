@@ -253,7 +253,7 @@ class SpatialPrismaticClearance(Clearance):
     Raises
     ------
     ModelError
-        If a number is out of its range, a direction is zero or along the axis, or `every_wall` is asked for where the
+        If a number is out of its range, a direction is zero or along the axis, or `every_wall` is requested where the
         guide has the ends.
     """
 

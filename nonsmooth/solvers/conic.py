@@ -28,9 +28,9 @@ SETTLED = 1e-6
 class Conic:
     """Interior-point cross-check of a QP, of an LCP with symmetric positive semidefinite matrix, and of friction.
 
-    The LCP is posed as min 1/2 z^T A z + b^T z with z_i >= 0 on its complementary rows. A FrictionContact is a sequence
+    The LCP reads min 1/2 z^T A z + b^T z with z_i >= 0 on its complementary rows. A FrictionContact is a sequence
     of such programs on Coulomb's cones (`ConeQP`), each with mu |u_T| of the one before added to b_N (de Saxcé): the
-    correction settles after 7 to 9 of them in a mechanism, 10 to 20 in dense problems, and need not where mu is large.
+    correction converges in 7 to 9 of them in a mechanism, 10 to 20 in dense problems, and need not where mu is large.
     Newton steps then remove what is left of the error; they need numba and are left out without it.
 
     References

@@ -137,7 +137,7 @@ class Lsoda(_Scipy):
 
 @settings
 class Cvodes(Integrator):
-    """SUNDIALS' CVODES through CasADi, with exact sparse Jacobians: each stretch of a run is one compiled call."""
+    """SUNDIALS' CVODES through CasADi, with exact sparse Jacobians: each contact interval is one compiled call."""
 
     def integrate(self, problem: InitialValue) -> Session:
         return _CasadiSession(problem, "cvodes")

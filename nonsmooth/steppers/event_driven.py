@@ -77,9 +77,9 @@ class EventDriven:
     order : "dopri5" or "dop853"
         Dormand and Prince's pair of order 5, or that of order 8 for tight tolerances.
     simultaneity : [s], >= 0, optional
-        Contacts that land within this time of each other strike together; dt_min by default. This is part of the model:
+        Contacts that close within this time of each other impact at once; dt_min by default. This is part of the model:
         an impact on two corners at once and one on each after the other end differently, however near
-        they are in time. 0 lets no two strike together: those that cannot be told apart strike one after the
+        they are in time. 0 lets no two impact at once: those that cannot be told apart impact one after the
         other, the fastest first, and a rattle between them that dies down takes all normal velocity.
     solver : settings of a solver of QPs, and of planar friction where there is any, optional
         None for ``SemismoothNewton()``, with ``ActiveSet()`` where there is no friction.

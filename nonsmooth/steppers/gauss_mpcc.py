@@ -37,7 +37,7 @@ class GaussMPCC:
 
     With a constant step it is eq. (14) of the paper at given length: implicit Euler,
     ``min |M^-1 W_N P_N|_M^2  s.t.  M (v⁺ - v) = dt h⁺ + W_N⁺ P_N + W_g⁺ P_g,  0 <= g_N(q⁺) ⟂ P_N >= 0``; first order,
-    plastic. With ``Landing(dt_min, dt_max)`` the length is an unknown again, and well-posed: the program asks for the
+    plastic. With ``Landing(dt_min, dt_max)`` the step size is an unknown again, and determined: the program finds the
     longest step in which complementarity binds only contacts closed at its start, so that it ends exactly where a gap
     closes; impacts follow as a program in velocities. Second order between impacts.
 
@@ -53,8 +53,8 @@ class GaussMPCC:
     -----
     Restitution needs landing. In space friction enters by its direction, P_T = mu P_N r, see `StepEquations`.
 
-    A journal that is pressed on its bearing could reach the opposite side as well, by a greater impulse. Of the two
-    roots of a landing step that one is refused.
+    The contact equation of a loaded journal has two roots, the larger one on the opposite wall of its bearing. The
+    larger one is rejected.
 
     References
     ----------

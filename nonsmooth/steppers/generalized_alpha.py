@@ -235,7 +235,7 @@ class GeneralizedAlphaFormulation:
         step = self._record(state, origin, trial, left, t_end)
         if not step.residual <= max(ANSWERED, gap_round_off(self.mechanism, state.q)):
             raise SolverFailed(
-                f"GeneralizedAlpha's passes settled at dt = {t_end - state.t:.6g} s on what leaves a residual of "
+                f"GeneralizedAlpha's iterations converged at dt = {t_end - state.t:.6g} s on what leaves a residual of "
                 f"{step.residual:.3g}, where {ANSWERED:g} is accepted; a shorter step may be needed."
                 f"{self._likely_cause(state)}"
             )
@@ -308,7 +308,7 @@ class GeneralizedAlphaFormulation:
             if not np.isfinite(moved):
                 break
         raise SolverFailed(
-            f"GeneralizedAlpha's passes did not settle at dt = {dt:.6g} s (the motion still changes by {moved:.3g} of "
+            f"GeneralizedAlpha's iterations did not converge at dt = {dt:.6g} s (the motion changes by {moved:.3g} of "
             f"its size); a shorter step may be needed.{self._likely_cause(state)}"
         )
 

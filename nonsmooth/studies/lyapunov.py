@@ -43,7 +43,7 @@ def lyapunov(
 
     Neighbouring motions impact at times that differ by about their distance over their speed. Steps must resolve that
     difference, since it carries the growth: hence landing, events or compliant contact. With constant steps both
-    strike in the same step, and what is left of the growth has little to do with the mechanism's.
+    impact in the same step, and what is left of the growth has little to do with the mechanism's.
 
     Parameters
     ----------

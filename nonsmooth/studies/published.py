@@ -188,7 +188,7 @@ def published(
     cases
         Names of cases; where omitted all, or none of a problem with facts.
     worlds
-        Stepper and step of each contact world, ``{"rigid": (MoreauJean(), 1e-3)}``; both worlds where omitted.
+        Stepper and step of each contact world, ``{"rigid": (MoreauJean(), 1e-3)}``; rigid and compliant where omitted.
     measures
         Names of measures to evaluate; all where omitted. Accelerations take longer than many a run, since each row
         solves a complementarity problem for them.

@@ -53,8 +53,8 @@ class RigidLimit:
     wall, steps, evaluations
         What each run took [s], [-], [-].
     needed
-        ``depth`` [m] asked for, ``stiffness`` interpolated for it, ``found`` [m] in a run with this stiffness; empty
-        where no depth was asked for.
+        requested ``depth`` [m], ``stiffness`` interpolated for it, ``found`` [m] in a run with this stiffness; empty
+        where no depth was requested.
     """
 
     stiffness: Array

@@ -42,7 +42,7 @@ class Verdict:
     Parameters
     ----------
     kind : str
-        ``"accurate"``: a finer run (and a second method) agrees to the accuracy asked for. ``"sensitive"``: it does
+        ``"accurate"``: a finer run (and a second method) agrees to the requested accuracy. ``"sensitive"``: it does
         until `horizon`; later motion depends on differences of round-off. ``"not accurate"``: it does not, or the run
         shows signs of error by itself. ``"methods disagree"``: two methods converge, each to another motion.
         ``"not checked"``: no sign of error, but no finer run either. ``"incomplete"``: the run ended early.

@@ -112,7 +112,7 @@ class HysteresisLaw(DampedLaw):
             Limit(
                 "restitution",
                 **bounds,
-                reason="beyond, a free impact returns more than 0.05 off the restitution asked for; "
+                reason="beyond, a free impact returns more than 0.05 off the requested restitution; "
                 "calibrated=True returns it",
             ),
         )
