@@ -55,7 +55,7 @@ class GaussQP:
 
     With friction each contact has two rows, the edges of the dual cone. As a convex program alone that would open the
     gap by dt mu |slip| (the relaxation of Anitescu and Tasora, fatal in a clearance of micrometres); De Saxce's
-    correction adds mu |slip| of the iterate, and the iteration ends at Coulomb's law itself. Where it does not converge,
+    correction adds mu |slip| of the iterate, and the iteration ends at Coulomb's law. Where it does not converge,
     since normal and tangential directions are strongly coupled, the step is formulated as programs with friction.
 
     Parameters
