@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from math import sqrt
 from typing import Any
@@ -24,9 +25,12 @@ from nonsmooth.model.joints import Revolute
 from nonsmooth.model.model import Model
 from nonsmooth.model.spatial_clearances import CylindricalClearance
 from nonsmooth.model.spatial_joints import PointInPlane
-from nonsmooth.registry import Provenance, problem
+from nonsmooth.registry import Measure, Provenance, Published, problem
+from nonsmooth.step_control import ErrorControl
+from nonsmooth.steppers.compliant import CompliantDae
+from nonsmooth_problems.xy_pointing_facts import FACTS
 
-__all__ = ["DRIVES", "TABLE_1", "TABLE_3", "published_motion", "xy_pointing"]
+__all__ = ["COMPLIANT", "DRIVES", "TABLE_1", "TABLE_3", "published_motion", "xy_pointing"]
 
 PAPER = (
     "Sun, Han, Li, Li: Dynamic parameter identification of a pointing mechanism considering the joint clearance, "
@@ -82,9 +86,39 @@ TILTED = (sqrt(0.5), sqrt(0.5), 0.0, 0.0)
 Z, MINUS_Y = (0.0, 0.0, 1.0), (0.0, -1.0, 0.0)
 STEEL = Material(2.07e11, 0.3)
 
+#: stepper and step of runs with compliant contact
+COMPLIANT = (CompliantDae(), ErrorControl(rtol=1e-5, atol=1e-7, dt_min=1e-9, dt_max=1e-2))
+
 PANELS = (
     ("Angular velocities", "rad/s", (("v", "link1.wz", "shaft 1"), ("v", "link2.wz", "shaft 2"))),
     ("Torque of motor 1", "N m", (("reaction", "motor1.torque_z", "motor 1"),)),
+)
+
+
+def _duration(**_: Any) -> float:
+    """One period of the published motion [s]."""
+    return published_motion().period
+
+
+def _torque(axis: str) -> Callable[[Any], Any]:
+    """A component of the torque of motor 1."""
+    return lambda run: run.reaction[f"motor1.torque_{axis}"]
+
+
+PUBLISHED = Published(
+    arguments={},
+    cases={"c 0.02 mm": {"clearance": 20e-6}},
+    ideal={"clearance": None},
+    worlds={word: {"contact": word} for word in ("compliant", "fractal")},
+    duration=_duration,
+    measures=(
+        Measure("angular velocity 1, peak", "rad/s", ("v", "link1.wz")),
+        Measure("torque of motor 1, peak", "N m", _torque("z")),
+    ),
+    figures={"c 0.02 mm": {}},
+    panels=(("Torque of motor 1", "N m", "run", ((_torque("z"), "motor 1"),)),),
+    facts=FACTS,
+    settings={"compliant": COMPLIANT, "fractal": COMPLIANT},
 )
 
 
@@ -121,6 +155,7 @@ def _law(contact: Rigid | Compliant | str, restitution: float, friction: float) 
     source=PAPER,
     parameters=ORIGINS,
     panels=PANELS,
+    published=PUBLISHED,
 )
 def xy_pointing(
     contact: Rigid | Compliant | str = "rigid",

@@ -7,7 +7,16 @@ from nonsmooth.identification.bee_colony import BeeColony, Colony, bee_colony
 from nonsmooth.identification.consistent import Verdict, body_verdict, is_consistent, least_eigenvalues
 from nonsmooth.identification.estimate import Estimate, Forecast, estimate, forecast
 from nonsmooth.identification.excite import Bounds, Excitation, Excite, criteria, excite
+from nonsmooth.identification.fit_motion import (
+    FitMotion,
+    MotionData,
+    MotionFit,
+    Profile,
+    fit_motion,
+    predictable_time,
+)
 from nonsmooth.identification.fourier import Fourier, FourierSignal
+from nonsmooth.identification.joint_friction import load_columns, radial_forces
 from nonsmooth.identification.measurement import Measurement, simulated
 from nonsmooth.identification.parameters import LinkFrame, Parameter, pseudo_inertia
 from nonsmooth.identification.regressor import Regressor, regressor
@@ -20,12 +29,16 @@ __all__ = [
     "Estimate",
     "Excitation",
     "Excite",
+    "FitMotion",
     "Forecast",
     "Fourier",
     "FourierSignal",
     "LinkFrame",
     "Measurement",
+    "MotionData",
+    "MotionFit",
     "Parameter",
+    "Profile",
     "Regressor",
     "Verdict",
     "base_parameters",
@@ -34,10 +47,14 @@ __all__ = [
     "criteria",
     "estimate",
     "excite",
+    "fit_motion",
     "forecast",
     "is_consistent",
     "least_eigenvalues",
+    "load_columns",
+    "predictable_time",
     "pseudo_inertia",
+    "radial_forces",
     "random_states",
     "regressor",
     "simulated",

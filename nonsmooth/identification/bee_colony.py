@@ -89,11 +89,11 @@ def bee_colony(
         for i in range(s.sources):
             visit(i)
         likely = np.exp(-costs / np.mean(costs))
-        for i in random.choice(s.sources, s.onlookers, p=likely / np.sum(likely)):
-            visit(int(i))
-        for i in np.flatnonzero(trials >= s.limit):
-            sources[i], trials[i] = random.uniform(low, high), 0
-            costs[i] = cost(sources[i])
+        for chosen in random.choice(s.sources, s.onlookers, p=likely / np.sum(likely)):
+            visit(int(chosen))
+        for tired in np.flatnonzero(trials >= s.limit):
+            sources[tired], trials[tired] = random.uniform(low, high), 0
+            costs[tired] = cost(sources[tired])
         k = int(np.argmin(costs))
         if costs[k] < least:
             best, least = sources[k].copy(), float(costs[k])

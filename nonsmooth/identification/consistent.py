@@ -112,8 +112,9 @@ def _program(
     Y: Regressor, base: BaseParameters, beta: Array, R: Array, prior: Array, scale: Array, fixed: Array | None
 ) -> tuple[Array, float]:
     """The minimum and its norm; with `fixed` the theta nearest to the prior that has these base parameters."""
-    import cvxpy
+    import cvxpy as imported
 
+    cvxpy: Any = imported
     x = cvxpy.Variable(len(scale))  # theta / scale
     theta = cvxpy.multiply(scale, x)
     constraints = []

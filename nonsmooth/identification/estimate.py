@@ -192,6 +192,7 @@ def estimate(
     base: BaseParameters | None = None,
     prior: Array | None = None,
     joints: Mapping[str, str] | None = None,
+    slowest: float = 0.0,
     motion_noise: tuple[float, float, float] | None = None,
 ) -> Estimate:
     """Estimate the base parameters from measured motion and forces.
@@ -207,8 +208,10 @@ def estimate(
     base : the combinations; found for the measured motion where omitted
     prior : standard parameters that a consistent estimate takes where forces do not decide; as built where omitted
     joints : joint -> drive about its axis, optional
-        Loose or rough journals, whose friction ``mu R N`` is estimated too, as ``"<joint>.mu_R"`` [m]; their loads N are
-        those of the prior. Not for "total" and "consistent".
+        Loose or rough journals, whose friction ``mu R N`` is estimated too, as ``"<joint>.mu_R"`` [m]; their loads N
+        are those of the prior. Not for "total" and "consistent".
+    slowest : share of the largest speed of a drive; its forces at lower speeds are left out, for there friction
+        reverses, sticks and depends on how the journal moves in its bearing. Of "weighted" and "least squares".
     motion_noise : standard deviation of measured coordinates, velocities and accelerations, for "total"
 
     Raises
@@ -229,6 +232,10 @@ def estimate(
             raise InputError(f'Friction of joints is not for method="{method}"; take "weighted" or "huber".')
         W = np.concatenate([W, load_columns(Y, states, joints, prior)], axis=2)
         names, units = names + tuple(f"{joint}.mu_R" for joint in joints), units + ("m",) * len(joints)
+    if not 0 <= slowest < 1 or (slowest and method not in ("weighted", "least squares")):
+        raise InputError(f'slowest must be from 0 to 1, and 0 with method="{method}", got {slowest!r}.')
+    fast = np.abs(states[1]) >= slowest * np.max(np.abs(states[1]), axis=0)
+    W, tau = W * fast[..., None], tau * fast
     rank = W.shape[2]
     s = np.linalg.svd(W.reshape(-1, rank) / np.linalg.norm(W.reshape(-1, rank), axis=0), compute_uv=False)
     if not s[-1] > 1e-10 * s[0]:
@@ -238,7 +245,7 @@ def estimate(
         )
     slopes = Y.with_derivatives(*states)[1] if method == "total" else None
     begin = time.perf_counter()
-    noise, beta, covariance = _weighted(W, tau, iterate=method != "least squares")
+    noise, beta, covariance = _weighted(W, tau, iterate=method != "least squares", counts=np.sum(fast, axis=0))
     standard, notes = None, ()
     if method == "huber":
         noise, beta, covariance = _huber(W, tau, beta)
@@ -247,26 +254,36 @@ def estimate(
             raise InputError("Total least squares needs motion_noise=(of q, of q', of q'').")
         beta = _total(W, tau, known.reduced(slopes), noise, motion_noise)
     elif method == "consistent":
-        R = np.linalg.qr((W / noise[None, :, None]).reshape(-1, known.rank), mode="r")
+        R = _triangle((W / noise[None, :, None]).reshape(-1, known.rank))
         standard = consistent_parameters(Y, known, beta, R, Y.values if prior is None else np.asarray(prior))
         beta = known.values(standard)
     residual = tau - W @ beta
     explained = np.sum((W * beta) ** 2, axis=(0, 1)) / np.sum(tau**2)
     return Estimate(
-        method, names, units, beta, covariance, noise, residual, explained, tau.size - rank, known, standard, time.perf_counter() - begin, notes,
+        method, names, units, beta, covariance, noise, residual, explained, int(np.sum(fast)) - rank, known,
+        standard, time.perf_counter() - begin, notes,
     )  # fmt: skip
+
+
+def _triangle(W: Array) -> Array:
+    """Triangular factor of a tall matrix."""
+    return np.asarray(np.linalg.qr(W)[1], dtype=np.float64)
 
 
 def _inverse_gram(W: Array) -> Array:
     """(W' W)^-1 by the triangular factor of W."""
     scale = np.linalg.norm(W, axis=0)
-    inverse = np.linalg.inv(np.linalg.qr(W / scale, mode="r"))
+    inverse = np.linalg.inv(_triangle(W / scale))
     return (inverse @ inverse.T) / np.outer(scale, scale)
 
 
-def _weighted(W: Array, tau: Array, *, iterate: bool) -> tuple[Array, Array, Array]:
-    """Noise of each channel, estimate and covariance; without iteration one noise for all channels."""
+def _weighted(W: Array, tau: Array, *, iterate: bool, counts: Any = None) -> tuple[Array, Array, Array]:
+    """Noise of each channel, estimate and covariance; without iteration one noise for all channels.
+
+    `counts` are the rows of each channel that are not left out as zeros.
+    """
     n, nd, rank = W.shape
+    rows = np.full(nd, n) if counts is None else np.asarray(counts)
     noise, before = np.ones(nd), np.full(rank, np.inf)
     for _ in range(ITERATIONS if iterate else 1):
         scaled, right = (W / noise[None, :, None]).reshape(-1, rank), (tau / noise).ravel()
@@ -277,9 +294,9 @@ def _weighted(W: Array, tau: Array, *, iterate: bool) -> tuple[Array, Array, Arr
         used = np.sum((Q**2).reshape(n, nd, rank), axis=(0, 2))
         squares = np.sum((tau - W @ beta) ** 2, axis=0)
         if iterate:
-            noise = np.sqrt(squares / np.maximum(n - used, 1.0))
+            noise = np.sqrt(squares / np.maximum(rows - used, 1.0))
         else:
-            noise = np.full(nd, np.sqrt(np.sum(squares) / max(n * nd - rank, 1)))
+            noise = np.full(nd, np.sqrt(np.sum(squares) / max(int(np.sum(rows)) - rank, 1)))
         noise = np.maximum(noise, 1e-14 * np.max(np.abs(tau)))
         if np.max(np.abs(beta - before) * scale) <= SETTLED * np.max(np.abs(beta) * scale):
             break
@@ -323,7 +340,7 @@ def _total(W: Array, tau: Array, slopes: Array, noise: Array, motion_noise: tupl
     scale = np.where(level > 0, level, 1.0)[order]
     A = (W / noise[None, :, None]).reshape(-1, rank)[:, order] / scale
     whole = np.column_stack([A, (tau / noise).ravel()])
-    R = np.linalg.qr(whole, mode="r")
+    R = _triangle(whole)
     inner = np.linalg.svd(R[exact:, exact:])[2][-1]
     if abs(inner[-1]) < 1e-12:
         raise InputError("Total least squares has no solution for these data; use weighted least squares.")

@@ -257,7 +257,7 @@ class _Search:
 
     def _shapes(self, points: int) -> list[Array]:
         """Values (points, 2 N - 2) of the directions and their two derivatives, over one period."""
-        t = np.arange(points) * (2 * np.pi / self.omega / points)
+        t = np.linspace(0.0, 2 * np.pi / self.omega, points, endpoint=False)
         return [basis(self.omega, self.chosen.harmonics, t, k) @ self.free for k in range(3)]
 
     def _rows(self, x: Array) -> Array:

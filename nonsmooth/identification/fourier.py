@@ -97,8 +97,9 @@ class Fourier:
 
     def __call__(self, t: Array, derivative: int = 0) -> Array:
         """Coordinates (n, drives) at times (n,), or their first or second derivatives."""
-        values = basis(self.omega, self.harmonics, np.asarray(t, dtype=float), derivative)
-        return np.asarray(values @ self.coefficients.T, dtype=np.float64)
+        values = basis(self.omega, self.harmonics, np.asarray(t, dtype=np.float64), derivative)
+        found: Array = np.array(values @ self.coefficients.T, dtype=np.float64)
+        return found
 
     def states(self, t: Array) -> tuple[Array, Array, Array]:
         """Coordinates, velocities and accelerations, each (n, drives)."""

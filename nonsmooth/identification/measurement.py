@@ -121,7 +121,7 @@ class Measurement:
         """Velocities against differences of the coordinates: their units may differ."""
         slopes = np.gradient(self.q, self.t, axis=0)
         for d, name in enumerate(self.drives):
-            ratio = float(np.linalg.norm(v[:, d]) / max(np.linalg.norm(slopes[:, d]), 1e-300))
+            ratio = float(np.linalg.norm(v[:, d])) / max(float(np.linalg.norm(slopes[:, d])), 1e-300)
             if not 0.2 < ratio < 5.0:
                 raise InputError(
                     f'The velocity of "{name}" is {ratio:.3g} times the derivative of its coordinate; check the units '

@@ -308,7 +308,7 @@ class Regressor:
         K, G_u = jacobians(place, u)
         S = -solved(K, G_u)
         velocity = np.einsum("nvd,nd->nv", S, w)
-        k = rest(place, u, velocity, w)
+        k = rest(place, u, velocity, w)[0]
         acceleration = np.einsum("nvd,nd->nv", S, dw) - solved(K, k)[..., 0]
         columns, known = bodies(place, u, velocity, acceleration)
         return _State(place, u, w, dw, K, G_u, S, velocity, acceleration, columns, known[..., 0])
@@ -323,9 +323,9 @@ class Regressor:
             (still, none, e, none) if kind == 1 else (still, none, none, e)  # fmt: skip
         tangent_K, tangent_rest, tangent_bodies = self._tangents
         dK, dG = tangent_K(at.q, at.u, s, du)
-        dS = -solved(at.K, dG + dK @ at.S)
+        dS = -solved(at.K, np.asarray(dG + dK @ at.S))
         dv = np.einsum("nvd,nd->nv", dS, at.w) + np.einsum("nvd,nd->nv", at.S, dw)
-        dk = tangent_rest(at.q, at.u, at.v, at.w, s, du, dv, dw)
+        dk = tangent_rest(at.q, at.u, at.v, at.w, s, du, dv, dw)[0]
         moved = dG @ at.dw[..., None] + at.G_u @ ddw[..., None] + dk + dK @ at.a[..., None]
         da = -solved(at.K, moved)[..., 0]
         change = tangent_bodies(at.q, at.u, at.v, at.a, s, dv, da)[0]

@@ -1,0 +1,441 @@
+"""Clearance, friction, restitution and stiffness from measured motion: simulated motions are fitted to it.
+
+The parameters x minimise the sum of squares of ``(simulated - measured) / noise`` over all samples. Impacts make it a
+rugged function, the more the longer the motion is: many starts are compared over its beginning, the best of them are
+improved by Levenberg and Marquardt's method over longer and longer parts, and only so far as the motion is predictable.
+How well a parameter is known is told by its profile likelihood, the minimum over all others at fixed values of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError, SimulationFailed
+from nonsmooth.identification.levenberg import levenberg_marquardt
+from nonsmooth.model.system import System
+from nonsmooth.settings import settings
+from nonsmooth.simulate import simulate
+from nonsmooth.step_control import StepControl
+from nonsmooth.steppers.base import Stepper
+
+__all__ = ["FitMotion", "MotionData", "MotionFit", "Profile", "fit_motion", "predictable_time"]
+
+#: rise of the sum of squares at the ends of a 95 % interval, of one degree of freedom
+RISE = 3.841458820694124
+#: shares of the predictable part over which starts are improved one after the other
+PARTS = (0.25, 0.5, 1.0)
+#: residual in standard deviations of a run that failed
+FAILED = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class MotionData:
+    """Measured motion.
+
+    Parameters
+    ----------
+    t : (n,) [s], increasing, from the start of the motion
+    columns : name of a coordinate or velocity, as ``"crank.angle"`` or ``"v:crank.angle"`` -> values (n,)
+    noise : standard deviation of each column, by the same names
+
+    Raises
+    ------
+    InputError
+        If lengths differ, values are missing, times do not increase, a signal is constant, or noise is not positive.
+    """
+
+    t: Array
+    columns: Mapping[str, Array]
+    noise: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        t = np.asarray(self.t, dtype=float).ravel()
+        object.__setattr__(self, "t", t)
+        object.__setattr__(self, "columns", {k: np.asarray(x, dtype=float).ravel() for k, x in self.columns.items()})
+        if len(t) < 20:
+            raise InputError(f"The motion has {len(t)} sample(s); at least 20 are needed, measure longer.")
+        if not np.all(np.isfinite(t)) or np.any(np.diff(t) <= 0) or t[0] < 0:
+            raise InputError("The times of the motion must increase from t >= 0; a gap in their order was found.")
+        steps = np.diff(t)
+        if np.max(steps) > 20 * np.median(steps):
+            k = int(np.argmax(steps))
+            raise InputError(f"The motion has a gap from {t[k]:.6g} s to {t[k + 1]:.6g} s; cut it there.")
+        if not self.columns:
+            raise InputError("The motion has no columns; give at least one coordinate.")
+        for name, values in self.columns.items():
+            if values.shape != t.shape:
+                raise InputError(f'"{name}" has {values.size} values at {t.size} times.')
+            if not np.all(np.isfinite(values)):
+                k = int(np.argmin(np.isfinite(values)))
+                raise InputError(f'"{name}" is not a number at t = {t[k]:.6g} s; cut or repair it there.')
+            if np.ptp(values) == 0:
+                raise InputError(f'"{name}" is constant, {values[0]:.6g}; is its sensor connected?')
+            if not self.noise.get(name, 0.0) > 0:
+                raise InputError(f'The noise of "{name}" must be a positive standard deviation in its unit.')
+
+
+@settings
+class FitMotion:
+    """Settings of `fit_motion`.
+
+    Parameters
+    ----------
+    starts : points of the parameters that are compared over the beginning of the motion
+    improved : how many of the best are improved
+    iterations : of each improvement
+    profile : values on each side of a profile likelihood, 0 for none
+    seed
+    """
+
+    starts: int = 96
+    improved: int = 6
+    iterations: int = 15
+    profile: int = 4
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.starts, self.improved, self.iterations) < 1 or self.improved > self.starts:
+            raise InputError(f"FitMotion: starts >= improved >= 1 and iterations >= 1 are needed, got {self!r}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Profile likelihood of one parameter.
+
+    Parameters
+    ----------
+    values, rise : of the parameter, and of the sum of squares above its minimum
+    interval : of 95 %; an end that the data do not bound is the end of the search range
+    known : whether both ends are within the range
+    """
+
+    values: Array
+    rise: Array
+    interval: tuple[float, float]
+    known: bool
+
+
+@dataclass(frozen=True, eq=False)
+class MotionFit:
+    """Result of `fit_motion`; printed, a table.
+
+    Parameters
+    ----------
+    names, values, deviation : of the parameters; deviations by the linearised motion
+    profiles : by name
+    cost : sum of squares at the minimum, of `samples` residuals
+    until : time [s] up to which the motion was used
+    others : cost and values of the other minima that were found
+    runs, seconds
+    """
+
+    names: tuple[str, ...]
+    values: Array
+    deviation: Array
+    profiles: Mapping[str, Profile]
+    cost: float
+    samples: int
+    until: float
+    others: tuple[tuple[float, tuple[float, ...]], ...]
+    runs: int
+    seconds: float
+    correlation: Array = field(default_factory=lambda: np.zeros((0, 0)))
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Parameters that the data do not bound on both sides."""
+        return tuple(name for name, one in self.profiles.items() if not one.known)
+
+    def __str__(self) -> str:
+        lines = [
+            f"up to {self.until:.4g} s, {self.samples} samples, mean square residual {self.cost / self.samples:.3f}, "
+            f"{self.runs} runs in {self.seconds:.1f} s",
+            "| parameter | value | deviation | 95 % interval |",
+            "|---|---|---|---|",
+        ]
+        for name, value, deviation in zip(self.names, self.values, self.deviation, strict=True):
+            profile = self.profiles.get(name)
+            ends = "" if profile is None else f"{profile.interval[0]:.4g} to {profile.interval[1]:.4g}"
+            ends += "" if profile is None or profile.known else ", not bounded by the data"
+            lines.append(f"| {name} | {value:.5g} | {deviation:.2g} | {ends} |")
+        return "\n".join(lines)
+
+    def as_dictionary(self) -> dict[str, Any]:
+        """As plain data."""
+        found: dict[str, Any] = {
+            "until": self.until, "mean square residual": self.cost / self.samples, "runs": self.runs,
+            "seconds": self.seconds, "unknown": list(self.unknown), "parameters": {},
+        }  # fmt: skip
+        for name, value, deviation in zip(self.names, self.values, self.deviation, strict=True):
+            one: dict[str, Any] = {"value": float(value), "deviation": float(deviation)}
+            if name in self.profiles:
+                one |= {"interval": list(self.profiles[name].interval), "known": self.profiles[name].known}
+            found["parameters"][name] = one
+        return found
+
+
+def predictable_time(
+    system: System,
+    stepper: Stepper,
+    data: MotionData,
+    parameters: Mapping[str, float],
+    *,
+    dt: float | StepControl,
+    change: float = 1e-6,
+) -> float:
+    """Time [s] up to which a relative `change` of each parameter moves every column by less than its noise.
+
+    Beyond it a motion with impacts cannot be fitted: parameters would have to be known to more digits than they have.
+    """
+    runs = [_columns(system, stepper, data, dict(parameters), dt, float(data.t[-1]))]
+    for name, value in parameters.items():
+        runs.append(_columns(system, stepper, data, {**parameters, name: value * (1 + change)}, dt, float(data.t[-1])))
+    moved = np.max([np.max(np.abs(one - runs[0]), axis=0) for one in runs[1:]], axis=0)
+    beyond = np.flatnonzero(~(moved < 1.0))
+    return float(data.t[max(int(beyond[0]) - 1, 0)] if beyond.size else data.t[-1])
+
+
+def fit_motion(
+    system: System,
+    stepper: Stepper,
+    data: MotionData,
+    parameters: Mapping[str, tuple[float, float]],
+    *,
+    dt: float | StepControl,
+    settings: FitMotion | None = None,
+    until: float | None = None,
+    resume: str | os.PathLike[str] | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> MotionFit:
+    """Fit parameters of a mechanism, such as clearance, friction and restitution of a joint, to its measured motion.
+
+    Parameters
+    ----------
+    system : starts as the measured mechanism did
+    stepper, dt : of the runs, as in `simulate`
+    data : the measured motion
+    parameters : name -> range (low, high), low > 0; searched on a logarithmic scale
+    settings : `FitMotion`
+    until : [s], how much of the motion is used; all of it where omitted, see `predictable_time`
+    resume : file (.json) in which finished starts, improvements and profiles are kept, and from which a search that was
+        interrupted goes on
+    progress : callable (what, share)
+
+    Raises
+    ------
+    InputError
+        For an unknown parameter, a range that is not positive, a column that the mechanism has not, or a file of
+        another search.
+    """
+    return _Fit(system, stepper, data, parameters, dt, settings or FitMotion(), until, resume, progress).result()
+
+
+class _Fit:
+    """One search; x are the logarithms of the parameters."""
+
+    def __init__(
+        self,
+        system: System,
+        stepper: Stepper,
+        data: MotionData,
+        parameters: Mapping[str, tuple[float, float]],
+        dt: float | StepControl,
+        chosen: FitMotion,
+        until: float | None,
+        resume: str | os.PathLike[str] | None,
+        progress: Callable[[str, float], None] | None,
+    ) -> None:
+        for name, (low, high) in parameters.items():
+            system.parameter_vector({name: low})
+            if not 0 < low < high:
+                raise InputError(f'The range of "{name}" must be two numbers 0 < low < high, got {(low, high)!r}.')
+        if not parameters:
+            raise InputError("No parameter is named; give at least one with its range.")
+        self.system, self.stepper, self.dt, self.chosen = system, stepper, dt, chosen
+        self.names = tuple(parameters)
+        self.low, self.high = np.log(np.array([parameters[name] for name in self.names])).T
+        end = float(data.t[-1]) if until is None else float(until)
+        used = data.t <= end
+        if np.sum(used) < 20:
+            raise InputError(
+                f"Only {int(np.sum(used))} sample(s) are before until = {end:.6g} s; at least 20 are needed."
+            )
+        columns = {name: values[used] for name, values in data.columns.items()}
+        self.data = MotionData(data.t[used], columns, data.noise)
+        self.progress, self.runs = progress, 0
+        self.begin = time.perf_counter()
+        self._open(resume)
+
+    # ----------------------------------------------------------------------------------------------------------- store
+
+    def _open(self, resume: str | os.PathLike[str] | None) -> None:
+        """What is known of this very search."""
+        text = repr((self.names, self.low.tolist(), self.high.tolist(), self.chosen, self.dt, self.stepper))
+        digest = hashlib.sha256(text.encode())
+        for name, values in self.data.columns.items():
+            digest.update(name.encode() + values.tobytes() + self.data.t.tobytes())
+        self.path, self.key = None if resume is None else Path(resume), digest.hexdigest()
+        self.kept: dict[str, Any] = {}
+        if self.path is not None and self.path.exists():
+            try:
+                found = json.loads(self.path.read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                raise InputError(f"{self.path} is no file of a search; remove it or name another.") from None
+            if not isinstance(found, dict) or found.get("search") != self.key:
+                raise InputError(f"{self.path} is of another search, data or range; remove it or name another.")
+            self.kept = found["done"]
+
+    def _once(self, name: str, compute: Callable[[], Any]) -> Any:
+        """A part of the search, computed unless it is known."""
+        if name not in self.kept:
+            self.kept[name] = compute()
+            if self.path is not None:
+                beside = self.path.with_suffix(".part")
+                beside.write_text(json.dumps({"search": self.key, "done": self.kept}), encoding="utf-8")
+                os.replace(beside, self.path)
+        return self.kept[name]
+
+    def _say(self, what: str, share: float) -> None:
+        if self.progress is not None:
+            self.progress(what, share)
+
+    # ---------------------------------------------------------------------------------------------------------- search
+
+    def residual(self, x: Array, part: float = 1.0) -> Array:
+        """Over a part of the motion, in standard deviations."""
+        count = max(20, round(part * len(self.data.t)))
+        cut = MotionData(self.data.t[:count], {k: v[:count] for k, v in self.data.columns.items()}, self.data.noise)
+        values = dict(zip(self.names, np.exp(x).tolist(), strict=True))
+        self.runs += 1
+        found = _columns(self.system, self.stepper, cut, values, self.dt, float(cut.t[-1]))
+        measured = np.array([cut.columns[name] / cut.noise[name] for name in cut.columns])
+        return (found - measured).ravel()
+
+    def _starts(self) -> list[list[float]]:
+        from scipy.stats import qmc
+
+        points = qmc.LatinHypercube(len(self.names), rng=self.chosen.seed).random(self.chosen.starts)
+        found = []
+        for k, point in enumerate(self.low + points * (self.high - self.low)):
+            cost = self._once(f"start {k}", lambda point=point: float(np.sum(self.residual(point, PARTS[0]) ** 2)))
+            found.append([cost, *point.tolist()])
+            self._say(f"start {k + 1} of {self.chosen.starts}", 0.4 * (k + 1) / self.chosen.starts)
+        return sorted(found)
+
+    def _improve(self, x: Array, free: Array | None = None, parts: tuple[float, ...] = PARTS) -> list[float]:
+        """Cost and x of the minimum next to a start."""
+        cost = np.inf
+        for part in parts:
+            x, cost = levenberg_marquardt(
+                lambda y, part=part: self.residual(y, part), x, self.low, self.high,
+                iterations=self.chosen.iterations, free=free,
+            )  # fmt: skip
+        return [float(cost), *x.tolist()]
+
+    def result(self) -> MotionFit:
+        minima = []
+        starts = self._starts()[: self.chosen.improved]
+        for k, (_, *x) in enumerate(starts):
+            minima.append(self._once(f"minimum {k}", lambda x=x: self._improve(np.array(x))))
+            self._say(f"minimum {k + 1} of {len(starts)}", 0.4 + 0.4 * (k + 1) / len(starts))
+        best, *others = sorted(minima)
+        x, covariance = np.array(best[1:]), self._covariance(np.array(best[1:]))
+        profiles: dict[str, Profile] = {}
+        for k, name in enumerate(self.names if self.chosen.profile else ()):
+            profiles[name], better = self._profile(k, x, best[0], float(np.sqrt(covariance[k, k])))
+            if better is not None and better[0] < best[0]:
+                best = better
+            self._say(f"profile of {name}", 0.8 + 0.2 * (k + 1) / len(self.names))
+        x = np.array(best[1:])
+        spread = np.sqrt(np.diagonal(covariance))
+        return MotionFit(
+            self.names, np.exp(x), np.exp(x) * spread, profiles, best[0], len(self.data.t) * len(self.data.columns),
+            float(self.data.t[-1]), tuple((one[0], tuple(np.exp(one[1:]).tolist())) for one in others), self.runs,
+            time.perf_counter() - self.begin, covariance / np.outer(spread, spread),
+        )  # fmt: skip
+
+    def _covariance(self, x: Array) -> Array:
+        """Of the logarithms, by the linearised motion."""
+        step, base = 1e-4, self.residual(x)
+        J = np.column_stack([(self.residual(x + step * e) - base) / step for e in np.eye(len(x))])
+        U, s, Vt = np.linalg.svd(J, full_matrices=False)
+        s = np.maximum(s, 1e-8 * s[0])
+        return np.asarray((Vt.T / s**2) @ Vt, dtype=np.float64)
+
+    def _profile(self, k: int, x: Array, least: float, spread: float) -> tuple[Profile, list[float] | None]:
+        """Outwards from the minimum on both sides, until the rise is clear or the range ends."""
+        points, better = [(float(x[k]), 0.0)], None
+        width = float(np.clip(spread, 1e-4, 0.2))
+        free = np.arange(len(x)) != k
+        for side in (-1.0, 1.0):
+            at, step = x.copy(), width
+            for i in range(self.chosen.profile):
+                at[k] = np.clip(at[k] + side * step, self.low[k], self.high[k])
+                start = at.copy()
+                one = self._once(
+                    f"profile {k} {side:g} {i}", lambda start=start: self._improve(start, free, parts=(1.0,))
+                )
+                at = np.array(one[1:])
+                points.append((float(at[k]), one[0] - least))
+                if one[0] < least and (better is None or one[0] < better[0]):
+                    better = one
+                if one[0] - least > 2 * RISE or at[k] in (self.low[k], self.high[k]):
+                    break
+                step *= 1.8
+        values, rise = np.array(sorted(points)).T
+        rise = rise - min(0.0, float(np.min(rise)))
+        low, high = _crossings(values, rise, float(self.low[k]), float(self.high[k]))
+        known = low > self.low[k] and high < self.high[k]
+        return Profile(np.exp(values), rise, (float(np.exp(low)), float(np.exp(high))), bool(known)), better
+
+
+def _crossings(x: Array, rise: Array, low: float, high: float) -> tuple[float, float]:
+    """Where the rise crosses that of 95 % on both sides of its minimum, interpolated; else the ends of the range."""
+    least = int(np.argmin(rise))
+    ends = []
+    for side, bound in ((-1, low), (1, high)):
+        end = bound
+        i = least
+        while 0 <= i + side < len(x):
+            if rise[i + side] >= RISE:
+                share = (RISE - rise[i]) / (rise[i + side] - rise[i])
+                end = float(x[i] + share * (x[i + side] - x[i]))
+                break
+            i += side
+        ends.append(end)
+    return ends[0], ends[1]
+
+
+def _columns(
+    system: System,
+    stepper: Stepper,
+    data: MotionData,
+    parameters: Mapping[str, float],
+    dt: float | StepControl,
+    t_end: float,
+) -> Array:
+    """The columns (columns, n) of a run at the measured times, in standard deviations; `FAILED` after its early end."""
+    known = {*system.q_names, *(f"v:{name}" for name in system.v_names)}
+    for name in data.columns:
+        if name not in known:
+            raise InputError(f'"{name}" is no column of the mechanism; it has {", ".join(sorted(known)[:12])}, ...')
+    try:
+        run = simulate(system, stepper, t_end=t_end, dt=dt, parameters=dict(parameters))
+    except SimulationFailed as failed:
+        run = failed.trajectory
+    found = []
+    for name in data.columns:
+        values = run.v[name[2:]] if name.startswith("v:") else run.q[name]
+        at = np.interp(data.t, run.t, values) / data.noise[name]
+        found.append(np.where(data.t <= run.t[-1], at, FAILED))
+    return np.array(found)
