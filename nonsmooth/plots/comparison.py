@@ -11,6 +11,7 @@ from nonsmooth.diagnostics import coordinates, impulses
 from nonsmooth.evaluation import Array
 from nonsmooth.plots.curves import readable, scale
 from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
+from nonsmooth.plots.panel import Line, meaning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -130,7 +131,8 @@ def _motion(axis: Axes, found: Comparison, coordinate: str) -> None:
         axis.plot(times / second, shown / factor, label=label, **style)
     axis.plot(t / second, truth * (0 if small else 1) / factor, label=_reference_label(found), **REFERENCE, zorder=20)
     title = f"{coordinate}, difference from the reference" if small else coordinate
-    _dress(axis, title, f"[{_unit(unit)}]", found, time_unit, second)
+    shown_as = meaning([Line("q", coordinate, coordinate)], unit)
+    _dress(axis, title, f"{shown_as} [{_unit(unit)}]", found, time_unit, second)
 
 
 def _impulse(axis: Axes, found: Comparison, contact: str) -> None:
@@ -144,7 +146,7 @@ def _impulse(axis: Axes, found: Comparison, contact: str) -> None:
         grid = grid[grid <= t[-1]]
         axis.plot(grid / second, impulses(run, grid)[:, i] / factor, **style)
     axis.plot(t / second, truth / factor, **REFERENCE, zorder=20)
-    _dress(axis, f"{contact}, impulse so far", f"[{_unit(unit)}]", found, time_unit, second)
+    _dress(axis, f"{contact}, impulse so far", f"impulse [{_unit(unit)}]", found, time_unit, second)
 
 
 def _force(axis: Axes, found: Comparison, contact: str) -> None:
@@ -157,7 +159,8 @@ def _force(axis: Axes, found: Comparison, contact: str) -> None:
         axis.stairs(found.forces[k, :, i] / factor, found.edges / second, baseline=None, **style)
     axis.stairs(truth / factor, found.edges / second, baseline=None, **REFERENCE, zorder=20)
     width = (found.edges[1] - found.edges[0]) / second
-    _dress(axis, f"{contact}, mean force over {width:.3g} {time_unit}", f"[{_unit(unit)}]", found, time_unit, second)
+    title = f"{contact}, mean force over {width:.3g} {time_unit}"
+    _dress(axis, title, f"mean force [{_unit(unit)}]", found, time_unit, second)
 
 
 def _depth(axis: Axes, found: Comparison) -> None:
@@ -168,7 +171,7 @@ def _depth(axis: Axes, found: Comparison) -> None:
     for _, run, style in _styled(found):
         deepest = np.maximum(-run.gap.array.min(axis=1), 0.0)
         axis.plot(run.t / second, deepest / factor, **style)
-    _dress(axis, "Overlap of surfaces", f"[{_unit(unit)}]", found, time_unit, second)
+    _dress(axis, "Overlap of surfaces", f"penetration [{_unit(unit)}]", found, time_unit, second)
 
 
 def _worth(axes: Sequence[Axes], found: Comparison) -> None:

@@ -181,7 +181,9 @@ def _composed(
     columns = 1 if narrow or (len(drawings) == 1 and len(panels) <= 2) else 2
     rows = [drawings[i : i + columns] for i in range(0, len(drawings), columns)]
     wide = width or (5.0 if columns == 1 else 7.2)
-    tall = [TALL * min(1.0, wide / columns / 3.3) for _ in rows]
+    spatial = trajectory.P_T.array.ndim == 3  # whose sketch is a picture with small type
+    tall = [TALL * min(1.0, wide / columns / 3.3) * (1.4 if spatial and "sketch" in kinds else 1.0) for kinds in
+            ([cell.kind for cell in row] for row in rows)]  # fmt: skip
     below = panels_height(panels, column_count(len(panels), wide), wide) if panels else 0.0
     whole = Figure(figsize=(wide, sum(tall) + below), dpi=200, layout="constrained")
     parts = whole.subfigures(len(rows) + bool(panels), 1, squeeze=False, height_ratios=[*tall, *[below] * bool(panels)])

@@ -8,6 +8,7 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.plots.motion import COLOURS, INK, SIZE
+from nonsmooth.plots.panel import meaning
 from nonsmooth.plots.style import dress, legend, shown_unit
 from nonsmooth.studies.published import SIZES, smooth
 
@@ -45,7 +46,7 @@ def published(found: PublishedRuns) -> Figure:
             _draw(axis, found, case, worlds, unit, of, series)
             heading = f"Case {case}: {title}" if i == 0 else title
             below = "time [s]" if i == len(found.panels) - 1 else ""
-            beside = f"[{shown_unit(unit)}]".replace("^2", "²") if j == 0 else ""
+            beside = f"{_meaning(unit)} [{shown_unit(unit)}]".replace("^2", "²").strip() if j == 0 else ""
             dress(axis, heading, below, beside)
             new = i == 0 or _labels(series) != _labels(found.panels[i - 1][3])
             if new and j == len(cases) - 1 and axis.lines:
@@ -54,6 +55,13 @@ def published(found: PublishedRuns) -> Figure:
     marks.append(Line2D([], [], label="ideal", **IDEAL))
     figure.legend(handles=marks, loc="outside lower right", ncols=len(marks), frameon=False, fontsize=SIZE - 0.5)
     return figure
+
+
+def _meaning(unit: str) -> str:
+    """What a panel of this unit shows; accelerations are in no panel of a run."""
+    if unit.endswith("/s^2"):
+        return "acceleration"
+    return "" if unit in ("-", "%") else meaning([], unit)
 
 
 def _draw(

@@ -39,10 +39,10 @@ def step_size(found: StepSizes) -> Figure:
     layout.set(w_pad=0.06, h_pad=0.06)
     axes = figure.subplots(3, 2).ravel()
     panels = (
-        ("error", "Mean error of the gaps", "[clearances]"),
-        ("impulse_error", "Mean error of the impulse", "[N s]"),
-        ("violation", "Worst overlap", rf"[m], none at $10^{{{round(np.log10(LOWEST['violation']))}}}$"),
-        ("energy", "Energy left by the balance", "[J]"),
+        ("error", "Mean error of the gaps", "error [clearances]"),
+        ("impulse_error", "Mean error of the impulse", "error [N s]"),
+        ("violation", "Worst overlap", rf"overlap [m], none at $10^{{{round(np.log10(LOWEST['violation']))}}}$"),
+        ("energy", "Energy left by the balance", "energy [J]"),
     )
     for axis, (name, title, unit) in zip(axes, panels, strict=False):
         _over_step(axis, found, name)

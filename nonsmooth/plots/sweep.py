@@ -182,7 +182,7 @@ def _finish(axis: Axes, found: xarray.Dataset, metric: str, name: str, x: Array,
         legend(axis, loc="lower right", bbox_to_anchor=(1.0, 1.0))
     _wide(axis, x)
     axis.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
-    dress(axis, metric, _label(found, name), f"[{_unit(found, metric)}]")
+    dress(axis, metric, _label(found, name), f"{metric} [{_unit(found, metric)}]")
 
 
 def _map(figure: Figure, axis: Axes, found: xarray.Dataset, metric: str, names: list[str]) -> None:
