@@ -27,7 +27,8 @@ def gap_round_off(m: Mechanism, q: Array) -> float:
 def tight_clearance(m: Mechanism, t: float, q: Array, v: Array, dt: float) -> str:
     """A sentence, after a blank, on the clearance that is smallest beside the way of a step; empty where none is.
 
-    The way is dt times the larger of the speed along the gap and the speed that loads give in the step.
+    The way is dt times the larger of the speed along the gap and the speed that loads give in the step; or, since a
+    concentric journal has no direction, the change of the distance that both bring about.
     """
     at, kick = m.at(t, q), dt * m.metric.change(m.force(t, q, v))
     names, kinds = (
@@ -35,6 +36,8 @@ def tight_clearance(m: Mechanism, t: float, q: Array, v: Array, dt: float) -> st
         [e for e in m.system.elements if isinstance(e, Contact) for _ in e.gap_labels],
     )
     ways = dt * np.abs(at.W_N).T @ (np.abs(v) + np.abs(kick)) / m.scale
+    gaps = m.system.true_gaps(np.array([q, m.moved(q, v + kick, dt)]), m.p)
+    ways = np.maximum(ways, np.abs(gaps[1] - gaps[0]) / m.scale)
     ways[[not isinstance(kind, Clearance) for kind in kinds]] = 0.0
     if not np.max(ways, initial=0.0) > TIGHT:
         return ""

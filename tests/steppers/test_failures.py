@@ -10,6 +10,7 @@ from nonsmooth import (
     ActiveSet,
     GaussMPCC,
     GaussQP,
+    GeneralizedAlpha,
     Gravity,
     Ground,
     InputError,
@@ -19,6 +20,7 @@ from nonsmooth import (
     ModelError,
     PlanarBody,
     PointForce,
+    RevoluteClearance,
     Rigid,
     SimulationFailed,
     simulate,
@@ -163,3 +165,19 @@ def test_gravity_alone_needs_no_contact():
     system = Model([Ground(), PlanarBody("ball", mass=1.0, inertia=1.0), Gravity(acceleration=(0.0, -10.0))]).build()
     trajectory = simulate(system, GaussMPCC(), t_end=0.1, dt=Landing(1e-6, 1e-2))
     assert trajectory.q["ball.y"][-1] == pytest.approx(-0.05, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("stepper", "dt"),
+    [(GaussQP(), 1e-3), (GeneralizedAlpha(), 1e-3), (GaussQP(), Landing(1e-6, 1e-3))],
+    ids=["GaussQP", "GeneralizedAlpha", "GaussQP landing"],
+)
+def test_a_clearance_far_below_the_steps_way_is_named(stepper, dt):
+    """The bar falls by 10 um in a step, 10^4 clearances; from a concentric start, where gaps have no direction yet."""
+    bar = PlanarBody("bar", mass=1.0, inertia=0.1, position=(0.5, 0.0))
+    pin = RevoluteClearance(
+        "pin", "ground", bar, at_b=(-0.5, 0.0), clearance=1e-9, contact=Rigid(restitution=0.0, friction=0.0)
+    )
+    system = Model([Ground(), bar, pin, Gravity(acceleration=(0.0, -9.81))]).build()
+    with pytest.raises(SimulationFailed, match=r"clearance of 'pin' \(1e-09 m\) is a share of .*take its ideal joint"):
+        simulate(system, stepper, t_end=0.5, dt=dt)
