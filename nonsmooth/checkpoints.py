@@ -16,15 +16,18 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.exceptions import InputError, NotWritten, ValidityWarning
-from nonsmooth.files import path_of, read_dataset, write_dataset
+from nonsmooth.files import dataset_bytes, path_of, read_dataset, write_dataset
 from nonsmooth.model.state import State
 from nonsmooth.settings import is_number, shown
+
+if TYPE_CHECKING:
+    import xarray
 
 __all__ = ["CHECKPOINT", "EVERY", "Checkpoint", "RunKeeper", "call_of", "incomplete", "stored"]
 
@@ -102,6 +105,7 @@ class Checkpoint:
             self.request = self.request or request
             self._check(known)
         self._check_folder()
+        dataset_bytes(self._dataset())  # libraries are loaded before the run, not as a part of its first interval
         self.last, self.pause = time.monotonic(), self.every
 
     def _check(self, known: Mapping[str, Any]) -> None:
@@ -155,14 +159,16 @@ class Checkpoint:
             self.pause = max(self.every, SHARE * (self.last - begin))
 
     def _write(self) -> None:
+        write_dataset(self._dataset(), self.path, "The checkpoint")
+
+    def _dataset(self) -> xarray.Dataset:
         import xarray
 
         arrays: list[NDArray[Any]] = []
         tree = _packed({"call": self.call, "runs": self.runs}, arrays)
         data = np.concatenate([np.zeros(1, np.uint8), *(_bytes(array) for array in arrays)])
         attributes = {"Conventions": CHECKPOINT, "request": self.request, "state": json.dumps(tree)}
-        dataset = xarray.Dataset({"numbers": ("byte", data, {"long_name": "numbers of `state`"})}, attrs=attributes)
-        write_dataset(dataset, self.path, "The checkpoint")
+        return xarray.Dataset({"numbers": ("byte", data, {"long_name": "numbers of `state`"})}, attrs=attributes)
 
 
 def stored(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Tree], str]:

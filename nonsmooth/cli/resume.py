@@ -28,6 +28,9 @@ class Asked(os.PathLike[str]):
     def __fspath__(self) -> str:
         return os.fspath(self.path)
 
+    def __str__(self) -> str:
+        return str(self.path)
+
 
 @dataclasses.dataclass(frozen=True)
 class Kept:
