@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from nonsmooth import steppers
 from nonsmooth.cli.comparing import comparing, comparisons
+from nonsmooth.cli.identify import identify
 from nonsmooth.cli.looking import looking
 from nonsmooth.cli.signals import stoppable
 from nonsmooth.cli.study import studies
@@ -258,6 +259,7 @@ def run(
 study = typer.Typer(help="Studies of many runs.", pretty_exceptions_enable=False, rich_markup_mode="markdown")
 app.add_typer(comparing)
 app.add_typer(study, name="study")
+app.add_typer(identify, name="identify")
 study.add_typer(comparisons)
 study.add_typer(studies)
 app.add_typer(looking)
@@ -285,6 +287,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except typer.TyperException as error:
         known = {"list", "describe", "new", "run", "compare", "study", "rigid-limit", "published", "doctor", "cite"}
         known |= {"report", "plot", "export", "step-size", "sweep", "tolerance", "bifurcation"}
+        known |= {"identify", "excite", "estimate", "fit"}
         command = " ".join(word for word in asked[:2] if word in known) or None
         message = " ".join(error.format_message().split()).rstrip(".")
         _say(f"{message}. `{' '.join(filter(None, ('nonsmooth', command, '--help')))}` shows what is accepted.")

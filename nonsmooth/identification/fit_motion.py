@@ -14,6 +14,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -327,41 +328,46 @@ class _Fit:
         points = qmc.LatinHypercube(len(self.names), rng=self.chosen.seed).random(self.chosen.starts)
         found = []
         for k, point in enumerate(self.low + points * (self.high - self.low)):
-            cost = self._once(f"start {k}", lambda point=point: float(np.sum(self.residual(point, PARTS[0]) ** 2)))
+            cost = self._once(f"start {k}", partial(self._beginning, point))
             found.append([cost, *point.tolist()])
             self._say(f"start {k + 1} of {self.chosen.starts}", 0.4 * (k + 1) / self.chosen.starts)
         return sorted(found)
+
+    def _beginning(self, x: Array) -> float:
+        """Sum of squares over the first part of the motion."""
+        return float(np.sum(self.residual(x, PARTS[0]) ** 2))
 
     def _improve(self, x: Array, free: Array | None = None, parts: tuple[float, ...] = PARTS) -> list[float]:
         """Cost and x of the minimum next to a start."""
         cost = np.inf
         for part in parts:
             x, cost = levenberg_marquardt(
-                lambda y, part=part: self.residual(y, part), x, self.low, self.high,
-                iterations=self.chosen.iterations, free=free,
-            )  # fmt: skip
+                partial(self.residual, part=part), x, self.low, self.high, iterations=self.chosen.iterations, free=free
+            )
         return [float(cost), *x.tolist()]
 
     def result(self) -> MotionFit:
         minima = []
         starts = self._starts()[: self.chosen.improved]
         for k, (_, *x) in enumerate(starts):
-            minima.append(self._once(f"minimum {k}", lambda x=x: self._improve(np.array(x))))
+            minima.append(self._once(f"minimum {k}", partial(self._improve, np.array(x))))
             self._say(f"minimum {k + 1} of {len(starts)}", 0.4 + 0.4 * (k + 1) / len(starts))
         best, *others = sorted(minima)
-        x, covariance = np.array(best[1:]), self._covariance(np.array(best[1:]))
+        least = np.array(best[1:])
+        covariance = self._covariance(least)
         profiles: dict[str, Profile] = {}
         for k, name in enumerate(self.names if self.chosen.profile else ()):
-            profiles[name], better = self._profile(k, x, best[0], float(np.sqrt(covariance[k, k])))
+            profiles[name], better = self._profile(k, least, best[0], float(np.sqrt(covariance[k, k])))
             if better is not None and better[0] < best[0]:
                 best = better
             self._say(f"profile of {name}", 0.8 + 0.2 * (k + 1) / len(self.names))
-        x = np.array(best[1:])
+        least = np.array(best[1:])
         spread = np.sqrt(np.diagonal(covariance))
+        minimum = tuple((one[0], tuple(np.exp(one[1:]).tolist())) for one in others)
+        samples, seconds = len(self.data.t) * len(self.data.columns), time.perf_counter() - self.begin
         return MotionFit(
-            self.names, np.exp(x), np.exp(x) * spread, profiles, best[0], len(self.data.t) * len(self.data.columns),
-            float(self.data.t[-1]), tuple((one[0], tuple(np.exp(one[1:]).tolist())) for one in others), self.runs,
-            time.perf_counter() - self.begin, covariance / np.outer(spread, spread),
+            self.names, np.exp(least), np.exp(least) * spread, profiles, best[0], samples, float(self.data.t[-1]),
+            minimum, self.runs, seconds, covariance / np.outer(spread, spread),
         )  # fmt: skip
 
     def _covariance(self, x: Array) -> Array:
@@ -381,10 +387,8 @@ class _Fit:
             at, step = x.copy(), width
             for i in range(self.chosen.profile):
                 at[k] = np.clip(at[k] + side * step, self.low[k], self.high[k])
-                start = at.copy()
-                one = self._once(
-                    f"profile {k} {side:g} {i}", lambda start=start: self._improve(start, free, parts=(1.0,))
-                )
+                again = partial(self._improve, at.copy(), free, parts=(1.0,))
+                one = self._once(f"profile {k} {side:g} {i}", again)
                 at = np.array(one[1:])
                 points.append((float(at[k]), one[0] - least))
                 if one[0] < least and (better is None or one[0] < better[0]):

@@ -93,12 +93,12 @@ class Fourier:
 
     def times(self, samples: int) -> Array:
         """Equidistant times over one period, the end left out since it is the start again."""
-        return np.arange(samples) * (self.period / samples)
+        return np.linspace(0.0, self.period, samples, endpoint=False)
 
     def __call__(self, t: Array, derivative: int = 0) -> Array:
         """Coordinates (n, drives) at times (n,), or their first or second derivatives."""
         values = basis(self.omega, self.harmonics, np.asarray(t, dtype=np.float64), derivative)
-        found: Array = np.array(values @ self.coefficients.T, dtype=np.float64)
+        found: Array = np.einsum("nk,dk->nd", values, self.coefficients)
         return found
 
     def states(self, t: Array) -> tuple[Array, Array, Array]:
@@ -116,7 +116,8 @@ class Fourier:
 
     def ends(self) -> Array:
         """q, q', q'' of each drive at the start, which is the end (3, drives)."""
-        return self.coefficients @ conditions(self.harmonics).T * np.array([1.0, self.omega, -(self.omega**2)])
+        scale = np.array([[1.0], [self.omega], [-(self.omega**2)]])
+        return np.array(scale * (conditions(self.harmonics) @ self.coefficients.T), dtype=np.float64)
 
     def projected(self) -> Fourier:
         """The nearest series, by the sum of squares of the coefficients, that starts and ends at q = q' = q'' = 0."""

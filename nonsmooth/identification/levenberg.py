@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +68,7 @@ def levenberg_marquardt(
 
 
 def _slopes(
-    residual: Callable[[Array], Array], x: Array, r: Array, moving: Array, step: float, low: Array, high: Array
+    residual: Callable[[Array], Array], x: Array, r: Array, moving: Any, step: float, low: Array, high: Array
 ) -> Array:
     """Jacobian (m, moving) by one-sided differences, inwards at bounds."""
     columns = []

@@ -14,6 +14,7 @@ from nonsmooth.plots.comparison import comparison, rigid_limit
 from nonsmooth.plots.contact import contact
 from nonsmooth.plots.curves import units_of as unit_of
 from nonsmooth.plots.figure import figure
+from nonsmooth.plots.identification import bees, excitation, excited, fitted, identified
 from nonsmooth.plots.impacts import impact_table
 from nonsmooth.plots.law_card import law_card
 from nonsmooth.plots.measured import Measured, read_measured
@@ -35,11 +36,16 @@ __all__ = [
     "Panel",
     "amplitudes",
     "animation",
+    "bees",
     "bifurcation_diagram",
     "comparison",
     "contact",
     "energy",
+    "excitation",
+    "excited",
     "figure",
+    "fitted",
+    "identified",
     "impact_table",
     "law_card",
     "mode_bars",

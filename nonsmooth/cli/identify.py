@@ -1,0 +1,296 @@
+"""`nonsmooth identify excite|estimate|fit`: from words to the functions of `nonsmooth.identification`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from nonsmooth.exceptions import InputError
+
+__all__ = ["identify"]
+
+identify = typer.Typer(
+    help="Identification of parameters: the motion that tells them best, estimates, and fits to measured motion.",
+    pretty_exceptions_enable=False,
+)
+
+File = Annotated[
+    str, typer.Argument(metavar="PROBLEM|FILE", help="A ready problem, or a file as `nonsmooth run` takes it.")
+]
+Drives = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--drive", metavar="NAME", help="A PrescribedMotion; repeatable, in the order of the data. All if omitted."
+    ),
+]
+Friction = Annotated[
+    list[str] | None,
+    typer.Option("--friction", help="Friction of the drives to identify: viscous, coulomb, offset, rotor; repeatable."),
+]
+Words = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Argument of the problem; repeatable.")
+]
+Drawing = Annotated[Path | None, typer.Option("--figure", help="Figure to write (.png, .pdf, .svg).")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write a single JSON object to standard output.")]
+Data = Annotated[Path, typer.Option("--data", metavar="FILE.csv", help="Measured data.")]
+
+
+@identify.command("excite")
+def excite_command(
+    problem: File,
+    omega: Annotated[float, typer.Option("--omega", help="Fundamental frequency [rad/s].")],
+    position: Annotated[str, typer.Option("--position", help="Largest coordinates, one per drive: 1.2,1.0.")],
+    velocity: Annotated[str, typer.Option("--velocity", help="Largest velocities.")],
+    acceleration: Annotated[str, typer.Option("--acceleration", help="Largest accelerations.")],
+    drives: Drives = None,
+    friction: Friction = None,
+    criterion: Annotated[str, typer.Option("--criterion", help="D, A, E or condition.")] = "D",
+    harmonics: Annotated[int, typer.Option("--harmonics", help="Harmonics of the series.")] = 5,
+    samples: Annotated[int, typer.Option("--samples", help="Samples of a period.")] = 400,
+    starts: Annotated[int, typer.Option("--starts", help="Random starts.")] = 8,
+    seed: Annotated[int, typer.Option("--seed", help="Of the starts.")] = 0,
+    noise: Annotated[
+        float, typer.Option("--noise", help="Noise of the forces, as a share of their peaks, for the forecast.")
+    ] = 0.01,
+    workers: Annotated[int | None, typer.Option("--workers", help="Processes.", show_default="one per core")] = None,
+    settings: Words = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", help="Motion to write (.csv): t, and q, v, a of drives.")
+    ] = None,
+    figure: Drawing = None,
+    as_json: AsJson = False,
+) -> int:
+    """Find the periodic motion within bounds from which the parameters are known best, and say how well."""
+    from nonsmooth.cli import report
+    from nonsmooth.cli.studies import _progress
+    from nonsmooth.identification import Bounds, Excite, excite, forecast
+    from nonsmooth.identification.base import as_dictionary
+
+    _check(figure, output)
+    bounds = Bounds(
+        _numbers("--position", position), _numbers("--velocity", velocity), _numbers("--acceleration", acceleration)
+    )
+    Y = _regressor(problem, settings, drives, friction)
+    chosen = Excite(criterion=criterion, harmonics=harmonics, samples=samples, starts=starts, seed=seed)
+    with _progress() as progress:
+        found = excite(Y, bounds, omega, settings=chosen, workers=workers, progress=progress)
+    told = forecast(Y, found.motion, noise=noise, samples=samples, base=found.base)
+    if output is not None:
+        _write_motion(found.motion, Y.drives, samples, output)
+    _draw(figure, lambda plots: plots.excitation(found))
+    if as_json:
+        base = as_dictionary(found.base)
+        relative = dict(zip(told.names, told.relative.tolist(), strict=True))
+        report.print_object(
+            {**found.as_dictionary(), "base": base, "deviation": relative, "hopeless": list(told.hopeless)}
+        )
+        return 0
+    report.show(
+        str(found),
+        "",
+        str(found.base),
+        "",
+        f"with {noise:g} of the peak as noise:",
+        str(told),
+        *_written(output, figure),
+    )
+    return 0
+
+
+@identify.command("estimate")
+def estimate_command(
+    problem: File,
+    data: Data,
+    drives: Drives = None,
+    friction: Friction = None,
+    method: Annotated[
+        str, typer.Option("--method", help='"least squares", weighted, huber or consistent.')
+    ] = "weighted",
+    cutoff: Annotated[
+        float | None, typer.Option("--cutoff", help="Filter [Hz], where data have no velocities and accelerations.")
+    ] = None,
+    joints: Annotated[
+        list[str] | None,
+        typer.Option("--joint", metavar="JOINT=DRIVE", help="Loose journal whose mu R is identified, too; repeatable."),
+    ] = None,
+    slowest: Annotated[
+        float, typer.Option("--slowest", help="Share of the largest speed below which forces are left out.")
+    ] = 0.0,
+    settings: Words = None,
+    figure: Drawing = None,
+    as_json: AsJson = False,
+) -> int:
+    """Estimate parameters from measured motion and forces: columns t, DRIVE.q, DRIVE.force, optional .v and .a."""
+    from nonsmooth.cli import report
+    from nonsmooth.identification import Measurement, estimate
+
+    _check(figure, None)
+    Y = _regressor(problem, settings, drives, friction)
+    measured = Measurement.from_csv(data, Y.drives)
+    if cutoff is not None:
+        measured = measured.filtered(cutoff)
+    pairs = {}
+    for word in joints or ():
+        joint, equals, drive = word.partition("=")
+        if not equals:
+            raise InputError(f"--joint takes JOINT=DRIVE, as joint1=motor1, got {word!r}.")
+        pairs[joint] = drive
+    found = estimate(Y, measured, method=method, joints=pairs or None, slowest=slowest)  # type: ignore[arg-type]
+    _draw(figure, lambda plots: plots.identified(found))
+    if as_json:
+        report.print_object(found.as_dictionary())
+        return 0
+    report.show(str(found.base), "", str(found), *_written(figure))
+    return 0
+
+
+@identify.command("fit")
+def fit_command(
+    problem: File,
+    data: Data,
+    parameters: Annotated[
+        list[str], typer.Option("--parameter", metavar="NAME=LOW:HIGH", help="Parameter and its range; repeatable.")
+    ],
+    noise: Annotated[
+        list[str], typer.Option("--noise", metavar="COLUMN=SIGMA", help="Standard deviation of a column; repeatable.")
+    ],
+    dt: Annotated[float | None, typer.Option("--dt", help="Constant step [s].")] = None,
+    dt_min: Annotated[float | None, typer.Option("--dt-min", help="Shortest step [s]; steps end at impacts.")] = None,
+    dt_max: Annotated[float | None, typer.Option("--dt-max", help="Longest step [s].")] = None,
+    stepper: Annotated[str | None, typer.Option("--stepper", help="As of `nonsmooth run`.")] = None,
+    until: Annotated[float | None, typer.Option("--until", help="How much of the motion is used [s].")] = None,
+    starts: Annotated[int, typer.Option("--starts", help="Starts that are compared.")] = 96,
+    seed: Annotated[int, typer.Option("--seed", help="Of the starts.")] = 0,
+    resume: Annotated[
+        Path | None, typer.Option("--resume", metavar="FILE.json", help="What is found is kept here; go on from it.")
+    ] = None,
+    settings: Words = None,
+    figure: Drawing = None,
+    as_json: AsJson = False,
+) -> int:
+    """Fit clearance, friction, restitution and other parameters to measured motion: columns t and coordinates."""
+    from nonsmooth.cli import report
+    from nonsmooth.cli.inputs import Request
+    from nonsmooth.cli.studies import _progress
+    from nonsmooth.identification import FitMotion, fit_motion
+
+    _check(figure, None)
+    request = Request(problem, None, tuple(settings or ()), stepper, None, None, 1.0, dt, dt_min, dt_max)
+    control, scheme = request.step(), request.scheme()
+    if control is None or scheme is None:
+        raise InputError("A fit needs its step: give --dt, or --dt-min and --dt-max.")
+    mechanism = _mechanism(problem, settings)
+    ranges = {}
+    for word in parameters:
+        name, _, text = word.partition("=")
+        ends = _numbers("--parameter", text, separator=":")
+        if len(ends) != 2:
+            raise InputError(f"--parameter takes NAME=LOW:HIGH, got {word!r}.")
+        ranges[name] = (ends[0], ends[1])
+    motion = _motion_data(data, noise)
+    with _progress() as progress:
+        found = fit_motion(
+            mechanism, scheme, motion, ranges, dt=control, settings=FitMotion(starts=starts, seed=seed), until=until,
+            resume=resume, progress=progress,
+        )  # fmt: skip
+    _draw(figure, lambda plots: plots.fitted(found))
+    if as_json:
+        report.print_object(found.as_dictionary())
+        return 0
+    report.show(str(found), *_written(figure))
+    return 0
+
+
+def _mechanism(problem: str, settings: Sequence[str] | None) -> Any:
+    """The built system of a problem or file."""
+    from nonsmooth.cli.inputs import Request
+
+    made = Request(problem, None, tuple(settings or ()), None, None, None, 1.0, None, None, None).mechanism()
+    if made.parameters:
+        raise InputError(
+            f"--set {next(iter(made.parameters))}: identify takes arguments of the problem, not parameters."
+        )
+    return made.system
+
+
+def _regressor(
+    problem: str, settings: Sequence[str] | None, drives: Sequence[str] | None, friction: Sequence[str] | None
+) -> Any:
+    from nonsmooth.identification import regressor
+    from nonsmooth.model.drivers import PrescribedMotion
+
+    system = _mechanism(problem, settings)
+    found = [element.name for element in system.elements if isinstance(element, PrescribedMotion)]
+    return regressor(system, drives or found, friction=tuple(friction or ()))
+
+
+def _numbers(option: str, text: str, separator: str = ",") -> tuple[float, ...]:
+    try:
+        return tuple(float(word) for word in text.split(separator))
+    except ValueError:
+        raise InputError(f'{option} takes numbers with "{separator}" between them, got {text!r}.') from None
+
+
+def _motion_data(path: Path, noise: Sequence[str]) -> Any:
+    """Columns of a file whose noise is named."""
+    import csv
+
+    import numpy as np
+
+    from nonsmooth.identification import MotionData
+
+    levels = {}
+    for word in noise:
+        name, equals, text = word.partition("=")
+        if not equals:
+            raise InputError(f"--noise takes COLUMN=SIGMA, got {word!r}.")
+        levels[name] = _numbers("--noise", text)[0]
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(file))
+        header, table = [word.strip() for word in rows[0]], np.array(rows[1:], dtype=float)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+    except (IndexError, ValueError) as error:
+        raise InputError(f"{path} is no table of numbers with a header: {error}.") from None
+    for name in ("t", *levels):
+        if name not in header:
+            raise InputError(f'{path} has no column "{name}"; it has {", ".join(header)}.')
+    columns = {name: table[:, header.index(name)] for name in levels}
+    return MotionData(table[:, header.index("t")], columns, levels)
+
+
+def _write_motion(motion: Any, drives: Sequence[str], samples: int, path: Path) -> None:
+    import numpy as np
+
+    t = motion.times(samples)
+    table = np.column_stack([t, *motion.states(t)])
+    header = ",".join(["t", *(f"{drive}.{what}" for what in "qva" for drive in drives)])
+    np.savetxt(path, table, delimiter=",", header=header, comments="", fmt="%.17g")
+
+
+def _check(figure: Path | None, output: Path | None) -> None:
+    from nonsmooth.cli.inputs import FIGURE_FORMATS, check_writable
+
+    if figure is not None:
+        check_writable("--figure", figure, FIGURE_FORMATS)
+    if output is not None:
+        check_writable("--output", output, (".csv",))
+
+
+def _draw(figure: Path | None, draw: Callable[[Any], Any]) -> None:
+    if figure is None:
+        return
+    os.environ.setdefault("MPLBACKEND", "agg")
+    from nonsmooth.files import write_figure
+    from nonsmooth.plots import identification
+
+    write_figure(draw(identification), figure)
+
+
+def _written(*paths: Path | None) -> list[str]:
+    return [f"written: {path}" for path in paths if path is not None]

@@ -1,0 +1,125 @@
+"""Fits to motion: clearance, restitution and friction of a slider from the crank's angle alone, and bad data."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from nonsmooth import GaussQP, Landing, simulate
+from nonsmooth.exceptions import InputError
+from nonsmooth.identification import FitMotion, MotionData, fit_motion, predictable_time
+from nonsmooth_problems.bouncing_ball import bouncing_ball
+from nonsmooth_problems.slider_crank_translational import slider_crank_translational
+
+TRUTH = {"guide.clearance": 1e-3, "guide.restitution": 0.4, "guide.friction": 0.01}
+RANGES = {"guide.clearance": (2e-4, 3e-3), "guide.restitution": (0.1, 0.9), "guide.friction": (1e-3, 0.1)}
+SCHEME, STEP, NOISE = GaussQP(), Landing(1e-6, 1e-4), 1e-3
+
+
+@pytest.fixture(scope="module")
+def measured():
+    system = slider_crank_translational().build()
+    t = np.arange(0.0, 0.4, 1e-4)
+    run = simulate(system, SCHEME, t_end=0.4, dt=STEP)
+    angle = np.interp(t, run.t, run.q["crank.angle"]) + NOISE * np.random.default_rng(0).normal(size=t.size)
+    return system, MotionData(t, {"crank.angle": angle}, {"crank.angle": NOISE})
+
+
+@pytest.mark.slow
+def test_slider_crank_from_the_angle_of_its_crank(measured):
+    """White noise of 1 mrad: c, e and mu within 5 %, their 95 % intervals bounded, the residual that of the noise."""
+    system, data = measured
+    until = predictable_time(system, SCHEME, data, TRUTH, dt=STEP)
+    assert until > 0.39
+    found = fit_motion(system, SCHEME, data, RANGES, dt=STEP, until=until)
+    assert found.values == pytest.approx(list(TRUTH.values()), rel=0.05)
+    assert found.unknown == () and found.cost / found.samples == pytest.approx(1.0, abs=0.1)
+    assert found.seconds < 300
+
+
+@pytest.mark.slow
+def test_an_interrupted_search_goes_on(measured, tmp_path):
+    system, data = measured
+    chosen = FitMotion(starts=8, improved=1, iterations=4, profile=0)
+    path, done = tmp_path / "fit.json", []
+
+    def stop(what, share):
+        done.append(what)
+        if what.startswith("start 5"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit_motion(system, SCHEME, data, RANGES, dt=STEP, until=0.05, settings=chosen, resume=path, progress=stop)
+    assert len(json.loads(path.read_text())["done"]) == 5
+    first = fit_motion(system, SCHEME, data, RANGES, dt=STEP, until=0.05, settings=chosen, resume=path)
+    again = fit_motion(system, SCHEME, data, RANGES, dt=STEP, until=0.05, settings=chosen, resume=path)
+    whole = fit_motion(system, SCHEME, data, RANGES, dt=STEP, until=0.05, settings=chosen)
+    assert np.array_equal(first.values, whole.values) and np.array_equal(again.values, whole.values)
+    assert again.runs < first.runs < whole.runs
+    with pytest.raises(InputError, match="is of another search"):
+        fit_motion(system, SCHEME, data, RANGES, dt=STEP, until=0.06, settings=chosen, resume=path)
+
+
+def ball():
+    system = bouncing_ball().build()
+    t = np.arange(0.0, 0.8, 2e-3)
+    run = simulate(system, SCHEME, t_end=0.8, dt=Landing(1e-6, 2e-3))
+    name = next(name for name in system.q_names if name.endswith(".y"))
+    return system, t, name, np.interp(t, run.t, run.q[name])
+
+
+def test_what_cannot_be_known_is_said():
+    """A ball's bounces tell its restitution; friction has no influence, and its profile does not end."""
+    system, t, name, height = ball()
+    noisy = height + 1e-4 * np.random.default_rng(1).normal(size=t.size)
+    data = MotionData(t, {name: noisy}, {name: 1e-4})
+    rest = next(key for key in system.parameters if key.endswith("restitution"))
+    rough = next(key for key in system.parameters if key.endswith("friction"))
+    found = fit_motion(
+        system, SCHEME, data, {rest: (0.2, 0.99), rough: (0.01, 1.0)}, dt=Landing(1e-6, 2e-3),
+        settings=FitMotion(starts=8, improved=2, profile=3),
+    )  # fmt: skip
+    assert found.values[0] == pytest.approx(system.parameters[rest], rel=1e-3)
+    assert found.unknown == (rough,) and "not bounded by the data" in str(found)
+    assert found.as_dictionary()["unknown"] == [rough]
+
+
+BAD = {
+    "gap": (lambda t, x: (np.where(t > 0.4, t + 1.0, t), x), "has a gap from 0.4 s to 1.40"),
+    "missing": (lambda t, x: (t, np.where(t == t[7], np.nan, x)), "is not a number at t = 0.014 s"),
+    "constant": (lambda t, x: (t, 0 * x + 2.0), "is constant, 2; is its sensor connected"),
+    "short": (lambda t, x: (t[:5], x[:5]), "has 5 sample.s.; at least 20"),
+    "backwards": (lambda t, x: (t[::-1], x), "must increase"),
+    "lengths": (lambda t, x: (t, x[:-1]), "values at 400 times"),
+}
+
+
+@pytest.mark.parametrize("spoil, sentence", BAD.values(), ids=BAD)
+def test_bad_motion_gets_one_sentence(spoil, sentence):
+    t = np.arange(0.0, 0.8, 2e-3)
+    t, x = spoil(t, np.sin(9 * t))
+    with pytest.raises(InputError, match=sentence) as error:
+        MotionData(t, {"ball.y": x}, {"ball.y": 1e-3})
+    assert "\n" not in str(error.value)
+
+
+def test_messages():
+    system, t, name, height = ball()
+    data = MotionData(t, {name: height}, {name: 1e-4})
+    step = Landing(1e-6, 2e-3)
+    rest = next(key for key in system.parameters if key.endswith("restitution"))
+    with pytest.raises(InputError, match="Unknown parameter"):
+        fit_motion(system, SCHEME, data, {"ball.size": (0.1, 1.0)}, dt=step)
+    with pytest.raises(InputError, match="two numbers 0 < low < high"):
+        fit_motion(system, SCHEME, data, {rest: (0.9, 0.1)}, dt=step)
+    with pytest.raises(InputError, match="No parameter is named"):
+        fit_motion(system, SCHEME, data, {}, dt=step)
+    other = MotionData(t, {"ball.w": height}, {"ball.w": 1e-4})
+    with pytest.raises(InputError, match='"ball.w" is no column'):
+        fit_motion(system, SCHEME, other, {rest: (0.1, 0.9)}, dt=step)
+    with pytest.raises(InputError, match="positive standard deviation"):
+        MotionData(t, {name: height}, {})
+    with pytest.raises(InputError, match="starts >= improved"):
+        FitMotion(starts=2, improved=3)
