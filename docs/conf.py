@@ -36,6 +36,7 @@ default_role = "py:obj"  # names in single backticks lead to their pages, others
 html_math_renderer = "mathml"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_attr_annotations = False  # types stand in the signature
 
 html_theme = "furo"
 html_title = f"nonsmooth {version}"

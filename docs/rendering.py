@@ -22,10 +22,10 @@ NOTEBOOK = (
 
 
 def mathml(formula: str, display: bool) -> str:
-    """A formula of LaTeX as an element of MathML."""
+    """A formula of LaTeX as an element of MathML, in the words that the translator knows."""
     from latex2mathml.converter import convert
 
-    known = formula.strip().replace("{aligned}", "{split}")  # as it is called where equations are aligned
+    known = formula.strip().replace("{aligned}", "{split}").replace(r"\perp", r"\;\perp\;")
     return str(convert(known, display="block" if display else "inline"))
 
 
