@@ -69,6 +69,22 @@ EXAMPLES = {
         "nonsmooth study tolerance slider-rod --case 2 --t-end 0.004 --dt 1e-4 --metric amplitude:slider.angle "
         "--limit 3e-5 --clearance guide.clearance=5e-6:1.5e-5 --runs 100 --factors 0.2:1:3 --workers 1",
     ],
+    "identify excite": [
+        "nonsmooth identify excite xy-pointing --omega 0.4 --position 1.2,1.0 --velocity 0.25,0.2 --acceleration 1,1 "
+        "--starts 1 --workers 1 --output motion.csv --figure motion.png",
+    ],
+    "identify estimate": [
+        "nonsmooth identify excite xy-pointing --omega 1 --position 1.2,1.0 --velocity 2,2 --acceleration 10,10 "
+        "--starts 1 --workers 1 --example measured.csv",
+        "nonsmooth identify estimate xy-pointing --data measured.csv --figure estimate.png",
+        "nonsmooth identify estimate xy-pointing --data measured.csv --method consistent --json",
+    ],
+    "identify fit": [
+        "nonsmooth run bouncing-ball --dt-min 1e-6 --dt-max 2e-3 --t-end 0.8 --output ball.nc",
+        "nonsmooth export ball.nc --output ball.csv",
+        "nonsmooth identify fit bouncing-ball --data ball.csv --noise ball.y=1e-4 --parameter "
+        "floor.restitution=0.2:0.99 --dt-min 1e-6 --dt-max 2e-3 --starts 8 --resume fit.json --figure fit.png",
+    ],
     "study bifurcation": [
         "nonsmooth study bifurcation slider-crank-revolute --over crank_speed=2:6:3 --of slider.x --drive crank_speed "
         "--steps 400 --transient 4 --points 4 --set gravity=9.81 --workers 1 --figure speed.png",

@@ -61,16 +61,21 @@ def excite_command(
     output: Annotated[
         Path | None, typer.Option("--output", help="Motion to write (.csv): t, and q, v, a of drives.")
     ] = None,
+    example: Annotated[
+        Path | None,
+        typer.Option("--example", help="Simulated measurement of the motion with this noise (.csv), to try estimate."),
+    ] = None,
     figure: Drawing = None,
     as_json: AsJson = False,
 ) -> int:
     """Find the periodic motion within bounds from which the parameters are known best, and say how well."""
     from nonsmooth.cli import report
     from nonsmooth.cli.studies import _progress
-    from nonsmooth.identification import Bounds, Excite, excite, forecast
+    from nonsmooth.identification import Bounds, Excite, excite, forecast, simulated
     from nonsmooth.identification.base import as_dictionary
 
     _check(figure, output)
+    _check(None, example)
     bounds = Bounds(
         _numbers("--position", position), _numbers("--velocity", velocity), _numbers("--acceleration", acceleration)
     )
@@ -81,6 +86,8 @@ def excite_command(
     told = forecast(Y, found.motion, noise=noise, samples=samples, base=found.base)
     if output is not None:
         _write_motion(found.motion, Y.drives, samples, output)
+    if example is not None:
+        simulated(Y, found.motion, noise=noise, samples=samples, seed=seed).to_csv(example)
     _draw(figure, lambda plots: plots.excitation(found))
     if as_json:
         base = as_dictionary(found.base)
@@ -89,15 +96,9 @@ def excite_command(
             {**found.as_dictionary(), "base": base, "deviation": relative, "hopeless": list(told.hopeless)}
         )
         return 0
-    report.show(
-        str(found),
-        "",
-        str(found.base),
-        "",
-        f"with {noise:g} of the peak as noise:",
-        str(told),
-        *_written(output, figure),
-    )
+    words = f"with {noise:g} of the peak as noise:"
+    parts = [*_tables(str(found)), "", str(found.base), "", words, *_tables(str(told))]
+    report.show(*parts, *_written(output, example, figure))
     return 0
 
 
@@ -144,7 +145,7 @@ def estimate_command(
     if as_json:
         report.print_object(found.as_dictionary())
         return 0
-    report.show(str(found.base), "", str(found), *_written(figure))
+    report.show(str(found.base), "", *_tables(str(found)), *_written(figure))
     return 0
 
 
@@ -201,7 +202,7 @@ def fit_command(
     if as_json:
         report.print_object(found.as_dictionary())
         return 0
-    report.show(str(found), *_written(figure))
+    report.show(*_tables(str(found)), *_written(figure))
     return 0
 
 
@@ -252,7 +253,9 @@ def _motion_data(path: Path, noise: Sequence[str]) -> Any:
     try:
         with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.reader(file))
-        header, table = [word.strip() for word in rows[0]], np.array(rows[1:], dtype=float)
+        # a table of `nonsmooth export` has heads such as "q:crank.angle [rad]"
+        header = [word.partition(" [")[0].strip().removeprefix("q:") for word in rows[0]]
+        table = np.array(rows[1:], dtype=float)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
     except (IndexError, ValueError) as error:
@@ -290,6 +293,25 @@ def _draw(figure: Path | None, draw: Callable[[Any], Any]) -> None:
     from nonsmooth.plots import identification
 
     write_figure(draw(identification), figure)
+
+
+def _tables(text: str) -> list[Any]:
+    """Lines, and tables in place of those with bars."""
+    from rich.table import Table
+
+    parts: list[Any] = []
+    table: Table | None = None
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if not line.startswith("|"):
+            table = None
+            parts.append(line)
+        elif table is None:
+            table = Table(*cells, box=None, pad_edge=False)
+            parts.append(table)
+        elif set(line) - set("|-"):
+            table.add_row(*cells)
+    return parts
 
 
 def _written(*paths: Path | None) -> list[str]:

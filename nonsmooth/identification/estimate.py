@@ -68,8 +68,9 @@ class Forecast:
         lines = ["| base parameter | unit | value | deviation | share |", "|---|---|---|---|---|"]
         for row in zip(self.names, self.units, self.values, self.deviation, self.relative, strict=True):
             name, unit, value, deviation, share = row
-            told = "" if share <= HOPELESS else " hopeless"
-            lines.append(f"| {name} | {unit} | {value:.4g} | {deviation:.2g} | {share:.1%}{told} |")
+            told = f"{share:.1%}" if np.isfinite(share) else "-"
+            told += "" if share <= HOPELESS else " hopeless"
+            lines.append(f"| {name} | {unit} | {value:.4g} | {deviation:.2g} | {told} |")
         return "\n".join(lines)
 
 

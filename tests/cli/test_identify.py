@@ -1,0 +1,75 @@
+"""`nonsmooth identify`: what is printed, written and refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from nonsmooth.cli import main
+from nonsmooth.identification import regressor, simulated
+from nonsmooth_problems.xy_pointing import DRIVES, published_motion, xy_pointing
+
+BOUNDS = ["--omega", "0.4", "--position", "1.2,1.0", "--velocity", "0.25,0.2", "--acceleration", "1,1"]
+QUICK = ["--starts", "1", "--workers", "1"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_excite(folder, capsys):
+    files = ["--output", "motion.csv", "--figure", "motion.png", "--example", "measured.csv"]
+    assert main(["identify", "excite", "xy-pointing", *BOUNDS, *QUICK, *files, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["condition"] < 400 and found["base"]["rank"] == 10 and "link2.Ixx*" in found["hopeless"]
+    table = np.genfromtxt(folder / "motion.csv", delimiter=",", names=True)
+    assert len(table) == 400 and np.max(np.abs(table["motor1v"])) <= 0.25
+    assert (folder / "motion.png").stat().st_size > 10_000
+    assert main(["identify", "estimate", "xy-pointing", "--data", "measured.csv"]) == 0
+    assert "link1.mx + 0.1 link2.m" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_estimate(folder, capsys):
+    Y = regressor(xy_pointing().build(), DRIVES)
+    simulated(Y, published_motion(), noise=0.01).to_csv("data.csv")
+    words = ["identify", "estimate", "xy-pointing", "--data", "data.csv"]
+    assert main([*words, "--joint", "joint1=motor1", "--slowest", "0.1", "--figure", "one.png", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["parameters"]
+    assert found["link2.mx"]["value"] == pytest.approx(0.02939, rel=5e-3)
+    low, high = found["joint1.mu_R"]["interval"]
+    assert low < 0.0 < high  # the joints of these data have no friction
+    for change, sentence in (
+        (["--joint", "joint1"], "--joint takes JOINT=DRIVE"),
+        (["--method", "guess"], "method must be one of"),
+        (["--drive", "elbow"], '"elbow" is no drive'),
+        (["--set", "link1.mass=1"], "takes arguments of the problem, not parameters"),
+    ):
+        assert main([*words, *change]) == 2
+        assert sentence in " ".join(capsys.readouterr().err.split())
+    assert main([*words[:-1], "none.csv"]) == 2
+
+
+@pytest.mark.slow
+def test_fit(folder, capsys):
+    run = ["run", "bouncing-ball", "--dt-min", "1e-6", "--dt-max", "2e-3", "--t-end", "0.8", "--output", "ball.nc"]
+    assert main(run) == 0 and main(["export", "ball.nc", "--output", "ball.csv"]) == 0
+    words = ["identify", "fit", "bouncing-ball", "--data", "ball.csv", "--dt-min", "1e-6", "--dt-max", "2e-3"]
+    known = ["--noise", "ball.y=1e-4", "--parameter", "floor.restitution=0.2:0.99"]
+    capsys.readouterr()
+    assert main([*words, *known, "--starts", "8", "--resume", "fit.json", "--figure", "fit.png", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["parameters"]["floor.restitution"]
+    assert found["value"] == pytest.approx(0.9, rel=1e-4) and found["known"]
+    assert (folder / "fit.json").exists() and (folder / "fit.png").exists()
+    for change, sentence in (
+        ([*known[:2], "--parameter", "floor.restitution=0.2"], "--parameter takes NAME=LOW:HIGH"),
+        (["--noise", "ball.z=1", *known[2:]], 'has no column "ball.z"'),
+        (["--noise", "ball.y", *known[2:]], "--noise takes COLUMN=SIGMA"),
+    ):
+        assert main([*words, *change]) == 2
+        assert sentence in " ".join(capsys.readouterr().err.split())
