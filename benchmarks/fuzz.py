@@ -86,7 +86,7 @@ def _run(chance: random.Random, found: Outcome, space: bool, faulty: Callable[[]
 
     try:
         law = compliant(chance) if chance.random() < 0.25 else rigid(chance, plastic=chance.random() < 0.4)
-        system = (spatial if space else planar)(chance, law).build()
+        system = (spatial if space else planar)(chance, law).build(assemble=chance.random() < 0.9)
         stepper = steppers(chance, law, space)
     except NonsmoothError as error:
         _one_sentence(error)

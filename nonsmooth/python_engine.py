@@ -14,6 +14,8 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import Interrupted, NonsmoothError, SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
+from nonsmooth.schemes.held import held as compiled_held
+from nonsmooth.schemes.held import hold
 from nonsmooth.schemes.stepping import CompiledSteps
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.step_control import StepControl
@@ -71,7 +73,7 @@ class PythonLoop:
         state = first
         try:
             if self.keeper is not None and self.keeper.held is not None:
-                state = self._go_on(self.keeper.held)
+                state = self._go_on(self.keeper.held, origin)
             else:
                 state, impact = self.chain.run(self.formulation.start(first))
                 state = _remembering(state, origin)
@@ -119,7 +121,7 @@ class PythonLoop:
         self.steps += len(taken.times)
         return taken.end, taken.whole
 
-    def _go_on(self, held: Mapping[str, Any]) -> State:
+    def _go_on(self, held: Mapping[str, Any], origin: float) -> State:
         """Take over how a run stood at its checkpoint."""
         assert self.keeper is not None
         try:
@@ -128,7 +130,10 @@ class PythonLoop:
             self.chain.hold(held["chain"])
             if isinstance(self.formulation, Remembering):
                 self.formulation.hold(held["formulation"], state)
+            if self.compiled is not None and held["compiled"] is not None:
+                hold(self.compiled, held["compiled"], state, origin)
             self.shortened, self.steps = int(held["shortened"]), len(self.recorder) - 1
+            self.python_steps = int(held["python_steps"])
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise incomplete(self.keeper.checkpoint.path, error) from error
         self.clock -= seconds
@@ -141,7 +146,8 @@ class PythonLoop:
         formulation = self.formulation.held() if isinstance(self.formulation, Remembering) else None
         self._stands = {
             "state": state, "chain": self.chain.held(), "shortened": self.shortened, "formulation": formulation,
-            "rows": len(self.recorder),
+            "rows": len(self.recorder), "python_steps": self.python_steps,
+            "compiled": None if self.compiled is None else compiled_held(self.compiled, state),
         }  # fmt: skip
         if self.keeper.due():
             self._save()

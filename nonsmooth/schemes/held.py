@@ -1,0 +1,59 @@
+"""How compiled steps stand, for checkpoints: the numbers of their records, without any place in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from nonsmooth.model.state import State
+from nonsmooth.records.schema import SCHEMAS, Inside, Link, Many
+from nonsmooth.schemes.stepping import CompiledSteps
+
+__all__ = ["held", "hold"]
+
+
+def held(steps: CompiledSteps, state: State) -> dict[str, Any] | None:
+    """What the next step from a state needs; None where none has been taken yet.
+
+    Its records stand at the state, `there`, or are put there first, as after a step of the Python formulation.
+    """
+    if steps._at is None and not steps.counts["solves"]:
+        return None
+    return {"there": steps._at is state, "records": {name: np.array(values) for name, values in _numbers(steps)}}
+
+
+def hold(steps: CompiledSteps, known: Mapping[str, Any], state: State, origin: float) -> None:
+    """Go on from a checkpoint at a state, on a grid that begins at `origin`.
+
+    Raises
+    ------
+    ValueError
+        If it is none of such steps.
+    """
+    steps._put(state, origin)
+    found, records = dict(_numbers(steps)), known["records"]
+    if set(found) != set(records):
+        raise ValueError("its records are those of other steps")
+    for name, values in records.items():
+        if np.shape(values) != found[name].shape or np.asarray(values).dtype != found[name].dtype:
+            raise ValueError(f"the records {name[:40]} are of another size")
+    for name, values in records.items():
+        found[name][...] = values
+    steps._at = state if known["there"] else None
+
+
+def _numbers(steps: CompiledSteps) -> Iterator[tuple[str, Any]]:
+    """Fields that change during a run, as views; rows are kept by the recorder."""
+    for name, records in steps.memory.of.items():
+        if not name.endswith("Row"):
+            yield from _of(name, records, name)
+
+
+def _of(schema: str, records: Any, name: str) -> Iterator[tuple[str, Any]]:
+    for key, kind in SCHEMAS[schema].fields.items():
+        if isinstance(kind, Inside):
+            yield from _of(kind.of, records[key], f"{name}.{key}")
+        elif not (kind.constant or isinstance(kind, Link | Many)):
+            yield f"{name}.{key}", records[key]
