@@ -16,7 +16,8 @@ import stat
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,10 @@ import casadi as ca
 
 from nonsmooth.native.emit import EMITTER, Code, emit
 
-__all__ = ["Kernel", "cache_folder", "compilations", "functions", "keeps", "kept", "kernel"]
+__all__ = ["Kernel", "alone", "cache_folder", "compilations", "functions", "keeps", "kept", "kernel"]
+
+#: [s] for which a process waits for another one that compiles the same
+PATIENCE = 300.0
 
 _lock = threading.RLock()
 _kernels: dict[str, Kernel] = {}
@@ -167,17 +171,77 @@ def _linked(key: str, text: Callable[[], str], names: list[str], *, optimised: b
     engine, path = _engine(), cache_folder() / f"{key}.o"
     data = _read(path)
     if data is None:
-        target = _target()
-        module = llvm.parse_assembly(text())
-        module.triple, module.data_layout = target.triple, str(target.target_data)
-        module.verify()
-        if optimised:
-            _optimise(module, target)
-        data = bytes(target.emit_object(module))
-        _write(path, data)
+        with alone(key):
+            data = _read(path)  # another process may have compiled it meanwhile
+            if data is None:
+                data = _compiled(text(), optimised)
+                _write(path, data)
     engine.add_object_file(llvm.ObjectFileRef.from_data(data))
     engine.finalize_object()
     return [int(engine.get_function_address(name)) for name in names]
+
+
+def _compiled(text: str, optimised: bool) -> bytes:
+    """Object code."""
+    import llvmlite.binding as llvm
+
+    target = _target()
+    module = llvm.parse_assembly(text)
+    module.triple, module.data_layout = target.triple, str(target.target_data)
+    module.verify()
+    if optimised:
+        _optimise(module, target)
+    return bytes(target.emit_object(module))
+
+
+@contextlib.contextmanager
+def alone(what: str) -> Iterator[None]:
+    """Within, no other process that asks for the same does so: one compiles, the others wait and find it on disk.
+
+    The lock is the system's, on a file in the cache folder, and ends with the process that has it, however that ends.
+    Where there are no such locks, the folder cannot be written, or waiting takes longer than `PATIENCE`, all compile.
+    """
+    handle = _lock_of(what) if keeps() else None
+    try:
+        yield
+    finally:
+        if handle is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(cache_folder() / _lock_name(what))  # by now what others wait for is there
+            os.close(handle)
+
+
+def _lock_name(what: str) -> str:
+    return f"{hashlib.sha256(what.encode()).hexdigest()[:32]}.lock"
+
+
+def _lock_of(what: str) -> int | None:
+    """A handle that has the lock; None where there is none to be had."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return None
+    try:
+        handle = os.open(cache_folder() / _lock_name(what), os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError:
+        return None
+    end = time.monotonic() + PATIENCE
+    try:
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return handle
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    break
+                time.sleep(0.02)
+    except OSError:  # a file system without locks
+        pass
+    except BaseException:
+        os.close(handle)
+        raise
+    os.close(handle)
+    return None
 
 
 def _optimise(module: Any, target: Any) -> None:

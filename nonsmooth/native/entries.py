@@ -83,11 +83,19 @@ def ready_compliant() -> None:
 
 def _beside(long: list[tuple[str, str]], others: list[tuple[str, str]]) -> None:
     """Compile one function, and others, in two processes, where there are some of both that no file holds."""
-    long, others = ([function for function in some if not compiler.kept(symbol(*function))] for some in (long, others))
-    if long and others:
-        from nonsmooth.native.build import beside
+    if not (_missing(long) and _missing(others)):
+        return
+    with compiler.alone(f"beside {long} {others} {_source()}"):
+        long, others = _missing(long), _missing(others)  # another process may have compiled them meanwhile
+        if long and others:
+            from nonsmooth.native.build import beside
 
-        beside([long, others])
+            beside([long, others])
+
+
+def _missing(functions: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Those that no file holds."""
+    return [function for function in functions if not compiler.kept(symbol(*function))]
 
 
 def functions_met() -> int:
