@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.native import compiler
 
 if TYPE_CHECKING:
@@ -28,14 +29,18 @@ VERSION = 1
 SOURCES = ("records", "compile", "schemes")
 
 
-@functools.cache
-def _sources() -> str:
+def _digest() -> str:
+    """Of the files that compiled code is made of."""
     root = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256()
     for folder in SOURCES:
         for file in sorted((root / folder).glob("*.py")):
             digest.update(f"{folder}/{file.name}\n".encode() + file.read_bytes())
     return digest.hexdigest()
+
+
+#: as this process has imported them, or is about to
+SOURCES_AT_START = _digest()
 
 
 @functools.cache
@@ -49,7 +54,7 @@ def entry(module: str, name: str, schema: str, shape: Shape, integers: int = 0) 
     """
     found = f"{module}.{name}({schema}<{shape}>, {integers})"
     versions = [VERSION, *(importlib.metadata.version(package) for package in ("numba", "llvmlite"))]
-    key = "\n".join(map(str, (*versions, _sources(), found)))
+    key = "\n".join(map(str, (*versions, SOURCES_AT_START, found)))
     symbol = f"scheme_{hashlib.sha256(key.encode()).hexdigest()[:32]}"
     (address,) = compiler.functions(key, lambda: _code(symbol, module, name, schema, shape, integers), [symbol])
     call: Any = ctypes.CFUNCTYPE(*[ctypes.c_int64] * (integers + 2))(address)
@@ -58,6 +63,8 @@ def entry(module: str, name: str, schema: str, shape: Shape, integers: int = 0) 
 
 def _code(symbol: str, module: str, name: str, schema: str, shape: Shape, integers: int) -> str:
     """LLVM code of the function, and of `symbol`, which is called as C functions are."""
+    if _digest() != SOURCES_AT_START:  # code of one version must not be filed under another
+        raise NonsmoothError("The files of nonsmooth have changed since this process imported them; start it again.")
     import llvmlite.binding as llvm
     import numba
 

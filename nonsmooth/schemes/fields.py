@@ -36,6 +36,7 @@ class Body:
     hold = Motion("N s, N m s", "impulse of joints at the start of the step")
     total = Motion("N s, N m s", "of all impulses in the step")
     terms = Motion("N s, N m s", "sum of their sizes")
+    sizes = Motion("m/s, rad/s", "of what the velocity at the end is a sum of")
     jump = Motion("m/s, rad/s", "by the impulses of an impact")
     left = Motion("m/s, rad/s", "velocity at the end of the step, before its impact")
     start = Motion("m, rad", "position at the start of the step that has ended")
@@ -91,11 +92,25 @@ class Contact(Bond):
     tangential = Number("-", "tangential restitution", constant=True)
     friction = Number(constant=True)
     y_scale = Number("N s", "typical impulse", constant=True)
+    free = Rows("m/s", "rates without impulses of contacts")
     before = Rows("m/s", "rates at the start of the step")
     after = Rows("m/s", "rates at its end")
     P_before = Rows("N s", "of the step before")
     struck = Count("-", "1: its impulse is that of an impact")
     mode = Count("-", "open, closed, sticking, slipping")
+
+    # of steps that land
+    closed = Count("-", "1: presses at the start of the step")
+    left_at = Number("s", "when it opened last")
+    resolved = Count("-", "1: its flight is long enough to be landed on")
+    start_a = Directions("-, m", "directions at the start of the step, where `along` is that of its end")
+    start_b = Directions("-, m")
+    start_g = Number("m")
+    start_rate = Number("m/s", "of the gap")
+    start_rates = Rows("m/s")
+    first = Rows("N s", "impulses of the first half of the step")
+    second = Rows("N s", "of the second half")
+    impact = Rows("N s", "of the impact at its end")
 
 
 @record
@@ -112,6 +127,7 @@ class Joint(Bond):
     P_a_before = Rows("N s", "those of the step before")
     P_near = Rows("N s", "impulses at the end that the pass before found")
     answer = Rows("N s", "share of P that answers an impact")
+    P_b = Rows("N s", "impulses at the end, impacts aside")
     # of joints closed in the middle of the step
     left = Rows("m/s, rad/s", "rates that the step before left")
     bend = Rows("m/s^2", "second derivative of g along the motion alone")
@@ -209,8 +225,10 @@ class System:
     last_dt = Number("s", "length of the step before")
     seen = Number("s", "time that elements see")
     theta = Number("-", "point of the step where forces are taken", constant=True)
-    longest = Number("s", "length of steps, but the last one", constant=True)
+    longest = Number("s", "length of steps, but the last one; of steps that land the most", constant=True)
+    shortest = Number("s", "flight that is landed on", constant=True)
     certified = Number("-", "residual that a step may have", constant=True)
+    reach = Number("m", "size of coordinates", constant=True)
     noise = Number("(kg)^.5 m/s", "round-off of velocities of joints, times a step", constant=True)
     ridge = Number("1/kg", "on the diagonal of joints whose rows are redundant, else 0", constant=True)
     proximal = Number("-", "share of the diagonal of contacts that keeps them near impulses known, 0 at first")
@@ -218,6 +236,7 @@ class System:
     varying = Count("-", "1: forces depend on the motion", constant=True)
     residual = Number("-", "of momentum and of rates of joints")
     law = Number("-", "of the laws of contacts")
+    law_start = Number("-", "of the laws of contacts in the first half of a step")
     complementarity = Number("-", "natural map of gaps and impulses")
     size = Number("(kg)^.5 m/s", "of the velocities of the step")
     passes = Count("-", "of the run")
@@ -254,7 +273,7 @@ class ContactRow:
     P = Rows("N s")
     before = Number("m/s", "rate at the start of the step")
     after = Number("m/s", "rate at its end")
-    struck = Count()
+    impact = Rows("N s", "share of P that is an impact's")
     mode = Count()
 
 
@@ -271,6 +290,7 @@ class StepRow:
     t = Number("s")
     dt = Number("s")
     residual = Number()
+    law_start = Number("-", "of the laws of contacts in the first half of a step")
     complementarity = Number()
     work_drivers = Number("J")
     work_drivers_impact = Number("J")

@@ -40,7 +40,7 @@ from nonsmooth.schemes.mechanism import (
     zero_rate,
 )
 from nonsmooth.schemes.motion import moved
-from nonsmooth.schemes.program import TINY, answer_of_joints, couple, linearise_contact, solve, stay_near, weigh
+from nonsmooth.schemes.program import TINY, answer_of_joints, couple, pose_contact, solve, weigh
 
 #: passes of a step
 PASSES = 50
@@ -122,11 +122,9 @@ def pose(system):
         if contact.on:
             if len(system.joints):
                 couple(contact)
-            contact.b0 = rates_after(contact) + contact.shift
             if system.proximal > 0.0:
                 weigh(contact)
-                stay_near(contact, system.proximal)
-            linearise_contact(contact)
+            pose_contact(contact, rates_after(contact) + contact.shift, system.proximal)
 
 
 # ---- after it
@@ -276,7 +274,7 @@ def keep(system):
     loss = 0.0
     for i in range(m):
         contact, of = system.contacts[i], system.contact_rows[k * m + i]
-        of.P, of.struck, of.mode = contact.P, contact.struck, mode_of(contact)
+        of.P, of.impact, of.mode = contact.P, contact.struck * contact.P, mode_of(contact)
         of.before, of.after = contact.before[0], contact.after[0]
         if contact.on and not contact.struck:
             slip = 0.5 * (contact.before + contact.after)

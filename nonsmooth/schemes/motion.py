@@ -75,6 +75,20 @@ gyration = by_dimension(gyration_in_plane, gyration_in_space)  # (v, mass)
 
 
 @kernel
+def spin_in_plane(v):
+    return abs(v[2])
+
+
+@kernel
+def spin_in_space(v):
+    w = angular(v)
+    return dot(w, w) ** 0.5
+
+
+spin = by_dimension(spin_in_plane, spin_in_space)  # (v): how fast it turns
+
+
+@kernel
 def force_in_plane(push):
     return vector(push[0], push[1], 0.0, 0.0)
 

@@ -26,6 +26,8 @@ from nonsmooth.records.values import (
 
 #: rounds of Newton's method, and the residual at which it ends, in sizes of the rates
 ROUNDS, SOLVED, TINY = 50, 1e-14, 1e-300
+#: programs that stay near impulses, from a whole diagonal on, and by how much the share of each is less
+STAGES, LESS = 10, 0.1
 
 
 # ---- the program
@@ -51,11 +53,18 @@ def couple(bond):
 
 
 @kernel
-def stay_near(contact, share):
-    """Among impulses that act alike those near the ones that it has: a step of the proximal point method."""
-    ridge = share * contact.W[0][0]
-    contact.W = contact.W + ridge * identity(contact.P)
-    contact.b0 = contact.b0 - ridge * contact.P
+def pose_contact(contact, free, share):
+    """Its rows, linearised at its impulses and rates: `free` are the rates without impulses.
+
+    With a share of the diagonal, among impulses that act alike, those near the ones that it has are preferred: a step
+    of the proximal point method.
+    """
+    contact.free = contact.b0 = free
+    if share > 0.0:
+        ridge = share * contact.W[0][0]
+        contact.W = contact.W + ridge * identity(contact.P)
+        contact.b0 = free - ridge * contact.P
+    linearise_contact(contact)
 
 
 # ---- its linearisation
@@ -181,6 +190,16 @@ def no_motion(system):
         substitute_joints(system)
 
 
+@kernel
+def agree(system):
+    """Without what redundant rows of joints ask for in contradiction to each other."""
+    for joint in system.joints:
+        joint.y = joint.b0
+    no_motion(system)
+    for joint in system.joints:
+        joint.b0 = joint.b0 - joint.y
+
+
 # ---- its solution
 
 
@@ -242,6 +261,29 @@ def turn_over(system):
 
 @piece
 def solve(system):
+    """Whether impulses were found that obey the laws: from these as they were linearised last, else from afar."""
+    return newton(system) or come_near(system)
+
+
+@piece
+def come_near(system):
+    """The program by ones that stay near the impulses of the one before, ever less: the first ones are easy."""
+    for contact in system.contacts:
+        contact.P = contact.u = zeros_like(contact.P)
+    share = 1.0
+    for _ in range(STAGES):
+        for contact in system.contacts:
+            if contact.on:
+                weigh(contact)
+                pose_contact(contact, contact.free, max(share, system.proximal))
+        if not newton(system):
+            return False
+        share *= LESS
+    return True
+
+
+@piece
+def newton(system):
     """Whether impulses were found that obey the laws, from the laws as they were linearised last."""
     system.solves += 1
     for _ in range(ROUNDS):

@@ -16,9 +16,11 @@ from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory
 from nonsmooth.schemes.layout import Layout, NotCompiled
+from nonsmooth.solvers.active_set import ActiveSet
 from nonsmooth.solvers.chain import CERTIFIED
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
-from nonsmooth.step_control import ConstantStep, StepControl
+from nonsmooth.step_control import ConstantStep, Landing, StepControl
+from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.steppers.moreau_jean import MoreauJean
 
@@ -41,16 +43,20 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
     """Why these steps have no compiled form, as a clause; None if they have one."""
     if system.dimension != 3:
         return "the mechanism is planar"
-    if type(stepper) is not MoreauJean:
-        return f"{type(stepper).__name__} has no compiled loop in space"
-    if not isinstance(control, ConstantStep):
-        return f"MoreauJean has no compiled loop with {type(control).__name__}"
-    if stepper.solver is not None and stepper.solver != SemismoothNewton():
+    if type(stepper) is MoreauJean and isinstance(control, ConstantStep):
+        default: Any = SemismoothNewton()
+        if stepper.projection is not None:
+            return f'projection="{stepper.projection}" has no compiled loop in space'
+        if stepper.joints == "midpoint" and system.redundant:
+            return 'joints="midpoint" with redundant rows has no compiled loop'
+    elif type(stepper) is GaussQP and isinstance(control, Landing):
+        default = ActiveSet()
+        if control.error is not None:
+            return "Landing(..., error) has no compiled loop"
+    else:
+        return f"{type(stepper).__name__} has no compiled loop in space with {type(control).__name__}"
+    if stepper.solver is not None and stepper.solver != default:
         return f"the solver {stepper.solver} was asked for"
-    if stepper.projection is not None:
-        return f'projection="{stepper.projection}" has no compiled loop in space'
-    if stepper.joints == "midpoint" and system.redundant:
-        return 'joints="midpoint" with redundant rows has no compiled loop'
     for e in system.elements:
         if isinstance(e, Contact) and getattr(e.contact, "impact", "newton") != "newton":
             return f'the contact "{e.name}" has another impact law than Newton\'s'
@@ -85,7 +91,7 @@ class Taken:
 
 
 class CompiledSteps:
-    """Constant steps of `MoreauJean` on one system.
+    """Steps of `MoreauJean`, or of `GaussQP` that land, on one system.
 
     Parameters
     ----------
@@ -94,22 +100,24 @@ class CompiledSteps:
     """
 
     def __init__(self, system: System, stepper: Any, control: StepControl, values: Array, t_end: float) -> None:
-        assert isinstance(stepper, MoreauJean) and isinstance(control, ConstantStep)
-        self.system, self.control = system, control
+        assert isinstance(control, ConstantStep | Landing)
+        self.system, self.lands = system, isinstance(control, Landing)
+        self.longest = control.dt_max if isinstance(control, Landing) else control.dt
+        self.shortest = control.dt_min if isinstance(control, Landing) else 0.0
         self.layout = layout = _layout_of(system, values)
-        self.mechanism = Mechanism(system, values, control.dt)
-        self.midpoint = stepper.joints == "midpoint" and system.ng > 0
+        self.mechanism = Mechanism(system, values, self.longest)
+        self.midpoint = getattr(stepper, "joints", "") == "midpoint" and system.ng > 0
         per_row = 8 * (3 * system.nq + 8 * system.nc + 2 * system.nr + 8)
         self.rows = int(np.clip(ROOM // per_row, 2, MOST))
         self.memory: Memory = layout.memory(self.rows)
         layout.fill(self.memory, values)
         self._whole = self.memory.of["System"]
-        self._set(stepper, values, t_end)
+        self._set(getattr(stepper, "theta", 0.5), t_end)
         self._at: State | None = None
         self._chunk = 64
         self._begin, self._run = self._entry("begin"), self._entry("run", 1)  # compiled before the clock runs
 
-    def _set(self, stepper: MoreauJean, values: Array, t_end: float) -> None:
+    def _set(self, theta: float, t_end: float) -> None:
         system, m, start = self.system, self.mechanism, self.system.start
         noise = ridge = 0.0
         if system.ng:  # joints know positions to round-off, hence velocities to round-off over dt
@@ -117,8 +125,9 @@ class CompiledSteps:
             W_g = m.at(start.t, start.q).W_g
             ridge = RIDGE * float(np.max(np.sum(W_g * m.metric.change(W_g), axis=0))) if system.redundant else 0.0
         for name, value in (
-            ("t_end", t_end), ("longest", self.control.dt), ("theta", stepper.theta), ("certified", CERTIFIED),
-            ("noise", noise), ("ridge", ridge), ("midpoint", self.midpoint),
+            ("t_end", t_end), ("longest", self.longest), ("shortest", self.shortest), ("theta", theta),
+            ("certified", CERTIFIED), ("reach", float(np.max(np.abs(start.q)))), ("noise", noise), ("ridge", ridge),
+            ("midpoint", self.midpoint),
             ("varying", self.system.dimension == 3 or bool(self.layout.whole["loads"])),
         ):  # fmt: skip
             self._whole[name] = value
@@ -145,7 +154,8 @@ class CompiledSteps:
         return {"solves": int(self._whole["solves"][0]), "iterations": int(self._whole["rounds"][0])}
 
     def _entry(self, name: str, integers: int = 0) -> Any:
-        return entry("nonsmooth.schemes.moreau_jean", name, "System", self.layout.shape, integers)
+        scheme = "landing" if self.lands else "moreau_jean"
+        return entry(f"nonsmooth.schemes.{scheme}", name, "System", self.layout.shape, integers)
 
     # ---------------------------------------------------------------------------------------------------------- states
 
@@ -153,7 +163,7 @@ class CompiledSteps:
         """A state into the memory, with what it remembers."""
         layout, memory, known, whole = self.layout, self.memory, state.stepper_memory, self._whole
         whole["t"], whole["origin"] = state.t, origin
-        whole["last_dt"] = known["last_dt"][0] if "last_dt" in known else self.control.dt
+        whole["last_dt"] = known["last_dt"][0] if "last_dt" in known else self.longest
         layout.put(memory, "q", state.q)
         layout.put(memory, "v", state.v)
         contact, tangents = memory.of["Contact"], self.mechanism.tangents
@@ -163,17 +173,19 @@ class CompiledSteps:
         contact["P"][layout.contacts, 0] = known["P_N"]
         if layout.shape.rows > 1:
             contact["P"][layout.contacts, 1:] = known["P_T"].reshape(-1, tangents)
-        memory.of["Body"]["gained"] = 0.0
+        if self.lands:
+            contact["first"] = contact["P"]
+            contact["closed"][layout.contacts], contact["left_at"][layout.contacts] = known["closed"], known["left_at"]
+        else:
+            memory.of["Body"]["gained"], contact["on"], memory.of["Joint"]["P_a"] = 0.0, 0, 0.0
         self._begin(memory.address("System"))
-        if "v_gained" in known:
+        own = known.get("proximal")
+        whole["proximal"] = own[0] if own is not None else PROXIMAL if layout.redundant else 0.0
+        if "v_gained" in known and not self.lands:
             layout.put(memory, "gained", known["v_gained"])
             contact["on"][layout.contacts] = known["closed"]
             contact["u"][layout.contacts] = known["rates"].reshape(-1, layout.shape.rows)
             self._put_joints("P_a", known["P_g_start"])
-            whole["proximal"] = known["proximal"][0]
-        else:
-            contact["on"], memory.of["Joint"]["P_a"] = 0, 0.0
-            whole["proximal"] = PROXIMAL if layout.redundant else 0.0
         if self.midpoint:
             self._put_joints("left", known["g_rates"])
             self._put_joints("bend_before", known["g_bends"])
@@ -183,11 +195,17 @@ class CompiledSteps:
         layout, memory, t = self.layout, self.memory, float(self._whole["t"][0])
         contact = memory.of["Contact"][layout.contacts]
         found = {
-            "P_N": contact["P"][:, 0].copy(), "P_T": np.zeros(self.system.nt), "rates": contact["u"].ravel(),
-            "closed": contact["on"].astype(float), "v_gained": layout.packed(memory, "gained").ravel(),
-            "P_g_start": self._of_joints("P_a"), "last_dt": self._whole["last_dt"].copy(),
+            "P_N": contact["P"][:, 0].copy(), "P_T": np.zeros(self.system.nt),
             "proximal": self._whole["proximal"].copy(),
         }  # fmt: skip
+        if self.lands:
+            found |= {"closed": contact["closed"].astype(float), "left_at": contact["left_at"].copy()}
+        else:
+            found |= {
+                "rates": contact["u"].ravel(), "closed": contact["on"].astype(float),
+                "v_gained": layout.packed(memory, "gained").ravel(), "P_g_start": self._of_joints("P_a"),
+                "last_dt": self._whole["last_dt"].copy(),
+            }  # fmt: skip
         if layout.shape.rows > 1:
             found["P_T"] = contact["P"][:, 1:].ravel()
         if self.midpoint:
@@ -217,11 +235,12 @@ class CompiledSteps:
         contacts = table("ContactRow", layout.contacts.size)[:, layout.contacts]
         reactions = table("ReactionRow", len(of["Reaction"]))
         q, v, left = (layout.unpadded(bodies[name], name == "q").reshape(count, -1) for name in ("q", "v", "v_left"))
-        P_N, struck = contacts["P"][:, :, 0], contacts["struck"]
-        P_T = contacts["P"][:, :, 1:] if layout.shape.rows > 1 else np.zeros((count, layout.contacts.size, tangents))
+        none = np.zeros((count, layout.contacts.size, tangents))
+        P_T, P_T_impact = (contacts[name][:, :, 1:] if layout.shape.rows > 1 else none for name in ("P", "impact"))
         rows = [
-            q, v, left, P_N, P_N * struck, P_T.reshape(count, -1), (P_T * struck[:, :, None]).reshape(count, -1),
-            contacts["mode"], contacts["before"], contacts["after"],
+            q, v, left, contacts["P"][:, :, 0], contacts["impact"][:, :, 0],
+            P_T.reshape(count, -1), P_T_impact.reshape(count, -1), contacts["mode"],
+            contacts["before"], contacts["after"],
             _joined(reactions, "force", "torque", tangents), _joined(reactions, "impulse", "twist", tangents),
         ]  # fmt: skip
         names = ("dt", "residual", "complementarity", "work_drivers", "work_drivers_impact", "loss_friction")

@@ -1,0 +1,56 @@
+"""Cubics start + a s + b s^2 + c s^3 on [0, 1]: where a gap, known with its rate at both ends, closes within a step."""
+
+import math
+
+from nonsmooth.compile.kernels import kernel
+
+
+@kernel
+def cubic(s, start, a, b, c):
+    return start + s * (a + s * (b + s * c))
+
+
+@kernel
+def turns(a, b, c):
+    """Where on (0, 1) it turns, in order; 1 where it does not."""
+    discriminant = b * b - 3.0 * c * a
+    if not discriminant >= 0.0:
+        return 1.0, 1.0
+    w = -(b + math.copysign(math.sqrt(discriminant), b))
+    x = w / (3.0 * c) if c != 0.0 else 1.0
+    y = a / w if w != 0.0 else 1.0
+    x, y = x if 0.0 < x < 1.0 else 1.0, y if 0.0 < y < 1.0 else 1.0
+    return min(x, y), max(x, y)
+
+
+@kernel
+def lowest(start, a, b, c):
+    x, y = turns(a, b, c)
+    return min(cubic(x, start, a, b, c), cubic(y, start, a, b, c), cubic(1.0, start, a, b, c))
+
+
+@kernel
+def first_root(start, a, b, c):
+    """The first s in (0, 1] where it changes its sign; infinite if there is none."""
+    x, y = turns(a, b, c)
+    below, low = start <= 0.0, 0.0
+    for k in range(3):
+        high = x if k == 0 else (y if k == 1 else 1.0)
+        if (cubic(high, start, a, b, c) <= 0.0) == below:
+            low = high
+            continue
+        s = (low + high) / 2.0
+        for _ in range(60):
+            value, slope = cubic(s, start, a, b, c), a + s * (2.0 * b + s * 3.0 * c)
+            if (value <= 0.0) == below:
+                low = s
+            else:
+                high = s
+            new = s - value / slope
+            if not low < new < high:
+                new = (low + high) / 2.0
+            if abs(new - s) <= 1e-15:
+                break
+            s = new
+        return s
+    return math.inf

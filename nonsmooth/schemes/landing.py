@@ -1,0 +1,656 @@
+"""Gauss' principle of least constraint in steps that end where a gap closes: the one text of it.
+
+    M (u - v) = dt/2 h + W(q) P,       q+ = q moved by u for dt,   g(q+) = 0,   0 <= g_N(q+)  ⟂  P_N >= 0
+    M (v- - u) = dt/2 h + W(q+) P,     W_g' v- = -g_t,             0 <= gamma_N-  ⟂  P_N >= 0
+    M (v+ - v-) = W(q+) P,             W_g' v+ = -g_t,             0 <= gamma_N+ + e min(gamma_N-, 0)  ⟂  P_N >= 0
+
+with Coulomb's law between P_T and the slip by u, v- and v+ + e_T v-: a *half kick* on contacts that press at the start,
+of the largest length for which every other gap stays open; its second half on those that press still; and the impact on
+what has closed, if any of it approaches. The forces h are those in the middle of the step.
+
+A step is cut into trials: `half_kick` changes nothing that it begins with, so that another length may be tried;
+`finish` is what comes after the length is known. A contact that comes back within the shortest flight is not landed on:
+the step is then a half kick of that length in which all contacts bind, with plastic impact.
+"""
+
+import math
+
+from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.records.values import dot, largest, normal_axis, weighed, zeros_like
+from nonsmooth.schemes.closing import first_root, lowest
+from nonsmooth.schemes.mechanism import (
+    CLOSED_GAP,
+    CLOSED_RATE,
+    DONE,
+    FLOOR,
+    FULL,
+    UNCERTAIN,
+    evaluate_all,
+    joint_error,
+    law_error,
+    length,
+    load,
+    mode_of,
+    move,
+    rates_after,
+    rates_before,
+    rates_of_way,
+    rebound,
+    stand,
+    touches,
+)
+from nonsmooth.schemes.motion import force_of, placed, spin, torque_of
+from nonsmooth.schemes.program import (
+    TINY,
+    agree,
+    answer_of_joints,
+    couple,
+    factor_joints,
+    pose_contact,
+    solve,
+    weigh,
+)
+
+#: passes of a half kick; change of u, as a share of it, that ends them, and that is enough where they no longer reduce
+#: it, as are so many times the round-off of joints
+PASSES, SETTLED, ACCEPTABLE, NOISE = 60, 1e-15, 1e-11, 1e3
+#: share of the clearance to which a landing is located; share of the length after which a closing is the landing itself
+LANDED, AT_THE_END, TRIALS = 1e-13, 1.0 - 1e-9, 40
+#: share of its diagonal that keeps a program, whose contacts are redundant, near the impulses of the pass before
+PROXIMAL = 1e-9
+INFINITE = 1e300
+#: angle by which contacts and joints may turn a body in a step
+TURN = 1.5
+
+
+# ---- the first half of a step
+
+
+@kernel
+def look_back(bond, a, b):
+    """Directions are those of the start again."""
+    bond.a.along, bond.b.along = a, b
+
+
+@kernel
+def kick(system, dt):
+    """Forces in the middle of where u leads in dt; velocities after half of the kick."""
+    stand(system, 0.5 * dt)
+    load(system)
+    for body in system.bodies:
+        body.v_next = body.v + weighed((0.5 * dt) * body.force, body.inverse_mass)
+
+
+@kernel
+def stand_at_end(system, dt):
+    """Where u leads in dt: gaps, joints and their directions."""
+    stand(system, dt)
+    evaluate_all(system.surfaces)
+    evaluate_all(system.constraints)
+
+
+@kernel
+def pose_start(system, dt, first):
+    """The program of a half kick: impulses along directions at the start close at its end what is closed or bound."""
+    for joint in system.joints:
+        look_back(joint, joint.along_a, joint.along_b)
+        joint.shift = joint.g / dt - rates_of_way(joint)
+    if first:
+        factor_joints(system)
+    for joint in system.joints:
+        joint.b0 = rates_after(joint) + joint.shift
+    if system.ridge > 0.0:
+        agree(system)
+    for contact in system.contacts:
+        if contact.on:
+            look_back(contact, contact.start_a, contact.start_b)
+            weigh(contact)
+            couple(contact)
+            way = rates_of_way(contact)
+            contact.shift = (contact.g / dt - way[0]) * normal_axis(way)
+            pose_contact(contact, rates_after(contact) + contact.shift, system.proximal)
+
+
+@kernel
+def settle(system):
+    """u becomes what follows the impulses; its change, and its size, in the metric of masses."""
+    for joint in system.joints:
+        joint.P_near = joint.P
+        move(joint, joint.P)
+    for contact in system.contacts:
+        if contact.on:
+            move(contact, contact.P)
+    change, size = 0.0, 0.0
+    for body in system.bodies:
+        change += length(body.v_next - body.u, body.mass)
+        size += length(body.v_next, body.mass) + length(body.v, body.mass)
+        body.u = body.v_next
+    system.size = math.sqrt(size)
+    return math.sqrt(change), system.size
+
+
+@piece
+def half_kick(system, dt):
+    """u, and gaps where it leads in dt; whether its passes came to an end. Begins with the u of the trial before."""
+    before = 0.0
+    for joint in system.joints:
+        joint.P_near = zeros_like(joint.P)
+    for k in range(PASSES):
+        kick(system, dt)
+        stand_at_end(system, dt)
+        pose_start(system, dt, k == 0)
+        if not solve(system):
+            return False
+        change, size = settle(system)
+        system.passes += 1
+        if not change + size < INFINITE:
+            return False
+        noise = system.noise / dt
+        enough = ACCEPTABLE * (size + TINY) + NOISE * noise
+        if change <= SETTLED * size + noise or (k > 0 and change >= before and change <= enough):
+            system.law_start = law_of_rates(system)
+            stand_at_end(system, dt)
+            return True
+        before = change
+    return False
+
+
+# ---- the length of a step
+
+
+@kernel
+def end_rate(contact):
+    """By which a gap changes with the length of the half kick; directions are those of its end."""
+    a, b = contact.a, contact.b
+    return (a.along @ (2.0 * a.body.u - a.body.v) + b.along @ (2.0 * b.body.u - b.body.v))[0]
+
+
+@kernel
+def closes_at(contact, dt):
+    """When within dt a gap closes, by the cubic through both ends: infinite if it does not."""
+    tolerance, start = 1e-2 * CLOSED_GAP * contact.scale, contact.start_g
+    leaves = start <= tolerance
+    start = 0.0 if leaves else start
+    a, slope = dt * contact.start_rate, dt * end_rate(contact)
+    rise = contact.g - start
+    b, c = 3.0 * rise - 2.0 * a - slope, a + slope - 2.0 * rise
+    if contact.closed or not lowest(start, a, b, c) < -tolerance:
+        return math.inf
+    return dt * (first_root(a, b, c, 0.0) if leaves else first_root(start, a, b, c))
+
+
+@kernel
+def first_closing(system, dt):
+    """When within dt the first gap closes, and which."""
+    soonest, found = math.inf, 0
+    for k in range(len(system.contacts)):
+        at = closes_at(system.contacts[k], dt)
+        if at < soonest:
+            soonest, found = at, k
+    return soonest, found
+
+
+@kernel
+def meet(system, contact, at, beyond):
+    """The length at whose end a gap closes: Newton's method, kept between a length before and one after."""
+    low, high, dt = 0.0, beyond, at
+    for _ in range(TRIALS):
+        if not half_kick(system, dt):
+            return math.inf
+        slope = end_rate(contact)
+        if contact.g > 0.0:
+            low = dt
+        else:
+            high = dt
+        step = dt - contact.g / slope if slope < 0.0 else math.inf
+        if not low < step < high:
+            step = 0.5 * (low + high)
+        if abs(contact.g) <= LANDED * contact.scale or step == low or step == high:
+            break
+        dt = step
+    return dt
+
+
+@kernel
+def land(system, longest):
+    """The longest half kick in which no open gap closes before its end; infinite where there is none."""
+    dt = longest
+    if not half_kick(system, dt):
+        return math.inf
+    for _ in range(TRIALS):
+        at, k = first_closing(system, dt)
+        if not at < dt * AT_THE_END:
+            return dt
+        dt = meet(system, system.contacts[k], at, dt)
+        if not dt < math.inf:
+            return dt
+    return math.inf
+
+
+@kernel
+def comes_back_early(system, t):
+    """Whether at t a contact is closed again that opened less than the shortest flight ago."""
+    early = False
+    for contact in system.contacts:
+        contact.resolved = 1 if t - contact.left_at >= system.shortest else 0
+        early = early or (touches(contact) and not contact.closed and not contact.resolved)
+    return early
+
+
+# ---- the second half, and the impact
+
+
+@piece
+def change_velocity(system):
+    """From v_next, by impulses of joints and of the contacts that are on; whether they were found.
+
+    Bodies' `left` is the velocity before; `shift` of contacts is what their laws add to the rates.
+    """
+    for body in system.bodies:
+        body.left = body.v_next
+    rounds = 3 if system.ridge > 0.0 or system.proximal > 0.0 else 1
+    for joint in system.joints:
+        joint.P_near = zeros_like(joint.P)
+    for contact in system.contacts:
+        contact.P = zeros_like(contact.P)
+    for k in range(rounds):
+        for body in system.bodies:
+            body.v_next = body.left
+        for joint in system.joints:
+            joint.b0 = rates_after(joint) + joint.rate
+        if system.ridge > 0.0:
+            agree(system)
+        for contact in system.contacts:
+            if contact.on:
+                weigh(contact)
+                couple(contact)
+                if k == 0:
+                    contact.u = rates_after(contact) + contact.shift
+                pose_contact(contact, rates_after(contact) + contact.shift, system.proximal)
+        if not solve(system):
+            return False
+        for joint in system.joints:
+            joint.P_near = joint.P
+            move(joint, joint.P)
+        for contact in system.contacts:
+            if contact.on:
+                move(contact, contact.P)
+    return True
+
+
+@kernel
+def law_of_rates(system):
+    """By how much the laws are off at v_next."""
+    worst = 0.0
+    for contact in system.contacts:
+        if contact.on:
+            worst = max(worst, law_error(contact))
+    return worst
+
+
+@kernel
+def zero_rate(system, contact):
+    """Rate of a gap at the end that is round-off."""
+    a, b = contact.a, contact.b
+    terms = (abs(a.along) @ a.body.sizes + abs(b.along) @ b.body.sizes)[0]
+    return CLOSED_RATE * (terms + contact.scale / system.longest)
+
+
+@kernel
+def strikes(system):
+    """Which contacts an impact is on, in `on`: closed ones, and, with one that has just closed, those that would close
+    within the shortest flight. Whether one approaches; what the law adds to rates."""
+    fresh, approaches = False, False
+    for contact in system.contacts:
+        fresh = fresh or (touches(contact) and not contact.closed)
+    for contact in system.contacts:
+        rate = rates_after(contact)
+        closing = fresh and contact.g < -system.shortest * rate[0]
+        contact.on = 1 if touches(contact) or closing else 0
+        if contact.on and rate[0] < -zero_rate(system, contact):
+            approaches = True
+        N = normal_axis(rate)
+        contact.shift = rebound(contact, rate[0]) * N + contact.tangential * (rate - rate[0] * N)
+    return approaches
+
+
+@kernel
+def finish(system, dt, crossing):
+    """What follows a half kick of length dt, with directions at its end; whether it was found and is certified."""
+    worst = half_balance(system, dt)
+    for joint in system.joints:
+        joint.P_a = joint.P
+    for contact in system.contacts:
+        contact.first = contact.P if contact.on else zeros_like(contact.P)
+        rate = rates_before(contact)
+        stays = touches(contact) and (contact.closed or crossing)
+        contact.on = 1 if stays else 0
+        bound = 0.0
+        if crossing and stays and not contact.closed and contact.resolved:
+            bound = rebound(contact, rate[0])
+        contact.shift = bound * normal_axis(rate)
+    for body in system.bodies:
+        body.v_next = body.u + weighed((0.5 * dt) * body.force, body.inverse_mass)
+        body.jump = body.v_next
+    factor_joints(system)
+    if not change_velocity(system):
+        return False
+    worst, law = max(worst, balance(system)), law_of_rates(system)
+    for joint in system.joints:
+        joint.P_b, joint.answer = joint.P, zeros_like(joint.P)
+    for contact in system.contacts:
+        contact.second = contact.P if contact.on else zeros_like(contact.P)
+        contact.impact = zeros_like(contact.P)
+        contact.struck = contact.on
+    for body in system.bodies:
+        body.sizes = abs(body.jump) + abs(body.v_next)
+        body.left = body.v_next
+    if strikes(system):
+        if not change_velocity(system):
+            return False
+        worst, law = max(worst, balance(system)), max(law, law_of_rates(system))
+        for joint in system.joints:
+            joint.answer = joint.P
+        for contact in system.contacts:
+            contact.impact = contact.P if contact.on else zeros_like(contact.P)
+    for contact in system.contacts:
+        contact.struck = contact.on
+    for joint in system.joints:
+        worst = max(worst, joint_error(system, joint, -joint.rate))
+    system.residual, system.law = worst, law
+    return True
+
+
+@kernel
+def body_error(system, body, before, after, impulse):
+    """Of a balance of momentum, as a share of its terms."""
+    one, other = weighed(before, body.mass), weighed(after, body.mass)
+    terms = abs(one) + abs(other) + body.terms + (FLOOR * system.size) * body.root_mass
+    return largest(abs(other - one - impulse) / (terms + TINY))
+
+
+@kernel
+def gather(system):
+    """Impulses of all bonds in the program on bodies, and their sizes."""
+    for body in system.bodies:
+        body.total = body.terms = zeros_like(body.total)
+    for joint in system.joints:
+        add(joint, joint.a.along, joint.b.along)
+    for contact in system.contacts:
+        if contact.on:
+            add(contact, contact.a.along, contact.b.along)
+
+
+@kernel
+def add(bond, along_a, along_b):
+    for_a, for_b = bond.P @ along_a, bond.P @ along_b
+    bond.a.body.total += for_a
+    bond.b.body.total += for_b
+    bond.a.body.terms += abs(for_a)
+    bond.b.body.terms += abs(for_b)
+
+
+@kernel
+def half_balance(system, dt):
+    """Residual of the momentum of the first half, with forces evaluated where u leads, and of the joints' positions."""
+    worst = 0.0
+    for body in system.bodies:
+        body.total = body.terms = zeros_like(body.total)
+    for joint in system.joints:
+        add(joint, joint.along_a, joint.along_b)
+        worst = max(worst, largest(abs(joint.g)) / (system.reach + TINY))
+    for contact in system.contacts:
+        if contact.on:
+            add(contact, contact.start_a, contact.start_b)
+    for body in system.bodies:
+        half = (0.5 * dt) * body.force
+        body.terms += abs(half)
+        worst = max(worst, body_error(system, body, body.v, body.u, half + body.total))
+    return worst
+
+
+@kernel
+def balance(system):
+    """Residual of a change of velocity from `left` to v_next."""
+    worst = 0.0
+    gather(system)
+    for body in system.bodies:
+        worst = max(worst, body_error(system, body, body.left, body.v_next, body.total))
+    return worst
+
+
+# ---- the end of a step
+
+
+@kernel
+def take_back(system):
+    """Velocity before what stops short bounces in the step, which counts as an impact; joints answer it."""
+    for body in system.bodies:
+        body.total = zeros_like(body.total)
+    for contact in system.contacts:
+        contact.a.body.total += contact.impact @ contact.a.along
+        contact.b.body.total += contact.impact @ contact.b.along
+    for body in system.bodies:
+        body.jump = weighed(body.total, body.inverse_mass)
+        body.left = body.v_next - body.jump
+    for joint in system.joints:
+        joint.b0 = joint.a.along @ joint.a.body.jump + joint.b.along @ joint.b.body.jump
+    answer_of_joints(system)
+    for joint in system.joints:
+        joint.P_b = joint.P_b + joint.answer - joint.y
+        joint.answer = joint.y
+        joint.a.body.left -= joint.y @ joint.a.moves
+        joint.b.body.left -= joint.y @ joint.b.moves
+
+
+@kernel
+def rates_left(bond):
+    return bond.a.along @ bond.a.body.left + bond.b.along @ bond.b.body.left
+
+
+@kernel
+def book(system):
+    """What stops a contact within the step that closes it is an impact."""
+    for contact in system.contacts:
+        if not contact.closed:
+            contact.impact += contact.first + contact.second
+
+
+@kernel
+def natural_map(system, contact):
+    """min(gap, impulse), each by a size of its own."""
+    pressed = contact.second[0] if contact.closed else 0.0
+    if touches(contact):
+        pressed = contact.P[0]
+    return abs(min(contact.g / contact.scale, pressed / contact.y_scale))
+
+
+@kernel
+def keep(system, dt, t):
+    """Row of the step."""
+    k, n, m, r = system.steps, len(system.bodies), len(system.contacts), len(system.reactions)
+    row = system.step_rows[k]
+    row.t, row.dt, row.residual = t, dt, system.residual
+    row.work_drivers = row.work_drivers_impact = 0.0
+    loss, natural = 0.0, system.law
+    for contact in system.contacts:
+        contact.before, contact.after = rates_left(contact), rates_after(contact)
+    for i in range(r):
+        react(system, dt, system.reactions[i], system.reaction_rows[k * r + i])
+    for joint in system.joints:
+        row.work_drivers_impact -= dot(joint.answer, joint.rate)
+        row.work_drivers -= dot(joint.P_a, joint.rate_start) + dot(joint.P_b + joint.answer, joint.rate)
+    for i in range(m):
+        contact, of = system.contacts[i], system.contact_rows[k * m + i]
+        smooth = contact.first + contact.second if contact.closed else zeros_like(contact.P)
+        contact.P, contact.on = smooth + contact.impact, 1 if touches(contact) else 0
+        slip = 0.5 * (contact.start_rates + contact.before)
+        loss -= dot(smooth, slip - slip[0] * normal_axis(slip))
+        natural = max(natural, natural_map(system, contact))
+        of.P, of.mode, of.before, of.after = contact.P, mode_of(contact), contact.before[0], contact.after[0]
+        of.impact = contact.impact
+        contact.P = contact.first
+    row.loss_friction, row.complementarity = loss, natural
+    system.complementarity = natural
+    for i in range(n):
+        body, at = system.bodies[i], system.body_rows[k * n + i]
+        at.q, at.v, at.v_left = body.at, body.v_next, body.left
+
+
+@kernel
+def react(system, dt, reaction, row):
+    """Force and torque on the second body at both ends of the step, as a mean; those of the impact apart."""
+    per_dt, point = 1.0 / dt, reaction.point
+    body = reaction.joints[0].b.body
+    at_start, at_end, of_impact = 0.0 * body.q, 0.0 * body.q, 0.0 * body.q
+    for joint in reaction.joints:
+        at_start += joint.P_a @ joint.along_b
+        at_end += joint.P_b @ joint.b.along
+        of_impact += joint.answer @ joint.b.along
+    z = placed(body.q)
+    row.force = per_dt * (force_of(at_start) + force_of(at_end))
+    row.torque = per_dt * (torque_of(at_start, z, point) + torque_of(at_end, body.z, point))
+    row.impulse, row.twist = force_of(of_impact), torque_of(of_impact, body.z, point)
+
+
+@kernel
+def latch(system):
+    """What a step begins with: which contacts press, and where they and joints are."""
+    for joint in system.joints:
+        joint.along_a, joint.along_b, joint.rate_start = joint.a.along, joint.b.along, joint.rate
+    for contact in system.contacts:
+        rate = rates_after(contact)
+        presses = touches(contact) and not rate[0] > zero_rate(system, contact)
+        if (contact.struck or contact.closed) and not presses:
+            contact.left_at = system.t
+        contact.closed = 1 if presses else 0
+        contact.start_a, contact.start_b = contact.a.along, contact.b.along
+        contact.start_g, contact.start_rate, contact.start_rates = contact.g, rate[0], rate
+
+
+@kernel
+def commit(system, dt, t):
+    """The step is done: its end is the start of the next one."""
+    keep(system, dt, t)
+    system.t = t
+    latch(system)
+    for body in system.bodies:
+        body.q, body.v, body.u = body.at, body.v_next, body.v_next
+    system.steps += 1
+
+
+# ---- a step
+
+
+@kernel
+def start_over(system, binding):
+    """Which contacts bind in the half kick, with the impulses that they begin with."""
+    for body in system.bodies:
+        body.u = body.v
+    for contact in system.contacts:
+        contact.on = 1 if contact.closed or binding else 0
+        contact.P = contact.first if contact.on else zeros_like(contact.P)
+        contact.u = zeros_like(contact.P) if contact.P[0] > 0.0 else contact.start_rates
+
+
+@piece
+def attempt(system, limit):
+    """A step to the time `limit` at most, committed if it is certified; whether it is."""
+    start_over(system, False)
+    dt = land(system, limit - system.t)
+    if not dt < math.inf:
+        return False
+    t = limit if dt == limit - system.t else system.t + dt
+    crossing = comes_back_early(system, t)
+    if crossing:
+        start_over(system, True)
+        dt = min(system.shortest, limit - system.t)
+        t = limit if dt == limit - system.t else system.t + dt
+        if not half_kick(system, dt):
+            return False
+    if not plausible(system) or not finish(system, dt, crossing) or not system.residual <= system.certified:
+        return False
+    if not max(system.law, system.law_start) <= system.certified or not closed_again(system):
+        return False
+    book(system)
+    if crossing:
+        take_back(system)
+    commit(system, dt, t)
+    return True
+
+
+@kernel
+def plausible(system):
+    """Whether no body turns by more than `TURN` against its motion before."""
+    for body in system.bodies:
+        if not spin(body.u - body.v) * system.longest <= TURN:
+            return False
+    return True
+
+
+@kernel
+def closed_again(system):
+    """Whether no gap overlaps beyond the certificate, and what pressed is closed."""
+    for contact in system.contacts:
+        if not contact.g >= -system.certified * contact.scale:
+            return False
+        if contact.first[0] > 0.0 and not contact.g <= system.certified * contact.scale:
+            return False
+    return True
+
+
+@kernel
+def step(system, limit):
+    """One step; nothing has changed where it is not certified, also not near the impulses of the pass before."""
+    if attempt(system, limit):
+        return DONE
+    give_up(system)
+    if system.proximal > 0.0 or not len(system.contacts):
+        return UNCERTAIN
+    system.proximal = PROXIMAL
+    if attempt(system, limit):
+        return DONE
+    give_up(system)
+    system.proximal = 0.0
+    return UNCERTAIN
+
+
+@kernel
+def give_up(system):
+    """What is no number is left nowhere."""
+    system.ground.v_next = zeros_like(system.ground.v_next)
+    for contact in system.contacts:
+        contact.first = contact.P = zeros_like(contact.P)
+    for body in system.bodies:
+        body.v_next = body.u = body.v
+
+
+def run(system, steps):
+    """Up to so many steps; stops where rows are full, or where a step is not certified, its start left as it was."""
+    for _ in range(steps):
+        if not system.t < system.t_end:
+            return DONE
+        if system.steps >= len(system.step_rows):
+            return FULL
+        limit = system.t + system.longest
+        if limit >= system.t_end - 1e-9 * system.longest:
+            limit = system.t_end
+        status = step(system, limit)
+        if status != DONE:
+            return status
+    return DONE
+
+
+def begin(system):
+    """Directions at the start, and rates; which contacts press, and when they left, is known."""
+    for body in system.bodies:
+        body.u = body.v_next = body.v
+        body.sizes = abs(body.v)
+    stand_at_end(system, 0.0)
+    for joint in system.joints:
+        joint.along_a, joint.along_b, joint.rate_start = joint.a.along, joint.b.along, joint.rate
+    for contact in system.contacts:
+        contact.start_a, contact.start_b = contact.a.along, contact.b.along
+        contact.start_g, contact.start_rates = contact.g, rates_after(contact)
+        contact.start_rate = contact.start_rates[0]
+    return DONE
