@@ -198,3 +198,30 @@ def test_questions_are_answered_one_click_from_the_index(question: str) -> None:
     sections = re.split(r"^## (.*)$", (DOCS / "how_do_i.md").read_text(encoding="utf-8"), flags=re.M)
     answers = {anchor(heading): text for heading, text in zip(sections[1::2], sections[2::2], strict=True)}
     assert re.search(r"^```sh\nnonsmooth |^>>> ", answers[place], re.M)
+
+
+def formulas(text: str) -> list[str]:
+    """Formulas of a page, those of a line of their own first; code left out."""
+    text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", text, flags=re.M | re.S)
+    blocks = re.findall(r"\$\$(.*?)\$\$", text, re.S)
+    return blocks + re.findall(r"\$([^$]+)\$", re.sub(r"\$\$.*?\$\$", "", text, flags=re.S))
+
+
+def test_formulas_become_mathml() -> None:
+    """Whatever the translator does not know it leaves as text, with its backslash or its ampersand."""
+    pytest.importorskip("latex2mathml")
+    pytest.importorskip("docutils")
+    mathml = script("rendering").mathml
+    found = [one for page in PAGES for one in formulas(page.read_text(encoding="utf-8"))]
+    assert len(found) > 100
+    for one in found:
+        made = mathml(one, display=False)
+        assert made.startswith("<math") and "\\" not in made and "<mi>&</mi>" not in made, one
+    assert mathml(r"\begin{aligned} a &= b \\ c &= d \end{aligned}", display=True).count("<mtr>") == 2
+
+
+def test_types_are_shown_without_quantities() -> None:
+    pytest.importorskip("docutils")
+    plain = script("rendering").plain
+    assert plain('Annotated[float | Components, Quantity("N m", positive=True)]') == "float | Components"
+    assert plain("tuple[Annotated[float, Quantity('m')], np.ndarray] | None") == "tuple[float, ndarray] | None"
