@@ -16,6 +16,7 @@ printed with their seed: ``python -m benchmarks.fuzz --seed N`` repeats one, and
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -42,8 +43,8 @@ KINDS = {"plane": 50, "space": 18, "toml": 14, "netcdf": 10, "solver": 5, "write
 BUDGET, GRACE, READING = 2.0, 10.0, 5.0
 #: bytes that a file may make a process take
 MEMORY = 500e6
-#: [s] after which a case is taken for one that hangs
-HANGS = 120.0
+#: [s] after which a case is taken for one that hangs; loops may have to be compiled first
+HANGS = 300.0
 
 
 @dataclass
@@ -146,7 +147,8 @@ def _holds(run: Any, record: int) -> None:
         values = run.t if name == "t" else getattr(run, name).array
         assert np.isfinite(values).all(), f"{name} is not finite in a run that is {run.status[:60]}"
     assert np.all(np.diff(run.t) > 0.0), "times do not rise"
-    assert (run.P_N.array >= 0.0).all() or run.status.startswith("failed"), "a contact pulls"
+    pulls = "CompliantDae" in run.manifest["settings"]["stepper"]  # as damping may
+    assert pulls or (run.P_N.array >= 0.0).all() or run.status.startswith("failed"), "a contact pulls"
     steps = int(run.counts["steps"])
     rows = len(run.t) - 1
     assert rows == steps if record == 1 else rows <= steps <= rows * record, f"{rows} rows of {steps} steps"
@@ -397,7 +399,8 @@ class _Worker:
         import selectors
 
         assert self.process.stdin is not None and self.process.stdout is not None
-        print(seed, file=self.process.stdin, flush=True)
+        with contextlib.suppress(BrokenPipeError):  # it has crashed already
+            print(seed, file=self.process.stdin, flush=True)
         with selectors.DefaultSelector() as ready:
             ready.register(self.process.stdout, selectors.EVENT_READ)
             said = self.process.stdout.readline() if ready.select(HANGS) else None
@@ -408,12 +411,14 @@ class _Worker:
         if said is None:
             self.process.kill()
         code = self.process.wait()
+        self.end()
         fault = f"hangs for {HANGS:g} s" if said is None else f"the process crashed ({code})"
         return Outcome(seed, kind, "crash" if said == "" else "hang", fault=fault)
 
     def end(self) -> None:
         self.process.kill()
-        self.process.wait()
+        with contextlib.suppress(BrokenPipeError):
+            self.process.communicate()
 
 
 def report(outcomes: Sequence[Outcome]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -44,3 +46,54 @@ def test_code_in_a_folder_of_another_user_is_not_read(folder, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
     assert compiler._read(folder / "some.o") is None
     assert not compiler.keeps()
+
+
+WORK = """
+import sys, time
+from pathlib import Path
+from nonsmooth.native import compiler
+log, wait = Path(sys.argv[1]), float(sys.argv[2])
+with compiler.alone("work"):
+    if not (compiler.cache_folder() / "work.o").exists():
+        with log.open("a") as file:
+            file.write("compiled\\n")
+        print("working", flush=True)
+        time.sleep(wait)
+        compiler._write(compiler.cache_folder() / "work.o", b"done")
+"""
+
+
+def working(log, wait):
+    return subprocess.Popen([sys.executable, "-c", WORK, str(log), str(wait)], stdout=subprocess.PIPE, text=True)
+
+
+def test_of_several_processes_one_compiles_and_the_others_wait(folder, tmp_path):
+    log = tmp_path / "log"
+    processes = [working(log, 0.5) for _ in range(4)]
+    assert [process.communicate(timeout=120) and process.returncode for process in processes] == [0] * 4
+    assert log.read_text() == "compiled\n"
+    assert not list(folder.glob("*.lock"))
+
+
+def test_a_holder_that_was_killed_holds_nobody_up(folder, tmp_path):
+    log = tmp_path / "log"
+    holder = working(log, 1e6)
+    assert holder.stdout.readline() == "working\n"
+    holder.kill()
+    holder.communicate()
+    other = working(log, 0.0)
+    other.communicate(timeout=60)
+    assert other.returncode == 0
+    assert log.read_text() == "compiled\n" * 2
+
+
+def test_waiting_ends(folder, tmp_path, monkeypatch):
+    holder = working(tmp_path / "log", 1e6)
+    assert holder.stdout.readline() == "working\n"
+    try:
+        monkeypatch.setattr(compiler, "PATIENCE", 0.1)
+        with compiler.alone("work"):
+            assert list(folder.glob("*.lock"))
+    finally:
+        holder.kill()
+        holder.communicate()

@@ -1,0 +1,71 @@
+"""A share of ``python -m benchmarks.fuzz``, and the seeds that once failed."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.skipif(not (ROOT / "benchmarks").is_dir(), reason="the benchmarks are part of the checkout")
+
+#: seconds of the share, and its first seed
+SHARE, FIRST = 20.0, 1_000_000
+#: seeds that failed, and what was wrong
+REGRESSIONS = {
+    126: "counts of compiled steps in space were lost where a run went on from its checkpoint",
+}  # fmt: skip
+
+
+@pytest.fixture
+def fuzz(monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
+    return importlib.import_module("benchmarks.fuzz")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", REGRESSIONS)
+def test_seeds_that_failed_keep_their_word(fuzz, seed):
+    assert fuzz.case(seed).fault == ""
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_share_of_the_cases_keeps_its_word(fuzz, capsys):
+    """Properties, not numbers: how many cases come depends on the machine."""
+    assert fuzz.main(["--minutes", str(SHARE / 60), "--first", str(FIRST)]) == 0, capsys.readouterr().out
+    table = capsys.readouterr().out
+    assert table.count("\n") == len(fuzz.KINDS) + 3
+
+
+def test_faults_are_seen(fuzz, monkeypatch):
+    """Each property is checked where it is broken on purpose."""
+    import numpy as np
+
+    run = fuzz._sample()
+    broken = dict(vars(run))
+    for name, fault in (("t", "times do not rise"), ("q", "q is not finite")):
+        table = broken[name] if name == "t" else broken[name].array
+        changed = np.array(table)
+        changed[-1] = changed[0] if name == "t" else np.nan
+        other = dict(broken)
+        other[name] = changed if name == "t" else type(broken[name])(
+            broken[name].what, broken[name].names, changed, broken[name].unit_list)  # fmt: skip
+        with pytest.raises(AssertionError, match=fault):
+            fuzz._holds(type(run)(**other), 1)
+    with pytest.raises(AssertionError, match="took"):
+        monkeypatch.setattr(fuzz, "BUDGET", -100.0)
+        fuzz._timed(lambda: None)
+
+
+def test_a_process_that_crashes_or_hangs_is_counted(fuzz, monkeypatch):
+    worker = fuzz._Worker()
+    worker.process.kill()
+    found = worker.ask(3)
+    assert found.result == "crash" and "crashed" in found.fault
+    worker = fuzz._Worker()
+    monkeypatch.setattr(fuzz, "HANGS", 0.01)
+    assert "hangs" in worker.ask(3).fault
