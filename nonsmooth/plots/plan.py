@@ -43,6 +43,8 @@ class Plan(Labels):
         self.colours = {body: COLOURS[i % len(COLOURS)] for i, body in enumerate(self.bodies)}
         self.pins: dict[str, list[Array]] = {body: [] for body in self.bodies}
         self.circles: list[tuple[Spot, float]] = []
+        #: whether the drawing has a size; a lone body without joints has none
+        self.sized = True
         for primitive in drawing.primitives():
             self._collect(primitive)
         round_ones = {spot.body for spot, _ in self.circles}
@@ -90,6 +92,7 @@ class Plan(Labels):
         for spot, radius in self.circles:
             points += [self.at(spot) + step for step in radius * np.array([[1, 1], [-1, -1]])]
         low, high = np.min(points, axis=0), np.max(points, axis=0)
+        self.sized = bool(np.any(high > low))
         least = 0.25 * max(float(np.max(high - low)), 1e-3)
         grow = np.maximum(least - (high - low), 0.0) / 2
         return low - grow, high + grow

@@ -98,7 +98,8 @@ def name_parts(figure: Figure, axes: Axes, plan: Plan) -> None:
     axes.set_xlim((x0 + x1 - width) / 2, (x0 + x1 + width) / 2)
     axes.set_ylim((y0 + y1 - height) / 2, (y0 + y1 + height) / 2)
     loose = any(isinstance(one, Bearing | Guide) for one in plan.drawing.primitives())
-    draw_scale(axes, metre, note="clearances not to scale" if loose else "")
+    if plan.sized:
+        draw_scale(axes, metre, note="clearances not to scale" if loose else "")
     write_names(figure, axes, plan)
 
 

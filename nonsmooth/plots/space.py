@@ -63,7 +63,8 @@ class SpatialScene:
         self.colours = {name: BODIES[i % len(BODIES)] for i, name in enumerate(drawing.bodies)}
         self.cloud = cloud = self._cloud()
         self.low, self.high = cloud.min(axis=0), cloud.max(axis=0)
-        if np.max(self.high - self.low) <= 0:  # bodies at one point, without sizes: symbols in a page of their own
+        self.sized = bool(np.max(self.high - self.low) > 0)
+        if not self.sized:  # bodies at one point, without sizes: symbols in a page of their own
             self.low, self.high = self.low - 0.5, self.high + 0.5
             self.cloud = cloud = 0.7 * cloud.mean(axis=0) + 0.3 * np.array([self.low, self.high])
         self.size = float(np.max(self.high - self.low))
@@ -341,7 +342,8 @@ def spatial_sketch(drawing: Drawing, view: View | None = None) -> Figure:
         if part.name in scene.anchors:
             colour = LOOSE if part.gap_names() else INK
             names.label(part.name, scene.pixels(scene.anchors[part.name][None])[0], colour)
-    draw_scale(overlay, scene.metre(), right=True)
+    if scene.sized:
+        draw_scale(overlay, scene.metre(), right=True)
     write_names(figure, overlay, names)
     if scene.shown:
         note = f"clearance drawn {scene.factor:g} times its size" if scene.factor != 1 else "drawn to scale"

@@ -128,7 +128,7 @@ def drawn_at(axes, point):
 def test_a_linkage_in_space_is_drawn_where_its_joints_are():
     figure = sketch(linkage())
     names = {"crank", "rod", "slider", "hinge", "ball", "knuckle", "rail", "spring", "push", "gravity"}
-    assert set(boxes(figure)) == names
+    assert set(boxes(figure)) == names | {"100 mm"}  # the scale
     space = figure.axes[0]
     for point in ([0, 0, 0], [0, 0.1, 0], [0.3, 0, 0], [0.45, 0, 0], [0.15, 0.05, 0]):
         assert drawn_at(space, point), point
