@@ -1,5 +1,7 @@
 """Landing on the slider-crank with translational clearance: restitution, friction, line contacts, accumulations."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,9 @@ from nonsmooth_problems import slider_crank_translational
 CRANK_ANGLE = 18.083678652340582
 
 
+@functools.cache
 def error(stepper, dt_max):
+    """Of the crank's angle, and the run, which both tests need."""
     trajectory = simulate(slider_crank_translational().build(), stepper, t_end=0.2, dt=Landing(1e-6, dt_max))
     assert trajectory.certificate.gap_violation <= 1e-12
     assert trajectory.certificate.joint_violation <= 1e-12

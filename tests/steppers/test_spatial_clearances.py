@@ -124,7 +124,7 @@ def test_one_throw(joint, name):
 def test_many_throws(joint, name):
     """A part of the 10^4 steps per joint and stepper that were run, which take a quarter of an hour."""
     contacts = 0
-    for run in throw_many(joint, name, 150 if "mpcc" in name or "event" in name else 600):
+    for run in throw_many(joint, name, 75 if "mpcc" in name or "event" in name else 300):
         check(run, name)
         contacts += int(np.sum(run.mode.array > 0))
     assert contacts > 0
