@@ -53,7 +53,7 @@ RUNS = {
     "stick-slip-oscillator": f"{EVENTS} --t-end 6",
     "turntable-ball": f"{EVENTS} --t-end 3.2",
     "universal-shaft": f"{EVENTS} --t-end 1",
-    "xy-pointing": f"{EVENTS} --t-end 15.7",
+    "xy-pointing": f"{EVENTS} --t-end 4",
 }
 
 
