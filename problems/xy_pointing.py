@@ -108,9 +108,8 @@ def _duration(**_: Any) -> float:
     return published_motion().period
 
 
-def _torque_1(run: Any) -> Array:
-    """Torque of motor 1 [N m]."""
-    return np.asarray(run.reaction["motor1.torque_z"])
+#: length of the windows over which contact forces are means [s]
+WINDOW = 0.05
 
 
 PUBLISHED = Published(
@@ -121,14 +120,13 @@ PUBLISHED = Published(
     duration=_duration,
     measures=(
         Measure("angular velocity 1, peak", "rad/s", ("v", "link1.wz")),
-        Measure("torque of motor 1, peak", "N m", _torque_1),
-        Measure("torque of motor 2, peak", "N m", _torque_2),
+        Measure("position error of link 2, along x", "mm", ("q", "link2.x"), of="error"),
+        Measure("position error of link 2, along y", "mm", ("q", "link2.y"), of="error"),
+        Measure("contact force of joint 1, mean", "N", ("F", "joint1"), window=WINDOW, statistic="mean"),
+        Measure("contact force of joint 2, mean", "N", ("F", "joint2"), window=WINDOW, statistic="mean"),
     ),
     figures={"c 0.02 mm": {}},
-    panels=(
-        ("Torque of motor 1", "N m", "run", ((_torque_1, "motor 1"),)),
-        ("Torque of motor 2", "N m", "run", ((_torque_2, "motor 2"),)),
-    ),
+    panels=(("Position error of link 2", "mm", "error", (("q", "link2.x", "x"), ("q", "link2.y", "y"))),),
     facts=FACTS,
     settings={"compliant": COMPLIANT, "fractal": COMPLIANT},
 )
