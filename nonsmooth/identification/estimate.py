@@ -21,6 +21,7 @@ from nonsmooth.identification.fourier import Fourier
 from nonsmooth.identification.joint_friction import load_columns
 from nonsmooth.identification.measurement import Measurement
 from nonsmooth.identification.regressor import Regressor
+from nonsmooth.identification.results import Saved
 
 __all__ = ["METHODS", "Estimate", "Forecast", "estimate", "forecast"]
 
@@ -101,7 +102,7 @@ def forecast(
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(Saved):
     """Result of `estimate`; printed, a table.
 
     Parameters

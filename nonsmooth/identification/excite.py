@@ -21,6 +21,7 @@ from nonsmooth.identification.base import BaseParameters, base_parameters
 from nonsmooth.identification.fourier import Fourier, basis, free_directions
 from nonsmooth.identification.optimise import minimise
 from nonsmooth.identification.regressor import Regressor
+from nonsmooth.identification.results import Saved
 from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.settings import settings
 
@@ -111,7 +112,7 @@ class Excite:
 
 
 @dataclass(frozen=True, eq=False)
-class Excitation:
+class Excitation(Saved):
     """Result of `excite`.
 
     Parameters

@@ -23,6 +23,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.identification.levenberg import levenberg_marquardt
+from nonsmooth.identification.results import Saved
 from nonsmooth.model.system import System
 from nonsmooth.settings import settings
 from nonsmooth.simulate import simulate
@@ -127,7 +128,7 @@ class Profile:
 
 
 @dataclass(frozen=True, eq=False)
-class MotionFit:
+class MotionFit(Saved):
     """Result of `fit_motion`; printed, a table.
 
     Parameters

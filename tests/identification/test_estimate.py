@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
@@ -164,6 +165,14 @@ def test_bees_find_the_minimum_of_a_bowl():
         bee_colony(lambda x: 0.0, np.ones(2), np.ones(2))
     with pytest.raises(InputError, match="two sources"):
         BeeColony(sources=1)
+
+
+def test_an_estimate_is_saved_with_its_numbers(pointing, tmp_path):
+    Y, base, motion = pointing
+    found = estimate(Y, simulated(Y, motion, noise=0.01), base=base)
+    found.save(tmp_path / "estimate.json")
+    again = json.loads((tmp_path / "estimate.json").read_text())["parameters"]
+    assert [one["value"] for one in again.values()] == found.values.tolist()
 
 
 # ----------------------------------------------------------------------------------------------------------------- data

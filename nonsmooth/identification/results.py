@@ -1,0 +1,39 @@
+"""Results as files: JSON objects of what `as_dictionary` gives."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from typing import Any
+
+from nonsmooth.files import write_bytes
+
+__all__ = ["Saved"]
+
+
+class Saved:
+    """Base of results that can be written as JSON."""
+
+    def as_dictionary(self) -> dict[str, Any]:
+        """As plain data."""
+        raise TypeError(f"{type(self).__name__} has no plain data.")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the result as a JSON object; a number that is not finite is null.
+
+        Raises
+        ------
+        NotWritten
+            If the path cannot be written; a file that was there is as it was.
+        """
+        text = json.dumps(_finite(self.as_dictionary()), indent=2, allow_nan=False)
+        write_bytes(text.encode() + b"\n", path, "The result")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
