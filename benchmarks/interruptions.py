@@ -39,7 +39,7 @@ WRITING = {
 }  # fmt: skip
 #: commands that are interrupted, by the phase that they are long in
 LONG = {
-    "build": ["run", "chain", "--set", "n=400", "--stepper", "moreau-jean", "--dt", "1e-4", "--t-end", "0.01"],
+    "build": ["run", "chain", "--set", "n=200", "--stepper", "moreau-jean", "--dt", "1e-4", "--t-end", "0.01"],
     "python steps": [*RUN[:5], "--engine", "python", "--dt", "2e-5", "--t-end", "0.05"],
     "native steps": [*RUN[:5], "--dt", "2e-8", "--t-end", "0.05"],
     "tables": [*RUN[:5], "--dt", "1e-7", "--t-end", "0.05", "--output", "out.nc"],

@@ -54,6 +54,8 @@ EXAMPLES = {
         "nonsmooth run mechanism.toml --t-end 0.05 --set pin.clearance=1e-4",
         "nonsmooth new spatial.toml --space",
         "nonsmooth run spatial.toml --t-end 0.02 --set ball.clearance=1e-4 --output spatial.nc",
+        "nonsmooth run slider-rod --stepper moreau-jean --dt 1e-5 --t-end 0.01 --checkpoint kept.nc --every 30s",
+        "nonsmooth run --resume kept.nc --output resumed.nc",
     ],
     "compare": ["nonsmooth compare slider-rod --t-end 0.003 --stiffness 1e12 --target 0 --figure compare.png"],
     "study rigid-limit": ["nonsmooth study rigid-limit slider-rod --t-end 0.003 --stiffness 1e10 --stiffness 1e11"],
