@@ -18,10 +18,11 @@ from benchmarks.build import build
 from benchmarks.measure import CLOCKS, Row, measured, measured_apart
 from benchmarks.mechanisms import CHAINS, problems
 from benchmarks.report import holds_tables, print_tables, summary, tables, write_tables
+from benchmarks.space import MARKS, entries, space, space_tables
 from benchmarks.start import memory, start
 from benchmarks.steps import Timing, solver_timings, step_timings
 
-PARTS = ("P1", "P2", "P3", "P4", "start", "build", "memory", "batch", "others", "steps")
+PARTS = ("P1", "P2", "P3", "P4", "start", "build", "memory", "batch", "others", "steps", "space")
 #: links from which a chain has a process of its own
 LONG = 1000
 
@@ -51,16 +52,20 @@ def main() -> None:
             "One whole step of simulate(), Python engine": step_timings(),
         }
         report["steps_us"] = {timing.key: timing.microseconds for group in timings.values() for timing in group}
+    in_space = space(clock=asked.clock) if "space" in asked.only else []
+    report |= {"space": entries(in_space)} if in_space else {}
     found, machine = tables(rows, report, timings), ", ".join(f"{k} {v}" for k, v in report["machine"].items())
-    if asked.write is not None:
+    if asked.write is not None and found:
         write_tables(asked.write, found, [machine, *notes])
+    if asked.write is not None and in_space:
+        write_tables(asked.write, space_tables(in_space), [machine], MARKS)
     if asked.json:
         json.dump(report, sys.stdout, indent=1)
         print()
         return
     for line in (machine, *notes):
         console.print(line)
-    print_tables(console, found)
+    print_tables(console, found + space_tables(in_space))
 
 
 def _problem_rows(asked: argparse.Namespace, console: Console) -> tuple[list[Row], list[str], list[str]]:
@@ -102,6 +107,8 @@ def _arguments() -> argparse.Namespace:
     asked = parser.parse_args()
     if asked.write is not None and not holds_tables(asked.write):
         parser.error(f"--write: {asked.write} has no place for tables; it takes a document as docs/benchmarks.md")
+    if asked.write is not None and "space" in asked.only and not holds_tables(asked.write, MARKS):
+        parser.error(f"--write: {asked.write} has no place for tables of part space, which docs/benchmarks.md has")
     if asked.rounds < 1:
         parser.error("--rounds must be 1 or more")
     return asked

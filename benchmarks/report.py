@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table as RichTable
 
 from benchmarks.measure import Row
@@ -145,31 +146,35 @@ def _steps(title: str, timings: list[Timing]) -> Table:
 def print_tables(console: Console, found: Sequence[Table]) -> None:
     """To a terminal."""
     for table in found:
-        shown = RichTable(title=table.title)
+        shown = RichTable(title=escape(table.title))
         for i, heading in enumerate(table.headings):
-            shown.add_column(heading, justify="left" if i == 0 else "right", no_wrap=i == 0)
+            shown.add_column(escape(heading), justify="left" if i == 0 else "right", no_wrap=i == 0)
         for row in table.rows:
-            shown.add_row(*row)
+            shown.add_row(*map(escape, row))
         console.print(shown)
 
 
-def holds_tables(path: Path) -> bool:
+def holds_tables(path: Path, marks: tuple[str, str] = (BEGIN, END)) -> bool:
     """Whether it is a document with one place for tables."""
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    return text.count(BEGIN) == text.count(END) == 1 and text.index(BEGIN) < text.index(END)
+    begin, end = marks
+    return text.count(begin) == text.count(end) == 1 and text.index(begin) < text.index(end)
 
 
-def write_tables(path: Path, found: Sequence[Table], lines: Sequence[str]) -> None:
+def write_tables(
+    path: Path, found: Sequence[Table], lines: Sequence[str], marks: tuple[str, str] = (BEGIN, END)
+) -> None:
     """Into a document, in the place of those that stand between its markers."""
+    begin, end = marks
     text = path.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
+    before, rest = text.split(begin)
+    _, after = rest.split(end)
     blocks = [*lines]
     for table in found:
         align = ["---", *["---:"] * (len(table.headings) - 1)]
         grid = [table.headings, align, *table.rows]
         blocks.append(f"**{table.title}**\n\n" + "\n".join("| " + " | ".join(row) + " |" for row in grid))
-    path.write_text(f"{before}{BEGIN}\n\n" + "\n\n".join(blocks) + f"\n\n{END}{after}", encoding="utf-8")
+    path.write_text(f"{before}{begin}\n\n" + "\n\n".join(blocks) + f"\n\n{end}{after}", encoding="utf-8")
 
 
 def _digits(value: float | None) -> str:

@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 
 from nonsmooth import GaussQP, MoreauJean, simulate
-from nonsmooth_problems import chain, slider_crank_revolute, slider_crank_translational, slider_rod
+from nonsmooth_problems import (
+    chain,
+    slider_crank_revolute,
+    slider_crank_translational,
+    slider_rod,
+    spatial_slider_crank,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 KEYS = {"ns_per_step", "limit_ratio", "mujoco_ratio", "violation"}
@@ -93,6 +99,49 @@ def test_what_happens_before_the_first_step_is_timed_and_compiles_nothing(benchm
     assert all(row["wall_ms"] > 0 for row in known)
     assert long["what"].startswith("chain, N = 4")
     assert long["peak_mib"] is None or long["peak_mib"] > 10
+
+
+@pytest.mark.slow
+def test_spatial_problems_are_timed_and_agree_with_the_python_engine(benchmarks):
+    import benchmarks.space
+
+    keys = ("S1_0_0.0001", "S2_2_0.1_0.0001", "S3_ideal", "S4_tumbling")
+    rows = benchmarks.space.space(links=(2,), only=keys, shorter=50)
+    assert [row.key for row in rows] == list(keys)
+    for row in rows:
+        assert row.engine == "native" and row.repeated == 0
+        assert 0 < row.step < row.recorded < row.call  # each is part of the next
+        assert row.python > 0
+        assert row.residual <= 1e-9
+        assert row.apart < 1e-9  # round-off of coordinates, which change by some 1e-6 in two steps
+        assert (row.mujoco is None) == (find_spec("mujoco") is None or "S4" in row.key or "_0.1_" in row.key)
+    costs, solved, links = benchmarks.space.space_tables(rows)
+    assert len(costs.rows) == len(solved.rows) == 4 and len(links.rows) == 1
+    assert all(len(cells) == len(table.headings) for table in (costs, solved, links) for cells in table.rows)
+
+
+def test_references_of_spatial_problems_are_approached_in_first_order(benchmarks):
+    from benchmarks import space_mechanisms, space_references
+
+    # 3 links, 2 ms: the tiny pendulums in the sockets have turned by a radian or so
+    reference = space_references.hanging_chain(space_mechanisms.swing(3), 0.1, 0.1, 0.1**3 / 12, 1e-4, 9.81, 2e-3)
+    system, errors = space_mechanisms.spatial_chain(3).build(), []
+    for dt in (4e-5, 1e-5):
+        run = simulate(system, MoreauJean(), t_end=2e-3, dt=dt)
+        errors.append(np.abs(run.end.q[14:17] - reference).max())
+    assert errors[1] < 1e-8
+    assert errors[1] < errors[0] / 3
+
+
+def test_reference_of_the_spatial_slider_crank_is_approached_in_second_order(benchmarks):
+    from benchmarks import space_references
+
+    system, errors = spatial_slider_crank(case="rssp").build(), []
+    for dt in (2e-4, 1e-4):
+        run = simulate(system, MoreauJean(), t_end=0.02, dt=dt)
+        errors.append(abs(run.q["slider.y"][-1] - space_references.slider_crank(0.02)))
+    assert errors[1] < 0.05 * (30.0 * 1e-4) ** 2  # the crank's 0.05 m, of the square of its angle in a step
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.05)
 
 
 @pytest.mark.slow

@@ -1,0 +1,248 @@
+"""What compiled steps in space cost: ``python -m benchmarks --only space``, and how well they are solved.
+
+The clock is the CPU time of the thread. Each problem is run again and again, for some seconds, and the least is kept:
+whatever else the machine does can only add to it.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from benchmarks import mujoco_models
+from benchmarks.measure import CLOCKS
+from benchmarks.report import Table, _digits, _size
+from benchmarks.space_mechanisms import LINKS, SpaceProblem, space_problems
+from nonsmooth import MoreauJean, simulate
+from nonsmooth.schemes import stepping
+
+__all__ = ["MARKS", "SpaceRow", "entries", "space", "space_tables"]
+
+#: lines of a document between which the tables of space stand
+MARKS = (
+    "<!-- python -m benchmarks --only space: begin -->",
+    "<!-- python -m benchmarks --only space: end -->",
+)
+#: seconds that a problem is repeated, and how often at most and at least
+SPENT, MOST, LEAST = 1.0, 30, 2
+#: MuJoCo steps one by one when its penetration is read
+READ_STEPS = 5_000
+
+
+@dataclass(frozen=True)
+class SpaceRow:
+    """What one problem costs [us per step] and how well it is solved; None where there is nothing.
+
+    `step` is the compiled step alone, `recorded` includes its rows in Python and steps that are repeated there, `call`
+    the whole call of `simulate`; `python` the step of the Python engine, `mujoco` of MuJoCo. `repeated` of `whole`
+    steps were not certified and therefore computed in Python. `apart` is the largest difference of the coordinates of
+    both engines after `python_steps` steps, as a share of the largest change since the start. `repeats` is of how many
+    runs the least was taken; of the Python engine, of two.
+    """
+
+    key: str
+    title: str
+    dt: float
+    size: int
+    engine: str
+    steps: int
+    repeats: int
+    step: float | None
+    recorded: float
+    call: float
+    python: float
+    mujoco: float | None
+    whole: int
+    repeated: int
+    residual: float
+    violation: float
+    clearances: bool
+    joint_violation: float
+    judged_by: str
+    error: float | None
+    expected: float
+    mujoco_error: float | None
+    mujoco_violation: float | None
+    python_steps: int
+    apart: float
+
+
+def space(links: tuple[int, ...] = LINKS, only: Sequence[str] = (), shorter: int = 1, clock: str = "cpu") -> list[Any]:
+    """Rows; `only` some keys, and runs of a `shorter` part of their steps."""
+    rows = []
+    for problem in space_problems(links):
+        if only and problem.key not in only:
+            continue
+        if shorter > 1:
+            few = {name: max(2, getattr(problem, name) // shorter) for name in ("steps", "whole", "python_steps")}
+            problem = replace(problem, **few, judged=few["whole"], error=None)
+        rows.append(measured(problem, clock, SPENT / shorter))
+    return rows
+
+
+def measured(problem: SpaceProblem, clock: str = "cpu", seconds: float = SPENT) -> SpaceRow:
+    """Time a problem for so many seconds."""
+    system, dt, now = problem.system(), problem.dt, CLOCKS[clock]
+
+    def run(steps: int, engine: str = "auto") -> Any:
+        with mock.patch.object(time, "perf_counter", now):  # the clock of Trajectory.wall_seconds
+            return simulate(system, MoreauJean(), t_end=steps * dt, dt=dt, engine=engine)  # type: ignore[arg-type]
+
+    whole = run(problem.whole)
+    timed: list[tuple[float, float, float]] = []
+    while len(timed) < LEAST or (len(timed) < MOST and sum(one[2] for one in timed) < seconds):
+        gc.collect()
+        with _compiled_seconds(now) as spent:
+            begin = now()
+            trajectory = run(problem.steps)
+            timed.append((spent[0], trajectory.wall_seconds, now() - begin))
+    step, recorded, call = (min(column) / problem.steps for column in zip(*timed, strict=True))
+    slow = min((run(problem.python_steps, "python") for _ in range(2)), key=lambda one: one.wall_seconds)
+    fast = run(problem.python_steps)
+    moved = np.max(np.abs(slow.q.array[-1] - slow.q.array[0]))
+    apart = np.max(np.abs(fast.q.array[-1] - slow.q.array[-1])) / moved
+    theirs = _mujoco(problem, now, seconds / 2)
+    found = None if problem.result is None else problem.result(whole, problem.judged)
+    certificate = whole.certificate
+    return SpaceRow(
+        key=problem.key,
+        title=problem.title,
+        dt=dt,
+        size=problem.size,
+        engine=whole.manifest["engine"],
+        steps=problem.steps,
+        repeats=len(timed),
+        step=1e6 * step if step else None,
+        recorded=1e6 * recorded,
+        call=1e6 * call,
+        python=1e6 * slow.wall_seconds / problem.python_steps,
+        mujoco=theirs["us"],
+        whole=problem.whole,
+        repeated=whole.counts.get("python_steps", 0),
+        residual=float(certificate.motion_residual),
+        violation=float(certificate.gap_violation),
+        clearances=system.nc > 0,
+        joint_violation=float(certificate.joint_violation),
+        judged_by=problem.judged_by if problem.error else "",
+        error=problem.error(found) if problem.error else None,
+        expected=problem.expected,
+        mujoco_error=theirs["error"],
+        mujoco_violation=theirs["violation"],
+        python_steps=problem.python_steps,
+        apart=float(apart),
+    )
+
+
+def _mujoco(problem: SpaceProblem, now: Any, least: float) -> dict[str, float | None]:
+    """Microseconds per step, error of the end and deepest penetration."""
+    if problem.mujoco is None or not mujoco_models.installed():
+        return {"us": None, "error": None, "violation": None}
+    run, seconds = problem.mujoco(problem.dt), []
+    while len(seconds) < LEAST or (len(seconds) < MOST and sum(seconds) < least):
+        data = run.data()
+        begin = now()
+        run.steps(data, problem.steps)
+        seconds.append(now() - begin)
+    return {
+        "us": 1e6 * min(seconds) / problem.steps,
+        "error": problem.error(run.end(problem.judged)) if problem.error else None,
+        "violation": run.violation(min(problem.whole, READ_STEPS)),
+    }
+
+
+@contextmanager
+def _compiled_seconds(now: Any) -> Iterator[list[float]]:
+    """Seconds that compiled steps take while this is open, without anything that Python does about them."""
+    spent, found = [0.0], stepping.entry
+
+    def entry(module: str, name: str, *shape: Any) -> Any:
+        function = found(module, name, *shape)
+
+        def timed(*arguments: Any) -> Any:
+            begin = now()
+            status = function(*arguments)
+            spent[0] += now() - begin
+            return status
+
+        return timed if name == "run" else function
+
+    with mock.patch.object(stepping, "entry", entry):
+        yield spent
+
+
+# ---- tables
+
+
+def space_tables(rows: Sequence[SpaceRow]) -> list[Table]:
+    """Costs, how well it is solved, and what a link of a chain costs."""
+    chains = [row for row in rows if row.key.startswith("S2")]
+    return [_costs(rows), _solved(rows), *([_per_link(chains)] if chains else [])] if rows else []
+
+
+def _costs(rows: Sequence[SpaceRow]) -> Table:
+    cells = [
+        (
+            row.title,
+            f"{row.dt:g}",
+            row.engine + (f", {row.repeated} of {row.whole} steps in Python" if row.repeated else ""),
+            *(_digits(value) for value in (row.step, row.recorded, row.call, row.python, row.mujoco)),
+            *(_ratio(value, row.step if not row.repeated else row.recorded) for value in (row.python, row.mujoco)),
+        )
+        for row in rows
+    ]
+    headings = (
+        "what", "dt [s]", "engine", "step", "recorded", "whole call", "Python", "MuJoCo", "Python/step", "MuJoCo/step",
+    )  # fmt: skip
+    return Table("Space: cost per step [us], one thread; least of many short runs", headings, cells)
+
+
+def _ratio(value: float | None, step: float | None) -> str:
+    return "" if value is None or step is None else _digits(value / step)
+
+
+def _solved(rows: Sequence[SpaceRow]) -> Table:
+    cells = [
+        (
+            row.title,
+            f"{row.dt:g}",
+            str(row.whole),
+            _size(row.residual),
+            _size(row.violation) if row.clearances else "",
+            _size(row.joint_violation),
+            _size(row.mujoco_violation),
+            row.judged_by,
+            _size(row.error),
+            _size(row.mujoco_error),
+            f"{row.apart:.0e} ({row.python_steps})",
+        )
+        for row in rows
+    ]
+    headings = (
+        "what", "dt [s]", "steps", "residual", "violation [m]", "of joints [m]", "MuJoCo's", "compared", "error",
+        "MuJoCo's", "from Python (steps)",
+    )  # fmt: skip
+    return Table("Space: residual, deepest penetration, and the end compared", headings, cells)
+
+
+def _per_link(rows: Sequence[SpaceRow]) -> Table:
+    cells = [
+        (
+            row.title,
+            f"{row.dt:g}",
+            *(_digits(None if us is None else 1e3 * us / row.size) for us in (row.step, row.recorded, row.mujoco)),
+        )
+        for row in rows
+    ]
+    return Table("Space: chains, ns per link and step", ("what", "dt [s]", "step", "recorded", "MuJoCo"), cells)
+
+
+def entries(rows: Sequence[SpaceRow]) -> list[dict[str, Any]]:
+    """For JSON."""
+    return [asdict(row) for row in rows]
