@@ -16,143 +16,38 @@ the step is then a half kick of that length in which all contacts bind, with pla
 import math
 
 from nonsmooth.compile.kernels import kernel, piece
-from nonsmooth.records.values import dot, largest, normal_axis, weighed, zeros_like
+from nonsmooth.records.values import dot, normal_axis, weighed, zeros_like
 from nonsmooth.schemes.closing import first_root, lowest
+from nonsmooth.schemes.half_kick import half_balance, half_kick, stand_at_end
 from nonsmooth.schemes.mechanism import (
     CLOSED_GAP,
-    CLOSED_RATE,
     DONE,
-    FLOOR,
     FULL,
     UNCERTAIN,
-    evaluate_all,
     joint_error,
-    law_error,
-    length,
-    load,
     mode_of,
-    move,
     rates_after,
     rates_before,
-    rates_of_way,
     rebound,
-    stand,
     touches,
 )
-from nonsmooth.schemes.motion import force_of, placed, spin, torque_of
-from nonsmooth.schemes.program import (
-    TINY,
-    agree,
-    answer_of_joints,
-    couple,
-    factor_joints,
-    pose_contact,
-    solve,
-    weigh,
+from nonsmooth.schemes.motion import spin
+from nonsmooth.schemes.program import PROXIMAL, factor_joints
+from nonsmooth.schemes.rattle import react
+from nonsmooth.schemes.velocity_change import (
+    balance,
+    change_velocity,
+    law_of_rates,
+    rates_left,
+    strikes,
+    take_back,
+    zero_rate,
 )
 
-#: passes of a half kick; change of u, as a share of it, that ends them, and that is enough where they no longer reduce
-#: it, as are so many times the round-off of joints
-PASSES, SETTLED, ACCEPTABLE, NOISE = 60, 1e-15, 1e-11, 1e3
 #: share of the clearance to which a landing is located; share of the length after which a closing is the landing itself
 LANDED, AT_THE_END, TRIALS = 1e-13, 1.0 - 1e-9, 40
-#: share of its diagonal that keeps a program, whose contacts are redundant, near the impulses of the pass before
-PROXIMAL = 1e-9
-INFINITE = 1e300
-#: angle by which contacts and joints may turn a body in a step
+#: angle by which contacts and joints may turn a body in a step [rad]
 TURN = 1.5
-
-
-# ---- the first half of a step
-
-
-@kernel
-def look_back(bond, a, b):
-    """Directions are those of the start again."""
-    bond.a.along, bond.b.along = a, b
-
-
-@kernel
-def kick(system, dt):
-    """Forces in the middle of where u leads in dt; velocities after half of the kick."""
-    stand(system, 0.5 * dt)
-    load(system)
-    for body in system.bodies:
-        body.v_next = body.v + weighed((0.5 * dt) * body.force, body.inverse_mass)
-
-
-@kernel
-def stand_at_end(system, dt):
-    """Where u leads in dt: gaps, joints and their directions."""
-    stand(system, dt)
-    evaluate_all(system.surfaces)
-    evaluate_all(system.constraints)
-
-
-@kernel
-def pose_start(system, dt, first):
-    """The program of a half kick: impulses along directions at the start close at its end what is closed or bound."""
-    for joint in system.joints:
-        look_back(joint, joint.along_a, joint.along_b)
-        joint.shift = joint.g / dt - rates_of_way(joint)
-    if first:
-        factor_joints(system)
-    for joint in system.joints:
-        joint.b0 = rates_after(joint) + joint.shift
-    if system.ridge > 0.0:
-        agree(system)
-    for contact in system.contacts:
-        if contact.on:
-            look_back(contact, contact.start_a, contact.start_b)
-            weigh(contact)
-            couple(contact)
-            way = rates_of_way(contact)
-            contact.shift = (contact.g / dt - way[0]) * normal_axis(way)
-            pose_contact(contact, rates_after(contact) + contact.shift, system.proximal)
-
-
-@kernel
-def settle(system):
-    """u becomes what follows the impulses; its change, and its size, in the metric of masses."""
-    for joint in system.joints:
-        joint.P_near = joint.P
-        move(joint, joint.P)
-    for contact in system.contacts:
-        if contact.on:
-            move(contact, contact.P)
-    change, size = 0.0, 0.0
-    for body in system.bodies:
-        change += length(body.v_next - body.u, body.mass)
-        size += length(body.v_next, body.mass) + length(body.v, body.mass)
-        body.u = body.v_next
-    system.size = math.sqrt(size)
-    return math.sqrt(change), system.size
-
-
-@piece
-def half_kick(system, dt):
-    """u, and gaps where it leads in dt; whether its passes came to an end. Begins with the u of the trial before."""
-    before = 0.0
-    for joint in system.joints:
-        joint.P_near = zeros_like(joint.P)
-    for k in range(PASSES):
-        kick(system, dt)
-        stand_at_end(system, dt)
-        pose_start(system, dt, k == 0)
-        if not solve(system):
-            return False
-        change, size = settle(system)
-        system.passes += 1
-        if not change + size < INFINITE:
-            return False
-        noise = system.noise / dt
-        enough = ACCEPTABLE * (size + TINY) + NOISE * noise
-        if change <= SETTLED * size + noise or (k > 0 and change >= before and change <= enough):
-            system.law_start = law_of_rates(system)
-            stand_at_end(system, dt)
-            return True
-        before = change
-    return False
 
 
 # ---- the length of a step
@@ -240,80 +135,6 @@ def comes_back_early(system, t):
 # ---- the second half, and the impact
 
 
-@piece
-def change_velocity(system):
-    """From v_next, by impulses of joints and of the contacts that are on; whether they were found.
-
-    Bodies' `left` is the velocity before; `shift` of contacts is what their laws add to the rates.
-    """
-    for body in system.bodies:
-        body.left = body.v_next
-    rounds = 3 if system.ridge > 0.0 or system.proximal > 0.0 else 1
-    for joint in system.joints:
-        joint.P_near = zeros_like(joint.P)
-    for contact in system.contacts:
-        contact.P = zeros_like(contact.P)
-    for k in range(rounds):
-        for body in system.bodies:
-            body.v_next = body.left
-        for joint in system.joints:
-            joint.b0 = rates_after(joint) + joint.rate
-        if system.ridge > 0.0:
-            agree(system)
-        for contact in system.contacts:
-            if contact.on:
-                weigh(contact)
-                couple(contact)
-                if k == 0:
-                    contact.u = rates_after(contact) + contact.shift
-                pose_contact(contact, rates_after(contact) + contact.shift, system.proximal)
-        if not solve(system):
-            return False
-        for joint in system.joints:
-            joint.P_near = joint.P
-            move(joint, joint.P)
-        for contact in system.contacts:
-            if contact.on:
-                move(contact, contact.P)
-    return True
-
-
-@kernel
-def law_of_rates(system):
-    """By how much the laws are off at v_next."""
-    worst = 0.0
-    for contact in system.contacts:
-        if contact.on:
-            worst = max(worst, law_error(contact))
-    return worst
-
-
-@kernel
-def zero_rate(system, contact):
-    """Rate of a gap at the end that is round-off."""
-    a, b = contact.a, contact.b
-    terms = (abs(a.along) @ a.body.sizes + abs(b.along) @ b.body.sizes)[0]
-    return CLOSED_RATE * (terms + contact.scale / system.longest)
-
-
-@kernel
-def strikes(system):
-    """Which contacts an impact is on, in `on`: closed ones, and, with one that has just closed, those that would close
-    within the shortest flight. Whether one approaches; what the law adds to rates."""
-    fresh, approaches = False, False
-    for contact in system.contacts:
-        fresh = fresh or (touches(contact) and not contact.closed)
-    for contact in system.contacts:
-        rate = rates_after(contact)
-        closing = fresh and contact.g < -system.shortest * rate[0]
-        contact.on = 1 if touches(contact) or closing else 0
-        if contact.on and rate[0] < -zero_rate(system, contact):
-            approaches = True
-        N = normal_axis(rate)
-        contact.shift = rebound(contact, rate[0]) * N + contact.tangential * (rate - rate[0] * N)
-    return approaches
-
-
 @kernel
 def finish(system, dt, crossing):
     """What follows a half kick of length dt, with directions at its end; whether it was found and is certified."""
@@ -361,91 +182,7 @@ def finish(system, dt, crossing):
     return True
 
 
-@kernel
-def body_error(system, body, before, after, impulse):
-    """Of a balance of momentum, as a share of its terms."""
-    one, other = weighed(before, body.mass), weighed(after, body.mass)
-    terms = abs(one) + abs(other) + body.terms + (FLOOR * system.size) * body.root_mass
-    return largest(abs(other - one - impulse) / (terms + TINY))
-
-
-@kernel
-def gather(system):
-    """Impulses of all bonds in the program on bodies, and their sizes."""
-    for body in system.bodies:
-        body.total = body.terms = zeros_like(body.total)
-    for joint in system.joints:
-        add(joint, joint.a.along, joint.b.along)
-    for contact in system.contacts:
-        if contact.on:
-            add(contact, contact.a.along, contact.b.along)
-
-
-@kernel
-def add(bond, along_a, along_b):
-    for_a, for_b = bond.P @ along_a, bond.P @ along_b
-    bond.a.body.total += for_a
-    bond.b.body.total += for_b
-    bond.a.body.terms += abs(for_a)
-    bond.b.body.terms += abs(for_b)
-
-
-@kernel
-def half_balance(system, dt):
-    """Residual of the momentum of the first half, with forces evaluated where u leads, and of the joints' positions."""
-    worst = 0.0
-    for body in system.bodies:
-        body.total = body.terms = zeros_like(body.total)
-    for joint in system.joints:
-        add(joint, joint.along_a, joint.along_b)
-        worst = max(worst, largest(abs(joint.g)) / (system.reach + TINY))
-    for contact in system.contacts:
-        if contact.on:
-            add(contact, contact.start_a, contact.start_b)
-    for body in system.bodies:
-        half = (0.5 * dt) * body.force
-        body.terms += abs(half)
-        worst = max(worst, body_error(system, body, body.v, body.u, half + body.total))
-    return worst
-
-
-@kernel
-def balance(system):
-    """Residual of a change of velocity from `left` to v_next."""
-    worst = 0.0
-    gather(system)
-    for body in system.bodies:
-        worst = max(worst, body_error(system, body, body.left, body.v_next, body.total))
-    return worst
-
-
 # ---- the end of a step
-
-
-@kernel
-def take_back(system):
-    """Velocity before what stops short bounces in the step, which counts as an impact; joints answer it."""
-    for body in system.bodies:
-        body.total = zeros_like(body.total)
-    for contact in system.contacts:
-        contact.a.body.total += contact.impact @ contact.a.along
-        contact.b.body.total += contact.impact @ contact.b.along
-    for body in system.bodies:
-        body.jump = weighed(body.total, body.inverse_mass)
-        body.left = body.v_next - body.jump
-    for joint in system.joints:
-        joint.b0 = joint.a.along @ joint.a.body.jump + joint.b.along @ joint.b.body.jump
-    answer_of_joints(system)
-    for joint in system.joints:
-        joint.P_b = joint.P_b + joint.answer - joint.y
-        joint.answer = joint.y
-        joint.a.body.left -= joint.y @ joint.a.moves
-        joint.b.body.left -= joint.y @ joint.b.moves
-
-
-@kernel
-def rates_left(bond):
-    return bond.a.along @ bond.a.body.left + bond.b.along @ bond.b.body.left
 
 
 @kernel
@@ -466,17 +203,17 @@ def natural_map(system, contact):
 
 
 @kernel
-def keep(system, dt, t):
+def keep(system, t):
     """Row of the step."""
     k, n, m, r = system.steps, len(system.bodies), len(system.contacts), len(system.reactions)
     row = system.step_rows[k]
-    row.t, row.dt, row.residual = t, dt, system.residual
+    row.t, row.dt, row.residual = t, system.dt, system.residual
     row.work_drivers = row.work_drivers_impact = 0.0
     loss, natural = 0.0, system.law
     for contact in system.contacts:
         contact.before, contact.after = rates_left(contact), rates_after(contact)
     for i in range(r):
-        react(system, dt, system.reactions[i], system.reaction_rows[k * r + i])
+        react(system, system.reactions[i], system.reaction_rows[k * r + i])
     for joint in system.joints:
         row.work_drivers_impact -= dot(joint.answer, joint.rate)
         row.work_drivers -= dot(joint.P_a, joint.rate_start) + dot(joint.P_b + joint.answer, joint.rate)
@@ -498,22 +235,6 @@ def keep(system, dt, t):
 
 
 @kernel
-def react(system, dt, reaction, row):
-    """Force and torque on the second body at both ends of the step, as a mean; those of the impact apart."""
-    per_dt, point = 1.0 / dt, reaction.point
-    body = reaction.joints[0].b.body
-    at_start, at_end, of_impact = 0.0 * body.q, 0.0 * body.q, 0.0 * body.q
-    for joint in reaction.joints:
-        at_start += joint.P_a @ joint.along_b
-        at_end += joint.P_b @ joint.b.along
-        of_impact += joint.answer @ joint.b.along
-    z = placed(body.q)
-    row.force = per_dt * (force_of(at_start) + force_of(at_end))
-    row.torque = per_dt * (torque_of(at_start, z, point) + torque_of(at_end, body.z, point))
-    row.impulse, row.twist = force_of(of_impact), torque_of(of_impact, body.z, point)
-
-
-@kernel
 def latch(system):
     """What a step begins with: which contacts press, and where they and joints are."""
     for joint in system.joints:
@@ -531,7 +252,10 @@ def latch(system):
 @kernel
 def commit(system, dt, t):
     """The step is done: its end is the start of the next one."""
-    keep(system, dt, t)
+    system.dt = dt
+    for body in system.bodies:
+        body.start = body.q
+    keep(system, t)
     system.t = t
     latch(system)
     for body in system.bodies:

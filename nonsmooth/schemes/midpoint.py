@@ -51,7 +51,7 @@ def react(system, reaction, row):
     body = reaction.joints[0].b.body
     smooth, of_impact = 0.0 * body.q, 0.0 * body.q
     for joint in reaction.joints:
-        smooth += (joint.P - joint.answer) @ joint.b.along
+        smooth += joint.P_b @ joint.b.along
         of_impact += joint.answer @ joint.b.along
     row.force, row.torque = per_dt * force_of(smooth), per_dt * torque_of(smooth, body.z, point)
     row.impulse, row.twist = force_of(of_impact), torque_of(of_impact, body.z, point)

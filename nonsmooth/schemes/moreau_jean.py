@@ -40,18 +40,14 @@ from nonsmooth.schemes.mechanism import (
     zero_rate,
 )
 from nonsmooth.schemes.motion import moved
-from nonsmooth.schemes.program import TINY, answer_of_joints, couple, pose_contact, solve, weigh
+from nonsmooth.schemes.program import INFINITE, PROXIMAL, TINY, answer_of_joints, couple, pose_contact, solve, weigh
 
 #: passes of a step
 PASSES = 50
-#: what is not below is no number
-INFINITE = 1e300
 #: change of the velocity from pass to pass, as a share of its size, that ends them
 CONVERGED = 1e-14
 #: and that may end them where they no longer reduce it
 ACCEPTABLE = 1e-11
-#: share of its diagonal that keeps a program, whose contacts are redundant, near the impulses of the pass before
-PROXIMAL = 1e-9
 #: an impulse of at most so many times that of the step before is that of a contact that lasts, not of an impact
 LASTING = 2.0
 
@@ -269,7 +265,7 @@ def keep(system):
         else:
             rattle.react(system, one, of)
     for joint in system.joints:
-        row.work_drivers -= dot(joint.P, joint.rate) + dot(joint.P_a, joint.rate_start)
+        row.work_drivers -= dot(joint.P_a, joint.rate_start) + dot(joint.P_b + joint.answer, joint.rate)
         row.work_drivers_impact -= dot(joint.answer, joint.rate)
     loss = 0.0
     for i in range(m):
@@ -291,6 +287,8 @@ def commit(system):
     strike(system)
     if system.ridge > 0.0:
         rattle.least(system)
+    for joint in system.joints:
+        joint.P_b = joint.P - joint.answer
     for body in system.bodies:
         body.gained = body.v_next - body.v
         body.start = body.q

@@ -89,7 +89,7 @@ def react(system, reaction, row):
     at_start, at_end, of_impact = 0.0 * body.q, 0.0 * body.q, 0.0 * body.q
     for joint in reaction.joints:
         at_start += joint.P_a @ joint.along_b
-        at_end += (joint.P - joint.answer) @ joint.b.along
+        at_end += joint.P_b @ joint.b.along
         of_impact += joint.answer @ joint.b.along
     z = placed(body.start)
     row.force = per_dt * (force_of(at_start) + force_of(at_end))

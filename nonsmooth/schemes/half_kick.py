@@ -1,0 +1,145 @@
+"""The first half of a step that lands: Gauss' principle over a length that is tried.
+
+    M (u - v) = dt/2 h + W(q) P,       q+ = q moved by u for dt,   g(q+) = 0,   0 <= g_N(q+)  ⟂  P_N >= 0
+
+on the contacts that are in the program, with forces h in the middle of the step. A trial changes nothing that it begins
+with, so that another length may be tried.
+"""
+
+import math
+
+from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.records.values import largest, normal_axis, weighed, zeros_like
+from nonsmooth.schemes.mechanism import (
+    evaluate_all,
+    length,
+    load,
+    move,
+    rates_after,
+    rates_of_way,
+    stand,
+)
+from nonsmooth.schemes.program import INFINITE, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
+from nonsmooth.schemes.velocity_change import body_error, law_of_rates
+
+#: passes of a half kick; change of u, as a share of it, that ends them, and that is enough where they no longer reduce
+#: it, as are so many times the round-off of joints
+PASSES, SETTLED, ACCEPTABLE, NOISE = 60, 1e-15, 1e-11, 1e3
+
+
+@kernel
+def look_back(bond, a, b):
+    """Directions are those of the start again."""
+    bond.a.along, bond.b.along = a, b
+
+
+@kernel
+def kick(system, dt):
+    """Forces in the middle of where u leads in dt; velocities after half of the kick."""
+    stand(system, 0.5 * dt)
+    load(system)
+    for body in system.bodies:
+        body.v_next = body.v + weighed((0.5 * dt) * body.force, body.inverse_mass)
+
+
+@kernel
+def stand_at_end(system, dt):
+    """Where u leads in dt: gaps, joints and their directions."""
+    stand(system, dt)
+    evaluate_all(system.surfaces)
+    evaluate_all(system.constraints)
+
+
+@kernel
+def pose_start(system, dt, first):
+    """The program of a half kick: impulses along directions at the start close at its end what is closed or bound."""
+    for joint in system.joints:
+        look_back(joint, joint.along_a, joint.along_b)
+        joint.shift = joint.g / dt - rates_of_way(joint)
+    if first:
+        factor_joints(system)
+    for joint in system.joints:
+        joint.b0 = rates_after(joint) + joint.shift
+    if system.ridge > 0.0:
+        agree(system)
+    for contact in system.contacts:
+        if contact.on:
+            look_back(contact, contact.start_a, contact.start_b)
+            weigh(contact)
+            couple(contact)
+            way = rates_of_way(contact)
+            contact.shift = (contact.g / dt - way[0]) * normal_axis(way)
+            pose_contact(contact, rates_after(contact) + contact.shift, system.proximal)
+
+
+@kernel
+def settle(system):
+    """u becomes what follows the impulses; its change, and its size, in the metric of masses."""
+    for joint in system.joints:
+        joint.P_near = joint.P
+        move(joint, joint.P)
+    for contact in system.contacts:
+        if contact.on:
+            move(contact, contact.P)
+    change, size = 0.0, 0.0
+    for body in system.bodies:
+        change += length(body.v_next - body.u, body.mass)
+        size += length(body.v_next, body.mass) + length(body.v, body.mass)
+        body.u = body.v_next
+    system.size = math.sqrt(size)
+    return math.sqrt(change), system.size
+
+
+@piece
+def half_kick(system, dt):
+    """u, and gaps where it leads in dt; whether its passes came to an end. Begins with the u of the trial before."""
+    before = 0.0
+    for joint in system.joints:
+        joint.P_near = zeros_like(joint.P)
+    for k in range(PASSES):
+        kick(system, dt)
+        stand_at_end(system, dt)
+        pose_start(system, dt, k == 0)
+        if not solve(system):
+            return False
+        change, size = settle(system)
+        system.passes += 1
+        if not change + size < INFINITE:
+            return False
+        noise = system.noise / dt
+        enough = ACCEPTABLE * (size + TINY) + NOISE * noise
+        if change <= SETTLED * size + noise or (k > 0 and change >= before and change <= enough):
+            system.law_start = law_of_rates(system)
+            stand_at_end(system, dt)
+            return True
+        before = change
+    return False
+
+
+@kernel
+def press_along(bond, along_a, along_b):
+    """Impulses of a bond along directions among those on its bodies, and their sizes."""
+    for_a, for_b = bond.P @ along_a, bond.P @ along_b
+    bond.a.body.total += for_a
+    bond.b.body.total += for_b
+    bond.a.body.terms += abs(for_a)
+    bond.b.body.terms += abs(for_b)
+
+
+@kernel
+def half_balance(system, dt):
+    """Residual of the momentum of the first half, with forces evaluated where u leads, and of the joints' positions."""
+    worst = 0.0
+    for body in system.bodies:
+        body.total = body.terms = zeros_like(body.total)
+    for joint in system.joints:
+        press_along(joint, joint.along_a, joint.along_b)
+        worst = max(worst, largest(abs(joint.g)) / (system.reach + TINY))
+    for contact in system.contacts:
+        if contact.on:
+            press_along(contact, contact.start_a, contact.start_b)
+    for body in system.bodies:
+        half = (0.5 * dt) * body.force
+        body.terms += abs(half)
+        worst = max(worst, body_error(system, body, body.v, body.u, half + body.total))
+    return worst

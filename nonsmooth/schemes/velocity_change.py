@@ -1,0 +1,141 @@
+"""Changes of velocity at the end of a step that lands: its second half, and the impact.
+
+    M (v+ - v) = W P,    W_g' v+ = -g_t,    0 <= gamma_N+ + e min(gamma_N, 0)  ⟂  P_N >= 0,  Coulomb's law
+
+on the contacts that are in the program, with directions where the step ends.
+"""
+
+from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.records.values import largest, normal_axis, weighed, zeros_like
+from nonsmooth.schemes.mechanism import CLOSED_RATE, FLOOR, law_error, move, press, rates_after, rebound, touches
+from nonsmooth.schemes.program import TINY, agree, answer_of_joints, couple, pose_contact, solve, weigh
+
+
+@kernel
+def law_of_rates(system):
+    """By how much the laws are off at v_next."""
+    worst = 0.0
+    for contact in system.contacts:
+        if contact.on:
+            worst = max(worst, law_error(contact))
+    return worst
+
+
+@piece
+def change_velocity(system):
+    """From v_next, by impulses of joints and of the contacts that are on; whether they were found.
+
+    Bodies' `left` is the velocity before; `shift` of contacts is what their laws add to the rates.
+    """
+    for body in system.bodies:
+        body.left = body.v_next
+    rounds = 3 if system.ridge > 0.0 or system.proximal > 0.0 else 1
+    for joint in system.joints:
+        joint.P_near = zeros_like(joint.P)
+    for contact in system.contacts:
+        contact.P = zeros_like(contact.P)
+    for k in range(rounds):
+        for body in system.bodies:
+            body.v_next = body.left
+        for joint in system.joints:
+            joint.b0 = rates_after(joint) + joint.rate
+        if system.ridge > 0.0:
+            agree(system)
+        for contact in system.contacts:
+            if contact.on:
+                weigh(contact)
+                couple(contact)
+                if k == 0:
+                    contact.u = rates_after(contact) + contact.shift
+                pose_contact(contact, rates_after(contact) + contact.shift, system.proximal)
+        if not solve(system):
+            return False
+        for joint in system.joints:
+            joint.P_near = joint.P
+            move(joint, joint.P)
+        for contact in system.contacts:
+            if contact.on:
+                move(contact, contact.P)
+    return True
+
+
+@kernel
+def zero_rate(system, contact):
+    """Rate of a gap at the end that is round-off."""
+    a, b = contact.a, contact.b
+    terms = (abs(a.along) @ a.body.sizes + abs(b.along) @ b.body.sizes)[0]
+    return CLOSED_RATE * (terms + contact.scale / system.longest)
+
+
+@kernel
+def strikes(system):
+    """Which contacts an impact is on, in `on`: closed ones, and, with one that has just closed, those that would close
+    within the shortest flight. Whether one approaches; what the law adds to rates."""
+    fresh, approaches = False, False
+    for contact in system.contacts:
+        fresh = fresh or (touches(contact) and not contact.closed)
+    for contact in system.contacts:
+        rate = rates_after(contact)
+        closing = fresh and contact.g < -system.shortest * rate[0]
+        contact.on = 1 if touches(contact) or closing else 0
+        if contact.on and rate[0] < -zero_rate(system, contact):
+            approaches = True
+        N = normal_axis(rate)
+        contact.shift = rebound(contact, rate[0]) * N + contact.tangential * (rate - rate[0] * N)
+    return approaches
+
+
+@kernel
+def body_error(system, body, before, after, impulse):
+    """Of a balance of momentum, as a share of its terms."""
+    one, other = weighed(before, body.mass), weighed(after, body.mass)
+    terms = abs(one) + abs(other) + body.terms + (FLOOR * system.size) * body.root_mass
+    return largest(abs(other - one - impulse) / (terms + TINY))
+
+
+@kernel
+def gather(system):
+    """Impulses of all bonds in the program on bodies, and their sizes."""
+    for body in system.bodies:
+        body.total = body.terms = zeros_like(body.total)
+    for joint in system.joints:
+        press(joint, joint.P)
+    for contact in system.contacts:
+        if contact.on:
+            press(contact, contact.P)
+
+
+@kernel
+def balance(system):
+    """Residual of a change of velocity from `left` to v_next."""
+    worst = 0.0
+    gather(system)
+    for body in system.bodies:
+        worst = max(worst, body_error(system, body, body.left, body.v_next, body.total))
+    return worst
+
+
+@kernel
+def rates_left(bond):
+    return bond.a.along @ bond.a.body.left + bond.b.along @ bond.b.body.left
+
+
+@kernel
+def take_back(system):
+    """Velocity before what stops short bounces in the step, which counts as an impact; joints answer it."""
+    for body in system.bodies:
+        body.total = zeros_like(body.total)
+    for contact in system.contacts:
+        contact.a.body.total += contact.impact @ contact.a.along
+        contact.b.body.total += contact.impact @ contact.b.along
+    for body in system.bodies:
+        body.jump = weighed(body.total, body.inverse_mass)
+        body.left = body.v_next - body.jump
+    for joint in system.joints:
+        joint.b0 = joint.a.along @ joint.a.body.jump + joint.b.along @ joint.b.body.jump
+    answer_of_joints(system)
+    for joint in system.joints:
+        joint.P_b = joint.P_b + joint.answer - joint.y
+        joint.answer = joint.y
+        joint.a.body.left -= joint.y @ joint.a.moves
+        joint.b.body.left -= joint.y @ joint.b.moves
