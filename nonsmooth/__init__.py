@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from nonsmooth.model.loads import Load
     from nonsmooth.model.model import Model
     from nonsmooth.model.point_masses import PointMass, with_point_masses
-    from nonsmooth.model.signals import AxisAngle, Harmonic, Ramp, Table, TimeVector
+    from nonsmooth.model.signals import AxisAngle, FourierSignal, Harmonic, Ramp, Table, TimeVector
     from nonsmooth.model.spatial_clearances import CylindricalClearance, SpatialPrismaticClearance, SphericalClearance
     from nonsmooth.model.spatial_contacts import BoxPlane, CylinderPlane, SpherePlane, SphereSphere
     from nonsmooth.model.spatial_joints import (
@@ -107,6 +107,7 @@ __all__ = [
     "ErrorControl",
     "EventDriven",
     "Fixed",
+    "FourierSignal",
     "GaussMPCC",
     "GaussQP",
     "GeneralizedAlpha",
@@ -205,7 +206,7 @@ _NAMES_OF = {
     "model.loads": ("Load",),
     "model.model": ("Model",),
     "model.point_masses": ("PointMass", "with_point_masses"),
-    "model.signals": ("AxisAngle", "Harmonic", "Ramp", "Table", "TimeVector"),
+    "model.signals": ("AxisAngle", "FourierSignal", "Harmonic", "Ramp", "Table", "TimeVector"),
     "model.spatial_clearances": ("CylindricalClearance", "SpatialPrismaticClearance", "SphericalClearance"),
     "model.spatial_contacts": ("BoxPlane", "CylinderPlane", "SpherePlane", "SphereSphere"),
     "model.spatial_joints": (

@@ -7,17 +7,11 @@ from nonsmooth.identification.bee_colony import BeeColony, Colony, bee_colony
 from nonsmooth.identification.consistent import Verdict, body_verdict, is_consistent, least_eigenvalues
 from nonsmooth.identification.estimate import Estimate, Forecast, estimate, forecast
 from nonsmooth.identification.excite import Bounds, Excitation, Excite, criteria, excite
-from nonsmooth.identification.fit_motion import (
-    FitMotion,
-    MotionData,
-    MotionFit,
-    Profile,
-    fit_motion,
-    predictable_time,
-)
-from nonsmooth.identification.fourier import Fourier, FourierSignal
+from nonsmooth.identification.fit_motion import FitMotion, MotionFit, Profile, fit_motion
+from nonsmooth.identification.fourier import Fourier
 from nonsmooth.identification.joint_friction import load_columns, radial_forces
 from nonsmooth.identification.measurement import Measurement, simulated
+from nonsmooth.identification.motion_data import MotionData, predictable_time
 from nonsmooth.identification.parameters import LinkFrame, Parameter, pseudo_inertia
 from nonsmooth.identification.regressor import Regressor, regressor
 
@@ -32,7 +26,6 @@ __all__ = [
     "FitMotion",
     "Forecast",
     "Fourier",
-    "FourierSignal",
     "LinkFrame",
     "Measurement",
     "MotionData",

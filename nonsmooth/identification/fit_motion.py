@@ -21,69 +21,21 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError, SimulationFailed
+from nonsmooth.exceptions import InputError
 from nonsmooth.identification.levenberg import levenberg_marquardt
+from nonsmooth.identification.motion_data import MotionData, simulated_columns
 from nonsmooth.identification.results import Saved
 from nonsmooth.model.system import System
 from nonsmooth.settings import settings
-from nonsmooth.simulate import simulate
 from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Stepper
 
-__all__ = ["FitMotion", "MotionData", "MotionFit", "Profile", "fit_motion", "predictable_time"]
+__all__ = ["FitMotion", "MotionFit", "Profile", "fit_motion"]
 
 #: rise of the sum of squares at the ends of a 95 % interval, of one degree of freedom
 RISE = 3.841458820694124
 #: shares of the predictable part over which starts are improved one after the other
 PARTS = (0.25, 0.5, 1.0)
-#: residual in standard deviations of a run that failed
-FAILED = 1e6
-
-
-@dataclass(frozen=True, eq=False)
-class MotionData:
-    """Measured motion.
-
-    Parameters
-    ----------
-    t : (n,) [s], increasing, from the start of the motion
-    columns : name of a coordinate or velocity, as ``"crank.angle"`` or ``"v:crank.angle"`` -> values (n,)
-    noise : standard deviation of each column, by the same names
-
-    Raises
-    ------
-    InputError
-        If lengths differ, values are missing, times do not increase, a signal is constant, or noise is not positive.
-    """
-
-    t: Array
-    columns: Mapping[str, Array]
-    noise: Mapping[str, float]
-
-    def __post_init__(self) -> None:
-        t = np.asarray(self.t, dtype=float).ravel()
-        object.__setattr__(self, "t", t)
-        object.__setattr__(self, "columns", {k: np.asarray(x, dtype=float).ravel() for k, x in self.columns.items()})
-        if len(t) < 20:
-            raise InputError(f"The motion has {len(t)} sample(s); at least 20 are needed, measure longer.")
-        if not np.all(np.isfinite(t)) or np.any(np.diff(t) <= 0) or t[0] < 0:
-            raise InputError("The times of the motion must increase from t >= 0; a gap in their order was found.")
-        steps = np.diff(t)
-        if np.max(steps) > 20 * np.median(steps):
-            k = int(np.argmax(steps))
-            raise InputError(f"The motion has a gap from {t[k]:.6g} s to {t[k + 1]:.6g} s; cut it there.")
-        if not self.columns:
-            raise InputError("The motion has no columns; give at least one coordinate.")
-        for name, values in self.columns.items():
-            if values.shape != t.shape:
-                raise InputError(f'"{name}" has {values.size} values at {t.size} times.')
-            if not np.all(np.isfinite(values)):
-                k = int(np.argmin(np.isfinite(values)))
-                raise InputError(f'"{name}" is not a number at t = {t[k]:.6g} s; cut or repair it there.')
-            if np.ptp(values) == 0:
-                raise InputError(f'"{name}" is constant, {values[0]:.6g}; is its sensor connected?')
-            if not self.noise.get(name, 0.0) > 0:
-                raise InputError(f'The noise of "{name}" must be a positive standard deviation in its unit.')
 
 
 @settings
@@ -184,27 +136,6 @@ class MotionFit(Saved):
                 one |= {"interval": list(self.profiles[name].interval), "known": self.profiles[name].known}
             found["parameters"][name] = one
         return found
-
-
-def predictable_time(
-    system: System,
-    stepper: Stepper,
-    data: MotionData,
-    parameters: Mapping[str, float],
-    *,
-    dt: float | StepControl,
-    change: float = 1e-6,
-) -> float:
-    """Time [s] up to which a relative `change` of each parameter moves every column by less than its noise.
-
-    Beyond it a motion with impacts cannot be fitted: parameters would have to be known to more digits than they have.
-    """
-    runs = [_columns(system, stepper, data, dict(parameters), dt, float(data.t[-1]))]
-    for name, value in parameters.items():
-        runs.append(_columns(system, stepper, data, {**parameters, name: value * (1 + change)}, dt, float(data.t[-1])))
-    moved = np.max([np.max(np.abs(one - runs[0]), axis=0) for one in runs[1:]], axis=0)
-    beyond = np.flatnonzero(~(moved < 1.0))
-    return float(data.t[max(int(beyond[0]) - 1, 0)] if beyond.size else data.t[-1])
 
 
 def fit_motion(
@@ -319,7 +250,7 @@ class _Fit:
         cut = MotionData(self.data.t[:count], {k: v[:count] for k, v in self.data.columns.items()}, self.data.noise)
         values = dict(zip(self.names, np.exp(x).tolist(), strict=True))
         self.runs += 1
-        found = _columns(self.system, self.stepper, cut, values, self.dt, float(cut.t[-1]))
+        found = simulated_columns(self.system, self.stepper, cut, values, self.dt, float(cut.t[-1]))
         measured = np.array([cut.columns[name] / cut.noise[name] for name in cut.columns])
         return (found - measured).ravel()
 
@@ -419,28 +350,3 @@ def _crossings(x: Array, rise: Array, low: float, high: float) -> tuple[float, f
             i += side
         ends.append(end)
     return ends[0], ends[1]
-
-
-def _columns(
-    system: System,
-    stepper: Stepper,
-    data: MotionData,
-    parameters: Mapping[str, float],
-    dt: float | StepControl,
-    t_end: float,
-) -> Array:
-    """The columns (columns, n) of a run at the measured times, in standard deviations; `FAILED` after its early end."""
-    known = {*system.q_names, *(f"v:{name}" for name in system.v_names)}
-    for name in data.columns:
-        if name not in known:
-            raise InputError(f'"{name}" is no column of the mechanism; it has {", ".join(sorted(known)[:12])}, ...')
-    try:
-        run = simulate(system, stepper, t_end=t_end, dt=dt, parameters=dict(parameters))
-    except SimulationFailed as failed:
-        run = failed.trajectory
-    found = []
-    for name in data.columns:
-        values = run.v[name[2:]] if name.startswith("v:") else run.q[name]
-        at = np.interp(data.t, run.t, values) / data.noise[name]
-        found.append(np.where(data.t <= run.t[-1], at, FAILED))
-    return np.array(found)

@@ -8,51 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
-import casadi as ca
 import numpy as np
 from scipy.linalg import null_space
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.model.signals import TimeFunction
+from nonsmooth.model.signals import FourierSignal
 
-__all__ = ["Fourier", "FourierSignal"]
-
-
-@dataclass(frozen=True)
-class FourierSignal(TimeFunction):
-    """The series of one drive as a function of time, for `PrescribedMotion`.
-
-    Parameters
-    ----------
-    omega : fundamental frequency [rad/s], > 0
-    offset : q_0
-    sine, cosine : a_k, b_k, k = 1, 2, ...
-
-    >>> FourierSignal(0.4, 0.0, (1.0,), (0.0,))(0.0)
-    0.0
-    """
-
-    omega: float
-    offset: float
-    sine: tuple[float, ...]
-    cosine: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        self._check_finite("omega", "offset")
-        if not self.omega > 0 or len(self.sine) != len(self.cosine):
-            raise InputError(
-                "FourierSignal: omega must be positive and sine as long as cosine, got "
-                f"{self.omega!r} and {len(self.sine)}, {len(self.cosine)} numbers."
-            )
-
-    def __call__(self, t: Any) -> Any:
-        total = self.offset
-        for k, (a, b) in enumerate(zip(self.sine, self.cosine, strict=True), start=1):
-            total = total + a * ca.sin(k * self.omega * t) + b * ca.cos(k * self.omega * t)
-        return total
+__all__ = ["Fourier"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +74,7 @@ class Fourier:
         """One function of time for each drive."""
         N = self.harmonics
         return tuple(
-            FourierSignal(self.omega, float(row[0]), tuple(row[1 : N + 1].tolist()), tuple(row[N + 1 :].tolist()))
+            FourierSignal(self.omega, tuple(row[1 : N + 1].tolist()), tuple(row[N + 1 :].tolist()), float(row[0]))
             for row in self.coefficients
         )
 

@@ -17,8 +17,8 @@ from nonsmooth.exceptions import ModelError
 from nonsmooth.quantities import Unit
 
 __all__ = [
-    "AxisAngle", "Harmonic", "Ramp", "Signal", "Table", "TimeFunction", "TimeVector", "evaluate_signal",
-    "signal_values", "wrong_arguments",
+    "AxisAngle", "FourierSignal", "Harmonic", "Ramp", "Signal", "Table", "TimeFunction", "TimeVector",
+    "evaluate_signal", "signal_values", "wrong_arguments",
 ]  # fmt: skip
 
 Signal = float | Callable[[Any], Any]
@@ -104,6 +104,47 @@ class Harmonic(TimeFunction):
 
     def __call__(self, t: Any) -> Any:
         return self.offset + self.amplitude * ca.sin(2 * np.pi / self.period * t + self.phase)
+
+
+@dataclass(frozen=True)
+class FourierSignal(TimeFunction):
+    """Finite Fourier series ``offset + sum_k sine_k sin(k omega t) + cosine_k cos(k omega t)``, k = 1, 2, ...
+
+    Parameters
+    ----------
+    omega : fundamental frequency [rad/s], > 0
+    sine, cosine : amplitudes of each harmonic, equally many, in the unit of the load or motion
+    offset : in this unit
+
+    Raises
+    ------
+    ModelError
+        If a number is not finite, the frequency not positive, or the amplitudes are not equally many.
+
+    >>> FourierSignal(omega=2.0, sine=(1.0, 0.5), cosine=(0.0, 0.25))(0.0)
+    0.25
+    """
+
+    omega: Annotated[float, Unit("rad/s")]
+    sine: Annotated[tuple[float, ...], Unit("value")]
+    cosine: Annotated[tuple[float, ...], Unit("value")]
+    offset: Annotated[float, Unit("value")] = 0.0
+
+    def __post_init__(self) -> None:
+        self._check_finite("omega", "offset")
+        if not self.omega > 0:
+            raise ModelError(f"FourierSignal: omega must be a positive frequency in rad/s, got {self.omega!r}.")
+        if len(self.sine) != len(self.cosine) or not all(map(_is_number, (*self.sine, *self.cosine))):
+            raise ModelError(
+                "FourierSignal: sine and cosine must be equally many finite numbers, got "
+                f"{self.sine!r} and {self.cosine!r}."
+            )
+
+    def __call__(self, t: Any) -> Any:
+        total: Any = self.offset
+        for k, (a, b) in enumerate(zip(self.sine, self.cosine, strict=True), start=1):
+            total = total + a * ca.sin(k * self.omega * t) + b * ca.cos(k * self.omega * t)
+        return total
 
 
 @dataclass(frozen=True)
