@@ -120,7 +120,10 @@ def pressed_at(line, names):
         sys.settrace(before)
 
 
-def stopped_at(system, whole, line, engine="python", names=("python_engine.py", "simulate.py", "recorder.py", "early.py")):
+LOOP = "python_engine.py", "simulate.py", "recorder.py", "early.py"
+
+
+def stopped_at(system, whole, line, engine="python", names=LOOP):
     """What a run of ten steps hands over; whether it came to its end."""
     done = 0
 
@@ -226,7 +229,7 @@ def test_signals_end_a_run_of_the_command_line_like_ctrl_c(folder, monkeypatch, 
     usual = signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL
     before = signal.signal(number, usual)  # the tests themselves may run under nohup
     try:
-        monkeypatch.setattr("nonsmooth.cli.run._progress", progress_that_sends(number))
+        monkeypatch.setattr("nonsmooth.cli.run.progress_bar", progress_that_sends(number))
         assert main([*JOB, "--engine", "python", "--output", "run.nc"]) == 130
         assert signal.getsignal(number) is usual  # the library and other programs keep theirs
     finally:
@@ -241,7 +244,7 @@ def test_an_ignored_signal_stays_ignored(folder, monkeypatch):
     """As SIGHUP is under nohup."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        monkeypatch.setattr("nonsmooth.cli.run._progress", progress_that_sends(signal.SIGHUP))
+        monkeypatch.setattr("nonsmooth.cli.run.progress_bar", progress_that_sends(signal.SIGHUP))
         assert main([*JOB, "--engine", "python"]) == 0
     finally:
         signal.signal(signal.SIGHUP, before)

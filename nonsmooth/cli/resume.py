@@ -83,8 +83,8 @@ def request_of(path: Path, given: Request, files: Mapping[str, Path | None]) -> 
             "that wrote it."
         ) from error
     changes = {one.name: getattr(given, one.name) for one in dataclasses.fields(Request)}
-    usual = Request("", None, (), *[None] * 10)
-    changes = {name: value for name, value in changes.items() if value != getattr(usual, name)}
+    usual = {"problem": "", "settings": (), "check": False, "usual": "gauss-qp"}
+    changes = {name: value for name, value in changes.items() if value != usual.get(name)}
     if "problem" not in changes and request.problem.endswith(".py"):
         raise InputError(
             f"{path} is a run of the Python file {request.problem}, which is run only where you name it: "
