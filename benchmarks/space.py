@@ -1,6 +1,6 @@
 """What compiled steps in space cost: ``python -m benchmarks --only space``, and how well they are solved.
 
-The clock is the CPU time of the thread. Each problem is run again and again, for some seconds, and the least is kept:
+The clock is the CPU time of the thread. Each problem is run again for a second, at least twice, and the least is kept:
 whatever else the machine does can only add to it.
 """
 
@@ -200,7 +200,7 @@ def _costs(rows: Sequence[SpaceRow]) -> Table:
     headings = (
         "what", "dt [s]", "engine", "step", "recorded", "whole call", "Python", "MuJoCo", "Python/step", "MuJoCo/step",
     )  # fmt: skip
-    return Table("Space: cost per step [us], one thread; least of many short runs", headings, cells)
+    return Table("Space: cost per step [us], one thread; least of repeated runs", headings, cells)
 
 
 def _ratio(value: float | None, step: float | None) -> str:
