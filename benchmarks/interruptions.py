@@ -40,9 +40,9 @@ WRITING = {
 #: commands that are interrupted, by the phase that they are long in
 LONG = {
     "build": ["run", "chain", "--set", "n=200", "--stepper", "moreau-jean", "--dt", "1e-4", "--t-end", "0.01"],
-    "python steps": [*RUN[:5], "--engine", "python", "--dt", "2e-5", "--t-end", "0.05"],
-    "native steps": [*RUN[:5], "--dt", "2e-8", "--t-end", "0.05"],
-    "tables": [*RUN[:5], "--dt", "1e-7", "--t-end", "0.05", "--output", "out.nc"],
+    "python steps": [*RUN[:6], "--engine", "python", "--dt", "2e-5", "--t-end", "0.05"],
+    "native steps": [*RUN[:6], "--dt", "2e-8", "--t-end", "0.05"],
+    "tables": [*RUN[:6], "--dt", "1e-7", "--t-end", "0.05", "--output", "out.nc"],
     "steps chosen": ["run", "slider-rod", "--case", "2", "--t-end", "0.05"],
 }  # fmt: skip
 COMMAND = [str(Path(sys.executable).with_name("nonsmooth"))]

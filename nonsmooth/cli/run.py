@@ -141,13 +141,21 @@ def _saved(trajectory: Trajectory, path: Path) -> tuple[int, str, Path | None]:
         code, complaint = 130, refused or complaint
     if written is not None:
         return code, complaint, written
-    for folder in (Path(), Path(tempfile.gettempdir())):
+    for folder in _spare_folders():
         if folder.resolve() != path.parent.resolve():
             spare = _free_name(f"{path.stem}-saved", folder)
             again, _, written = _written(trajectory.save, spare)
             if written is not None:
                 return max(code, again), complaint, written
     return code, complaint, None
+
+
+def _spare_folders() -> list[Path]:
+    """Where a trajectory may be saved instead; on a full disk no folder counts as one for temporary files."""
+    try:
+        return [Path(), Path(tempfile.gettempdir())]
+    except FileNotFoundError:
+        return [Path()]
 
 
 def _written(write: Callable[[Path], None], path: Path) -> tuple[int, str, Path | None]:
