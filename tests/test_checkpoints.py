@@ -78,6 +78,7 @@ CASES = {
     "Lsoda": ("soft guide", CompliantDae(solver=Lsoda()), CLOSE, 0.01, "python", 1),
     "Cvodes": ("soft guide", CompliantDae(solver=Cvodes()), CLOSE, 0.01, "python", 1),
     "MoreauJean in space": ("socket", MoreauJean(), 1e-3, 0.05, "python", 1),
+    "MoreauJean in space, compiled": ("socket", MoreauJean(), 1e-4, 0.1, "auto", 1),
     "GaussQP in space": ("socket", GaussQP(), Landing(1e-6, 1e-3), 0.05, "python", 1),
     "EventDriven in space": ("socket", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-2), 0.3, "python", 1),
     "steps chosen": ("guide", None, None, 0.005, "auto", 1),
