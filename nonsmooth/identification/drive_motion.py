@@ -14,7 +14,6 @@ from collections.abc import Sequence
 
 import casadi as ca
 import numpy as np
-from scipy.linalg import qr
 
 from nonsmooth.evaluation import Array, Evaluator
 from nonsmooth.exceptions import InputError
@@ -107,6 +106,8 @@ class DriveMotion:
 
     def _independent(self, K: Array, driven: list[int]) -> list[int]:
         """Indices of as many independent rows as there are velocities, drives among them."""
+        from scipy.linalg import qr
+
         nv, others = self.system.nv, [i for i in range(len(K)) if i not in driven]
         scaled = K / np.maximum(np.linalg.norm(K, axis=1), 1e-300)[:, None]
         R, order = qr(scaled[others].T, mode="r", pivoting=True) if others else (np.zeros((nv, 0)), np.zeros(0, int))

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import null_space
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
@@ -109,4 +108,6 @@ def conditions(harmonics: int) -> Array:
 
 def free_directions(harmonics: int) -> Array:
     """Orthonormal columns (1 + 2 N, 2 N - 2) of all coefficients that satisfy the conditions."""
-    return null_space(conditions(harmonics))
+    from scipy.linalg import null_space
+
+    return np.asarray(null_space(conditions(harmonics)), dtype=np.float64)
