@@ -194,8 +194,10 @@ def _run(
     solver = stepper.solver if stepper.solver is not None else getattr(solvers, stepper.default_solver)()
     scheme = replace(stepper, solver=solver)  # type: ignore[type-var]
     settings = {"stepper": repr(scheme), "dt": repr(control), "t_start": first.t, "t_end": t_end}
-    compiled = engine != "python" and why_not_compiled(system, stepper, control, values) is None
-    reason = None if engine == "python" or compiled else why_not_native(system, stepper, control, values)
+    in_space = system.dimension == 3 and not isinstance(stepper, CompliantDae)
+    why_not = why_not_compiled if in_space else why_not_native
+    reason = None if engine == "python" else why_not(system, stepper, control, values)
+    compiled = in_space and engine != "python" and reason is None
     if engine == "native" and reason is not None:
         raise InputError(f'engine="native" does not have this run: {reason}; take engine="auto" or "python".')
     name = "python" if engine == "python" or reason is not None else "native"

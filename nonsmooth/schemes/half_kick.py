@@ -95,7 +95,7 @@ def half_kick(system, dt):
     """u, and gaps where it leads in dt; whether its passes came to an end. Begins with the u of the trial before."""
     before = 0.0
     for joint in system.joints:
-        joint.P_near = zeros_like(joint.P)
+        joint.P = joint.P_near = zeros_like(joint.P)
     for k in range(PASSES):
         kick(system, dt)
         stand_at_end(system, dt)

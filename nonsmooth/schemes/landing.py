@@ -274,7 +274,6 @@ def start_over(system, binding):
     for contact in system.contacts:
         contact.on = 1 if contact.closed or binding else 0
         contact.P = contact.first if contact.on else zeros_like(contact.P)
-        contact.u = zeros_like(contact.P) if contact.P[0] > 0.0 else contact.start_rates
 
 
 @piece

@@ -67,10 +67,8 @@ def look(system):
         if touches(contact):
             weigh(contact)
             couple(contact)
-            before = contact.before = rates_before(contact)
+            contact.before = rates_before(contact)
             contact.shift = law_shift(contact)
-            if not contact.on:
-                contact.u = before
             contact.on = 1
         else:
             contact.on = 0
@@ -85,7 +83,8 @@ def guess(system):
         body.u = body.v + share * body.gained
         body.push = body.hold = zeros_like(body.push)
     for joint in system.joints:
-        joint.P_near, joint.P_a_before = zeros_like(joint.P), joint.P_a
+        joint.P = joint.P_near = zeros_like(joint.P)
+        joint.P_a_before = joint.P_a
         rattle.hold(joint, joint.P_a)
     for contact in system.contacts:
         if contact.on:

@@ -24,8 +24,9 @@ from nonsmooth.records.values import (
     zeros_like,
 )
 
-#: rounds of Newton's method, and the residual at which it ends, in sizes of the rates
-ROUNDS, SOLVED, TINY = 50, 1e-14, 1e-300
+#: rounds of Newton's method; the residual at which it ends, in sizes of the rates, and at which it may where it no
+#: longer becomes less
+ROUNDS, SOLVED, ENOUGH, TINY = 50, 1e-14, 1e-11, 1e-300
 #: what is not below is no number
 INFINITE = 1e300
 #: share of its diagonal that keeps a program, whose contacts are redundant, near the impulses of the pass before
@@ -58,7 +59,7 @@ def couple(bond):
 
 @kernel
 def pose_contact(contact, free, share):
-    """Its rows, linearised at its impulses and rates: `free` are the rates without impulses.
+    """Its rows: `free` are the rates without impulses.
 
     With a share of the diagonal, among impulses that act alike, those near the ones that it has are preferred: a step
     of the proximal point method.
@@ -68,7 +69,6 @@ def pose_contact(contact, free, share):
         ridge = share * contact.W[0][0]
         contact.W = contact.W + ridge * identity(contact.P)
         contact.b0 = free - ridge * contact.P
-    linearise_contact(contact)
 
 
 # ---- its linearisation
@@ -82,27 +82,27 @@ def linearise_joint(joint, ridge):
 
 @kernel
 def linearise_contact(contact):
-    """Newton's row of a contact; by how much its laws are off, as a rate."""
-    W, P, u, b, mu = contact.W, contact.P, contact.u, contact.b0, contact.friction
+    """Newton's row of a contact for the change of its impulses; by how much its laws are off, as a rate."""
+    W, P, u, mu = contact.W, contact.P, contact.u, contact.friction
     N, one = normal_axis(P), identity(P)
     per_N = 1.0 / W[0][0]
     y_N = P[0] - per_N * u[0]
     if y_N <= 0.0:  # open
-        contact.G, contact.pivot, contact.y = 0.0 * one, one, zeros_like(P)
+        contact.G, contact.pivot, contact.y = 0.0 * one, one, -P
         return largest(abs(P)) * W[0][0]
     tangential = one - outer(N, N)
     per_T = trace(tangential) / max(trace(W) - W[0][0], TINY)
     y_T = tangential @ (P - per_T * u)
     length, reach = math.sqrt(dot(y_T, y_T)), mu * y_N
     if length <= reach:  # sticks; without tangential rows: closed
-        contact.G, contact.pivot, contact.y = one, W, -b
+        contact.G, contact.pivot, contact.y = one, W, -u
         return largest(abs(u))
     d = (1.0 / max(length, TINY)) * y_T
     turn, tilt = (reach / max(length, TINY)) * (tangential - outer(d, d)), mu * outer(d, N)
     G = outer(N, N) + turn + (per_N / per_T) * tilt
     H = (1.0 / per_T) * (tangential - turn - tilt)
     off = u[0] * N + (1.0 / per_T) * (tangential @ P - reach * d)
-    contact.G, contact.pivot, contact.y = G, G @ W + H, G @ (u - b) + H @ P - off
+    contact.G, contact.pivot, contact.y = G, G @ W + H, -off
     return largest(abs(off))
 
 
@@ -221,51 +221,58 @@ def rate(bond):
 
 
 @kernel
-def obeyed(system):
-    """Whether the impulses as they are obey the laws; else these are linearised there."""
-    off, size = 0.0, 0.0
+def rates(system):
+    """u of all bonds in the program; of redundant joints with what keeps them near impulses known."""
     for joint in system.joints:
         rate(joint)
     for contact in system.contacts:
         if contact.on:
             rate(contact)
+    if system.ridge > 0.0:
+        for joint in system.joints:
+            joint.u = joint.u + system.ridge * (joint.P - joint.P_near)
+
+
+@kernel
+def linearise(system):
+    """The laws linearised at the impulses as they are; by how much they are off, as a share of the rates."""
+    off, size = 0.0, TINY
+    for joint in system.joints:
+        joint.y = -joint.u
+        off = max(off, largest(abs(joint.u)))
+        size = max(size, largest(abs(joint.b0)) + largest(abs(joint.W @ joint.P)))
     for contact in system.contacts:
         if contact.on:
             off = max(off, linearise_contact(contact))
             size = max(size, largest(abs(contact.b0)) + contact.W[0][0] * abs(contact.P[0]))
-    return off <= SOLVED * size
+    return off / size
 
 
 @kernel
-def substitute(system):
-    """Impulses of the linearised program; whether they are the answer: all stay closed and none has friction."""
+def correct(system):
+    """Impulses changed by the answer of the linearised program; whether they obey the laws at once: all that are closed
+    stay so, and none has friction."""
     joints, contacts, stays = system.joints, system.contacts, True
+    for joint in joints:
+        forward(joint)
+    for contact in contacts:
+        if contact.on:
+            eliminate(contact)
     for k in range(len(contacts) - 1, -1, -1):
         contact = contacts[k]
         if contact.on:
             backward(contact)
-            P = contact.P = contact.y
-            if contact.friction == 0.0 and contact.G[0][0] == 1.0 and P[0] >= 0.0:
-                contact.u = zeros_like(P)
-            else:
-                stays = False
+            P = contact.P = contact.P + contact.y
+            stays = stays and contact.friction == 0.0 and contact.G[0][0] == 1.0 and P[0] >= 0.0
     for k in range(len(joints) - 1, -1, -1):
         backward(joints[k])
-        joints[k].P = joints[k].y
+        joints[k].P = joints[k].P + joints[k].y
     return stays
-
-
-@kernel
-def turn_over(system):
-    """Right sides of joints, by the block LU that they have; where rows are redundant, near the impulses so far."""
-    for joint in system.joints:
-        joint.y = system.ridge * joint.P_near - joint.b0
-        forward(joint)
 
 
 @piece
 def solve(system):
-    """Whether impulses were found that obey the laws: from these as they were linearised last, else from afar."""
+    """Whether impulses were found that obey the laws: from the impulses as they are, else from afar."""
     return newton(system) or come_near(system)
 
 
@@ -273,7 +280,9 @@ def solve(system):
 def come_near(system):
     """The program by ones that stay near the impulses of the one before, ever less: the first ones are easy."""
     for contact in system.contacts:
-        contact.P = contact.u = zeros_like(contact.P)
+        contact.P = zeros_like(contact.P)
+    for joint in system.joints:
+        joint.P = zeros_like(joint.P)
     share = 1.0
     for _ in range(STAGES):
         for contact in system.contacts:
@@ -288,14 +297,16 @@ def come_near(system):
 
 @piece
 def newton(system):
-    """Whether impulses were found that obey the laws, from the laws as they were linearised last."""
+    """Whether impulses were found that obey the laws, from the impulses as they are."""
     system.solves += 1
-    for _ in range(ROUNDS):
+    before = 0.0
+    for k in range(ROUNDS):
+        rates(system)
+        off = linearise(system)
+        if off <= SOLVED or (k > 1 and off >= before and off <= ENOUGH):
+            return True
         system.rounds += 1
-        turn_over(system)
-        for contact in system.contacts:
-            if contact.on:
-                eliminate(contact)
-        if substitute(system) or obeyed(system):
+        before = off
+        if correct(system) and k == 0:
             return True
     return False

@@ -54,7 +54,7 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
         if control.error is not None:
             return "Landing(..., error) has no compiled loop"
     else:
-        return f"{type(stepper).__name__} has no compiled loop in space with {type(control).__name__}"
+        return f"{type(stepper).__name__} has no compiled loop in space with dt={control!r}"
     if stepper.solver is not None and stepper.solver != default:
         return f"the solver {stepper.solver} was asked for"
     for e in system.elements:
@@ -167,8 +167,7 @@ class CompiledSteps:
         layout.put(memory, "q", state.q)
         layout.put(memory, "v", state.v)
         contact, tangents = memory.of["Contact"], self.mechanism.tangents
-        for name in ("P", "u"):
-            contact[name] = 0.0
+        contact["P"] = 0.0
         contact["y_scale"][layout.contacts] = known["y_scale"]
         contact["P"][layout.contacts, 0] = known["P_N"]
         if layout.shape.rows > 1:
@@ -177,14 +176,12 @@ class CompiledSteps:
             contact["first"] = contact["P"]
             contact["closed"][layout.contacts], contact["left_at"][layout.contacts] = known["closed"], known["left_at"]
         else:
-            memory.of["Body"]["gained"], contact["on"], memory.of["Joint"]["P_a"] = 0.0, 0, 0.0
+            memory.of["Body"]["gained"], memory.of["Joint"]["P_a"] = 0.0, 0.0
         self._begin(memory.address("System"))
         own = known.get("proximal")
         whole["proximal"] = own[0] if own is not None else PROXIMAL if layout.redundant else 0.0
         if "v_gained" in known and not self.lands:
             layout.put(memory, "gained", known["v_gained"])
-            contact["on"][layout.contacts] = known["closed"]
-            contact["u"][layout.contacts] = known["rates"].reshape(-1, layout.shape.rows)
             self._put_joints("P_a", known["P_g_start"])
         if self.midpoint:
             self._put_joints("left", known["g_rates"])
@@ -202,7 +199,6 @@ class CompiledSteps:
             found |= {"closed": contact["closed"].astype(float), "left_at": contact["left_at"].copy()}
         else:
             found |= {
-                "rates": contact["u"].ravel(), "closed": contact["on"].astype(float),
                 "v_gained": layout.packed(memory, "gained").ravel(), "P_g_start": self._of_joints("P_a"),
                 "last_dt": self._whole["last_dt"].copy(),
             }  # fmt: skip

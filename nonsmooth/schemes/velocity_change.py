@@ -31,10 +31,10 @@ def change_velocity(system):
         body.left = body.v_next
     rounds = 3 if system.ridge > 0.0 or system.proximal > 0.0 else 1
     for joint in system.joints:
-        joint.P_near = zeros_like(joint.P)
+        joint.P = joint.P_near = zeros_like(joint.P)
     for contact in system.contacts:
         contact.P = zeros_like(contact.P)
-    for k in range(rounds):
+    for _ in range(rounds):
         for body in system.bodies:
             body.v_next = body.left
         for joint in system.joints:
@@ -45,8 +45,6 @@ def change_velocity(system):
             if contact.on:
                 weigh(contact)
                 couple(contact)
-                if k == 0:
-                    contact.u = rates_after(contact) + contact.shift
                 pose_contact(contact, rates_after(contact) + contact.shift, system.proximal)
         if not solve(system):
             return False

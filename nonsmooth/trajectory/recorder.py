@@ -79,7 +79,7 @@ class Recorder:
     def extend(
         self, times: list[float], rows: Array, scalars: list[tuple[float | None, ...]], end: State
     ) -> None:  # fmt: skip
-        """Many accepted steps: their ends, `ARRAYS` side by side behind q and v, `SCALARS`, and the state after them."""
+        """Many accepted steps: their ends, `ARRAYS` behind q and v side by side, `SCALARS`, the state after them."""
         self._times += times
         self._rows += list(rows)
         self._scalars += scalars
