@@ -153,13 +153,14 @@ def _prepare(values: list[_Value], slots: dict[int, int], parameters: int) -> li
     return lines + _loop_tail()
 
 
-def _stands(component: int, size: int) -> int:
-    """Where a component of a placement or a twist stands: those of space are vectors of three, each followed by a zero.
+def _stands(argument: int, component: int, sizes: list[int]) -> int:
+    """Where a component of an argument stands: placements and twists of space are vectors of three and a zero each.
 
-    >>> [_stands(component, 6) for component in range(6)]
+    >>> [_stands(3, component, [1, 12, 12, 6, 6]) for component in range(6)]
     [0, 1, 2, 4, 5, 6]
     """
-    return component + component // 3 if size in (6, 12) else component
+    in_space = sizes[1:] == [12, 12, 6, 6] and argument > 0
+    return component + component // 3 if in_space else component
 
 
 def _evaluate(values: list[_Value], slots: dict[int, int], sizes: list[int]) -> list[str]:
@@ -186,7 +187,7 @@ def _evaluate(values: list[_Value], slots: dict[int, int], sizes: list[int]) -> 
     for i, k in slots.items():
         lines += _load(f"x{i}", "wi", k)
     for i, (argument, component) in inputs.items():
-        lines += _load(f"x{i}", pointers[argument], _stands(component, sizes[argument]))
+        lines += _load(f"x{i}", pointers[argument], _stands(argument, component, sizes))
     for i, value in enumerate(values):
         constant = value.level == CONSTANT and value.operation != "OP_CONST"
         if constant or value.level == VARYING and value.operation != "OP_INPUT":
