@@ -11,6 +11,7 @@ IEEE Robot. Autom. Lett. 3 (2018), 60-67.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,7 +53,7 @@ class Verdict:
         return f"a body can have it, principal moments {listed} kg m^2"
 
 
-def body_verdict(inertia: tuple[float, float, float, float, float, float]) -> Verdict:
+def body_verdict(inertia: Sequence[float]) -> Verdict:
     """Verdict on an inertia matrix about the centre of mass or a joint: Ixx, Ixy, Ixz, Iyy, Iyz, Izz [kg m^2].
 
     >>> body_verdict((1.0, 0.0, 0.0, 1.0, 0.0, 3.0)).triangle
