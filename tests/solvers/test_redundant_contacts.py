@@ -177,7 +177,7 @@ def test_no_program_stays_unsolved(kind: str) -> None:
 def test_none_of_1800_programs_stays_unsolved(record_property: Callable[[str, object], None]) -> None:
     """Newton's method answers nearly all, the smoothed path the rest; nobody behind it in the chain is needed."""
     used = {kind: never_fails(kind, 200) for kind in KINDS}
-    record_property("answers by solver", dict(used))
+    record_property("answers by solver", {kind: dict(counter) for kind, counter in used.items()})
     total = sum(used.values(), Counter())
     assert set(total) == {"SemismoothNewton", "SmoothingNewton"}
     assert total["SmoothingNewton"] <= 0.05 * total.total()
