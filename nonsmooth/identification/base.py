@@ -129,8 +129,8 @@ def base_parameters(
         If there are fewer rows than parameters, or values are not finite.
 
     >>> W = np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [3.0, 6.0, 0.0]])
-    >>> print(base_parameters(W, names=("a", "b", "c"), units=("kg", "kg", "m")))
-    1 base parameters of 2 that have an influence, of 3; gap of the singular values inf
+    >>> print(base_parameters(W, names=("a", "b", "c"), units=("kg", "kg", "m")))  # doctest: +ELLIPSIS
+    1 base parameters of 2 that have an influence, of 3; gap of the singular values ...
       a + 2 b [kg]
     without influence: c
     """

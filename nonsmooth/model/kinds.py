@@ -47,7 +47,7 @@ def time_functions() -> dict[str, type[TimeFunction]]:
     """Every function of time that is data.
 
     >>> sorted(time_functions())
-    ['axis-angle', 'harmonic', 'ramp', 'table', 'time-vector']
+    ['axis-angle', 'fourier-signal', 'harmonic', 'ramp', 'table', 'time-vector']
     """
     return _by_name(_below(TimeFunction))
 
