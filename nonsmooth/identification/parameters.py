@@ -46,8 +46,8 @@ class LinkFrame:
     ----------
     origin : [m]
         In the frame of the body, whose origin is the centre of mass.
-    axes : rows
-        The unit vectors of the axes in the frame of the body; those of the body where omitted. In space only.
+    axes : (3, 3)
+        Unit vectors of the axes, row by row, in the frame of the body; its own where omitted. In space only.
 
     Raises
     ------
