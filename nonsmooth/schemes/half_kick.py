@@ -25,6 +25,8 @@ from nonsmooth.schemes.velocity_change import body_error, law_of_rates
 #: passes of a half kick; change of u, as a share of it, that ends them, and that is enough where they no longer reduce
 #: it, as are so many times the round-off of joints
 PASSES, SETTLED, ACCEPTABLE, NOISE = 60, 1e-15, 1e-11, 1e3
+#: share of its clearance that is a gap's round-off
+UNSEEN = 1e-12
 
 
 @kernel
@@ -90,6 +92,16 @@ def settle(system):
     return math.sqrt(change), system.size
 
 
+@kernel
+def unseen(system):
+    """Velocities, times a step, that the round-off of gaps which press stands for."""
+    worst = 0.0
+    for contact in system.contacts:
+        if contact.on:
+            worst = max(worst, UNSEEN * contact.scale / math.sqrt(contact.W[0][0]))
+    return worst
+
+
 @piece
 def half_kick(system, dt):
     """u, and gaps where it leads in dt; whether its passes came to an end. Begins with the u of the trial before."""
@@ -107,7 +119,7 @@ def half_kick(system, dt):
         if not change + size < INFINITE:
             return False
         noise = system.noise / dt
-        enough = ACCEPTABLE * (size + TINY) + NOISE * noise
+        enough = ACCEPTABLE * (size + TINY) + NOISE * noise + unseen(system) / dt
         if change <= SETTLED * size + noise or (k > 0 and change >= before and change <= enough):
             system.law_start = law_of_rates(system)
             stand_at_end(system, dt)
