@@ -28,7 +28,6 @@ __all__ = [
     "identity",
     "inverse",
     "largest",
-    "leading",
     "linear",
     "normal_axis",
     "outer",
@@ -409,16 +408,6 @@ def _(x):
 
 
 # ---- rows and vectors
-
-
-def leading(x, rows):
-    """As many of the numbers of a vector as there are rows."""
-    return x[: len(rows)]
-
-
-@function(leading)
-def _(x, rows):
-    return rows, lambda context, builder, a, _: [lane(builder, a[0], i) for i in range(rows.shape[0])]
 
 
 def normal_axis(x):

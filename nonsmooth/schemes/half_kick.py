@@ -11,16 +11,18 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import largest, normal_axis, weighed, zeros_like
 from nonsmooth.schemes.mechanism import (
+    body_error,
     evaluate_all,
     length,
     load,
     move,
+    press,
     rates_after,
     rates_of_way,
     stand,
 )
 from nonsmooth.schemes.program import INFINITE, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
-from nonsmooth.schemes.velocity_change import body_error, law_of_rates
+from nonsmooth.schemes.velocity_change import law_of_rates
 
 #: passes of a half kick; change of u, as a share of it, that ends them, and that is enough where they no longer reduce
 #: it, as are so many times the round-off of joints
@@ -129,27 +131,17 @@ def half_kick(system, dt):
 
 
 @kernel
-def press_along(bond, along_a, along_b):
-    """Impulses of a bond along directions among those on its bodies, and their sizes."""
-    for_a, for_b = bond.P @ along_a, bond.P @ along_b
-    bond.a.body.total += for_a
-    bond.b.body.total += for_b
-    bond.a.body.terms += abs(for_a)
-    bond.b.body.terms += abs(for_b)
-
-
-@kernel
 def half_balance(system, dt):
     """Residual of the momentum of the first half, with forces evaluated where u leads, and of the joints' positions."""
     worst = 0.0
     for body in system.bodies:
         body.total = body.terms = zeros_like(body.total)
     for joint in system.joints:
-        press_along(joint, joint.along_a, joint.along_b)
+        press(joint, joint.along_a, joint.along_b)
         worst = max(worst, largest(abs(joint.g)) / (system.reach + TINY))
     for contact in system.contacts:
         if contact.on:
-            press_along(contact, contact.start_a, contact.start_b)
+            press(contact, contact.start_a, contact.start_b)
     for body in system.bodies:
         half = (0.5 * dt) * body.force
         body.terms += abs(half)

@@ -30,6 +30,7 @@ from nonsmooth.schemes.mechanism import (
     rates_before,
     rebound,
     touches,
+    zero_rate,
 )
 from nonsmooth.schemes.motion import spin
 from nonsmooth.schemes.program import PROXIMAL, factor_joints
@@ -41,7 +42,6 @@ from nonsmooth.schemes.velocity_change import (
     rates_left,
     strikes,
     take_back,
-    zero_rate,
 )
 
 #: share of the clearance to which a landing is located; share of the length after which a closing is the landing itself

@@ -98,13 +98,13 @@ class Layout:
         """Joints and contacts in the order of elimination, with their couplings."""
         place = {id(record): i for i, record in enumerate([self._ground, *self.whole["bodies"]])}
         elements: list[Joint | Contact] = [*self._joints, *self._contacts]
-        pairs = [tuple(place[id(body)] for body in self._pair(e)) for e in elements]
+        pairs = [(place[id(a)], place[id(b)]) for a, b in map(self._pair, elements)]
         self.whole["joints"], self.whole["contacts"] = [], []
         self._first: dict[str, Values] = {}
         reactions: dict[str, Values] = {}
         places: dict[str, list[int]] = {}
         bonds: list[tuple[Values, tuple[int, int]]] = []
-        for i in order(pairs, len(self._joints)):  # type: ignore[arg-type]
+        for i in order(pairs, len(self._joints)):
             e = elements[i]
             made = [self._bond(e, k) for k in range(self._count(e))]
             many = self.whole["joints" if isinstance(e, Joint) else "contacts"]
@@ -113,7 +113,7 @@ class Layout:
             places[e.name] = [step * len(many) + k for k in range(rows)]
             many += made
             self._first[e.name] = made[0]
-            bonds += [(bond, pairs[i]) for bond in made]  # type: ignore[misc]
+            bonds += [(bond, pairs[i]) for bond in made]
             if isinstance(e, Joint):
                 reactions[e.name] = {"joints": made}
         self.joints = np.array([k for e in self._joints for k in places[e.name]], dtype=np.intp)

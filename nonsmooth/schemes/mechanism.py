@@ -83,9 +83,9 @@ def move(bond, P):
 
 
 @kernel
-def press(bond, P):
-    """Impulses P of a bond among those on its bodies, and their sizes."""
-    for_a, for_b = P @ bond.a.along, P @ bond.b.along
+def press(bond, along_a, along_b):
+    """Impulses of a bond along directions among those on its bodies, and their sizes."""
+    for_a, for_b = bond.P @ along_a, bond.P @ along_b
     bond.a.body.total += for_a
     bond.b.body.total += for_b
     bond.a.body.terms += abs(for_a)
@@ -123,9 +123,9 @@ def law_shift(contact):
 
 @kernel
 def zero_rate(system, contact):
-    """Rate of a gap that is round-off."""
+    """Rate of a gap at the end that is round-off."""
     a, b = contact.a, contact.b
-    terms = (abs(a.along) @ abs(a.body.v) + abs(b.along) @ abs(b.body.v))[0]
+    terms = (abs(a.along) @ a.body.sizes + abs(b.along) @ b.body.sizes)[0]
     return CLOSED_RATE * (terms + contact.scale / system.longest)
 
 
@@ -169,14 +169,21 @@ def natural_map(system, contact):
 
 
 @kernel
+def body_error(system, body, before, after, impulse):
+    """Of a balance of momentum, as a share of its terms."""
+    one, other = weighed(before, body.mass), weighed(after, body.mass)
+    terms = abs(one) + abs(other) + body.terms + (FLOOR * system.size) * body.root_mass
+    return largest(abs(other - one - impulse) / (terms + TINY))
+
+
+@kernel
 def balance(system):
-    """Residual of the balance of momentum, row by row a share of its terms; impulses are in `total`."""
-    dt, worst = system.dt, 0.0
+    """Residual of the balance of momentum in the step; impulses are in `total`."""
+    worst = 0.0
     for body in system.bodies:
-        kick = dt * body.force
-        before, after = weighed(body.v, body.mass), weighed(body.v_next, body.mass)
-        terms = abs(before) + abs(after) + abs(kick) + body.terms + (FLOOR * system.size) * body.root_mass
-        worst = max(worst, largest(abs(after - before - kick - body.total) / (terms + TINY)))
+        kick = system.dt * body.force
+        body.terms += abs(kick)
+        worst = max(worst, body_error(system, body, body.v, body.v_next, kick + body.total))
     return worst
 
 

@@ -202,10 +202,10 @@ def judge(system):
     if len(system.joints):
         worst = midpoint.error(system) if system.midpoint else rattle.error(system)
     for joint in system.joints:
-        press(joint, joint.P)
+        press(joint, joint.a.along, joint.b.along)
     for contact in system.contacts:
         if contact.on:
-            press(contact, contact.P)
+            press(contact, contact.a.along, contact.b.along)
             contact.after = rates_after(contact)
             law = max(law, law_error(contact))
             natural = max(natural, natural_map(system, contact))
@@ -217,6 +217,8 @@ def judge(system):
 def strike(system):
     """Which contacts have an impact in the step; v_left, the velocity before it, and what joints answer."""
     struck = False
+    for body in system.bodies:
+        body.sizes = abs(body.v)
     for contact in system.contacts:
         # one that has pressed as hard before lasts, and approaches because its direction turns
         lasts = contact.P[0] > 0.0 and contact.P[0] <= LASTING * contact.P_before[0]

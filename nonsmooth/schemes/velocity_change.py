@@ -6,9 +6,9 @@ on the contacts that are in the program, with directions where the step ends.
 """
 
 from nonsmooth.compile.kernels import kernel, piece
-from nonsmooth.records.values import largest, normal_axis, weighed, zeros_like
-from nonsmooth.schemes.mechanism import CLOSED_RATE, FLOOR, law_error, move, press, rates_after, rebound, touches
-from nonsmooth.schemes.program import TINY, agree, answer_of_joints, couple, pose_contact, solve, weigh
+from nonsmooth.records.values import normal_axis, weighed, zeros_like
+from nonsmooth.schemes.mechanism import body_error, law_error, move, press, rates_after, rebound, touches, zero_rate
+from nonsmooth.schemes.program import agree, answer_of_joints, couple, pose_contact, solve, weigh
 
 
 @kernel
@@ -58,14 +58,6 @@ def change_velocity(system):
 
 
 @kernel
-def zero_rate(system, contact):
-    """Rate of a gap at the end that is round-off."""
-    a, b = contact.a, contact.b
-    terms = (abs(a.along) @ a.body.sizes + abs(b.along) @ b.body.sizes)[0]
-    return CLOSED_RATE * (terms + contact.scale / system.longest)
-
-
-@kernel
 def strikes(system):
     """Which contacts an impact is on, in `on`: closed ones, and, with one that has just closed, those that would close
     within the shortest flight. Whether one approaches; what the law adds to rates."""
@@ -84,23 +76,15 @@ def strikes(system):
 
 
 @kernel
-def body_error(system, body, before, after, impulse):
-    """Of a balance of momentum, as a share of its terms."""
-    one, other = weighed(before, body.mass), weighed(after, body.mass)
-    terms = abs(one) + abs(other) + body.terms + (FLOOR * system.size) * body.root_mass
-    return largest(abs(other - one - impulse) / (terms + TINY))
-
-
-@kernel
 def gather(system):
     """Impulses of all bonds in the program on bodies, and their sizes."""
     for body in system.bodies:
         body.total = body.terms = zeros_like(body.total)
     for joint in system.joints:
-        press(joint, joint.P)
+        press(joint, joint.a.along, joint.b.along)
     for contact in system.contacts:
         if contact.on:
-            press(contact, contact.P)
+            press(contact, contact.a.along, contact.b.along)
 
 
 @kernel
