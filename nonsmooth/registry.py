@@ -208,6 +208,10 @@ class Published:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
+#: types of arguments that a file of a run keeps
+PLAIN = (bool, int, float, str)
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """A function that returns a `Model`, with what is known about it; made by the decorator `problem`.
@@ -255,6 +259,9 @@ class Problem:
         model = self.function(*args, **kwargs)
         if hasattr(model, "origin"):
             model.origin = {"problem": self.name, "source": self.source}
+            bound = self.__signature__.bind(*args, **kwargs).arguments
+            if all(value is None or isinstance(value, PLAIN) for value in bound.values()):
+                model.origin["arguments"] = dict(bound)  # those with which a saved run finds its exact solution again
         return model
 
     def __repr__(self) -> str:

@@ -14,6 +14,7 @@ from nonsmooth import steppers
 from nonsmooth.cli.comparing import comparing, comparisons
 from nonsmooth.cli.identify import identify
 from nonsmooth.cli.looking import looking
+from nonsmooth.cli.options import AsJson, CaseName, Drawing, Page, ProblemName, SchemeWords, Words
 from nonsmooth.cli.signals import stoppable
 from nonsmooth.cli.study import studies
 from nonsmooth.cli.words import Quiet, completed, duration, hushed
@@ -70,19 +71,9 @@ def list_problems() -> None:
 
 @app.command()
 def describe(
-    problem: Annotated[
-        str,
-        typer.Argument(
-            metavar="PROBLEM|FILE",
-            help="A ready problem, or a file as `nonsmooth run` takes it.",
-            autocompletion=completed("problem"),
-        ),
-    ],
-    case: Annotated[str | None, typer.Option("--case", help="Case of the problem.")] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Argument of the problem, or element.parameter; repeatable."),
-    ] = None,
+    problem: ProblemName,
+    case: CaseName = None,
+    settings: Words = None,
     figure: Annotated[
         Path | None, typer.Option("--figure", help="Drawing of the mechanism to write (.png, .pdf, .svg).")
     ] = None,
@@ -128,7 +119,7 @@ def run(
             help="End of the run, such as 0.02 or 20ms; required if no file has it.",
         ),
     ] = None,
-    case: Annotated[str | None, typer.Option("--case", help="Case of the problem.")] = None,
+    case: CaseName = None,
     stepper: Annotated[
         str | None,
         typer.Option(
@@ -203,21 +194,14 @@ def run(
         typer.Option("--friction-law", help="Compliant friction law, such as ambrosio; none if omitted."),
     ] = None,
     engine: Annotated[str | None, typer.Option("--engine", help="auto, native or python.", show_default="auto")] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="Argument of the problem, element.parameter, solver.field or stepper.field; repeatable.",
-        ),
-    ] = None,
+    settings: SchemeWords = None,
     output: Annotated[Path | None, typer.Option("--output", help="Trajectory to write (NetCDF, .nc).")] = None,
-    figure: Annotated[Path | None, typer.Option("--figure", help="Figure to write (.png, .pdf, .svg).")] = None,
+    figure: Drawing = None,
     animation: Annotated[
         Path | None,
         typer.Option("--animation", help="Animation of the mechanism to write (.gif, or .mp4 where ffmpeg is found)."),
     ] = None,
-    page: Annotated[Path | None, typer.Option("--report", help="Page to write (.html).")] = None,
+    page: Page = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -234,7 +218,7 @@ def run(
         Path | None,
         typer.Option("--resume", help="Go on with the run of a checkpoint (.nc), with the options that it had."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write a single JSON object to standard output.")] = False,
+    as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> int:
     """Simulate a problem, check the motion, and write the requested files."""

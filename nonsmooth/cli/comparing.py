@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nonsmooth.cli.words import Quiet, completed, duration, hushed
+from nonsmooth.cli.options import AsJson, CaseName, Drawing, Output, Page, RunsEnd, Words
+from nonsmooth.cli.words import Quiet, completed, hushed
+
+if TYPE_CHECKING:
+    from nonsmooth.cli.studies import StudyRequest
 
 __all__ = ["comparing", "comparisons"]
 
@@ -22,17 +25,7 @@ Restitution = Annotated[
     float | None, typer.Option("--restitution", metavar="E", help="Restitution that all contacts deliver.")
 ]
 CompliantLaw = Annotated[str, typer.Option("--law", help="Compliant normal law of the hysteresis family.")]
-End = Annotated[float | None, typer.Option("--t-end", parser=duration, metavar="TIME", help="End of the runs.")]
 IntegratorName = Annotated[str, typer.Option("--solver", help="Integrator of the compliant cases.")]
-Words = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Argument of the problem, or element.parameter; repeatable."),
-]
-Output = Annotated[Path | None, typer.Option("--output", help="Dataset to write (NetCDF, .nc).")]
-Drawing = Annotated[Path | None, typer.Option("--figure", help="Figure to write (.png, .pdf, .svg).")]
-Page = Annotated[Path | None, typer.Option("--report", help="Page to write (.html).")]
-AsJson = Annotated[bool, typer.Option("--json", help="Write a single JSON object to standard output.")]
-CaseName = Annotated[str | None, typer.Option("--case", help="Case of the problem.")]
 ProblemName = Annotated[
     str,
     typer.Argument(
@@ -51,11 +44,26 @@ Ready = Annotated[
 ]
 
 
+def _request(
+    problem: str,
+    case: str | None,
+    t_end: float | None,
+    restitution: float | None,
+    stiffness: list[float] | None,
+    law: str,
+    solver: str,
+    settings: list[str] | None,
+) -> StudyRequest:
+    from nonsmooth.cli.studies import StudyRequest
+
+    return StudyRequest(problem, case, t_end, restitution, tuple(stiffness or ()), law, solver, tuple(settings or ()))
+
+
 @comparing.command()
 def compare(
     problem: ProblemName,
     case: CaseName = None,
-    t_end: End = None,
+    t_end: RunsEnd = None,
     restitution: Restitution = None,
     stiffness: Stiffness = None,
     law: CompliantLaw = "flores",
@@ -71,11 +79,9 @@ def compare(
     quiet: Quiet = False,
 ) -> int:
     """Compare rigid and compliant contact on one problem: motion, forces, impacts, energy, cost at equal error."""
-    from nonsmooth.cli.studies import StudyRequest, carry_out_comparison
+    from nonsmooth.cli.studies import carry_out_comparison
 
-    request = StudyRequest(
-        problem, case, t_end, restitution, tuple(stiffness or ()), law, solver, tuple(settings or ())
-    )
+    request = _request(problem, case, t_end, restitution, stiffness, law, solver, settings)
     with hushed(quiet, as_json):
         return carry_out_comparison(request, target=target, output=output, figure=figure, page=page, as_json=as_json)
 
@@ -84,7 +90,7 @@ def compare(
 def rigid_limit(
     problem: ProblemName,
     case: CaseName = None,
-    t_end: End = None,
+    t_end: RunsEnd = None,
     restitution: Restitution = None,
     stiffness: Stiffness = None,
     law: CompliantLaw = "flores",
@@ -100,11 +106,9 @@ def rigid_limit(
     quiet: Quiet = False,
 ) -> int:
     """Compare compliant contact of increasing stiffness with rigid contact: errors, penetration and cost."""
-    from nonsmooth.cli.studies import StudyRequest, carry_out_rigid_limit
+    from nonsmooth.cli.studies import carry_out_rigid_limit
 
-    request = StudyRequest(
-        problem, case, t_end, restitution, tuple(stiffness or ()), law, solver, tuple(settings or ())
-    )
+    request = _request(problem, case, t_end, restitution, stiffness, law, solver, settings)
     with hushed(quiet, as_json):
         return carry_out_rigid_limit(request, depth=depth, output=output, figure=figure, page=page, as_json=as_json)
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from nonsmooth.cli.options import AsJson, Drawing, ProblemName
 from nonsmooth.exceptions import InputError
 
 __all__ = ["identify"]
@@ -18,9 +19,6 @@ identify = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-File = Annotated[
-    str, typer.Argument(metavar="PROBLEM|FILE", help="A ready problem, or a file as `nonsmooth run` takes it.")
-]
 Drives = Annotated[
     list[str] | None,
     typer.Option(
@@ -34,14 +32,12 @@ Friction = Annotated[
 Words = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Argument of the problem; repeatable.")
 ]
-Drawing = Annotated[Path | None, typer.Option("--figure", help="Figure to write (.png, .pdf, .svg).")]
-AsJson = Annotated[bool, typer.Option("--json", help="Write a single JSON object to standard output.")]
 Data = Annotated[Path, typer.Option("--data", metavar="FILE.csv", help="Measured data.")]
 
 
 @identify.command("excite")
 def excite_command(
-    problem: File,
+    problem: ProblemName,
     omega: Annotated[float, typer.Option("--omega", help="Fundamental frequency [rad/s].")],
     position: Annotated[str, typer.Option("--position", help="Largest coordinates, one per drive: 1.2,1.0.")],
     velocity: Annotated[str, typer.Option("--velocity", help="Largest velocities.")],
@@ -104,7 +100,7 @@ def excite_command(
 
 @identify.command("estimate")
 def estimate_command(
-    problem: File,
+    problem: ProblemName,
     data: Data,
     drives: Drives = None,
     friction: Friction = None,
@@ -151,7 +147,7 @@ def estimate_command(
 
 @identify.command("fit")
 def fit_command(
-    problem: File,
+    problem: ProblemName,
     data: Data,
     parameters: Annotated[
         list[str], typer.Option("--parameter", metavar="NAME=LOW:HIGH", help="Parameter and its range; repeatable.")

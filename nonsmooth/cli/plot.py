@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,9 +16,10 @@ from nonsmooth.files import write_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from nonsmooth.plots.curves import Exact
     from nonsmooth.trajectory import Trajectory
 
-__all__ = ["carry_out_export", "carry_out_plot", "usual_figure"]
+__all__ = ["carry_out_export", "carry_out_plot", "exact_of", "usual_figure"]
 
 
 def usual_figure(
@@ -41,6 +44,38 @@ def _panels_of(trajectory: Trajectory) -> tuple[Any, ...]:
         return tuple(get_problem(name).panels)
     except InputError:
         return ()
+
+
+def exact_of(trajectory: Trajectory) -> Exact | None:
+    """The exact solution of a saved run, where its ready problem has one for what is in the file."""
+    model = trajectory.manifest.get("model", {})
+    name, arguments = model.get("problem"), model.get("arguments")
+    if not name or not isinstance(arguments, dict):
+        return None
+    from nonsmooth.registry import get_problem
+
+    try:
+        problem = get_problem(name)
+        if problem.exact is None or not _as_declared(arguments, problem.__signature__):
+            return None
+        system = problem(**arguments).build()
+        exact: Exact = problem.exact(**arguments)
+    except InputError:  # another version of the problem, or it has no exact solution for these arguments
+        return None
+    values = [trajectory.manifest["parameters"].get(one, {}).get("value") for one in system.parameters]
+    same = json.loads(json.dumps(system.description)) == model and values == system.parameter_values.tolist()
+    start = system.start
+    return exact if same and trajectory.t[0] == start.t and (trajectory.q.array[0] == start.q).all() else None
+
+
+def _as_declared(arguments: dict[str, Any], signature: inspect.Signature) -> bool:
+    """Whether arguments out of a file have the kinds of the problem's defaults."""
+    for name, value in arguments.items():
+        default = getattr(signature.parameters.get(name), "default", None)
+        number = isinstance(default, (int, float)) and isinstance(value, (int, float))
+        if not number and not isinstance(value, type(default)):
+            return False
+    return True
 
 
 def carry_out_plot(
@@ -73,7 +108,7 @@ def carry_out_plot(
         begin, end = float(trajectory.t[0]), float(trajectory.t[-1])
         span = (begin if first is None else first, end if last is None else last)
     data = None if measured is None else plots.read_measured(measured, trajectory)
-    options: dict[str, Any] = {"width": width, "measured": data, "window": span}
+    options: dict[str, Any] = {"exact": exact_of(trajectory), "width": width, "measured": data, "window": span}
     drawn = plots.figure(trajectory, *panels, **options) if panels else usual_figure(trajectory, **options)
     if width is not None:
         drawn.set_dpi(300)  # what journals ask of pictures

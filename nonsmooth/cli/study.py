@@ -7,47 +7,28 @@ from typing import Annotated
 
 import typer
 
-from nonsmooth.cli.words import Quiet, completed, duration, hushed
+from nonsmooth.cli.options import (
+    AsJson,
+    CaseName,
+    Drawing,
+    Output,
+    Page,
+    ProblemName,
+    ProblemOrScript,
+    RunsEnd,
+    SchemeWords,
+    Words,
+)
+from nonsmooth.cli.words import Quiet, duration, hushed
 
 __all__ = ["studies"]
 
 studies = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="markdown")
 
-
-ProblemName = Annotated[
-    str,
-    typer.Argument(
-        metavar="PROBLEM|FILE",
-        help="A ready problem, or a file as `nonsmooth run` takes it.",
-        autocompletion=completed("problem"),
-    ),
-]
-Ready = Annotated[
-    str,
-    typer.Argument(
-        metavar="PROBLEM|FILE",
-        help="A ready problem, a TOML file, or a Python file with `build()`.",
-        autocompletion=completed("problem"),
-    ),
-]
-CaseName = Annotated[str | None, typer.Option("--case", help="Case of the problem.")]
-Words = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Argument of the problem, or element.parameter; repeatable."),
-]
-SchemeWords = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help="Argument of the problem, element.parameter, solver.field or stepper.field; repeatable.",
-    ),
-]
 End = Annotated[
     float | None,
     typer.Option("--t-end", parser=duration, metavar="TIME", help="End of the runs; needed unless a file states it."),
 ]
-MaybeEnd = Annotated[float | None, typer.Option("--t-end", parser=duration, metavar="TIME", help="End of the runs.")]
 StepperName = Annotated[
     str | None, typer.Option("--stepper", help="Scheme, as in `nonsmooth run`.", show_default="gauss-qp")
 ]
@@ -66,18 +47,14 @@ Workers = Annotated[
 Scheduler = Annotated[
     str | None, typer.Option("--scheduler", metavar="tcp://HOST:PORT", help="A Dask cluster in place of processes.")
 ]
-Drawing = Annotated[Path | None, typer.Option("--figure", help="Figure to write (.png, .pdf, .svg).")]
-Page = Annotated[Path | None, typer.Option("--report", help="Page to write (.html).")]
-Output = Annotated[Path | None, typer.Option("--output", help="Dataset to write (NetCDF, .nc).")]
-AsJson = Annotated[bool, typer.Option("--json", help="Write a single JSON object to standard output.")]
 DISTRIBUTION = "NAME=LOW:HIGH, NAME=LOW:HIGH:log, or NAME=normal:MEAN:SD, cut at three SD"
 
 
 @studies.command("step-size")
 def step_size(
-    problem: Ready,
+    problem: ProblemOrScript,
     case: CaseName = None,
-    t_end: MaybeEnd = None,
+    t_end: RunsEnd = None,
     steppers: Annotated[
         list[str] | None,
         typer.Option(

@@ -44,7 +44,7 @@ class Model:
     ) -> None:
         self.name = name
         self.provenance: dict[str, Any] = dict(provenance or {})
-        self.origin: dict[str, str] = {}  # "problem" and "source", where a ready problem made the model
+        self.origin: dict[str, Any] = {}  # "problem", "source" and "arguments", where a ready problem made the model
         self._elements: dict[str, Element] = {}
         for element in elements:
             self.add(element)

@@ -74,7 +74,7 @@ class System:
     elements: tuple[Element, ...]
     start: State
     provenance: Mapping[str, Any] = field(default_factory=dict)
-    origin: Mapping[str, str] = field(default_factory=dict)
+    origin: Mapping[str, Any] = field(default_factory=dict)
     #: what `build(assemble=True)` moved
     assembly: Assembly | None = None
 

@@ -71,18 +71,18 @@ class MoreauJean:
         "combined" moves the bodies, by the least change in the mass metric, until no gap is negative and joints are
         closed. Zero penetration is not accuracy: the order stays one.
     levers : "predicted" or "balanced"
-        "predicted": of contact forces as they are where the gaps were found closed. "balanced": to the centres of the
-        bodies as u moves them in (1 - theta) dt, where the discrete balance of angular momentum has them; see the
-        notes.
+        Moment arms of contact forces. "predicted": those of the configuration in which the gaps were found closed.
+        "balanced": those about the centres of mass moved by u for (1 - theta) dt, for which the discrete balance of
+        angular momentum is exact; see the notes.
     joints : "rattle" or "midpoint"
         "rattle": closed at the end of each step in positions and velocities, by impulses along the directions at both
-        ends. "midpoint": by one impulse along the directions in the middle of the step, where contacts are looked at
-        as well, up to a misfit of the third order; one evaluation and one program per step, for ``theta=0.5`` and
-        without projection.
+        ends. "midpoint": by one impulse along the directions in the middle of the step, where contacts are evaluated
+        as well, up to a constraint residual of third order; one evaluation and one program per step, for
+        ``theta=0.5`` and without projection.
     solver : settings of a solver of LCPs or planar friction, optional
         None for ``SemismoothNewton()``.
     fallback : bool
-        Whether the chain of other solvers may take over where the first one's answer is not certified.
+        Whether other solvers are tried in turn where the residual of the first one's solution is not below tolerance.
 
     Notes
     -----
@@ -92,26 +92,27 @@ class MoreauJean:
     The impulse of a step is that of impacts and of forces together, of which only Newton's law makes one program; with
     another, a body at rest would leave its support with e times what its weight gives it in a step. With the other laws
     of `Rigid` steps are therefore plastic, e = 0 above, and impacts stand between them: at the end of a step, on the
-    contacts whose gap would close within dt/2, in the directions there. A contact that lasts does not strike because
-    its direction has turned in the step.
+    contacts whose gap would close within dt/2, in the directions there. A lasting contact does not impact merely
+    because its direction has turned in the step.
 
-    Linear momentum is kept to round-off, angular momentum with ``levers="balanced"`` only: else levers are off by
-    dt/2 (u - v), which moves it by a share of dt through impacts of Newton's law, and of the square of dt where
-    contacts last, for theta = 1/2. Balanced levers are renewed with u in each pass, of which a step without joints
-    takes one otherwise, and the compiled loops do not have them.
+    Linear momentum is conserved to round-off, angular momentum only with ``levers="balanced"``: otherwise the moment
+    arms are off by dt/2 (u - v), which changes angular momentum in proportion to dt through impacts of Newton's law,
+    and to its square where contacts last, for theta = 1/2. Balanced moment arms are updated with u in each pass (a
+    step without joints otherwise needs only one), and the compiled loops do not support them.
 
     With ``joints="midpoint"``, Q = q moved by v for dt/2 and q⁺ = Q moved by v⁺ for dt/2, all at Q and t + dt/2 ::
 
         M (v⁺ - v) = dt h + W_g P + W P,            W_g' v⁺ + g_t = -g/dt - 3/8 dt (k + 11/18 (k - k0))
         k = (W_g' v + g_t - s)/dt
 
-    with s the rates that the step before left at its own Q: that lies by dt v behind, hence k is the second derivative
-    of g along the motion, known without another evaluation, and k0 that of the step before. These weights close g at q⁺
-    up to the third power of dt, and take a misfit of the step before away in two steps; an impact leaves one of dt²
-    times the change of k. The share 11/18 is the one with which a body in steady rotation, by w rad in a step, keeps
-    its energy best: it gains about w⁴/30 of it per radian (w³/3 without it). Where motions without loss are followed
-    for very many turns, "rattle" is the scheme, which gains nothing. Without impacts the order is two; the rates of
-    joints at the ends of steps differ from 0 by terms of that order. Reactions are those in the middle of the step.
+    with s the constraint rates of the step before at its own Q, which lies dt v behind: k is therefore the second
+    derivative of g along the motion, obtained without another evaluation, and k0 that of the step before. These
+    weights close g at q⁺ up to the third power of dt, and remove the constraint residual of the step before within
+    two steps; an impact leaves one of dt² times the change of k. The share 11/18 is the one with which a body in
+    steady rotation, by w rad in a step, keeps its energy best: it gains about w⁴/30 of it per radian (w³/3 without
+    it). Where motions without loss are followed for very many turns, "rattle" is the scheme, which gains nothing.
+    Without impacts the order is two; the rates of joints at the ends of steps differ from 0 by terms of that order.
+    Reactions are those in the middle of the step.
 
     References
     ----------

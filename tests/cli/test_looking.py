@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from nonsmooth import Trajectory
 from nonsmooth.cli import main
+from nonsmooth.cli.plot import exact_of
 
 RUN = ["run", "slider-rod", "--case", "2", "--dt-min", "1us", "--dt-max", "1ms", "--t-end", "4ms", "--output", "run.nc"]
 
@@ -92,3 +94,30 @@ def test_what_is_refused(words: list[str], message: str, folder: Path, capsys: p
     captured = capsys.readouterr()
     assert captured.out == "" and message in captured.err and captured.err.count("\n") == 1
     assert [path.name for path in folder.iterdir()] == ["run.nc"]
+
+
+@pytest.mark.parametrize(
+    ("words", "known"),
+    [
+        ([], True),  # case 2 of the file's problem has an exact solution
+        (["--set", "guide.clearance=2e-5"], False),  # it was derived for the clearance of the problem
+    ],
+)
+def test_the_exact_solution_is_found_again_from_the_file(words: list[str], known: bool) -> None:
+    assert main([*RUN, *words, "-q"]) == 0
+    run = Trajectory.load("run.nc")
+    exact = exact_of(run)
+    assert (exact is not None) == known
+    if (
+        exact is not None
+    ):  # the run lands on impacts to round-off, hence follows the exact height to far below a clearance
+        found = exact.sample(run.t, "right").q["slider.y"]
+        assert np.abs(found - run.q["slider.y"]).max() < 1e-3 * 1e-5
+
+
+def test_foreign_arguments_in_a_file_find_no_exact_solution() -> None:
+    run = Trajectory.load("run.nc")
+    for arguments in ({"case": "x"}, {"case": [2]}, {"cases": 2}, {"case": 7}, {"contact": "rigid"}, 3):
+        model = {**run.manifest["model"], "arguments": arguments}
+        other = replace(run, manifest={**run.manifest, "model": model})
+        assert exact_of(other) is None
