@@ -21,7 +21,7 @@ from nonsmooth.cli.inputs import kebab
 if TYPE_CHECKING:
     from nonsmooth.cli.inputs import Mechanism
     from nonsmooth.registry import Problem
-    from nonsmooth.studies.compare import Comparison
+    from nonsmooth.studies.comparison import Comparison
     from nonsmooth.studies.rigid_limit import RigidLimit
     from nonsmooth.trajectory import Columns, Trajectory
 

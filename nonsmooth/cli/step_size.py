@@ -17,7 +17,7 @@ from nonsmooth.exceptions import InputError
 
 if TYPE_CHECKING:
     from nonsmooth.registry import Problem
-    from nonsmooth.studies.compare import Case
+    from nonsmooth.studies.comparison import Case
     from nonsmooth.studies.orders import StepSizes
 
 __all__ = ["StepSizeRequest", "carry_out_step_size"]
@@ -118,7 +118,7 @@ def _case(
     from nonsmooth import steppers
     from nonsmooth.laws.rigid import Rigid
     from nonsmooth.step_control import ErrorControl, Landing, StepControl
-    from nonsmooth.studies.compare import Case
+    from nonsmooth.studies.comparison import Case
 
     word, _, how = name.partition(":")
     if how not in ("", "landing"):

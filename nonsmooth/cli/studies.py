@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nonsmooth.model.model import Model
     from nonsmooth.registry import Problem
     from nonsmooth.steppers.compliant import CompliantDae
-    from nonsmooth.studies.compare import Case
+    from nonsmooth.studies.comparison import Case
 
 __all__ = ["StudyRequest", "carry_out_comparison", "carry_out_rigid_limit"]
 
@@ -138,7 +138,7 @@ class Prepared:
         from nonsmooth.laws.rigid import Rigid
         from nonsmooth.step_control import ErrorControl
         from nonsmooth.steppers.event_driven import EventDriven
-        from nonsmooth.studies.compare import Case
+        from nonsmooth.studies.comparison import Case
 
         contact = Rigid(restitution=self.restitution, friction=0.0)
         control = ErrorControl(RTOL, ATOL, min(DT_MIN, self.dt_max), self.dt_max)
@@ -150,7 +150,7 @@ class Prepared:
         """Rigid contact by two steppers, and compliant contact of each stiffness."""
         from nonsmooth.step_control import ErrorControl, Landing
         from nonsmooth.steppers.gauss_qp import GaussQP
-        from nonsmooth.studies.compare import Case
+        from nonsmooth.studies.comparison import Case
 
         rigid = self.rigid_case()
         control = rigid.dt

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-    from nonsmooth.studies.compare import Comparison
+    from nonsmooth.studies.comparison import Comparison
     from nonsmooth.studies.rigid_limit import RigidLimit
 
 __all__ = ["comparison", "rigid_limit"]

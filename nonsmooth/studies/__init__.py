@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from nonsmooth.studies.bifurcation import Bifurcation, bifurcation, periodic_section
-from nonsmooth.studies.compare import Case, Comparison, compare
+from nonsmooth.studies.compare import compare
+from nonsmooth.studies.comparison import Case, Comparison
 from nonsmooth.studies.designs import Design, grid, points, sample
 from nonsmooth.studies.law_card import LawCard, free_impact, law_card
 from nonsmooth.studies.lyapunov import lyapunov

@@ -15,7 +15,8 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.simulate import simulate
 from nonsmooth.step_control import ErrorControl
-from nonsmooth.studies.compare import GRID, Case, motion_times, truth_of
+from nonsmooth.studies.compare import motion_times, truth_of
+from nonsmooth.studies.comparison import GRID, Case
 from nonsmooth.studies.files import save_dataset
 from nonsmooth.studies.motions import Motion, scaled_distance, scales
 from nonsmooth.trajectory import Trajectory

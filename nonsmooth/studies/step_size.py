@@ -20,7 +20,8 @@ from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.model.system import System
 from nonsmooth.simulate import simulate
 from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl, step_control
-from nonsmooth.studies.compare import Case, motion_times, truth_of
+from nonsmooth.studies.compare import motion_times, truth_of
+from nonsmooth.studies.comparison import Case
 from nonsmooth.studies.equal_error import RTOL, cost_of
 from nonsmooth.studies.motions import Motion, mean_deviation, scales
 from nonsmooth.studies.orders import MEASURES, Bounds, Series, StepSizes

@@ -24,7 +24,7 @@ from nonsmooth.laws import Flores
 from nonsmooth.registry import find_problems
 from nonsmooth.step_control import ConstantStep
 from nonsmooth.studies import Case, compare
-from nonsmooth.studies.compare import METRICS
+from nonsmooth.studies.comparison import METRICS
 from nonsmooth.studies.equal_error import refined
 from nonsmooth.studies.motions import Motion, mean_deviation, scales
 from nonsmooth_problems import slider_rod

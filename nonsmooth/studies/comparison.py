@@ -1,0 +1,251 @@
+"""What a comparison of rigid and compliant contact is made of: its cases, its metrics, its result."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nonsmooth.diagnostics import contact_intervals
+from nonsmooth.diagnostics.contacts import INTERVALS
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.laws.compliant import Compliant
+from nonsmooth.laws.rigid import Rigid
+from nonsmooth.step_control import StepControl, step_control
+from nonsmooth.studies.files import save_dataset
+from nonsmooth.studies.motions import Motion
+from nonsmooth.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    import xarray
+
+    from nonsmooth.steppers.base import Stepper
+
+__all__ = ["GRID", "METRICS", "Case", "Comparison"]
+
+#: points of the grid in time on which motions are compared, besides their rows
+GRID = 2000
+#: metric -> unit and meaning
+METRICS = {
+    "distance": ("-", "worst coordinate's mean deviation from the reference, over its range"),
+    "deviation": ("m or rad", "mean deviation of each coordinate from the reference"),
+    "own_error": ("-", "distance to the truth of the case's own contact law"),
+    "penetration": ("m", "deepest overlap of two surfaces"),
+    "impulse": ("N s", "normal impulse of each contact"),
+    "peak_force": ("N", "largest mean force of a step, rigid impacts left out"),
+    "window_force": ("N", "largest mean force in a window, rigid impacts included"),
+    "impacts": ("-", "contacts that begin faster than the threshold"),
+    "first_impact": ("s", "when the first contact begins"),
+    "first_impulse": ("N s", "impulse of the first contact, if it ends"),
+    "first_approach": ("m/s", "speed at which it begins"),
+    "first_separation": ("m/s", "speed at which it ends"),
+    "contact_share": ("-", "share of the time in which each contact touches"),
+    "agreement": ("-", "share of the time in which the case and the reference case agree on open or closed"),
+    "loss": ("J", "energy dissipated by cause"),
+    "wall": ("s", "time of the run as given"),
+    "steps": ("-", "its steps"),
+    "evaluations": ("-", "its evaluations of the equations of motion and programs solved"),
+    "equal_error": ("-", "the coarsest run whose own error meets the target, and its cost"),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One way to run the mechanism.
+
+    Parameters
+    ----------
+    label
+        Its name in tables and figures.
+    contact : Rigid or Compliant
+    stepper : a stepper that takes this contact
+    dt : [s], Landing or ErrorControl
+    parameters : mapping, optional
+        Parameters to change, by name.
+    exact : optional
+        The exact solution of this case, an object with ``sample(t, side)`` and ``events``; it is the case's truth.
+    """
+
+    label: str
+    contact: Rigid | Compliant
+    stepper: Stepper
+    dt: float | StepControl
+    parameters: Mapping[str, float] | None = None
+    exact: Any = None
+
+    def __post_init__(self) -> None:
+        if not self.label:
+            raise InputError("A case needs a label, its name in tables and figures.")
+        if not isinstance(self.contact, Rigid | Compliant):
+            raise InputError(
+                f'Case "{self.label}": contact must be Rigid(...) or Compliant(...), got {self.contact!r}.'
+            )
+        step_control(self.dt)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Result of `compare`.
+
+    Parameters
+    ----------
+    cases
+        As given.
+    table
+        ``table[label][metric]``: a number, or a mapping from contacts, coordinates or causes to numbers; see `METRICS`.
+    runs
+        The trajectories, by label.
+    reference, truth
+        Label of the reference case, and the motion that the cases are measured against: that case's truth.
+    between, modes
+        Distances of the runs to each other [-], and shares of time in which their contact modes agree [-]; both
+        (cases, cases).
+    edges, forces
+        Bounds of the windows [s], and mean normal forces in them [N] (cases, windows, contacts).
+    settings
+        What was stated: end, target, windows, thresholds, and how the truths were made.
+    """
+
+    cases: tuple[Case, ...]
+    table: Mapping[str, Mapping[str, Any]]
+    runs: Mapping[str, Trajectory]
+    reference: str
+    truth: Motion = field(repr=False)
+    between: Array = field(repr=False)
+    modes: Array = field(repr=False)
+    edges: Array = field(repr=False)
+    forces: Array = field(repr=False)
+    settings: Mapping[str, Any]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(case.label for case in self.cases)
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {', '.join(self.labels)}; against {self.reference}; print it for its table>"
+
+    def __str__(self) -> str:
+        """The table that `nonsmooth compare` prints."""
+        cells = [["", *self.labels], *([title, *map(_short, values)] for title, values in self.lines())]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)
+
+    def lines(self) -> list[tuple[str, list[Any]]]:
+        """Main rows of the table, a number per case; of contacts the one with the largest impulse in the reference."""
+        rows = [self.table[label] for label in self.labels]
+        contact = max(rows[0]["impulse"], key=lambda key: self.table[self.reference]["impulse"][key])
+        window = self.edges[1] - self.edges[0]
+        target = self.settings["target of the own error [-]"]
+        lines: list[tuple[str, list[Any]]] = [
+            (f"{label} [{METRICS[metric][0]}]", [row[metric] for row in rows])
+            for metric, label in (
+                ("distance", "distance to the reference"), ("own_error", "own error"),
+                ("penetration", "deepest overlap"), ("impacts", "impacts"), ("first_impact", "first impact"),
+                ("first_approach", "  speed of approach"), ("first_separation", "  speed of separation"),
+                ("first_impulse", "  impulse"),
+            )
+        ]  # fmt: skip
+        lines += [
+            (f"{contact}: impulse [N s]", [row["impulse"][contact] for row in rows]),
+            (f"  largest mean force over {window:.3g} s [N]", [row["window_force"][contact] for row in rows]),
+            ("  share of time in contact [-]", [row["contact_share"][contact] for row in rows]),
+            ("open or closed as the reference [-]", [row["agreement"] for row in rows]),
+        ]
+        lost = [(f"energy lost, {cause} [J]", [row["loss"][cause] for row in rows]) for cause in rows[0]["loss"]]
+        lines += [(title, values) for title, values in lost if any(values)]
+        lines += [("time of the run [s]", [row["wall"] for row in rows]), ("  steps", [row["steps"] for row in rows])]
+        if target > 0:
+            lines += [
+                (f"at own error {target:g}: time [s]", [row["equal_error"]["wall"] for row in rows]),
+                ("  steps", [row["equal_error"]["steps"] for row in rows]),
+                ("  evaluations", [row["equal_error"]["evaluations"] for row in rows]),
+            ]
+        return lines
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat mapping per case: ``{"case": label, "distance": ..., "impulse.guide.left_lower": ...}``."""
+        return [{"case": label} | _flat(self.table[label]) for label in self.labels]
+
+    def to_dataset(self) -> xarray.Dataset:
+        """Everything as an `xarray.Dataset`: metrics by case, motions and impulses on a grid, all contact intervals.
+
+        Units and meanings are attributes.
+        """
+        import xarray
+
+        first = self.runs[self.labels[0]]
+        t = np.linspace(self.edges[0], self.edges[-1], GRID // 2 + 1)
+        motions = {label: Motion.of_run(run) for label, run in self.runs.items()}
+        everyone = ["reference", *self.labels]
+        moving = [self.truth, *motions.values()]
+        widest = {name: _strings(names) for name, names in (
+            ("case", self.labels), ("other", self.labels), ("motion", everyone), ("coordinate", first.q.names),
+            ("contact", first.gap.names), ("cause", tuple(self.table[self.labels[0]]["loss"])),
+        )}  # fmt: skip
+        coordinates: dict[str, Any] = {name: (name, values) for name, values in widest.items()}
+        coordinates["unit"] = ("coordinate", _strings(first.q.unit_list))
+        coordinates["time"] = ("time", t, {"units": "s"})
+        coordinates["window_start"] = ("window", self.edges[:-1], {"units": "s"})
+        coordinates["window_end"] = ("window", self.edges[1:], {"units": "s"})
+        data: dict[str, Any] = {}
+        for metric, (unit, meaning) in METRICS.items():
+            values = [self.table[label][metric] for label in self.labels]
+            about = {"units": unit, "long_name": meaning}
+            if metric == "equal_error":
+                for name in ("error", "wall", "steps", "evaluations"):
+                    numbers = np.array([value[name] for value in values], float)
+                    data[f"equal_error_{name}"] = ("case", numbers, {"units": "s" if name == "wall" else "-"} | about)
+                data["equal_error_setting"] = ("case", _strings([value["setting"] for value in values]), about)
+            elif isinstance(values[0], Mapping):
+                over = {"deviation": "coordinate", "loss": "cause"}.get(metric, "contact")
+                data[metric] = (("case", over), np.array([list(value.values()) for value in values], float), about)
+            else:
+                data[metric] = ("case", np.array(values, float), about)
+        data["between"] = (("case", "other"), self.between, {"units": "-", "long_name": "distance of two cases"})
+        data["modes"] = (("case", "other"), self.modes, {"units": "-", "long_name": "agreement of contact modes"})
+        about = {"units": "N", "long_name": "mean normal force in each window"}
+        data["force"] = (("case", "window", "contact"), self.forces, about)
+        position = np.stack([motion.positions(t) for motion in moving])
+        data["position"] = (("motion", "time", "coordinate"), position, {"units": "m or rad"})
+        impulse = np.stack([motion.impulses(t) for motion in moving])
+        about = {"units": "N s", "long_name": "normal impulse since the start"}
+        data["impulse_so_far"] = (("motion", "time", "contact"), impulse, about)
+        touches = {label: contact_intervals(run) for label, run in self.runs.items()}
+        data["touch_case"] = ("touch", _strings([label for label, rows in touches.items() for _ in rows]))
+        for name, unit in INTERVALS.items():
+            column = np.concatenate([rows[name] for rows in touches.values()])
+            data[f"touch_{name}"] = ("touch", column if unit else _strings(column), {"units": unit or "-"})
+        facts = {"title": "rigid and compliant contact compared", "reference": self.reference}
+        return xarray.Dataset(data, coordinates, facts | {name: str(value) for name, value in self.settings.items()})
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the dataset as NetCDF.
+
+        Raises
+        ------
+        InputError
+            If the path cannot be written.
+        """
+        save_dataset(self.to_dataset(), path)
+
+
+def _short(value: float) -> str:
+    if isinstance(value, int):
+        return str(value)
+    return f"{value:.4g}" if np.isfinite(value) else "-"
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        key = f"{prefix}{name}"
+        flat |= _flat(value, f"{key}.") if isinstance(value, Mapping) else {key: value}
+    return flat
+
+
+def _strings(values: Any) -> Any:
+    return np.array([str(value) for value in values], dtype=object)
