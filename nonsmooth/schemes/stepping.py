@@ -49,9 +49,9 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
             return f'projection="{stepper.projection}" has no compiled loop in space'
         if stepper.joints == "midpoint" and system.redundant:
             return 'joints="midpoint" with redundant rows has no compiled loop'
-    elif type(stepper) is GaussQP and isinstance(control, Landing):
+    elif type(stepper) is GaussQP and isinstance(control, ConstantStep | Landing):
         default = ActiveSet()
-        if control.error is not None:
+        if isinstance(control, Landing) and control.error is not None:
             return "Landing(..., error) has no compiled loop"
     else:
         return f"{type(stepper).__name__} has no compiled loop in space with dt={control!r}"
@@ -65,6 +65,13 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
     except NotCompiled as error:
         return str(error)
     return None
+
+
+def _scheme(stepper: Any, control: StepControl) -> str:
+    """The module of `schemes` that has the text."""
+    if isinstance(control, Landing):
+        return "landing"
+    return "moreau_jean" if type(stepper) is MoreauJean else "implicit_euler"
 
 
 def _layout_of(system: System, values: Array) -> Layout:
@@ -91,7 +98,7 @@ class Taken:
 
 
 class CompiledSteps:
-    """Steps of `MoreauJean`, or of `GaussQP` that land, on one system.
+    """Steps of `MoreauJean` or `GaussQP` on one system.
 
     Parameters
     ----------
@@ -101,7 +108,7 @@ class CompiledSteps:
 
     def __init__(self, system: System, stepper: Any, control: StepControl, values: Array, t_end: float) -> None:
         assert isinstance(control, ConstantStep | Landing)
-        self.system, self.lands = system, isinstance(control, Landing)
+        self.system, self.scheme = system, _scheme(stepper, control)
         self.longest = control.dt_max if isinstance(control, Landing) else control.dt
         self.shortest = control.dt_min if isinstance(control, Landing) else 0.0
         self.layout = layout = _layout_of(system, values)
@@ -154,8 +161,7 @@ class CompiledSteps:
         return {"solves": int(self._whole["solves"][0]), "iterations": int(self._whole["rounds"][0])}
 
     def _entry(self, name: str, integers: int = 0) -> Any:
-        scheme = "landing" if self.lands else "moreau_jean"
-        return entry(f"nonsmooth.schemes.{scheme}", name, "System", self.layout.shape, integers)
+        return entry(f"nonsmooth.schemes.{self.scheme}", name, "System", self.layout.shape, integers)
 
     # ---------------------------------------------------------------------------------------------------------- states
 
@@ -172,16 +178,15 @@ class CompiledSteps:
         contact["P"][layout.contacts, 0] = known["P_N"]
         if layout.shape.rows > 1:
             contact["P"][layout.contacts, 1:] = known["P_T"].reshape(-1, tangents)
-        if self.lands:
-            contact["first"] = contact["P"]
+        if "closed" in known:
             contact["closed"][layout.contacts], contact["left_at"][layout.contacts] = known["closed"], known["left_at"]
-        else:
-            memory.of["Body"]["gained"], memory.of["Joint"]["P_a"] = 0.0, 0.0
+        contact["first"], memory.of["Body"]["gained"], memory.of["Joint"]["P_a"] = contact["P"], 0.0, 0.0
         self._begin(memory.address("System"))
         own = known.get("proximal")
         whole["proximal"] = own[0] if own is not None else PROXIMAL if layout.redundant else 0.0
-        if "v_gained" in known and not self.lands:
+        if "v_gained" in known and self.scheme != "landing":
             layout.put(memory, "gained", known["v_gained"])
+        if "P_g_start" in known and self.scheme == "moreau_jean":
             self._put_joints("P_a", known["P_g_start"])
         if self.midpoint:
             self._put_joints("left", known["g_rates"])
@@ -195,13 +200,12 @@ class CompiledSteps:
             "P_N": contact["P"][:, 0].copy(), "P_T": np.zeros(self.system.nt),
             "proximal": self._whole["proximal"].copy(),
         }  # fmt: skip
-        if self.lands:
+        if self.scheme != "moreau_jean":
             found |= {"closed": contact["closed"].astype(float), "left_at": contact["left_at"].copy()}
-        else:
-            found |= {
-                "v_gained": layout.packed(memory, "gained").ravel(), "P_g_start": self._of_joints("P_a"),
-                "last_dt": self._whole["last_dt"].copy(),
-            }  # fmt: skip
+        if self.scheme != "landing":
+            found |= {"v_gained": layout.packed(memory, "gained").ravel(), "last_dt": self._whole["last_dt"].copy()}
+        if self.scheme == "moreau_jean":
+            found["P_g_start"] = self._of_joints("P_a")
         if layout.shape.rows > 1:
             found["P_T"] = contact["P"][:, 1:].ravel()
         if self.midpoint:
