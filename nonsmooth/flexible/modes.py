@@ -1,0 +1,170 @@
+"""Small deformations of a free body as a sum of modes, in axes that follow its mean motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+
+__all__ = ["Geometric", "Modes"]
+
+
+@dataclass(frozen=True, eq=False)
+class Geometric:
+    """Geometric stiffness: what axial forces in slender parts add to their stiffness in bending.
+
+    Parameters
+    ----------
+    stretch : (m, m, m)
+        The potential energy ``1/2 sum_kij stretch[k, i, j] eta_k eta_i eta_j``: mode k carries an axial force, by which
+        the stiffness of the modes becomes ``sum_k stretch[k] eta_k``. Symmetric in the last two indices. The force on
+        mode l is ``- eta' stretch[l] eta / 2 - sum_k eta_k (stretch[k] eta)_l``. Forces at the nodes stretch the body
+        by their attachment modes, so that their effect is exact where these modes are kept.
+    spin : (3, 3, m, m)
+        Stiffness ``sum_ab omega_a omega_b spin[a, b]`` by the centrifugal forces of the undeformed body that turns
+        about its mass centre with omega [rad/s] in its own axes; symmetric in a, b.
+    """
+
+    stretch: Array
+    spin: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """Small deformations of a free body: ``u(X) = Phi(X) eta`` in axes through its mass centre that follow its mean motion.
+
+    Modes have unit modal mass and are orthogonal to the rigid motions in the mass matrix (Buckens' mean axes), so that
+    the kinetic energy of a body at small deformation has the constant matrix ``M = diag(mass, inertia, 1)`` in the
+    velocity of the mass centre, the angular velocity in body axes, and eta'. The free equations are::
+
+        eta_k'' + damping_k eta_k' + frequencies_k^2 eta_k = translations[n, :, k] . f + rotations[n, :, k] . t
+
+    for a force f [N] and a torque t [N m] at node n, both in body axes. The axes are parallel to those in which the
+    finite elements were given. The coordinates eta have the unit m kg^(1/2).
+
+    A planar body uses the same: see `in_plane`, which keeps the modes in the x-y plane.
+
+    Parameters
+    ----------
+    mass : [kg]
+    centre : (3,) [m]
+        Place of the mass centre in the axes of the finite elements.
+    inertia : (3, 3) [kg m^2]
+        About the mass centre, of the undeformed body.
+    frequencies : (m,) [rad/s]
+        Ascending, all > 0.
+    damping : (m,) [1/s]
+        Modal damping, ``2 zeta omega`` for a damping ratio zeta.
+    names : (n,)
+        Of the nodes.
+    places : (n, 3) [m]
+        Of the nodes, from the mass centre, undeformed.
+    translations : (n, 3, m) [kg^(-1/2)]
+        Displacement of each node per unit of eta.
+    rotations : (n, 3, m) [rad / (m kg^(1/2))]
+        Small rotation of each node per unit of eta.
+    stations : (k, 3) [m]
+        Places from the mass centre at which stresses are known; may be empty.
+    stresses : (k, c, m) [Pa]
+        Per unit of eta, for each of the components.
+    components : (c,)
+        Names of the components, such as ``"axial"``.
+    geometric
+        Geometric stiffness, or None.
+    """
+
+    mass: float
+    centre: Array
+    inertia: Array
+    frequencies: Array
+    damping: Array
+    names: tuple[str, ...]
+    places: Array
+    translations: Array
+    rotations: Array
+    stations: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    stresses: Array = field(default_factory=lambda: np.zeros((0, 0, 0)))
+    components: tuple[str, ...] = ()
+    geometric: Geometric | None = None
+
+    def __post_init__(self) -> None:
+        n, m = len(self.names), len(self.frequencies)
+        shapes = {
+            "centre": (3,), "inertia": (3, 3), "frequencies": (m,), "damping": (m,), "places": (n, 3),
+            "translations": (n, 3, m), "rotations": (n, 3, m),
+        }  # fmt: skip
+        for name, shape in shapes.items():
+            value = np.asarray(getattr(self, name), dtype=float)
+            if value.shape != shape or not np.all(np.isfinite(value)):
+                raise InputError(
+                    f"{name} of modes must be finite numbers of shape {shape} for {n} nodes and {m} modes, got shape "
+                    f"{value.shape}."
+                )
+            object.__setattr__(self, name, value)
+        if not self.mass > 0.0 or np.any(np.linalg.eigvalsh(self.inertia) < 0.0):
+            raise InputError(
+                f"Modes need a mass > 0 and an inertia that is not negative, got {self.mass} kg and "
+                f"{self.inertia.tolist()} kg m^2."
+            )
+        if np.any(self.frequencies <= 0.0) or np.any(self.damping < 0.0):
+            raise InputError(
+                f"Modes need frequencies > 0 and damping >= 0, got {self.frequencies.tolist()} rad/s and "
+                f"{self.damping.tolist()} 1/s; rigid motions are no modes."
+            )
+
+    @property
+    def count(self) -> int:
+        """Number m of modes."""
+        return len(self.frequencies)
+
+    def node(self, name: str) -> int:
+        """Index of the node of that name.
+
+        Raises
+        ------
+        InputError
+            For an unknown name.
+        """
+        if name not in self.names:
+            raise InputError(f"There is no node {name!r}; the nodes are {', '.join(self.names)}.")
+        return self.names.index(name)
+
+    def kept(self, chosen: Any) -> Modes:
+        """With the chosen modes only.
+
+        Parameters
+        ----------
+        chosen
+            Their indices, a slice, or m values true or false.
+        """
+        every = np.arange(self.count)[chosen]
+        geometric = self.geometric
+        if geometric is not None:
+            geometric = Geometric(
+                geometric.stretch[np.ix_(every, every, every)], geometric.spin[:, :, every][:, :, :, every]
+            )
+        return replace(
+            self, frequencies=self.frequencies[every], damping=self.damping[every],
+            translations=self.translations[:, :, every], rotations=self.rotations[:, :, every],
+            stresses=self.stresses[:, :, every], geometric=geometric,
+        )  # fmt: skip
+
+    def in_plane(self) -> Modes:
+        """With the modes that move the nodes in the x-y plane, as a planar body needs them.
+
+        A mode belongs to the plane if its nodes move along z, and turn about x and y, by less than 1e-6 of what they
+        do in the plane, both in proportion to the size of the body.
+        """
+        size = max(float(np.max(np.linalg.norm(self.places, axis=1))), np.finfo(float).tiny)
+        within = np.linalg.norm(self.translations[:, :2], axis=(0, 1))
+        within += size * np.linalg.norm(self.rotations[:, 2], axis=0)
+        across = np.linalg.norm(self.translations[:, 2], axis=0)
+        across += size * np.linalg.norm(self.rotations[:, :2], axis=(0, 1))
+        found = self.kept(across < 1e-6 * within)
+        translations, rotations = found.translations.copy(), found.rotations.copy()
+        translations[:, 2], rotations[:, :2] = 0.0, 0.0
+        return replace(found, translations=translations, rotations=rotations)
