@@ -14,6 +14,7 @@ from typing import Any
 
 import casadi as ca
 
+from nonsmooth.flexible.modes import Modes
 from nonsmooth.laws.base import Law
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.bodies import Body
@@ -35,16 +36,27 @@ class ElementFunctions:
         self._kinds: dict[int, tuple[Element, tuple[Any, ...]]] = {}
 
     def body(self, element: Body) -> ca.Function:
-        """(q, v, p) -> z, twist, gyroscopic forces, M."""
+        """(q, v, p) -> z, forces of the body on itself, M; its twist are its first velocities."""
 
         def make() -> ca.Function:
             local, p = self._parameters(element)
             q, v = ca.SX.sym("q", len(element.q_columns)), ca.SX.sym("v", len(element.v_columns))
             placement = element.placement(q, v)
-            outputs = [placement.z, placement.twist, element.gyroscopic(v, p), element.mass_matrix(p)]
+            outputs = [placement.z, element.inner_forces(q, v, p), element.mass_matrix(p)]
             return ca.Function("body", [q, v, local], outputs)
 
         return self._cached("body", element, make)
+
+    def node(self, element: Body, node: str) -> ca.Function:
+        """(q, v) -> z of a node, its angle, its twist A v, and A."""
+
+        def make() -> ca.Function:
+            q, v = ca.SX.sym("q", len(element.q_columns)), ca.SX.sym("v", len(element.v_columns))
+            placement, angle = element.node_placement(node, q, v)
+            outputs = [placement.z, angle, placement.twist, ca.jacobian(placement.twist, v)]
+            return ca.Function("node", [q, v], outputs)
+
+        return self._cached(f"node {node}", element, make)
 
     def advance(self, element: Body) -> ca.Function:
         """(q, u, dt) -> coordinates after dt at the constant velocity u."""
@@ -258,7 +270,9 @@ def _structure(element: Element) -> tuple[Any, ...]:
         value = getattr(element, field.name)
         if field.name == "name" or field.name in element.body_fields:
             continue
-        if callable(value):
+        if isinstance(value, Modes):  # numbers that are no parameters
+            entries.append((field.name, id(value)))
+        elif callable(value):
             entries.append((field.name, id(value)))
         elif isinstance(value, Law):
             entries.append((field.name, value.structure()))

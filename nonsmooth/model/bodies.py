@@ -17,7 +17,7 @@ from nonsmooth.model.elements import Element
 from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement, rotation_matrix
 from nonsmooth.quantities import Quantity, Unit
 
-__all__ = ["Body", "Ground", "PlanarBody", "SpatialBody"]
+__all__ = ["Body", "Ground", "Node", "PlanarBody", "SpatialBody"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +32,28 @@ class Ground(Element):
 
 
 @dataclass(frozen=True, eq=False)
+class Node(Element):
+    """A frame of a body besides its own, ``"body.node"``; it stands where a body stands in joints, contacts and forces.
+
+    Parameters
+    ----------
+    name : ``"body.node"``
+    body : the body that carries it
+    """
+
+    body: Body
+
+    def __post_init__(self) -> None:
+        """Its name has a dot, unlike that of other elements; the body has checked it."""
+
+
+@dataclass(frozen=True, eq=False)
 class Body(Element):
-    """Base of bodies with coordinates q and velocities v, q' = B(q) v."""
+    """Base of bodies with coordinates q and velocities v, q' = B(q) v.
+
+    Elements act on frames. A body is a frame by itself, whose twist are its first velocities, and may carry others, its
+    nodes: the placement z and the twist ``A(q) v`` of each are functions of the body's coordinates and velocities.
+    """
 
     #: (label, unit) of each coordinate and of each velocity
     q_columns: ClassVar[tuple[tuple[str, str], ...]] = ()
@@ -46,6 +66,15 @@ class Body(Element):
     def placement(self, q: ca.SX, v: ca.SX) -> Placement:
         """Placement of the body frame, whose origin is the centre of mass."""
         raise TypeError(f"{type(self).__name__} has no coordinates.")
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Names of the frames that it carries besides its own."""
+        return ()
+
+    def node_placement(self, node: str, q: ca.SX, v: ca.SX) -> tuple[Placement, ca.SX]:
+        """Placement of a node, and its angle as `angle_of` has it."""
+        raise self.error(f'it has no node "{node}".')
 
     def angle_of(self, q: ca.SX) -> ca.SX:
         """Angle [rad] that counts full turns (1,), where the coordinates have one, else (0,)."""
@@ -66,6 +95,25 @@ class Body(Element):
     def gyroscopic(self, v: ca.SX, p: SimpleNamespace) -> ca.SX:
         """Velocity terms of the force vector h (nv,)."""
         raise TypeError(f"{type(self).__name__} has no coordinates.")
+
+    def inner_forces(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
+        """What the body adds to the force vector h (nv,) by itself: gyroscopic terms, and forces of its deformation."""
+        return self.gyroscopic(v, p)
+
+    def stored_energy(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
+        """Potential energy [J] of its own deformation."""
+        return ca.SX(0)
+
+    def damping_power(self, v: ca.SX, p: SimpleNamespace) -> ca.SX:
+        """Power [W] of its own damping, <= 0."""
+        return ca.SX(0)
+
+    def linear_forces(self, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
+        """Constant stiffness and damping (nv,) of coordinates whose rates are velocities; zero where it is rigid.
+
+        What steppers take implicitly: ``-stiffness q - damping v`` is part of `inner_forces`.
+        """
+        return ca.SX.zeros(len(self.v_columns)), ca.SX.zeros(len(self.v_columns))
 
 
 @dataclass(frozen=True, eq=False)

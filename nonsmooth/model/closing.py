@@ -21,7 +21,7 @@ from nonsmooth.exceptions import ModelError
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.checks import CLOSED, check_motion, check_rates, rates_of
 from nonsmooth.model.directions import MANY, weighted
-from nonsmooth.model.elementwise import Placed, Rows
+from nonsmooth.model.elementwise import Elementwise, Placed, Rows
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System, check_finite
 
@@ -151,19 +151,22 @@ def assembled(system: System, state: State, parameters: Array) -> Assembly:
     found, attempts = _closed(system, t, _Reached(q, at, rows, residual, 0), p)
     directions = weighted(found.rows, found.at.masses, e.first_rows)
     rates = rates_of(found.rows, at.velocities)
-    v = state.v + directions.least_change(-rates, kept=_declared(at.velocities))
-    left = rates_of(found.rows, np.concatenate([np.zeros(e.width), v]).reshape(-1, e.width))
+    v = state.v + e.in_order(directions.least_change(-rates, kept=_declared(at.velocities, e.rigid)))
+    left = rates_of(found.rows, e.by_body(v))
     check_rates(system, directions, left)
     start = dataclasses.replace(state, q=found.q, v=v)
     rate = float(np.max(np.abs(left)))
     return Assembly(start, state, _moved(system, state, start), found.worst, rate, found.steps, attempts)
 
 
-def _declared(velocities: Array) -> NDArray[np.bool_]:
-    """By body and component, whether the linear or angular velocity that it belongs to is not zero."""
-    linear = 2 if velocities.shape[1] == 3 else 3
-    kept = np.empty(velocities.shape, dtype=bool)
-    for part in (slice(0, linear), slice(linear, None)):
+def _declared(velocities: Array, rigid: int) -> NDArray[np.bool_]:
+    """By body and component, whether the linear or angular velocity that it belongs to is not zero.
+
+    Rates of deformation count as declared.
+    """
+    linear = 2 if rigid == 3 else 3
+    kept = np.ones(velocities.shape, dtype=bool)
+    for part in (slice(0, linear), slice(linear, rigid)):
         kept[:, part] = np.any(velocities[:, part] != 0.0, axis=1)[:, None]
     return kept
 
@@ -214,12 +217,13 @@ def _disturbed(
     system: System, t: float, guess: _Reached, p: Array, turn: float, random: np.random.Generator
 ) -> _Reached:
     """The guess with bodies turned at random by about `turn` and moved by this times their radius of gyration."""
-    masses, width = guess.at.masses, system.elementwise.width
-    linear = 2 if width == 3 else 3
-    inertia = np.trace(masses[:, linear:, linear:], axis1=1, axis2=2) / (width - linear)
-    u = turn * random.normal(size=(len(masses), width))
+    e, masses = system.elementwise, guess.at.masses
+    rigid, linear = e.rigid, 2 if e.rigid == 3 else 3
+    inertia = np.trace(masses[:, linear:rigid, linear:rigid], axis1=1, axis2=2) / (rigid - linear)
+    u = np.zeros((len(masses), e.width))
+    u[:, :rigid] = turn * random.normal(size=(len(masses), rigid))
     u[:, :linear] *= np.sqrt(inertia / masses[:, 0, 0])[:, None]
-    return _reached(system, t, system.elementwise.advance(guess.q, u.ravel(), 1.0), p, 0)
+    return _reached(system, t, e.advance(guess.q, e.in_order(u), 1.0), p, 0)
 
 
 def _descended(system: System, t: float, here: _Reached, p: Array) -> _Reached:
@@ -236,8 +240,8 @@ def _descended(system: System, t: float, here: _Reached, p: Array) -> _Reached:
         directions = weighted(rows, here.at.masses, e.first_rows)
         before = float(np.sum((here.residual / directions.norms) ** 2))
         while damping <= STRONGEST:
-            u = _turning_little(directions.least_change(-here.residual, damping=damping), e.width)
-            turned = here.residual + _product(rows, u.reshape(-1, e.width))
+            u = _turning_little(e.in_order(directions.least_change(-here.residual, damping=damping)), e)
+            turned = here.residual + _product(rows, e.by_body(u))
             promised = before - float(np.sum((turned / directions.norms) ** 2))
             if promised <= STATIONARY * before:
                 return here
@@ -261,16 +265,15 @@ def _next_damping(damping: float, share: float) -> float:
     return 0.0 if damping <= SLIGHT else 0.1 * damping
 
 
-def _turning_little(u: Array, width: int) -> Array:
+def _turning_little(u: Array, e: Elementwise) -> Array:
     """u, shortened so that no body turns by more than `TURN`."""
-    turns = np.linalg.norm(u.reshape(-1, width)[:, 2 if width == 3 else 3 :], axis=1)
+    turns = np.linalg.norm(e.by_body(u)[1:, 2 if e.rigid == 3 else 3 : e.rigid], axis=1)
     largest = float(np.max(turns))
     return u * (TURN / largest) if largest > TURN else u
 
 
-def _product(rows: Rows, u: Array) -> Array:
-    """Rates of the rows at the velocities u (bodies, width)."""
-    moving = np.concatenate([np.zeros((1, u.shape[1])), u])
+def _product(rows: Rows, moving: Array) -> Array:
+    """Rates of the rows at these velocities (bodies + 1, width)."""
     rates: Array = np.sum(rows.J_a * moving[rows.a] + rows.J_b * moving[rows.b], axis=1)
     return rates
 
@@ -280,12 +283,13 @@ def _moved(system: System, guess: State, start: State) -> tuple[Moved, ...]:
     found, iq, iv = [], 0, 0
     for body in (element for element in system.elements if isinstance(element, Body)):
         nq, nv = len(body.q_columns), len(body.v_columns)
-        linear = 2 if nv == 3 else 3
+        linear, turned, rigid = (2, 3, 3) if system.dimension == 2 else (3, 7, 6)
         before, after = guess.q[iq : iq + nq], start.q[iq : iq + nq]
         change = start.v[iv : iv + nv] - guess.v[iv : iv + nv]
-        lengths = (after[:linear] - before[:linear], change[:linear], change[linear:])
+        lengths = (after[:linear] - before[:linear], change[:linear], change[linear:rigid])
         displacement, velocity, angular = (float(np.linalg.norm(x)) for x in lengths)
-        found.append(Moved(body.name, displacement, _rotation(before[linear:], after[linear:]), velocity, angular))
+        rotation = _rotation(before[linear:turned], after[linear:turned])
+        found.append(Moved(body.name, displacement, rotation, velocity, angular))
         iq, iv = iq + nq, iv + nv
     return tuple(found)
 

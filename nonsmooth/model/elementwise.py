@@ -34,8 +34,8 @@ Integers = NDArray[np.intp]
 class Rows:
     """Values of the rows of joints, and their rates by the velocities of two bodies.
 
-    `value` (ng,), its rate ``J_a . v_a + J_b . v_b + explicit``; `a`, `b` (ng,) numbers of the bodies, 0 the ground,
-    whose `J` is zero.
+    `value` (ng,), its rate ``J_a . v_a + J_b . v_b + explicit`` with J (ng, width); `a`, `b` (ng,) numbers of the
+    bodies, 0 the ground, whose `J` is zero.
     """
 
     value: Array
@@ -48,16 +48,22 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """Bodies at coordinates and velocities: placements z and velocities (bodies + 1, ..), the ground first; their
-    angles (bodies + 1, 1), in space (bodies + 1, 0); and their gyroscopic forces (bodies, width) and mass matrices
-    (bodies, width, width).
+    """Bodies and their frames at coordinates and velocities.
+
+    Frames are the ground, then the bodies, then nodes: placements z, twists (frames, 3 or 6), angles (frames, 1), in
+    space (frames, 0). Of the ground and the bodies velocities (bodies + 1, width), of the bodies the forces on
+    themselves (bodies, width) and mass matrices (bodies, width, width); entries that a body lacks are zero, and one on
+    the diagonal of its mass matrix. `maps` (frames, 3 or 6, width) are the twists by the velocities of the body that
+    carries the frame; None where all bodies are rigid, as twists are velocities then.
     """
 
     z: Array
     angles: Array
     velocities: Array
-    gyroscopic: Array
+    inner: Array
     masses: Array
+    twists: Array
+    maps: Array | None
 
 
 class _Group:
@@ -102,7 +108,8 @@ class Elementwise:
 
     Attributes
     ----------
-    width : velocities of a body
+    width : velocities of a body, the most that one has
+    rigid : velocities of a rigid body, 3 in the plane and 6 in space
     ng : rows of joints
     first_rows : of each joint
     """
@@ -112,9 +119,20 @@ class Elementwise:
         self.bodies = [e for e in elements if isinstance(e, Body)]
         self.joints = [e for e in elements if isinstance(e, Joint)]
         self.contacts = [e for e in elements if isinstance(e, Contact)]
-        self.width = len(self.bodies[0].v_columns)
+        self.width = max(len(e.v_columns) for e in self.bodies)
+        self.rigid = 3 if functions.dimension == 2 else 6
         self._ground = np.array(ca.DM(ground_placement(functions.dimension).z)).ravel()
         self._numbers = {e.name: i + 1 for i, e in enumerate(self.bodies)}
+        self._carriers = np.arange(len(self.bodies) + 1)  # by frame the number of its body
+        self._nodes: list[tuple[int, Body, Evaluator]] = []
+        for number, e in enumerate(self.bodies, start=1):
+            for node in e.nodes:
+                self._numbers[f"{e.name}.{node}"] = len(self._carriers)
+                self._carriers = np.append(self._carriers, number)
+                self._nodes.append((number, e, Evaluator(functions.node(e, node), matrices=["o3"])))
+        widths = [len(e.v_columns) for e in self.bodies]
+        #: where the velocities of the bodies stand among (bodies, width)
+        self._slots = np.concatenate([self.width * i + np.arange(width) for i, width in enumerate(widths)])
         self._body_groups = self._grouped(self.bodies, functions.body)
         self._force_groups = self._grouped([e for e in elements if isinstance(e, Force)], functions.forces)
         self._joint_groups = self._grouped(self.joints, functions.constraint)
@@ -158,53 +176,83 @@ class Elementwise:
 
     def placed(self, q: Array, v: Array, p: Array) -> Placed:
         """The bodies at these coordinates and velocities."""
-        count, width = len(self.bodies), self.width
-        velocities = np.concatenate([np.zeros(width), v]).reshape(-1, width)
+        count, width, frames, velocities = len(self.bodies), self.width, len(self._carriers), self.by_body(v)
+        twists, maps = velocities, None
+        if self.deformable:
+            twists, maps = np.zeros((frames, self.rigid)), np.zeros((frames, self.rigid, width))
+            twists[: count + 1], maps[1 : count + 1] = velocities[:, : self.rigid], np.eye(self.rigid, width)
         at = Placed(
-            np.empty((count + 1, self._ground.size)), self._angles(q), velocities, np.empty((count, width)),
-            np.empty((count, width, width)),
+            np.empty((frames, self._ground.size)), self._angles(q), velocities, np.zeros((count, width)),
+            np.tile(np.eye(width), (count, 1, 1)), twists, maps,
         )  # fmt: skip
         at.z[0] = self._ground
         for group in self._body_groups:
             bodies, members = group.bodies[:, 0], group.members
-            z, _, gyroscopic, masses = group(q[self._coordinates(group)], velocities[bodies], p[group.parameters])
-            at.z[bodies], at.gyroscopic[members], at.masses[members] = z, gyroscopic, masses
+            own = len(self.bodies[members[0]].v_columns)
+            z, inner, masses = group(q[self._coordinates(group)], velocities[bodies, :own], p[group.parameters])
+            at.z[bodies], at.inner[members, :own], at.masses[members, :own, :own] = z, inner, masses
+        for frame, (number, body, evaluate) in enumerate(self._nodes, start=count + 1):
+            first, own = self._q[number - 1], len(body.v_columns)
+            found = evaluate(q[first : first + len(body.q_columns)], velocities[number, :own])
+            at.z[frame], at.angles[frame], twists[frame] = found[:3]
+            assert maps is not None
+            maps[frame, :, :own] = found[3]
         return at
 
+    @property
+    def deformable(self) -> bool:
+        """Whether a body has more velocities than a rigid one, or frames besides its own."""
+        return self.width > self.rigid or bool(self._nodes)
+
+    def by_body(self, v: Array) -> Array:
+        """Velocities (bodies + 1, width) of the ground and the bodies, zero where a body has fewer."""
+        padded = np.zeros((len(self.bodies) + 1, self.width))
+        padded[1:].ravel()[self._slots] = v
+        return padded
+
+    def in_order(self, by_body: Array) -> Array:
+        """Velocities (nv,) of those of the bodies (bodies, width)."""
+        return by_body.ravel()[self._slots]
+
     def _angles(self, q: Array) -> Array:
-        """Angles of bodies that count full turns, of the ground zero: a column in the plane, none in space."""
+        """Angles of frames that count full turns, of the ground zero: a column in the plane, none in space."""
         if self.functions.dimension == 3:
-            return np.zeros((len(self.bodies) + 1, 0))
-        return np.concatenate([[0.0], q.reshape(-1, self.width)[:, 2]])[:, None]
+            return np.zeros((len(self._carriers), 0))
+        angles = np.zeros((len(self._carriers), 1))
+        angles[1 : len(self.bodies) + 1, 0] = q[self._q + 2]
+        return angles
 
     def _coordinates(self, group: _Group) -> Integers:
         return self._q[group.members][:, None] + np.arange(len(self.bodies[group.members[0]].q_columns))
 
     def advance(self, q: Array, u: Array, dt: float) -> Array:
         """Coordinates after `dt` at the constant velocity `u`."""
-        moved, by_body = np.empty_like(q), u.reshape(-1, self.width)
+        moved, by_body = np.empty_like(q), self.by_body(u)[1:]
         for group in self._advance_groups:
-            places = self._coordinates(group)
-            moved[places] = group(q[places], by_body[group.members], np.full(group.count, dt))[0]
+            places, own = self._coordinates(group), len(self.bodies[group.members[0]].v_columns)
+            moved[places] = group(q[places], by_body[group.members, :own], np.full(group.count, dt))[0]
         return moved
 
     # ----------------------------------------------------------------------------------------- forces, joints, contacts
 
     def force(self, t: float, at: Placed, p: Array) -> Array:
-        """h (nv,), gyroscopic terms included."""
+        """h (nv,), forces of bodies on themselves included."""
+        count = len(self.bodies)
         total = np.zeros(at.velocities.shape)
-        total[1:] = at.gyroscopic
+        total[1:] = at.inner
         for weight, places in self._weights:
-            shared = np.tile(p[places], len(self.bodies))
-            total[1:] += weight(at.z[1:].ravel(), p[self._masses], shared)[0].reshape(-1, self.width)
+            shared = np.tile(p[places], count)
+            weights = weight(at.z[1 : count + 1].ravel(), p[self._masses], shared)[0].reshape(count, -1)
+            total[1:, : self.rigid] += weights
         for group in self._force_groups:
             bodies = group.bodies.T
             turning = [np.hstack([at.z[body], at.angles[body]]) for body in bodies]
-            arguments = [*turning, *(at.velocities[body] for body in bodies)]
+            arguments = [*turning, *(at.twists[body] for body in bodies)]
             found = group(np.full(group.count, t), *arguments, p[group.parameters])
             for body, force in zip(bodies, found[1:], strict=True):
-                np.add.at(total, body, force)
-        return total[1:].ravel()
+                along = force if at.maps is None else np.einsum("fij,fi->fj", at.maps[body], force)
+                np.add.at(total, self._carriers[body], along)
+        return self.in_order(total[1:])
 
     def constraints(self, t: float, at: Placed, p: Array) -> tuple[Rows, Array]:
         """The joints' g with its rates, and their misfits as reported."""
@@ -213,15 +261,19 @@ class Elementwise:
         for group in self._joint_groups:
             places, found = self._joint_rows(group, t, at, p)
             rows.value[places], misfit[places], J_a, J_b, rows.explicit[places], _ = found
-            self._turn(rows, group, places, J_a, J_b)
+            self._turn(rows, group, places, at, J_a, J_b)
         return rows, misfit
 
     def closures(self, t: float, at: Placed, p: Array) -> Rows:
-        """The joints' misfits as reported, with their rates by velocities."""
+        """The joints' misfits as reported, with their rates by the velocities of rigid motion.
+
+        Where joints are closed bodies are moved and not deformed.
+        """
         rows = self._empty_rows()
         for group in self._closure_groups:
             places, (rows.value[places], J_a, J_b) = self._joint_rows(group, t, at, p)
-            self._turn(rows, group, places, J_a, J_b)
+            self._turn(rows, group, places, at, J_a, J_b)
+        rows.J_a[:, self.rigid :] = rows.J_b[:, self.rigid :] = 0.0
         return rows
 
     def _empty_rows(self) -> Rows:
@@ -235,11 +287,12 @@ class Elementwise:
         places = self.first_rows[group.members][:, None] + np.arange(len(self.joints[group.members[0]].rows))
         return places, found
 
-    def _turn(self, rows: Rows, group: _Group, places: Integers, J_a: Array, J_b: Array) -> None:
+    def _turn(self, rows: Rows, group: _Group, places: Integers, at: Placed, J_a: Array, J_b: Array) -> None:
         for side, J, by_row, block in ((0, J_a, rows.a, rows.J_a), (1, J_b, rows.b, rows.J_b)):
-            bodies = group.bodies[:, side]
-            by_row[places] = bodies[:, None]
-            block[places] = J.reshape(*places.shape, self.width) * (bodies > 0)[:, None, None]
+            frames = group.bodies[:, side]
+            by_row[places] = self._carriers[frames][:, None]
+            by_twist = J.reshape(*places.shape, self.rigid) * (frames > 0)[:, None, None]
+            block[places] = by_twist if at.maps is None else np.einsum("frk,fkj->frj", by_twist, at.maps[frames])
 
     def gaps(self, at: Placed, p: Array) -> Array:
         """True gaps (nc,)."""

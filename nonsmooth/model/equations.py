@@ -58,12 +58,30 @@ class Equations:
         placements: dict[str, Placement] = {name: ground_placement(self.dimension) for name in grounds}
         for body, q, v in self._coordinates():
             placements[body.name] = body.placement(q, v)
+            for node in body.nodes:
+                placements[f"{body.name}.{node}"] = body.node_placement(node, q, v)[0]
         return placements
+
+    @cached_property
+    def _carriers(self) -> dict[str, tuple[str, ca.SX | None]]:
+        """For each frame that can move its body and A, its twist by the body's velocities; None for the identity."""
+        carriers: dict[str, tuple[str, ca.SX | None]] = {}
+        for body, q, v in self._coordinates():
+            twist = self.placements[body.name].twist
+            rigid = twist.numel() == v.numel()
+            carriers[body.name] = body.name, None if rigid else ca.SX.eye(v.numel())[: twist.numel(), :]
+            for node in body.nodes:
+                carriers[f"{body.name}.{node}"] = body.name, self.functions.node(body, node)(q, v)[3]
+        return carriers
 
     @cached_property
     def _turning(self) -> dict[str, ca.SX]:
         """z of the ground and of the bodies as loads take it: in the plane with the angle, of the ground zero."""
-        angles = {body.name: body.angle_of(q) for body, q, _ in self._coordinates()}
+        angles: dict[str, ca.SX] = {}
+        for body, q, v in self._coordinates():
+            angles[body.name] = body.angle_of(q)
+            for node in body.nodes:
+                angles[f"{body.name}.{node}"] = body.node_placement(node, q, v)[1]
         still = ca.SX(0) if self.dimension == 2 else ca.SX(0, 1)
         return {name: ca.vertcat(x.z, angles.get(name, still)) for name, x in self.placements.items()}
 
@@ -114,15 +132,17 @@ class Equations:
     def _forces(self) -> tuple[ca.SX, tuple[ca.SX, ca.SX, ca.SX]]:
         """Applied forces; potential energy, power of loads and of damping."""
         applied: dict[str, ca.SX] = {body.name: ca.SX.zeros(len(body.v_columns)) for body in self.bodies}
-        velocities = dict(zip(applied, self._by_body(self.v, 1), strict=True))
         potential, loads, damping = ca.SX(0), ca.SX(0), ca.SX(0)
+        for body, q, v in self._coordinates():
+            p = body.symbols(self.symbols)
+            potential, damping = potential + body.stored_energy(q, v, p), damping + body.damping_power(v, p)
         for element in self.elements:
             if isinstance(element, Gravity):
                 p = element.symbols(self.symbols)
                 for body in self.bodies:
                     placement = self.placements[body.name]
                     mass = body.symbols(self.symbols).mass
-                    applied[body.name] += gravity_force(placement, mass, p)
+                    self._apply(applied, body.name, gravity_force(placement, mass, p))
                     potential -= mass * ca.dot(p.acceleration, placement.position)
             elif isinstance(element, Force):
                 names = element.body_names()
@@ -131,8 +151,7 @@ class Equations:
                 arguments.append(local_parameters(element, self.symbols))
                 stored, *forces = self.functions.forces(element)(*arguments)
                 for name, force in zip(names, forces, strict=True):
-                    if name in applied:
-                        applied[name] += force
+                    self._apply(applied, name, force)
                 if element.conservative:
                     potential += stored
                     if not element.mixed:
@@ -140,19 +159,32 @@ class Equations:
                     forces = self.functions.nonconservative(element).call(arguments)
                 power = ca.SX(0)
                 for name, force in zip(names, forces, strict=True):
-                    if name in applied:
-                        power += ca.dot(force, velocities[name])
+                    if name in self._carriers:
+                        power += ca.dot(force, self.placements[name].twist)
                 if element.dissipative:
                     damping += power
                 else:
                     loads += power
         return ca.vertcat(*applied.values()), (potential, loads, damping)
 
+    def _apply(self, applied: dict[str, ca.SX], name: str, force: ca.SX) -> None:
+        """Add the force on a frame, along its twist, to those on its body; A' f."""
+        if name in self._carriers:
+            body, A = self._carriers[name]
+            applied[body] += force if A is None else A.T @ force
+
     @cached_property
     def h(self) -> ca.Function:
-        gyroscopic = (body.gyroscopic(v, body.symbols(self.symbols)) for body, _, v in self._coordinates())
+        inner = (body.inner_forces(q, v, body.symbols(self.symbols)) for body, q, v in self._coordinates())
         inputs = [self.t, self.q, self.v, self.p]
-        return ca.Function("h", inputs, [ca.vertcat(*gyroscopic) + self._forces[0]], ["t", "q", "v", "p"], ["h"])
+        return ca.Function("h", inputs, [ca.vertcat(*inner) + self._forces[0]], ["t", "q", "v", "p"], ["h"])
+
+    @cached_property
+    def linear_forces(self) -> ca.Function:
+        """(p) -> stiffness and damping (nv,) of the coordinates of deformation, see `Body.linear_forces`."""
+        columns = zip(*(body.linear_forces(body.symbols(self.symbols)) for body in self.bodies), strict=True)
+        outputs = [ca.densify(ca.vertcat(*column)) for column in columns]
+        return ca.Function("linear_forces", [self.p], outputs, ["p"], ["stiffness", "damping"])
 
     @cached_property
     def energy(self) -> ca.Function:
@@ -312,8 +344,13 @@ class Equations:
         return compliance(self.contacts, self.functions, self.p, self.symbols)
 
     def _blocks(self, column: int, blocks: tuple[tuple[str, ca.SX], ...]) -> list[Block]:
-        """J' of each body that can move, at its rows."""
-        return [(self.offsets[name][1].start, column, J.T) for name, J in blocks if name in self.offsets]
+        """(J A)' of each frame that can move, at the rows of its body."""
+        found = []
+        for name, J in blocks:
+            if name in self._carriers:
+                body, A = self._carriers[name]
+                found.append((self.offsets[body][1].start, column, (J if A is None else J @ A).T))
+        return found
 
 
 def _ends(sizes: Sequence[int]) -> list[int]:

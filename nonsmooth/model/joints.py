@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 import casadi as ca
 
 from nonsmooth.model import rows as primitive
-from nonsmooth.model.bodies import Body, Ground
+from nonsmooth.model.bodies import Body, Ground, Node
 from nonsmooth.model.drawing import Mark, Primitive, Slide, Spot, Symbol, joint_drawing, vector
 from nonsmooth.model.elements import Element
 from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement, cross
@@ -28,7 +28,7 @@ Angle = Annotated[float, Quantity("rad")]
 Direction = Annotated[tuple[float, float, float], Quantity("-")]
 #: (w, x, y, z), scalar part first, of norm 1
 Orientation = Annotated[tuple[float, float, float, float], Quantity("-", labels=("w", "x", "y", "z"))]
-BodyRef = Body | Ground | str
+BodyRef = Body | Ground | Node | str
 Row = tuple[str, str]
 
 #: where nothing is said of a point: the origin of the body, with as many components as the joint's space has

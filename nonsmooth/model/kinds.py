@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 import nonsmooth.model
-from nonsmooth.model.bodies import Body
+from nonsmooth.model.bodies import Body, Node
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force
@@ -37,7 +37,7 @@ def element_kinds() -> dict[str, type[Element]]:
     for module in modules:
         for value in vars(importlib.import_module(f"{nonsmooth.model.__name__}.{module}")).values():
             places.setdefault(id(value), len(places))
-    bases = {Element, *(base for base, _ in METHODS)}
+    bases = {Element, Node, *(base for base, _ in METHODS)}
     kinds = [cls for cls in _below(Element) if cls not in bases and _complete(cls)]
     # in the order of the source, whatever was imported first
     return _by_name(sorted(kinds, key=lambda cls: places.get(id(cls), len(places))))

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from nonsmooth.exceptions import ModelError
 from nonsmooth.model.assembly import check_dimension
-from nonsmooth.model.bodies import Body, Ground
+from nonsmooth.model.bodies import Body, Ground, Node
 from nonsmooth.model.checks import check_start
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.closing import Assembly, assembled
@@ -57,7 +57,7 @@ class Model:
         ModelError
             If it is no element, or its name is taken.
         """
-        if not isinstance(element, Element):
+        if not isinstance(element, Element) or isinstance(element, Node):
             raise ModelError(f"Model.add takes a body, joint, driver, clearance or force, got {element!r}.")
         if element.name in self._elements:
             other = type(self._elements[element.name]).__name__
@@ -178,22 +178,33 @@ class Model:
             names = element.body_names()
             for name, field in zip(names, element.body_fields, strict=True):
                 self._check_reference(element, name, getattr(element, field))
-            if len(names) == 2 and names[0] == names[1]:
-                raise element.error(f'it joins "{names[0]}" to itself; name two bodies.')
+            owners = [name.partition(".")[0] for name in names]
+            if len(names) == 2 and owners[0] == owners[1]:
+                raise element.error(f'it joins "{owners[0]}" to itself; name two bodies.')
             if len(names) == 1 and isinstance(self._elements[names[0]], Ground):
                 raise element.error(f'it acts on the ground "{names[0]}", which cannot move; name a body.')
 
     def _check_reference(self, element: Element, name: str, reference: Element | str) -> None:
-        target = self._elements.get(name)
-        if target is None:
+        owner, _, node = name.partition(".")
+        target = self._elements.get(owner)
+        if node and isinstance(target, Body):
+            self._check_node(element, target, node)
+            reference = reference.body if isinstance(reference, Node) else reference
+        if target is None or (node and not isinstance(target, Body)):
             known = ", ".join(body.name for body in self.elements if isinstance(body, Body | Ground))
             raise element.error(
                 f'the body "{name}" is not in the model; add it with model.add(...). Bodies so far: {known}.'
             )
         if not (isinstance(reference, str) or reference is target):
             raise element.error(
-                f'its "{name}" is another object than the {type(target).__name__} "{name}" of the model; '
+                f'its "{owner}" is another object than the {type(target).__name__} "{owner}" of the model; '
                 "pass what model.add(...) returned, or the name."
             )
         if not isinstance(target, Body | Ground):
             raise element.error(f'"{name}" is a {type(target).__name__}, not a body; name a body or the ground.')
+
+    @staticmethod
+    def _check_node(element: Element, body: Body, node: str) -> None:
+        if node not in body.nodes:
+            known = f"its nodes are {', '.join(body.nodes)}" if body.nodes else "a rigid body has none; name the body"
+            raise element.error(f'the {type(body).__name__} "{body.name}" has no node "{node}"; {known}.')

@@ -1,0 +1,291 @@
+"""Flexible bodies: a floating frame of reference with small deformations, as a sum of modes.
+
+The frame follows the mean motion (Tisserand's axes: the deformation has no momentum and no moment of momentum in it),
+so that for small deformations the mass matrix is constant, and block-diagonal: mass, inertia, ones for the modes. The
+rigid coordinates are those of a rigid body, with the mean frame in its place; to them come the amplitudes eta of modes
+of unit modal mass [m kg^1/2]. With the velocities v = (velocity, angular velocity, eta') the kinetic energy is
+``v' M v / 2``, that of the undeformed body and of the modes, and the forces on itself are ::
+
+    gyroscopic terms of the rigid body,    -omega_k^2 eta_k - D_k eta_k'
+
+Energy, momentum and moment of momentum of this model are kept by its equations of motion, not approximately: applied
+forces act at the deformed places.
+
+A node at X from the mass centre, with the translations Phi and rotations Psi of the modes there, has the placement ::
+
+    r + R (X + Phi eta),    R C(Psi eta),    C(theta) = (1 + a^)(1 - a^)^-1,  a = theta / 2
+
+with Cayley's map C, a rotation for any theta, and the rotation by theta to the second power of it; in the plane the
+angle is that of the frame plus Psi eta. Its twist is the derivative of this placement.
+
+What is left out is of the order of the deformation over the length: change of inertia by deformation, thus the
+centrifugal and Coriolis forces of the frame on the modes, and with that the stretching of a spinning rod, of the order
+of (spin / frequency)^2; and forces of the deformation on the shape of modes (geometric stiffness).
+
+References
+----------
+Shabana, A. A., Dynamics of Multibody Systems, 4th ed. (2013), chapters 5 and 6.
+Likins, P. W. (1967), Modal method for analysis of free rotations of spacecraft, AIAA J. 5, 1304-1308.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Annotated
+
+import casadi as ca
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.flexible.modes import Modes
+from nonsmooth.model.bodies import Body, Node, PlanarBody, SpatialBody
+from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement, rotation_matrix
+from nonsmooth.quantities import Quantity, Unit
+
+__all__ = ["FlexibleBody", "PlanarFlexibleBody", "SpatialFlexibleBody"]
+
+#: modes that a body can have, as many as labels of their parameters
+MOST = 999
+NUMBERS = tuple(str(i + 1) for i in range(MOST))
+
+
+@dataclass(frozen=True, eq=False)
+class FlexibleBody(Body):
+    """Base of flexible bodies, with what plane and space have in common.
+
+    ``mass``, ``inertia``, ``frequency`` and ``damping`` are parameters of the system, taken from the modes.
+    """
+
+    modes: Modes
+
+    def __post_init__(self) -> None:
+        """Set the parameters from the modes, and the columns of the amplitudes."""
+        modes = self.modes
+        if not isinstance(modes, Modes):
+            raise self.error(f"modes must be Modes, as modes(beam(...)) returns them, got {modes!r}.")
+        count = len(modes.frequencies)
+        if not 1 <= count <= MOST:
+            raise self.error(f"it takes 1 to {MOST} modes, got {count}; a body without modes is a rigid one.")
+        J = np.asarray(modes.inertia, dtype=float)
+        entries = (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])
+        inertia = float(J[2, 2]) if self.dimensions == (2,) else tuple(float(x) for x in entries)
+        for name, value in (
+            ("mass", float(modes.mass)),
+            ("inertia", inertia),
+            ("frequency", tuple(float(x) for x in modes.frequencies)),
+            ("damping", tuple(float(x) for x in modes.damping)),
+            ("q_columns", (*type(self).q_columns, *((f"eta{i + 1}", "m kg^1/2") for i in range(count)))),
+            ("v_columns", (*type(self).v_columns, *((f"eta{i + 1}", "m kg^1/2/s") for i in range(count)))),
+        ):
+            object.__setattr__(self, name, value)
+        super().__post_init__()
+        self.start()
+
+    @property
+    def count(self) -> int:
+        """Number of modes."""
+        return len(self.modes.frequencies)
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        return self.modes.names
+
+    def node(self, name: str) -> Node:
+        """The frame at a node, which stands where a body stands in any element.
+
+        Raises
+        ------
+        ModelError
+            If there is no such node.
+        """
+        self._number_of(name)
+        return Node(f"{self.name}.{name}", self)
+
+    def _number_of(self, node: str) -> int:
+        if node not in self.nodes:
+            raise self.error(f'it has no node "{node}"; its nodes are {", ".join(self.nodes)}.')
+        return self.nodes.index(node)
+
+    def _amplitudes(self, values: Array | None, what: str) -> Array:
+        found = np.zeros(self.count) if values is None else np.asarray(values, dtype=float)
+        if found.shape != (self.count,) or not np.all(np.isfinite(found)):
+            raise self.error(f"{what} must be {self.count} finite numbers, one for each mode, got {values!r}.")
+        return found
+
+    def _elastic(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
+        """Forces (m,) of stiffness and damping on the modes."""
+        return -(p.frequency**2) * q[-self.count :] - p.damping * v[-self.count :]
+
+    def inner_forces(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
+        return ca.vertcat(self.gyroscopic(v, p), self._elastic(q, v, p))
+
+    def stored_energy(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
+        return ca.sumsqr(p.frequency * q[-self.count :]) / 2
+
+    def damping_power(self, v: ca.SX, p: SimpleNamespace) -> ca.SX:
+        return -ca.dot(p.damping, v[-self.count :] ** 2)
+
+    def linear_forces(self, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
+        rigid = ca.SX.zeros(len(self.v_columns) - self.count)
+        return ca.vertcat(rigid, p.frequency**2), ca.vertcat(rigid, p.damping)
+
+
+@dataclass(frozen=True, eq=False)
+class PlanarFlexibleBody(FlexibleBody):
+    """Flexible body in the plane: q = (x, y, angle, eta), of its mean frame and its modes.
+
+    M = diag(m, m, J, 1, ..., 1), see the notes of `nonsmooth.model.flexible_bodies` for the model and its limits.
+
+    Parameters
+    ----------
+    modes : Modes
+        Of a free body in axes of its mean motion; motions of its nodes out of the plane x-y are left aside.
+    position, angle : [m], [rad]
+        Of the mean frame at the start, whose origin is the mass centre.
+    velocity, angular_velocity : [m/s], [rad/s]
+        At the start.
+    deformation, deformation_rate : (m,), optional
+        Amplitudes of the modes [m kg^1/2] and their rates at the start; zero by default.
+
+    Raises
+    ------
+    ModelError
+        If a number is not finite, or the modes do not fit.
+    """
+
+    position: Annotated[tuple[float, float], Unit("m")] = (0.0, 0.0)
+    angle: Annotated[float, Unit("rad")] = 0.0
+    velocity: Annotated[tuple[float, float], Unit("m/s")] = (0.0, 0.0)
+    angular_velocity: Annotated[float, Unit("rad/s")] = 0.0
+    deformation: Array | None = None
+    deformation_rate: Array | None = None
+    mass: Annotated[float, Quantity("kg", positive=True)] = field(init=False)
+    inertia: Annotated[float, Quantity("kg m^2", positive=True)] = field(init=False)
+    frequency: Annotated[tuple[float, ...], Quantity("rad/s", nonnegative=True, labels=NUMBERS)] = field(init=False)
+    damping: Annotated[tuple[float, ...], Quantity("1/s", nonnegative=True, labels=NUMBERS)] = field(init=False)
+
+    dimensions = (2,)
+    q_columns = PlanarBody.q_columns
+    v_columns = PlanarBody.v_columns
+
+    @property
+    def _rigid(self) -> PlanarBody:
+        return PlanarBody(
+            self.name, self.mass, self.inertia, self.position, self.angle, self.velocity, self.angular_velocity
+        )
+
+    def start(self) -> tuple[Array, Array]:
+        q, v = self._rigid.start()
+        eta = self._amplitudes(self.deformation, "deformation")
+        return np.append(q, eta), np.append(v, self._amplitudes(self.deformation_rate, "deformation_rate"))
+
+    def placement(self, q: ca.SX, v: ca.SX) -> Placement:
+        return self._rigid.placement(q[:3], v[:3])
+
+    def angle_of(self, q: ca.SX) -> ca.SX:
+        return q[2]
+
+    def node_placement(self, node: str, q: ca.SX, v: ca.SX) -> tuple[Placement, ca.SX]:
+        i, frame = self._number_of(node), self.placement(q, v)
+        Phi, Psi = self.modes.translations[i, :2], self.modes.rotations[i, 2:3]
+        local, rate = self.modes.places[i, :2] + ca.mtimes(Phi, q[3:]), ca.mtimes(Phi, v[3:])
+        angle = q[2] + ca.mtimes(Psi, q[3:])
+        z = ca.vertcat(frame.point(local), ca.cos(angle), ca.sin(angle))
+        velocity = frame.point_velocity(local) + frame.rotate(rate)
+        return PlanarPlacement(z, ca.vertcat(velocity, v[2] + ca.mtimes(Psi, v[3:]))), angle
+
+    def kinematics(self, q: ca.SX) -> ca.SX:
+        return ca.SX.eye(q.numel())
+
+    def advance(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
+        return q + dt * u
+
+    def mass_matrix(self, p: SimpleNamespace) -> ca.SX:
+        return ca.diag(ca.vertcat(p.mass, p.mass, p.inertia, ca.SX.ones(self.count)))
+
+    def gyroscopic(self, v: ca.SX, p: SimpleNamespace) -> ca.SX:
+        return ca.SX.zeros(3)
+
+
+@dataclass(frozen=True, eq=False)
+class SpatialFlexibleBody(FlexibleBody):
+    """Flexible body in space: q = (r, quaternion, eta), v = (velocity global, omega in the mean frame, eta').
+
+    M = diag(m, m, m, J, 1, ..., 1), see the notes of `nonsmooth.model.flexible_bodies` for the model and its limits.
+
+    Parameters
+    ----------
+    modes : Modes
+        Of a free body in axes of its mean motion.
+    position : [m]
+        Of the mean frame at the start, whose origin is the mass centre.
+    quaternion : [-]
+        (w, x, y, z) at the start, of norm 1 within 1e-6; normalised.
+    velocity : [m/s]
+        Global.
+    angular_velocity : [rad/s]
+        In the mean frame.
+    deformation, deformation_rate : (m,), optional
+        Amplitudes of the modes [m kg^1/2] and their rates at the start; zero by default.
+
+    Raises
+    ------
+    ModelError
+        If a number is not finite, the quaternion not of norm 1, or the modes do not fit.
+    """
+
+    position: Annotated[tuple[float, float, float], Unit("m")] = (0.0, 0.0, 0.0)
+    quaternion: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+    velocity: Annotated[tuple[float, float, float], Unit("m/s")] = (0.0, 0.0, 0.0)
+    angular_velocity: Annotated[tuple[float, float, float], Unit("rad/s")] = (0.0, 0.0, 0.0)
+    deformation: Array | None = None
+    deformation_rate: Array | None = None
+    mass: Annotated[float, Quantity("kg", positive=True)] = field(init=False)
+    inertia: Annotated[
+        tuple[float, ...], Quantity("kg m^2", labels=("xx", "yy", "zz", "xy", "xz", "yz"))
+    ] = field(init=False)  # fmt: skip
+    frequency: Annotated[tuple[float, ...], Quantity("rad/s", nonnegative=True, labels=NUMBERS)] = field(init=False)
+    damping: Annotated[tuple[float, ...], Quantity("1/s", nonnegative=True, labels=NUMBERS)] = field(init=False)
+
+    dimensions = (3,)
+    q_columns = SpatialBody.q_columns
+    v_columns = SpatialBody.v_columns
+
+    @property
+    def _rigid(self) -> SpatialBody:
+        return SpatialBody(
+            self.name, self.mass, self.inertia, self.position, self.quaternion, self.velocity, self.angular_velocity
+        )
+
+    def start(self) -> tuple[Array, Array]:
+        q, v = self._rigid.start()
+        eta = self._amplitudes(self.deformation, "deformation")
+        return np.append(q, eta), np.append(v, self._amplitudes(self.deformation_rate, "deformation_rate"))
+
+    def placement(self, q: ca.SX, v: ca.SX) -> Placement:
+        return self._rigid.placement(q[:7], v[:6])
+
+    def node_placement(self, node: str, q: ca.SX, v: ca.SX) -> tuple[Placement, ca.SX]:
+        i, frame = self._number_of(node), self.placement(q, v)
+        assert isinstance(frame, SpatialPlacement)
+        Phi, Psi = self.modes.translations[i], self.modes.rotations[i]
+        local, rate = self.modes.places[i] + ca.mtimes(Phi, q[7:]), ca.mtimes(Phi, v[6:])
+        a, a_rate = ca.mtimes(Psi, q[7:]) / 2, ca.mtimes(Psi, v[6:]) / 2
+        turned = rotation_matrix(ca.vertcat(1, a))  # Cayley's map of twice a
+        z = ca.vertcat(frame.point(local), ca.vec(frame.rotation @ turned))
+        velocity = frame.point_velocity(local) + frame.rotate(rate)
+        spin = turned.T @ v[3:6] + 2 * (a_rate - ca.cross(a, a_rate)) / (1 + ca.sumsqr(a))
+        return SpatialPlacement(z, ca.vertcat(velocity, spin)), ca.SX(0, 1)
+
+    def kinematics(self, q: ca.SX) -> ca.SX:
+        return ca.diagcat(self._rigid.kinematics(q[:7]), ca.SX.eye(self.count))
+
+    def advance(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
+        return ca.vertcat(self._rigid.advance(q[:7], u[:6], dt), q[7:] + dt * u[6:])
+
+    def mass_matrix(self, p: SimpleNamespace) -> ca.SX:
+        return ca.diagcat(self._rigid.mass_matrix(p), ca.SX.eye(self.count))
+
+    def gyroscopic(self, v: ca.SX, p: SimpleNamespace) -> ca.SX:
+        return self._rigid.gyroscopic(v[:6], p)
