@@ -117,8 +117,9 @@ class PythonLoop:
         if self.compiled is None:
             return state, False
         taken = self.compiled.advance(state, origin)
-        self.recorder.extend(taken.times, taken.rows, taken.scalars, taken.end)
-        self.steps += len(taken.times)
+        if taken.times.size:
+            self.recorder.extend(taken.times, taken.rows, taken.scalars, taken.end)
+        self.steps += taken.times.size
         return taken.end, taken.whole
 
     def _go_on(self, held: Mapping[str, Any], origin: float) -> State:
@@ -187,7 +188,8 @@ class PythonLoop:
                 counts[name] += count
             counts["fallbacks"] += self.python_steps
             counts["python_steps"] = self.python_steps
-        return self.recorder.finish(counts, time.perf_counter() - self.clock, status)
+        observe = None if self.compiled is None else self.compiled.observe
+        return self.recorder.finish(counts, time.perf_counter() - self.clock, status, observe)
 
     def _hint(self, state: State) -> str:
         """What the residual alone does not tell: a load that is not a number."""

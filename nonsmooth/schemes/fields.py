@@ -112,6 +112,10 @@ class Contact(Bond):
     second = Rows("N s", "of the second half")
     impact = Rows("N s", "of the impact at its end")
 
+    # of rows that are looked at
+    true_gap = Number("m", "between the surfaces themselves")
+    true_rate = Number("m/s")
+
 
 @record
 class Joint(Bond):
@@ -132,6 +136,8 @@ class Joint(Bond):
     left = Rows("m/s, rad/s", "rates that the step before left")
     bend = Rows("m/s^2", "second derivative of g along the motion alone")
     bend_before = Rows("m/s^2", "that of the step before")
+    # of rows that are looked at
+    closure = Rows("m, rad", "by how much it is open")
 
 
 @record
@@ -203,6 +209,15 @@ class Load:
 
 
 @record
+class Account:
+    """Of a force, or of the weight of a body."""
+
+    potential = Number("J")
+    power = Number("W", "of what has no potential")
+    damping = Number("W", "of what dissipates")
+
+
+@record
 class Reaction:
     """Of a joint on its second body, from all its bonds."""
 
@@ -251,11 +266,17 @@ class System:
     constraints = Many(to="Group", note="evaluate joints")
     forces = Many(to="Group", note="evaluate loads")
     loads = Many(to="Load")
+    true_surfaces = Many(to="Group", note="evaluate true gaps and their rates, as closures and powers of rows")
+    closures = Many(to="Group", note="evaluate by how much joints are open")
+    powers = Many(to="Group", note="evaluate energies and powers of forces and weights")
+    accounts = Many(to="Account")
     reactions = Many(to="Reaction")
     body_rows = Many(to="BodyRow")
     contact_rows = Many(to="ContactRow")
     reaction_rows = Many(to="ReactionRow")
     step_rows = Many(to="StepRow")
+    contact_views = Many(to="ContactView")
+    views = Many(to="View")
 
 
 # ---- rows of a recorded step
@@ -295,3 +316,26 @@ class StepRow:
     work_drivers = Number("J")
     work_drivers_impact = Number("J")
     loss_friction = Number("J")
+
+
+# ---- what a row shows besides
+
+
+@record
+class ContactView:
+    gap = Number("m")
+    rate = Number("m/s")
+    rate_left = Number("m/s", "before the impact of the row")
+
+
+@record
+class View:
+    t = Number("s")
+    closure = Number("m, rad", "of the joint that is most open")
+    potential = Number("J")
+    kinetic = Number("J")
+    power = Number("W", "of loads")
+    damping = Number("W")
+    kinetic_left = Number("J", "before the impact of the row, as the next two")
+    power_left = Number("W")
+    damping_left = Number("W")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import casadi as ca
 
@@ -23,6 +24,9 @@ __all__ = ["Kind", "Kinds"]
 
 #: where components go: (place in doubles, 1 or 3 of them)
 Places = list[tuple[int, int]]
+Outputs = list[tuple[ca.SX, Places]]
+#: fields that rows are looked at with
+TRUE, ACCOUNT = ("true_gap", "true_rate"), ("potential", "power", "damping")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +49,7 @@ class Kinds:
     def contact(self, element: Contact) -> Kind:
         """Per contact its gap, and directions of its normal and, where there are rows for them, tangents."""
 
-        def outputs(of: ca.Function, p: ca.SX) -> list[tuple[ca.SX, Places]]:
+        def outputs(of: ca.Function, p: ca.SX) -> Outputs:
             g, _, J_a, J_b, T_a, T_b = of(self.a.z, self.b.z, p)
             found, tangents = [], self.shape.dimension - 1
             for k in range(g.numel()):
@@ -61,9 +65,9 @@ class Kinds:
     def joint(self, element: Joint) -> Kind:
         """Per row its value g, its directions, and the explicit rate of g."""
 
-        def outputs(of: ca.Function, p: ca.SX) -> list[tuple[ca.SX, Places]]:
+        def outputs(of: ca.Function, p: ca.SX) -> Outputs:
             g, _, J_a, J_b, rate, _ = of(self.t, self.a.z, self.b.z, p)
-            found: list[tuple[ca.SX, Places]] = []
+            found: Outputs = []
             for k in range(g.numel()):
                 bond, row = divmod(k, self.shape.rows)
                 found.append((g[k], [(self._at("Joint", bond, "g") + row, 1)]))
@@ -80,10 +84,60 @@ class Kinds:
 
     def gravity(self, element: Gravity) -> Kind:
         """Weight of the first body; the parameters are its mass and the components of the acceleration."""
-        size = len(element.numbers())
-        p = ca.SX.sym("p", 1 + size)
-        symbols = element.symbols({f"{element.name}.{label}": p[1 + i] for i, label in enumerate(element.numbers())})
+        p, symbols = self._gravity(element)
         return self._kind(p, self._load(gravity_force(self.a, p[0], symbols)))
+
+    # ---- what rows show besides
+
+    def surface(self, element: Contact) -> Kind:
+        """Per gap the true one, and its rate."""
+
+        def outputs(of: ca.Function, p: ca.SX) -> Outputs:
+            g, J_a, J_b, *_ = of(self.a.z, self.b.z, p)
+            rates = J_a @ self.a.twist + J_b @ self.b.twist
+            values, count = ca.vertcat(g, rates), g.numel()
+            return [(values, [(self._at("Contact", k, name), 1) for name in TRUE for k in range(count)])]
+
+        return self._made_once("surface", self.functions.surface(element), 2, outputs)
+
+    def closure(self, element: Joint) -> Kind:
+        """Per row by how much the joint is open."""
+
+        def outputs(of: ca.Function, p: ca.SX) -> Outputs:
+            closure, *_ = of(self.t, self.a.z, self.b.z, p)
+            rows = (divmod(k, self.shape.rows) for k in range(closure.numel()))
+            return [(closure, [(self._at("Joint", bond, "closure") + row, 1) for bond, row in rows])]
+
+        return self._made_once("closure", self.functions.closure(element), 3, outputs)
+
+    def powers(self, element: Force) -> Kind:
+        """Potential energy where the force has one, power of the rest, as that of a load or of damping."""
+        of = self.functions.forces(element)
+
+        def outputs(of: ca.Function, p: ca.SX) -> Outputs:
+            stored, *forces = self._called(of, element, p)
+            if element.mixed:
+                forces = list(self._called(self.functions.nonconservative(element), element, p))
+            twists = (self.a.twist, self.b.twist)
+            power = sum((ca.dot(f, v) for f, v in zip(forces, twists, strict=False)), ca.SX(0))
+            done = ca.SX(0) if element.conservative and not element.mixed else power
+            by = (0, done) if element.dissipative else (done, 0)
+            return self._account(stored if element.conservative else ca.SX(0), *by)
+
+        return self._made_once("powers", of, of.n_in() - 1, outputs)
+
+    def height(self, element: Gravity) -> Kind:
+        """Potential energy of the first body; the parameters are as of `gravity`."""
+        p, symbols = self._gravity(element)
+        return self._kind(p, self._account(-p[0] * ca.dot(symbols.acceleration, self.a.position)))
+
+    def _account(self, potential: ca.SX, power: ca.SX | float = 0.0, damping: ca.SX | float = 0.0) -> Outputs:
+        return [(ca.vertcat(potential, power, damping), [(self._at("Account", 0, name), 1) for name in ACCOUNT])]
+
+    def _gravity(self, element: Gravity) -> tuple[ca.SX, SimpleNamespace]:
+        """Mass and components of the acceleration, and the latter by name."""
+        p = ca.SX.sym("p", 1 + len(element.numbers()))
+        return p, element.symbols({f"{element.name}.{label}": p[1 + i] for i, label in enumerate(element.numbers())})
 
     def _at(self, schema: str, k: int, *path: str) -> int:
         """Doubles from the first record of an element to a field of the k-th one."""
@@ -93,16 +147,19 @@ class Kinds:
         """A motion of a body, in threes."""
         return values, [(at + 4 * i, 3) for i in range(self.shape.dimension - 1)]
 
-    def _directions(self, schema: str, k: int, row: int, J_a: ca.SX, J_b: ca.SX) -> list[tuple[ca.SX, Places]]:
+    def _directions(self, schema: str, k: int, row: int, J_a: ca.SX, J_b: ca.SX) -> Outputs:
         step = self.shape.width * row
         return [self._motion(self._at(schema, k, side, "along") + step, J.T) for side, J in (("a", J_a), ("b", J_b))]
 
-    def _load(self, first: ca.SX, *second: ca.SX) -> list[tuple[ca.SX, Places]]:
+    def _load(self, first: ca.SX, *second: ca.SX) -> Outputs:
         on_b = second[0] if second else ca.SX.zeros(self.b.twist.numel())
         places = zip(("on_a", "on_b"), (first, on_b), strict=True)
         return [self._motion(self._at("Load", 0, name), values) for name, values in places]
 
     def _forces(self, of: ca.Function, element: Force, p: ca.SX) -> tuple[ca.SX, ...]:
+        return self._called(of, element, p)[1:]
+
+    def _called(self, of: ca.Function, element: Force, p: ca.SX) -> tuple[ca.SX, ...]:
         bodies = (self.a, self.b)[: len(element.body_fields)]
         angles = ca.SX.sym("angle", len(bodies))
         turns = self.shape.dimension == 2
@@ -112,11 +169,11 @@ class Kinds:
             raise Unsupported(
                 f'the load "{element.name}" depends on angles with their full turns, which compiled loops have not'
             )
-        return found[1:]
+        return found
 
     def _made_once(
         self, what: str, of: ca.Function, p_index: int,
-        outputs: Callable[[ca.Function, ca.SX], list[tuple[ca.SX, Places]]],
+        outputs: Callable[[ca.Function, ca.SX], Outputs],
     ) -> Kind:  # fmt: skip
         key = what, id(of)
         if key not in self._made:
@@ -124,7 +181,7 @@ class Kinds:
             self._made[key] = of, self._kind(p, outputs(of, p))  # `of` is kept, so that its id stays its own
         return self._made[key][1]
 
-    def _kind(self, p: ca.SX, outputs: list[tuple[ca.SX, Places]]) -> Kind:
+    def _kind(self, p: ca.SX, outputs: Outputs) -> Kind:
         arguments = [self.t, self.a.z, self.b.z, self.a.twist, self.b.twist, p]
         out = ca.densify(ca.vertcat(*(components for components, _ in outputs)))
         return Kind(ca.Function("kind", arguments, [out]), [place for _, places in outputs for place in places])

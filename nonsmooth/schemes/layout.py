@@ -31,7 +31,7 @@ __all__ = ["Layout", "NotCompiled"]
 #: of two bodies in space, relative to each other
 MOTIONS = 6
 #: schemas of which there may be none
-OPTIONAL = ("Joint", "Contact", "Coupling", "Group", "Load", "Reaction", "Slot", "Place", "Share", "Meeting")
+OPTIONAL = ("Joint", "Contact", "Coupling", "Group", "Load", "Account", "Reaction", "Slot", "Place", "Share", "Meeting")
 
 
 class NotCompiled(NonsmoothError):
@@ -160,7 +160,12 @@ class Layout:
         self.whole["loads"] = list(self.content.of["Load"])
         self.steady = self._grouped([e for e in forces if not moving[id(e)]], kinds.force, self._load)
         weights = [e for e in self.system.elements if isinstance(e, Gravity)]
-        self.steady += [self._weights(kinds, e) for e in weights]
+        self.steady += [self._weights(kinds.gravity(e), e, self._load) for e in weights]
+        self.whole["true_surfaces"] = self._grouped(self._contacts, kinds.surface, lambda e: firsts(e.name))
+        self.whole["closures"] = self._grouped(self._joints, kinds.closure, lambda e: firsts(e.name))
+        self.whole["powers"] = self._grouped(forces, kinds.powers, self._account)
+        self.whole["powers"] += [self._weights(kinds.height(e), e, self._account) for e in weights]
+        self.whole["accounts"] = list(self.content.of["Account"])
 
     def _grouped(
         self, elements: Iterable[Any], kind: Callable[[Any], Kind], out: Callable[[Any], Values]
@@ -186,15 +191,18 @@ class Layout:
         group.record["places"] = self.content.many("Place", len(group.places))
         group.record["slots"] = self.content.many("Slot", max(group.code.slots * len(group.places), 1))
 
-    def _load(self, element: Any) -> Values:
-        a, b = self._pair(element)
+    def _load(self, element: Element) -> Values:
+        """Of a force, or of the weight of a body."""
+        a, b = (self._body[element.name], self._ground) if isinstance(element, Body) else self._pair(element)
         return self.content.add("Load", a=a, b=b)
 
-    def _weights(self, kinds: Kinds, gravity: Gravity) -> Values:
-        group = self._group(kinds.gravity(gravity))
+    def _account(self, element: Element) -> Values:
+        return self.content.add("Account")
+
+    def _weights(self, kind: Kind, gravity: Gravity, out: Callable[[Body], Values]) -> Values:
+        group = self._group(kind)
         for body in self.bodies:
-            record = self._body[body.name]
-            group.places.append((record, self._ground, self.content.add("Load", a=record, b=self._ground)))
+            group.places.append((self._body[body.name], self._ground, out(body)))
             group.parameters.append(self.index[f"{body.name}.mass"])
             group.parameters += [self.index[f"{gravity.name}.{label}"] for label in gravity.numbers()]
         self._closed(group)
@@ -207,6 +215,7 @@ class Layout:
         for name, schema, count in (
             ("body_rows", "BodyRow", len(self.bodies)), ("contact_rows", "ContactRow", self.contacts.size),
             ("reaction_rows", "ReactionRow", len(self._joints)), ("step_rows", "StepRow", 1),
+            ("contact_views", "ContactView", self.contacts.size), ("views", "View", 1),
         ):  # fmt: skip
             self.content.blank[schema] = self.whole[name] = count * rows
         memory = Memory(self.content, self.shape)
@@ -291,16 +300,21 @@ class Layout:
 
     def unpadded(self, motions: Array, positions: bool) -> Array:
         """The same of any motions (.., width)."""
-        if self.shape.dimension == 2:
-            return motions[..., :3]
-        columns = [0, 1, 2, 4, 5, 6, 7] if positions else [0, 1, 2, 4, 5, 6]
-        return motions[..., columns]
+        return motions[..., _columns(self.shape.dimension, positions)]
 
     def put(self, memory: Memory, field_name: str, values: Array) -> None:
         """Motions of bodies from coordinates or velocities in the order of the model."""
-        positions = field_name == "q"
-        columns = [0, 1, 2] if self.shape.dimension == 2 else [0, 1, 2, 4, 5, 6, 7][: 7 if positions else 6]
-        memory.of["Body"][field_name][1:, columns] = values.reshape(len(self.bodies), -1)
+        self.pad(memory.of["Body"][field_name][1:], values)
+
+    def pad(self, motions: Any, values: Array) -> None:
+        """The same into any motions (.., bodies, width)."""
+        each = values.reshape(*motions.shape[:-1], -1)
+        motions[..., _columns(self.shape.dimension, each.shape[-1] == 7)] = each
+
+
+def _columns(dimension: int, positions: bool) -> list[int]:
+    """Of a motion, those that a body of the model has."""
+    return [0, 1, 2] if dimension == 2 else [0, 1, 2, 4, 5, 6, 7] if positions else [0, 1, 2, 4, 5, 6]
 
 
 def evaluate(memory: Memory, shape: Shape, group: Values) -> None:

@@ -13,6 +13,7 @@ from nonsmooth.compile.objects import entry
 from nonsmooth.evaluation import Array
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.flexible_bodies import FlexibleBody
+from nonsmooth.model.seen import Seen
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory
@@ -93,9 +94,9 @@ class Taken:
     `whole` is False where the next step is one that was not certified.
     """
 
-    times: list[float]
+    times: Array
     rows: Array
-    scalars: list[tuple[float | None, ...]]
+    scalars: Array
     end: State
     whole: bool
 
@@ -126,6 +127,7 @@ class CompiledSteps:
         self._at: State | None = None
         self._chunk = 64
         self._begin, self._run = self._entry("begin"), self._entry("run", 1)  # compiled before the clock runs
+        self._observe = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1)
 
     def _set(self, theta: float, t_end: float) -> None:
         system, m, start = self.system, self.mechanism, self.system.start
@@ -155,8 +157,28 @@ class CompiledSteps:
         elif seconds > CHUNK:
             self._chunk = max(1, int(done * CHUNK / seconds))
         self._at = end = self._state(state) if done else state
-        times, rows, scalars = self._tables(done) if done else ([], np.zeros((0, 0)), [])
-        return Taken(times, rows, scalars, end, status != UNCERTAIN)
+        return Taken(*self._tables(done), end, status != UNCERTAIN)
+
+    def observe(self, t: Array, q: Array, v_left: Array, v: Array) -> Seen:
+        """What rows show, (n,) times, (n, nq) and (n, nv) motions."""
+        parts = [slice(k, k + self.rows) for k in range(0, t.size, self.rows)]
+        tables = [self._observed(t[part], q[part], v_left[part], v[part]) for part in parts]
+        contacts, views = (np.concatenate(table) for table in zip(*tables, strict=True))
+        gap, rate_left, rate = (np.ascontiguousarray(contacts[name]) for name in ("gap", "rate_left", "rate"))
+        right = {"kinetic": "kinetic", "potential": "potential", "power_loads": "power", "power_damping": "damping"}
+        left = right | {name: f"{right[name]}_left" for name in right if name != "potential"}
+        energies = ({name: views[which].copy() for name, which in side.items()} for side in (left, right))
+        return Seen(gap, rate_left, rate, views["closure"].copy(), *energies)
+
+    def _observed(self, t: Array, q: Array, v_left: Array, v: Array) -> tuple[Any, Any]:
+        of, layout, count = self.memory.of, self.layout, t.size
+        bodies = of["BodyRow"][: count * len(layout.bodies)].reshape(count, -1)
+        for name, values in (("q", q), ("v", v), ("v_left", v_left)):
+            layout.pad(bodies[name], values)
+        of["View"]["t"][:count] = t
+        self._observe(self.memory.address("System"), count)
+        contacts = of["ContactView"][: count * layout.contacts.size].reshape(count, -1)
+        return contacts[:, layout.contacts], of["View"][:count].copy()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -227,7 +249,7 @@ class CompiledSteps:
 
     # ------------------------------------------------------------------------------------------------------------ rows
 
-    def _tables(self, count: int) -> tuple[list[float], Array, list[tuple[float | None, ...]]]:
+    def _tables(self, count: int) -> tuple[Array, Array, Array]:
         """Rows as a `Recorder` keeps them."""
         of, layout, tangents = self.memory.of, self.layout, self.mechanism.tangents
 
@@ -247,9 +269,9 @@ class CompiledSteps:
             _joined(reactions, "force", "torque", tangents), _joined(reactions, "impulse", "twist", tangents),
         ]  # fmt: skip
         names = ("dt", "residual", "complementarity", "work_drivers", "work_drivers_impact", "loss_friction")
-        scalars = np.column_stack([steps[name] for name in names]).tolist()
-        rest = (None, None, 0.0, 0.0)
-        return steps["t"].tolist(), np.concatenate(rows, axis=1), [(*row, *rest) for row in scalars]
+        unknown, stored = np.full(count, np.nan), np.zeros(count)  # works of loads, of damping; in contacts
+        scalars = np.column_stack([*(steps[name] for name in names), unknown, unknown, stored, stored])
+        return steps["t"].copy(), np.concatenate(rows, axis=1), scalars
 
 
 def _joined(reactions: Any, force: str, torque: str, tangents: int) -> Array:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nonsmooth.evaluation import Array
-
-if TYPE_CHECKING:
-    from nonsmooth.model.system import System
 
 __all__ = ["Certificate", "EnergyLedger", "energy_ledger", "energy_series", "worst_violation"]
 
@@ -76,21 +72,21 @@ def worst_violation(values: Array) -> float:
 
 
 def energy_series(
-    system: System, parameters: Array, t: Array, q: Array, v_left: Array, v: Array, steps: Mapping[str, Array]
+    t: Array, left: Mapping[str, Array], right: Mapping[str, Array], steps: Mapping[str, Array]
 ) -> dict[str, Array]:
     """Energies and, cumulative from the left limit of row 0, works and losses at the rows; each (n,) [J].
 
     Parameters
     ----------
-    t, q, v_left, v
-        Rows (n,), (n, nq), (n, nv), (n, nv).
+    t
+        Times of rows (n,).
+    left, right
+        Energies and powers before and after the impacts of rows, as `System.energies` has them.
     steps
         Of the step that ends in each row, each (n,) [J]: ``work_drivers``, of which ``work_drivers_impact`` was done at
         the impact; ``loss_friction``; ``work_loads`` and ``loss_damping``, not a number where the stepper leaves them
         to the trapezoid; ``loss_contact``; and ``stored`` in contacts at the row.
     """
-    right = system.energies(t, q, v, parameters)
-    left = system.energies(t, q, v_left, parameters)
     dt = np.diff(t)
 
     def work(power: str, known: Array) -> Array:

@@ -188,8 +188,9 @@ def places(rows: Array, struck: Array, t: Any, side: str) -> Places:
         times = np.full(1, np.nan)
     outside = ~((times >= rows[0]) & (times <= rows[-1]))
     if times.ndim != 1 or outside.any():
-        given = f"{float(times[outside][0]):.17g}" if times.ndim == 1 and np.isfinite(times).all() else repr(t)
-        raise InputError(f"t must be times from {rows[0]:.17g} to {rows[-1]:.17g} s, the span of the run, got {given}.")
+        given = repr(float(times[outside][0])) if times.ndim == 1 and np.isfinite(times).all() else repr(t)
+        first, last = float(rows[0]), float(rows[-1])
+        raise InputError(f"t must be times from {first!r} to {last!r} s, the span of the run, got {given}.")
     step = np.searchsorted(rows, times, "left" if sided(side) == "left" else "right") - 1
     nearest = np.minimum(np.searchsorted(rows, times), len(rows) - 1)
     row = np.where(rows[nearest] == times, nearest, -1)

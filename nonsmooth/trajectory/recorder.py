@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.model.seen import Observe, observed_by
 from nonsmooth.model.state import State
 from nonsmooth.trajectory.certificate import Certificate, energy_ledger, energy_series, worst_violation
 from nonsmooth.trajectory.columns import Columns
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from nonsmooth.steppers.base import Step
 
 __all__ = ["Recorder"]
+
+#: rows of steps: their times (k,), arrays side by side (k, width), scalars (k, scalars)
+_Part = tuple[Array, Array, Array]
 
 
 class Recorder:
@@ -48,22 +52,21 @@ class Recorder:
     ) -> None:
         self.system, self.manifest, self.record = system, manifest, record
         self.parameters = system.parameter_values if parameters is None else np.asarray(parameters, float)
-        self._times: list[float] = []
-        self._rows: list[Array] = []  # arrays of a step side by side, which have these widths
-        self._widths: list[int] = []
-        self._scalars: list[tuple[float | None, ...]] = []
+        self._parts: list[_Part] = []
+        self._count = 0
+        self._widths: list[int] = []  # of arrays of a step, which lie side by side in a row
         self._start: State | None = None
         self._end: State | None = None
 
     def __len__(self) -> int:
         """Rows so far, before any are dropped."""
-        return len(self._rows)
+        return self._count
 
     def start(self, state: State, impact: Step | None = None) -> None:
         """Row 0: the state, which is the right limit of `impact` where the start is one."""
         if self._end is not None:
             raise InputError("The trajectory has been started already.")
-        self._times, self._rows, self._scalars, self._start = [], [], [], state
+        self._parts, self._count, self._start = [], 0, state
         if impact is not None:
             self._add(state, _arrays(impact), _scalars(impact))
             return
@@ -76,31 +79,31 @@ class Recorder:
         """One accepted step."""
         self._add(step.state, _arrays(step), _scalars(step))
 
-    def extend(
-        self, times: list[float], rows: Array, scalars: list[tuple[float | None, ...]], end: State
-    ) -> None:  # fmt: skip
-        """Many accepted steps: their ends, `ARRAYS` behind q and v side by side, `SCALARS`, the state after them."""
-        self._times += times
-        self._rows += list(rows)
-        self._scalars += scalars
+    def extend(self, times: Array, rows: Array, scalars: Array, end: State) -> None:
+        """Many accepted steps: their ends, q, v and `ARRAYS` side by side, `SCALARS`, the state after them."""
+        self._parts.append((times, rows, scalars))
         self._end = end
+        self._count += times.size
 
     def whole(self) -> State | None:
         """The last state, once rows that Ctrl-C has left half made are dropped; None where there is none."""
         if self._end is None:
             return None
-        n = min(len(self._times), len(self._rows), len(self._scalars))
-        while n > 1 and self._times[n - 1] != self._end.t:
-            n -= 1
-        for rows in (self._times, self._rows, self._scalars):
-            del rows[n:]
+        while len(self._parts) > 1 and self._parts[-1][0][-1] != self._end.t:
+            self._parts.pop()
+        self._count = sum(times.size for times, _, _ in self._parts)
         return self._end
+
+    def _tables(self) -> _Part:
+        """All rows."""
+        times, rows, scalars = (np.concatenate(part) for part in zip(*self._parts, strict=True))
+        return times, rows, scalars
 
     def held(self, n: int) -> dict[str, Any]:
         """The first n rows, for a checkpoint."""
+        times, rows, scalars = (table[:n] for table in self._tables())
         return {
-            "times": np.array(self._times[:n]), "rows": np.array(self._rows[:n]), "widths": list(self._widths),
-            "scalars": np.array(self._scalars[:n], dtype=float), "start": self._start,
+            "times": times, "rows": rows, "widths": list(self._widths), "scalars": scalars, "start": self._start,
         }  # fmt: skip
 
     def hold(self, held: Mapping[str, Any], end: State) -> None:
@@ -114,28 +117,30 @@ class Recorder:
         if n < 1 or rows.shape != (n, sum(widths)) or scalars.shape != (n, len(SCALARS)) or times[-1] != end.t:
             raise ValueError("its rows are not complete")
         self._widths, self._start, self._end = widths, held["start"], end
-        self._times, self._rows, self._scalars = times.tolist(), list(rows), [tuple(row) for row in scalars.tolist()]
+        self._parts, self._count = [(times, rows, scalars)], n
 
-    def finish(self, counts: Mapping[str, Any], wall_seconds: float, status: str) -> Trajectory:
-        """The trajectory of what has been recorded, with its certificate."""
+    def finish(
+        self, counts: Mapping[str, Any], wall_seconds: float, status: str, observe: Observe | None = None
+    ) -> Trajectory:
+        """The trajectory of what has been recorded, with its certificate; `observe` finds what the rows show."""
         if self._end is None:
             raise InputError("The trajectory has not been started.")
         self.whole()
         system, parameters = self.system, self.parameters
         n, columns = len(self), np.cumsum(self._widths[:-1])
-        arrays = (np.ascontiguousarray(part) for part in np.split(np.array(self._rows), columns, axis=1))
+        t, rows, numbers = self._tables()
+        arrays = (np.ascontiguousarray(part) for part in np.split(rows, columns, axis=1))
         (q, v, v_left, P_N, P_N_impact, P_T, P_T_impact, mode, gamma_minus, gamma_plus, reaction,
          reaction_impact) = arrays  # fmt: skip
-        t, mode = np.array(self._times), mode.astype(np.int8)
-        # works that the stepper does not know, None, are not numbers
-        scalars = dict(zip(SCALARS, np.array(self._scalars, dtype=float).T, strict=True))
+        mode = mode.astype(np.int8)
+        scalars = dict(zip(SCALARS, numbers.T, strict=True))
         dt = scalars["dt"]
-        gap = system.true_gaps(q, parameters)
-        rate_left, rate = (system.gap_rates(q, velocities, parameters) for velocities in (v_left, v))
-        energy = energy_series(system, parameters, t, q, v_left, v, {name: scalars[name] for name in SCALARS[3:]})
+        seen = (observe or observed_by(system, parameters))(t, q, v_left, v)
+        gap, rate_left, rate = seen.gap, seen.rate_left, seen.rate
+        energy = energy_series(t, seen.left, seen.right, {name: scalars[name] for name in SCALARS[3:]})
         certificate = Certificate(
             gap_violation=worst_violation(-gap),
-            joint_violation=worst_violation(np.abs(system.joint_closure(t, q, parameters))),
+            joint_violation=worst_violation(seen.closure),
             complementarity=worst_violation(scalars["complementarity"]),
             motion_residual=worst_violation(scalars["residual"]),
             energy=energy_ledger(energy),
@@ -202,12 +207,13 @@ class Recorder:
 
     def _add(self, state: State, arrays: tuple[NDArray[Any], ...], scalars: tuple[float | None, ...]) -> None:
         parts = (state.q, state.v, *arrays)
-        if not self._rows:
+        if not self._parts:
             self._widths = [part.size for part in parts]
-        self._times.append(state.t)
-        self._rows.append(np.concatenate(parts))
-        self._scalars.append(scalars)
+        # works that the stepper does not know, None, are not numbers
+        numbers = np.array([scalars], dtype=float)
+        self._parts.append((np.array([state.t]), np.concatenate(parts)[None], numbers))
         self._end = state  # only the last state's memories are needed
+        self._count += 1
 
 
 #: numbers of a step: its length, its certificate, and what `energy_series` takes
