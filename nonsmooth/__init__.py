@@ -253,7 +253,7 @@ _MODULE_OF = {name: f"{__name__}.{module}" for module, names in _NAMES_OF.items(
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value

@@ -239,7 +239,11 @@ WORDS = {
     "near solver": ([*RUN, "--solver", "activeset"], "Did you mean 'active-set'"),
     "near problem": (["run", "slider-rd", "--t-end", "1"], "slider-rod"),
     "mass": ([*RUN, "--set", "slider.mass=1e-320"], "too small to divide by"),
-    "parameter": ([*RUN, "--set", "slider.mass=heavy"], "an element's parameter is a number"),
+    "parameter": ([*RUN, "--set", "slider.mass=heavy"], "write an element's parameter as a number"),
+    "parameter with a unit": ([*RUN, "--set", "guide.clearance=10um"], "in SI units, as 1e-5"),
+    "parameter without its element": ([*RUN, "--set", "clearance=1e-4"], "as --set guide.clearance=0.0001"),
+    "no such result": (["run", "nothere.nc"], "nothere.nc is not a file"),
+    "a number in words": ([*RUN, "--rtol", "small"], "got 'small'"),
     "huge": ([*RUN, "--set", "slider.mass=1" + "0" * 400], "slider.mass"),
     "t_end": ([*RUN[:5], "nan", *RUN[6:]], "t_end"),
     "t_end text": ([*RUN[:5], "soon", *RUN[6:]], "--t-end"),
@@ -254,7 +258,8 @@ WORDS = {
 def test_words_that_cannot_be_used_are_one_sentence(case, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     words, named = WORDS[case]
-    output = [] if case in ("no such file", "another file", "a folder", "no such toml") else ["--output", "run.nc"]
+    of_files = ("no such file", "another file", "a folder", "no such toml", "no such result")
+    output = [] if case in of_files else ["--output", "run.nc"]
     assert main([*words, *output]) == 2
     said = capsys.readouterr()
     assert named in said.err and said.err.startswith("nonsmooth: ") and said.err.count("\n") == 1 and not said.out

@@ -258,6 +258,12 @@ def doctor() -> None:
     show(*examination())
 
 
+def _refused(cause: BaseException | None) -> str:
+    """The value that pydantic refused, which its message leaves out."""
+    errors = getattr(cause, "errors", None)
+    return f", got {errors()[0]['input']!r}" if callable(errors) else ""
+
+
 def _say(message: str) -> None:
     typer.echo(f"nonsmooth: {message}", err=True)
 
@@ -273,7 +279,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         known |= {"report", "plot", "export", "step-size", "sweep", "tolerance", "bifurcation"}
         known |= {"identify", "excite", "estimate", "fit"}
         command = " ".join(word for word in asked[:2] if word in known) or None
-        message = " ".join(error.format_message().split()).rstrip(".")
+        message = " ".join(error.format_message().split()).rstrip(".") + _refused(error.__cause__)
         _say(f"{message}. `{' '.join(filter(None, ('nonsmooth', command, '--help')))}` shows what is accepted.")
         return 2
     except (NotWritten, SimulationFailed, SolverFailed) as error:

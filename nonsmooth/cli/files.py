@@ -30,7 +30,7 @@ def is_file(problem: str) -> bool:
     >>> is_file("my_mechanism.toml"), is_file("slider-rod")
     (True, False)
     """
-    return problem.endswith((".py", ".toml")) or os.sep in problem
+    return Path(problem).suffix != "" or os.sep in problem
 
 
 def check_file(path: Path) -> None:
@@ -38,6 +38,9 @@ def check_file(path: Path) -> None:
     wanted = "give a Python file that defines `model` or a function `build()`"
     if not path.is_file():
         raise InputError(f"{path} is not a file: {wanted}, or a TOML file.")
+    if path.suffix == ".nc":
+        raise InputError(f"{path} is a result, not a mechanism: `nonsmooth plot` and `nonsmooth report` show it, and "
+                         f"`nonsmooth run --resume {path}` goes on with a checkpoint.")  # fmt: skip
     if path.suffix != ".py":
         raise InputError(f"{path} is neither a Python file (.py) nor a TOML file (.toml): {wanted}.")
 

@@ -216,6 +216,7 @@ class Request:
 
         problem = get_problem(self.problem)
         arguments = _with_contact(problem, arguments, self.contact, self.law, self.friction_law)
+        _check_no_parameter(problem, arguments)
         system = problem(**arguments).build()
         return Mechanism(problem.name, system, parameters, problem, arguments)
 
@@ -268,7 +269,7 @@ def settings_from(words: Sequence[str]) -> Settings:
         elif owner in ("solver", "stepper"):
             getattr(settings, owner)[entry] = value
         elif isinstance(value, (bool, str)):
-            raise InputError(f"--set {name}={text}: an element's parameter is a number in SI units, got {text!r}.")
+            raise InputError(f"--set {name}={text}: write an element's parameter as a number in SI units, as 1e-5.")
         else:
             settings.parameters[name] = float(value)
     return settings
@@ -286,7 +287,7 @@ def kebab(name: str) -> str:
 def check_writable(option: str, path: Path, suffixes: tuple[str, ...]) -> None:
     """Raise `InputError` unless a file of this name can be written; leaves nothing behind."""
     if path.suffix.lower() not in suffixes:
-        raise InputError(f"{option} {path}: the name must end in {' or '.join(suffixes)}.")
+        raise InputError(f"{option} {path}: the name must end in {_either(suffixes)}.")
     if path.is_dir():
         raise InputError(f"{option} {path} is a folder: give the name of a file.")
     try:
@@ -297,6 +298,23 @@ def check_writable(option: str, path: Path, suffixes: tuple[str, ...]) -> None:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(f"{option} {path} cannot be written ({reason}): give a file in a writable folder.") from error
+
+
+def _check_no_parameter(problem: Problem, arguments: dict[str, Any]) -> None:
+    """Raise `InputError` for an element's parameter that is named without its element."""
+    for name, value in arguments.items():
+        meant = [parameter for parameter in problem.provenance if parameter.endswith(f".{name}")]
+        if meant and name not in problem.__signature__.parameters:
+            raise InputError(
+                f"{problem.name} has no argument {name!r}: set an element's parameter by both names, as "
+                f"--set {meant[0]}={value}."
+            )
+
+
+def _either(words: Sequence[str]) -> str:
+    """``.png, .pdf or .svg``"""
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _configured(make: Callable[..., Any], name: str, fields: dict[str, Any]) -> Any:

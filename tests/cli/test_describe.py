@@ -71,7 +71,7 @@ def test_a_file_with_every_parameter(folder, capsys):
         (["chain", "--set", "solver.eps=1"], "a description has no solver"),
         (["chain", "--set", "link9.mass=1"], 'Unknown parameter "link9.mass"'),
         (["chain", "--set", "links=4"], "chain has no argument 'links'"),
-        (["chain", "--figure", "sketch.gif"], "the name must end in .png or .pdf or .svg"),
+        (["chain", "--figure", "sketch.gif"], "the name must end in .png, .pdf or .svg"),
         (["nowhere.py"], "nowhere.py is not a file"),
     ],
 )

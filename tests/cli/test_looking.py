@@ -79,8 +79,9 @@ def test_export_writes_names_units_and_every_digit(folder: Path) -> None:
     ("words", "message"),
     [
         (["plot", "none.nc"], "none.nc"),
+        (["run", "run.nc", "--t-end", "1"], "run.nc is a result, not a mechanism"),
         (["plot", "run.nc", "--panel", "slidr.x"], "Did you mean slider.x"),
-        (["plot", "run.nc", "--output", "figure.txt"], "must end in .png or .pdf or .svg"),
+        (["plot", "run.nc", "--output", "figure.txt"], "must end in .png, .pdf or .svg"),
         (["plot", "run.nc", "--width", "huge"], "single (90 mm)"),
         (["plot", "run.nc", "--from", "1parsec"], "not a number of seconds, nor a number with a unit of time"),
         (["plot", "run.nc", "--to", "1s"], "within the run"),

@@ -114,7 +114,7 @@ def test_rows_come_back_as_they_are():
 def test_times_outside_and_unknown_words_are_refused():
     run = steps_of(pendulum(), 0.2, 0.05)
     for wrong in (-1e-9, 0.2000001, np.nan, [0.1, 0.3], "now", [[0.1]]):
-        with pytest.raises(InputError, match="t must be times from 0 to 0.2"):
+        with pytest.raises(InputError, match="t must be times from 0.0 to 0.2"):
             run.at(wrong)
     with pytest.raises(InputError, match='side must be "right" or "left"'):
         run.at(0.1, side="before")
