@@ -64,13 +64,16 @@ class FlexibleBody(Body):
         modes = self.modes
         if not isinstance(modes, Modes):
             raise self.error(f"modes must be Modes, as modes(beam(...)) returns them, got {modes!r}.")
-        count = len(modes.frequencies)
+        if self.dimensions == (2,):
+            modes = modes.in_plane()
+        count = modes.count
         if not 1 <= count <= MOST:
             raise self.error(f"it takes 1 to {MOST} modes, got {count}; a body without modes is a rigid one.")
         J = np.asarray(modes.inertia, dtype=float)
         entries = (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])
         inertia = float(J[2, 2]) if self.dimensions == (2,) else tuple(float(x) for x in entries)
         for name, value in (
+            ("modes", modes),
             ("mass", float(modes.mass)),
             ("inertia", inertia),
             ("frequency", tuple(float(x) for x in modes.frequencies)),
@@ -85,7 +88,7 @@ class FlexibleBody(Body):
     @property
     def count(self) -> int:
         """Number of modes."""
-        return len(self.modes.frequencies)
+        return self.modes.count
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -99,13 +102,9 @@ class FlexibleBody(Body):
         ModelError
             If there is no such node.
         """
-        self._number_of(name)
+        if name not in self.nodes:
+            raise self.error(f'it has no node "{name}"; its nodes are {", ".join(self.nodes)}.')
         return Node(f"{self.name}.{name}", self)
-
-    def _number_of(self, node: str) -> int:
-        if node not in self.nodes:
-            raise self.error(f'it has no node "{node}"; its nodes are {", ".join(self.nodes)}.')
-        return self.nodes.index(node)
 
     def _amplitudes(self, values: Array | None, what: str) -> Array:
         found = np.zeros(self.count) if values is None else np.asarray(values, dtype=float)
@@ -187,7 +186,7 @@ class PlanarFlexibleBody(FlexibleBody):
         return q[2]
 
     def node_placement(self, node: str, q: ca.SX, v: ca.SX) -> tuple[Placement, ca.SX]:
-        i, frame = self._number_of(node), self.placement(q, v)
+        i, frame = self.modes.node(node), self.placement(q, v)
         Phi, Psi = self.modes.translations[i, :2], self.modes.rotations[i, 2:3]
         local, rate = self.modes.places[i, :2] + ca.mtimes(Phi, q[3:]), ca.mtimes(Phi, v[3:])
         angle = q[2] + ca.mtimes(Psi, q[3:])
@@ -267,7 +266,7 @@ class SpatialFlexibleBody(FlexibleBody):
         return self._rigid.placement(q[:7], v[:6])
 
     def node_placement(self, node: str, q: ca.SX, v: ca.SX) -> tuple[Placement, ca.SX]:
-        i, frame = self._number_of(node), self.placement(q, v)
+        i, frame = self.modes.node(node), self.placement(q, v)
         assert isinstance(frame, SpatialPlacement)
         Phi, Psi = self.modes.translations[i], self.modes.rotations[i]
         local, rate = self.modes.places[i] + ca.mtimes(Phi, q[7:]), ca.mtimes(Phi, v[6:])

@@ -65,7 +65,8 @@ class System:
     ``surface(q, p)`` these, and D_N (nv, nc), D_T (nv, nt) with their rates D_N' v and the slips D_T' v at surfaces
     that may overlap; ``contact_law(p)`` normal restitution, friction, tangential restitution (0 for compliant contacts)
     and typical gap [m] of each contact; `compliance` the forces of compliant contacts, None unless all are; ``energy(t,
-    q, v, p)`` kinetic and potential energy [J], power of loads and of damping [W]; ``reaction(t, q, p, lam_g)`` forces
+    q, v, p)`` kinetic and potential energy [J], power of loads and of damping [W]; ``linear_forces(p)`` stiffness and
+    damping (nv,) of deformation, zero for rigid motion; ``reaction(t, q, p, lam_g)`` forces
     and torques of joints on their second bodies, in the ground frame, by joint (3,) in the plane and (6,) in space.
     """
 
@@ -184,6 +185,10 @@ class System:
     @property
     def reaction(self) -> ca.Function:
         return self.equations.reaction
+
+    @property
+    def linear_forces(self) -> ca.Function:
+        return self.equations.linear_forces
 
     @property
     def compliance(self) -> Compliance | None:
@@ -423,6 +428,10 @@ class Numeric:
     @cached_property
     def drift(self) -> Evaluator:
         return Evaluator(self.system.drift)
+
+    @cached_property
+    def linear_forces(self) -> Evaluator:
+        return Evaluator(self.system.linear_forces)
 
     @cached_property
     def distance(self) -> Evaluator:

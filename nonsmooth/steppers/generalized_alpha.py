@@ -267,7 +267,8 @@ class GeneralizedAlphaFormulation:
         directions, S, P = _directions(origin.at), np.zeros(ng + nc), np.zeros(ng + nc + self.system.nt)
         bound, moved = np.zeros(nc, dtype=bool), np.inf
         # what round-off of the places is as a motion: joints cannot be closed better
-        still = np.finfo(float).eps * float(np.max(np.abs(state.q)) * np.sqrt(np.max(np.diag(m.metric.M)))) / dt
+        reach = max(np.max(np.abs(state.q)), m.farthest)
+        still = np.finfo(float).eps * float(reach * np.sqrt(np.max(np.diag(m.metric.M)))) / dt
         rest = self.rough and starts_at_rest(m, state.v, dt * m.free_acceleration(state))
         for k in range(PASSES):
             a = w.pseudo * origin.a + w.old * origin.b + w.new * b

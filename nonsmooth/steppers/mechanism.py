@@ -13,6 +13,7 @@ from nonsmooth.exceptions import InputError, ModelError
 from nonsmooth.laws.rigid import INCREMENTAL, LAWS, Rigid
 from nonsmooth.model.closing import closed_start
 from nonsmooth.model.contacts import Contact
+from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.steppers.base import SLIPPING, STICKING
@@ -111,10 +112,28 @@ class Mechanism:
         self.redundant = bool(system.redundant)
         self.rank = system.ng - len(_lasting_redundant(system, p)) if self.redundant else system.ng
         self.metric = MassMetric(self.numeric.M(system.start.q, p)[0])
+        self.stiffness, self.damping = self.numeric.linear_forces(p)
+        self.deformable = bool(np.any(self.stiffness) or np.any(self.damping))
+        self._implicit: dict[float, MassMetric] = {}
+        nodes = [e.modes.places for e in system.elements if isinstance(e, FlexibleBody)]
+        #: farthest node from its body's centre [m]
+        self.farthest = max((float(np.max(np.abs(places), initial=0.0)) for places in nodes), default=0.0)
         self.angular = np.array([unit == "rad/s" for unit in system.names.v_units])
         self.names = system.constraint_names + system.contact_names
         self._free: tuple[State, Array] | None = None
         self._met: list[tuple[float, Array, Configuration]] = []
+
+    def implicit(self, h: float) -> MassMetric:
+        """The metric of M + h D + h^2 K, with the stiffness K and damping D of deformation, in which implicit steps act.
+
+        ``M (v⁺ - v) = dt f(q + h u, u)`` with u = v + h/dt (v⁺ - v) has this matrix, h = theta dt, where the force of
+        deformation ``-K eta - D eta'`` in f is linear. M itself where all bodies are rigid.
+        """
+        if not self.deformable:
+            return self.metric
+        if h not in self._implicit:
+            self._implicit = {h: MassMetric(self.metric.M + np.diag(h * self.damping + h**2 * self.stiffness))}
+        return self._implicit[h]
 
     def blocks(self, W_N: Array, W_T: Array, index: NDArray[np.intp]) -> Array:
         """Directions of these contacts, each normal followed by its tangents."""

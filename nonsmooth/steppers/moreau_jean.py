@@ -86,8 +86,9 @@ class MoreauJean:
 
     Notes
     -----
-    Forces that depend on the velocity are iterated; stiff springs need dt below the period over 2 pi. Constant steps
-    only.
+    Forces that depend on the velocity are iterated; stiff springs need dt below the period over 2 pi. The stiffness and
+    damping of flexible bodies are taken implicitly, by M + theta dt D + (theta dt)² K in place of M, so that modes much
+    faster than the step are stable. Constant steps only.
 
     The impulse of a step is that of impacts and of forces together, of which only Newton's law makes one program; with
     another, a body at rest would leave its support with e times what its weight gives it in a step. With the other laws
@@ -327,7 +328,7 @@ class MoreauJeanFormulation:
         shift = self._restitution(state.v, W, active)
         u, change = state.v, np.inf
         # joints know positions to round-off, hence velocities to round-off over dt
-        reach = np.max(np.abs(state.q)) if self.system.ng else 0.0
+        reach = max(np.max(np.abs(state.q)), m.farthest) if self.system.ng else 0.0
         noise = np.finfo(float).eps * reach * np.sqrt(np.max(m.metric.M)) / dt
         solution: Solution | None = None
         solve = self._trial_midpoint if self.midpoint else self._trial
@@ -347,7 +348,7 @@ class MoreauJeanFormulation:
                     solution = yield program, solution
                 change_P, P = solution.y - P, solution.y
                 trial, _ = solve(state, dt, u, W, P)
-                settled = m.metric.length(m.metric.change(W @ change_P))
+                settled = m.metric.length(m.implicit(self.stepper.theta * dt).change(W @ change_P))
             else:
                 settled = 0.0
             size = m.metric.length(trial.v) + m.metric.length(state.v)
@@ -373,10 +374,10 @@ class MoreauJeanFormulation:
     def _trial(self, state: State, dt: float, u: Array, W: Array, P: Array) -> tuple[Trial, Array]:
         """Velocities and joint impulses for given contact impulses, joints linearised at u; and the Delassus matrix."""
         m, theta = self.mechanism, self.stepper.theta
-        change = m.metric.change
+        change = m.implicit(theta * dt).change
         q = m.moved(state.q, u, dt)
         force = m.force(state.t + theta * dt, m.moved(state.q, u, theta * dt), u)
-        kick, push = change(dt * force), change(W @ P)
+        kick, push = change(dt * (force + self._linear(u - state.v, theta * dt))), change(W @ P)
         start, end = m.at(state.t, state.q), m.at(state.t + dt, q)
         moved_W = change(W)
         if self.system.ng == 0:
@@ -385,26 +386,39 @@ class MoreauJeanFormulation:
             return Trial(u_new, v, m.moved(state.q, u_new, dt), force, (), np.zeros(0), P), W.T @ moved_W
         g = m.numeric.g(state.t + dt, q, m.p)[0]
         R = end.W_g
-        moved_a, moved_b = change(start.W_g), change(R)
+        moved_a, moved_b = change(start.W_g), m.metric.change(R)
         wanted = R.T @ u - g / dt - R.T @ (state.v + theta * (kick + push))
         P_a = m.solved(R.T @ moved_a, wanted)
         u_new = state.v + theta * (kick + push) + moved_a @ P_a
+        if m.deformable:  # the second part of the step is explicit, with the force of the velocity found
+            kick = m.metric.change(dt * (force - self._linear(u_new - u, theta * dt)))
+            push = m.metric.change(W @ P)
         free = u_new + (1 - theta) * (kick + push)
         compliance = R.T @ moved_b
         P_b = m.solved(compliance, -end.g_t - R.T @ free)
         v = free + moved_b @ P_b
         joints = Pushed(state.t, state.q, start, P_a), Pushed(state.t + dt, q, end, P_b)
         trial = Trial(u_new, v, m.moved(state.q, u_new, dt), force, joints, np.zeros(self.system.ng), P)
-        return trial, self._held_by_joints(R, compliance, W, moved_W)
+        held = R.T @ change(R) if m.deformable else compliance
+        return trial, self._held_by_joints(R, held, W, moved_W)
+
+    def _linear(self, u: Array, h: float) -> Array | float:
+        """(h K + D) u, by which forces of deformation would fall if u were added to the velocity of the step."""
+        m = self.mechanism
+        return (h * m.stiffness + m.damping) * u if m.deformable else 0.0
+
+    def _deformed(self, u: Array, dt: float) -> Array | float:
+        """K u dt/2, by which forces of deformation fall where bodies are moved on by u for dt/2."""
+        return self.mechanism.stiffness * u * (dt / 2) if self.mechanism.deformable else 0.0
 
     def _trial_midpoint(self, state: State, dt: float, u: Array, W: Array, P: Array) -> tuple[Trial, Array]:
         """The same with one set of joint impulses, along the directions in the middle of the step."""
         m, memory = self.mechanism, state.stepper_memory
-        change, t = m.metric.change, state.t + dt / 2
+        change, t = m.implicit(dt / 2).change, state.t + dt / 2
         q = m.moved(state.q, state.v, dt / 2)
         middle, g = m.at(t, q), m.numeric.g(t, q, m.p)[0]
-        force = m.force(t, q, u)
-        kick, push = change(dt * force), change(W @ P)
+        force = m.force(t, q, u) - self._deformed(u - state.v, dt)
+        kick, push = change(dt * (force + self._linear(u - state.v, dt / 2))), change(W @ P)
         R = middle.W_g
         moved, moved_W = change(R), change(W)
         last = memory["last_dt"][0]
@@ -481,11 +495,12 @@ class MoreauJeanFormulation:
         approaching = closed & ~lasting & m.approaching(contact.W_N, start.v, np.abs(start.v))
         struck = closed & bool(np.any(approaching)) & (not self.between)
         P_N_impact, P_T_impact = np.where(struck, P_N, 0.0), np.where(m.by_tangent(struck), P_T, 0.0)
-        jump = m.metric.change(at_levers.W_N @ P_N_impact + at_levers.W_T @ P_T_impact)
+        change = m.implicit(self.stepper.theta * dt).change
+        jump = change(at_levers.W_N @ P_N_impact + at_levers.W_T @ P_T_impact)
         answer: Array = np.zeros(self.system.ng)
         if self.system.ng and np.any(struck):  # the joints answer the impact
             R = trial.joints[-1].at.W_g
-            moved = m.metric.change(R)
+            moved = change(R)
             answer = -m.solved(R.T @ moved, R.T @ jump)
             jump = jump + moved @ answer
         v_left = end.v - jump
@@ -532,6 +547,8 @@ class MoreauJeanFormulation:
         theta = self.stepper.theta
         q_h = m.moved(start.q, start.v if self.midpoint else trial.u, theta * dt)
         force = dt * m.force(start.t + theta * dt, q_h, trial.u)
+        if self.midpoint:
+            force = force - dt * self._deformed(trial.u - start.v, dt)
         rows = M @ (end.v - start.v) - force - sum(w @ p for w, p in pushes)
         size = m.metric.length(end.v) + m.metric.length(start.v) + m.metric.length(m.metric.change(force))
         terms = np.abs(M) @ (np.abs(end.v) + np.abs(start.v)) + np.abs(force)

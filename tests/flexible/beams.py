@@ -38,6 +38,7 @@ def free_rod(
     order = np.argsort(frequencies)
     return Modes(
         mass=mass,
+        centre=np.zeros(3),
         inertia=np.diag([1e-3 * transverse, transverse, transverse]),
         frequencies=np.array(frequencies)[order],
         damping=2 * ratio * np.array(frequencies)[order],
@@ -45,4 +46,5 @@ def free_rod(
         places=np.column_stack([x, np.zeros((stations, 2))]),
         translations=np.stack(translations, axis=2)[:, :, order],
         rotations=np.stack(rotations, axis=2)[:, :, order],
+        stresses=np.zeros((0, 0, len(order))),
     )
