@@ -157,7 +157,8 @@ class CompiledSteps:
         elif seconds > CHUNK:
             self._chunk = max(1, int(done * CHUNK / seconds))
         self._at = end = self._state(state) if done else state
-        return Taken(*self._tables(done), end, status != UNCERTAIN)
+        rows = self._tables(done) if done else (np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)))
+        return Taken(*rows, end, status != UNCERTAIN)
 
     def observe(self, t: Array, q: Array, v_left: Array, v: Array) -> Seen:
         """What rows show, (n,) times, (n, nq) and (n, nv) motions."""
