@@ -1,4 +1,4 @@
-"""How far a run is, how long it still takes, and why it does not get on."""
+"""How far a run is, how long it still takes, and why it makes no progress."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def step_size(
         list[str] | None,
         typer.Option(
             "--stepper",
-            help="Scheme, repeatable; with ':landing' behind it on landing steps.",
+            help="Scheme, repeatable; NAME:landing takes steps that end exactly at impacts.",
             show_default="gauss-qp, moreau-jean, generalized-alpha, gauss-qp:landing, event-driven",
         ),
     ] = None,
@@ -68,10 +68,11 @@ def step_size(
     ] = None,
     dt_max: Annotated[
         float | None,
-        typer.Option("--dt-max", parser=duration, metavar="TIME", help="Coarsest longest step of landing."),
+        typer.Option("--dt-max", parser=duration, metavar="TIME", help="Coarsest largest step of NAME:landing."),
     ] = None,
     dt_min: Annotated[
-        float, typer.Option("--dt-min", parser=duration, metavar="TIME", help="Shortest flight of landing.")
+        float,
+        typer.Option("--dt-min", parser=duration, metavar="TIME", help="Shortest flight that NAME:landing resolves."),
     ] = 1e-6,
     levels: Annotated[int, typer.Option("--levels", help="Levels, each with steps half as long.")] = 5,
     jitter: Annotated[int, typer.Option("--jitter", help="Constant steps per level, the worst of which counts.")] = 8,

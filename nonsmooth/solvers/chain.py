@@ -123,7 +123,7 @@ class Chain:
             row, residual = program.worst(solution)
             attempts.append(Attempt(solver, solution.status, residual, row))
         raise SolverFailed(
-            f"No solver answered this {type(program).__name__} to a residual of {CERTIFIED:g}: "
+            f"No solver solved this {type(program).__name__} to a residual of {CERTIFIED:g}: "
             + ("; ".join(str(attempt) for attempt in attempts) or f"{self.first} does not fit it")
             + ".",
             program=program,

@@ -150,8 +150,8 @@ class EventDrivenFormulation:
         probes: tuple[Program, ...] = (QP(one, one[0], one, one[0]), FrictionContact(np.eye(d), np.ones(d), one[0], d))
         if not any(solver.fits(probe) for probe in probes):
             raise InputError(
-                f"EventDriven poses QPs and planar friction, neither of which {solver} solves; give it ActiveSet() or "
-                "SemismoothNewton()."
+                f"EventDriven formulates QPs and planar friction, neither of which {solver} solves; give it "
+                "ActiveSet() or SemismoothNewton()."
             )
         self.motion = Motion(m, TABLEAUS[stepper.order], control.rtol, control.atol)
         self.transitions = Transitions(self.motion, control.dt_min, self.window)

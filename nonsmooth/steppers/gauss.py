@@ -110,7 +110,7 @@ class GaussFormulation(ABC):
                 "their slip; use dt=Landing(dt_min, dt_max), or impact='newton'."
             )
         if not self.solver.fits(self.typical_program()):
-            raise InputError(f"{name} poses programs that {self.solver} does not solve; {self.accepted_solvers}.")
+            raise InputError(f"{name} formulates programs that {self.solver} does not solve; {self.accepted_solvers}.")
 
     def parameters(self, state: State, binding: NDArray[Any]) -> Array:
         """The parameter vector of a step's equations."""

@@ -135,7 +135,9 @@ class GaussMPCCFormulation(GaussFormulation):
         solution = yield program, start
         done = self._advance(state, program, solution)
         if self._on_the_far_side(state, done):
-            raise SolverFailed(f"a contact is pressed through its play to the opposite side in dt = {done.dt:.6g} s.")
+            raise SolverFailed(
+                f"a contact force moves a body through its clearance to the opposite wall within dt = {done.dt:.6g} s."
+            )
         return done
 
     def land(self, state: State, longest: float, closed: NDArray[np.bool_]) -> Generator[Ask, Solution, Advance]:

@@ -192,7 +192,7 @@ class GeneralizedAlphaFormulation:
         # without a solver of one's own, friction in space goes to the chain of its kind
         if stepper.solver is not None and not solver.fits(probe):
             raise InputError(
-                f"GeneralizedAlpha poses {type(probe).__name__} programs here, which {solver} does not solve; "
+                f"GeneralizedAlpha formulates {type(probe).__name__} programs here, which {solver} does not solve; "
                 f"give it {'SemismoothNewton' if self.rough else 'ActiveSet'}()."
             )
 

@@ -57,7 +57,7 @@ class Progress:
                 advice = "A larger dt_min ends bounces, a larger simultaneity joins impacts. " + advice
             lost = self.m.lost_rank(point.t, point.q)
             smooth += f" within dt_min = {self.control.dt_min:g} s"
-            raise SolverFailed(f"the run does not get on: {smooth}.{lost or ' ' + advice}")
+            raise SolverFailed(f"no progress: {smooth}.{lost or ' ' + advice}")
         return np.array([since, count + (1.0 if event else SMOOTH)])
 
     def of_length(self, trial: Trial, phase: Phase) -> None:
@@ -77,7 +77,7 @@ class Progress:
         lost = self.m.lost_rank(trial.start.t, trial.start.q)
         if lost:
             raise SolverFailed(
-                f"the run does not get on: {CRAWLED} steps in a row were shorter than {CRAWL:g} dt_min, the last "
+                f"no progress: {CRAWLED} steps in a row were shorter than {CRAWL:g} dt_min, the last "
                 f"{trial.dt:.3g} s.{lost}"
             )
 

@@ -304,7 +304,7 @@ def test_a_tolerance_that_no_step_meets_is_named():
 def test_a_run_that_does_not_get_on_is_stopped(monkeypatch):
     monkeypatch.setattr("nonsmooth.steppers.progress.STALLED", 1)
     system = slider_rod(case=2, contact=Rigid(restitution=0.8, friction=0.0)).build()
-    with pytest.raises(SimulationFailed, match="does not get on: 1 events, or 50 steps, within dt_min = 0.0001 s"):
+    with pytest.raises(SimulationFailed, match="no progress: 1 events, or 50 steps, within dt_min = 0.0001 s"):
         simulate(system, EventDriven(simultaneity=0.0), t_end=0.1, dt=ErrorControl(1e-8, 1e-12, 1e-4, 1e-3))
 
 
