@@ -2,6 +2,23 @@
 
 from __future__ import annotations
 
+from nonsmooth.flexible.beam import beam
+from nonsmooth.flexible.finite_elements import FiniteElements, assemble, from_matrices
 from nonsmooth.flexible.modes import Geometric, Modes
+from nonsmooth.flexible.reduction import Rayleigh, modes
+from nonsmooth.flexible.sections import Material, Rectangle, Section, Tube
 
-__all__ = ["Geometric", "Modes"]
+__all__ = [
+    "FiniteElements",
+    "Geometric",
+    "Material",
+    "Modes",
+    "Rayleigh",
+    "Rectangle",
+    "Section",
+    "Tube",
+    "assemble",
+    "beam",
+    "from_matrices",
+    "modes",
+]

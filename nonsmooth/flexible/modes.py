@@ -35,11 +35,11 @@ class Geometric:
 
 @dataclass(frozen=True, eq=False)
 class Modes:
-    """Small deformations of a free body: ``u(X) = Phi(X) eta`` in axes through its mass centre that follow its mean motion.
+    """Small deformations ``u(X) = Phi(X) eta`` of a free body in axes that follow its mean motion.
 
-    Modes have unit modal mass and are orthogonal to the rigid motions in the mass matrix (Buckens' mean axes), so that
-    the kinetic energy of a body at small deformation has the constant matrix ``M = diag(mass, inertia, 1)`` in the
-    velocity of the mass centre, the angular velocity in body axes, and eta'. The free equations are::
+    Modes have unit modal mass and are orthogonal to the rigid motions in the mass matrix (Buckens' mean axes, through
+    the mass centre), so that the kinetic energy at small deformation has the constant ``M = diag(mass, inertia, 1)`` in
+    the velocity of the mass centre, the angular velocity in body axes, and eta'. The free equations are::
 
         eta_k'' + damping_k eta_k' + frequencies_k^2 eta_k = translations[n, :, k] . f + rotations[n, :, k] . t
 
@@ -105,6 +105,10 @@ class Modes:
                     f"{value.shape}."
                 )
             object.__setattr__(self, name, value)
+        if self.stresses.shape[2] != m:
+            if self.stresses.size:
+                raise InputError(f"stresses of modes must have the last length {m}, got {self.stresses.shape}.")
+            object.__setattr__(self, "stresses", np.zeros((0, 0, m)))
         if not self.mass > 0.0 or np.any(np.linalg.eigvalsh(self.inertia) < 0.0):
             raise InputError(
                 f"Modes need a mass > 0 and an inertia that is not negative, got {self.mass} kg and "

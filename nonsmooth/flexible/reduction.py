@@ -1,0 +1,283 @@
+"""Few modes for many degrees of freedom: Craig-Bampton, or free modes with attachment modes, in mean axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.flexible.elements import COMPONENTS
+from nonsmooth.flexible.finite_elements import FiniteElements
+from nonsmooth.flexible.modes import Geometric, Modes
+
+__all__ = ["Rayleigh", "modes"]
+
+#: frequencies that differ by less, relative to their size, are one: round-off chooses among their modes
+EQUAL = 1e-6
+#: below this share of its length a direction is taken as a combination of those before it
+INDEPENDENT = 1e-8
+
+
+@dataclass(frozen=True)
+class Rayleigh:
+    """Damping matrix ``mass M + stiffness K`` of the deformation; of a mode ``mass + stiffness omega^2``.
+
+    Parameters
+    ----------
+    mass : [1/s]
+    stiffness : [s]
+    """
+
+    mass: float
+    stiffness: float
+
+
+def modes(
+    elements: FiniteElements,
+    *,
+    interface: Sequence[str],
+    keep: int,
+    damping: float | Rayleigh,
+    method: Literal["craig-bampton", "free"] = "craig-bampton",
+    stiffening: bool = False,
+) -> Modes:
+    """Reduce finite elements to modes of the free body in mean axes.
+
+    Craig-Bampton: `keep` modes of the body with all interface nodes fixed, and for each degree of freedom of the
+    interface the static deflection when it alone is displaced by one. ``"free"``: `keep` modes of the free body, and
+    for each degree of freedom of the interface the deflection under a unit load there that accelerates the body
+    (inertia relief). Both are then made orthonormal in the mass matrix, to each other and to the rigid motions, and
+    diagonalise the stiffness. The number of modes is `keep` plus the degrees of freedom of the interface, less six for
+    Craig-Bampton, whose static deflections comprise the rigid motions; dependent ones are dropped.
+
+    The deflection under loads in equilibrium at the interface is that of the finite elements. Under loads that
+    accelerate the body it is so with ``"free"``, and approached as `keep` grows with Craig-Bampton.
+
+    Parameters
+    ----------
+    interface
+        Names of the nodes at which anything may attach.
+    keep
+        Modes besides those of the interface, >= 0.
+    damping
+        Damping ratio of all modes [-], or `Rayleigh` coefficients.
+    method
+    stiffening
+        Whether geometric stiffness is computed too, from the axial forces in the beams.
+
+    Raises
+    ------
+    InputError
+        For an unknown node, more modes than there are degrees of freedom, negative damping, or another method.
+
+    References
+    ----------
+    Craig, Bampton: Coupling of substructures for dynamic analyses, AIAA J. 6 (1968) 1313-1319; Hintz: Direct mode
+    summation, Ph.D. thesis, Rome (1975), on inertia-relief attachment modes.
+
+    Examples
+    --------
+    >>> from nonsmooth.flexible import Material, Tube, beam, modes
+    >>> aluminium = Material(youngs=70e9, shear=26.5e9, density=2700.0)
+    >>> rod = beam((0, 0, 0), (0.5, 0, 0), section=Tube(0.025, 0.010), material=aluminium)
+    >>> reduced = modes(rod, interface=["start", "end"], keep=2, damping=0.01)
+    >>> reduced.count, (reduced.frequencies[:2] / 6.283185).round(1)
+    (8, array([489.3, 489.3]))
+    """
+    if method not in ("craig-bampton", "free"):
+        raise InputError(f'method must be "craig-bampton" or "free", got {method!r}.')
+    ratios = (damping.mass, damping.stiffness) if isinstance(damping, Rayleigh) else (damping,)
+    if not all(np.isfinite(value) and value >= 0.0 for value in ratios):
+        raise InputError(f"damping must be a ratio >= 0 or Rayleigh coefficients >= 0, got {damping!r}.")
+    attached = np.concatenate([np.zeros(0, dtype=int), *(elements.dofs(name) for name in interface)])
+    if len(set(attached.tolist())) < len(attached):
+        raise InputError(f"The nodes of an interface must differ, got {', '.join(interface)}.")
+    most = elements.count - (6 if method == "free" else len(attached))
+    if not 0 <= keep <= most:
+        raise InputError(f"keep must be from 0 to {most}, got {keep}.")
+    R = elements.rigid()
+    found = _craig_bampton if method == "craig-bampton" else _free
+    basis = found(elements, attached, keep, R)
+    squares, shapes = _orthonormal(elements, basis, R)
+    frequencies = np.sqrt(squares)
+    if isinstance(damping, Rayleigh):
+        coefficients = damping.mass + damping.stiffness * squares
+    else:
+        coefficients = 2.0 * damping * frequencies
+    return _modes(elements, R, frequencies, coefficients, shapes, stiffening)
+
+
+def _lowest(K: Any, M: Any, count: int, shift: float) -> Array:
+    """Vectors (d, count) of the lowest eigenvalues of ``K x = lambda M x``, nearest to a shift below all of them."""
+    from scipy.linalg import eigh
+    from scipy.sparse.linalg import eigsh
+
+    d = K.shape[0]
+    if count == 0:
+        return np.zeros((d, 0))
+    if count > d // 3 or d < 60:  # Lanczos' method needs room
+        return np.asarray(eigh(K.toarray(), M.toarray(), subset_by_index=(0, count - 1))[1])
+    start = np.cos(np.arange(d))  # any, but always the same, and without symmetry
+    values, vectors = eigsh(K.tocsc(), count, M.tocsc(), sigma=shift, v0=start, tol=0.0)
+    return np.asarray(vectors[:, np.argsort(values)])
+
+
+def _craig_bampton(elements: FiniteElements, attached: Any, keep: int, R: Array) -> Array:
+    from scipy.sparse.linalg import splu
+
+    d = elements.count
+    inside = np.setdiff1d(np.arange(d), attached)
+    K, M = elements.stiffness, elements.mass
+    if len(attached) < 6:
+        raise InputError(
+            f"Craig-Bampton needs an interface that holds the body, but its nodes have {len(attached)} degrees of "
+            'freedom; name more nodes, or take method="free".'
+        )
+    basis = np.zeros((d, len(attached) + keep))
+    basis[attached, np.arange(len(attached))] = 1.0
+    if len(inside):
+        Kii = K[inside][:, inside]
+        coupling = K[inside][:, attached].toarray()
+        basis[np.ix_(inside, np.arange(len(attached)))] = -splu(Kii.tocsc()).solve(coupling)
+        basis[inside, len(attached) :] = _lowest(Kii, M[inside][:, inside], keep, 0.0)
+    return basis
+
+
+def _relieved(elements: FiniteElements, R: Array) -> Callable[[Array], Array]:
+    """Deflection (d, n) in mean axes under loads (d, n), balanced by the inertia forces of the accelerated rigid body.
+
+    Solved with the bordered matrix ``(K, M R; (M R)', 0)``, whose last rows ask for no mean motion.
+    """
+    from scipy.sparse import bmat, csr_array
+    from scipy.sparse.linalg import splu
+
+    K, MR = elements.stiffness, elements.mass @ R
+    weight = abs(K).max() / abs(MR).max()  # so that both have entries of one size
+    border = csr_array(MR * weight)
+    factors = splu(bmat([[K, border], [border.T, None]]).tocsc())
+
+    def deflection(loads: Array) -> Array:
+        found: Array = factors.solve(np.vstack([loads, np.zeros((6, loads.shape[1]))]))[: len(loads)]
+        return found
+
+    return deflection
+
+
+def _free(elements: FiniteElements, attached: Any, keep: int, R: Array) -> Array:
+    deflection = _relieved(elements, R)
+    trial = deflection(np.cos(np.arange(elements.count))[:, None])[:, 0]
+    size = float(trial @ (elements.stiffness @ trial) / (trial @ (elements.mass @ trial)))
+    free = _lowest(elements.stiffness, elements.mass, keep + 6, -0.1 * size)
+    loads = np.zeros((elements.count, len(attached)))
+    loads[attached, np.arange(len(attached))] = 1.0
+    # rigid motions are removed afterwards, what is left of the first six is dropped
+    return np.hstack([free, deflection(loads)])
+
+
+def _orthonormal(elements: FiniteElements, basis: Array, R: Array) -> tuple[Array, Array]:
+    """Squared frequencies (m,) and shapes (d, m), orthonormal in the mass matrix and orthogonal to rigid motions."""
+    from scipy.linalg import eigh
+
+    M, K = elements.mass, elements.stiffness
+    MR = M @ R
+    project = np.linalg.solve(R.T @ MR, MR.T)
+    before = np.sqrt(np.einsum("ij,ij->j", basis, M @ basis))
+    for _ in range(2):  # the second time takes away the round-off of the first
+        basis = basis - R @ (project @ basis)
+    after = np.sqrt(np.einsum("ij,ij->j", basis, M @ basis))
+    basis = basis[:, after > INDEPENDENT * before] / after[after > INDEPENDENT * before]
+    scales, turns = np.linalg.eigh(basis.T @ (M @ basis))
+    independent = scales > INDEPENDENT * np.max(scales, initial=0.0)
+    basis = basis @ (turns[:, independent] / np.sqrt(scales[independent]))
+    squares, vectors = eigh(basis.T @ (K @ basis), basis.T @ (M @ basis))
+    return squares, _reproducible(elements, squares, basis @ vectors)
+
+
+def _reproducible(elements: FiniteElements, squares: Array, shapes: Array) -> Array:
+    """The modes (d, m) with definite signs; those of equal frequency along the axes of the body as far as possible."""
+    moved, shapes = elements.translations.ravel(), shapes.copy()
+    weights = np.tile([0.0, 1.0, 2.0], len(elements.names))[:, None]  # any that differ
+    first = 0
+    for last in range(1, len(squares) + 1):
+        if last < len(squares) and squares[last] - squares[last - 1] < EQUAL * squares[last]:
+            continue
+        if last > first + 1:
+            some = shapes[moved, first:last]
+            shapes[:, first:last] = shapes[:, first:last] @ np.linalg.eigh(some.T @ (weights * some))[1]
+        first = last
+    size = np.abs(shapes[moved])
+    largest = np.argmax(size > (1.0 - EQUAL) * np.max(size, axis=0), axis=0)  # the first of equal ones
+    found: Array = shapes * np.where(shapes[moved[largest], np.arange(len(squares))] < 0.0, -1.0, 1.0)
+    return found
+
+
+def _modes(
+    elements: FiniteElements, R: Array, frequencies: Array, damping: Array, shapes: Array, stiffening: bool
+) -> Modes:
+    rigid = R.T @ (elements.mass @ R)
+    mass = float(np.trace(rigid[:3, :3])) / 3.0
+    centre = np.array([rigid[1, 5] - rigid[2, 4], rigid[2, 3] - rigid[0, 5], rigid[0, 4] - rigid[1, 3]]) / (2.0 * mass)
+    inertia = rigid[3:, 3:] - mass * (centre @ centre * np.eye(3) - np.outer(centre, centre))
+    n, m = len(elements.names), len(frequencies)
+    rotations = np.zeros((n, 3, m))
+    turning = np.all(elements.rotations >= 0, axis=1)
+    rotations[turning] = shapes[elements.rotations[turning]]
+    stressed = [part for part in elements.parts if part.stresses is not None]
+    stations, stresses = np.zeros((0, 3)), np.zeros((0, 0, m))
+    if stressed:
+        stations = np.vstack([elements.places[list(part.nodes)] for part in stressed]) - centre
+        stresses = np.concatenate([part.stresses @ shapes[part.dofs] for part in stressed if part.stresses is not None])
+    return Modes(
+        mass=mass, centre=centre, inertia=(inertia + inertia.T) / 2.0, frequencies=frequencies, damping=damping,
+        names=elements.names, places=elements.places - centre, translations=shapes[elements.translations],
+        rotations=rotations, stations=stations, stresses=stresses, components=COMPONENTS if stressed else (),
+        geometric=_geometric(elements, R, centre, shapes) if stiffening else None,
+    )  # fmt: skip
+
+
+def _geometric(elements: FiniteElements, R: Array, centre: Array, shapes: Array) -> Geometric:
+    """From the axial forces of the modes, and of the centrifugal forces of the undeformed body."""
+    if not elements.parts:
+        raise InputError(
+            "Geometric stiffness needs beam elements, whose axial forces are known; take stiffening=False."
+        )
+    m = shapes.shape[1]
+    pairs = [(a, b) for a in range(3) for b in range(a, 3)]
+    turned = _relieved(elements, R)(np.column_stack([_centrifugal(elements, centre, a, b) for a, b in pairs]))
+    stretch, spin = np.zeros((m, m, m)), np.zeros((3, 3, m, m))
+    for part in elements.parts:
+        own = shapes[part.dofs]
+        stiffness = own.T @ part.geometric @ own
+        stretch += np.multiply.outer(part.axial @ own, stiffness)
+        for (a, b), force in zip(pairs, part.axial @ turned[part.dofs], strict=True):
+            spin[a, b] += force * stiffness
+    for a, b in pairs:
+        spin[b, a] = spin[a, b]
+    return Geometric(stretch, spin)
+
+
+def _centrifugal(elements: FiniteElements, centre: Array, a: int, b: int) -> Array:
+    """Loads (d,) of the spin per omega_a omega_b: ``- M (A X)``, A the symmetric part of ``omega omega' - omega^2 1``.
+
+    A X is linear along each beam, whose cubic shape functions contain it if the rotations are its slopes.
+    """
+    A = -np.eye(3) * (a == b)
+    A[a, b] += 0.5
+    A[b, a] += 0.5
+    field = (elements.places - centre) @ A
+    loads = np.zeros(elements.count)
+    rest = np.zeros(elements.count)
+    rest[elements.translations] = field
+    loads -= elements.mass @ rest  # of all, without slopes; corrected for the beams below
+    for part in elements.parts:
+        i, j = part.nodes
+        along = elements.places[j] - elements.places[i]
+        along = along / np.linalg.norm(along)
+        slopes = np.zeros(elements.count)
+        slopes[elements.rotations[[i, j]]] = np.cross(along, A @ along)
+        loads[part.dofs] -= part.mass @ slopes[part.dofs]
+    return loads
