@@ -20,6 +20,14 @@ from nonsmooth.records.schema import (
 
 
 @record
+class Secant:
+    """What the next pass of a fixed-point iteration needs of the one before, of a velocity or an acceleration."""
+
+    answer = Motion("m/s, ..", "what it found")
+    off = Motion("m/s, ..", "by how much that differed from what it began with")
+
+
+@record
 class Body:
     """The first one is the ground, which stays at rest."""
 
@@ -43,6 +51,18 @@ class Body:
     mass = Masses("kg, kg m^2", constant=True)
     inverse_mass = Masses("1/kg, 1/(kg m^2)", constant=True)
     root_mass = Motion("kg^.5", "root of the diagonal", constant=True)
+
+    # of generalised alpha: accelerations without contacts, and pseudo-accelerations, which follow them
+    smooth = Motion("m/s^2, rad/s^2", "acceleration at the start of the step")
+    smooth_next = Motion("m/s^2, rad/s^2", "at its end")
+    pseudo = Motion("m/s^2, rad/s^2", "pseudo-acceleration at the start of the step")
+    pseudo_next = Motion("m/s^2, rad/s^2", "at its end")
+    way = Motion("m/s, rad/s", "u, while elements see the velocity at the end")
+    reached = Motion("m/s, rad/s", "v_next of the pass before")
+    drag = Motion("N s, N m s", "half of the impulses of friction, which displaces bodies")
+    lag = Motion("N s, N m s", "impulses along mean directions less those along directions at the end")
+    u_found = Inside(of="Secant")
+    smooth_found = Inside(of="Secant")
 
 
 # ---- blocks of rows between two bodies
@@ -90,7 +110,7 @@ class Contact(Bond):
     restitution = Number(constant=True)
     threshold = Number("m/s", "speed of approach below which it does not rebound", constant=True)
     tangential = Number("-", "tangential restitution", constant=True)
-    friction = Number(constant=True)
+    friction = Number()
     y_scale = Number("N s", "typical impulse", constant=True)
     free = Rows("m/s", "rates without impulses of contacts")
     before = Rows("m/s", "rates at the start of the step")
@@ -112,6 +132,13 @@ class Contact(Bond):
     second = Rows("N s", "of the second half")
     impact = Rows("N s", "of the impact at its end")
 
+    # of generalised alpha
+    S = Rows("N s", "impulses that correct the displacement, over the step")
+    kept = Rows("N s", "P and friction, while the displacement's program is solved")
+    kept_friction = Number()
+    lasts = Count("-", "1: closed at the start of the step, where it neither approaches nor opens")
+    near = Count("-", "1: in the displacement's program")
+    bound = Count("-", "1: has closed in a late pass of the step")
     # of rows that are looked at
     true_gap = Number("m", "between the surfaces themselves")
     true_rate = Number("m/s")
@@ -136,6 +163,12 @@ class Joint(Bond):
     left = Rows("m/s, rad/s", "rates that the step before left")
     bend = Rows("m/s^2", "second derivative of g along the motion alone")
     bend_before = Rows("m/s^2", "that of the step before")
+    # of generalised alpha
+    P_before = Rows("N s", "impulses of the step before")
+    lam = Rows("N, N m", "forces without contacts at the start of the step")
+    lam_next = Rows("N, N m", "at its end")
+    S = Rows("N s", "impulses that correct the displacement, over the step")
+    kept = Rows("N s", "P, while the displacement's program is solved")
     # of rows that are looked at
     closure = Rows("m, rad", "by how much it is open")
 
@@ -240,6 +273,8 @@ class System:
     last_dt = Number("s", "length of the step before")
     seen = Number("s", "time that elements see")
     theta = Number("-", "point of the step where forces are taken", constant=True)
+    radius = Number("-", "spectral radius of generalised alpha", constant=True)
+    mean = Count("-", "1: impulses of a step are along means of directions at its two ends, else along the latter")
     longest = Number("s", "length of steps, but the last one; of steps that land the most", constant=True)
     shortest = Number("s", "flight that is landed on", constant=True)
     certified = Number("-", "residual that a step may have", constant=True)
@@ -264,6 +299,7 @@ class System:
     joints = Many(to="Joint")
     surfaces = Many(to="Group", note="evaluate contacts")
     constraints = Many(to="Group", note="evaluate joints")
+    biases = Many(to="Group", note="evaluate second derivatives of joints along the motion alone")
     forces = Many(to="Group", note="evaluate loads")
     loads = Many(to="Load")
     true_surfaces = Many(to="Group", note="evaluate true gaps and their rates, as closures and powers of rows")

@@ -77,6 +77,19 @@ class Kinds:
 
         return self._made_once("joint", self.functions.constraint(element), 3, outputs)
 
+    def bias(self, element: Joint) -> Kind:
+        """Per row the second derivative of g along the motion alone."""
+
+        def outputs(of: ca.Function, p: ca.SX) -> list[tuple[ca.SX, Places]]:
+            _, _, J_a, J_b, explicit, _ = of(self.t, self.a.z, self.b.z, p)
+            rates = J_a @ self.a.twist + J_b @ self.b.twist + explicit
+            moving = [ca.SX(1), self.a.tangent() @ self.a.twist, self.b.tangent() @ self.b.twist]
+            bias = ca.jtimes(rates, ca.vertcat(self.t, self.a.z, self.b.z), ca.vertcat(*moving))
+            rows = [divmod(k, self.shape.rows) for k in range(bias.numel())]
+            return [(bias, [(self._at("Joint", bond, "bend") + row, 1) for bond, row in rows])]
+
+        return self._made_once("bias", self.functions.constraint(element), 3, outputs)
+
     def force(self, element: Force) -> Kind:
         """Forces on the first and the second body, zero where there is no second one."""
         of = self.functions.forces(element)

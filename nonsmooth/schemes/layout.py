@@ -56,6 +56,7 @@ class Layout:
     ----------
     system
     rough : whether contacts have tangential rows
+    accelerations : whether joints are evaluated for them too
 
     Attributes
     ----------
@@ -64,7 +65,7 @@ class Layout:
     redundant : whether an element has more rows of contacts than two bodies have relative motions
     """
 
-    def __init__(self, system: System, *, rough: bool) -> None:
+    def __init__(self, system: System, *, rough: bool, accelerations: bool = False) -> None:
         self.system, self.content = system, Content()
         self.bodies = [e for e in system.elements if isinstance(e, Body)]
         self._joints = [e for e in system.elements if isinstance(e, Joint)]
@@ -83,7 +84,7 @@ class Layout:
         self.groups: list[_Group] = []
         self._bonds()
         try:
-            self._elements(Kinds(self.shape, system.functions))
+            self._elements(Kinds(self.shape, system.functions), accelerations)
         except Unsupported as error:
             raise NotCompiled(str(error)) from error
 
@@ -147,7 +148,7 @@ class Layout:
 
     # ------------------------------------------------------------------------------------------------------- elements
 
-    def _elements(self, kinds: Kinds) -> None:
+    def _elements(self, kinds: Kinds, accelerations: bool) -> None:
         forces = [e for e in self.system.elements if isinstance(e, Force)]
         for e in forces:
             if len(e.body_fields) > 2:
@@ -156,6 +157,8 @@ class Layout:
         firsts = self._first.__getitem__
         self.whole["surfaces"] = self._grouped(self._contacts, kinds.contact, lambda e: firsts(e.name))
         self.whole["constraints"] = self._grouped(self._joints, kinds.joint, lambda e: firsts(e.name))
+        biased = self._joints if accelerations else []
+        self.whole["biases"] = self._grouped(biased, kinds.bias, lambda e: firsts(e.name))
         self.whole["forces"] = self._grouped([e for e in forces if moving[id(e)]], kinds.force, self._load)
         self.whole["loads"] = list(self.content.of["Load"])
         self.steady = self._grouped([e for e in forces if not moving[id(e)]], kinds.force, self._load)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import weakref
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +24,10 @@ from nonsmooth.solvers.chain import CERTIFIED
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.gauss_qp import GaussQP
+from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha
 from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.steppers.moreau_jean import MoreauJean
+from nonsmooth.steppers.tightness import gap_round_off
 
 __all__ = ["CompiledSteps", "Taken", "why_not_compiled"]
 
@@ -35,10 +38,12 @@ ROOM, MOST = 2**23, 2**14
 #: on the diagonal of joints with redundant rows, as a share of the largest entry
 RIDGE = 1e-9
 
+#: fields of bodies that generalised alpha begins a step with, and what its Python formulation calls them
+ACCELERATIONS = {"smooth": "acceleration", "pseudo": "pseudo_acceleration"}
 #: as in `mechanism` and `moreau_jean`, which are compiled
 UNCERTAIN, PROXIMAL = 1, 1e-9
 
-_layouts: weakref.WeakKeyDictionary[System, dict[bool, Layout]] = weakref.WeakKeyDictionary()
+_layouts: weakref.WeakKeyDictionary[System, dict[tuple[bool, bool], Layout]] = weakref.WeakKeyDictionary()
 
 
 def why_not_compiled(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
@@ -51,6 +56,8 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
             return f'projection="{stepper.projection}" has no compiled loop in space'
         if stepper.joints == "midpoint" and system.redundant:
             return 'joints="midpoint" with redundant rows has no compiled loop'
+    elif type(stepper) is GeneralizedAlpha and isinstance(control, ConstantStep):
+        default = SemismoothNewton() if _rough(system, values) else ActiveSet()
     elif type(stepper) is GaussQP and isinstance(control, ConstantStep | Landing):
         default = ActiveSet()
         if isinstance(control, Landing) and control.error is not None:
@@ -65,7 +72,7 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
         if isinstance(e, Contact) and getattr(e.contact, "impact", "newton") != "newton":
             return f'the contact "{e.name}" has another impact law than Newton\'s'
     try:
-        _layout_of(system, values)
+        _layout_of(system, values, type(stepper) is GeneralizedAlpha)
     except NotCompiled as error:
         return str(error)
     return None
@@ -75,16 +82,20 @@ def _scheme(stepper: Any, control: StepControl) -> str:
     """The module of `schemes` that has the text."""
     if isinstance(control, Landing):
         return "landing"
-    return "moreau_jean" if type(stepper) is MoreauJean else "implicit_euler"
+    return {MoreauJean: "moreau_jean", GeneralizedAlpha: "generalized_alpha"}.get(type(stepper), "implicit_euler")
 
 
-def _layout_of(system: System, values: Array) -> Layout:
+def _rough(system: System, values: Array) -> bool:
+    """Whether there is friction."""
+    return system.nc > 0 and bool(np.any(system.numeric.contact_law(values)[1] > 0))
+
+
+def _layout_of(system: System, values: Array, accelerations: bool) -> Layout:
     """The compiled form of a mechanism, made once for all runs."""
-    rough = system.nc > 0 and bool(np.any(system.numeric.contact_law(values)[1] > 0))
-    made = _layouts.setdefault(system, {})
-    if rough not in made:
-        made[rough] = Layout(system, rough=rough)
-    return made[rough]
+    made, key = _layouts.setdefault(system, {}), (_rough(system, values), accelerations)
+    if key not in made:
+        made[key] = Layout(system, rough=key[0], accelerations=accelerations)
+    return made[key]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +113,7 @@ class Taken:
 
 
 class CompiledSteps:
-    """Steps of `MoreauJean` or `GaussQP` on one system.
+    """Steps of `MoreauJean`, `GaussQP` or `GeneralizedAlpha` on one system.
 
     Parameters
     ----------
@@ -115,7 +126,8 @@ class CompiledSteps:
         self.system, self.scheme = system, _scheme(stepper, control)
         self.longest = control.dt_max if isinstance(control, Landing) else control.dt
         self.shortest = control.dt_min if isinstance(control, Landing) else 0.0
-        self.layout = layout = _layout_of(system, values)
+        self.alpha = self.scheme == "generalized_alpha"
+        self.layout = layout = _layout_of(system, values, self.alpha)
         self.mechanism = Mechanism(system, values, self.longest)
         self.midpoint = getattr(stepper, "joints", "") == "midpoint" and system.ng > 0
         per_row = 8 * (3 * system.nq + 8 * system.nc + 2 * system.nr + 8)
@@ -123,22 +135,24 @@ class CompiledSteps:
         self.memory: Memory = layout.memory(self.rows)
         layout.fill(self.memory, values)
         self._whole = self.memory.of["System"]
-        self._set(getattr(stepper, "theta", 0.5), t_end)
+        self._set(stepper, t_end)
         self._at: State | None = None
         self._chunk = 64
         self._begin, self._run = self._entry("begin"), self._entry("run", 1)  # compiled before the clock runs
         self._observe = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1)
 
-    def _set(self, theta: float, t_end: float) -> None:
+    def _set(self, stepper: Any, t_end: float) -> None:
         system, m, start = self.system, self.mechanism, self.system.start
         noise = ridge = 0.0
-        if system.ng:  # joints know positions to round-off, hence velocities to round-off over dt
+        certified = max(CERTIFIED, gap_round_off(m, start.q)) if self.alpha else CERTIFIED
+        if system.ng or self.alpha:  # joints know positions to round-off, hence velocities to round-off over dt
             noise = np.finfo(float).eps * float(np.max(np.abs(start.q))) * float(np.sqrt(np.max(m.metric.M)))
             W_g = m.at(start.t, start.q).W_g
             ridge = RIDGE * float(np.max(np.sum(W_g * m.metric.change(W_g), axis=0))) if system.redundant else 0.0
         for name, value in (
-            ("t_end", t_end), ("longest", self.longest), ("shortest", self.shortest), ("theta", theta),
-            ("certified", CERTIFIED), ("reach", float(np.max(np.abs(start.q)))), ("noise", noise), ("ridge", ridge),
+            ("t_end", t_end), ("longest", self.longest), ("shortest", self.shortest),
+            ("theta", getattr(stepper, "theta", 0.5)), ("radius", getattr(stepper, "spectral_radius", 0.0)),
+            ("certified", certified), ("reach", float(np.max(np.abs(start.q)))), ("noise", noise), ("ridge", ridge),
             ("midpoint", self.midpoint),
             ("varying", self.system.dimension == 3 or bool(self.layout.whole["loads"])),
         ):  # fmt: skip
@@ -200,23 +214,34 @@ class CompiledSteps:
         layout.put(memory, "v", state.v)
         contact, tangents = memory.of["Contact"], self.mechanism.tangents
         contact["P"] = 0.0
-        contact["y_scale"][layout.contacts] = known["y_scale"]
-        contact["P"][layout.contacts, 0] = known["P_N"]
-        if layout.shape.rows > 1:
+        if not self.alpha:
+            contact["y_scale"][layout.contacts] = known["y_scale"]
+        if "P_N" in known:
+            contact["P"][layout.contacts, 0] = known["P_N"]
+        if "P_T" in known and layout.shape.rows > 1:
             contact["P"][layout.contacts, 1:] = known["P_T"].reshape(-1, tangents)
         if "closed" in known:
             contact["closed"][layout.contacts], contact["left_at"][layout.contacts] = known["closed"], known["left_at"]
         contact["first"], memory.of["Body"]["gained"], memory.of["Joint"]["P_a"] = contact["P"], 0.0, 0.0
+        if self.alpha:
+            self._put_accelerations(known)
         self._begin(memory.address("System"))
         own = known.get("proximal")
         whole["proximal"] = own[0] if own is not None else PROXIMAL if layout.redundant else 0.0
-        if "v_gained" in known and self.scheme != "landing":
+        if "v_gained" in known and self.scheme in ("moreau_jean", "implicit_euler"):
             layout.put(memory, "gained", known["v_gained"])
         if "P_g_start" in known and self.scheme == "moreau_jean":
             self._put_joints("P_a", known["P_g_start"])
         if self.midpoint:
             self._put_joints("left", known["g_rates"])
             self._put_joints("bend_before", known["g_bends"])
+
+    def _put_accelerations(self, known: Mapping[str, Array]) -> None:
+        """What generalised alpha remembers; the impulses of joints are those that its first pass begins with."""
+        for name, memory in ACCELERATIONS.items():
+            self.layout.put(self.memory, name, known[memory])
+        self._put_joints("lam", known["lam_g"])
+        self._put_joints("P", known.get("P_g", np.zeros(self.system.ng)))
 
     def _state(self, before: State) -> State:
         """The state after the last step, with what the next one remembers."""
@@ -226,9 +251,12 @@ class CompiledSteps:
             "P_N": contact["P"][:, 0].copy(), "P_T": np.zeros(self.system.nt),
             "proximal": self._whole["proximal"].copy(),
         }  # fmt: skip
-        if self.scheme != "moreau_jean":
+        if self.alpha:
+            found |= {of: layout.packed(memory, name).ravel() for name, of in ACCELERATIONS.items()}
+            found |= {"lam_g": self._of_joints("lam"), "P_g": self._of_joints("P")}
+        elif self.scheme != "moreau_jean":
             found |= {"closed": contact["closed"].astype(float), "left_at": contact["left_at"].copy()}
-        if self.scheme != "landing":
+        if self.scheme in ("moreau_jean", "implicit_euler"):
             found |= {"v_gained": layout.packed(memory, "gained").ravel(), "last_dt": self._whole["last_dt"].copy()}
         if self.scheme == "moreau_jean":
             found["P_g_start"] = self._of_joints("P_a")

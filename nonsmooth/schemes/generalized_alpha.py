@@ -1,0 +1,342 @@
+"""The nonsmooth generalised-alpha scheme: the one text of it.
+
+The acceleration b leaves contacts aside, the pseudo-acceleration a follows it, and the motion is what they give,
+corrected in positions by S and in velocities by P:
+
+    M b+ = h(t+, q+, v+) + W_g lam,    W_g' b+ + bias = 0
+    (1 - alpha_m) a+ + alpha_m a = (1 - alpha_f) b+ + alpha_f b
+    q+ = q moved by u for dt,   M (u - v - dt (1/2 - beta) a - dt beta a+) = W(q+) S + D_T P_T / 2
+    M (v+ - v - dt (1 - gamma) a - dt gamma a+) = D P
+    g(t+, q+) = 0,          0 <= g_N(q+)  ⟂  S_N >= 0
+    W_g' v+ = -g_t,         0 <= gamma_N+ + e min(gamma_N, 0)  ⟂  P_N >= 0  on contacts closed at q+
+
+with Coulomb's law between P_T and gamma_T+ + e_T gamma_T. D are the means of the directions at both ends of the step
+or, where a contact closes in it or turns far, those at its end.
+
+A step is passes of displacement (a program without friction on the contacts that are near), evaluation where it leads,
+velocities (a program on those that are closed there), and accelerations, each with what the others were last. They end
+where nothing changes; passes that gain little go along secants. Then residuals are evaluated, and the step is done.
+"""
+
+import math
+
+from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.records.values import normal_axis, products, weighed, zeros_like
+from nonsmooth.schemes.accelerations import accelerate, bend, follow, led_on, newmark_weights, share_of
+from nonsmooth.schemes.alpha_end import begin_next, between, change_velocities, judge, keep, part_with_impact
+from nonsmooth.schemes.half_kick import look_back, stand_at_end
+from nonsmooth.schemes.mechanism import (
+    CLOSED_GAP,
+    DONE,
+    FULL,
+    UNCERTAIN,
+    length,
+    move,
+    rates_after,
+    rates_before,
+    rates_of_way,
+    rebound,
+    touches,
+    zero_rate,
+)
+from nonsmooth.schemes.moreau_jean import next_time
+from nonsmooth.schemes.program import (
+    INFINITE,
+    PROXIMAL,
+    TINY,
+    agree,
+    couple,
+    factor_joints,
+    pose_contact,
+    solve,
+    weigh,
+)
+
+#: passes of a step; change of the motion, as a share of it, that ends them if they gain so quickly that less than the
+#: finest is left, or at once if it is that; changes at which they may end if they have stopped gaining, and later
+PASSES, CONVERGED, FINEST, ACCEPTABLE, STALLED = 50, 1e-13, 1e-15, 1e-11, 1e-9
+#: passes without gain that stop them, passes that are many; from which pass on it is noted which contacts close, and
+#: after which one these stay closed
+STUCK, LATE, NOTING, BINDING = 3, 40, 12, 24
+#: a pass that leaves more than this share of the change is followed by secants, from so many passes on
+SLOW, SECANT = 0.1, 3
+#: cosine, in the mass metric, between normals at both ends of a step whose mean still serves
+TURNED = 0.5
+
+
+# ---- displacements
+
+
+@kernel
+def set_aside(bond):
+    bond.kept = bond.P
+    bond.P = bond.S
+
+
+@kernel
+def put_back(bond):
+    bond.S = bond.P
+    bond.P = bond.kept
+
+
+@kernel
+def pose_displacement(system):
+    """Its program, linearised where u leads: joints closed and no gap negative at the end, without friction."""
+    per_dt = 1.0 / system.dt
+    for body in system.bodies:
+        body.v_next += weighed(body.drag, body.inverse_mass)
+    for joint in system.joints:
+        set_aside(joint)
+        joint.P_near = joint.P
+        joint.b0 = rates_after(joint) - rates_of_way(joint) + per_dt * joint.g
+    if system.ridge > 0.0:
+        agree(system)
+    for contact in system.contacts:
+        set_aside(contact)
+        contact.kept_friction, contact.friction = contact.friction, 0.0
+        contact.on = contact.near
+        if contact.on:
+            weigh(contact)
+            couple(contact)
+            free = rates_after(contact) - rates_of_way(contact)
+            pose_contact(contact, (free[0] + per_dt * contact.g) * normal_axis(free), system.proximal)
+
+
+@piece
+def displace(system, along_secants):
+    """Whether u was found, and by how much it has changed."""
+    _, beta = newmark_weights(system)
+    follow(system, 0.5 - beta, beta)
+    pose_displacement(system)
+    found = solve(system)
+    for joint in system.joints:
+        move(joint, joint.P)
+        put_back(joint)
+    for contact in system.contacts:
+        if contact.on:
+            move(contact, contact.P)
+        put_back(contact)
+        contact.friction = contact.kept_friction
+    change, above, below = 0.0, 0.0, 0.0
+    for body in system.bodies:
+        off = body.v_next - body.u
+        change += length(off, body.mass)
+        up, down = bend(body.u_found, off, body.mass)
+        above, below = above + up, below + down
+    share = share_of(above, below) if along_secants else 0.0
+    for body in system.bodies:
+        body.u = led_on(body.u_found, body.v_next, body.v_next - body.u, share)
+    return found, math.sqrt(change)
+
+
+# ---- velocities
+
+
+@kernel
+def turned(contact):
+    """Whether its normal turns so far in the step that the mean of both is none."""
+    a, b, start_a, start_b = contact.a, contact.b, contact.start_a, contact.start_b
+    both = products(start_a, a.moves) + products(start_b, b.moves)
+    first = products(start_a, weighed(start_a, a.body.inverse_mass))
+    first += products(start_b, weighed(start_b, b.body.inverse_mass))
+    return both[0][0] < TURNED * math.sqrt(first[0][0] * contact.W[0][0])
+
+
+@kernel
+def close_contacts(system, k):
+    """Which contacts are closed at the end, as pass k sees it, and along which directions impulses are."""
+    system.mean = 1
+    for contact in system.contacts:
+        stays = k > BINDING and contact.bound != 0
+        contact.on = 1 if touches(contact) or contact.S[0] > 0.0 or stays else 0
+        if contact.on:
+            contact.near, contact.bound = 1, 1 if k > NOTING else 0
+            weigh(contact)
+            if contact.lasts == 0 or turned(contact):
+                system.mean = 0
+        else:
+            contact.P = zeros_like(contact.P)
+
+
+@kernel
+def carry(system):
+    """What impulses do besides, in the next pass; by how much that has changed, as velocities."""
+    for body in system.bodies:
+        body.total, body.jump = body.drag, body.lag
+        body.drag = body.lag = zeros_like(body.drag)
+    for joint in system.joints:
+        half = (0.5 if system.mean else 0.0) * joint.P
+        joint.a.body.lag += half @ (joint.along_a - joint.a.along)
+        joint.b.body.lag += half @ (joint.along_b - joint.b.along)
+    for contact in system.contacts:
+        if contact.on:
+            a, b, P = contact.a, contact.b, contact.P
+            half, half_T = (0.5 if system.mean else 0.0) * P, 0.5 * (P - P[0] * normal_axis(P))
+            a.body.lag += half @ (contact.start_a - a.along)
+            b.body.lag += half @ (contact.start_b - b.along)
+            a.body.drag += half_T @ between(system, contact.start_a, a.along)
+            b.body.drag += half_T @ between(system, contact.start_b, b.along)
+    change = 0.0
+    for body in system.bodies:
+        change += length(weighed(body.drag - body.total, body.inverse_mass), body.mass)
+        change += length(weighed(body.lag - body.jump, body.inverse_mass), body.mass)
+    return math.sqrt(change)
+
+
+# ---- passes
+
+
+@kernel
+def one_pass(system, k, along_secants):
+    """Whether its programs were solved, and by how much the motion has changed, as a share of it."""
+    dt, change = system.dt, 0.0
+    gamma, _ = newmark_weights(system)
+    if k > 0:
+        found, change = displace(system, along_secants)
+        if not found:
+            return False, 0.0
+    stand_at_end(system, dt)
+    factor_joints(system)
+    close_contacts(system, k)
+    follow(system, 1.0 - gamma, gamma)
+    for body in system.bodies:
+        body.v_next += weighed(body.lag, body.inverse_mass)
+    if not change_velocities(system):
+        return False, 0.0
+    faster = carry(system) + dt * accelerate(system, along_secants)
+    between_passes, before, after, smooth, kick = 0.0, 0.0, 0.0, 0.0, 0.0
+    for body in system.bodies:
+        between_passes += length(body.v_next - body.reached, body.mass)
+        before += length(body.v, body.mass)
+        after += length(body.v_next, body.mass)
+        smooth += length(body.smooth_next, body.mass)
+        kick += length(weighed(body.force, body.inverse_mass), body.mass)
+        body.reached = body.v_next
+    system.passes += 1
+    size = math.sqrt(before) + math.sqrt(after) + dt * math.sqrt(smooth)
+    system.size, faster = size, faster + math.sqrt(between_passes)
+    # joints and gaps cannot be closed better than positions are known; at rest velocities are differences of kicks
+    moved = change / max(size, max(system.noise / (dt * CONVERGED), TINY))
+    return True, moved + faster / max(size + dt * math.sqrt(kick), TINY)
+
+
+@kernel
+def iterate(system):
+    """Passes until the motion no longer changes; whether it does not."""
+    moved, before, least = math.inf, math.inf, math.inf
+    stuck, along_secants, led = 0, False, False
+    for k in range(PASSES):
+        acceptable = ACCEPTABLE if k <= LATE else STALLED
+        ends = moved <= FINEST or (stuck >= STUCK and moved <= acceptable)
+        along_secants = k > SECANT and not ends and (along_secants or moved > SLOW * before)
+        led = led or along_secants
+        solved, change = one_pass(system, k, along_secants)
+        if not (solved and change + system.size < INFINITE):
+            return False
+        if k == 0:
+            continue
+        before, moved = moved, change
+        # what is left shrinks from pass to pass as the change does
+        fine = led or moved <= FINEST or (k > 2 and moved * moved <= FINEST * before) or moved >= 0.5 * before
+        if moved <= CONVERGED and fine and not along_secants:
+            return True
+        stuck = 0 if moved < 0.5 * least else stuck + 1
+        least = min(least, moved)
+        if stuck >= STUCK and moved <= acceptable and not along_secants:
+            return True
+    return False
+
+
+@kernel
+def look(system):
+    """Which contacts last from the start of the step, what the laws add to rates, and what passes begin with."""
+    for body in system.bodies:
+        body.sizes = abs(body.v)
+        body.u = body.reached = body.v
+        body.smooth_next = body.smooth
+        body.drag = body.lag = zeros_like(body.drag)
+    system.mean = 1
+    for joint in system.joints:
+        look_back(joint, joint.along_a, joint.along_b)
+        joint.lam_next, joint.S, joint.P_before = joint.lam, 0.5 * joint.P, joint.P
+    for contact in system.contacts:
+        look_back(contact, contact.start_a, contact.start_b)
+        rate = contact.before = rates_before(contact)
+        N, zero = normal_axis(rate), zero_rate(system, contact)
+        slip = contact.tangential if rate[0] < -zero else 0.0
+        contact.shift = rebound(contact, rate[0]) * N + slip * (rate - rate[0] * N)
+        lasts = contact.start_g <= CLOSED_GAP * contact.scale and abs(rate[0]) <= zero
+        contact.lasts = contact.near = contact.on = 1 if lasts else 0
+        contact.P_before, contact.bound = contact.P, 0
+        contact.P = (1.0 if lasts else 0.0) * contact.P
+        contact.S = 0.5 * contact.P
+    carry(system)
+    _, beta = newmark_weights(system)
+    follow(system, 0.5 - beta, beta)
+    for body in system.bodies:
+        body.u = body.v_next
+
+
+# ---- a step
+
+
+@piece
+def attempt(system):
+    """A step of length dt; whether it is certified."""
+    look(system)
+    return iterate(system) and judge(system) and part_with_impact(system)
+
+
+@kernel
+def give_up(system):
+    """As before the attempt."""
+    for contact in system.contacts:
+        contact.P, contact.on = contact.P_before, 0
+    for joint in system.joints:
+        joint.P = joint.P_before
+    ground = system.ground  # which what is not finite would change
+    ground.v_next = ground.jump = zeros_like(ground.v_next)
+
+
+@kernel
+def step(system):
+    """One step; it is not committed where it is not certified, also not near the impulses of the pass before."""
+    if not attempt(system):
+        give_up(system)
+        if system.proximal > 0.0 or not len(system.contacts):
+            return UNCERTAIN
+        system.proximal = PROXIMAL
+        if not attempt(system):
+            give_up(system)
+            system.proximal = 0.0
+            return UNCERTAIN
+    keep(system)
+    begin_next(system)
+    return DONE
+
+
+def run(system, steps):
+    """Up to so many steps; stops where rows are full, or where a step is not certified, its start left as it was."""
+    for _ in range(steps):
+        if not system.t < system.t_end:
+            return DONE
+        if system.steps >= len(system.step_rows):
+            return FULL
+        system.t_next = next_time(system)
+        system.dt = system.t_next - system.t
+        status = step(system)
+        if status != DONE:
+            return status
+    return DONE
+
+
+def begin(system):
+    """Directions, gaps and rates at the start of a run."""
+    for body in system.bodies:
+        body.u = body.v
+    stand_at_end(system, 0.0)
+    for joint in system.joints:
+        joint.along_a, joint.along_b, joint.rate_start = joint.a.along, joint.b.along, joint.rate
+    for contact in system.contacts:
+        contact.start_a, contact.start_b, contact.start_g = contact.a.along, contact.b.along, contact.g
+    return DONE
