@@ -181,7 +181,7 @@ class Model:
             owners = [name.partition(".")[0] for name in names]
             if len(names) == 2 and owners[0] == owners[1]:
                 raise element.error(f'it joins "{owners[0]}" to itself; name two bodies.')
-            if len(names) == 1 and isinstance(self._elements[names[0]], Ground):
+            if len(names) == 1 and isinstance(self._elements[owners[0]], Ground):
                 raise element.error(f'it acts on the ground "{names[0]}", which cannot move; name a body.')
 
     def _check_reference(self, element: Element, name: str, reference: Element | str) -> None:

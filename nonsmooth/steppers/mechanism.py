@@ -124,7 +124,7 @@ class Mechanism:
         self._met: list[tuple[float, Array, Configuration]] = []
 
     def implicit(self, h: float) -> MassMetric:
-        """The metric of M + h D + h^2 K, with the stiffness K and damping D of deformation, in which implicit steps act.
+        """The metric of M + h D + h^2 K, in which implicit steps act, with stiffness K and damping D of deformation.
 
         ``M (v⁺ - v) = dt f(q + h u, u)`` with u = v + h/dt (v⁺ - v) has this matrix, h = theta dt, where the force of
         deformation ``-K eta - D eta'`` in f is linear. M itself where all bodies are rigid.

@@ -1,0 +1,208 @@
+"""Flexible bodies: placements and twists of nodes, energy and momentum, what a model takes and refuses."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from nonsmooth import (
+    EventDriven,
+    Gravity,
+    Ground,
+    Model,
+    ModelError,
+    MoreauJean,
+    PlanarBody,
+    PointForce,
+    Revolute,
+    SpatialBody,
+    simulate,
+)
+from nonsmooth.model.flexible_bodies import PlanarFlexibleBody, SpatialFlexibleBody
+from nonsmooth.step_control import ErrorControl
+
+from .beams import free_rod
+
+PLANE = free_rod(1.0, 2.0, axial=50.0, bending=3.0, axial_modes=1, bending_modes=2, ratio=0.01)
+SPACE = free_rod(1.0, 2.0, axial=50.0, bending=3.0, axial_modes=1, bending_modes=2, both_planes=True)
+#: round-off of placements of the order of 1 m, and of twists of the order of 10 m/s
+ROUND_OFF = 1e-14
+
+
+def at_random(body):
+    """Coordinates and velocities of a body that is bent by far more than small deformations are."""
+    random = np.random.default_rng(3)
+    q, v = random.normal(size=len(body.q_columns)), random.normal(size=len(body.v_columns))
+    if body.dimensions == (3,):
+        q[3:7] /= np.linalg.norm(q[3:7])
+    return q, v
+
+
+@pytest.mark.parametrize("body", [PlanarFlexibleBody("rod", PLANE), SpatialFlexibleBody("rod", SPACE)])
+@pytest.mark.parametrize("node", ["left", "n1", "right"])
+def test_the_twist_of_a_node_is_the_derivative_of_its_placement(body, node) -> None:
+    q, v = ca.SX.sym("q", len(body.q_columns)), ca.SX.sym("v", len(body.v_columns))
+    placement, _ = body.node_placement(node, q, v)
+    moved = ca.jtimes(placement.z, q, body.kinematics(q) @ v)
+    miss = ca.Function("miss", [q, v], [moved - placement.tangent() @ placement.twist])
+    assert np.max(np.abs(np.array(miss(*at_random(body))))) < ROUND_OFF
+
+
+def test_a_node_turns_by_a_rotation_however_bent_the_body_is() -> None:
+    body = SpatialFlexibleBody("rod", SPACE)
+    q, v = ca.SX.sym("q", len(body.q_columns)), ca.SX.sym("v", len(body.v_columns))
+    R = body.node_placement("right", q, v)[0].rotation
+    product = np.array(ca.Function("product", [q, v], [R.T @ R])(*at_random(body)))
+    assert product == pytest.approx(np.eye(3), abs=ROUND_OFF)
+
+
+def test_small_deformations_turn_a_node_by_the_rotations_of_the_modes() -> None:
+    """Cayley's map of a small angle theta is the rotation by it up to theta^3 / 12."""
+    body, eta = SpatialFlexibleBody("rod", SPACE), 1e-3 * np.arange(1.0, 6.0)
+    q = np.concatenate([np.zeros(3), [1.0, 0.0, 0.0, 0.0], eta])
+    R = np.array(ca.DM(body.node_placement("left", ca.DM(q), ca.DM.zeros(11))[0].rotation))
+    theta = SPACE.rotations[0] @ eta
+    size = np.linalg.norm(theta)
+    axis, angle = theta / size, np.arccos((np.trace(R) - 1) / 2)
+    assert angle == pytest.approx(size, abs=size**3 / 12 + 1e-9)  # the arc cosine near 1 has half the digits
+    assert np.cross(axis, [R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) == pytest.approx(0.0, abs=1e-15)
+
+
+@pytest.mark.parametrize("space", [False, True])
+def test_forces_at_nodes_change_both_momenta_by_what_they_are_at_the_deformed_place(space: bool) -> None:
+    """m a = f, and the moment about the origin is that of the force at the place of the bent node."""
+    body = SpatialFlexibleBody("rod", SPACE) if space else PlanarFlexibleBody("rod", PLANE)
+    f = np.array([3.0, -2.0, 5.0])[: 3 if space else 2]
+    push = PointForce("push", body.node("right"), force=tuple(f))
+    system = Model([Ground(), body, push]).build()
+    q, _ = at_random(body)
+    still = np.zeros(system.nv)
+    h = system.numeric.h(0.0, q, still, system.parameter_values)[0]
+    placement, _ = body.node_placement("right", ca.DM(q), ca.DM(still))
+    arm = np.array(ca.DM(placement.position)).ravel() - q[: len(f)]
+    assert h[: len(f)] == pytest.approx(f)
+    if space:
+        R = np.array(ca.DM(body.placement(ca.DM(q), ca.DM(still)).rotation))
+        assert R @ h[3:6] == pytest.approx(np.cross(arm, f))
+    else:
+        assert h[2] == pytest.approx(arm[0] * f[1] - arm[1] * f[0])
+
+
+def test_a_rod_so_stiff_that_it_does_not_bend_is_a_rigid_one() -> None:
+    """At 1e5 rad/s gravity bends the rod by g / omega^2 = 1e-9 m; twice that is allowed, and round-off of the step."""
+    modes = free_rod(1.0, 2.0, bending=1e5 / 4.73**2, bending_modes=1)
+    flexible = PlanarFlexibleBody("rod", modes)
+    rigid = PlanarBody("rod", 2.0, 2.0 / 12)
+    ends = []
+    for body, end, at in ((flexible, flexible.node("left"), (0.0, 0.0)), (rigid, rigid, (-0.5, 0.0))):
+        pin = Revolute("pin", "ground", end, at_a=(-0.5, 0.0), at_b=at)
+        system = Model([Ground(), body, pin, Gravity(acceleration=(0.0, -9.81))]).build()
+        run = simulate(system, MoreauJean(), t_end=0.3, dt=1e-3, engine="python")
+        ends.append([run.q[f"rod.{c}"][-1] for c in ("x", "y", "angle")])
+    assert ends[0] == pytest.approx(ends[1], abs=2e-9)
+
+
+def spinning():
+    """A bent rod in free flight, turning about all its axes."""
+    eta = 1e-3 * np.array([1.0, -2.0, 3.0, 1.0, 0.5])
+    return SpatialFlexibleBody("rod", SPACE, angular_velocity=(0.5, 1.0, 2 * np.pi), deformation=eta)
+
+
+def invariants(system, run):
+    energies = system.energies(run.t, run.q.array, run.v.array, system.parameter_values)
+    return energies["kinetic"] + energies["potential"]
+
+
+def test_a_free_spinning_beam_keeps_its_energy_with_a_symmetric_scheme() -> None:
+    """Quadratic invariants are kept to round-off of 100 steps, 1e-13 of them."""
+    system = Model([spinning()]).build()
+    energy = invariants(system, simulate(system, MoreauJean(), t_end=0.1, dt=1e-3))
+    assert energy == pytest.approx(energy[0], rel=1e-13)
+
+
+def test_a_free_spinning_beam_keeps_its_energy_to_the_tolerance_of_error_control() -> None:
+    """At rtol 1e-12 the energy is kept to 1e-9 of it."""
+    system = Model([spinning()]).build()
+    run = simulate(system, EventDriven(), t_end=0.05, dt=ErrorControl(1e-12, 1e-14, 1e-9, 1e-2))
+    energy = invariants(system, run)
+    assert energy == pytest.approx(energy[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("joints", ["rattle", "midpoint"])
+def test_modes_much_faster_than_the_step_are_stable(joints: str) -> None:
+    """Axial modes up to 20 kHz, dt 1e-3 and 1e-4: the first bending mode agrees within 1 % of its amplitude."""
+    modes = free_rod(0.5, 0.4, axial=5000.0, bending=12.0, axial_modes=4, bending_modes=4)
+    largest = []
+    for dt in (1e-3, 1e-4):
+        rod = PlanarFlexibleBody("rod", modes)
+        pin = Revolute("pin", "ground", rod.node("left"), at_a=(-0.25, 0.0))
+        system = Model([Ground(), rod, pin, Gravity(acceleration=(0.0, -9.81))]).build()
+        run = simulate(system, MoreauJean(joints=joints), t_end=0.1, dt=dt)
+        largest.append(np.max(np.abs(run.q["rod.eta1"])))
+        assert abs(run.certificate.energy.remainder) < 1e-5 * run.certificate.energy.kinetic
+    assert largest[0] == pytest.approx(largest[1], rel=1e-2)
+
+
+def test_damping_of_modes_is_booked() -> None:
+    """A mode of 1 % damping loses the share 1 - exp(-2 zeta omega t) of its energy in whole periods, to zeta^2."""
+    omega, eta = PLANE.frequencies[0], 1e-3
+    t_end = 2 * np.pi / omega
+    rod = PlanarFlexibleBody("rod", PLANE, deformation=(eta, 0.0, 0.0))
+    run = simulate(Model([rod]).build(), MoreauJean(), t_end=t_end, dt=t_end / 500)
+    start, energy = (omega * eta) ** 2 / 2, run.certificate.energy
+    assert energy.loss_damping == pytest.approx(start * (1 - np.exp(-0.02 * omega * t_end)), rel=1e-3)
+    assert energy.remainder == pytest.approx(0.0, abs=1e-4 * start)
+
+
+def test_columns_have_the_modes() -> None:
+    system = Model([PlanarFlexibleBody("rod", PLANE)]).build()
+    assert system.names.q[3:] == ("rod.eta1", "rod.eta2", "rod.eta3")
+    assert {"rod.mass", "rod.inertia", "rod.frequency_1", "rod.damping_3"} <= set(system.parameters)
+    assert system.parameters["rod.frequency_1"] == PLANE.frequencies[0]
+
+
+def test_a_node_may_be_named() -> None:
+    rod = PlanarFlexibleBody("rod", PLANE, position=(0.5, 0.0))
+    by_name = Model([Ground(), rod, Revolute("pin", "ground", "rod.left")]).build()
+    by_node = Model([Ground(), rod, Revolute("pin", "ground", rod.node("left"))]).build()
+    assert by_name.description == by_node.description
+
+
+def test_assembly_moves_bodies_and_does_not_deform_them() -> None:
+    rod = PlanarFlexibleBody("rod", PLANE, position=(0.6, 0.1), deformation=(1e-3, 0.0, 0.0))
+    system = Model([Ground(), rod, Revolute("pin", "ground", rod.node("left"))]).build(assemble=True)
+    assert system.start.q[3:].tolist() == [1e-3, 0.0, 0.0]
+    assert system.joint_closure(np.zeros(1), system.start.q, system.parameter_values) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_rigid_bodies_have_no_nodes() -> None:
+    ball = SpatialBody("ball", 1.0, (1.0, 1.0, 1.0))
+    with pytest.raises(ModelError, match='has no node "tip"; a rigid body has none; name the body'):
+        Model([Ground(), ball, PointForce("push", "ball.tip", force=(1.0, 0.0, 0.0))]).build()
+
+
+def test_unknown_nodes_are_told() -> None:
+    rod = PlanarFlexibleBody("rod", PLANE)
+    with pytest.raises(ModelError, match='has no node "tip"; its nodes are left, n1, right'):
+        rod.node("tip")
+    with pytest.raises(ModelError, match='has no node "tip"; its nodes are left, n1, right'):
+        Model([Ground(), rod, Revolute("pin", "ground", "rod.tip")]).build()
+
+
+def test_nodes_of_one_body_are_not_joined() -> None:
+    rod = PlanarFlexibleBody("rod", PLANE)
+    with pytest.raises(ModelError, match='it joins "rod" to itself'):
+        Model([Ground(), rod, Revolute("pin", rod.node("left"), rod.node("right"))]).build()
+
+
+def test_a_wrong_number_of_amplitudes_is_told() -> None:
+    with pytest.raises(ModelError, match="deformation must be 3 finite numbers, one for each mode"):
+        PlanarFlexibleBody("rod", PLANE, deformation=(1e-3,))
+
+
+def test_compiled_engines_refuse_flexible_bodies() -> None:
+    for body in (PlanarFlexibleBody("rod", PLANE), SpatialFlexibleBody("rod", SPACE)):
+        run = simulate(Model([body]).build(), MoreauJean(), t_end=1e-2, dt=1e-3)
+        assert run.manifest["engine"] == "python"
+        assert '"rod" is a' in run.manifest["engine_reason"]
