@@ -13,6 +13,7 @@ from nonsmooth.facts import Fact, Facts
 from nonsmooth.model.system import System
 from nonsmooth_problems.robot_dynamics import jacobian, reactions, states
 from nonsmooth_problems.robot_poses import evaluated
+from nonsmooth_problems.six_rss_elastic_facts import ELASTIC_FACTS
 from nonsmooth_problems.six_rss_motion import LEGS
 
 if TYPE_CHECKING:
@@ -168,4 +169,5 @@ FACTS = (
         ),
     ),
     Facts("12 clearances of 0.5 mm", _half, _largest("c 0.5 mm", (0.46, 0.65, 1.23))),
+    *ELASTIC_FACTS,
 )

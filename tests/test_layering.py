@@ -88,6 +88,7 @@ MAY_IMPORT = {
     "report": {"trajectory", "diagnostics", "plots", "model", "citations"},
     # facts of problems are measured by runs, whose parts are imported where they are used
     "problems": {
+        "flexible",
         "model",
         "laws",
         "registry",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -88,7 +89,7 @@ def _element(section: Section, material: Material, length: float, conditions: in
     fibres = section.fibres or (0.0, 0.0, 0.0)
     ends = np.array([0, per_node])
 
-    def put(matrix: Array, at: Array, values: Array) -> None:
+    def put(matrix: Array, at: Any, values: Array) -> None:
         matrix[np.ix_(at, at)] += values
 
     linear = _hermite(1)

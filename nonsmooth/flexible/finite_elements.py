@@ -193,7 +193,10 @@ def assemble(*parts: FiniteElements) -> FiniteElements:
     from scipy.sparse import coo_array
 
     at: dict[str, tuple[Any, Any, Array]] = {}
-    total, mass, stiffness, slender = 0, [], [], []
+    mass: list[tuple[Any, Any, Any]] = []
+    stiffness: list[tuple[Any, Any, Any]] = []
+    slender: list[SlenderPart] = []
+    total = 0
     for part in parts:
         to = np.full(part.count, -1)
         for i, name in enumerate(part.names):
