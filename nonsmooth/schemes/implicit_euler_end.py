@@ -1,0 +1,134 @@
+"""Where a step of implicit Euler ends: what is there, its residuals, its impacts, its row.
+
+See `implicit_euler` for the equations.
+"""
+
+import math
+
+from nonsmooth.compile.kernels import kernel
+from nonsmooth.records.values import dot, largest, normal_axis, zeros_like
+from nonsmooth.schemes.half_kick import stand_at_end
+from nonsmooth.schemes.landing import plausible
+from nonsmooth.schemes.mechanism import (
+    CLOSED_GAP,
+    CLOSED_RATE,
+    balance,
+    load,
+    mode_of,
+    press,
+    rates_after,
+    rates_before,
+    touches,
+)
+from nonsmooth.schemes.program import TINY, no_motion
+from nonsmooth.schemes.rattle import react
+
+
+@kernel
+def look(system):
+    """Forces, joints and contacts where u leads; what closes there is in the program from now on."""
+    stand_at_end(system, system.dt)
+    load(system)
+    for contact in system.contacts:
+        if contact.g <= 0.0:
+            contact.on = 1
+
+
+@kernel
+def natural_maps(system, contact):
+    """Of gap and impulse, and of Coulomb's law, each by a size of its own."""
+    push, slip = (1.0 / contact.y_scale) * contact.P, rates_after(contact)
+    N = normal_axis(push)
+    rubs = push - push[0] * N
+    asked = rubs - (system.longest / contact.scale) * (slip - slip[0] * N)
+    far, reach = math.sqrt(dot(asked, asked)), contact.friction * max(push[0], 0.0)
+    if far > reach:
+        asked = (reach / far) * asked
+    return abs(min(contact.g / contact.scale, push[0])), largest(abs(rubs - asked))
+
+
+@kernel
+def judge(system):
+    """Residuals of the step, from forces, gaps and directions evaluated afresh where it ends, and from all impulses."""
+    look(system)
+    worst, law, natural = 0.0, 0.0, 0.0
+    for body in system.bodies:
+        body.total = body.terms = zeros_like(body.total)
+    for joint in system.joints:
+        press(joint, joint.a.along, joint.b.along)
+        worst = max(worst, largest(abs(joint.g)) / (system.reach + TINY))
+    for contact in system.contacts:
+        press(contact, contact.a.along, contact.b.along)
+        gap, friction = natural_maps(system, contact)
+        law, natural = max(law, friction), max(natural, gap)
+    system.residual, system.complementarity = max(balance(system), max(worst, max(law, natural))), natural
+    return system.residual <= system.certified and plausible(system)
+
+
+@kernel
+def strikes(system, contact):
+    """Whether its impulse is that of an impact, spread over the step that closes the gap and the next.
+
+    It stops an approach; but not in a contact that lasts, whose direction turns by as much.
+    """
+    a, b, closing = contact.a, contact.b, -contact.start_rate
+    terms = (abs(contact.start_a) @ abs(a.body.v) + abs(contact.start_b) @ abs(b.body.v))[0]
+    lasts = contact.P_before[0] > 0.0 and closing <= abs(rates_before(contact)[0] + closing)
+    approaches = closing > CLOSED_RATE * (terms + contact.scale / system.longest)
+    return not contact.start_g <= CLOSED_GAP * contact.scale or (approaches and not lasts)
+
+
+@kernel
+def keep(system):
+    """Row of the step."""
+    k, n, m, r = system.steps, len(system.bodies), len(system.contacts), len(system.reactions)
+    row = system.step_rows[k]
+    row.t, row.dt, row.residual, row.complementarity = system.t_next, system.dt, system.residual, system.complementarity
+    row.work_drivers = row.work_drivers_impact = 0.0
+    for i in range(r):
+        react(system, system.reactions[i], system.reaction_rows[k * r + i])
+    for joint in system.joints:
+        row.work_drivers -= dot(joint.P, joint.rate)
+    loss = 0.0
+    for i in range(m):
+        contact, of = system.contacts[i], system.contact_rows[k * m + i]
+        contact.after, contact.on = rates_after(contact), 1 if touches(contact) else 0
+        contact.struck = 1 if contact.P[0] > 0.0 and strikes(system, contact) else 0
+        of.P, of.impact, of.mode = contact.P, contact.struck * contact.P, mode_of(contact)
+        of.before, of.after = contact.start_rate, contact.after[0]
+        if not contact.struck:
+            slip = 0.5 * (contact.start_rates + contact.after)
+            loss -= dot(contact.P, slip - slip[0] * normal_axis(slip))
+    row.loss_friction = loss
+    for i in range(n):
+        body, at = system.bodies[i], system.body_rows[k * n + i]
+        at.q, at.v, at.v_left = body.at, body.v_next, body.v_next
+
+
+@kernel
+def commit(system):
+    """The step is done: its end is the start of the next one."""
+    if system.ridge > 0.0:  # of impulses that act alike the least
+        for joint in system.joints:
+            joint.y = joint.P
+        no_motion(system)
+        for joint in system.joints:
+            joint.P = joint.P - joint.y
+    for joint in system.joints:
+        joint.P_a = joint.answer = zeros_like(joint.P)
+        joint.P_b = joint.P
+    for body in system.bodies:
+        body.start = body.q
+    keep(system)
+    system.t, system.last_dt, struck = system.t_next, system.dt, 0
+    for contact in system.contacts:
+        struck += contact.struck
+        if contact.closed and not contact.on:
+            contact.left_at = system.t
+        contact.closed, contact.start_a, contact.start_b = contact.on, contact.a.along, contact.b.along
+        contact.start_g, contact.start_rate, contact.start_rates = contact.g, contact.after[0], contact.after
+    for body in system.bodies:
+        # what an impact changes the next step does not
+        body.gained = zeros_like(body.v) if struck else body.v_next - body.v
+        body.q, body.v = body.at, body.v_next
+    system.steps += 1
