@@ -265,3 +265,14 @@ def test_columns_complete_their_names_and_offer_near_ones():
     assert columns._ipython_key_completions_() == ["slider.x", "slider.y"] == list(columns)
     with pytest.raises(KeyError, match=r"no coordinate 'slidr.x'. Did you mean slider.x or slider.y\?"):
         columns["slidr.x"]
+
+
+def test_ctrl_c_before_a_command_begins_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(arguments: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nonsmooth.cli.app.main", interrupted)
+    assert main(["list"]) == 130
+    assert capsys.readouterr().err == "nonsmooth: Interrupted before the first step; nothing was written.\n"
