@@ -104,9 +104,9 @@ class Body(Element):
         """Potential energy [J] of its own deformation."""
         return ca.SX(0)
 
-    def damping_power(self, v: ca.SX, p: SimpleNamespace) -> ca.SX:
-        """Power [W] of its own damping, <= 0."""
-        return ca.SX(0)
+    def powers(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
+        """Power [W] that its deformation is given like that of loads, and power of its own damping, <= 0."""
+        return ca.SX(0), ca.SX(0)
 
     def linear_forces(self, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
         """Constant stiffness and damping (nv,) of coordinates whose rates are velocities; zero where it is rigid.

@@ -135,7 +135,8 @@ class Equations:
         potential, loads, damping = ca.SX(0), ca.SX(0), ca.SX(0)
         for body, q, v in self._coordinates():
             p = body.symbols(self.symbols)
-            potential, damping = potential + body.stored_energy(q, v, p), damping + body.damping_power(v, p)
+            given, damped = body.powers(q, v, p)
+            potential, loads, damping = potential + body.stored_energy(q, v, p), loads + given, damping + damped
         for element in self.elements:
             if isinstance(element, Gravity):
                 p = element.symbols(self.symbols)

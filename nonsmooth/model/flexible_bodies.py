@@ -20,7 +20,13 @@ angle is that of the frame plus Psi eta. Its twist is the derivative of this pla
 
 What is left out is of the order of the deformation over the length: change of inertia by deformation, thus the
 centrifugal and Coriolis forces of the frame on the modes, and with that the stretching of a spinning rod, of the order
-of (spin / frequency)^2; and forces of the deformation on the shape of modes (geometric stiffness).
+of (spin / frequency)^2.
+
+``stiffening=True`` adds the geometric stiffness of slender parts: what axial forces, of the modes that carry them and
+of the centrifugal forces of the undeformed body, add to the stiffness of bending. The part of the modes has a
+potential, cubic in eta and thus for small deformations only; the power of the centrifugal part, whose reaction on the
+spin is of second order in eta and left out, is booked as that of loads. `MoreauJean` takes both explicitly, unlike the
+stiffness of the modes.
 
 References
 ----------
@@ -38,7 +44,7 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.flexible.modes import Modes
+from nonsmooth.flexible.modes import Geometric, Modes
 from nonsmooth.model.bodies import Body, Node, PlanarBody, SpatialBody
 from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement, rotation_matrix
 from nonsmooth.quantities import Quantity, Unit
@@ -58,6 +64,7 @@ class FlexibleBody(Body):
     """
 
     modes: Modes
+    stiffening: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         """Set the parameters from the modes, and the columns of the amplitudes."""
@@ -67,6 +74,8 @@ class FlexibleBody(Body):
         if self.dimensions == (2,):
             modes = modes.in_plane()
         count = modes.count
+        if self.stiffening and modes.geometric is None:
+            raise self.error("stiffening takes modes with geometric stiffness, which these do not have.")
         if not 1 <= count <= MOST:
             raise self.error(f"it takes 1 to {MOST} modes, got {count}; a body without modes is a rigid one.")
         J = np.asarray(modes.inertia, dtype=float)
@@ -112,18 +121,48 @@ class FlexibleBody(Body):
             raise self.error(f"{what} must be {self.count} finite numbers, one for each mode, got {values!r}.")
         return found
 
-    def _elastic(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
-        """Forces (m,) of stiffness and damping on the modes."""
-        return -(p.frequency**2) * q[-self.count :] - p.damping * v[-self.count :]
-
     def inner_forces(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
-        return ca.vertcat(self.gyroscopic(v, p), self._elastic(q, v, p))
+        eta, rate = q[-self.count :], v[-self.count :]
+        force = -(p.frequency**2) * eta - p.damping * rate
+        if self.stiffening:
+            bent = self._stretched(eta)
+            by_stretch = ca.vertcat(*(ca.dot(eta, one) for one in bent)) / 2 + ca.mtimes(ca.horzcat(*bent), eta)
+            force = force - by_stretch - self._centrifugal(v) @ eta
+        return ca.vertcat(self.gyroscopic(v, p), force)
 
     def stored_energy(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
-        return ca.sumsqr(p.frequency * q[-self.count :]) / 2
+        eta = q[-self.count :]
+        energy = ca.sumsqr(p.frequency * eta) / 2
+        if self.stiffening:
+            energy += ca.dot(eta, ca.vertcat(*(ca.dot(eta, one) for one in self._stretched(eta)))) / 2
+        return energy
 
-    def damping_power(self, v: ca.SX, p: SimpleNamespace) -> ca.SX:
-        return -ca.dot(p.damping, v[-self.count :] ** 2)
+    def powers(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
+        eta, rate = q[-self.count :], v[-self.count :]
+        given = -ca.dot(rate, self._centrifugal(v) @ eta) if self.stiffening else ca.SX(0)
+        return given, -ca.dot(p.damping, rate**2)
+
+    @property
+    def _geometric(self) -> Geometric:
+        assert self.modes.geometric is not None
+        return self.modes.geometric
+
+    def _stretched(self, eta: ca.SX) -> list[ca.SX]:
+        """S_k eta by mode, with the stiffness S_k of bending by the axial forces of mode k."""
+        return [ca.sparsify(ca.DM(one)) @ eta for one in self._geometric.stretch]
+
+    def _centrifugal(self, v: ca.SX) -> ca.SX:
+        """Stiffness (m, m) by the centrifugal forces of the spin."""
+        omega, spin = self._spin(v), self._geometric.spin
+        stiffness = ca.SX(self.count, self.count)
+        for a, one in omega.items():
+            for b, other in omega.items():
+                stiffness += one * other * ca.sparsify(ca.DM(spin[a, b]))
+        return stiffness
+
+    def _spin(self, v: ca.SX) -> dict[int, ca.SX]:
+        """Components of the angular velocity of the mean frame, in it, by axis."""
+        raise self.error("it has no coordinates.")
 
     def linear_forces(self, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
         rigid = ca.SX.zeros(len(self.v_columns) - self.count)
@@ -146,6 +185,8 @@ class PlanarFlexibleBody(FlexibleBody):
         At the start.
     deformation, deformation_rate : (m,), optional
         Amplitudes of the modes [m kg^1/2] and their rates at the start; zero by default.
+    stiffening : bool
+        Whether axial and centrifugal forces change the stiffness of bending; for modes with geometric stiffness.
 
     Raises
     ------
@@ -200,6 +241,9 @@ class PlanarFlexibleBody(FlexibleBody):
     def advance(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
         return q + dt * u
 
+    def _spin(self, v: ca.SX) -> dict[int, ca.SX]:
+        return {2: v[2]}
+
     def mass_matrix(self, p: SimpleNamespace) -> ca.SX:
         return ca.diag(ca.vertcat(p.mass, p.mass, p.inertia, ca.SX.ones(self.count)))
 
@@ -227,6 +271,8 @@ class SpatialFlexibleBody(FlexibleBody):
         In the mean frame.
     deformation, deformation_rate : (m,), optional
         Amplitudes of the modes [m kg^1/2] and their rates at the start; zero by default.
+    stiffening : bool
+        Whether axial and centrifugal forces change the stiffness of bending; for modes with geometric stiffness.
 
     Raises
     ------
@@ -282,6 +328,9 @@ class SpatialFlexibleBody(FlexibleBody):
 
     def advance(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
         return ca.vertcat(self._rigid.advance(q[:7], u[:6], dt), q[7:] + dt * u[6:])
+
+    def _spin(self, v: ca.SX) -> dict[int, ca.SX]:
+        return {0: v[3], 1: v[4], 2: v[5]}
 
     def mass_matrix(self, p: SimpleNamespace) -> ca.SX:
         return ca.diagcat(self._rigid.mass_matrix(p), ca.SX.eye(self.count))
