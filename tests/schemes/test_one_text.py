@@ -163,6 +163,16 @@ def test_redundant_contacts_fail_no_step():
     assert run.counts["python_steps"] == 0 and run.certificate.motion_residual <= 1e-9
 
 
+def test_steps_that_are_not_certified_here_are_steps_of_the_python_formulation(monkeypatch):
+    system = socket_pendulum().build()
+    python = simulate(system, MoreauJean(), t_end=0.01, dt=1e-3, engine="python")
+    monkeypatch.setattr("nonsmooth.schemes.stepping.CERTIFIED", 1e-30)  # less than round-off: no step is certified
+    run = simulate(system, MoreauJean(), t_end=0.01, dt=1e-3)
+    assert run.counts["python_steps"] == run.counts["fallbacks"] == 10
+    assert run.q.array.tolist() == python.q.array.tolist()
+    assert _largest_difference(run.energy.array, python.energy.array) <= 1e-13  # rows are looked at by compiled code
+
+
 def test_what_is_not_compiled_says_why():
     system = socket_pendulum().build()
     reason = why_not_compiled(system, MoreauJean(projection="combined"), ConstantStep(1e-4), system.parameter_values)
