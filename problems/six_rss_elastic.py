@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -53,7 +54,7 @@ def _times(matrix: Array, virtual: Array, x: Array) -> Array:
     return _summed(matrix[0] @ x[OF_LEG]) + _changed(matrix, virtual, x)
 
 
-def _solved(inverse: Array, matrix: Array, virtual: Array, force: Array) -> Array:
+def _solved(inverse: Any, matrix: Array, virtual: Array, force: Array) -> Array:
     """x (96, s) of ``matrix x = force``: the nominal inverse, corrected for the lengths, which change it by 1e-3.
 
     Raises
@@ -135,7 +136,7 @@ def elastic(
         return force
 
     first, longer = Matrices.at(structure, 0), lengths(structure, 0)
-    inverse: Array = np.linalg.pinv(_dense(first.elastic[0], np.zeros((6, 6))), rcond=SPINS, hermitian=True)
+    inverse = np.linalg.pinv(_dense(first.elastic[0], np.zeros((6, 6))), rcond=SPINS, hermitian=True)
     u = _solved(inverse, first.elastic, longer, force_at(first, longer))
     v, a = np.zeros_like(u), np.zeros_like(u)
     rows = [(u[-6:], v[-6:], a[-6:])]
