@@ -79,7 +79,7 @@ def page() -> str:
         "exact solution, if there is one; ticks at the bottom of a panel are impacts, bars many of them in quick\n"
         "succession. `nonsmooth report` shows any run in motion ([report.md](report.md)).\n"
         "`python docs/gallery.py` writes this page and its figures.\n",
-        "\n".join(f"[![{name}](figures/sketches/{name}.png)](#{name})" for name in builtin()) + "\n",
+        "\n".join(f"[![drawing](figures/sketches/{name}.png) {name}](#{name})" for name in builtin()) + "\n",
     ]
     for name, one in builtin().items():
         source = "" if one.source.startswith(("Textbook", "A benchmark")) else f"\nSource: {one.source}.\n"

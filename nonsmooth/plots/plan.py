@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.model.drawing import Dot, Guide, Primitive, Round, Spot
+from nonsmooth.model.drawing import Coil, Dot, Guide, Line, Primitive, Round, Spot
 from nonsmooth.plots.drawing import Drawing
 from nonsmooth.plots.motion import COLOURS, INK
 
@@ -58,7 +58,8 @@ class Plan(Labels):
         if isinstance(primitive, Round):
             self.circles.append((primitive.spot, primitive.radius))
         corner = isinstance(primitive, Dot) and primitive.corner
-        for spot in primitive.spots() if primitive.outlines or corner else ():
+        attached = primitive.outlines or corner or isinstance(primitive, Coil | Line)
+        for spot in primitive.spots() if attached else ():
             if spot.body in self.pins and spot.at:
                 self.pins[spot.body].append(np.array(spot.at))
                 if corner:

@@ -69,6 +69,22 @@ def test_every_body_is_inside():
     assert x0 < 0.0 and x1 > 3.7534 and y0 < 0.0 and y1 > 2.3839  # ground bearing and coupler's pin
 
 
+def test_a_spring_ends_at_the_outline_of_its_body():
+    """Of a plate that hangs by one pin, the corner at which the spring acts is drawn too."""
+    plate = PlanarBody("plate", mass=1.0, inertia=1.0, position=(0.0, -0.5))
+    model = Model([Ground("wall"), plate])
+    model.add(Revolute("pin", "wall", plate, at_b=(0.0, 0.5)))
+    model.add(Spring("spring", "wall", plate, at_a=(2.0, -1.0), at_b=(0.4, -0.3), stiffness=1.0, free_length=1.0))
+    (axes,) = sketch(model.build()).axes
+    outline = np.vstack([line.get_xydata() for line in axes.lines if line.get_color() == colour_of(axes, "plate")])
+    assert np.min(np.linalg.norm(outline - (0.4, -0.8), axis=1)) < 1e-12
+
+
+def colour_of(axes, body):
+    """The colour in which a body's name is written, and its outline drawn."""
+    return next(text.get_color() for text in axes.texts if text.get_text() == body)
+
+
 def test_another_state():
     system = PROBLEMS["double-pendulum-clearance"]().build()
     turned = system.state({"upper.x": 0.0, "upper.y": -0.15, "upper.angle": 0.0})
