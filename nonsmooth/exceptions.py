@@ -42,7 +42,7 @@ class ModelError(InputError):
 class DeclarationError(ModelError):
     """A TOML file that defines no valid mechanism: each error on a line of its own, as ``file:line: key: what to do``.
 
-    `faults` holds (line, key, sentence) of each, in the order of the lines.
+    `faults` contains (line, key, sentence) of each, in the order of the lines.
     """
 
     def __init__(self, message: str, *, faults: tuple[tuple[int, str, str], ...] = ()) -> None:
@@ -93,7 +93,7 @@ class SimulationFailed(NonsmoothError, RuntimeError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a run. `trajectory` holds every accepted step."""
+    """Ctrl-C during a run. `trajectory` contains every accepted step."""
 
     def __init__(self, message: str, *, trajectory: Trajectory) -> None:
         super().__init__(message)

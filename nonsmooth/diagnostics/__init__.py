@@ -1,7 +1,7 @@
 """Diagnostics: functions of a trajectory that return arrays and tables.
 
 ======================  ==========================================================================
-`contact_intervals`     every stretch of contact: times, impulse, force, depth, speeds
+`contact_intervals`     every contact interval: times, impulse, force, depth, speeds
 `impacts`               those that begin at speed, of rigid and of compliant runs alike
 `contact_share`         share of time in contact
 `agreement`             share of time in which two runs agree on open or closed

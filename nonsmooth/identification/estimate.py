@@ -210,8 +210,8 @@ def estimate(
     base : the combinations; found for the measured motion where omitted
     prior : standard parameters that a consistent estimate takes where forces do not decide; as built where omitted
     joints : joint -> drive about its axis, optional
-        Loose or rough journals, whose friction ``mu R N`` is estimated too, as ``"<joint>.mu_R"`` [m]; their loads N
-        are those of the prior. Not for "total" and "consistent".
+        Journals with clearance or dry friction, whose friction ``mu R N`` is estimated too, as ``"<joint>.mu_R"`` [m];
+        their loads N are those of the prior. Not for "total" and "consistent".
     slowest : share of the largest speed of a drive; its forces at lower speeds are left out, for there friction
         reverses, sticks and depends on how the journal moves in its bearing. Of "weighted" and "least squares".
     motion_noise : standard deviation of measured coordinates, velocities and accelerations, for "total"
@@ -219,7 +219,8 @@ def estimate(
     Raises
     ------
     InputError
-        If the data do not go with the mechanism, the motion does not tell the parameters, or the method is unknown.
+        If the data do not go with the mechanism, the motion does not determine the parameters, or the method is
+        unknown.
     """
     if method not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}.")

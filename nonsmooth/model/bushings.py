@@ -33,12 +33,12 @@ Coupling = Annotated[tuple[float, ...], Quantity("N/m or N or N m/rad", labels=E
 class Bushing(Force):
     """Elastic and viscous connection of two frames: ``F = -K s - C s'`` of the deformations s.
 
-    s holds the displacement of the point of b from the point of a, in the frame of a [m], and the rotation of b from
+    s contains the displacement of the point of b from the point of a, in the frame of a [m], and the rotation of b from
     its orientation free of load [rad]: in the plane s = (x, y, angle), in space s = (x, y, z, phi n) with the rotation
     vector phi n in the frame of a. K and C are symmetric 3x3 or 6x6 matrices. The force vectors are ``J' F`` with the
     Jacobian J of s, ``s' = J v``: the elastic part is minus the gradient of ``s' K s / 2`` exactly, and the power of
     damping is ``-s'' C s'`` exactly, however large the deformations are. Rotations are meant to be small; the law
-    holds up to a half turn, and beyond it the angle starts anew from the other side.
+    is valid up to a half turn, and beyond it the angle starts anew from the other side.
 
     Parameters
     ----------

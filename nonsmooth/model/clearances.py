@@ -65,11 +65,11 @@ class RevoluteClearance(Clearance):
 
     Points are fixed on the rim since a disc that is parallel to a plane has no lowest point; between them the rim
     reaches over the polygon by ``radius (1 - cos(pi / points))`` times the tilt. Without collars, use
-    `CylindricalClearance`. One law holds for all gaps; what it takes of the geometry is that of the journal in its
+    `CylindricalClearance`. One law applies to all gaps; what it takes of the geometry is that of the journal in its
     bearing.
 
     With ``parallel=True`` one circle, ``radial``, and the centres of the two ends, ``axial_back`` and ``axial_front``,
-    remain, for axes that are held parallel by ``parallel_axes()``, an ideal joint to be added beside the clearance.
+    remain, for axes that are held parallel by ``parallel_axes()``, an ideal joint to be added to the clearance.
     Friction at a collar then acts on the axis and has no moment about it.
 
     Parameters

@@ -138,7 +138,7 @@ class CylindricalClearance(_Round):
     part must stay within the longer one.
 
     With ``parallel=True`` one circle in the middle of L remains, for axes that are held parallel by
-    ``parallel_axes()``, an ideal joint to be added beside the clearance.
+    ``parallel_axes()``, an ideal joint to be added to the clearance.
 
     Parameters
     ----------

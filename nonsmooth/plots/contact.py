@@ -22,7 +22,7 @@ __all__ = ["contact"]
 def contact(trajectory: Trajectory, contacts: str | Iterable[str] | None = None, exact: Exact | None = None) -> Figure:
     """Gap, mean normal force and impulse since the start of each contact: a row per contact, a scale per column.
 
-    Gaps are straight between rows, since a trajectory holds no rates of them; see `nonsmooth.plots.panels`.
+    Gaps are straight between rows, since a trajectory contains no rates of them; see `nonsmooth.plots.panels`.
 
     Parameters
     ----------

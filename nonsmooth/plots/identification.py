@@ -99,7 +99,7 @@ def identified(found: Estimate) -> Figure:
 
 
 def bees(found: Colony, truth: float, names: Sequence[str] = (), low: Any = None, high: Any = None) -> Figure:
-    """Convergence of a bee colony beside the cost of the truth, and where its parameters lie in their ranges."""
+    """Convergence of a bee colony, with the cost of the true values, and where its parameters lie in their ranges."""
     figure, axes = _figure(1, 2 if names else 1, 7.4 if names else 4.2, 3.2)
     axis = axes[0, 0]
     axis.semilogy(np.arange(1, len(found.history) + 1), found.history, color=COLOURS[0], lw=1.4, label="bee colony")

@@ -1,4 +1,4 @@
-"""Figure of a problem beside its source: the published panels of each case, in each contact world."""
+"""Figure of a problem beside its source: the published panels of each case, with rigid and compliant contact."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ IDEAL: dict[str, Any] = {"color": INK, "lw": 0.6, "ls": (0, (1, 1.5)), "zorder":
 
 
 def published(found: PublishedRuns) -> Figure:
-    """The panels that the source draws, one column per case: lines full in the compliant, dashed in the rigid world.
+    """The panels that the source draws, one column per case: lines are full for compliant, dashed for rigid contact.
 
     The ideal twin is dotted where runs are drawn, not errors. Accelerations and forces of runs with rigid impacts,
     which are not finite there, are left out.

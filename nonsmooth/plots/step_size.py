@@ -27,7 +27,7 @@ NONE = 1e-12
 
 
 def step_size(found: StepSizes) -> Figure:
-    """Errors of gaps and impulses, overlap and energy over the step; time over the error; landing over its bounds.
+    """Errors of gaps and impulses, overlap and energy over the step; time over the error; `Landing` over its bounds.
 
     The legend gives the fitted order of the gaps' error. Steps chosen by an error control have no length of their own,
     so that these cases stand in the diagram of time over error only.

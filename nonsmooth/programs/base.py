@@ -1,4 +1,4 @@
-"""The nouns shared by programs and solvers: an answer, who is asked, and who judges."""
+"""The common base of programs and solvers: solution, solver, session, and the program with its residual."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TINY = float(np.finfo(float).tiny)
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What a solver answers. Nothing in it is believed before `Program.residual` has judged it.
+    """What a solver returns; accepted only if `Program.residual`, evaluated independently, is below tolerance.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Solution:
 
 @runtime_checkable
 class Program(Protocol):
-    """Data of a mathematical program and the independent certificate of its answers."""
+    """Data of a mathematical program, and the residual of a solution."""
 
     def residual(self, solution: Solution) -> float:
         """Largest scaled violation of the program's conditions [-]; infinite where a number is not finite."""
@@ -60,10 +60,10 @@ class Program(Protocol):
 
 
 class Session(Protocol):
-    """A solver at work: holds workspaces and factorisations, reused from program to program."""
+    """A solver at work: workspaces and factorisations, reused from program to program."""
 
     def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Answer as well as possible. A program that cannot be solved gives a poor answer, not an exception."""
+        """Solve as well as possible. For a program that cannot be solved return the last iterate, no exception."""
         ...
 
 

@@ -36,7 +36,7 @@ class CasadiQP:
     plugin : str
         "daqp" (dual active set) or "qrqp" (primal-dual active set, sparse QR). qrqp goes round in circles on 2 % of
         random programs with 1 to 20 rows, where more rows than unknowns meet in one point; in whatever order the rows
-        stand. It then answers the dual program, which has no rows but the signs of the multipliers.
+        stand. It then solves the dual program, which has no rows but the signs of the multipliers.
 
     Raises
     ------

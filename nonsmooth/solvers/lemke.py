@@ -26,7 +26,7 @@ class Lemke:
     """Complementary pivoting with a covering vector of ones and the lexicographic ratio test, which cannot cycle.
 
     A FrictionContact in the plane goes through `lcp_from_friction_contact`, whose matrix is copositive: the method then
-    ends with an answer, or on a ray, which proves that there is none. It takes no warm start; a pivot costs the
+    ends with a solution, or on a ray, which proves that there is none. It takes no warm start; a pivot costs the
     square of the rows.
 
     Parameters

@@ -29,8 +29,8 @@ class Osqp:
         slider-crank was off by 8.8 rad/s on 150.
     max_iterations : int
     polish : bool
-        Solve the equations of the rows that bind afterwards, kept only if the residual falls. It refines a good answer
-        and is no substitute for a small `eps`.
+        Solve the equations of the rows that bind afterwards, kept only if the residual falls. It refines a good
+        solution and is no substitute for a small `eps`.
 
     Raises
     ------

@@ -23,7 +23,7 @@ class ProjectedGaussSeidel:
     """Solve each contact exactly for the impulses of all others, to and fro over all contacts, again and again.
 
     Never far off and never fast: the error falls by a constant factor per sweep, close to one where heavy bodies stand
-    on light ones or contacts are redundant. A QP is answered through the LCP of its multipliers.
+    on light ones or contacts are redundant. A QP is solved through the LCP of its multipliers.
 
     Parameters
     ----------

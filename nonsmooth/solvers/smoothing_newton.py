@@ -28,7 +28,7 @@ class SmoothingNewton:
     Impulse and velocity of each contact, x = (mu P_N, P_T) and y = (u_N + mu \|u_T\|, mu u_T), obey x o y = s^2 e in
     the Jordan algebra of the cone instead of x o y = 0. For s > 0 that is a smooth system of equations; redundant
     contacts share their load, none is at a kink. s falls from ten times the velocities to zero in 10 to 20 values with
-    a few Newton steps each; the answer is then polished by Newton's method on the law itself. Six paths are tried,
+    a few Newton steps each; the solution is then refined by Newton's method on the law itself. Six paths are tried,
     which differ in their first s and in how strictly |F| must fall.
 
     Parameters
@@ -39,7 +39,7 @@ class SmoothingNewton:
     Notes
     -----
     Where friction is beyond Painleve's threshold (mu A_NT > A_NN along the slip) the path may turn back before s is
-    zero, and the solver says so. In the plane `Lemke` ends with an answer or a proof that there is none, and this
+    zero, and the solver says so. In the plane `Lemke` ends with a solution or a proof that there is none, and this
     solver does not fit. The start is always the same: a warm start would be too near to a kink.
 
     References

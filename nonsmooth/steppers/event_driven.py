@@ -84,7 +84,7 @@ class EventDriven:
     solver : settings of a solver of QPs, and of planar friction where there is any, optional
         None for ``SemismoothNewton()``, with ``ActiveSet()`` where there is no friction.
     fallback : bool
-        Whether the chain of other solvers may take over where the first one's answer is not certified.
+        Whether other solvers are tried in turn where the residual of the first one's solution is too large.
 
     Raises
     ------

@@ -44,14 +44,14 @@ class GaussMPCC:
     Parameters
     ----------
     solver : settings of a solver of MPCCs, optional
-        None for ``IpoptMPCC()``. Where the solver cannot optimise the length (``ActiveSet``), landing finds it by
-        roots.
+        None for ``IpoptMPCC()``. Where the solver cannot optimise the length (``ActiveSet``), it is found by root
+        finding.
     fallback : bool
-        Whether the chain of other solvers may take over where the first one's answer is not certified.
+        Whether other solvers are tried in turn where the residual of the first one's solution is too large.
 
     Notes
     -----
-    Restitution needs landing. In space friction enters by its direction, P_T = mu P_N r, see `StepEquations`.
+    Restitution requires `Landing`. In space friction enters by its direction, P_T = mu P_N r, see `StepEquations`.
 
     The contact equation of a loaded journal has two roots, the larger one on the opposite wall of its bearing. The
     larger one is rejected.

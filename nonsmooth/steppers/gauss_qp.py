@@ -47,11 +47,10 @@ class GaussQP:
 
     With the gaps linearised at the iterate the step is
     ``min 1/2 dx' H dx + f' dx  s.t.  g_N + G_u dx >= 0``, whose multipliers are the impulses. H is the symmetric part
-    of the derivative of the equations of motion, so it holds the curvature of the gaps under the impulses; f corrects
-    for what is left out. The passes end when the nonlinear equations with the true gaps hold to round-off: the scheme
-    is the same as that of `GaussMPCC`, solved another way. Constant steps are implicit Euler, first order and
-    plastic; with
-    ``Landing(dt_min, dt_max)`` the length is found by roots.
+    of the derivative of the equations of motion, so it contains the curvature of the gaps under the impulses; f
+    corrects for what is left out. The passes end when the nonlinear equations with the true gaps hold to round-off: the
+    scheme is the same as that of `GaussMPCC`, solved another way. Constant steps are implicit Euler, first order and
+    plastic; with ``Landing(dt_min, dt_max)`` the length is found by roots.
 
     With friction each contact has two rows, the edges of the dual cone. As a convex program alone that would open the
     gap by dt mu |slip| (the relaxation of Anitescu and Tasora, fatal in a clearance of micrometres); De Saxce's
@@ -63,16 +62,16 @@ class GaussQP:
     solver : settings of a solver of QPs, optional
         None for ``ActiveSet()``.
     fallback : bool
-        Whether the chain of other solvers may take over where the first one's answer is not certified.
+        Whether other solvers are tried in turn where the residual of the first one's solution is too large.
 
     cone : "coulomb" or "convex"
         "convex" leaves De Saxce's correction out: the friction of Anitescu and Tasora, for comparison only, at constant
-        step. Gaps then stay open by dt mu |slip|: with 10 um of play, dt = 1e-3 and mu = 0.1 opposing walls hold a
-        slider at 0.1 m/s. The certificate's complementarity shows it.
+        step. Gaps then stay open by dt mu |slip|: with a clearance of 10 um, dt = 1e-3 and mu = 0.1 opposing walls hold
+        a slider at 0.1 m/s. The certificate's complementarity shows it.
 
     Notes
     -----
-    Restitution needs landing. In space, where the cone has no edges, each pass is a program with friction.
+    Restitution requires `Landing`. In space, where the cone has no edges, each pass is a program with friction.
 
     References
     ----------

@@ -71,14 +71,14 @@ class GeneralizedAlpha:
     solver : settings of a solver of QPs, or of friction where there is any, optional
         None for ``ActiveSet()``, and ``SemismoothNewton()`` for friction in space.
     fallback : bool
-        Whether the chain of other solvers may take over where the first one's answer is not certified.
+        Whether other solvers are tried in turn where the residual of the first one's solution is too large.
 
     Notes
     -----
     Neither gaps nor joints drift, and closed contacts do not approach. Sticking is exact in velocities; a contact that
     sticks under varying load creeps by O(dt^2). Constant steps only.
 
-    Newton's impact law only: P holds the impulses of contact forces as well, of which Poisson's law would return the
+    Newton's impact law only: P contains the impulses of contact forces as well, of which Poisson's law would return the
     share e (see `MoreauJean`).
 
     References

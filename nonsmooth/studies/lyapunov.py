@@ -42,8 +42,8 @@ def lyapunov(
     depend on it. A first neighbour lies in a random direction, with joints closed.
 
     Neighbouring motions impact at times that differ by about their distance over their speed. Steps must resolve that
-    difference, since it carries the growth: hence landing, events or compliant contact. With constant steps both
-    impact in the same step, and what is left of the growth has little to do with the mechanism's.
+    difference, since it carries the growth: hence `Landing`, `EventDriven` or compliant contact. With constant steps
+    both impact in the same step, and what is left of the growth has little to do with the mechanism's.
 
     Parameters
     ----------

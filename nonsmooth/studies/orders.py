@@ -41,9 +41,9 @@ class Series:
     kind
         "constant", "landing" or "tolerance".
     dt
-        Shortest step of each level [s]: the constant one, ``dt_max`` of landing; of an error control the mean step.
+        Shortest step of each level [s]: the constant one, ``dt_max`` of `Landing`; of an error control the mean step.
     setting
-        The fixed bound ``dt_min`` [s] of landing, or the relative tolerance of each level; empty otherwise.
+        The fixed bound ``dt_min`` [s] of `Landing`, or the relative tolerance of each level; empty otherwise.
     measures
         Each (levels,), see `MEASURES`.
     seconds, steps
@@ -106,7 +106,7 @@ class Bounds:
 
 @dataclass(frozen=True, eq=False)
 class StepSizes:
-    """Result of `step_size`: a `Series` per case and, with landing, the `Bounds`."""
+    """Result of `step_size`: a `Series` per case and, with `Landing`, the `Bounds`."""
 
     series: tuple[Series, ...]
     bounds: Bounds | None
@@ -116,7 +116,7 @@ class StepSizes:
         return next(one for one in self.series if one.label == label)
 
     def plain(self) -> dict[str, Any]:
-        """``{label: {dt, error, violation, seconds, order, ...}}``; landing over both bounds under its own label."""
+        """``{label: {dt, error, violation, seconds, order, ...}}``; `Landing` over both bounds under its own label."""
         facts = {one.label: one.plain() for one in self.series}
         if self.bounds is not None:
             b = self.bounds
@@ -126,7 +126,7 @@ class StepSizes:
         return facts
 
     def to_dataset(self) -> xarray.Dataset:
-        """As an `xarray.Dataset` over case and level, and over the bounds of landing."""
+        """As an `xarray.Dataset` over case and level, and over the bounds of `Landing`."""
         import xarray
 
         first = self.series[0]

@@ -55,13 +55,14 @@ class PublishedRuns:
     problem
         Name, with the arguments common to all cases.
     table
-        Measured numbers ``table[case][world][measure]`` in the units of `units`; besides those of the source, `FACTS`.
+        Measured numbers ``table[case][contact][measure]`` in the units of `units`; besides those of the source,
+        `FACTS`.
     printed
         The source's numbers ``printed[case][measure]``.
     units
         Unit of each measure.
     runs, twins
-        Trajectories by (case, world); ideal twins by case.
+        Trajectories by (case, "rigid" or "compliant"); ideal twins by case.
     panels
         What to draw, as in `nonsmooth.registry.Published`.
     settings
@@ -94,7 +95,7 @@ class PublishedRuns:
         return view.less(twin.between(run.t)) if of == "error" else view
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """One mapping per case and measure: ``case``, ``measure``, ``unit``, ``published``, and each world."""
+        """One mapping per case and measure: ``case``, ``measure``, ``unit``, ``published``, each kind of contact."""
         for case, worlds in self.table.items():
             for measure in next(iter(worlds.values())):
                 found = {world: numbers[measure] for world, numbers in worlds.items()}
@@ -125,7 +126,7 @@ class PublishedRuns:
         return [*lines, ""] if self.runs else lines
 
     def to_dataset(self) -> xarray.Dataset:
-        """As an `xarray.Dataset` over case, world and measure; units are a coordinate, settings attributes."""
+        """As an `xarray.Dataset` over case, ``world`` (kind of contact) and measure; units are a coordinate."""
         import xarray
 
         cases, worlds, measures = list(self.table), list(self.worlds), list(self.units)
@@ -188,7 +189,8 @@ def published(
     cases
         Names of cases; where omitted all, or none of a problem with facts.
     worlds
-        Stepper and step of each contact world, ``{"rigid": (MoreauJean(), 1e-3)}``; rigid and compliant where omitted.
+        Stepper and step of each kind of contact, ``{"rigid": (MoreauJean(), 1e-3)}``; rigid and compliant where
+        omitted.
     measures
         Names of measures to evaluate; all where omitted. Accelerations take longer than many a run, since each row
         solves a complementarity problem for them.
@@ -200,7 +202,7 @@ def published(
     Raises
     ------
     InputError
-        For a problem without published data, an unknown case, world or measure.
+        For a problem without published data, an unknown case, kind of contact or measure.
     SimulationFailed
         If a run fails.
 

@@ -191,8 +191,8 @@ def sweep(
     parameters, arguments
         What does not vary: of the system, of the function.
     output : path, optional
-        NetCDF file to write. Runs are kept beside it, in a folder with ``.runs`` added, in pieces as they finish: the
-        same call goes on after an interruption, even SIGKILL, and repeats only pieces that were not finished. The
+        NetCDF file to write. Runs are kept next to it, in a folder with ``.runs`` added, in blocks as they finish:
+        the same call resumes after an interruption, even SIGKILL, and repeats only pieces that were not finished. The
         folder goes when the file is complete.
     workers : int, optional
         Processes; one per core by default, 1 for none besides this one. Where `simulate_batch` has the stepper, the
@@ -214,7 +214,7 @@ def sweep(
     Raises
     ------
     InputError
-        For names that do not exist, and for an output that holds another sweep.
+        For names that do not exist, and for an output that contains another sweep.
 
     Examples
     --------

@@ -91,7 +91,7 @@ class AnyTime:
         ----------
         t : [s], a number or (n,)
         side : "right" or "left"
-            The limit at impacts, and where contacts begin or end to press, stick or slip.
+            The limit at impacts, and where contacts begin or end to be loaded, stick or slip.
 
         Raises
         ------

@@ -210,7 +210,7 @@ class Trajectory(AnyTime, Views):
         return xarray.Dataset(data, coordinates, facts)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a NetCDF file with a checksum, under a temporary name beside, then renamed, so that it is whole.
+        """Write a NetCDF file with a checksum, under a temporary name, then renamed, so that it is complete.
 
         Raises
         ------
