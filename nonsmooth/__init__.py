@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from nonsmooth.model.clearances import PrismaticClearance, RevoluteClearance
     from nonsmooth.model.contacts import CircleCircle, CirclePlane, PointPlane
     from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
+    from nonsmooth.model.flexible_bodies import PlanarFlexibleBody, SpatialFlexibleBody
     from nonsmooth.model.forces import Damper, Gravity, PointForce, Spring, Torque
     from nonsmooth.model.joints import Fixed, PointOnLine, Prismatic, Revolute
     from nonsmooth.model.loads import Load
@@ -134,6 +135,7 @@ __all__ = [
     "PerpendicularAxes",
     "Planar",
     "PlanarBody",
+    "PlanarFlexibleBody",
     "PointForce",
     "PointInPlane",
     "PointMass",
@@ -157,6 +159,7 @@ __all__ = [
     "SolverFailed",
     "SolverMissing",
     "SpatialBody",
+    "SpatialFlexibleBody",
     "SpatialPrismaticClearance",
     "SpherePlane",
     "SphereSphere",
@@ -201,6 +204,7 @@ _NAMES_OF = {
     "model.clearances": ("PrismaticClearance", "RevoluteClearance"),
     "model.contacts": ("CircleCircle", "CirclePlane", "PointPlane"),
     "model.drivers": ("PrescribedMotion", "PrescribedPose"),
+    "model.flexible_bodies": ("PlanarFlexibleBody", "SpatialFlexibleBody"),
     "model.forces": ("Damper", "Gravity", "PointForce", "Spring", "Torque"),
     "model.joints": ("Fixed", "PointOnLine", "Prismatic", "Revolute"),
     "model.loads": ("Load",),

@@ -192,6 +192,13 @@ class PlanarFlexibleBody(FlexibleBody):
     ------
     ModelError
         If a number is not finite, or the modes do not fit.
+
+    >>> from nonsmooth.flexible import Material, Rectangle, beam, modes
+    >>> steel = Material(youngs=2.1e11, shear=8e10, density=7850.0)
+    >>> rod = beam((0, 0, 0), (0.3, 0, 0), section=Rectangle(0.01, 0.02), material=steel, names={"crank": 0, "pin": 1})
+    >>> body = PlanarFlexibleBody("rod", modes(rod, interface=("crank", "pin"), keep=2, damping=0.01))
+    >>> body.node("pin").name
+    'rod.pin'
     """
 
     position: Annotated[tuple[float, float], Unit("m")] = (0.0, 0.0)
@@ -278,6 +285,13 @@ class SpatialFlexibleBody(FlexibleBody):
     ------
     ModelError
         If a number is not finite, the quaternion not of norm 1, or the modes do not fit.
+
+    >>> from nonsmooth.flexible import Material, Rectangle, beam, modes
+    >>> steel = Material(youngs=2.1e11, shear=8e10, density=7850.0)
+    >>> rod = beam((0, 0, 0), (0.3, 0, 0), section=Rectangle(0.01, 0.02), material=steel, names={"crank": 0, "pin": 1})
+    >>> body = SpatialFlexibleBody("rod", modes(rod, interface=("crank", "pin"), keep=2, damping=0.01))
+    >>> body.node("pin").name
+    'rod.pin'
     """
 
     position: Annotated[tuple[float, float, float], Unit("m")] = (0.0, 0.0, 0.0)
