@@ -29,6 +29,7 @@ EVENTS = "--stepper event-driven --rtol 1e-7 --atol 1e-9 --dt-min 1e-5 --dt-max 
 #: words of `nonsmooth run` after the problem's name
 RUNS = {
     "andrews-squeezer": "--stepper event-driven --rtol 1e-9 --atol 1e-9 --dt-min 1e-8 --dt-max 1e-4 --t-end 0.03",
+    "beam-on-stop": "--stepper moreau-jean --dt 2e-5 --t-end 0.03",
     "bennett": f"{EVENTS} --t-end 2",
     "block-on-incline": "--stepper gauss-qp --dt-min 1e-6 --dt-max 1e-2 --t-end 0.3",
     "bouncing-ball": "--stepper gauss-qp --dt-min 1e-6 --dt-max 2e-2 --t-end 8.2",
@@ -37,6 +38,7 @@ RUNS = {
     "crank-rocker": f"{EVENTS} --t-end 0.1",
     "double-pendulum-clearance": f"{EVENTS} --t-end 1",
     "dual-manipulator": f"{EVENTS} --t-end 1",
+    "flexible-slider-crank": "--stepper moreau-jean --dt 1e-5 --t-end 0.02",
     "four-bar": f"{EVENTS} --t-end 1.5",
     "heavy-top": f"{EVENTS} --t-end 0.5",
     "newtons-cradle": f"{EVENTS} --t-end 2.4",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nonsmooth_problems.andrews_squeezer import andrews_squeezer
+from nonsmooth_problems.beam_on_stop import beam_on_stop
 from nonsmooth_problems.bennett import bennett
 from nonsmooth_problems.block_on_incline import block_on_incline
 from nonsmooth_problems.bouncing_ball import bouncing_ball
@@ -11,6 +12,7 @@ from nonsmooth_problems.chain import chain
 from nonsmooth_problems.crank_rocker import crank_rocker
 from nonsmooth_problems.double_pendulum_clearance import double_pendulum_clearance
 from nonsmooth_problems.dual_manipulator import dual_manipulator
+from nonsmooth_problems.flexible_slider_crank import flexible_slider_crank
 from nonsmooth_problems.four_bar import four_bar
 from nonsmooth_problems.heavy_top import heavy_top
 from nonsmooth_problems.loose_journal import loose_journal
@@ -32,6 +34,7 @@ from nonsmooth_problems.xy_pointing import xy_pointing
 
 __all__ = [
     "andrews_squeezer",
+    "beam_on_stop",
     "bennett",
     "block_on_incline",
     "bouncing_ball",
@@ -40,6 +43,7 @@ __all__ = [
     "crank_rocker",
     "double_pendulum_clearance",
     "dual_manipulator",
+    "flexible_slider_crank",
     "four_bar",
     "heavy_top",
     "loose_journal",

@@ -119,6 +119,7 @@ CITED: dict[str, tuple[str, ...]] = {
 #: ready problem -> where it comes from; of a problem that is not named, its own source is quoted
 PROBLEMS: dict[str, tuple[str, ...]] = {
     "andrews-squeezer": ("mazzia2008", "schiehlen1990"),
+    "beam-on-stop": (),
     "bennett": ("bennett1903",),
     "block-on-incline": (),
     "bouncing-ball": (),
@@ -127,6 +128,7 @@ PROBLEMS: dict[str, tuple[str, ...]] = {
     "crank-rocker": (),
     "double-pendulum-clearance": (),
     "dual-manipulator": ("aerospace2026",),
+    "flexible-slider-crank": ("simeon1996",),
     "four-bar": ("akhadkar2016",),
     "heavy-top": ("geradin2001", "arnold2007"),
     "loose-journal": (),
