@@ -18,7 +18,7 @@ from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import normal_axis, weighed, zeros_like
 from nonsmooth.schemes import landing
 from nonsmooth.schemes.accelerations import bend, led_on, share_of
-from nonsmooth.schemes.half_kick import ACCEPTABLE, NOISE, UNSEEN, unseen
+from nonsmooth.schemes.half_kick import ACCEPTABLE, NOISE, UNSEEN
 from nonsmooth.schemes.implicit_euler_end import commit, judge, look
 from nonsmooth.schemes.mechanism import DONE, FULL, UNCERTAIN, length, move, rates_after, rates_of_way
 from nonsmooth.schemes.moreau_jean import next_time
@@ -41,16 +41,31 @@ def guess(system):
         joint.P = joint.P_near = zeros_like(joint.P)
     for contact in system.contacts:
         contact.P_before, contact.on = contact.P, 1 if contact.P[0] > 0.0 else 0
+        contact.lasts = 1 if abs(contact.start_g) <= UNSEEN * contact.scale else 0
 
 
 @kernel
 def gap_of(system, contact):
     """Where u leads; of a contact that rests, closed to round-off, what u changes it by, which is known better."""
-    a, b, noise = contact.a, contact.b, min(ROUNDED * system.reach, UNSEEN * contact.scale)
-    at_start = contact.start_a @ a.body.u + contact.start_b @ b.body.u
-    change = 0.5 * system.dt * (at_start[0] + rates_of_way(contact)[0])
-    rests = abs(contact.start_g) <= noise and max(abs(contact.g), abs(change)) <= 2.0 * noise
-    return change if rests else contact.g
+    if contact.lasts:
+        a, b, noise = contact.a, contact.b, 2.0 * UNSEEN * contact.scale
+        at_start = contact.start_a @ a.body.u + contact.start_b @ b.body.u
+        change = 0.5 * system.dt * (at_start[0] + rates_of_way(contact)[0])
+        if max(abs(contact.g), abs(change)) <= noise:
+            return change
+        contact.lasts = 0  # and is not taken for one again in this step: both differ by the curvature of its way
+    return contact.g
+
+
+@kernel
+def unseen(system):
+    """Velocities, times a step, that the round-off of gaps stands for."""
+    worst = 0.0
+    for contact in system.contacts:
+        if contact.on:
+            noise = max(UNSEEN * contact.scale, ROUNDED * system.reach)
+            worst = max(worst, noise / math.sqrt(contact.W[0][0]))
+    return worst
 
 
 @kernel
