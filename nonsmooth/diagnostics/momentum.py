@@ -12,6 +12,9 @@ from nonsmooth.trajectory import Trajectory
 
 __all__ = ["Momentum", "momentum"]
 
+#: kinds of bodies; the momenta of flexible ones are those of their mean frames
+PLANAR, SPATIAL = ("PlanarBody", "PlanarFlexibleBody"), ("SpatialBody", "SpatialFlexibleBody")
+
 
 @dataclass(frozen=True, eq=False)
 class Momentum:
@@ -58,10 +61,10 @@ def momentum(trajectory: Trajectory) -> Momentum:
     [0.0, 0.0, 1.0]
     """
     kinds = {element["name"]: element["kind"] for element in trajectory.manifest["model"]["elements"]}
-    bodies = tuple(name for name, kind in kinds.items() if kind in ("PlanarBody", "SpatialBody"))
+    bodies = tuple(name for name, kind in kinds.items() if kind in PLANAR + SPATIAL)
     value = {name: entry["value"] for name, entry in trajectory.manifest["parameters"].items()}
     mass = np.array([value[f"{body}.mass"] for body in bodies])
-    spatial = "SpatialBody" in kinds.values()
+    spatial = any(kind in SPATIAL for kind in kinds.values())
     axes = "xyz" if spatial else "xy"
 
     def columns(table: str, label: str) -> Array:

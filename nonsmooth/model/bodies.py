@@ -70,7 +70,11 @@ class Body(Element):
     @property
     def nodes(self) -> tuple[str, ...]:
         """Names of the frames that it carries besides its own."""
-        return ()
+        return tuple(self.places())
+
+    def places(self) -> Mapping[str, Array]:
+        """Place (3,) [m] of each of these frames in that of the body, undeformed."""
+        return {}
 
     def node_placement(self, node: str, q: ca.SX, v: ca.SX) -> tuple[Placement, ca.SX]:
         """Placement of a node, and its angle as `angle_of` has it."""

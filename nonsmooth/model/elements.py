@@ -176,6 +176,15 @@ class Element:
         bodies = (getattr(self, field) for field in self.body_fields)
         return tuple(body if isinstance(body, str) else body.name for body in bodies)
 
+    @classmethod
+    def restored(cls, data: Mapping[str, Any]) -> Element:
+        """An element with the fields of its description: laws and functions of time stay plain data."""
+        element = object.__new__(cls)
+        for field, value in data.items():
+            if field != "kind":
+                object.__setattr__(element, field, tuple(value) if isinstance(value, list) else value)
+        return element
+
     def describe(self) -> dict[str, Any]:
         """The element as plain data, for the manifest."""
         data: dict[str, Any] = {"kind": type(self).__name__, "name": self.name}

@@ -36,9 +36,10 @@ Likins, P. W. (1967), Modal method for analysis of free rotations of spacecraft,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Annotated
+from typing import Annotated, Any
 
 import casadi as ca
 import numpy as np
@@ -46,6 +47,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.flexible.modes import Geometric, Modes
 from nonsmooth.model.bodies import Body, Node, PlanarBody, SpatialBody
+from nonsmooth.model.elements import Element
 from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement, rotation_matrix
 from nonsmooth.quantities import Quantity, Unit
 
@@ -87,21 +89,37 @@ class FlexibleBody(Body):
             ("inertia", inertia),
             ("frequency", tuple(float(x) for x in modes.frequencies)),
             ("damping", tuple(float(x) for x in modes.damping)),
-            ("q_columns", (*type(self).q_columns, *((f"eta{i + 1}", "m kg^1/2") for i in range(count)))),
-            ("v_columns", (*type(self).v_columns, *((f"eta{i + 1}", "m kg^1/2/s") for i in range(count)))),
         ):
             object.__setattr__(self, name, value)
+        self._count_columns(count)
         super().__post_init__()
         self.start()
+
+    def _count_columns(self, count: int) -> None:
+        """Set the columns, those of a rigid body and of the amplitudes."""
+        q, v = (tuple((f"eta{i + 1}", unit) for i in range(count)) for unit in ("m kg^1/2", "m kg^1/2/s"))
+        object.__setattr__(self, "q_columns", type(self).q_columns + q)
+        object.__setattr__(self, "v_columns", type(self).v_columns + v)
 
     @property
     def count(self) -> int:
         """Number of modes."""
         return self.modes.count
 
-    @property
-    def nodes(self) -> tuple[str, ...]:
-        return self.modes.names
+    def places(self) -> Mapping[str, Array]:
+        return dict(zip(self.modes.names, self.modes.places, strict=True))
+
+    @classmethod
+    def restored(cls, data: Mapping[str, Any]) -> Element:
+        given = {field: value for field, value in data["modes"].items() if field not in ("kind", "geometric")}
+        m = len(given["frequencies"])
+        given["stresses"] = np.reshape(given["stresses"], (len(given["stations"]), len(given["components"]), m))
+        given["stations"] = np.reshape(given["stations"], (-1, 3))
+        given |= {field: tuple(given[field]) for field in ("names", "components")}
+        element = super().restored({**data, "modes": Modes(**given)})
+        assert isinstance(element, FlexibleBody)
+        element._count_columns(m)
+        return element
 
     def node(self, name: str) -> Node:
         """The frame at a node, which stands where a body stands in any element.

@@ -95,7 +95,9 @@ class Drawing:
         found: dict[str, list[Array]] = {body: [] for body in self.bodies}
         for one in self.primitives():
             for spot in () if one.load else one.spots():
-                found.setdefault(spot.body, []).append(np.array(spot.at or (0.0,) * self.dimension))
+                at = np.array(spot.at or (0.0,) * self.dimension)
+                body, place = self.placed.carried.get(spot.body, (spot.body, np.zeros(self.dimension)))
+                found.setdefault(body, []).append(place + at)
         return found
 
     def sliders(self) -> set[str]:
@@ -121,14 +123,25 @@ class Placed:
         self.dimension = bodies[0].dimensions[0] if bodies else 2
         self.bodies = [body.name for body in bodies]
         self.frames: dict[str, Array] = {}
+        #: by node its body and its place there, undeformed
+        self.carried: dict[str, tuple[str, Array]] = {}
         index = {name: i for i, name in enumerate(names)}
         functions: dict[type[Body], ca.Function] = {}
         for body in bodies:
             if type(body) not in functions:
-                own, v = ca.SX.sym("q", len(body.q_columns)), ca.SX.zeros(len(body.v_columns))
-                functions[type(body)] = ca.Function("placement", [own], [body.placement(own, v).z])
+                known = type(body)
+                own, v = ca.SX.sym("q", len(known.q_columns)), ca.SX.zeros(len(known.v_columns))
+                functions[known] = ca.Function("placement", [own], [body.placement(own, v).z])
             columns = [index[f"{body.name}.{label}"] for label, _ in body.q_columns]
-            self.frames[body.name] = np.asarray(functions[type(body)](q[:, columns].T)).T.reshape(self.count, -1)
+            own = q[:, columns].T
+            rigid = functions[type(body)].numel_in(0)
+            self.frames[body.name] = np.asarray(functions[type(body)](own[:rigid])).T.reshape(self.count, -1)
+            for node, place in body.places().items():
+                name, symbol = f"{body.name}.{node}", ca.SX.sym("q", len(columns))
+                z = body.node_placement(node, symbol, ca.SX.zeros(len(body.v_columns)))[0].z
+                found = ca.Function("placement", [symbol], [z])(own)
+                self.frames[name] = np.asarray(found).T.reshape(self.count, -1)
+                self.carried[name] = body.name, np.asarray(place, dtype=float)[: self.dimension]
 
     def frame(self, body: str) -> Array:
         """Placements z (n, 4) or (n, 12) of a body, or of the ground."""
@@ -211,17 +224,13 @@ def _parts(elements: Iterable[Element], numbers: Mapping[str, float]) -> tuple[D
 
 
 def _restored(data: Mapping[str, Any], classes: Mapping[str, type[Element]]) -> Element:
-    """An element with the fields of its description: laws and functions of time stay plain data."""
+    """An element of its description."""
     if data["kind"] not in classes:
         raise InputError(
             f'The run has an element "{data["name"]}" of the kind {data["kind"]}, which is not known here; import the '
             "module that defines it first."
         )
-    element = object.__new__(classes[data["kind"]])
-    for field, value in data.items():
-        if field != "kind":
-            object.__setattr__(element, field, tuple(value) if isinstance(value, list) else value)
-    return element
+    return classes[data["kind"]].restored(data)
 
 
 def bearing_radius(size: float, own: float = 0.0) -> float:

@@ -83,7 +83,7 @@ def touches(drawing: Drawing) -> dict[str, Array]:
 
 def _body(body: Body, coordinates: tuple[str, ...], local: dict[str, Array]) -> dict[str, Any]:
     """Columns of its coordinates by label, and its outline: two ends of a line, or points with faces between them."""
-    labels = [label for label, _ in body.q_columns]
+    labels = [label for label, _ in type(body).q_columns]  # a flexible body is shown undeformed
     if frozenset(labels) not in KNOWN:
         raise InputError(f'The body "{body.name}" has coordinates {", ".join(labels)}, which a page does not know.')
     columns = {label: coordinates.index(f"{body.name}.{label}") for label in labels}
