@@ -93,8 +93,8 @@ def simulate(
         Called after each step; by the native engine several times per second.
     checkpoint : path, optional
         A file ``.nc`` that is written every so often, and as the run ends. If it is there, of a run with the same
-        arguments that was killed, or ended by Ctrl-C or a budget, that run goes on, to the same bits as one that was
-        not.
+        arguments that was killed, or ended by Ctrl-C or a budget, that run is resumed, bitwise identical to one that
+        was not.
     every : [s]
         Between two writes; more where writing takes longer than a tenth of that.
 
@@ -108,7 +108,7 @@ def simulate(
         Before the first step, for invalid arguments or an inconsistent initial state.
     SimulationFailed
         If a step does not pass the residual tests even when shortened, or anything else ends the run (memory, an error
-        in `progress` or in a load, which is then its ``__cause__``); its `trajectory` holds the steps so far.
+        in `progress` or in a load, which is then its ``__cause__``); its `trajectory` contains the steps so far.
     Interrupted
         On Ctrl-C; likewise.
 
@@ -194,10 +194,11 @@ def _run(
     solver = stepper.solver if stepper.solver is not None else getattr(solvers, stepper.default_solver)()
     scheme = replace(stepper, solver=solver)  # type: ignore[type-var]
     settings = {"stepper": repr(scheme), "dt": repr(control), "t_start": first.t, "t_end": t_end}
-    in_space = system.dimension == 3 and not isinstance(stepper, CompliantDae)
-    why_not = why_not_compiled if in_space else why_not_native
+    # texts that run compiled, where the older loops of the plane do not serve
+    by_text = (system.dimension == 3 or bool(system.redundant)) and not isinstance(stepper, CompliantDae)
+    why_not = why_not_compiled if by_text else why_not_native
     reason = None if engine == "python" else why_not(system, stepper, control, values)
-    compiled = in_space and engine != "python" and reason is None
+    compiled = by_text and engine != "python" and reason is None
     if engine == "native" and reason is not None:
         raise InputError(f'engine="native" does not have this run: {reason}; take engine="auto" or "python".')
     name = "python" if engine == "python" or reason is not None else "native"

@@ -47,13 +47,19 @@ _layouts: weakref.WeakKeyDictionary[System, dict[tuple[bool, bool], Layout]] = w
 
 
 def why_not_compiled(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
-    """Why these steps have no compiled form, as a clause; None if they have one."""
-    if system.dimension != 3:
-        return "the mechanism is planar"
+    """Why these steps have no compiled form, as a clause; None if they have one.
+
+    In the plane the loops of `native` have what they can; these have mechanisms with redundant rows of joints.
+    """
+    if system.dimension == 2 and not system.redundant:
+        return "the joints of a planar mechanism are not redundant"
+    for option, value in (("levers", "predicted"), ("cone", "coulomb")):
+        if getattr(stepper, option, value) != value:
+            return f'{option}="{getattr(stepper, option)}" has no compiled loop'
     if type(stepper) is MoreauJean and isinstance(control, ConstantStep):
         default: Any = SemismoothNewton()
         if stepper.projection is not None:
-            return f'projection="{stepper.projection}" has no compiled loop in space'
+            return f'projection="{stepper.projection}" has no compiled loop for this mechanism'
         if stepper.joints == "midpoint" and system.redundant:
             return 'joints="midpoint" with redundant rows has no compiled loop'
     elif type(stepper) is GeneralizedAlpha and isinstance(control, ConstantStep):
@@ -63,7 +69,7 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
         if isinstance(control, Landing) and control.error is not None:
             return "Landing(..., error) has no compiled loop"
     else:
-        return f"{type(stepper).__name__} has no compiled loop in space with dt={control!r}"
+        return f"{type(stepper).__name__} has no compiled loop with dt={control!r}"
     if stepper.solver is not None and stepper.solver != default:
         return f"the solver {stepper.solver} was asked for"
     for e in system.elements:
