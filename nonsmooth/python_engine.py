@@ -20,6 +20,7 @@ from nonsmooth.schemes.stepping import CompiledSteps
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Formulation, Remembering, Step
+from nonsmooth.steppers.deformation import check_deformations
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth.trajectory.early import breakdown, interruption, last, made
 
@@ -189,7 +190,9 @@ class PythonLoop:
             counts["fallbacks"] += self.python_steps
             counts["python_steps"] = self.python_steps
         observe = None if self.compiled is None else self.compiled.observe
-        return self.recorder.finish(counts, time.perf_counter() - self.clock, status, observe)
+        trajectory = self.recorder.finish(counts, time.perf_counter() - self.clock, status, observe)
+        check_deformations(self.system, trajectory.t, trajectory.q.array, trajectory.v.array)
+        return trajectory
 
     def _hint(self, state: State) -> str:
         """What the residual alone does not tell: a load that is not a number."""

@@ -17,10 +17,14 @@ from nonsmooth import (
     PointForce,
     Revolute,
     SpatialBody,
+    ValidityWarning,
     simulate,
 )
+from nonsmooth.diagnostics import momentum
 from nonsmooth.model.flexible_bodies import PlanarFlexibleBody, SpatialFlexibleBody
+from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.step_control import ErrorControl
+from nonsmooth.trajectory import Trajectory
 
 from .beams import free_rod
 
@@ -206,3 +210,41 @@ def test_compiled_engines_refuse_flexible_bodies() -> None:
         run = simulate(Model([body]).build(), MoreauJean(), t_end=1e-2, dt=1e-3)
         assert run.manifest["engine"] == "python"
         assert '"rod" is a' in run.manifest["engine_reason"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"deformation": (0.02, 0.0, 0.0)}, "a node is turned by 0.13"),
+        (
+            {"angular_velocity": 20.0},
+            "it turns with 20 rad/s at t = 0 s, more than 0.1 of its first frequency",
+        ),
+    ],
+)
+def test_motions_outside_the_range_of_the_model_are_warned_of(changed, sentence) -> None:
+    """The slope at the ends of the first bending mode is 9.29 / (L sqrt(m)) of its amplitude."""
+    system = Model([PlanarFlexibleBody("rod", PLANE, **changed)]).build()
+    with pytest.warns(ValidityWarning, match=f'Flexible body "rod": .*{sentence}'):
+        simulate(system, MoreauJean(), t_end=1e-5, dt=1e-5)
+
+
+def test_the_moment_of_momentum_of_a_free_flexible_body_stays_to_the_order_of_the_scheme() -> None:
+    """Half the step, a quarter of the change (within a tenth of it, terms of higher order); momentum to round-off."""
+    changes = []
+    for dt in (2e-3, 1e-3):
+        found = momentum(simulate(Model([spinning()]).build(), MoreauJean(), t_end=0.1, dt=dt))
+        changes.append(np.max(np.abs(found.total_angular - found.total_angular[0])))
+        assert np.max(np.abs(found.total_linear)) < 1e-14
+    assert changes[0] == pytest.approx(4 * changes[1], rel=0.1)
+
+
+def test_a_saved_run_is_drawn(tmp_path) -> None:
+    """The modes stand in the manifest, so that nodes are placed without the model."""
+    rod = PlanarFlexibleBody("rod", PLANE)
+    pin = Revolute("pin", "ground", rod.node("left"), at_a=(-0.5, 0.0))
+    run = simulate(Model([Ground(), rod, pin]).build(), MoreauJean(), t_end=2e-3, dt=1e-3)
+    run.save(tmp_path / "run.nc")
+    drawing = drawing_of_run(Trajectory.load(tmp_path / "run.nc"), np.array([0.0, 2e-3]))
+    assert drawing.placed.position("rod.left") == pytest.approx(np.array([[-0.5, 0.0]] * 2), abs=1e-12)
+    assert [point.tolist() for point in drawing.attachments()["rod"]] == [[-0.5, 0.0]]
