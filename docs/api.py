@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import nonsmooth
-from nonsmooth import diagnostics, identification, laws, plots, report, studies
+from nonsmooth import diagnostics, flexible, identification, laws, plots, report, studies
 
 HEAD = """\
 # API
@@ -45,7 +45,7 @@ def page() -> str:
         raise SystemExit(f"docs/api.py: say in PARTS where {', '.join(of_part)} belongs")
     every = sorted({laws.by_name(name).__name__ for kind in ("normal", "friction") for name in laws.names(kind)})
     sections.append(section("Compliant laws", "See [laws.md](laws.md).", "nonsmooth.laws", every))
-    for module in (diagnostics, studies, identification, plots, report):
+    for module in (diagnostics, studies, identification, flexible, plots, report):
         name = module.__name__.rpartition(".")[2]
         first = (module.__doc__ or "").strip().splitlines()[0]
         sections.append(section(name.capitalize(), first, module.__name__, sorted(module.__all__)))

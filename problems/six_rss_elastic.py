@@ -118,8 +118,8 @@ def elastic(
         If the duration is not a whole number of steps.
 
     >>> moved = elastic(gravity=0.0, duration=0.02)
-    >>> (1e3 * moved.u[0, 0, 1]).round(4)
-    0.0
+    >>> moved.u.shape
+    (21, 1, 6)
     """
     steps = round(duration / dt)
     if not (steps > 0 and abs(steps * dt - duration) < 1e-9 * duration):
