@@ -167,8 +167,8 @@ def six_rss(
     about x and y, in phase, once per second. Joints `knee1` to `knee6` connect cranks and rods, `ball1` to `ball6` rods
     and platform. It starts with the velocities of the ideal motion, the balls concentric with their sockets.
 
-    The paper's elastic links are in `nonsmooth_problems.six_rss_elastic`, and its random clearance vectors, which are not
-    physical, in `nonsmooth_problems.six_rss_random`.
+    The paper's elastic links are in `nonsmooth_problems.six_rss_elastic`, and its random clearance vectors, which are
+    not physical, in `nonsmooth_problems.six_rss_random`.
 
     A rod between two balls may spin about its axis: this freedom is kept, six in all. In the ideal robot nothing turns
     the rods, with clearance friction on the balls does.

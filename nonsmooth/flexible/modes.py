@@ -12,6 +12,9 @@ from nonsmooth.exceptions import InputError
 
 __all__ = ["Geometric", "Modes"]
 
+#: motion across the plane that is round-off, as a share of that in it
+PLANAR = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class Geometric:
@@ -162,13 +165,25 @@ class Modes:
 
         A mode belongs to the plane if its nodes move along z, and turn about x and y, by less than 1e-6 of what they
         do in the plane, both in proportion to the size of the body.
+
+        Raises
+        ------
+        InputError
+            If a mode moves nodes both in the plane and across it: the body is not symmetric about the plane.
         """
         size = max(float(np.max(np.linalg.norm(self.places, axis=1))), np.finfo(float).tiny)
         within = np.linalg.norm(self.translations[:, :2], axis=(0, 1))
         within += size * np.linalg.norm(self.rotations[:, 2], axis=0)
         across = np.linalg.norm(self.translations[:, 2], axis=0)
         across += size * np.linalg.norm(self.rotations[:, :2], axis=(0, 1))
-        found = self.kept(across < 1e-6 * within)
+        planar, other = across < PLANAR * within, within <= PLANAR * across
+        if not np.all(planar | other):
+            worst = int(np.argmin(planar | other))
+            raise InputError(
+                f"A planar body needs modes in the x-y plane, but the one at {self.frequencies[worst]:.6g} rad/s moves "
+                "nodes in the plane and across it; place beams and the axes of their sections in or across the plane."
+            )
+        found = self.kept(planar)
         translations, rotations = found.translations.copy(), found.rotations.copy()
         translations[:, 2], rotations[:, :2] = 0.0, 0.0
         return replace(found, translations=translations, rotations=rotations)

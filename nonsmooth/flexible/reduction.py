@@ -62,7 +62,7 @@ def modes(
     interface
         Names of the nodes at which anything may attach.
     keep
-        Modes besides those of the interface, >= 0.
+        Modes besides those of the interface, >= 0; if the last has the same frequency as the next, that is kept too.
     damping
         Damping ratio of all modes [-], or `Rayleigh` coefficients.
     method
@@ -112,18 +112,26 @@ def modes(
 
 
 def _lowest(K: Any, M: Any, count: int, shift: float) -> Array:
-    """Vectors (d, count) of the lowest eigenvalues of ``K x = lambda M x``, nearest to a shift below all of them."""
+    """Vectors (d, count or more) of the lowest eigenvalues of ``K x = lambda M x``, with a shift below all of them.
+
+    Those of equal eigenvalue are not separated: half of the bending in two planes would be that in no plane at all.
+    """
     from scipy.linalg import eigh
     from scipy.sparse.linalg import eigsh
 
     d = K.shape[0]
     if count == 0:
         return np.zeros((d, 0))
-    if count > d // 3 or d < 60:  # Lanczos' method needs room
-        return np.asarray(eigh(K.toarray(), M.toarray(), subset_by_index=(0, count - 1))[1])
-    start = np.cos(np.arange(d))  # any, but always the same, and without symmetry
-    values, vectors = eigsh(K.tocsc(), count, M.tocsc(), sigma=shift, v0=start, tol=0.0)
-    return np.asarray(vectors[:, np.argsort(values)])
+    found = min(count + 3, d)
+    if found > d // 3 or d < 60:  # Lanczos' method needs room
+        values, vectors = eigh(K.toarray(), M.toarray(), subset_by_index=(0, found - 1))
+    else:
+        start = np.cos(np.arange(d))  # any, but always the same, and without symmetry
+        values, vectors = eigsh(K.tocsc(), found, M.tocsc(), sigma=shift, v0=start, tol=0.0)
+        values, vectors = np.sort(values), vectors[:, np.argsort(values)]
+    while count < found and values[count] - values[count - 1] < EQUAL * abs(values[count]):
+        count += 1
+    return np.asarray(vectors[:, :count])
 
 
 def _craig_bampton(elements: FiniteElements, attached: Any, keep: int, R: Array) -> Array:
@@ -137,14 +145,16 @@ def _craig_bampton(elements: FiniteElements, attached: Any, keep: int, R: Array)
             f"Craig-Bampton needs an interface that holds the body, but its nodes have {len(attached)} degrees of "
             'freedom; name more nodes, or take method="free".'
         )
-    basis = np.zeros((d, len(attached) + keep))
+    basis = np.zeros((d, len(attached)))
     basis[attached, np.arange(len(attached))] = 1.0
-    if len(inside):
-        Kii = K[inside][:, inside]
-        coupling = K[inside][:, attached].toarray()
-        basis[np.ix_(inside, np.arange(len(attached)))] = -splu(Kii.tocsc()).solve(coupling)
-        basis[inside, len(attached) :] = _lowest(Kii, M[inside][:, inside], keep, 0.0)
-    return basis
+    if not len(inside):
+        return basis
+    Kii = K[inside][:, inside]
+    basis[inside] = -splu(Kii.tocsc()).solve(K[inside][:, attached].toarray())
+    fixed = _lowest(Kii, M[inside][:, inside], keep, 0.0)
+    shapes = np.zeros((d, fixed.shape[1]))
+    shapes[inside] = fixed
+    return np.hstack([basis, shapes])
 
 
 def _relieved(elements: FiniteElements, R: Array) -> Callable[[Array], Array]:

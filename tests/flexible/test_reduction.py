@@ -237,6 +237,29 @@ def test_planar_modes():
     assert not np.any(found.in_plane().translations[:, 2])
 
 
+@pytest.mark.parametrize("keep", range(6))
+def test_equal_frequencies_stay_together(keep):
+    """Of a square section, however many modes are kept: the clamped rod has its frequency in the plane to 1 %."""
+    square = beam((0, 0, 0), (LENGTH, 0, 0), section=Rectangle(0.02, 0.02), material=STEEL)
+    found = modes(square, interface=["start", "end"], keep=keep, damping=0.0).in_plane()
+    i = found.node("start")
+    fixed = np.vstack([[1, 0, 0, *found.translations[i, 0]],
+                       [0, 1, found.places[i, 0], *found.translations[i, 1]],
+                       [0, 0, 1, *found.rotations[i, 2]]])  # fmt: skip
+    allowed = np.linalg.svd(fixed)[2][3:].T
+    M = np.diag([found.mass, found.mass, found.inertia[2, 2], *np.ones(found.count)])
+    K = np.diag([0, 0, 0, *found.frequencies**2])
+    squares = eigh(allowed.T @ K @ allowed, allowed.T @ M @ allowed, eigvals_only=True)
+    exact = (1.87510407 / LENGTH) ** 2 * np.sqrt(STEEL.youngs / STEEL.density) * 0.02 / np.sqrt(12)
+    assert np.sqrt(squares[0]) == pytest.approx(exact, rel=0.01)
+
+
+def test_a_skew_section_is_no_planar_body():
+    skew = beam((0, 0, 0), (LENGTH, 0, 0), section=SECTION, material=STEEL, across=(0, 1, 1), elements=4)
+    with pytest.raises(InputError, match="in the plane and across it"):
+        modes(skew, interface=["start", "end"], keep=2, damping=0.0).in_plane()
+
+
 def test_dense_and_sparse_eigensolvers_agree():
     """A long model is solved by Lanczos' method, with the same result to its tolerance."""
     options = {"interface": ["start", "end"], "damping": 0.0, "keep": 4}
