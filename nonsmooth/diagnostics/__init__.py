@@ -11,6 +11,8 @@
 `pieces`, `sampled`     coordinates, velocities and gaps between rows, with both limits at rows
 `dissipated`            energy lost by cause
 `momentum`              linear and angular, of each body and in all
+`node_positions`        places of a node of a flexible body
+`stresses`              at the stations of a flexible body
 `poincare`              states where a quantity crosses a value
 `stroboscope`           states once per period
 `mode_timeline`         when a contact sticks or slips, how a slider stands in its guide
@@ -30,6 +32,7 @@ from nonsmooth.diagnostics.contacts import (
     impulses,
     mean_forces,
 )
+from nonsmooth.diagnostics.deformation import node_positions, stresses
 from nonsmooth.diagnostics.energy import dissipated
 from nonsmooth.diagnostics.lyapunov import Exponent, largest_exponent
 from nonsmooth.diagnostics.modes import Timeline, mode_timeline
@@ -60,6 +63,7 @@ __all__ = [
     "mean_forces",
     "mode_timeline",
     "momentum",
+    "node_positions",
     "pieces",
     "poincare",
     "sampled",
@@ -67,5 +71,6 @@ __all__ = [
     "signature_timeline",
     "signatures",
     "spectrum",
+    "stresses",
     "stroboscope",
 ]
