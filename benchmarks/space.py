@@ -20,7 +20,7 @@ from benchmarks import mujoco_models
 from benchmarks.measure import CLOCKS
 from benchmarks.report import Table, _digits, _size
 from benchmarks.space_mechanisms import LINKS, SpaceProblem, space_problems
-from nonsmooth import MoreauJean, simulate
+from nonsmooth import simulate
 from nonsmooth.schemes import stepping
 
 __all__ = ["MARKS", "SpaceRow", "entries", "space", "space_tables"]
@@ -93,7 +93,7 @@ def measured(problem: SpaceProblem, clock: str = "cpu", seconds: float = SPENT) 
 
     def run(steps: int, engine: str = "auto") -> Any:
         with mock.patch.object(time, "perf_counter", now):  # the clock of Trajectory.wall_seconds
-            return simulate(system, MoreauJean(), t_end=steps * dt, dt=dt, engine=engine)  # type: ignore[arg-type]
+            return simulate(system, problem.stepper, t_end=steps * dt, dt=dt, engine=engine)  # type: ignore[arg-type]
 
     whole = run(problem.whole)
     timed: list[tuple[float, float, float]] = []

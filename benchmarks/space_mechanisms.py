@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,11 @@ import numpy as np
 from benchmarks import mujoco_space, space_references
 from nonsmooth import (
     BoxPlane,
+    GaussQP,
     Gravity,
     Ground,
     Model,
+    MoreauJean,
     Rigid,
     SpatialBody,
     SphericalClearance,
@@ -55,6 +57,7 @@ class SpaceProblem:
     expected : what the error may be
     mujoco : (dt) -> its MuJoCo model, None where there is none
     size : links
+    stepper
     """
 
     key: str
@@ -71,6 +74,7 @@ class SpaceProblem:
     expected: float = 0.0
     mujoco: Callable[[float], mujoco_space.Run] | None = None
     size: int = 1
+    stepper: Any = MoreauJean()
 
 
 def space_problems(links: tuple[int, ...] = LINKS) -> Iterator[SpaceProblem]:
@@ -82,6 +86,7 @@ def space_problems(links: tuple[int, ...] = LINKS) -> Iterator[SpaceProblem]:
     yield from _slides()
     yield from _cubes()
     yield from _robots()
+    yield from _by_implicit_euler(links)
 
 
 def _distance(reference: Callable[[], Any]) -> Callable[[Any], float]:
@@ -331,3 +336,33 @@ def _robots() -> Iterator[SpaceProblem]:
             python_steps=10,
             judged=1000,
         )
+
+
+# ---- implicit Euler, plastic by construction
+
+
+#: which of the problems are run by it too
+EULER = ("S1_0_0.0001", "S1_0.1_1e-05", "S2_16_0_0.0001", "S3_ideal", "S3_loose", "S3b_0.1", "S4_tumbling")
+
+
+def _by_implicit_euler(links: tuple[int, ...]) -> Iterator[SpaceProblem]:
+    """Some of the problems again, and the robots without restitution."""
+    chains = (problem for n in links for problem in _chains(n))
+    problems = [*_pendulums(), *chains, *_slider_cranks(), *_slides(), *_cubes()]
+    plastic = {
+        "six_rss": functools.cache(lambda: six_rss(restitution=0.0).build()),
+        "polishing": functools.cache(lambda: polishing_robot(restitution=0.0).build()),
+    }
+    for problem in problems:
+        if problem.key in EULER:
+            yield replace(
+                problem, key=f"{problem.key}_euler", title=f"{problem.title}, GaussQP", stepper=GaussQP(),
+                # a hundred times slower, and of first order
+                python_steps=min(problem.python_steps, 40), expected=max(problem.expected, 2.0 * problem.dt),
+                mujoco=None,
+            )  # fmt: skip
+    for problem in _robots():
+        yield replace(
+            problem, key=f"{problem.key}_euler", title=f"{problem.title}, e = 0, GaussQP", stepper=GaussQP(),
+            system=plastic[problem.key],
+        )  # fmt: skip
