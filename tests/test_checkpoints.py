@@ -81,6 +81,7 @@ CASES = {
     "MoreauJean in space, compiled": ("socket", MoreauJean(), 1e-4, 0.1, "auto", 1),
     "GaussQP in space": ("socket", GaussQP(), Landing(1e-6, 1e-3), 0.05, "python", 1),
     "GaussQP in space, constant steps, compiled": ("socket", GaussQP(), 1e-4, 0.1, "auto", 1),
+    "GeneralizedAlpha in space, compiled": ("socket", GeneralizedAlpha(), 1e-4, 0.1, "auto", 1),
     "EventDriven in space": ("socket", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-2), 0.3, "python", 1),
     "steps chosen": ("guide", None, None, 0.005, "auto", 1),
 }  # fmt: skip
