@@ -81,3 +81,59 @@ def test_the_centrifugal_part_is_booked_as_work_of_loads() -> None:
 def test_stiffening_takes_modes_that_know_it() -> None:
     with pytest.raises(ModelError, match="stiffening takes modes with geometric stiffness"):
         PlanarFlexibleBody("rod", free_rod(1.0, 1.0, bending=1.0, bending_modes=1), stiffening=True)
+
+
+def lag_frequencies(relative: float, stiffening: bool) -> tuple[float, float]:
+    """The lowest two frequencies of small vibrations in the plane of a cantilever on a turning hub of no radius.
+
+    Of Lagrange's equations in the amplitudes, from which the clamp at the left end determines the mean frame, with the
+    forces of the body on itself; in units of sqrt(E I / (rho A L^4)), at a spin of `relative` of these.
+    """
+    unit = np.sqrt(STIFFNESS / (7850.0 * 0.025 * 0.02)) / LENGTH**2
+    spin, body = relative * unit, PlanarFlexibleBody("rod", CANTILEVER, stiffening=stiffening)
+    chosen, n = body.modes, body.count
+    left, p = chosen.node("left"), body.symbols({f"rod.{label}": x for label, x in body.numbers().items()})
+    eta, rate, change = (ca.SX.sym(name, n) for name in ("eta", "rate", "change"))
+    tilt = -ca.dot(chosen.rotations[left, 2], eta)
+    turned = ca.blockcat([[ca.cos(tilt), -ca.sin(tilt)], [ca.sin(tilt), ca.cos(tilt)]])
+    centre = -turned @ (chosen.places[left, :2] + ca.mtimes(ca.DM(chosen.translations[left, :2]), eta))
+    velocity = ca.jtimes(centre, eta, rate) + spin * ca.vertcat(-centre[1], centre[0])
+    omega = spin + ca.jtimes(tilt, eta, rate)
+    kinetic = (chosen.mass * ca.sumsqr(velocity) + chosen.inertia[2, 2] * omega**2 + ca.sumsqr(rate)) / 2
+    inner = body.inner_forces(ca.vertcat(0, 0, 0, eta), ca.vertcat(0, 0, omega, rate), p)[3:]
+    momenta = ca.gradient(kinetic, rate)
+    rows = ca.jtimes(momenta, rate, change) + ca.jtimes(momenta, eta, rate) - ca.gradient(kinetic, eta) - inner
+    outputs = [rows, *(ca.densify(ca.jacobian(rows, x)) for x in (eta, rate, change))]
+    equations, at, still = ca.Function("equations", [eta, rate, change], outputs), np.zeros(n), np.zeros(n)
+    for _ in range(10):  # the steady state
+        row, K, *_ = (np.array(one) for one in equations(at, still, still))
+        at = at - np.linalg.solve(K, row).ravel()
+    _, K, C, M = (np.array(one) for one in equations(at, still, still))
+    matrix = np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(M, K), -np.linalg.solve(M, C)]])
+    found = np.sort(np.abs(np.linalg.eigvals(matrix).imag))
+    return found[0] / unit, found[2] / unit
+
+
+CANTILEVER = modes(
+    beam(
+        (0, 0, 0), (LENGTH, 0, 0), section=Rectangle(0.02, 0.025), elements=24,
+        material=Material(youngs=YOUNGS, shear=8e10, density=7850.0), names={"left": 0, "right": 1},
+    ),
+    interface=("left",), keep=8, damping=0.0, stiffening=True, method="free",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("spin", "flap", "tolerance"), [(0, 3.51601527, 1e-6), (1, 3.68164681, 5e-4), (2, 4.13731957, 2e-3)]
+)
+def test_a_turning_cantilever_is_stiffened_by_its_centrifugal_force(spin, flap, tolerance) -> None:
+    """Exact lag^2 = flap^2 - spin^2, with the frequencies of flapping computed to 8 digits elsewhere.
+
+    Change of inertia by deformation is left out, and with it terms that are 3e-4 of the frequency times the spin
+    squared (measured). Without stiffening the frequency falls, by 4 % at spin 2.
+    """
+    exact = np.sqrt(flap**2 - spin**2)
+    assert lag_frequencies(spin, True)[0] == pytest.approx(exact, rel=tolerance)
+    if spin == 2:
+        assert lag_frequencies(spin, False)[0] < 0.97 * exact
+        assert lag_frequencies(spin, True)[1] == pytest.approx(np.sqrt(22.61492196**2 - 4), rel=3e-3)
