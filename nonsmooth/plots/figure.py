@@ -24,6 +24,7 @@ from nonsmooth.plots.phase import phase_portrait
 from nonsmooth.plots.plan import Plan
 from nonsmooth.plots.sketch import draw_plan, name_parts
 from nonsmooth.plots.space import spatial_sketch
+from nonsmooth.plots.style import legend
 from nonsmooth.plots.timeline import mode_bars
 from nonsmooth.plots.words import panel_of
 from nonsmooth.trajectory import Trajectory
@@ -208,6 +209,7 @@ def _draw(
         return _sketch(axes, trajectory)
     if cell.kind == "orbit":
         orbit(trajectory, cell.name, window=span, ax=axes)
+        legend(axes, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     elif cell.kind == "phase":
         kind = "gap" if cell.name in trajectory.gap else "q"
         phase_portrait(trajectory, cell.name, kind=kind, span=span, ax=axes)

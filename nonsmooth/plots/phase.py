@@ -1,4 +1,4 @@
-"""Motions in the plane of a quantity and its rate: the whole path, or a section of it."""
+"""Motions in the plane of a quantity and its velocity: the whole path, or a section of it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def phase_portrait(
     section: Section | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """The path of a coordinate, or of a gap, and its rate.
+    """The path of a coordinate, or of a gap, and its velocity.
 
     Between rows both follow `nonsmooth.diagnostics.pieces`. The rate's jumps at impacts are dashed lines.
 
@@ -98,8 +98,11 @@ def phase_portrait(
         )  # fmt: skip
     if section is not None:
         _points(axis, section.q[name] / scale(x_unit)[1], section.v[name] / scale(y_unit)[1], label="section", ms=3.5)
+    from matplotlib.ticker import MaxNLocator
+
     word = WORD[kind]
-    dress(axis, f"Phase portrait, {word}{name}", quantity(f"{word}{name}", x_unit), quantity("its rate", y_unit))
+    dress(axis, f"Phase portrait, {word}{name}", quantity(f"{word}{name}", x_unit), quantity("its velocity", y_unit))
+    axis.xaxis.set_major_locator(MaxNLocator(5))
     if ax is None and (jump.size or section is not None):
         legend(axis, loc="upper right", bbox_to_anchor=(1.0, 1.09), ncols=3)
     return axis
@@ -128,7 +131,7 @@ def poincare_section(section: Section, name: str, other: str | None = None, *, a
         raise InputError("The section has no points; choose another value, or a longer run.")
     axis = own_axes(ax, 4.2, 3.6)
     if other is None:
-        y, unit, label = section.v[name], section.v.units(name), "its rate"
+        y, unit, label = section.v[name], section.v.units(name), "its velocity"
     else:
         y, unit, label = section.q[other], section.q.units(other), other
     x = section.q[name]

@@ -25,9 +25,9 @@ def own_axes(ax: Axes | None, width: float = 5.0, height: float = 3.2) -> Axes:
     return axes
 
 
-def dress(axis: Axes, title: str, xlabel: str, ylabel: str) -> None:
-    """Title, labels, thin axes and a faint grid below the data."""
-    axis.set_title(title, loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK)
+def dress(axis: Axes, title: str, xlabel: str, ylabel: str, *, above: int = 0) -> None:
+    """Title, labels, thin axes and a faint grid below the data; `above` lines of a legend fit under the title."""
+    axis.set_title(title, loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK, pad=6 + 11 * above)
     axis.set_xlabel(xlabel, fontsize=SIZE, color=INK)
     axis.set_ylabel(ylabel, fontsize=SIZE, color=INK)
     axis.tick_params(which="both", labelsize=SIZE - 0.5, colors=INK, width=0.6, length=3)

@@ -83,13 +83,13 @@ def mode_bars(timelines: Timeline | Sequence[Timeline], *, ax: Axes | None = Non
     axis.set_xlim(first.start[0] / factor, first.end[-1] / factor)
     axis.set_ylim(-0.6, len(lines) - 0.4)
     title = "Contact modes" if modes == CONTACT_MODES else "Modes of the slider in its guide"
-    dress(axis, title, quantity("time", unit), "")
+    dress(axis, title, quantity("time", unit), "", above=1)
     axis.set_yticks(range(len(lines)), [line.name for line in reversed(lines)])
     axis.tick_params(axis="y", length=0, labelsize=SIZE)
     axis.grid(False, axis="y")
     axis.spines["left"].set_visible(False)
     axis.spines["bottom"].set_color(FAINT)
-    legend(axis, handles=handles, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=len(handles))
+    legend(axis, handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(handles))
     return axis
 
 

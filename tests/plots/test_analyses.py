@@ -34,7 +34,7 @@ def test_a_phase_portrait_goes_through_both_limits(run):
     ends = np.column_stack([run.q["slider.y"][1:] * 1e3, run.left.v["slider.y"][1:]])
     for point in np.concatenate([starts, ends]):
         assert np.min(np.hypot(*(path[np.isfinite(path).all(axis=1)] - point).T)) < 1e-9
-    assert axis.get_xlabel() == "slider.y [mm]" and axis.get_ylabel() == "its rate [m/s]"
+    assert axis.get_xlabel() == "slider.y [mm]" and axis.get_ylabel() == "its velocity [m/s]"
     jumps = line(axis, "impact").reshape(-1, 3, 2)
     np.testing.assert_allclose(jumps[:, 0, 0], jumps[:, 1, 0])  # upright
     jumped = np.abs(run.v["slider.y"] - run.left.v["slider.y"])[1:-1] > 1e-9 * np.abs(run.v["slider.y"]).max()

@@ -70,6 +70,21 @@ def test_the_overview_of_an_own_mechanism(own):
     assert all(axis.get_ylabel().partition(" [")[0] in words for axis in panels if axis.get_visible())
 
 
+def test_an_orbit_says_what_its_colours_mean(own):
+    orbit = own.plot("orbit:pin").axes[0]
+    assert {"clearance", "flight", "contact", "start"} <= {text.get_text() for text in orbit.get_legend().get_texts()}
+
+
+@pytest.mark.parametrize("word", ["modes", "modes:guide"])
+def test_titles_and_legends_stand_apart_in_one_column_of_a_journal(run, word):
+    """Both stand above the bars; in 90 mm they would meet side by side."""
+    figure = run.plot(word, "slider.y", width="single")
+    figure.draw_without_rendering()
+    axis = next(axis for axis in figure.axes if axis.get_legend() is not None)
+    title = next(text for text in axis.get_children() if getattr(text, "get_text", str)() == axis.get_title("left"))
+    assert not title.get_window_extent().overlaps(axis.get_legend().get_window_extent())
+
+
 def test_a_file_is_drawn_as_the_run_was(run, tmp_path):
     run.save(tmp_path / "run.nc")
     again = Trajectory.load(tmp_path / "run.nc")
