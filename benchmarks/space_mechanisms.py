@@ -13,6 +13,7 @@ from benchmarks import mujoco_space, space_references
 from nonsmooth import (
     BoxPlane,
     GaussQP,
+    GeneralizedAlpha,
     Gravity,
     Ground,
     Model,
@@ -87,6 +88,7 @@ def space_problems(links: tuple[int, ...] = LINKS) -> Iterator[SpaceProblem]:
     yield from _cubes()
     yield from _robots()
     yield from _by_implicit_euler(links)
+    yield from _by_generalised_alpha(links)
 
 
 def _distance(reference: Callable[[], Any]) -> Callable[[Any], float]:
@@ -366,3 +368,22 @@ def _by_implicit_euler(links: tuple[int, ...]) -> Iterator[SpaceProblem]:
             problem, key=f"{problem.key}_euler", title=f"{problem.title}, e = 0, GaussQP", stepper=GaussQP(),
             system=plastic[problem.key],
         )  # fmt: skip
+
+
+# ---- generalised alpha
+
+
+#: which of the problems are run by it too
+ALPHA = ("S1_0_0.0001", "S1_0.1_1e-05", "S2_16_0_0.0001", "S3_ideal", "S3_loose", "S3b_0.1", "six_rss", "polishing")
+
+
+def _by_generalised_alpha(links: tuple[int, ...]) -> Iterator[SpaceProblem]:
+    """Some of the problems again."""
+    chains = (problem for n in links for problem in _chains(n))
+    for problem in (*_pendulums(), *chains, *_slider_cranks(), *_slides(), *_robots()):
+        if problem.key in ALPHA:
+            yield replace(
+                problem, key=f"{problem.key}_alpha", title=f"{problem.title}, GeneralizedAlpha",
+                stepper=GeneralizedAlpha(), steps=min(problem.steps, 1000),
+                python_steps=min(problem.python_steps, 40), mujoco=None,  # a hundred times slower
+            )  # fmt: skip
