@@ -160,8 +160,9 @@ def six_rss(
     restitution: float = VALUE["restitution"],
     friction: float = VALUE["friction"],
     gravity: float = VALUE["gravity"],
+    flexible: bool = False,
 ) -> Model:
-    """Parallel robot 6-RSS with rigid rods: six cranks carry a hanging platform by rods, with clearance in 12 balls.
+    """Parallel robot 6-RSS: six cranks carry a hanging platform by rods, with clearance in 12 balls.
 
     The cranks turn as the inverse kinematics of the paper's path requires: 50 mm along y, 80 mm along z and 20 degrees
     about x and y, in phase, once per second. Joints `knee1` to `knee6` connect cranks and rods, `ball1` to `ball6` rods
@@ -185,6 +186,8 @@ def six_rss(
         Of ``contact="rigid"`` and ``"compliant"``.
     gravity : [m/s^2]
         Along -z.
+    flexible : bool
+        True for flexible rods, straight at the start, see `nonsmooth_problems.six_rss_flexible`.
 
     Raises
     ------
@@ -203,20 +206,24 @@ def six_rss(
     t = ca.SX.sym("t")
     for body, start in starts(t, path.poses(t)).items():
         kind = body.rstrip("123456")
-        model.add(SpatialBody(body, mass=VALUE[f"{kind}.mass"], inertia=INERTIA[kind], **start))
+        if flexible and kind == "rod":
+            from nonsmooth_problems.six_rss_flexible import flexible_rod  # which takes its numbers from here
+
+            model.add(flexible_rod(body, start))
+        else:
+            model.add(SpatialBody(body, mass=VALUE[f"{kind}.mass"], inertia=INERTIA[kind], **start))
     crank, rod = VALUE["crank.length"] / 2, VALUE["rod.length"] / 2
     for leg in LEGS:
         _add_crank(model, path, leg)
-        joints: tuple[tuple[str, str, dict[str, Any]], ...] = (
-            (f"knee{leg}", f"crank{leg}", {"at_a": (crank, 0.0, 0.0), "at_b": (-rod, 0.0, 0.0)}),
-            (f"ball{leg}", "platform", {"at_a": path.platform_joint(leg), "at_b": (rod, 0.0, 0.0)}),
-        )
-        for name, carrier, places in joints:
+        joints = (("knee", f"crank{leg}", (crank, 0.0, 0.0), -rod), ("ball", "platform", path.platform_joint(leg), rod))
+        for end, carrier, at_a, along in joints:
+            other = f"rod{leg}.{end}" if flexible else f"rod{leg}"
+            places: dict[str, Any] = {"at_a": at_a, "at_b": (0.0 if flexible else along, 0.0, 0.0)}
             if ideal:
-                model.add(Spherical(name, carrier, f"rod{leg}", **places))
+                model.add(Spherical(f"{end}{leg}", carrier, other, **places))
             else:
                 sizes: dict[str, Any] = {"clearance": clearance, "radius": VALUE["ball.radius"]}
-                model.add(SphericalClearance(name, carrier, f"rod{leg}", contact=law, **places, **sizes))
+                model.add(SphericalClearance(f"{end}{leg}", carrier, other, contact=law, **places, **sizes))
     model.add(Gravity(acceleration=(0.0, 0.0, 0.0 - gravity)))
     return model
 
