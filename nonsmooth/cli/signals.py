@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +17,8 @@ __all__ = ["stoppable"]
 def stoppable() -> Iterator[None]:
     """Within, SIGTERM (a batch system, kill) and SIGHUP (a terminal that closes) act like Ctrl-C.
 
-    A signal that is ignored, as SIGHUP is under nohup, goes on being so.
+    A signal that is ignored, as SIGHUP is under nohup, goes on being so. Where the interpreter drops the exception,
+    since it came while an object was destroyed, it is raised again a moment later.
     """
     if threading.current_thread() is not threading.main_thread():  # only the main thread may
         yield
@@ -25,9 +28,19 @@ def stoppable() -> Iterator[None]:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) == signal.SIG_DFL:
             before[number] = signal.signal(number, _stop)
+    usual = sys.unraisablehook
+
+    def dropped(what: Any) -> None:
+        if issubclass(what.exc_type, KeyboardInterrupt):
+            threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+        else:
+            usual(what)
+
+    sys.unraisablehook = dropped
     try:
         yield
     finally:
+        sys.unraisablehook = usual
         for number, handler in before.items():
             signal.signal(number, handler)
 

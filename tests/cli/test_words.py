@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from nonsmooth.cli import main
 from nonsmooth.cli.app import app
 from nonsmooth.cli.progress import Advance
 from nonsmooth.cli.report import _tidied
+from nonsmooth.cli.signals import stoppable
 from nonsmooth.cli.words import completed, duration
 from nonsmooth.trajectory import Columns
 
@@ -276,3 +278,17 @@ def test_ctrl_c_before_a_command_begins_is_one_sentence(
     monkeypatch.setattr("nonsmooth.cli.app.main", interrupted)
     assert main(["list"]) == 130
     assert capsys.readouterr().err == "nonsmooth: Interrupted before the first step; nothing was written.\n"
+
+
+class Destroyed:
+    """An object during whose end Ctrl-C comes, which the interpreter then drops."""
+
+    def __del__(self) -> None:
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_that_the_interpreter_drops_comes_again() -> None:
+    with pytest.raises(KeyboardInterrupt), stoppable():
+        one = Destroyed()
+        del one
+        time.sleep(10.0)
