@@ -20,7 +20,7 @@ from nonsmooth.schemes import landing
 from nonsmooth.schemes.accelerations import bend, led_on, share_of
 from nonsmooth.schemes.half_kick import ACCEPTABLE, NOISE, UNSEEN
 from nonsmooth.schemes.implicit_euler_end import commit, judge, look
-from nonsmooth.schemes.mechanism import DONE, FULL, UNCERTAIN, length, move, rates_after, rates_of_way
+from nonsmooth.schemes.mechanism import CLOSED_GAP, DONE, FULL, UNCERTAIN, length, move, rates_after, rates_of_way
 from nonsmooth.schemes.moreau_jean import next_time
 from nonsmooth.schemes.program import INFINITE, PROXIMAL, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
 
@@ -33,15 +33,16 @@ PASSES, CONVERGED, ROUNDED = 100, 1e-13, 1e-15
 
 @kernel
 def guess(system):
-    """Where u begins, as the step before suggests; in the program are at first the contacts that pressed there."""
+    """Where u begins, as the step before suggests; in the program are at first the contacts that are closed."""
     share = system.dt / system.last_dt
     for body in system.bodies:
         body.u = body.u_found.answer = body.v + share * body.gained
     for joint in system.joints:
         joint.P = joint.P_near = zeros_like(joint.P)
     for contact in system.contacts:
-        contact.P_before, contact.on = contact.P, 1 if contact.P[0] > 0.0 else 0
+        contact.P_before, contact.on = contact.P, 1 if contact.start_g <= CLOSED_GAP * contact.scale else 0
         contact.lasts = 1 if abs(contact.start_g) <= UNSEEN * contact.scale else 0
+        contact.P = contact.on * contact.P
 
 
 @kernel

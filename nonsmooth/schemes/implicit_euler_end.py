@@ -7,7 +7,7 @@ import math
 
 from nonsmooth.compile.kernels import kernel
 from nonsmooth.records.values import dot, largest, normal_axis, zeros_like
-from nonsmooth.schemes.half_kick import stand_at_end
+from nonsmooth.schemes.half_kick import UNSEEN, stand_at_end
 from nonsmooth.schemes.landing import plausible
 from nonsmooth.schemes.mechanism import (
     CLOSED_GAP,
@@ -26,11 +26,14 @@ from nonsmooth.schemes.rattle import react
 
 @kernel
 def look(system):
-    """Forces, joints and contacts where u leads; what closes there is in the program from now on."""
+    """Forces, joints and contacts where u leads; what overlaps there is in the program from now on.
+
+    Not for round-off: one that touches beside others that hold the body would make them redundant.
+    """
     stand_at_end(system, system.dt)
     load(system)
     for contact in system.contacts:
-        if contact.g <= 0.0:
+        if contact.g < -UNSEEN * contact.scale:
             contact.on = 1
 
 
