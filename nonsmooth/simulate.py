@@ -159,7 +159,11 @@ def simulate(
 
     try:
         if chosen:
-            return automatic(rung, system, values, first, t_end, stepper=stepper, accuracy=accuracy)
+            return automatic(
+                rung, system, values, first, t_end, stepper=stepper, accuracy=accuracy,
+                compiled=lambda stepper, control: engine != "python"
+                and _why_not(system, stepper)(system, stepper, control, values) is None,
+            )  # fmt: skip
         assert stepper is not None and dt is not None
         control = step_control(dt, (first.t, t_end))
         own = complete[type(stepper)] = run(stepper, control)
@@ -194,11 +198,9 @@ def _run(
     solver = stepper.solver if stepper.solver is not None else getattr(solvers, stepper.default_solver)()
     scheme = replace(stepper, solver=solver)  # type: ignore[type-var]
     settings = {"stepper": repr(scheme), "dt": repr(control), "t_start": first.t, "t_end": t_end}
-    # texts that run compiled, where the older loops of the plane do not serve
-    by_text = (system.dimension == 3 or bool(system.redundant)) and not isinstance(stepper, CompliantDae)
-    why_not = why_not_compiled if by_text else why_not_native
+    why_not = _why_not(system, stepper)
     reason = None if engine == "python" else why_not(system, stepper, control, values)
-    compiled = by_text and engine != "python" and reason is None
+    compiled = why_not is why_not_compiled and engine != "python" and reason is None
     if engine == "native" and reason is not None:
         raise InputError(f'engine="native" does not have this run: {reason}; take engine="auto" or "python".')
     name = "python" if engine == "python" or reason is not None else "native"
@@ -231,6 +233,12 @@ def _run(
         python=lambda: python(manifest), keeper=keeper,
     )  # fmt: skip
     return native.trajectory(first)
+
+
+def _why_not(system: System, stepper: Stepper) -> Callable[[System, Any, StepControl, Array], str | None]:
+    """What tells why compiled loops do not have a run: the texts, where the older loops of the plane do not serve."""
+    by_text = (system.dimension == 3 or bool(system.redundant)) and not isinstance(stepper, CompliantDae)
+    return why_not_compiled if by_text else why_not_native
 
 
 def _start(system: System, values: Array, state: State | None, t_start: float | None) -> State:

@@ -1,17 +1,18 @@
 """Runs without a step: the scheme and its steps chosen, the error measured, the verdict given.
 
-Rigid contact is stepped from event to event by a method of order five with error control, since the motion between
-impacts is smooth; where events come too thick for it, by time stepping. Compliant contact is integrated by an explicit
-method, and by an implicit one where it is too stiff for that. In either case the run is repeated with ever finer steps
-until two runs agree to the accuracy asked for; the finer one is returned, with their difference as the estimate of its
-error. What that estimate is worth was measured, see docs/trust.md.
+Rigid contact is stepped by landing steps where compiled loops reach the accuracy with few enough of them; else from
+event to event by a method of order five with error control, since the motion between impacts is smooth; and where
+events come too thick for it, by time stepping. Compliant contact is integrated by an explicit method, and by an
+implicit one where it is too stiff for that. In either case the run is repeated with ever finer steps until two runs
+agree to the accuracy asked for; the finer one is returned, with their difference as the estimate of its error. What
+that estimate is worth was measured, see docs/trust.md.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trust.difference import Difference, Scale, difference, scale_of
-from nonsmooth.trust.ladder import Climb, Run, Rung, climb, finer, rungs
+from nonsmooth.trust.ladder import Climb, Run, Rung, climb, finer, quick_rungs, rungs
 from nonsmooth.trust.uniqueness import undetermined_forces
 
 __all__ = ["automatic", "checked"]
@@ -106,8 +107,9 @@ def _percent(share: float) -> str:
 
 
 def automatic(
-    run: Run, system: System, values: Array, start: State, t_end: float, *, stepper: Any = None, accuracy: float
-) -> Trajectory:
+    run: Run, system: System, values: Array, start: State, t_end: float, *, stepper: Any = None, accuracy: float,
+    compiled: Callable[[Any, StepControl], bool],
+) -> Trajectory:  # fmt: skip
     """The motion to the accuracy asked for, as far as that can be had.
 
     Parameters
@@ -118,6 +120,8 @@ def automatic(
         The scheme whose steps are to be chosen; None to choose the scheme as well.
     accuracy : [-]
         Of positions as a share of the smallest clearance, of the peak force as a share of it.
+    compiled
+        Whether a scheme with such steps has a compiled loop.
 
     Raises
     ------
@@ -125,18 +129,17 @@ def automatic(
         If every scheme failed; with the trajectory that came furthest.
     """
     judge, length = _Judge(system, values, accuracy), t_end - start.t
-    compiled = system.dimension == 2  # in space all loops are Python's
-    schemes = [stepper] if stepper is not None else _schemes(system)
     climbs: list[Climb] = []
-    for scheme in schemes:
-        found = climb(run, rungs(scheme, length, compiled=compiled), judge.difference, accuracy)
-        climbs.append(found)
+    if stepper is None and system.nc <= MANY and not system.compliant and compiled(GaussQP(), Landing(1e-6, length)):
+        climbs.append(climb(run, quick_rungs(GaussQP(), length), judge.difference, accuracy, hopeful=True))
+    schemes = [stepper] if stepper is not None else _schemes(system)
+    for scheme in () if climbs and climbs[0].agreed else schemes:
+        climbs.append(climb(run, rungs(scheme, length, compiled=compiled), judge.difference, accuracy))
+        found = climbs[-1]
         if found.agreed or (found.difference is not None and found.difference.parted < math.inf):
             break
-    best = next((one for one in climbs if one.agreed), None) or min(
-        climbs, key=lambda one: math.inf if one.difference is None else one.difference.position
-    )
     tried = [line for one in climbs for line in one.tried]
+    best = _best(climbs)
     if best.best is None:
         raise max((one.failure for one in climbs if one.failure), key=lambda one: float(one.trajectory.t[-1]))
     fine = best.best
@@ -145,9 +148,18 @@ def automatic(
         verdict = dataclasses.replace(fine.verdict, kind="not accurate", text=text)
     else:
         verdict = judge.verdict(best.coarser, fine, best.difference, "finer steps did not mend it", sensitive=True)
-        if verdict.kind == "accurate" and stepper is None and compiled:
+        if verdict.kind == "accurate" and stepper is None and system.dimension == 2:
             verdict = _witnessed(run, judge, fine, verdict)
     return _with(fine, verdict, {"accuracy": accuracy, "tried": tried})
+
+
+def _best(climbs: Sequence[Climb]) -> Climb:
+    """The one that agreed, else whose runs are least apart; one that gave up early only where there is no other."""
+    agreed = [one for one in climbs if one.agreed]
+    whole = [one for one in climbs if one.best is not None and not one.hopeful]
+    return min(
+        agreed or whole or climbs, key=lambda one: math.inf if one.difference is None else one.difference.position
+    )
 
 
 def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Rung, *, accuracy: float) -> Trajectory:
@@ -184,14 +196,12 @@ def _schemes(system: System) -> list[Any]:
 def _witnessed(run: Run, judge: _Judge, fine: Trajectory, verdict: Verdict) -> Verdict:
     """Whether a second method, itself converged, comes to the same motion: where friction is redundant it need not."""
     witness = _witness(judge.system, judge.values, fine)
-    if witness is None or judge.rests(fine):
+    if not witness or judge.rests(fine):
         return verdict
-    length = float(fine.t[-1] - fine.t[0])
     runs = []
-    for share in WITNESSES:
-        control: StepControl = Landing(min(1e-6, share * length / 100), share * length)
+    for rung in witness:
         try:
-            runs.append(run(Rung(witness, control, int(50 / share))))
+            runs.append(run(rung))
         except SimulationFailed as failure:
             if not isinstance(failure.cause, SolverFailed):
                 raise
@@ -202,18 +212,22 @@ def _witnessed(run: Run, judge: _Judge, fine: Trajectory, verdict: Verdict) -> V
         return verdict
     parts = [f"their motions are {_percent(other.position)} of the clearance apart"] if other.position > APART else []
     parts += [f"their peak forces {_percent(other.force)}"] if other.force > FORCES_APART else []
-    name = type(witness).__name__
+    name = type(witness[0].stepper).__name__
     text = f"{name} converges as well, but {' and '.join(parts)}: contact forces are not unique"
     return dataclasses.replace(verdict, kind="methods disagree", text=text, horizon=-math.inf)
 
 
-def _witness(system: System, values: Array, fine: Trajectory) -> Any:
-    """A second method, where friction of several contacts can make forces ambiguous; None where there is no need."""
+def _witness(system: System, values: Array, fine: Trajectory) -> list[Rung]:
+    """Two runs by a second method, where friction of several contacts can make forces ambiguous; else none."""
     if system.compliant or system.nc < 2:
-        return None
+        return []
     if not bool((system.numeric.contact_law(values)[1] > 0.0).any()):
-        return None
-    return GaussQP()
+        return []
+    length = float(fine.t[-1] - fine.t[0])
+    if fine.manifest["settings"]["stepper"].startswith("GaussQP"):
+        return rungs(EventDriven(), length, compiled=lambda *_: False)[:2]
+    controls = [Landing(min(1e-6, share * length / 100), share * length) for share in WITNESSES]
+    return [Rung(GaussQP(), control, int(50 / share)) for share, control in zip(WITNESSES, controls, strict=True)]
 
 
 def _with(run: Trajectory, verdict: Verdict, how: Mapping[str, Any]) -> Trajectory:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,8 +26,10 @@ RTOL, LONGEST, TENTH, SHORTER = 1e-5, 1 / 500, 0.1, 0.6
 ABSOLUTE, TOGETHER, TOGETHER_SHARE = 1e-2, 1e-6, 1e-5
 #: first step of time stepping (share of the run), and what each further rung multiplies it by
 FIRST, QUARTER = 1 / 500, 0.25
-#: rungs of error control, of time stepping in compiled and in Python loops
-RUNGS, COMPILED_RUNGS, PYTHON_RUNGS = 6, 6, 4
+#: rungs of error control, of time stepping in compiled and in Python loops, and of the former where it is only tried
+RUNGS, COMPILED_RUNGS, PYTHON_RUNGS, QUICK_RUNGS = 6, 6, 4, 5
+#: runs without which time stepping does not end: two of the longest steps may agree by chance
+ASKED = 3
 #: a run that takes more than so many times the fewest steps chatters or crawls, and is given up
 CRAWLING = 30
 #: failures of rungs after which a method is given up
@@ -68,10 +71,11 @@ class Climb:
     failure: SimulationFailed | None = None
     tried: list[str] = field(default_factory=list)
     agreed: bool = False
+    hopeful: bool = False
 
 
-def rungs(stepper: Any, length: float, *, compiled: bool) -> list[Rung]:
-    """Of a stepper, for a run of this length [s]."""
+def rungs(stepper: Any, length: float, *, compiled: Callable[[Any, StepControl], bool]) -> list[Rung]:
+    """Of a stepper, for a run of this length [s]; `compiled` tells whether steps have a compiled loop."""
     if isinstance(stepper, EventDriven | CompliantDae):
         controls: list[StepControl] = []
         for level in range(RUNGS):
@@ -79,8 +83,18 @@ def rungs(stepper: Any, length: float, *, compiled: bool) -> list[Rung]:
             together = min(TOGETHER, TOGETHER_SHARE * length)
             controls.append(ErrorControl(float(f"{rtol:.1g}"), float(f"{ABSOLUTE * rtol:.1g}"), together, longest))
         return [Rung(stepper, one, int(CRAWLING / LONGEST / SHORTER**level)) for level, one in enumerate(controls)]
+    found = _stepped(stepper, length, COMPILED_RUNGS)
+    return found if compiled(stepper, found[0].control) else found[:PYTHON_RUNGS]
+
+
+def quick_rungs(stepper: Any, length: float) -> list[Rung]:
+    """Of time stepping that is compiled, as far as it costs less than other methods."""
+    return _stepped(stepper, length, QUICK_RUNGS)
+
+
+def _stepped(stepper: Any, length: float, count: int) -> list[Rung]:
     found = []
-    for level in range(COMPILED_RUNGS if compiled else PYTHON_RUNGS):
+    for level in range(count):
         dt = length * FIRST * QUARTER**level
         lands = isinstance(stepper, GaussQP | GaussMPCC)
         control = Landing(min(TOGETHER, dt / 100), dt) if lands else ConstantStep(dt)
@@ -99,17 +113,21 @@ def finer(control: StepControl) -> StepControl:
 
 
 def climb(
-    run: Run, ladder: Sequence[Rung], compared: Callable[[Trajectory, Trajectory], Difference], accuracy: float
-) -> Climb:
+    run: Run, ladder: Sequence[Rung], compared: Callable[[Trajectory, Trajectory], Difference], accuracy: float, *,
+    hopeful: bool = False,
+) -> Climb:  # fmt: skip
     """Run ever finer until two runs agree to `accuracy` and the finer one shows no sign of error.
+
+    A `hopeful` one is given up, after a few, as soon as its runs do not approach each other quickly enough to agree on
+    its last rungs.
 
     Raises
     ------
     Interrupted
         On Ctrl-C, with the last run that ended, or with what there is of the first.
     """
-    found, failures = Climb(), 0
-    for rung in ladder:
+    found, failures, ended, apart = Climb(hopeful=hopeful), 0, 0, math.inf
+    for level, rung in enumerate(ladder):
         said = f"{type(rung.stepper).__name__}, {rung.control}"
         try:
             one = run(rung)
@@ -127,9 +145,15 @@ def climb(
             found.tried.append(f"{said}: {len(one.t) - 1} steps")
             found.coarser, found.best = found.best, one
             found.difference = None if found.coarser is None else compared(found.coarser, one)
-            signs = one.verdict.signs
-            if found.difference is not None and found.difference.within(accuracy) and not signs:
+            ended += 1
+            enough = ended >= ASKED or isinstance(rung.control, ErrorControl)
+            if found.difference is None:
+                continue
+            if enough and found.difference.within(accuracy) and not one.verdict.signs:
                 found.agreed = True
+                break
+            before, apart = apart, max(found.difference.position, found.difference.force)
+            if hopeful and ended > ASKED and apart * min(apart / before, 1.0) ** (len(ladder) - 1 - level) > accuracy:
                 break
         if failures >= FAILURES:
             break
