@@ -97,8 +97,9 @@ class _Writer:
         if isinstance(self.model, StatedModel) and self.model.assembled:
             top["assemble"] = self.model.assembled
         parts = ["".join(f"{key} = {_plain(value)}\n" for key, value in top.items())]
-        if self.model.origin:
-            parts.append(_table(("origin",), dict(self.model.origin)))
+        origin = {key: value for key, value in self.model.origin.items() if key in ("problem", "source")}
+        if origin:  # without the problem's arguments, since the file states the mechanism itself
+            parts.append(_table(("origin",), origin))
         if self.common is not None:
             parts.append(_table(("contact",), self._object(self.common, self.common)))
         for element in self.model.elements:
