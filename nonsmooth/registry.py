@@ -260,7 +260,7 @@ class Problem:
         if hasattr(model, "origin"):
             model.origin = {"problem": self.name, "source": self.source}
             bound = self.__signature__.bind(*args, **kwargs).arguments
-            if all(value is None or isinstance(value, PLAIN) for value in bound.values()):
+            if bound and all(value is None or isinstance(value, PLAIN) for value in bound.values()):
                 model.origin["arguments"] = dict(bound)  # those with which a saved run finds its exact solution again
         return model
 

@@ -49,7 +49,7 @@ def _panels_of(trajectory: Trajectory) -> tuple[Any, ...]:
 def exact_of(trajectory: Trajectory) -> Exact | None:
     """The exact solution of a saved run, where its ready problem has one for what is in the file."""
     model = trajectory.manifest.get("model", {})
-    name, arguments = model.get("problem"), model.get("arguments")
+    name, arguments = model.get("problem"), model.get("arguments", {})
     if not name or not isinstance(arguments, dict):
         return None
     from nonsmooth.registry import get_problem

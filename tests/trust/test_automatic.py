@@ -35,7 +35,7 @@ def test_a_call_without_anything_meets_the_exact_solution():
     off = max(float(np.max(np.abs(run.q[name] - exact.q[name]))) for name in run.q.names if name in exact.q)
     assert off <= 2 * run.verdict.position * 1e-5 + 1e-15  # the clearance, and round-off
     assert run.manifest["settings"]["stepper"].startswith("GaussQP")  # which has compiled landing steps
-    assert len(run.manifest["accuracy"]["tried"]) == 2
+    assert len(run.manifest["accuracy"]["tried"]) == 3  # two runs of long steps may agree by chance
 
 
 def test_accuracy_asked_for_is_the_accuracy_found():
