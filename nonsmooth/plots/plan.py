@@ -45,6 +45,8 @@ class Plan(Labels):
         self.circles: list[tuple[Spot, float]] = []
         #: whether the drawing has a size; a lone body without joints has none
         self.sized = True
+        for carrier, place in drawing.placed.carried.values():  # nodes of flexible bodies
+            self.pins[carrier].append(place)
         for primitive in drawing.primitives():
             self._collect(primitive)
         round_ones = {spot.body for spot, _ in self.circles}
