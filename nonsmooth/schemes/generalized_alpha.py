@@ -300,12 +300,12 @@ def give_up(system):
 
 @kernel
 def step(system):
-    """One step; it is not committed where it is not certified, also not near the impulses of the pass before."""
+    """One step; it is not committed where it is not certified, neither near the impulses of the pass before nor not."""
     if not attempt(system):
         give_up(system)
-        if system.proximal > 0.0 or not len(system.contacts):
+        if not len(system.contacts):
             return UNCERTAIN
-        system.proximal = PROXIMAL
+        system.proximal = 0.0 if system.proximal > 0.0 else PROXIMAL
         if not attempt(system):
             give_up(system)
             system.proximal = 0.0
