@@ -28,6 +28,8 @@ __all__ = ["Budget", "PythonLoop"]
 
 #: how often the length of a failed step is halved before the run stops
 HALVINGS = 4
+#: seconds after which a step, halved ones included, has no other solver asked than the first one
+PATIENCE = 30.0
 
 
 class Budget:
@@ -169,6 +171,7 @@ class PythonLoop:
 
     def _step(self, state: State, t: float) -> Step:
         """A step to `t` at most; a shorter one if no solver's solution passes the residual test."""
+        self.chain.until = time.monotonic() + PATIENCE
         for halving in range(HALVINGS + 1):
             try:
                 return self.chain.run(self.formulation.step(state, t))

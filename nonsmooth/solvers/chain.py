@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -73,6 +75,8 @@ class Chain:
     counts : dict
         "solves" (programs answered), "iterations" (of all attempts), "fallbacks" (answers by another than the first
         asked), and the answers of each solver under its class name.
+    until : float
+        Time of `time.monotonic` after which nobody but the first solver is asked.
 
     Notes
     -----
@@ -82,6 +86,7 @@ class Chain:
     def __init__(self, first: Solver, fallback: bool = True, main: tuple[type, ...] = ()) -> None:
         self.first, self.main = first, main
         self.fallback = fallback
+        self.until = math.inf
         self.counts: dict[str, int] = {"solves": 0, "iterations": 0, "fallbacks": 0}
         self._sessions: dict[Solver, Session] = {}
         self._held: Mapping[str, Any] = {}
@@ -108,6 +113,8 @@ class Chain:
         """
         attempts: list[Attempt] = []
         for solver in self._asked(program):
+            if attempts and time.monotonic() > self.until:
+                break
             try:
                 session = self._session(solver)
             except SolverMissing as error:
@@ -122,8 +129,9 @@ class Chain:
                 return solution
             row, residual = program.worst(solution)
             attempts.append(Attempt(solver, solution.status, residual, row))
+        late = " within the time of a step" if time.monotonic() > self.until else ""
         raise SolverFailed(
-            f"No solver solved this {type(program).__name__} to a residual of {CERTIFIED:g}: "
+            f"No solver solved this {type(program).__name__}{late} to a residual of {CERTIFIED:g}: "
             + ("; ".join(str(attempt) for attempt in attempts) or f"{self.first} does not fit it")
             + ".",
             program=program,
