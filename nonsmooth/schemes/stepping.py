@@ -203,8 +203,9 @@ class CompiledSteps:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Programs solved, and iterations."""
-        return {"solves": int(self._whole["solves"][0]), "iterations": int(self._whole["rounds"][0])}
+        """Programs solved, iterations, and how often a step was tried again at half its length."""
+        names = {"solves": "solves", "iterations": "rounds", "shortened": "shortened"}
+        return {name: int(self._whole[which][0]) for name, which in names.items()}
 
     def _entry(self, name: str, integers: int = 0) -> Any:
         return entry(f"nonsmooth.schemes.{self.scheme}", name, "System", self.layout.shape, integers)
