@@ -25,7 +25,6 @@ MAY_IMPORT = {
     "sets": set(),
     "flexible": set(),
     "step_control": set(),
-    "flexible": set(),
     "model": {"flexible", "laws"},
     "programs": {"sets"},
     "native": {"model", "laws", "programs", "step_control"},

@@ -82,9 +82,7 @@ def test_a_program_beside_the_main_one_is_no_fallback() -> None:
 def test_when_all_fail_the_error_names_each_and_the_worst_row() -> None:
     contradiction = QP(np.eye(1), np.ones(1), np.array([[1.0], [-1.0]]), np.ones(2), names=("left", "right"))
     guess = Solution(np.zeros(1), np.zeros(2), "guess", 0, "nobody")
-    with pytest.raises(
-        SolverFailed, match=r"No solver solved this QP.*ActiveSet.*residual.*at (left|right)"
-    ) as caught:
+    with pytest.raises(SolverFailed, match=r"No solver solved this QP.*ActiveSet.*residual.*at (left|right)") as caught:
         Chain(ActiveSet()).answer(contradiction, guess)
     assert caught.value.program is contradiction
     assert caught.value.guess is guess
