@@ -124,7 +124,7 @@ def elastic(
     steps = round(duration / dt)
     if not (steps > 0 and abs(steps * dt - duration) < 1e-9 * duration):
         raise InputError(f"The duration must be a whole number of steps, got {duration} s and a step of {dt} s.")
-    structure = Structure.at(dt * np.arange(steps + 1), gravity)
+    structure = Structure.at(np.linspace(0.0, steps * dt, steps + 1), gravity)
     nominal = np.zeros((6, 2, 1))
     lengths = virtual or (lambda structure, i: nominal)
 
