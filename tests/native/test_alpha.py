@@ -31,6 +31,7 @@ from nonsmooth import (
     simulate,
     simulate_batch,
 )
+from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.native import entries
 from nonsmooth.native.compiler import compilations
 from nonsmooth.native.table import UNCERTAIN
@@ -112,7 +113,11 @@ def pressed() -> Model:
 
 
 OWN = {"loop": loop(), "swing": swing(), "pressed": pressed(), "rod-1": slider_rod(case=1), "rod-3": slider_rod(case=3)}
-MODELS = {name: problem() for name, problem in find_problems().items() if "spatial" not in problem.tags} | OWN
+READY = {name: problem() for name, problem in find_problems().items() if "spatial" not in problem.tags}
+#: rigid bodies alone are compiled
+MODELS = {
+    name: model for name, model in READY.items() if not any(isinstance(e, FlexibleBody) for e in model.elements)
+} | OWN
 
 
 def both(system, t_end, dt, stepper=GeneralizedAlpha(), **run):  # noqa: B008

@@ -59,7 +59,7 @@ def test_the_root_across_the_play_is_refused():
         assert program.residual(answers[-1][1]) <= 1e-9
     (near, small), (far, great) = answers
     assert great.y[0] == pytest.approx(small.y[0] + 2 * C / STEP.dt_max, rel=1e-6)
-    with pytest.raises(SolverFailed, match="to the opposite side"):
+    with pytest.raises(SolverFailed, match="to the opposite wall"):
         far.send(great)
     with pytest.raises(StopIteration):
         near.send(small)
