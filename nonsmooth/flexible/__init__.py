@@ -6,7 +6,7 @@ from nonsmooth.flexible.beam import beam
 from nonsmooth.flexible.finite_elements import FiniteElements, assemble, from_matrices
 from nonsmooth.flexible.modes import Geometric, Modes
 from nonsmooth.flexible.reduction import Rayleigh, modes
-from nonsmooth.flexible.sections import Material, Rectangle, Section, Tube
+from nonsmooth.flexible.sections import CrossSection, Material, Rectangle, Tube
 
 __all__ = [
     "FiniteElements",
@@ -15,7 +15,7 @@ __all__ = [
     "Modes",
     "Rayleigh",
     "Rectangle",
-    "Section",
+    "CrossSection",
     "Tube",
     "assemble",
     "beam",

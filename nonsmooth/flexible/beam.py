@@ -11,11 +11,11 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.flexible.elements import BeamElement, cubic, quintic
 from nonsmooth.flexible.finite_elements import FiniteElements, SlenderPart
-from nonsmooth.flexible.sections import Material, Rectangle, Section, Tube
+from nonsmooth.flexible.sections import CrossSection, Material, Rectangle, Tube
 
 __all__ = ["axes_of", "beam"]
 
-AnySection = Section | Rectangle | Tube
+AnySection = CrossSection | Rectangle | Tube
 
 
 def axes_of(along: Any, across: Any = None) -> Array:

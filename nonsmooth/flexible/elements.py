@@ -9,7 +9,7 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.flexible.sections import Material, Section
+from nonsmooth.flexible.sections import CrossSection, Material
 
 __all__ = ["BeamElement", "cubic", "quintic"]
 
@@ -81,7 +81,9 @@ def _bending(conditions: int, length: float, ratio: float) -> tuple[Array, Array
     return w, w @ turn
 
 
-def _element(section: Section, material: Material, length: float, conditions: int, timoshenko: bool) -> BeamElement:
+def _element(
+    section: CrossSection, material: Material, length: float, conditions: int, timoshenko: bool
+) -> BeamElement:
     """With `conditions` per end on a deflection: 2 for cubic, 3 for quintic bending."""
     per_node = 6 if conditions == 2 else 9
     n, E, G, rho = 2 * per_node, material.youngs, material.shear, material.density
@@ -129,7 +131,7 @@ def _element(section: Section, material: Material, length: float, conditions: in
     return BeamElement(M, K, axial, geometric, None if section.fibres is None else stresses)
 
 
-def cubic(section: Section, material: Material, length: float, *, timoshenko: bool = False) -> BeamElement:
+def cubic(section: CrossSection, material: Material, length: float, *, timoshenko: bool = False) -> BeamElement:
     """Element with 12 degrees of freedom: cubic bending, linear torsion and elongation.
 
     Euler-Bernoulli without rotary inertia of the section in bending, or Timoshenko with it and with shear deformation
@@ -147,7 +149,7 @@ def cubic(section: Section, material: Material, length: float, *, timoshenko: bo
     return _element(section, material, length, 2, timoshenko)
 
 
-def quintic(section: Section, material: Material, length: float) -> BeamElement:
+def quintic(section: CrossSection, material: Material, length: float) -> BeamElement:
     """Element with 18 degrees of freedom: quintic bending, cubic torsion, linear elongation; Euler-Bernoulli.
 
     Per node three displacements, three rotations, the twist rate, and two curvatures.

@@ -10,7 +10,7 @@ import numpy as np
 
 from nonsmooth.exceptions import InputError
 
-__all__ = ["Material", "Rectangle", "Section", "Tube"]
+__all__ = ["Material", "Rectangle", "CrossSection", "Tube"]
 
 
 def _positive(settings: Any) -> None:
@@ -48,7 +48,7 @@ class Material:
 
 
 @dataclass(frozen=True)
-class Section:
+class CrossSection:
     """Any section, about the principal axes y and z through its centroid.
 
     Parameters
@@ -75,7 +75,7 @@ class Section:
     def __post_init__(self) -> None:
         _positive(self)
 
-    def section(self, material: Material) -> Section:
+    def section(self, material: Material) -> CrossSection:
         """Itself: what `Rectangle` and `Tube` become for a material."""
         return self
 
@@ -94,7 +94,7 @@ class Rectangle:
     def __post_init__(self) -> None:
         _positive(self)
 
-    def section(self, material: Material) -> Section:
+    def section(self, material: Material) -> CrossSection:
         """Its numbers."""
         a, b = max(self.y, self.z), min(self.y, self.z)
         n = np.arange(1.0, 40.0, 2.0)  # the terms fall as n^-5
@@ -102,7 +102,7 @@ class Rectangle:
         n = np.arange(1.0, 400.0, 2.0)  # these as exp(-n) / n^2
         with np.errstate(over="ignore"):
             largest = b * (1.0 - 8.0 / np.pi**2 * float(np.sum(1.0 / (n**2 * np.cosh(n * np.pi * a / (2 * b))))))
-        return Section(
+        return CrossSection(
             self.y * self.z, self.y * self.z**3 / 12.0, self.z * self.y**3 / 12.0, J,
             (self.y / 2, self.z / 2, largest), (5.0 / 6.0, 5.0 / 6.0),
         )  # fmt: skip
@@ -119,11 +119,11 @@ class Tube:
         if not (math.isfinite(self.outer) and 0.0 <= self.inner < self.outer):
             raise InputError(f"A Tube needs diameters 0 <= inner < outer, got {self.inner} and {self.outer} m.")
 
-    def section(self, material: Material) -> Section:
+    def section(self, material: Material) -> CrossSection:
         """Its numbers."""
         area = math.pi / 4.0 * (self.outer**2 - self.inner**2)
         second = math.pi / 64.0 * (self.outer**4 - self.inner**4)
         nu, m = material.poisson, (self.inner / self.outer) ** 2
         shear = 6 * (1 + nu) * (1 + m) ** 2 / ((7 + 6 * nu) * (1 + m) ** 2 + (20 + 12 * nu) * m)
         half = self.outer / 2.0
-        return Section(area, second, second, 2.0 * second, (half, half, half), (shear, shear))
+        return CrossSection(area, second, second, 2.0 * second, (half, half, half), (shear, shear))

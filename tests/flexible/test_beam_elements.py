@@ -6,7 +6,7 @@ from scipy.linalg import eigh
 from scipy.optimize import brentq
 
 from nonsmooth import InputError
-from nonsmooth.flexible import Material, Rectangle, Section, Tube, assemble, beam
+from nonsmooth.flexible import CrossSection, Material, Rectangle, Tube, assemble, beam
 
 ALUMINIUM = Material(youngs=70e9, shear=26.5e9, density=2700.0)
 LENGTH, SECTION = 0.8, Rectangle(0.03, 0.02)
@@ -237,7 +237,7 @@ def test_mistakes_are_told(options, message):
 
 def test_timoshenko_needs_shear_coefficients():
     with pytest.raises(InputError, match="shear coefficients"):
-        beam((0, 0, 0), (1, 0, 0), section=Section(1e-4, 1e-9, 1e-9, 2e-9), material=ALUMINIUM, timoshenko=True)
+        beam((0, 0, 0), (1, 0, 0), section=CrossSection(1e-4, 1e-9, 1e-9, 2e-9), material=ALUMINIUM, timoshenko=True)
     with pytest.raises(InputError, match="positive"):
         Rectangle(0.0, 0.02)
     with pytest.raises(InputError, match="inner < outer"):
