@@ -292,6 +292,7 @@ class System:
     passes = Count("-", "of the run")
     solves = Count("-", "programs of the run")
     rounds = Count("-", "of Newton's method in these")
+    solved = Count("-", "1: programs of the attempt were solved, whether or not it is certified")
     shortened = Count("-", "steps of the run that were tried again at half their length")
     steps = Count("-", "rows that are written")
     ground = Link(to="Body")

@@ -46,7 +46,7 @@ from nonsmooth.schemes.velocity_change import (
 
 #: share of the clearance to which a landing is located; share of the length after which a closing is the landing itself
 LANDED, AT_THE_END, TRIALS = 1e-13, 1.0 - 1e-9, 40
-#: how often a step that is not certified is tried again at half its length, before somebody else is asked
+#: how often a step whose programs are not solved is tried again at half its length, before somebody else is asked
 HALVINGS = 9
 #: angle by which contacts and joints may turn a body in a step [rad]
 TURN = 1.5
@@ -281,6 +281,7 @@ def start_over(system, binding):
 @piece
 def attempt(system, limit):
     """A step to the time `limit` at most, committed if it is certified; whether it is."""
+    system.solved = 0
     start_over(system, False)
     dt = land(system, limit - system.t)
     if not dt < math.inf:
@@ -293,7 +294,10 @@ def attempt(system, limit):
         t = limit if dt == limit - system.t else system.t + dt
         if not half_kick(system, dt):
             return False
-    if not plausible(system) or not finish(system, dt, crossing) or not system.residual <= system.certified:
+    if not plausible(system) or not finish(system, dt, crossing):
+        return False
+    system.solved = 1
+    if not system.residual <= system.certified:
         return False
     if not max(system.law, system.law_start) <= system.certified or not closed_again(system):
         return False
@@ -362,7 +366,7 @@ def run(system, steps):
             limit = system.t_end
         status = step(system, limit)
         for _ in range(HALVINGS):
-            if status == DONE:
+            if status == DONE or system.solved:
                 break
             limit = system.t + 0.5 * (limit - system.t)
             system.shortened += 1
