@@ -29,7 +29,7 @@ from nonsmooth.step_control import ErrorControl, StepControl, step_control
 from nonsmooth.steppers.base import Stepper
 from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.trajectory import Recorder, Trajectory
-from nonsmooth.trajectory.early import UNJUDGED
+from nonsmooth.trajectory.early import UNCHECKED
 
 __all__ = ["simulate"]
 
@@ -174,7 +174,7 @@ def simulate(
 
 
 def _keep(error: BaseException, complete: Mapping[type, Trajectory]) -> None:
-    """Hand over a complete run where those that give its verdict were ended early."""
+    """Return a complete run if those that give its verdict ended early."""
     kept = next(iter(complete.values()), None)
     trajectory, cause = (
         getattr(error, "trajectory", None),
@@ -183,9 +183,9 @@ def _keep(error: BaseException, complete: Mapping[type, Trajectory]) -> None:
     if kept is None or any(trajectory is one for one in complete.values()) or isinstance(cause, NonsmoothError):
         return
     if isinstance(error, KeyboardInterrupt):
-        raise Interrupted(UNJUDGED, trajectory=kept) from None
+        raise Interrupted(UNCHECKED, trajectory=kept) from None
     assert isinstance(cause, Exception)
-    message = f"{str(error) or type(error).__name__} The run that was to be compared is complete and kept."
+    message = f"{str(error) or type(error).__name__} The first run of the comparison is complete and kept."
     raise SimulationFailed(message, trajectory=kept, cause=cause) from cause
 
 

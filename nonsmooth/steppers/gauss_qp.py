@@ -186,7 +186,7 @@ class GaussQPFormulation(GaussFormulation):
         if best.residual <= MOST_NOISE and best.residual <= ACCEPTABLE * self._amplified(state, best):
             return self._plausible(state, best)
         raise SolverFailed(
-            f"the linearised gaps did not close in {PASSES} passes at dt = {dt:.6g} s (scaled residual "
+            f"the linearised gaps did not close in {PASSES} iterations at dt = {dt:.6g} s (scaled residual "
             f"{best.residual:.3g}); a shorter step may be needed.{m.lost_rank(state.t, state.q)}"
             f"{tight_clearance(m, state.t, state.q, state.v, m.longest)}"
         )
@@ -270,7 +270,11 @@ class GaussQPFormulation(GaussFormulation):
         slowest, fastest = self.turn_limits(state)
         if np.all((slowest <= done.u) & (done.u <= fastest)):
             return done
-        raise SolverFailed(f"a body turns by more than {TURN:g} rad against its free motion in dt = {done.dt:.6g} s.")
+        m = self.mechanism
+        raise SolverFailed(
+            f"a body rotates by more than {TURN:g} rad relative to its free motion in dt = {done.dt:.6g} s."
+            f"{tight_clearance(m, state.t, state.q, state.v, m.longest)}"
+        )
 
 
 def _finite(errors: Array, dt: float) -> float:
