@@ -49,5 +49,5 @@ def last(make: Callable[[], Trajectory], steps: int) -> Trajectory:
         return make()
     except KeyboardInterrupt:
         trajectory = made(make)
-    message = f"Interrupted after the last of {steps} steps, during the assembly of its tables; the run is complete."
+    message = f"Interrupted after the last of {steps} steps, while its tables were made; the run is complete."
     raise Interrupted(message, trajectory=trajectory)
