@@ -69,7 +69,7 @@ MAY_IMPORT = {
     },
     "facts": set(),
     "registry": {"model", "facts"},
-    "declarative": {"model", "laws", "steppers", "solvers", "step_control"},  # names and settings of what runs a model
+    "declarative": {"flexible", "model", "laws", "steppers", "solvers", "step_control"},  # names and settings of what runs a model
     "diagnostics": {"trajectory", "model"},
     "identification": {"model", "laws", "batch", "simulate", "steppers", "step_control", "studies", "trajectory"},
     "studies": {
