@@ -69,7 +69,8 @@ MAY_IMPORT = {
     },
     "facts": set(),
     "registry": {"model", "facts"},
-    "declarative": {"flexible", "model", "laws", "steppers", "solvers", "step_control"},  # names and settings of what runs a model
+    # names and settings of what runs a model
+    "declarative": {"flexible", "model", "laws", "steppers", "solvers", "step_control"},
     "diagnostics": {"trajectory", "model"},
     "identification": {"model", "laws", "batch", "simulate", "steppers", "step_control", "studies", "trajectory"},
     "studies": {

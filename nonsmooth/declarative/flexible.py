@@ -28,8 +28,8 @@ from nonsmooth.quantities import Quantity
 
 __all__ = ["FORMS", "UNITS", "Beam", "BeamStructure", "MatrixFile", "NodeMass", "Reduction"]
 
-#: limits of a file, far above what its beams take: finite elements of all bodies; and of a body: modes, degrees of freedom
-#: of matrices in a file beside it, bytes of that file unpacked. Beyond them reading takes minutes or all memory
+#: limits, far above what beams take: finite elements of all bodies of a file; and of a body: modes, and of matrices in a
+#: file beside it degrees of freedom and bytes unpacked. Beyond them reading takes minutes or all memory
 MOST_ELEMENTS, MOST_MODES, MOST_DOFS, MOST_BYTES = 500, 200, 3000, 200_000_000
 
 Positive = Quantity("-", positive=True)
@@ -190,7 +190,7 @@ class MatrixFile(Reduction):
         for key in ("translations", "rotations"):
             if key in found:
                 given[key] = _checked_dofs(self.file, key, found[key], len(names), found["mass"].shape[0])
-        nodes = {str(name): tuple(place) for name, place in zip(names, places, strict=True)}
+        nodes: dict[str, Any] = {str(name): tuple(place) for name, place in zip(names, places, strict=True)}
         return from_matrices(found["mass"], found["stiffness"], nodes, **given)
 
 

@@ -19,8 +19,8 @@ class StatedModel(Model):
     """A model whose `build` assembles the start where its file says so.
 
     `assembled` is True for ``build(assemble=True)``, "centred" for the start of the mechanism with ideal joints in
-    place of its clearances: ``build(assemble=model.ideal().assemble())``. `stated` is what a file is written from again,
-    such as a beam instead of its modes.
+    place of its clearances: ``build(assemble=model.ideal().assemble())``. `stated` is what a file is written from
+    again, such as a beam instead of its modes.
     """
 
     assembled: Assembled = False
