@@ -28,8 +28,8 @@ from nonsmooth.quantities import Quantity
 
 __all__ = ["FORMS", "UNITS", "Beam", "BeamStructure", "MatrixFile", "NodeMass", "Reduction"]
 
-#: limits, far above what beams take: finite elements of all bodies of a file; and of a body: modes, and of matrices in a
-#: file beside it degrees of freedom and bytes unpacked. Beyond them reading takes minutes or all memory
+#: limits, far above what beams take: finite elements of all bodies of a file; and of a body: modes, and of matrices in
+#: a file beside it degrees of freedom and bytes unpacked. Beyond them reading takes minutes or all memory
 MOST_ELEMENTS, MOST_MODES, MOST_DOFS, MOST_BYTES = 500, 200, 3000, 200_000_000
 
 Positive = Quantity("-", positive=True)
