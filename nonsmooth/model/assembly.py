@@ -36,7 +36,7 @@ class ElementFunctions:
         self._kinds: dict[int, tuple[Element, tuple[Any, ...]]] = {}
 
     def body(self, element: Body) -> ca.Function:
-        """(q, v, p) -> z, forces of the body on itself, M; its twist are its first velocities."""
+        """(q, v, p) -> z, forces of the body on itself, M; the twist of a rigid body are its velocities."""
 
         def make() -> ca.Function:
             local, p = self._parameters(element)
@@ -48,11 +48,13 @@ class ElementFunctions:
         return self._cached("body", element, make)
 
     def node(self, element: Body, node: str) -> ca.Function:
-        """(q, v) -> z of a node, its angle, its twist A v, and A."""
+        """(q, v) -> z of a node, or of the body's own frame by an empty name, its angle, its twist A v, and A."""
 
         def make() -> ca.Function:
             q, v = ca.SX.sym("q", len(element.q_columns)), ca.SX.sym("v", len(element.v_columns))
-            placement, angle = element.node_placement(node, q, v)
+            placement, angle = element.placement(q, v), element.angle_of(q)
+            if node:
+                placement, angle = element.node_placement(node, q, v)
             outputs = [placement.z, angle, placement.twist, ca.jacobian(placement.twist, v)]
             return ca.Function("node", [q, v], outputs)
 

@@ -124,12 +124,15 @@ class Elementwise:
         self._ground = np.array(ca.DM(ground_placement(functions.dimension).z)).ravel()
         self._numbers = {e.name: i + 1 for i, e in enumerate(self.bodies)}
         self._carriers = np.arange(len(self.bodies) + 1)  # by frame the number of its body
-        self._nodes: list[tuple[int, Body, Evaluator]] = []
+        #: frame, body and its number, of the nodes and of the bodies whose twists are not their velocities
+        self._nodes: list[tuple[int, int, Body, Evaluator]] = []
         for number, e in enumerate(self.bodies, start=1):
             for node in e.nodes:
                 self._numbers[f"{e.name}.{node}"] = len(self._carriers)
+                self._nodes.append((len(self._carriers), number, e, self._frame(e, node)))
                 self._carriers = np.append(self._carriers, number)
-                self._nodes.append((number, e, Evaluator(functions.node(e, node), matrices=["o3"])))
+            if len(e.v_columns) > self.rigid:
+                self._nodes.append((number, number, e, self._frame(e, "")))
         widths = [len(e.v_columns) for e in self.bodies]
         #: where the velocities of the bodies stand among (bodies, width)
         self._slots = np.concatenate([self.width * i + np.arange(width) for i, width in enumerate(widths)])
@@ -155,6 +158,9 @@ class Elementwise:
     @cached_property
     def _closure_groups(self) -> list[_Group]:
         return self._grouped(self.joints, self.functions.closure)
+
+    def _frame(self, body: Body, node: str) -> Evaluator:
+        return Evaluator(self.functions.node(body, node), matrices=["o3"])
 
     def _grouped(self, elements: Sequence[Any], function: Callable[[Any], ca.Function]) -> list[_Group]:
         found: dict[int, tuple[ca.Function, list[int], list[Any], list[Any]]] = {}
@@ -191,7 +197,7 @@ class Elementwise:
             own = len(self.bodies[members[0]].v_columns)
             z, inner, masses = group(q[self._coordinates(group)], velocities[bodies, :own], p[group.parameters])
             at.z[bodies], at.inner[members, :own], at.masses[members, :own, :own] = z, inner, masses
-        for frame, (number, body, evaluate) in enumerate(self._nodes, start=count + 1):
+        for frame, number, body, evaluate in self._nodes:
             first, own = self._q[number - 1], len(body.v_columns)
             found = evaluate(q[first : first + len(body.q_columns)], velocities[number, :own])
             at.z[frame], at.angles[frame], twists[frame] = found[:3]

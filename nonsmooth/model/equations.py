@@ -67,9 +67,8 @@ class Equations:
         """For each frame that can move its body and A, its twist by the body's velocities; None for the identity."""
         carriers: dict[str, tuple[str, ca.SX | None]] = {}
         for body, q, v in self._coordinates():
-            twist = self.placements[body.name].twist
-            rigid = twist.numel() == v.numel()
-            carriers[body.name] = body.name, None if rigid else ca.SX.eye(v.numel())[: twist.numel(), :]
+            rigid = self.placements[body.name].twist.numel() == v.numel()
+            carriers[body.name] = body.name, None if rigid else self.functions.node(body, "")(q, v)[3]
             for node in body.nodes:
                 carriers[f"{body.name}.{node}"] = body.name, self.functions.node(body, node)(q, v)[3]
         return carriers

@@ -126,16 +126,15 @@ class Placed:
         #: by node its body and its place there, undeformed
         self.carried: dict[str, tuple[str, Array]] = {}
         index = {name: i for i, name in enumerate(names)}
-        functions: dict[type[Body], ca.Function] = {}
+        functions: dict[tuple[type[Body], int], ca.Function] = {}
         for body in bodies:
-            if type(body) not in functions:
-                known = type(body)
-                own, v = ca.SX.sym("q", len(known.q_columns)), ca.SX.zeros(len(known.v_columns))
-                functions[known] = ca.Function("placement", [own], [body.placement(own, v).z])
+            kind = type(body), len(body.q_columns)
+            if kind not in functions:
+                own, v = ca.SX.sym("q", len(body.q_columns)), ca.SX.zeros(len(body.v_columns))
+                functions[kind] = ca.Function("placement", [own], [body.placement(own, v).z])
             columns = [index[f"{body.name}.{label}"] for label, _ in body.q_columns]
             own = q[:, columns].T
-            rigid = functions[type(body)].numel_in(0)
-            self.frames[body.name] = np.asarray(functions[type(body)](own[:rigid])).T.reshape(self.count, -1)
+            self.frames[body.name] = np.asarray(functions[kind](own)).T.reshape(self.count, -1)
             for node, place in body.places().items():
                 name, symbol = f"{body.name}.{node}", ca.SX.sym("q", len(columns))
                 z = body.node_placement(node, symbol, ca.SX.zeros(len(body.v_columns)))[0].z
