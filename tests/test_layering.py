@@ -84,7 +84,7 @@ MAY_IMPORT = {
         "model",
         "laws",
     },
-    "plots": {"trajectory", "diagnostics", "studies", "identification", "model"},
+    "plots": {"trajectory", "diagnostics", "studies", "identification", "model", "flexible"},
     "report": {"trajectory", "diagnostics", "plots", "model", "citations"},
     # facts of problems are measured by runs, whose parts are imported where they are used
     "problems": {
