@@ -180,11 +180,13 @@ class FlexibleBody(Body):
         eta, sigma, _ = self._parts(q, v)
         return self.frame.moment(eta, self._moment(sigma, p))
 
-    def _started(self, rigid: tuple[Array, Array]) -> tuple[Array, Array]:
-        """Coordinates and velocities at the start, from those of the rigid body."""
+    def _started(
+        self, rigid: tuple[Array, Array], deformation: Array | None, deformation_rate: Array | None
+    ) -> tuple[Array, Array]:
+        """Coordinates and velocities at the start, from those of the rigid body and the amplitudes."""
         n, (q, v) = len(self.axes), rigid
-        eta = self._amplitudes(self.deformation, "deformation")
-        rate = self._amplitudes(self.deformation_rate, "deformation_rate")
+        eta = self._amplitudes(deformation, "deformation")
+        rate = self._amplitudes(deformation_rate, "deformation_rate")
         return np.append(q, eta), np.concatenate([v[:-n], *self.frame.started(eta, v[-n:], rate)])
 
     def kinematics(self, q: ca.SX) -> ca.SX:
@@ -282,7 +284,7 @@ class PlanarFlexibleBody(FlexibleBody):
     axes = (2,)
 
     def start(self) -> tuple[Array, Array]:
-        return self._started(self._rigid.start())
+        return self._started(self._rigid.start(), self.deformation, self.deformation_rate)
 
     def placement(self, q: ca.SX, v: ca.SX) -> Placement:
         omega, _ = self.frame.velocities(*self._parts(q, v))
@@ -374,7 +376,7 @@ class SpatialFlexibleBody(FlexibleBody):
     axes = (0, 1, 2)
 
     def start(self) -> tuple[Array, Array]:
-        return self._started(self._rigid.start())
+        return self._started(self._rigid.start(), self.deformation, self.deformation_rate)
 
     def placement(self, q: ca.SX, v: ca.SX) -> Placement:
         omega, _ = self.frame.velocities(*self._parts(q, v))
