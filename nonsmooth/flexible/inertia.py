@@ -84,7 +84,8 @@ def inertia_of(elements: FiniteElements, centre: Array, shapes: Array) -> Inerti
 
     Over the mass at the points of the elements, exact for beams; where these are not the whole mass, as with matrices
     of another program, what is left of the mass matrix is taken as mass at the nodes and between them:
-    ``sum of m_nn' Phi_n Phi_n'`` with the mean m_nn' of the three directions, exact for solid elements and lumped mass.
+    ``sum of m_nn' Phi_n Phi_n'`` with the mean m_nn' of the three directions, exact for solid elements and lumped mass,
+    and to the square of their length for beams.
     Rotary inertia of sections and of masses at nodes counts as constant.
     """
     m = shapes.shape[1]
