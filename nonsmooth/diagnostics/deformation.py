@@ -1,4 +1,4 @@
-"""Deformation of the flexible bodies of a run: places of their nodes, and stresses."""
+"""Deformation of the flexible bodies of a run: positions of their nodes, and stresses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["flexible_body", "node_positions", "stresses"]
 
 
 def node_positions(trajectory: Trajectory, node: str) -> Array:
-    """Places of a node ``"body.node"`` at the rows (n, d) [m], in the ground frame.
+    """Positions of a node ``"body.node"`` at the rows (n, d) [m], in the ground frame.
 
     Raises
     ------
