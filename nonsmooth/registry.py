@@ -181,7 +181,7 @@ class Published:
         Arguments of each case, by its name.
     ideal
         Arguments of the ideal twin, with which errors are measured.
-    worlds
+    kinds
         Arguments for ``"rigid"`` and for ``"compliant"`` contact.
     duration
         Function of the arguments that gives the length of the runs [s].
@@ -201,7 +201,7 @@ class Published:
     arguments: Mapping[str, Any]
     cases: Mapping[str, Mapping[str, Any]]
     ideal: Mapping[str, Any]
-    worlds: Mapping[str, Mapping[str, Any]]
+    kinds: Mapping[str, Mapping[str, Any]]
     duration: Callable[..., float]
     measures: tuple[Measure, ...]
     figures: Mapping[str, Mapping[str, float]]
