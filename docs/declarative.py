@@ -134,8 +134,9 @@ at_a = ["75 mm", 0]
 - **Nodes** stand where a body stands in joints, clearances, contacts and loads: `b = "rod.knee"`. Points such as `at_b`
   are then in the frame of the node, and are left out where the node itself is meant.
 - `names` are places along the beam from 0 to 1; `interface` are the nodes at which anything attaches, `keep` is the
-  number of further modes, `damping` a damping ratio or `{ mass = ..., stiffness = ... }` of Rayleigh's. `masses` are
-  rigid masses at nodes, as `masses = { pin = { mass = "20 g" } }`.
+  number of further modes, of which a body in the plane has those in it, `damping` a damping ratio or
+  `{ mass = ..., stiffness = ... }` of Rayleigh's. `masses` are rigid masses at nodes, as
+  `masses = { pin = { mass = "20 g" } }`.
 - **Several beams**, kind `beam-structure`, are tables `[elements.NAME.modes.beams.BEAM]`, joined rigidly where nodes
   have one name. `interface`, `keep`, `damping` and `masses` stand in `[elements.NAME.modes]`.
 - **Finite elements of another program**, kind `matrix-file`: `file = "rod.npz"` has the arrays `mass` and `stiffness`

@@ -97,13 +97,15 @@ def _body(body: Body, coordinates: tuple[str, ...], local: dict[str, Array], dra
     elif len(points) > 2:
         faces = [np.asarray(face).tolist() for face in hull_faces(points)]
     found = {"name": body.name, "columns": columns, "points": points.tolist(), "faces": faces}
-    return found | (
-        {"flexible": _flexible(drawing.flexible[body.name], coordinates)} if body.name in drawing.flexible else {}
-    )
+    if body.name in drawing.flexible:
+        used = {spot.body for one in drawing.primitives() for spot in one.spots()}
+        used |= {name for part in drawing.parts for name in part.element.body_names()}
+        found["flexible"] = _flexible(drawing.flexible[body.name], coordinates, used)
+    return found
 
 
-def _flexible(one: Deformed, coordinates: tuple[str, ...]) -> dict[str, Any]:
-    """Columns of its amplitudes, its curves and its nodes: places, and displacements and rotations per amplitude.
+def _flexible(one: Deformed, coordinates: tuple[str, ...], used: set[str]) -> dict[str, Any]:
+    """Columns of its amplitudes, its curves and its used nodes: places, displacements and rotations per amplitude.
 
     Displacements are ``moved eta + factor bent eta``, flat with the amplitudes last.
     """
@@ -115,7 +117,7 @@ def _flexible(one: Deformed, coordinates: tuple[str, ...]) -> dict[str, Any]:
         "moved": _digits(one.moved), "bent": _digits(one.bent),
         "nodes": [
             {"name": name, "at": at.tolist(), "moved": _digits(moved), "bent": _digits(bent), "turned": _digits(turned)}
-            for name, at, moved, bent, turned in nodes
+            for name, at, moved, bent, turned in nodes if f"{one.name}.{name}" in used
         ],
     }  # fmt: skip
 

@@ -302,3 +302,24 @@ def test_what_is_wrong_is_said_with_its_line(case: str) -> None:
 def test_nodes_that_are_not_there(name: str, words: str) -> None:
     with pytest.raises(DeclarationError, match=f"f:20: elements.pin.b: {words}"):
         read_text(ROD.replace('"rod.pin"', f'"{name}"'), "f")
+
+
+def test_the_example_of_the_document() -> None:
+    """With the crank that it speaks of; the node of the knee is the end of the beam."""
+    page = (Path(__file__).parents[2] / "docs/declarative.md").read_text(encoding="utf-8")
+    example = page.partition("## Flexible bodies")[2].partition("```toml\n")[2].partition("```")[0]
+    others = """
+    assemble = true
+    [elements.ground]
+    kind = "ground"
+    [elements.crank]
+    kind = "planar-body"
+    mass = 1
+    inertia = 1e-3
+    """
+    model = read_text(others + example).model
+    system = model.build()
+    # crank; rod; six motions of its ends but three rigid ones; of two kept modes of a square section one in the plane
+    assert system.nv == 3 + 3 + (6 - 3) + 1
+    q = dict(zip(system.q_names, system.start.q, strict=True))
+    assert q["rod.x"] == pytest.approx(0.075 + q["crank.x"] + 0.15, abs=1e-9)
