@@ -71,18 +71,6 @@ class Kinds:
 
         return self._made_once("joint", self.functions.constraint(element), 3, outputs)
 
-    def drift(self, element: Joint) -> Kind:
-        """Per row what its second derivative holds besides the accelerations along its direction."""
-
-        def outputs(of: ca.Function, p: ca.SX) -> list[tuple[ca.SX, Places]]:
-            _, _, J_a, J_b, explicit, _ = of(self.t, self.a.z, self.b.z, p)
-            rates = J_a @ self.a.twist + J_b @ self.b.twist + explicit
-            moving = [ca.SX(1), self.a.tangent() @ self.a.twist, self.b.tangent() @ self.b.twist]
-            drift = ca.jtimes(rates, ca.vertcat(self.t, self.a.z, self.b.z), ca.vertcat(*moving))
-            return [_numbers(drift, n.ROW_DRIFT, n.ROW)]
-
-        return self._made_once("drift", self.functions.constraint(element), 3, outputs)
-
     def closure(self, element: Joint) -> Kind:
         """Per row the reported misfit; in the first the point of the second body where the reaction is reported."""
 

@@ -47,7 +47,6 @@ class Body:
     sizes = Motion("m/s, rad/s", "of what the velocity at the end is a sum of")
     jump = Motion("m/s, rad/s", "by the impulses of an impact")
     left = Motion("m/s, rad/s", "velocity at the end of the step, before its impact")
-    start = Motion("m, rad", "position at the start of the step that has ended")
     mass = Masses("kg, kg m^2", constant=True)
     inverse_mass = Masses("1/kg, 1/(kg m^2)", constant=True)
     root_mass = Motion("kg^.5", "root of the diagonal", constant=True)

@@ -255,8 +255,6 @@ def latch(system):
 def commit(system, dt, t):
     """The step is done: its end is the start of the next one."""
     system.dt = dt
-    for body in system.bodies:
-        body.start = body.q
     keep(system, t)
     system.t = t
     latch(system)

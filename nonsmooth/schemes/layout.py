@@ -238,7 +238,7 @@ class Layout:
         self._laws(memory, values)
         body = memory.of["Body"]
         if self.shape.dimension == 3:
-            body["q"][0, 4] = body["start"][0, 4] = 1.0
+            body["q"][0, 4] = 1.0
         z = np.array([0.0, 0.0, 1.0, 0.0]) if self.shape.dimension == 2 else np.vstack([np.zeros(4), np.eye(3, 4)])
         body["z"] = z
         for group in self.groups:

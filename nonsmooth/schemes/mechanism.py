@@ -122,11 +122,16 @@ def law_shift(contact):
 
 
 @kernel
+def round_off(system, contact, terms):
+    """Rate of a gap that is round-off, where `terms` is the sum of the sizes of what it is a sum of."""
+    return CLOSED_RATE * (terms + contact.scale / system.longest)
+
+
+@kernel
 def zero_rate(system, contact):
     """Rate of a gap at the end that is round-off."""
     a, b = contact.a, contact.b
-    terms = (abs(a.along) @ a.body.sizes + abs(b.along) @ b.body.sizes)[0]
-    return CLOSED_RATE * (terms + contact.scale / system.longest)
+    return round_off(system, contact, (abs(a.along) @ a.body.sizes + abs(b.along) @ b.body.sizes)[0])
 
 
 @kernel

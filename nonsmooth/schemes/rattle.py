@@ -91,7 +91,7 @@ def react(system, reaction, row):
         at_start += joint.P_a @ joint.along_b
         at_end += joint.P_b @ joint.b.along
         of_impact += joint.answer @ joint.b.along
-    z = placed(body.start)
+    z = placed(body.q)
     row.force = per_dt * (force_of(at_start) + force_of(at_end))
     row.torque = per_dt * (torque_of(at_start, z, point) + torque_of(at_end, body.z, point))
     row.impulse, row.twist = force_of(of_impact), torque_of(of_impact, body.z, point)

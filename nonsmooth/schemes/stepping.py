@@ -51,8 +51,6 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
 
     In the plane the loops of `native` have what they can; these have mechanisms with redundant rows of joints.
     """
-    if system.dimension == 2 and not system.redundant:
-        return "the joints of a planar mechanism are not redundant"
     for option, value in (("levers", "predicted"), ("cone", "coulomb")):
         if getattr(stepper, option, value) != value:
             return f'{option}="{getattr(stepper, option)}" has no compiled loop'
@@ -234,7 +232,7 @@ class CompiledSteps:
             self._put_accelerations(known)
         self._begin(memory.address("System"))
         own = known.get("proximal")
-        whole["proximal"] = own[0] if own is not None else PROXIMAL if layout.redundant else 0.0
+        whole["proximal"] = own[0] if own is not None else PROXIMAL if layout.redundant and self.system.dimension == 3 else 0.0
         if "v_gained" in known and self.scheme in ("moreau_jean", "implicit_euler"):
             layout.put(memory, "gained", known["v_gained"])
         if "P_g_start" in known and self.scheme == "moreau_jean":
