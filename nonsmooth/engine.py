@@ -203,6 +203,7 @@ class NativeRun(CompiledRun):
         joints = {n.S_REACTION: step.reaction, n.S_REACTION_I: step.reaction_impact}
         hit = bool(np.any(step.P_N_impact > 0.0) or np.any(step.v_left != step.state.v))
         scalars.append(step.loss_friction)
+
         def accept() -> None:
             self.session.accept(step.state, step.v_left, gaps, step.mode, joints, scalars, hit=hit, start=start)
 

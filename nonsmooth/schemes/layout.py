@@ -62,7 +62,8 @@ class Layout:
     ----------
     shape : of the records
     contacts, joints : (contacts,) and (rows of joints,) places among the records, in the order of the model
-    redundant : whether an element has more rows of contacts than two bodies have relative motions
+    redundant : whether, in space, an element has more rows of contacts than two bodies have relative motions; the fewer
+        ones of the plane mostly do without what helps then
     """
 
     def __init__(self, system: System, *, rough: bool, accelerations: bool = False) -> None:
@@ -71,7 +72,8 @@ class Layout:
         self._joints = [e for e in system.elements if isinstance(e, Joint)]
         self._contacts = [e for e in system.elements if isinstance(e, Contact)]
         self.shape = Shape(system.dimension, system.dimension if rough or self._joints else 1)
-        self.redundant = any(len(e.gap_labels) * self.shape.rows > MOTIONS for e in self._contacts)
+        many = any(len(e.gap_labels) * self.shape.rows > MOTIONS for e in self._contacts)
+        self.redundant = many and system.dimension == 3
         self.index = {name: i for i, name in enumerate(system.parameters)}
         for name in ("System", *OPTIONAL):
             self.content.of[name] = []

@@ -232,7 +232,7 @@ class CompiledSteps:
             self._put_accelerations(known)
         self._begin(memory.address("System"))
         own = known.get("proximal")
-        whole["proximal"] = own[0] if own is not None else PROXIMAL if layout.redundant and self.system.dimension == 3 else 0.0
+        whole["proximal"] = own[0] if own is not None else PROXIMAL if layout.redundant else 0.0
         if "v_gained" in known and self.scheme in ("moreau_jean", "implicit_euler"):
             layout.put(memory, "gained", known["v_gained"])
         if "P_g_start" in known and self.scheme == "moreau_jean":

@@ -31,8 +31,8 @@ from nonsmooth import (
     simulate,
     simulate_batch,
 )
-from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.compile.objects import entry
+from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.native.compiler import compilations
 from nonsmooth.registry import find_problems
 from nonsmooth.schemes.stepping import CompiledSteps, Taken
