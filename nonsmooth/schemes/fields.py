@@ -68,6 +68,17 @@ class Body:
 
 
 @record
+class Trend:
+    """What impulses were in the steps before, whose next ones it foretells."""
+
+    last = Rows("N s", "those of the step before")
+    first = Rows("N s", "by how much these differed from the ones before")
+    second = Rows("N s", "the same of these differences")
+    third = Rows("N s", "and of those again")
+    known = Count("-", "steps in a row that it knows")
+
+
+@record
 class Side:
     """Of a bond, at one of its two bodies."""
 
@@ -115,6 +126,7 @@ class Contact(Bond):
     before = Rows("m/s", "rates at the start of the step")
     after = Rows("m/s", "rates at its end")
     P_before = Rows("N s", "of the step before")
+    trend = Inside(of="Trend")
     struck = Count("-", "1: its impulse is that of an impact")
     mode = Count("-", "open, closed, sticking, slipping")
 
@@ -154,7 +166,7 @@ class Joint(Bond):
     along_b = Directions("-, m")
     rate_start = Rows("m/s, rad/s", "explicit rate at the start of the step")
     P_a = Rows("N s", "impulses along these")
-    P_a_before = Rows("N s", "those of the step before")
+    trend = Inside(of="Trend")
     P_near = Rows("N s", "impulses at the end that the pass before found")
     answer = Rows("N s", "share of P that answers an impact")
     P_b = Rows("N s", "impulses at the end, impacts aside")

@@ -41,6 +41,7 @@ from nonsmooth.schemes.mechanism import (
 )
 from nonsmooth.schemes.motion import moved
 from nonsmooth.schemes.program import INFINITE, PROXIMAL, TINY, answer_of_joints, couple, pose_contact, solve, weigh
+from nonsmooth.schemes.trend import break_off, expected, note
 
 #: passes of a step
 PASSES = 50
@@ -83,19 +84,23 @@ def direct(system):
 
 @kernel
 def guess(system):
-    """The velocity that carries positions, and impulses, as the step before suggests them."""
-    share = system.theta * system.dt / system.last_dt
+    """The velocity that carries positions, and impulses, as the steps before suggest them."""
+    share = system.dt / system.last_dt
     for body in system.bodies:
-        body.u = body.v + share * body.gained
         body.push = body.hold = zeros_like(body.push)
     for joint in system.joints:
         joint.P = joint.P_near = zeros_like(joint.P)
-        joint.P_a_before = joint.P_a
+        joint.P_a = share * expected(joint.trend)
         rattle.hold(joint, joint.P_a)
     for contact in system.contacts:
         if contact.on:
+            P = share * expected(contact.trend)
+            contact.P = P if P[0] > 0.0 else contact.P
             contact.a.body.push += contact.P @ contact.a.along
             contact.b.body.push += contact.P @ contact.b.along
+    for body in system.bodies:
+        body.v_next = body.v + weighed(system.dt * body.force + body.push, body.inverse_mass)
+        body.u = carry(system, body)
 
 
 @kernel
@@ -298,6 +303,10 @@ def keep(system, struck):
         of.P, of.impact, of.mode = contact.P, contact.struck * contact.P, mode_of(contact)
         of.before, of.after = contact.before[0], contact.after[0]
         if contact.on and not contact.struck:
+            note(contact.trend, contact.P)
+        else:
+            break_off(contact.trend, zeros_like(contact.P))
+        if contact.on and not contact.struck:
             slip = 0.5 * (contact.before + contact.after)
             loss -= dot(contact.P, slip - slip[0] * normal_axis(slip))
     row.loss_friction = loss
@@ -309,7 +318,7 @@ def keep(system, struck):
         else:
             q = moved(body.q, body.u, dt)
         at.q, at.v, at.v_left = q, v, body.left if struck else v
-        body.gained, body.q, body.v = v - body.v, q, v
+        body.q, body.v = q, v
 
 
 @kernel
@@ -324,7 +333,7 @@ def commit(system):
     if system.midpoint:
         midpoint.hand_on(system)
     else:
-        rattle.hand_on(system)
+        rattle.hand_on(system, struck)
     system.t, system.last_dt = system.t_next, system.dt
     system.steps += 1
 
@@ -345,8 +354,6 @@ def give_up(system):
         contact.P, contact.on = contact.P_before, 0
     for joint in system.joints:
         joint.P = joint.P_near = zeros_like(joint.P)
-    for joint in system.joints:
-        joint.P_a = joint.P_a_before
     system.ground.v_next = zeros_like(system.ground.v_next)  # which what is not finite would change
 
 

@@ -9,6 +9,7 @@ from nonsmooth.records.values import weighed
 from nonsmooth.schemes.mechanism import evaluate_all, joint_error, rates_after, rates_of_way, stand
 from nonsmooth.schemes.motion import force_of, placed, torque_of
 from nonsmooth.schemes.program import answer_of_joints, factor_joints, no_motion
+from nonsmooth.schemes.trend import break_off, note
 
 
 @kernel
@@ -98,11 +99,15 @@ def react(system, reaction, row):
 
 
 @kernel
-def hand_on(system):
+def hand_on(system, struck):
     """The end of a step is the start of the next one."""
     for joint in system.joints:
         joint.along_a, joint.along_b = joint.a.along, joint.b.along
         joint.rate_start = joint.rate
+        if struck:
+            break_off(joint.trend, joint.trend.last)
+        else:
+            note(joint.trend, joint.P_a)
 
 
 @kernel
@@ -112,4 +117,6 @@ def begin(system):
         body.u = body.v
     stand(system, 0.0)
     evaluate_all(system.constraints)
-    hand_on(system)
+    for joint in system.joints:
+        joint.along_a, joint.along_b = joint.a.along, joint.b.along
+        joint.rate_start = joint.rate
