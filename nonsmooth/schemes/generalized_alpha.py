@@ -30,6 +30,7 @@ from nonsmooth.schemes.mechanism import (
     DONE,
     FULL,
     UNCERTAIN,
+    leaves_rest,
     length,
     move,
     rates_after,
@@ -286,7 +287,7 @@ def look(system):
 def attempt(system):
     """A step of length dt; whether it is certified."""
     look(system)
-    return iterate(system) and judge(system) and part_with_impact(system)
+    return iterate(system) and judge(system) and part_with_impact(system) and not leaves_rest(system)
 
 
 @kernel

@@ -26,6 +26,7 @@ from nonsmooth.schemes.mechanism import (
     evaluate_all,
     law_error,
     law_shift,
+    leaves_rest,
     length,
     load,
     mode_of,
@@ -64,7 +65,7 @@ def look(system):
     if system.midpoint:
         midpoint.look(system)
     for contact in system.contacts:
-        contact.P_before = contact.P
+        contact.P_before, contact.start_g = contact.P, contact.g
         if touches(contact):
             weigh(contact)
             couple(contact)
@@ -344,7 +345,7 @@ def attempt(system):
     look(system)
     if not direct(system):
         guess(system)
-    return iterate(system) and judge(system)
+    return iterate(system) and judge(system) and not leaves_rest(system)
 
 
 @kernel

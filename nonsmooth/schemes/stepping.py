@@ -40,6 +40,8 @@ RIDGE = 1e-9
 
 #: fields of bodies that generalised alpha begins a step with, and what its Python formulation calls them
 ACCELERATIONS = {"smooth": "acceleration", "pseudo": "pseudo_acceleration"}
+#: more contacts than there are
+NEVER = 2**40
 #: fields of trends
 TREND = ("last", "first", "second", "third", "known")
 #: as in `mechanism` and `moreau_jean`, which are compiled
@@ -150,6 +152,8 @@ class CompiledSteps:
     def _set(self, stepper: Any, t_end: float) -> None:
         system, m, start = self.system, self.mechanism, self.system.start
         noise = ridge = 0.0
+        rubs = system.dimension == 2 and self.mechanism.rough  # in space rest is not asked for first
+        many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs else NEVER
         certified = max(CERTIFIED, gap_round_off(m, start.q)) if self.alpha else CERTIFIED
         if system.ng or self.alpha:  # joints know positions to round-off, hence velocities to round-off over dt
             noise = np.finfo(float).eps * float(np.max(np.abs(start.q))) * float(np.sqrt(np.max(m.metric.M)))
@@ -159,7 +163,7 @@ class CompiledSteps:
             ("t_end", t_end), ("longest", self.longest), ("shortest", self.shortest),
             ("theta", getattr(stepper, "theta", 0.5)), ("radius", getattr(stepper, "spectral_radius", 0.0)),
             ("certified", certified), ("reach", float(np.max(np.abs(start.q)))), ("noise", noise), ("ridge", ridge),
-            ("midpoint", self.midpoint),
+            ("midpoint", self.midpoint), ("many", many),
             ("varying", self.system.dimension == 3 or bool(self.layout.whole["loads"])),
         ):  # fmt: skip
             self._whole[name] = value
@@ -239,6 +243,8 @@ class CompiledSteps:
             layout.put(memory, "gained", known["v_gained"])
         if self.scheme == "moreau_jean":
             self._put_trends(known)
+            if "last_force" in known:
+                layout.put(memory, "force", known["last_force"])
         if self.midpoint:
             self._put_joints("left", known["g_rates"])
             self._put_joints("bend_before", known["g_bends"])
@@ -269,6 +275,7 @@ class CompiledSteps:
             found["v_gained"] = layout.packed(memory, "gained").ravel()
         if self.scheme == "moreau_jean":
             found |= {f"trend_{name}": self._trend(name) for name in TREND}
+            found["last_force"] = layout.packed(memory, "force").ravel()
             found["P_g_start"] = self._of_joints("trend", "last")
         if layout.shape.rows > 1:
             found["P_T"] = contact["P"][:, 1:].ravel()
