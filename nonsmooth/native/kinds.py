@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from nonsmooth.compile.emit import Unsupported
 from nonsmooth.model.assembly import ElementFunctions
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.forces import Force, Gravity, gradient, gravity_force
 from nonsmooth.model.frames import placement_like
 from nonsmooth.model.joints import Joint
 from nonsmooth.native import table as n
-from nonsmooth.native.emit import Unsupported
 
-__all__ = ["Kind", "Kinds", "varies"]
+__all__ = ["Kind", "Kinds"]
 
 #: where components go: (place in doubles, 1 or 3 of them), see `emit`
 Places = list[tuple[int, int]]
@@ -142,12 +142,6 @@ class Kinds:
         arguments = [self.t, self.a.z if first is None else first, self.b.z, self.a.twist, self.b.twist, p]
         out = ca.densify(ca.vertcat(*(components for components, _ in outputs)))
         return Kind(ca.Function("kind", arguments, [out]), [place for _, places in outputs for place in places])
-
-
-def varies(function: ca.Function) -> bool:
-    """Whether a kind depends on anything but parameters."""
-    arguments = function.sx_in()
-    return bool(ca.depends_on(function(*arguments), ca.vertcat(*arguments[:5])))
 
 
 def _numbers(values: ca.SX, first: int, step: int) -> tuple[ca.SX, Places]:

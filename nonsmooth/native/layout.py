@@ -12,6 +12,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.compile.emit import Unsupported, varies
+from nonsmooth.compile.machine import kernel
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.laws.rigid import Rigid
@@ -22,10 +24,8 @@ from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.model.joints import Joint
 from nonsmooth.native import table as n
-from nonsmooth.native.compiler import kernel
 from nonsmooth.native.elimination import eliminate
-from nonsmooth.native.emit import Unsupported
-from nonsmooth.native.kinds import Kind, Kinds, varies
+from nonsmooth.native.kinds import Kind, Kinds
 from nonsmooth.native.portions import divide
 
 __all__ = ["Layout", "NotNative"]

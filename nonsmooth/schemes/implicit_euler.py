@@ -20,7 +20,17 @@ from nonsmooth.schemes import landing
 from nonsmooth.schemes.accelerations import bend, led_on, share_of
 from nonsmooth.schemes.half_kick import ACCEPTABLE, NOISE, UNSEEN
 from nonsmooth.schemes.implicit_euler_end import commit, judge, look
-from nonsmooth.schemes.mechanism import CLOSED_GAP, DONE, FULL, UNCERTAIN, leaves_rest, length, move, rates_after, rates_of_way
+from nonsmooth.schemes.mechanism import (
+    CLOSED_GAP,
+    DONE,
+    FULL,
+    UNCERTAIN,
+    leaves_rest,
+    length,
+    move,
+    rates_after,
+    rates_of_way,
+)
 from nonsmooth.schemes.moreau_jean import next_time
 from nonsmooth.schemes.program import INFINITE, PROXIMAL, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
 

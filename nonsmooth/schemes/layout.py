@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from nonsmooth.compile.emit import Unsupported, varies
+from nonsmooth.compile.machine import Kernel, kernel
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.model.bodies import Body, Ground
@@ -17,9 +19,6 @@ from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.system import System
-from nonsmooth.native.compiler import Kernel, kernel
-from nonsmooth.native.emit import Unsupported
-from nonsmooth.native.kinds import varies
 from nonsmooth.records.memory import Content, Memory, Values
 from nonsmooth.records.schema import Shape, dtype, offset
 from nonsmooth.schemes import fields  # noqa: F401  (the schemas)

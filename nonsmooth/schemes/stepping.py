@@ -242,8 +242,9 @@ class CompiledSteps:
         if "v_gained" in known and self.scheme == "implicit_euler":
             layout.put(memory, "gained", known["v_gained"])
         if self.scheme == "moreau_jean":
-            self._put_trends(known)
-            if "last_force" in known:
+            fresh = "trend_at" in known and known["trend_at"][0] == state.t
+            self._put_trends(known, fresh)
+            if fresh:
                 layout.put(memory, "force", known["last_force"])
         if self.midpoint:
             self._put_joints("left", known["g_rates"])
@@ -275,7 +276,7 @@ class CompiledSteps:
             found["v_gained"] = layout.packed(memory, "gained").ravel()
         if self.scheme == "moreau_jean":
             found |= {f"trend_{name}": self._trend(name) for name in TREND}
-            found["last_force"] = layout.packed(memory, "force").ravel()
+            found |= {"last_force": layout.packed(memory, "force").ravel(), "trend_at": np.array([t])}
             found["P_g_start"] = self._of_joints("trend", "last")
         if layout.shape.rows > 1:
             found["P_T"] = contact["P"][:, 1:].ravel()
@@ -296,8 +297,8 @@ class CompiledSteps:
         parts = (self.memory.of[schema]["trend"][name].ravel() for schema in ("Joint", "Contact"))
         return np.concatenate([part.astype(float) for part in parts])
 
-    def _put_trends(self, known: Mapping[str, Array]) -> None:
-        """What impulses were in the steps before: as a run has left it, or those of the last step alone."""
+    def _put_trends(self, known: Mapping[str, Array], fresh: bool) -> None:
+        """What impulses were in the steps before: as compiled steps have left it, or those of the last step alone."""
         joints, contacts = (self.memory.of[schema]["trend"] for schema in ("Joint", "Contact"))
         for trend in (joints, contacts):
             for name in TREND:
@@ -306,7 +307,7 @@ class CompiledSteps:
             self._put_joints("P_a", known["P_g_start"])
             joints["last"] = self.memory.of["Joint"]["P_a"]
         contacts["last"] = self.memory.of["Contact"]["P"]
-        for name in TREND if "trend_known" in known else ():
+        for name in TREND if fresh else ():
             values = known[f"trend_{name}"]
             if values.size != self._trend(name).size:
                 return

@@ -52,11 +52,11 @@ def test_functions_are_kept_on_disk_and_a_folder_that_cannot_be_written_is_no_er
 def test_the_functions_of_a_scheme_are_compiled_in_other_processes(tmp_path):
     script = (
         "import sys;"
-        "from nonsmooth.native import compiler, entries;"
+        "from nonsmooth.compile import machine; from nonsmooth.native import entries;"
         "entries.ready('gauss', 'solve');"
         "names = [('gauss', ''), ('solve', ''), *((x.name, x.kinds) for x in entries.ALWAYS)];"
         "assert 'numba' not in sys.modules;"
-        "print(sum(compiler.kept(entries.symbol(*name)) for name in names), len(names))"
+        "print(sum(machine.kept(entries.symbol(*name)) for name in names), len(names))"
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)

@@ -26,10 +26,10 @@ from nonsmooth import (
     Table,
     Torque,
 )
+from nonsmooth.compile.emit import Unsupported, varies
+from nonsmooth.compile.machine import Kernel, kernel
 from nonsmooth.native import table as n
-from nonsmooth.native.compiler import Kernel, kernel
-from nonsmooth.native.emit import Unsupported
-from nonsmooth.native.kinds import Kind, Kinds, varies
+from nonsmooth.native.kinds import Kind, Kinds
 
 CONTACT = Rigid(restitution=0.5, friction=0.2)
 TABLE = Table(times=(0.0, 0.5, 1.0), values=(0.0, 2.0, 1.0))

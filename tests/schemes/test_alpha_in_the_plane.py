@@ -31,9 +31,9 @@ from nonsmooth import (
     simulate,
     simulate_batch,
 )
+from nonsmooth.compile.machine import compilations
 from nonsmooth.compile.objects import entry
 from nonsmooth.model.flexible_bodies import FlexibleBody
-from nonsmooth.native.compiler import compilations
 from nonsmooth.registry import find_problems
 from nonsmooth.schemes.stepping import CompiledSteps, Taken
 from nonsmooth_problems import (
