@@ -219,6 +219,6 @@ def test_fields_of_further_records_are_asked_for_as_such():
     loops = ROOT / "nonsmooth" / "native" / "loops"
     text = {path.name: path.read_text(encoding="utf-8") for path in sorted(loops.glob("*.py"))}
     further = {name for code in text.values() for name in re.findall(r"\bmore\(A, [^()]*?([A-Z]\w*)\)", code)}
-    assert {"U", "Q1", "ZM", "ROOT_MASS", "S_LEFT", "SMOOTH", "LAG"} <= further
+    assert {"U", "Q1", "ZM", "ROOT_MASS", "S_LEFT"} <= further
     wrong = [(file, name) for file, code in text.items() for name in re.findall(r"8 \* (\w+)", code) if name in further]
     assert not wrong
