@@ -46,8 +46,18 @@ RUNS: dict[str, tuple[str, str, str, float, str, int]] = {
     "compliant, radau": (
         f"slider_rod(contact={COMPLIANT})", "CompliantDae()", "ErrorControl(1e-6, 1e-8, 1e-9, 1e-4)", 0.05, "python", 1,
     ),
-    "moreau-jean in space": ("spatial_slider_crank()", "MoreauJean()", "2e-4", 0.2, "python", 1),
-    "gauss-qp landing in space": ("spatial_slider_crank()", "GaussQP()", "Landing(1e-6, 2e-4)", 0.2, "python", 1),
+    "moreau-jean in space, native": ("spatial_slider_crank()", "MoreauJean()", "1e-6", 0.5, "native", 100),
+    "gauss-qp in space, native": ("spatial_slider_crank()", "GaussQP()", "2e-6", 0.5, "native", 100),
+    "gauss-qp landing in space, native": (
+        "spatial_slider_crank()", "GaussQP()", "Landing(1e-7, 2e-6)", 0.5, "native", 100,
+    ),
+    "generalized-alpha in space, native": (
+        "spatial_slider_crank()", "GeneralizedAlpha()", "5e-6", 0.5, "native", 100,
+    ),
+    "moreau-jean in space, python": ("spatial_slider_crank()", "MoreauJean()", "2e-4", 0.2, "python", 1),
+    "gauss-qp landing in space, python": (
+        "spatial_slider_crank()", "GaussQP()", "Landing(1e-6, 2e-4)", 0.2, "python", 1,
+    ),
     "event-driven in space": (
         "spatial_slider_crank()", "EventDriven()", "ErrorControl(1e-7, 1e-9, 1e-6, 1e-3)", 0.3, "python", 1,
     ),
@@ -71,6 +81,7 @@ def progress(t, t_end, steps):
 kept = dict(checkpoint=checkpoint, every=float(every)) if checkpoint else {}
 run = simulate(eval(problem).build(), eval(stepper), t_end=float(t_end), dt=eval(dt), engine=engine,
                record=int(record), progress=progress, **kept)
+print("computed", flush=True)
 run.save(output)
 """
 
@@ -107,16 +118,19 @@ def kill(
     """Whether a run that is killed so often, and left alone at last, gives the bytes of one that was not."""
     whole, resumed, checkpoint = folder / "whole.nc", folder / "resumed.nc", folder / "checkpoint.nc"
     process = _process(run, "", every, whole)
-    _begun(process)
+    _said(process)
     begin = time.perf_counter()
-    _left_alone(process)
+    _said(process)
     length, done = time.perf_counter() - begin, list[Kill]()
-    for _ in range(kills):
+    _left_alone(process)
+    for _ in range(5 * kills):  # some come too late
+        if len(done) == kills:
+            break
         before = _saved(checkpoint)
         process = _process(run, str(checkpoint), every, resumed)
-        if _begun(process):
+        if _said(process):
             begin = time.perf_counter()
-            time.sleep(chance.uniform(0.0, length))
+            time.sleep(chance.uniform(0.0, max(length - before, 0.0)))
             process.kill()
             after = time.perf_counter() - begin
             process.communicate()
@@ -131,8 +145,8 @@ def kill(
     return same_bytes(whole, resumed), done
 
 
-def _begun(process: subprocess.Popen[str]) -> bool:
-    """Wait until it computes, or has ended."""
+def _said(process: subprocess.Popen[str]) -> bool:
+    """Wait until it begins to compute, then until it has computed; False if it has ended."""
     assert process.stdout is not None
     return bool(process.stdout.readline())
 

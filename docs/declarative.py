@@ -102,10 +102,55 @@ position = [
 quaternion = { kind = "axis-angle", axis = [0, 0, 1], angle = { kind = "ramp", rate = "10 deg/s" } }
 ```
 
+## Flexible bodies
+
+A body of the kind `planar-flexible-body` or `spatial-flexible-body` has [modes](flexible.md) instead of mass and
+inertia. They are those of a beam, reduced; the beam stands in the axes of the body, whose origin is its mass centre
+whatever `start` and `end` are:
+
+```toml
+[elements.rod]
+kind = "planar-flexible-body"
+position = ["150 mm", 0]
+
+[elements.rod.modes]
+kind = "beam"
+end = ["300 mm", 0, 0]
+section = { kind = "rectangle", y = "8 mm", z = "8 mm" }
+material = { youngs = "210 GPa", shear = "80 GPa", density = "7850 kg/m^3" }
+elements = 8
+names = { knee = 0, pin = 1 }
+interface = ["knee", "pin"]
+keep = 2
+damping = 0.01
+
+[elements.knee]
+kind = "revolute"
+a = "crank"
+b = "rod.knee"
+at_a = ["75 mm", 0]
+```
+
+- **Nodes** stand where a body stands in joints, clearances, contacts and loads: `b = "rod.knee"`. Points such as `at_b`
+  are then in the frame of the node, and are left out where the node itself is meant.
+- `names` are places along the beam from 0 to 1; `interface` are the nodes at which anything attaches, `keep` is the
+  number of further modes, `damping` a damping ratio or `{ mass = ..., stiffness = ... }` of Rayleigh's. `masses` are
+  rigid masses at nodes, as `masses = { pin = { mass = "20 g" } }`.
+- **Several beams**, kind `beam-structure`, are tables `[elements.NAME.modes.beams.BEAM]`, joined rigidly where nodes
+  have one name. `interface`, `keep`, `damping` and `masses` stand in `[elements.NAME.modes]`.
+- **Finite elements of another program**, kind `matrix-file`: `file = "rod.npz"` has the arrays `mass` and `stiffness`
+  (d, d), `names` (n,) and `places` (n, 3) of the nodes, and where these have not simply 6 or 3 degrees of freedom each
+  also `translations` and `rotations`, as [`from_matrices`](flexible.md) takes them. The file is beside the TOML file
+  and is written by `numpy.savez`.
+- **Tables of modes**, kind `mode-table`, are what `write_model` writes of bodies made in Python: the numbers of
+  `Modes`, by the names of its fields. A body that was read as a beam is written as a beam.
+
 ## Errors
 
 A file of more than 4 million characters, 100 000 values, keys of more than 32 parts, or tables and lists nested more
-than 32 levels deep is refused; reading runs no code of the file.
+than 32 levels deep is refused; reading runs no code of the file. Its flexible bodies may have 500 finite elements in
+all and 200 modes each. An .npz file is opened only beside the TOML file, may have 3000 degrees of freedom and 200 MB
+unpacked, and its arrays are numbers and names only.
 
 All errors of a file are reported at once, each with file, line, key, and what to do:
 
@@ -174,6 +219,7 @@ def page() -> str:
     compliant = known.contacts["compliant"].tables
     motion = known.elements["prescribed-motion"].tables["motion"]
     turning = known.elements["prescribed-pose"].tables["quaternion"]
+    modes = known.elements["planar-flexible-body"].tables["modes"]
     elements = dict(sorted(elements.items(), key=lambda item: group(item[1].made)))  # stable
     parts = [
         HEAD,
@@ -181,6 +227,21 @@ def page() -> str:
         keys(table_of(Document)),
         "## Elements\n",
         *(f"### {kind}\n\n{first_line(table)}\n\n{keys(table)}" for kind, table in elements.items()),
+        "## Modes of flexible bodies\n",
+        *(
+            f"### {kind}\n\n{first_line(table)}\n\n{keys(table)}"
+            for kind, table in modes.items()
+            if kind != "mode-table"
+        ),
+        "### Parts of beams\n\nOf a `section`, a `material`, `damping`, an entry of `masses`.\n",
+        kinds(
+            {
+                **modes["beam"].tables["section"],
+                "material": modes["beam"].tables["material"][""],
+                "damping": modes["beam"].tables["damping"][""],
+                "mass of a node": modes["beam"].tables["masses{}"][""],
+            }
+        ),
         "## Contact laws\n",
         *(f"### {kind}\n\n{first_line(table)}\n\n{keys(table)}" for kind, table in known.contacts.items()),
         "[Contact laws](laws.md) describes the laws below. Keys in brackets may be omitted.\n",

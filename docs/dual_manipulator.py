@@ -13,7 +13,7 @@ from nonsmooth.studies import published
 from nonsmooth_problems import dual_manipulator
 
 ARMS = ("arm1", "arm2", "arm3", "arm4")
-WORLDS = (("compliant", "compliant"), ("rigid", "rigid, by events"), ("stronge", "rigid, by events, Stronge's law"))
+KINDS = (("compliant", "compliant"), ("rigid", "rigid, by events"), ("stronge", "rigid, by events, Stronge's law"))
 #: what is told of runs besides `FACTS` where accelerations, which cost more than the runs, are not
 MOTION = [f"{kind} error, {arm}" for kind in ("angle", "velocity") for arm in ARMS]
 #: as `published` steps the rigid runs
@@ -37,14 +37,14 @@ def words(numbers: dict[str, float], names: list[str]) -> str:
     return " ".join(f"{numbers[name]:.4g}" for name in names if name in numbers)
 
 
-def table(title: str, sets: dict, columns: tuple[tuple[str, list[str]], ...], worlds=WORLDS) -> None:
+def table(title: str, sets: dict, columns: tuple[tuple[str, list[str]], ...], kinds=KINDS) -> None:
     """One row per case and source."""
     print(f"\n| {title}{' ' if title else ''}| " + " | ".join(name for name, _ in columns) + " |")
     print("|---|" + "---|" * len(columns))
     for case in sets["S2"].table:
         sources = [("published", sets["S2"].printed[case])]
         sources += [
-            (f"{name} {label}", found.table[case][world]) for name, found in sets.items() for world, label in worlds
+            (f"{name} {label}", found.table[case][kind]) for name, found in sets.items() for kind, label in kinds
         ]
         for source, numbers in sources:
             entries = [words(numbers, names) for _, names in columns]
@@ -61,10 +61,10 @@ def agreement() -> None:
         for impact in ("newton", "stronge"):
             row = []
             for case, numbers in soft.items():
-                world = {"rigid": (stepper, dt)}
+                kind = {"rigid": (stepper, dt)}
                 angles = [f"angle error, {arm}" for arm in ARMS]
                 found = published(
-                    dual_manipulator, [case], parameters="S1", impact=impact, worlds=world, measures=angles
+                    dual_manipulator, [case], parameters="S1", impact=impact, kinds=kind, measures=angles
                 ).table[case]
                 row.append(max(abs(found["rigid"][name] - numbers["compliant"][name]) for name in angles))
                 if case == "1":
@@ -78,7 +78,7 @@ def main() -> None:
     sets = {name: published(dual_manipulator, parameters=name) for name in ("S1", "S2")}
     for name, found in sets.items():
         followed = published(
-            dual_manipulator, parameters=name, impact="stronge", worlds={"rigid": RIGID}, measures=MOTION
+            dual_manipulator, parameters=name, impact="stronge", kinds={"rigid": RIGID}, measures=MOTION
         )
         for case, numbers in followed.table.items():
             found.table[case]["stronge"] = numbers["rigid"]
@@ -86,15 +86,15 @@ def main() -> None:
     angle, velocity, acceleration = ([f"{kind} error, {arm}" for arm in ARMS] for kind in kinds)
     table("", sets, (("angle error, arms 1-4 [deg]", angle), ("velocity error [deg/s]", velocity)))
     peaks = (("acceleration error, arms 1-4 [deg/s²]", acceleration), ("force x, y [N]", ["force x", "force y"]))
-    table("", sets, peaks, WORLDS[:2])
+    table("", sets, peaks, KINDS[:2])
     facts = ("first contact", "first impulse", "largest impulse", "contact share")
     table("", sets, tuple((name, [name]) for name in facts))
     print(
         "\n| step of MoreauJean [s] | largest impulse, S1 case 1 [mN s] | angle error of arm 2 [deg] |\n|---|---|---|"
     )
     for dt in (1e-3, 5e-4, 2e-4, 1e-4, 5e-5):
-        world = {"rigid": (MoreauJean(), dt)}
-        found = published(dual_manipulator, ["1"], parameters="S1", worlds=world, measures=MOTION).table["1"]
+        kind = {"rigid": (MoreauJean(), dt)}
+        found = published(dual_manipulator, ["1"], parameters="S1", kinds=kind, measures=MOTION).table["1"]
         row = (found["rigid"][name] for name in ("largest impulse", "angle error, arm2"))
         print(f"| {dt:g} | " + " | ".join(f"{value:.4f}" for value in row) + " |")
     if len(sys.argv) > 1:

@@ -20,8 +20,9 @@ FIGURES = HERE / "figures" / "gallery"
 SKETCHES, ANIMATIONS = HERE / "figures" / "sketches", HERE / "figures" / "animations"
 LARGEST = 60_000  # bytes of a figure
 LARGEST_SKETCH = 20_000  # which are all at the head of the page
-#: animated problems; width [pixel], colours, and every how many of the pictures of an animation stay
-ANIMATED = ("cam-follower", "four-bar", "slider-crank-revolute", "spatial-slider-crank")
+#: animated problems, with what is magnified; width [pixel], colours, and every how many of the pictures stay
+ANIMATED = dict.fromkeys(("cam-follower", "four-bar", "slider-crank-revolute", "spatial-slider-crank"), "clearances")
+ANIMATED["flexible-slider-crank"] = "clearance and deformation"
 WIDTH, COLOURS, EVERY = 320, 32, 3
 
 OTHERWISE = "--stepper gauss-qp --dt-min 1e-6 --dt-max 1e-3 --t-end 0.05"
@@ -95,7 +96,9 @@ def page() -> str:
 
 
 def _animated(name: str) -> str:
-    return f"![{name} in motion, clearances magnified](figures/animations/{name}.gif)\n" if name in ANIMATED else ""
+    if name not in ANIMATED:
+        return ""
+    return f"![{name} in motion, {ANIMATED[name]} magnified](figures/animations/{name}.gif)\n"
 
 
 def draw(name: str) -> Path:

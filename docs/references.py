@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from nonsmooth.citations import CITED, ENTRIES, PROBLEMS
+from nonsmooth.citations import CITED, ELEMENTS, ENTRIES, PROBLEMS
 
 HEAD = """\
 # References
@@ -47,7 +47,7 @@ def line(key: str) -> str:
     parts = [authors, f"*{fields['title']}*", place, fields.get("pages"), fields.get("publisher"), fields.get("note")]
     text = ", ".join(filter(None, [*parts, fields.get("year")]))
     doi = f", [doi:{fields['doi']}](https://doi.org/{fields['doi']})" if "doi" in fields else ""
-    users = sorted(name for table in (CITED, PROBLEMS) for name, keys in table.items() if key in keys)
+    users = sorted(name for table in (CITED, ELEMENTS, PROBLEMS) for name, keys in table.items() if key in keys)
     return f"- {text}{doi}." + (f" {', '.join(f'`{user}`' for user in users)}" if users else "")
 
 

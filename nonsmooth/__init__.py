@@ -268,7 +268,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """Keeps `nonsmooth.simulate` the function: the import system would bind the module of that name in its place."""
+    """Keeps `nonsmooth.simulate` the function, which an import of the module of that name would replace."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (name in _MODULE_OF and isinstance(value, ModuleType)):

@@ -1,4 +1,4 @@
-"""Arguments of a run: of the right type and range, before anything is computed."""
+"""Checks of the type and range of the arguments of a run, before anything is computed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from nonsmooth.settings import is_count, is_number, shown
 
 __all__ = ["check_arguments", "check_budget", "check_choice", "check_kinds"]
 
-#: share of the smallest clearance and of the peak force, at least
+#: least accuracy, as a share of the smallest clearance and of the peak force
 LEAST_ACCURACY = 1e-8
 
 
 def check_kinds(parameters: Any, t_start: Any, t_end: Any, progress: Any) -> None:
-    """Raise InputError for arguments of another type."""
+    """Raise InputError for arguments of a wrong type."""
     if not (parameters is None or isinstance(parameters, Mapping)):
         raise InputError(f'parameters must be numbers by name, as {{"pin.clearance": 1e-4}}, got {shown(parameters)}.')
     if not (t_start is None or is_number(t_start)):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["METRICS", "simulate_batch"]
 
-#: what may be kept of a run besides its end: dimension, unit, meaning
+#: results of a run that may be recorded in addition to its final state: dimension, unit, meaning
 METRICS: dict[str, tuple[str | None, str, str]] = {
     "impulse": ("contact", "N s", "sum of normal impulses"),
     "friction_impulse": ("contact", "N s", "sum of tangential impulses, in space its length"),
@@ -36,9 +36,9 @@ METRICS: dict[str, tuple[str | None, str, str]] = {
     "complementarity": (None, "1", "worst natural map"),
     "motion_residual": (None, "1", "worst scaled residual"),
 }
-#: threads at most
+#: largest number of threads
 MOST_THREADS = 4096
-#: those for which each step's end is looked at
+#: results that are evaluated at the end of each step
 OBSERVED = {"gap_violation", "joint_violation"}
 
 
@@ -53,26 +53,26 @@ def simulate_batch(
     metrics: Sequence[str] = (),
     threads: int | None = None,
 ) -> xarray.Dataset:
-    """Run a mechanism once for each set of parameters in compiled code, and keep the ends.
+    """Run a mechanism once for each set of parameters in the native engine, and return the final states.
 
-    Planar runs of `MoreauJean` and `GaussQP` are spread over threads; others run one after the other.
+    Planar runs of `MoreauJean` and `GaussQP` are distributed over threads; others run one after the other.
 
-    Each run equals, bit for bit, the single run ``simulate(system, stepper, parameters=..., t_end=..., dt=...)``. A run
-    with a step that compiled code cannot certify is done again by `simulate`, and counted in ``python_runs``.
+    Each run is bitwise identical to ``simulate(system, stepper, parameters=..., t_end=..., dt=...)``. A run with a step
+    that compiled code cannot certify is repeated by `simulate`, and counted in ``python_runs``.
 
     Parameters
     ----------
     parameters : name -> one value per run
-        All of one length; the other parameters stay as built. Nothing is rebuilt or compiled for them.
+        All of the same length; the other parameters remain as built. Nothing is rebuilt or compiled.
     t_end : [s]
-        From t = 0 and the system's start.
+        From t = 0 and the initial state of the system.
     dt : [s], or ``Landing(dt_min, dt_max)``
-        Constant steps, or for `GaussQP` steps that end where contacts close.
+        Constant steps, or for `GaussQP` event-locating steps.
     record : "end"
-        What is kept of the motion.
+        Part of the motion that is recorded.
     metrics : of "impulse", "friction_impulse", "gap_violation", "joint_violation", "complementarity",
         "motion_residual"
-        What else is kept of each run.
+        Further results of each run.
     threads : int, optional
         One per processor by default.
 
@@ -84,9 +84,9 @@ def simulate_batch(
     Raises
     ------
     InputError
-        For arguments that cannot be used, or a run that the native engine does not have.
+        For invalid arguments, or a run that the native engine does not support.
     ModelError
-        If a set of parameters is out of range, or opens joints or overlaps contacts at the start.
+        If a set of parameters is out of range, or the initial state violates joints or contacts.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def simulate_batch(
     begin = time.perf_counter()
     control = _checked(system, record, metrics, step_control(dt), t_end, threads)
     values = _values(system, parameters)
-    # rows of friction exist if any run has friction, as in the single run of each
+    # all runs have friction rows if any of them has friction
     rough = np.any(_friction(system, values) > 0, axis=1)
     ends, python_runs = _empty(system, len(values)), 0
     for kind in (False, True):
@@ -112,7 +112,7 @@ def simulate_batch(
                 reason = "GaussQP with a constant step has no restitution"
             if reason is not None:
                 raise InputError(
-                    f"simulate_batch runs natively, and the native engine does not have this: {reason}. "
+                    f"simulate_batch requires the native engine, which does not support this run: {reason}. "
                     "nonsmooth.studies.sweep runs it in processes."
                 )
             run = _run_by_text if by_text(system, stepper) else _run
@@ -124,7 +124,7 @@ def _run(
     system: System, stepper: Stepper, values: Array, runs: Any, ends: dict[str, Array], t_end: float,
     control: ConstantStep | Landing, metrics: Sequence[str], threads: int | None,
 ) -> int:  # fmt: skip
-    """Fill in the ends of these runs; how many of them took Python."""
+    """Fill in the final states of these runs; returns how many of them used the Python engine."""
     from nonsmooth.native import table as n
     from nonsmooth.native.batch import run_batch
 
@@ -176,7 +176,7 @@ def _named(
 def _again(
     system: System, stepper: Stepper, values: Array, ends: dict[str, Array], k: int, t_end: float, dt: StepControl
 ) -> int:
-    """A run by `simulate`, where a step may go to Python; how many did."""
+    """A run by `simulate`, in which single steps may be computed in Python; how many were."""
     changes = {name: float(value) for name, value in zip(system.parameters, values, strict=True)}
     run = simulate(system, stepper, t_end=t_end, dt=dt, parameters=changes, record=10**9)
     ends["q"][k], ends["v"][k] = run.q.array[-1], run.v.array[-1]
@@ -223,7 +223,7 @@ def _values(system: System, parameters: Mapping[str, Sequence[float] | Array]) -
     values = np.tile(system.parameter_values, (count, 1))
     elements = {element.name: element for element in system.elements}
     for name, column in columns.items():
-        # ranges are intervals: the ends and what is not finite decide
+        # ranges are intervals, so that the extreme values and those that are not finite are sufficient
         bad = column[~np.isfinite(column)][:1]
         for value in (*bad, column.min(), column.max()):
             system.parameter_vector({name: float(value)}) if _alone(elements[name.partition(".")[0]]) else None
@@ -248,7 +248,7 @@ def _alone(element: Element) -> bool:
 
 
 def _check_together(system: System, element: Element, columns: Mapping[str, Array], first: Array) -> None:
-    """Raise ModelError for the first run whose values of this element do not go together, or are out of range."""
+    """Raise ModelError for the first run whose values of this element are inconsistent or out of range."""
     count = len(next(iter(columns.values())))
     labels = {name: name.partition(".")[2] for name in columns}
     ranges = [(element.quantity(labels[name]), column) for name, column in columns.items()]

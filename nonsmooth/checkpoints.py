@@ -1,7 +1,7 @@
-"""Checkpoints: what a run that was killed needs to go on to the same bits, in a file that is written at intervals.
+"""Checkpoints: files written at intervals, from which a run that was killed continues bitwise identically.
 
-The file is NetCDF with a checksum, as results are. It holds numbers alone, one after the other in a single variable,
-and a text that says what they are: nothing that is read from it is run, nor are places in memory taken from it.
+Like results, the file is NetCDF with a checksum. It contains only numbers, in a single variable, and a text that
+describes them: nothing read from it is executed or used as an address in memory.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ __all__ = ["CHECKPOINT", "EVERY", "Checkpoint", "RunKeeper", "call_of", "incompl
 CHECKPOINT = "nonsmooth-checkpoint-1"
 #: [s] between two checkpoints
 EVERY = 60.0
-#: writing takes at most one part of so many of the time
+#: writing takes at most this fraction of the time, inverted
 SHARE = 10
-#: kinds of numbers that a file may hold
+#: types of numbers that a file may contain
 KINDS = ("<f8", "<c16", "<i8", "<i4", "|i1", "|u1", "|b1")
 
 Tree = dict[str, Any]
 
 
 def call_of(system: Any, values: NDArray[Any], first: State, stated: Mapping[str, Any]) -> dict[str, Any]:
-    """What tells a call of `simulate` from others: mechanism, its parameters, the state it starts from, arguments."""
+    """The data that identify a call of `simulate`: mechanism, parameters, initial state, arguments."""
     remembered = {**first.law_memory, **first.stepper_memory}
     memory = {name: np.asarray(value).tolist() for name, value in sorted(remembered.items())}
     return {
@@ -58,7 +58,7 @@ def call_of(system: Any, values: NDArray[Any], first: State, stated: Mapping[str
 
 @dataclass
 class RunKeeper:
-    """Of one run: what it goes on from, None at its start, and where it hands over how it stands."""
+    """Checkpoint data of one run: the state from which it continues (None at its start), and how it is stored."""
 
     checkpoint: Checkpoint
     number: int
@@ -69,27 +69,27 @@ class RunKeeper:
         return self.checkpoint.due()
 
     def save(self, tree: Tree) -> None:
-        """Keep how the run stands, beside the complete runs before it."""
+        """Store the state of the run, together with the complete runs before it."""
         self.checkpoint.save(self.number, tree)
 
 
 class Checkpoint:
-    """A file from which runs go on: those of one call of `simulate`, which are several where steps are chosen.
+    """A file from which the runs of one call of `simulate` continue; there are several if steps are chosen.
 
     Parameters
     ----------
     path
-        A file ``.nc``, which may hold the same call as it was cut short. Its `request`, if it has one, are the words
-        of the command line, with which `nonsmooth run --resume` repeats the call.
+        A file ``.nc``, which may contain the same call, interrupted. Its `request`, if present, is the command line
+        with which `nonsmooth run --resume` repeats the call.
     every
         [s] between two writes.
     call
-        What tells the call from others, as plain data; arguments that change no number are not among it.
+        The data that identify the call, without arguments that do not influence the results.
 
     Raises
     ------
     InputError
-        If the file is no checkpoint, damaged, holds another call, or cannot be written.
+        If the file is not a checkpoint, is damaged, contains another call, or cannot be written.
     """
 
     def __init__(self, path: Any, every: Any, call: Mapping[str, Any]) -> None:
@@ -105,7 +105,7 @@ class Checkpoint:
             self.request = self.request or request
             self._check(known)
         self._check_folder()
-        dataset_bytes(self._dataset())  # libraries are loaded before the run, not as a part of its first interval
+        dataset_bytes(self._dataset())  # loads libraries before the run instead of within its first interval
         self.last, self.pause = time.monotonic(), self.every
 
     def _check(self, known: Mapping[str, Any]) -> None:
@@ -114,8 +114,8 @@ class Checkpoint:
             if there != value:
                 differs = _differing(there, value) if isinstance(there, dict) and isinstance(value, dict) else ""
                 raise InputError(
-                    f"{self.path} holds another run: its {name} differ{differs}. Give the arguments of that run to go "
-                    "on with it, another name, or remove the file."
+                    f"{self.path} holds another run: its {name} differ{differs}. Use the arguments of that run to "
+                    "continue it, give another name, or remove the file."
                 )
 
     def _check_folder(self) -> None:
@@ -129,11 +129,11 @@ class Checkpoint:
             ) from error
 
     def next_run(self, settings: Mapping[str, Any]) -> RunKeeper:
-        """The next run of the call: where it stands, if the file has it."""
+        """The next run of the call, with its state if the file contains it."""
         number, self.started = self.started, self.started + 1
         stated: dict[str, Any] = json.loads(json.dumps(dict(settings), default=str))
         if number < len(self.runs) and self.runs[number].get("settings") != stated:
-            del self.runs[number:]  # of runs that were chosen otherwise, under another budget
+            del self.runs[number:]  # of runs chosen differently, with another budget
         found = self.runs[number] if number < len(self.runs) else None
         del self.runs[number + 1 :]
         if found is None:
@@ -144,15 +144,15 @@ class Checkpoint:
         return time.monotonic() - self.last >= self.pause
 
     def save(self, number: int, tree: Tree) -> None:
-        """Write the file anew; what keeps it from being written is told once, and is no reason to end a run."""
+        """Write the file again. If this fails, a warning is issued once and the run continues."""
         begin = time.monotonic()
         self.runs[number]["held"] = tree
         try:
             self._write()
         except (NotWritten, MemoryError) as error:
             if not self.told:
-                why = str(error) or "There is not memory enough to write a checkpoint."
-                warnings.warn(f"{why} The run goes on and tries again.", ValidityWarning, stacklevel=3)
+                why = str(error) or "There is not enough memory to write a checkpoint."
+                warnings.warn(f"{why} The run continues and tries again later.", ValidityWarning, stacklevel=3)
             self.told = True
         finally:
             self.last = time.monotonic()
@@ -172,12 +172,12 @@ class Checkpoint:
 
 
 def stored(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Tree], str]:
-    """What a checkpoint holds: its call, its runs, and the words of the command line.
+    """The contents of a checkpoint: its call, its runs, and the command line.
 
     Raises
     ------
     InputError
-        If there is no such file, it is no checkpoint, or damaged.
+        If there is no such file, or it is not a checkpoint, or damaged.
     """
     path = Path(path_of(path, "checkpoint"))
     dataset = read_dataset(path, decode_times=False)
@@ -199,11 +199,11 @@ def stored(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Tree], st
 def incomplete(path: object, error: Exception) -> InputError:
     """The error of a file whose contents do not fit."""
     reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-    return InputError(f"{path} is not a complete checkpoint of this run ({reason}); remove it to begin anew.")
+    return InputError(f"{path} is not a complete checkpoint of this run ({reason}); remove it to start again.")
 
 
 def _differing(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
-    """The first entry that is not the same."""
+    """The first entry that differs."""
     for name in dict.fromkeys((*here, *there)):
         if there.get(name) != here.get(name):
             return f" in {name} ({_short(there.get(name))} there, {_short(here.get(name))} here)"
@@ -219,7 +219,7 @@ def _short(value: Any) -> str:
 
 
 def _packed(thing: Any, arrays: list[NDArray[Any]]) -> Any:
-    """Plain data for JSON, arrays by their places in `arrays`."""
+    """Plain data for JSON, with arrays replaced by their indices in `arrays`."""
     if isinstance(thing, State):
         parts = {"t": thing.t, "q": thing.q, "v": thing.v, "law": thing.law_memory, "stepper": thing.stepper_memory}
         return {"state": _packed(parts, arrays)}
@@ -242,7 +242,7 @@ def _packed(thing: Any, arrays: list[NDArray[Any]]) -> Any:
 
 
 def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
-    """In the order in which they are given back."""
+    """In the order in which they are read."""
     flat = array.ravel(order="F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C")
     return np.ascontiguousarray(flat).view(np.uint8)
 
@@ -279,5 +279,5 @@ def _unpacked(tree: Any, data: NDArray[np.uint8]) -> Any:
 
     found = read(tree)
     if place != data.size:
-        raise ValueError("there are more numbers than are told of")
+        raise ValueError("there are more numbers than described")
     return found

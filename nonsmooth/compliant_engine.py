@@ -1,4 +1,4 @@
-"""Compliant contact in the native engine: what it has of it, and a run."""
+"""Compliant contact in the native engine: which runs are supported, and a run."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from nonsmooth.trajectory.rows import Rows, trajectory_of_rows
 
 __all__ = ["CompliantRun", "compliant_rules", "why_not_compliant"]
 
-#: rows that memory is made for at first
+#: rows for which memory is allocated initially
 ROWS = 1000
 
 _layouts: weakref.WeakKeyDictionary[System, dict[int, Any]] = weakref.WeakKeyDictionary()
 
 
 def why_not_compliant(system: System, stepper: CompliantDae, control: StepControl) -> str | None:
-    """Why the native engine does not have this run, as a clause; None if it does."""
+    """The reason why the native engine does not support this run, as a clause; None if it does."""
     if not isinstance(control, ErrorControl):
         return f"CompliantDae has no compiled loop with {type(control).__name__}"
     if stepper.solver != Dop853():
@@ -50,7 +50,7 @@ def why_not_compliant(system: System, stepper: CompliantDae, control: StepContro
 
 
 def _layout_of(system: System, stepper: CompliantDae) -> Any:
-    """The compiled form of a mechanism, made once for all runs."""
+    """The compiled form of a mechanism, built once for all runs."""
     from nonsmooth.native.compliant_layout import CompliantLayout
 
     layouts = _layouts.setdefault(system, {})
@@ -65,7 +65,7 @@ def _layout_of(system: System, stepper: CompliantDae) -> Any:
 
 
 def compliant_rules(system: System, stepper: CompliantDae, control: ErrorControl, values: Array) -> dict[str, Any]:
-    """The stated rules of the scheme, those of its Python twin, and what the native engine does besides."""
+    """The rules of the scheme as in the Python engine, and those of the native engine in addition."""
     tolerance = place_tolerance(control, system.numeric.contact_law(values)[3])
     return stated_rules(stepper, tolerance) | {
         "integrator": "DOP853, its steps as long as SciPy's",
@@ -74,7 +74,7 @@ def compliant_rules(system: System, stepper: CompliantDae, control: ErrorControl
 
 
 class CompliantRun(CompiledRun):
-    """One run of compliant contact; the extremes of what laws know are looked at between chunks."""
+    """One run of compliant contact; the ranges of validity of laws are checked between chunks of steps."""
 
     stepper: CompliantDae
     control: ErrorControl
@@ -101,7 +101,7 @@ class CompliantRun(CompiledRun):
         return State(found.t, found.q, found.v, laws, steps)
 
     def _integration(self) -> Any:
-        """Tolerances as `steppers.compliant` and the session of its integrator make them."""
+        """Tolerances, as set by `steppers.compliant` and the session of its integrator."""
         from nonsmooth.native import table as n
         from nonsmooth.native.compliant_session import Integration
         from nonsmooth.native.compliant_table import I_SIZE
@@ -129,7 +129,7 @@ class CompliantRun(CompiledRun):
         self.session.columns.grow()
 
     def _check_laws(self) -> None:
-        """Warn of laws out of their range, by the extremes since the last look."""
+        """Warn of laws outside their range of validity, from the extreme values since the last check."""
         for i, ranges in enumerate(self.session.extremes):
             for quantity, extremes in zip(("force", "depth", "approach"), ranges.tolist(), strict=True):
                 for value in extremes if extremes[0] <= extremes[1] else ():
@@ -150,7 +150,7 @@ class CompliantRun(CompiledRun):
         return python
 
     def _accept(self, before: State, step: Step) -> None:
-        """Take over a row of the Python formulation."""
+        """Record a row computed by the Python formulation."""
         stored = step.state.law_memory["stored"] - before.law_memory["stored"]
         work = {
             "stored": float(stored[0]), "loss_contact": step.loss_contact, "loss_friction": step.loss_friction,
@@ -178,7 +178,7 @@ class CompliantRun(CompiledRun):
         )  # fmt: skip
 
     def _rows(self) -> Rows:
-        """The recorded table, cut to what is written."""
+        """The recorded rows."""
         from nonsmooth.native import table as n
 
         columns, nc = self.session.columns, self.system.nc
@@ -197,7 +197,7 @@ class CompliantRun(CompiledRun):
 
     @staticmethod
     def _energy(table: Array) -> dict[str, Array]:
-        """Energies by name; works and losses stand there cumulative."""
+        """Energies by name; work and losses are cumulative."""
         work = dict(zip(WORKS, table[:, 2:].T, strict=True))
         return {
             "kinetic": table[:, 0], "potential": table[:, 1], "work_loads": work["loads"],

@@ -22,8 +22,8 @@ __all__ = ["Array", "Evaluator"]
 class Evaluator:
     """Calls one CasADi ``Function`` with NumPy arrays.
 
-    Outputs come as a tuple of fresh dense arrays: vectors of shape (n,), but matrices (n, m), column or not, where the
-    output's name is listed in `matrices`. Arguments are flattened column by column, scalars are welcome.
+    Outputs are a tuple of new dense arrays: vectors of shape (n,), or matrices (n, m) if the output's name is listed in
+    `matrices`. Arguments are flattened column by column; scalars are accepted.
 
     >>> import casadi as ca
     >>> x = ca.SX.sym("x", 2)
@@ -41,7 +41,7 @@ class Evaluator:
             if not function.sparsity_in(i).is_dense():
                 raise TypeError(f"{function.name()} takes a sparse argument, {function.name_in(i)}.")
             self._buffer.set_arg(i, array.data)
-        # what CasADi writes, and the shape and the places of these entries, None where there are no others
+        # entries that CasADi writes, with shape and indices of these entries; None for a dense output
         self._outputs: list[Array] = []
         self._forms: list[tuple[tuple[int, ...], Any]] = []
         named = {*matrices}

@@ -1,4 +1,4 @@
-"""The errors of the package. Each message says what is wrong with which value, what is accepted, and what to do."""
+"""The errors of the package. Each message states what is wrong with which value, what is accepted, and what to do."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ __all__ = [
 
 
 class NonsmoothError(Exception):
-    """Base of every error that the package raises on purpose."""
+    """Base of all errors of the package."""
 
 
 class InputError(NonsmoothError, ValueError):
-    """A value that cannot be used; found before the first step wherever possible."""
+    """An invalid value; detected before the first step wherever possible."""
 
 
 class NotWritten(InputError):
-    """A result that could not be written: a full disk, a folder that is gone. A file that was there is as it was."""
+    """A result that could not be written, for instance to a full disk. An existing file remains unchanged."""
 
 
 class ModelError(InputError):
-    """A mechanism that cannot be built: names, missing bodies, open joints, penetration, contradicting constraints."""
+    """A mechanism that cannot be built: names, missing bodies, violated joints, penetration, contradictions."""
 
 
 class DeclarationError(ModelError):
@@ -54,7 +54,7 @@ class DeclarationError(ModelError):
 
 
 class ValidityWarning(UserWarning):
-    """A law that is used outside its range of validity."""
+    """A law used outside its range of validity."""
 
 
 class SolverMissing(NonsmoothError, ImportError):
@@ -64,7 +64,8 @@ class SolverMissing(NonsmoothError, ImportError):
 class SolverFailed(NonsmoothError, RuntimeError):
     """No solver of the chain found a solution whose residual, evaluated by the program, is below tolerance.
 
-    `program`, `guess` and `attempts` (solver, its status, our residual, the worst row) let the failure be studied.
+    `program`, `guess` and `attempts` (solver, its status, the residual, the worst row) allow the failure to be
+    analysed.
     """
 
     def __init__(self, message: str, *, program: Any = None, guess: Any = None, attempts: tuple[Any, ...] = ()) -> None:
@@ -74,7 +75,7 @@ class SolverFailed(NonsmoothError, RuntimeError):
         self.attempts = attempts
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """To other processes; without a program that cannot go there, as one that holds symbols of CasADi."""
+        """For other processes; without programs that cannot be pickled, such as those with CasADi symbols."""
         program = self.program if _can_be_sent(self.program) else None
         return partial(type(self), program=program, guess=self.guess, attempts=self.attempts), (str(self),)
 
@@ -104,7 +105,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def _can_be_sent(thing: Any) -> bool:
-    """Whether it can be pickled; CasADi raises a bare Exception where not."""
+    """Whether it can be pickled; CasADi raises a bare Exception if not."""
     try:
         pickle.dumps(thing)
     except Exception:

@@ -1,4 +1,4 @@
-"""Numbers about a mechanism that are known from elsewhere, and the functions that measure them."""
+"""Known numbers of a mechanism, and the functions that measure them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Fact", "Facts"]
 
 @dataclass(frozen=True)
 class Fact:
-    """One number about a mechanism that is known from elsewhere.
+    """One known number of a mechanism.
 
     Parameters
     ----------
@@ -18,11 +18,11 @@ class Fact:
     unit
         Display unit, ``"mm"``, ``"N"``, ``"-"`` for none.
     expected
-        What is known, in this unit.
+        The known value, in this unit.
     tolerance
-        Largest difference to it that counts as agreement, in this unit.
+        Largest difference that counts as agreement, in this unit.
     note
-        Where the number comes from, and what it means.
+        Origin and meaning of the number.
     """
 
     name: str
@@ -34,14 +34,14 @@ class Fact:
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """Numbers that are found together.
+    """Numbers that are measured together.
 
     Parameters
     ----------
     name
-        What they are about.
+        Their subject.
     measure
-        Function without arguments that gives each number by its name, in its unit.
+        Function without arguments that returns the numbers by name, in their units.
     entries
     """
 

@@ -1,8 +1,8 @@
-"""Files of results: complete or not there, and refused where they are not what was written.
+"""Files of results, written completely or not at all, and rejected if they were changed.
 
-NetCDF is made in memory, since HDF5 does not survive a failed write, and reaches the disk under a temporary name beside
-the file that is asked for; only when all of it is there is it renamed. Its last line, behind what HDF5 reads, is a
-SHA-256 of all bytes before: `read_dataset` compares it before HDF5 sees any of them.
+A NetCDF file is created in memory, since HDF5 does not survive a failed write, and written under a temporary name in
+the same folder; it is renamed when it is complete. Its last line, after the data that HDF5 reads, is the SHA-256 of all
+bytes before it, which `read_dataset` checks before HDF5 reads the file.
 """
 
 from __future__ import annotations
@@ -28,19 +28,20 @@ if TYPE_CHECKING:
 
 __all__ = ["dataset_bytes", "path_of", "read_dataset", "write_bytes", "write_dataset", "write_figure"]
 
-#: attribute of files that have a checksum, and what it says
+#: attribute of files with a checksum, and its value
 ATTRIBUTE, STATED = "checksum", "the last line of this file is the SHA-256 of all bytes before it"
 LAST_LINE = re.compile(rb"\nsha256 ([0-9a-f]{64}) of ([0-9]{20}) bytes\n")
 LENGTH = len("\nsha256  of  bytes\n") + 64 + 20
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
-#: bytes that are written at once
+#: bytes written at once
 PIECE = 1 << 20
-#: seconds that HDF5 may take to read a file without a checksum, and bytes a second; some damaged ones hold it for ever
+#: seconds that HDF5 may take to read a file without a checksum, and bytes per second; with some damaged ones it never
+#: ends
 PATIENCE, SLOWEST = 10.0, 20e6
-#: bytes that such a file may hold, and as a multiple of its size
+#: largest size of the contents of such a file, in bytes and as a multiple of the size of the file
 LEAST_ROOM, ROOM = 64_000_000, 20
 
-#: Reads all that HDF5 finds, in a process of its own: of damaged files HDF5 may not return, or not survive.
+#: reads the whole file in a separate process, since HDF5 may hang or crash on damaged files
 PROBE = """
 import sys, h5py
 room = int(sys.argv[2])
@@ -60,7 +61,7 @@ def path_of(path: Any, what: str = "The path") -> Path:
     Raises
     ------
     InputError
-        If it is not text, or none that can name a file.
+        If it is not text, or not a valid file name.
     """
     if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
         raise InputError(f"{what} must be a string or a Path, got {path!r}; give the name of a file.")
@@ -71,7 +72,8 @@ def path_of(path: Any, what: str = "The path") -> Path:
 
 
 def write_bytes(data: bytes | memoryview, path: str | os.PathLike[str], what: str) -> None:
-    """Write a file under a temporary name beside, then rename it: a file of that name is complete, or the old one.
+    """Write a file under a temporary name in the same folder, then rename it, so that the named file is always
+    complete.
 
     Parameters
     ----------
@@ -81,10 +83,10 @@ def write_bytes(data: bytes | memoryview, path: str | os.PathLike[str], what: st
     Raises
     ------
     NotWritten
-        If that fails; the old file, if there was one, is as it was.
+        If that fails; an existing file remains unchanged.
     """
     path = path_of(path, "The file to write")
-    target = Path(os.path.realpath(path))  # a link goes on being one
+    target = Path(os.path.realpath(path))  # a link remains a link
     unfinished = target.with_name(f".{target.name[:100]}-{uuid.uuid4().hex[:12]}")
     try:
         if target.exists() and not target.is_file():
@@ -103,13 +105,13 @@ def write_bytes(data: bytes | memoryview, path: str | os.PathLike[str], what: st
         reason = error.strerror or type(error).__name__
         raise NotWritten(f"{what} cannot be written to {path} ({reason}); give a file in a writable folder.") from error
     finally:
-        with contextlib.suppress(OSError):  # gone where it was renamed; what cannot be removed is hidden by its name
+        with contextlib.suppress(OSError):  # absent after renaming; a file that cannot be removed has a hidden name
             unfinished.unlink()
     _settle(target.parent)
 
 
 def _settle(folder: Path) -> None:
-    """Have the new name survive a power failure, where folders can be opened; the file itself is on the disk."""
+    """Write the folder entry to the disk, where folders can be opened, so that it survives a power failure."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -119,7 +121,7 @@ def _settle(folder: Path) -> None:
 
 
 def write_figure(figure: Any, path: Path, what: str = "The figure") -> None:
-    """Write a figure of matplotlib in the format that the name ends in."""
+    """Write a matplotlib figure in the format given by the suffix of the name."""
     image = io.BytesIO()
     figure.savefig(image, format=path.suffix.removeprefix(".").lower())
     write_bytes(image.getvalue(), path, what)
@@ -146,19 +148,19 @@ def write_dataset(
 
 
 def read_dataset(path: str | os.PathLike[str], *, conventions: str | None = None, **reading: Any) -> xarray.Dataset:
-    """Read a NetCDF file of ours; one of an earlier version, without a checksum, with a warning.
+    """Read a NetCDF file of this package; a file of an earlier version, without a checksum, causes a warning.
 
     Parameters
     ----------
     conventions
-        What its attribute of that name must say.
+        Required value of its attribute of that name.
     reading
         Arguments of `xarray.open_dataset`.
 
     Raises
     ------
     InputError
-        If there is no such file, it is none of ours, or it is damaged.
+        If there is no such file, or it is not of this package, or damaged.
     """
     import xarray
 
@@ -174,13 +176,13 @@ def read_dataset(path: str | os.PathLike[str], *, conventions: str | None = None
         raise InputError(f"{path} is too large for the memory of this machine.") from error
     except InputError:
         raise
-    except Exception as error:  # whatever HDF5 and xarray make of a file that is none
+    except Exception as error:  # various errors of HDF5 and xarray for a file that is not NetCDF
         raise InputError(f"{path} is not a NetCDF file that can be read ({_short(error)}).") from error
     if conventions is not None and str(dataset.attrs.get("Conventions")) != conventions:
         raise InputError(f"{path} is not a trajectory of this package; its Conventions should be {conventions!r}.")
     if not verified:
         warnings.warn(
-            f"{path} has no checksum, as files of earlier versions: whether it is as it was written cannot be told.",
+            f"{path} has no checksum, like files of earlier versions; changes of its contents cannot be detected.",
             ValidityWarning,
             stacklevel=3,
         )
@@ -189,18 +191,18 @@ def read_dataset(path: str | os.PathLike[str], *, conventions: str | None = None
 
 
 def _verified(path: Path) -> io.BytesIO | None:
-    """What HDF5 may read, if the checksum is right; None for a file that has none and that HDF5 survives."""
+    """The part that HDF5 reads, if the checksum is correct; None for a file without one that HDF5 can read."""
     size = path.stat().st_size
     with path.open("rb") as file:
         head = file.read(64)
         if not head.startswith(SIGNATURE):
-            raise InputError(f"{path} is not a NetCDF file: it does not begin as one.")
+            raise InputError(f"{path} is not a NetCDF file.")
         file.seek(max(size - LENGTH, 0))
         last = LAST_LINE.fullmatch(file.read(LENGTH))
         if last is not None:
             stated = int(last[2])
             if stated != size - LENGTH:
-                raise InputError(f"{path} is damaged: it holds {size - LENGTH} bytes, and {stated} were written.")
+                raise InputError(f"{path} is damaged: it contains {size - LENGTH} bytes, and {stated} were written.")
             file.seek(0)
             data = file.read(stated)
             if hashlib.sha256(data).hexdigest().encode() != last[1]:
@@ -210,18 +212,18 @@ def _verified(path: Path) -> io.BytesIO | None:
             return io.BytesIO(data)
         written = int.from_bytes(head[40:48], "little") if head[8] in (0, 1) else int.from_bytes(head[28:36], "little")
         if size < written < 1 << 62:
-            raise InputError(f"{path} is incomplete: it holds {size} bytes, and {written} were written.")
+            raise InputError(f"{path} is incomplete: it contains {size} bytes, and {written} were written.")
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
             if whole.find(STATED.encode()) >= 0:
                 raise InputError(
-                    f"{path} is damaged, or another program has written it anew: the checksum at its end is missing."
+                    f"{path} is damaged or was rewritten by another program: the checksum at its end is missing."
                 )
     _probe(path, size)
     return None
 
 
 def _probe(path: Path, size: int) -> None:
-    """Raise InputError unless HDF5 reads a file without a checksum, in a process of its own."""
+    """Raise InputError unless HDF5 can read a file without a checksum, in a separate process."""
     room = max(LEAST_ROOM, ROOM * size)
     try:
         done = subprocess.run(
@@ -229,7 +231,7 @@ def _probe(path: Path, size: int) -> None:
             stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE + size / SLOWEST, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        raise InputError(f"{path} is damaged: HDF5 does not come to an end with it.") from None
+        raise InputError(f"{path} is damaged: HDF5 does not finish reading it.") from None
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().splitlines()
         why = said[-1] if said and done.returncode > 0 else "HDF5 fails on it"

@@ -43,7 +43,7 @@ Kind = Literal["given", "inferred", "assumed", "corrected"]
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a number comes from.
+    """The origin of a number.
 
     Parameters
     ----------
@@ -52,12 +52,12 @@ class Provenance:
     unit
         Its unit, ``"-"`` for none.
     kind
-        ``"given"`` by the source, ``"inferred"`` from other statements of it, ``"assumed"`` by us, or ``"corrected"``
-        where the source contradicts itself.
+        ``"given"`` by the source, ``"inferred"`` from its other statements, ``"assumed"`` by us, or ``"corrected"`` if
+        the source contradicts itself.
     source
         Table, equation or figure; for an assumed value the reason.
     note
-        Anything else a reader should know.
+        Further information.
 
     Raises
     ------
@@ -83,18 +83,18 @@ class Provenance:
 
 @dataclass(frozen=True)
 class ComparisonDefaults:
-    """What `nonsmooth compare` runs of a problem where nothing else is asked for.
+    """Defaults of `nonsmooth compare` for a problem.
 
     Parameters
     ----------
     t_end
         [s]
     restitution
-        e [-] of both worlds, 0 < e < 1: the compliant laws are calibrated to deliver it.
+        e [-] of rigid and compliant contact, 0 < e < 1: the compliant laws are calibrated to deliver it.
     stiffness
         K [N/m^1.5] of the compliant cases.
     target
-        Error [-] of each case against its own truth at which costs are compared.
+        Own error [-] of each case at which costs are compared.
     arguments
         Of the problem, besides the contact.
     dt_max
@@ -111,16 +111,16 @@ class ComparisonDefaults:
 
 @dataclass(frozen=True)
 class StepSizeDefaults:
-    """What `nonsmooth study step-size` runs of a problem where nothing else is asked for.
+    """Defaults of `nonsmooth study step-size` for a problem.
 
     Parameters
     ----------
     t_end
         [s]
     dt, dt_max
-        Coarsest constant step, and longest step of landing and of events [s].
+        Coarsest constant step, and longest step of `Landing` and of event-driven runs [s].
     bounds
-        Values of dt_min and of dt_max [s] that landing is run over.
+        Values of dt_min and of dt_max [s] for runs with `Landing`.
     arguments
         Of the problem.
     """
@@ -134,7 +134,7 @@ class StepSizeDefaults:
 
 @dataclass(frozen=True)
 class Measure:
-    """One number of a run that a source prints: the largest or the mean magnitude of a series.
+    """One published number of a run: the largest or the mean magnitude of a series.
 
     Parameters
     ----------
@@ -142,15 +142,16 @@ class Measure:
     unit
         Display unit of the printed number, SI or with ``deg``.
     series
-        ``(kind, name)`` with a kind of `q`, `v`, `a`, the last of which are accelerations at an instant; or a
-        function of an object with these as mappings, with `parameters` and with `contacts`, the names of those.
+        ``(kind, name)`` with kind `q`, `v` or `a` (instantaneous accelerations); or a function of an object with these
+        as mappings, and with `parameters` and the names `contacts`.
     of
-        The ``"run"``, its ``"ideal"`` twin, or the ``"error"``, run less twin.
+        The ``"run"``, its ``"ideal"`` twin, or the ``"error"``, which is the run minus the twin.
     rate : [1/s], optional
-        Samples per second in which the maximum is sought; at every row where omitted.
+        Sampling rate for the maximum; every row if omitted.
     window : [s], optional
-        Means over windows of this length, impacts included, so that rigid and compliant runs compare: accelerations
-        ``("a", name)`` from changes of velocity, normal forces of a clearance, ``("F", name)``, from impulses.
+        Means over windows of this length, impacts included, so that rigid and compliant runs are comparable:
+        accelerations ``("a", name)`` from changes of velocity, normal forces of a clearance, ``("F", name)``, from
+        impulses.
     statistic
         ``"peak"`` or ``"mean"``, the latter with a window.
     """
@@ -170,7 +171,7 @@ class Measure:
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """What a problem's source publishes, and what to run for it; see `nonsmooth.studies.published`.
+    """The results published by a problem's source, and the runs to reproduce them; see `nonsmooth.studies.published`.
 
     Parameters
     ----------
@@ -180,26 +181,27 @@ class Published:
         Arguments of each case, by its name.
     ideal
         Arguments of the ideal twin, with which errors are measured.
-    worlds
-        Arguments of the contact worlds, ``"rigid"`` and ``"compliant"``.
+    kinds
+        Arguments for ``"rigid"`` and for ``"compliant"`` contact.
     duration
         Function of the arguments that gives the length of the runs [s].
     measures
     figures
         The printed numbers: case, name of the measure, number in its unit.
     panels
-        What to draw of each case: ``(title, unit, of, series)`` with `of` as in `Measure`, and series of
-        ``(kind, name, label)`` or ``(function, label)``.
+        Panels of each case: ``(title, unit, of, series)`` with `of` as in `Measure`, and series of ``(kind, name,
+        label)`` or ``(function, label)``.
     facts
-        Numbers known from elsewhere, to be measured first. Where there are some, cases are run only if asked for.
+        Known numbers, measured first. If there are any, cases are run on request only.
     settings
-        Stepper and step of contact worlds, ``{"rigid": (MoreauJean(), 1e-4)}``, where those of the study do not do.
+        Stepper and step for rigid and compliant contact, ``{"rigid": (MoreauJean(), 1e-4)}``, if those of the study are
+        not suitable.
     """
 
     arguments: Mapping[str, Any]
     cases: Mapping[str, Mapping[str, Any]]
     ideal: Mapping[str, Any]
-    worlds: Mapping[str, Mapping[str, Any]]
+    kinds: Mapping[str, Mapping[str, Any]]
     duration: Callable[..., float]
     measures: tuple[Measure, ...]
     figures: Mapping[str, Mapping[str, float]]
@@ -208,17 +210,17 @@ class Published:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-#: types of arguments that a file of a run keeps
+#: types of arguments stored in the file of a run
 PLAIN = (bool, int, float, str)
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A function that returns a `Model`, with what is known about it; made by the decorator `problem`.
+    """A function that returns a `Model`, with data about it; made by the decorator `problem`.
 
-    Call it as the function. `exact`, where there is one, takes the function's arguments too and returns the exact
-    solution, an object with ``sample(t, side)``; `panels` are what `nonsmooth.plots` draws of a run, `comparison` what
-    `nonsmooth compare` runs, `published` what its source publishes, `step_size` what `nonsmooth study step-size` runs.
+    It is called like the function. `exact`, if present, takes the same arguments and returns the exact solution, an
+    object with ``sample(t, side)``. `panels` are the panels of its figures, `comparison` and `step_size` the defaults
+    of `nonsmooth compare` and of `nonsmooth study step-size`, and `published` the results of its source.
     """
 
     function: Callable[..., Model]
@@ -261,7 +263,7 @@ class Problem:
             model.origin = {"problem": self.name, "source": self.source}
             bound = self.__signature__.bind(*args, **kwargs).arguments
             if bound and all(value is None or isinstance(value, PLAIN) for value in bound.values()):
-                model.origin["arguments"] = dict(bound)  # those with which a saved run finds its exact solution again
+                model.origin["arguments"] = dict(bound)  # arguments from which a saved run recovers its exact solution
         return model
 
     def __repr__(self) -> str:
@@ -302,7 +304,7 @@ def problem(
     published: Published | None = None,
     step_size: StepSizeDefaults | None = None,
 ) -> Callable[[Callable[..., Model]], Problem]:
-    """Make a `Problem` of a function that returns a `Model`.
+    """Decorator that makes a `Problem` of a function that returns a `Model`.
 
     Parameters
     ----------
@@ -313,7 +315,7 @@ def problem(
     parameters
         The origin of every number in the function, by argument or ``element.parameter``.
     panels
-        What to plot, see `nonsmooth.plots.Panel`.
+        Panels of its figures, see `nonsmooth.plots.Panel`.
     exact
         The exact solution as a function of the same arguments.
     comparison
@@ -340,12 +342,12 @@ def problem(
 def find_problems() -> dict[str, Problem]:
     """Every problem of the installed distributions, by name, in alphabetical order.
 
-    A module that cannot be imported is left out with a RuntimeWarning that names it.
+    A module that cannot be imported is skipped with a RuntimeWarning that names it.
 
     Raises
     ------
     InputError
-        Where two problems have one name.
+        If two problems have the same name.
     """
     found: dict[str, Problem] = {}
     for entry in entry_points(group=GROUP):
@@ -361,7 +363,7 @@ def find_problems() -> dict[str, Problem]:
 
 
 def get_problem(name: str) -> Problem:
-    """The problem of that name; underscores do for hyphens.
+    """The problem of that name; underscores may replace hyphens.
 
     Raises
     ------
@@ -377,7 +379,7 @@ def get_problem(name: str) -> Problem:
 
 
 def _modules(name: str) -> Iterator[ModuleType]:
-    """The module of that name and, of a package, all below it, as far as they can be imported."""
+    """The module of that name and, for a package, all its modules that can be imported."""
     try:
         module = importlib.import_module(name)
     except Exception as error:

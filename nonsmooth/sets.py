@@ -80,7 +80,7 @@ class Disk:
         return x * np.where(outside, self.radius / np.where(outside, length, 1.0), 1.0)[..., None]
 
     def contains(self, x: Array, tolerance: float = 0.0) -> Mask:
-        """Whether |x| <= radius + tolerance, one answer per vector."""
+        """Whether |x| <= radius + tolerance, one result per vector."""
         return np.asarray(np.linalg.norm(x, axis=-1) <= self.radius + tolerance)
 
 
@@ -107,6 +107,6 @@ class SecondOrderCone:
         return np.where((tip & ~inside)[..., None], 0.0, projected)
 
     def contains(self, x: Array, tolerance: float = 0.0) -> Mask:
-        """Whether |x_T| <= mu x_N + tolerance and x_N >= -tolerance, one answer per vector."""
+        """Whether |x_T| <= mu x_N + tolerance and x_N >= -tolerance, one result per vector."""
         length = np.linalg.norm(x[..., 1:], axis=-1)
         return np.asarray((length <= self.mu * x[..., 0] + tolerance) & (x[..., 0] >= -tolerance))

@@ -20,7 +20,7 @@ MOST = 2**31 - 1
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a finite real number; True and False are none.
+    """Whether it is a finite real number; True and False are not.
 
     >>> is_number(1), is_number(True), is_number("1"), is_number(float("nan"))
     (True, False, False, False)
@@ -32,41 +32,41 @@ def is_number(value: Any) -> bool:
 
 
 def _is_real(value: Any) -> bool:
-    """Whether it is a real number that a float can hold, be it finite or not."""
+    """Whether it is a real number that can be converted to float, finite or not."""
     return is_number(value) or (isinstance(value, float) and not math.isfinite(value))
 
 
 def is_count(value: Any) -> bool:
-    """Whether it is a whole number from 0 that compiled code can count to; True is none."""
+    """Whether it is a whole number >= 0 in the range of compiled code; True is not."""
     return isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) <= MOST
 
 
 def shown(value: Any) -> str:
-    """A value in a message, on one line and not long.
+    """A value for a message, on one line and shortened.
 
     >>> shown([1, 2])
     '[1, 2]'
     """
     try:
         text = " ".join(repr(value).split())
-    except Exception as error:  # an object of a user's whose own text fails
+    except Exception as error:  # a user's object whose repr fails
         text = f"{type(value).__name__} ({type(error).__name__} in its repr)"
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 @dataclass_transform(frozen_default=True)
 def settings(cls: type[T]) -> type[T]:
-    """A frozen dataclass that refuses values that do not fit the annotations of its fields.
+    """A frozen dataclass that rejects values that do not match the annotations of its fields.
 
-    An `int` is a count, a whole number >= 0; a `float` a finite number; None only where the annotation has it. What the
-    annotation does not tell, such as a range, the class's own `__post_init__` checks, of values of the right type.
+    An `int` is a whole number >= 0, a `float` a finite number; None is accepted only if the annotation contains it.
+    Ranges are checked by the `__post_init__` of the class, after the types.
     """
     own = cls.__dict__.get("__post_init__")
     if own is not None or not hasattr(cls, "__post_init__"):
 
         def __post_init__(self: Any) -> None:
             _check(self, _is_real)
-            if own is not None:  # tells the range of a number, also of one that is not finite
+            if own is not None:  # checks the range of a number, also if it is not finite
                 own(self)
             _check(self, is_number)
 
@@ -75,7 +75,7 @@ def settings(cls: type[T]) -> type[T]:
 
 
 def _check(made: Any, number: Callable[[Any], bool]) -> None:
-    """Raise InputError for the first field whose value does not fit; `number` tells what a float may be."""
+    """Raise InputError for the first invalid field; `number` checks floats."""
     for name, hint in _hints(cast(Hashable, type(made))).items():
         value = getattr(made, name)
         if not _fits(hint, value, number):

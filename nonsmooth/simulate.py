@@ -1,4 +1,4 @@
-"""One call for every run: arguments are checked, and an engine chosen."""
+"""The function `simulate`: checks the arguments and chooses an engine."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from nonsmooth.steppers.base import Stepper
 from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha
 from nonsmooth.trajectory import Recorder, Trajectory
-from nonsmooth.trajectory.early import UNJUDGED
+from nonsmooth.trajectory.early import UNCHECKED
 
 __all__ = ["by_text", "simulate", "why_not"]
 
-#: share of the smallest clearance and of the peak force, by default
+#: default accuracy, as a share of the smallest clearance and of the peak force
 ACCURACY = 1e-2
 
 
@@ -59,8 +59,8 @@ def simulate(
 ) -> Trajectory:
     """Simulate a mechanism from its initial state to `t_end`.
 
-    Without a stepper or without `dt` these are chosen: the mechanism is run with ever finer steps until two runs agree
-    to `accuracy`, and the finer one is returned with its `Trajectory.verdict`. With both, it is one run as given.
+    If the stepper or `dt` is omitted, it is chosen: the mechanism is run with ever finer steps until two runs agree to
+    `accuracy`, and the finer one is returned with its `Trajectory.verdict`. If both are given, a single run is made.
 
     Parameters
     ----------
@@ -72,10 +72,10 @@ def simulate(
     dt : [s], or ``Landing(dt_min, dt_max)``, or ``ErrorControl(rtol, atol, dt_min, dt_max)``, optional
         A number is a constant step; each stepper documents which of them it supports. Chosen automatically if omitted.
     accuracy : [-]
-        Of chosen steps and of the verdict: the error of positions as a share of the smallest clearance, and of each
-        contact's peak force as a share of the largest.
+        Tolerance for chosen steps and for the verdict: error of positions relative to the smallest clearance, and error
+        of each contact's peak force relative to the largest.
     check : bool
-        Of a run with `stepper` and `dt`: repeat it with finer steps, and by a second method, for its verdict.
+        Repeat a run with given `stepper` and `dt` with finer steps, and with a second method, for its verdict.
     t_start : [s], optional
         0 by default, or the time of `state`.
     state : State, optional
@@ -93,11 +93,11 @@ def simulate(
     progress : callable (t, t_end, steps), optional
         Called after each step; by the native engine several times per second.
     checkpoint : path, optional
-        A file ``.nc`` that is written every so often, and as the run ends. If it is there, of a run with the same
-        arguments that was killed, or ended by Ctrl-C or a budget, that run is resumed, bitwise identical to one that
-        was not.
+        A file ``.nc`` that is written at intervals and at the end of the run. If it exists and belongs to a run with
+        the same arguments that was killed or ended by Ctrl-C or a limit, this run is resumed; the result is bitwise
+        identical to that of an uninterrupted run.
     every : [s]
-        Between two writes; more where writing takes longer than a tenth of that.
+        Interval between two checkpoints; longer if writing takes more than a tenth of it.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def simulate(
     >>> float(trajectory.q["slider.y"][-1])
     -1e-05
 
-    Steps chosen, and their error measured:
+    With chosen steps and an estimate of their error:
 
     >>> simulate(system, t_end=0.02).verdict.kind
     'accurate'
@@ -175,7 +175,7 @@ def simulate(
 
 
 def _keep(error: BaseException, complete: Mapping[type, Trajectory]) -> None:
-    """Hand over a complete run where those that give its verdict were ended early."""
+    """Return a complete run if those that give its verdict ended early."""
     kept = next(iter(complete.values()), None)
     trajectory, cause = (
         getattr(error, "trajectory", None),
@@ -184,9 +184,9 @@ def _keep(error: BaseException, complete: Mapping[type, Trajectory]) -> None:
     if kept is None or any(trajectory is one for one in complete.values()) or isinstance(cause, NonsmoothError):
         return
     if isinstance(error, KeyboardInterrupt):
-        raise Interrupted(UNJUDGED, trajectory=kept) from None
+        raise Interrupted(UNCHECKED, trajectory=kept) from None
     assert isinstance(cause, Exception)
-    message = f"{str(error) or type(error).__name__} The run that was to be compared is complete and kept."
+    message = f"{str(error) or type(error).__name__} The first run of the comparison is complete and kept."
     raise SimulationFailed(message, trajectory=kept, cause=cause) from cause
 
 
@@ -202,7 +202,7 @@ def _run(
     reason = None if engine == "python" else why_not(system, stepper, control, values)
     compiled = by_text(system, stepper) and engine != "python" and reason is None
     if engine == "native" and reason is not None:
-        raise InputError(f'engine="native" does not have this run: {reason}; take engine="auto" or "python".')
+        raise InputError(f'engine="native" does not support this run: {reason}; take engine="auto" or "python".')
     name = "python" if engine == "python" or reason is not None else "native"
     keeper = None if checkpoint is None else checkpoint.next_run({**settings, "engine": name})
 
@@ -236,13 +236,13 @@ def _run(
 
 
 def by_text(system: System, stepper: Stepper) -> bool:
-    """Whether compiled steps are those of `schemes`; the older loops of the plane have what these are slower at."""
+    """Whether compiled steps are those of `schemes`; the older loops of the plane support the runs they are faster at."""
     older = system.dimension == 2 and not system.redundant and not isinstance(stepper, GeneralizedAlpha)
     return not older and not isinstance(stepper, CompliantDae)
 
 
 def why_not(system: System, stepper: Stepper, control: StepControl, values: Array) -> str | None:
-    """Why compiled loops do not have a run, as a clause; None if they have it."""
+    """Why compiled loops do not support a run, as a clause; None if they do."""
     of = why_not_compiled if by_text(system, stepper) else why_not_native
     return of(system, stepper, control, values)
 
@@ -296,7 +296,7 @@ def _check_contacts(system: System, stepper: Stepper) -> None:
 def _manifest(
     system: System, values: Array, settings: dict[str, Any], engine: str, rules: dict[str, Any]
 ) -> dict[str, Any]:
-    """What it takes to repeat the run."""
+    """The data required to repeat the run."""
     packages = ("nonsmooth", "casadi", "numpy", "scipy", "numba", "osqp", "cvxpy", "clarabel")
     return {
         "versions": {"python": platform.python_version()} | {name: _version(name) for name in packages},

@@ -11,11 +11,11 @@ from nonsmooth.settings import is_number, shown
 
 __all__ = ["ConstantStep", "ErrorControl", "Landing", "StepControl", "step_control"]
 
-#: below this a relative tolerance is lost in round-off
+#: smallest relative tolerance; below it round-off dominates
 FINEST = 1e-14
-#: steps of a run at least, and the time [s] within which impacts count as one, where nothing else is said
+#: default least number of steps of a run, and default time [s] within which impacts are simultaneous
 ROWS, WINDOW = 500, 1e-6
-#: bounds in whose place others are checked that are not known yet
+#: placeholders for bounds that are not known yet
 BOUNDS = (1e-300, 1e300)
 
 
@@ -137,7 +137,7 @@ class ErrorControl:
         return self.dt_min, self.dt_max
 
     def over(self, t_start: float, t_end: float) -> ErrorControl:
-        """With numbers for the bounds that were left to the length of the run."""
+        """With the bounds that depend on the length of the run."""
         if None not in self._bounds:
             return self
         dt_max = self.dt_max
@@ -157,7 +157,7 @@ StepControl = ConstantStep | Landing | ErrorControl
 
 
 def step_control(dt: float | StepControl, run: tuple[float, float] | None = None) -> StepControl:
-    """A number is a constant step; what was left to the length of the `run`, from its start to its end, is set.
+    """Step control for a value of `dt`; bounds that depend on the length of the `run` (start, end) are set.
 
     >>> step_control(1e-3)
     ConstantStep(dt=0.001)

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from nonsmooth.exceptions import InputError
@@ -72,10 +73,12 @@ def _deflected(found: Modes, deflection: float) -> dict[str, Any]:
     load = Phi[tip, 1] - Phi[clamp, 1] - VALUE["length"] * Psi[clamp, 2]
     eta = load / found.frequencies**2
     eta *= deflection / (load @ eta)
-    angle = -float(Psi[clamp, 2] @ eta)
-    x, y = found.places[clamp, :2] + Phi[clamp, :2] @ eta
-    c, s = np.cos(angle), np.sin(angle)
-    return {"position": (float(s * y - c * x), float(-s * x - c * y)), "angle": angle, "deformation": eta}
+    bent = PlanarFlexibleBody("beam", found, deformation=eta)
+    q, v = bent.start()
+    placement, turned = bent.node_placement("clamp", ca.SX(q), ca.SX(v))
+    (x, y), angle = (np.array(ca.evalf(one)).ravel() for one in (placement.position, turned))
+    c, s = np.cos(angle[0]), np.sin(angle[0])
+    return {"position": (float(-c * x - s * y), float(s * x - c * y)), "angle": float(-angle[0]), "deformation": eta}
 
 
 @problem(

@@ -66,7 +66,7 @@ VALUE = numbers(ORIGINS)
 
 
 @lru_cache(maxsize=8)
-def rod(elements: int) -> Modes:
+def rod(elements: int, stiffening: bool = True) -> Modes:
     """All modes in the plane of the rod's finite elements, three for each of them."""
     steel = Material(VALUE["rod.youngs"], VALUE["rod.youngs"] / 2.6, VALUE["rod.density"])
     shape = beam(
@@ -74,7 +74,8 @@ def rod(elements: int) -> Modes:
         material=steel, elements=elements, names={"knee": 0.0, "middle": 0.5, "pin": 1.0},
     )  # fmt: skip
     ends = ["knee", "pin"]
-    return modes(shape, interface=ends, keep=shape.count - 12, damping=VALUE["rod.damping"]).in_plane()
+    damping = VALUE["rod.damping"]
+    return modes(shape, interface=ends, keep=shape.count - 12, damping=damping, stiffening=stiffening).in_plane()
 
 
 def deflection(run: Any) -> Array:
@@ -108,6 +109,7 @@ def flexible_slider_crank(
     elements: int = 4,
     crank_speed: float = VALUE["crank_speed"],
     damping: bool = True,
+    stiffening: bool = True,
 ) -> Model:
     """Slider-crank of the Test Set for IVP Solvers with a flexible rod, and clearance in the pin of its slider.
 
@@ -130,6 +132,8 @@ def flexible_slider_crank(
         Held by the motor, whatever moment it takes.
     damping : bool
         False for a rod without damping.
+    stiffening : bool
+        False for a rod whose stiffness in bending does not change with the axial force.
 
     Raises
     ------
@@ -160,7 +164,7 @@ def flexible_slider_crank(
             angular_velocity=crank_speed,
         )  # fmt: skip
     )
-    knee, bearing, at_knee, at_bearing = _add_rod(model, rod(elements), flexible, damping, crank_speed)
+    knee, bearing, at_knee, at_bearing = _add_rod(model, rod(elements, stiffening), flexible, damping, crank_speed)
     model.add(
         PlanarBody("slider", mass=VALUE["slider.mass"], inertia=VALUE["slider.inertia"], position=(crank + length, 0.0))
     )

@@ -170,7 +170,7 @@ PUBLISHED = Published(
     cases={f"c {1e3 * size:g} mm": {"clearance": size} for size in CLEARANCES}
     | {f"mu {value:g}": {"friction": value} for value in FRICTION},
     ideal={"ideal": True},
-    worlds={word: {"contact": word} for word in ("rigid", "compliant")},
+    kinds={word: {"contact": word} for word in ("rigid", "compliant")},
     duration=_duration,
     measures=(
         *platform_errors(window=WINDOW),

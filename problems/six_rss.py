@@ -10,10 +10,12 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.friction.regularised import Ambrosio
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, SpatialBody
+from nonsmooth.model.clearances import RevoluteClearance
 from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.joints import Revolute
@@ -72,6 +74,8 @@ ORIGINS = {
     "gravity": Provenance(9.81, "m/s^2", "assumed", UNSTATED, "along -z"),
     "clearance": Provenance(0.25e-3, "m", "given", "Table 2", "and 0.5 mm"),
     "ball.radius": Provenance(8e-3, "m", "assumed", UNSTATED),
+    "shaft.radius": Provenance(10e-3, "m", "assumed", UNSTATED, "of loose shafts only"),
+    "shaft.length": Provenance(30e-3, "m", "assumed", UNSTATED, "of their bearings"),
     "restitution": Provenance(0.9, "-", "given", "section 4.1", "xi"),
     "friction": Provenance(0.05, "-", "assumed", UNSTATED, "mu_d"),
     "stiffness": Provenance(1e9, "N/m^1.5", "assumed", "gives way by 5 um at 10 N; aluminium is stiffer"),
@@ -133,7 +137,7 @@ PUBLISHED = Published(
     arguments={},
     cases={"c 0.25 mm": {"clearance": 0.25e-3}, "c 0.5 mm": {"clearance": 0.5e-3}},
     ideal={"ideal": True},
-    worlds={"rigid": {"contact": "rigid"}, "compliant": {"contact": "compliant"}},
+    kinds={"rigid": {"contact": "rigid"}, "compliant": {"contact": "compliant"}},
     duration=_duration,
     measures=platform_errors(),
     figures={
@@ -161,6 +165,7 @@ def six_rss(
     friction: float = VALUE["friction"],
     gravity: float = VALUE["gravity"],
     flexible: bool = False,
+    shaft_clearance: float = 0.0,
 ) -> Model:
     """Parallel robot 6-RSS: six cranks carry a hanging platform by rods, with clearance in 12 balls.
 
@@ -188,11 +193,14 @@ def six_rss(
         Along -z.
     flexible : bool
         True for flexible rods, straight at the start, see `nonsmooth_problems.six_rss_flexible`.
+    shaft_clearance : [m]
+        Of the six shafts of the cranks, radial, and axial on each side; 0 for ideal joints. The motors hold the angles
+        of the cranks about the shafts' axes, and nothing else of them. The shafts start concentric.
 
     Raises
     ------
     InputError
-        For another word for the contact.
+        For another word for the contact, or a shaft clearance that is negative or of the robot without clearance.
 
     >>> six_rss().build()
     System('6-RSS robot, clearance in 12 balls': 78 velocities, 36 constraints, 12 contacts, 337 parameters)
@@ -200,8 +208,12 @@ def six_rss(
     System('6-RSS robot, ideal': 78 velocities, 72 constraints, 0 contacts, 277 parameters)
     """
     law, path = _law(contact, restitution, friction), motion()
-    words = "ideal" if ideal else "clearance in 12 balls"
-    model = Model(name=f"6-RSS robot, {words}", provenance=_provenance(ideal, law))
+    if not (shaft_clearance >= 0.0 and (shaft_clearance == 0.0 or not ideal)):
+        raise InputError(
+            f"shaft_clearance must be a number >= 0 [m], 0 with ideal=True, got {shaft_clearance!r} with ideal={ideal}."
+        )
+    words = "ideal" if ideal else "clearance in 12 balls and 6 shafts" if shaft_clearance else "clearance in 12 balls"
+    model = Model(name=f"6-RSS robot, {words}", provenance=_provenance(ideal, law, loose=shaft_clearance > 0.0))
     model.add(Ground())
     t = ca.SX.sym("t")
     for body, start in starts(t, path.poses(t)).items():
@@ -214,7 +226,7 @@ def six_rss(
             model.add(SpatialBody(body, mass=VALUE[f"{kind}.mass"], inertia=INERTIA[kind], **start))
     crank, rod = VALUE["crank.length"] / 2, VALUE["rod.length"] / 2
     for leg in LEGS:
-        _add_crank(model, path, leg)
+        _add_crank(model, path, leg, law, shaft_clearance)
         joints = (("knee", f"crank{leg}", (crank, 0.0, 0.0), -rod), ("ball", "platform", path.platform_joint(leg), rod))
         for end, carrier, at_a, along in joints:
             other = f"rod{leg}.{end}" if flexible else f"rod{leg}"
@@ -228,11 +240,17 @@ def six_rss(
     return model
 
 
-def _add_crank(model: Model, path: Motion, leg: str) -> None:
+def _add_crank(model: Model, path: Motion, leg: str, law: Rigid | Compliant, clearance: float) -> None:
     """Shaft and motor of a crank; at angle zero it points outwards, its frame turned about z."""
     crank, axis, half = f"crank{leg}", path.axis(leg), path.direction(leg) / 2
     end: dict[str, Any] = {"at_a": path.base_joint(leg), "at_b": (-path.dimensions.crank / 2, 0.0, 0.0)}
-    model.add(Revolute(f"shaft{leg}", "ground", crank, axis_a=axis, axis_b=(0.0, -1.0, 0.0), **end))
+    end |= {"axis_a": axis, "axis_b": (0.0, -1.0, 0.0)}
+    if clearance:
+        sizes: dict[str, Any] = {"clearance": clearance, "axial_clearance": clearance}
+        sizes |= {"radius": VALUE["shaft.radius"], "length": VALUE["shaft.length"]}
+        model.add(RevoluteClearance(f"shaft{leg}", "ground", crank, contact=law, **sizes, **end))
+    else:
+        model.add(Revolute(f"shaft{leg}", "ground", crank, **end))
     angle: Callable[[Any], Any] = path.motor(leg)
     level = (cos(half), 0.0, 0.0, sin(half))
     model.add(
@@ -242,11 +260,15 @@ def _add_crank(model: Model, path: Motion, leg: str) -> None:
     )
 
 
-def _provenance(ideal: bool, law: Rigid | Compliant) -> dict[str, dict[str, Any]]:
+def _provenance(ideal: bool, law: Rigid | Compliant, loose: bool) -> dict[str, dict[str, Any]]:
     """Of the parameters of the system."""
     bodies = ["platform", *(f"{kind}{leg}" for kind in ("crank", "rod") for leg in LEGS)]
     labels = {"clearance": "clearance", "radius": "ball.radius", "restitution": "restitution", "friction": "friction"}
     if isinstance(law, Compliant):
         labels |= {name: name for name in ("stiffness", "dead_speed", "slip_speed")}
     joints = [] if ideal else [f"{end}{leg}" for end in ("knee", "ball") for leg in LEGS]
-    return origins_of(ORIGINS, bodies, joints, labels)
+    found = origins_of(ORIGINS, bodies, joints, labels)
+    if loose:
+        labels |= {"radius": "shaft.radius", "length": "shaft.length", "axial_clearance": "clearance"}
+        found |= origins_of(ORIGINS, [], [f"shaft{leg}" for leg in LEGS], labels)
+    return found

@@ -78,10 +78,12 @@ def figures(run: Trajectory) -> dict[str, Any]:
     -------
     dict
         ``largest`` (3,) [m] deviations of the platform in the whole run; means after 0.3 s: ``sag`` [m], ``closed`` the
-        number of closed contacts, ``forces`` (12,) [N] of each contact, impulses included.
+        number of closed contacts, ``forces`` (12,) [N] of each contact, impulses included; contacts of loose shafts
+        do not count.
     """
     moved, late = deviation(run), run.t > SETTLED
-    impulses = np.column_stack([run.P_N[name] for name in run.gap.names])[late]
+    balls = [name for name in run.gap.names if not name.startswith("shaft")]
+    impulses = np.column_stack([run.P_N[name] for name in balls])[late]
     return {
         "largest": np.max(np.abs(moved), axis=0),
         "sag": float(np.mean(moved[late, 2])),

@@ -116,7 +116,7 @@ PUBLISHED = Published(
     arguments={},
     cases={"c 0.02 mm": {"clearance": 20e-6}},
     ideal={"clearance": None},
-    worlds={word: {"contact": word} for word in ("compliant", "fractal")},
+    kinds={word: {"contact": word} for word in ("compliant", "fractal")},
     duration=_duration,
     measures=(
         Measure("angular velocity 1, peak", "rad/s", ("v", "link1.wz")),

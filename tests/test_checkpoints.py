@@ -249,7 +249,7 @@ def test_a_full_disk_is_told_once_and_ends_no_run(systems, tmp_path, monkeypatch
 
     monkeypatch.setattr(files.os, "write", full)
     monkeypatch.setattr("nonsmooth.checkpoints.SHARE", 0)
-    with pytest.warns(UserWarning, match="No space left on device.*The run goes on") as told:
+    with pytest.warns(UserWarning, match="No space left on device.*The run continues") as told:
         run = simulate(system, GaussQP(), **arguments, checkpoint=path, every=1e-9)
     assert len(told) == 1 and run.status == "finished" and path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == ["run.nc"]

@@ -16,6 +16,7 @@ from nonsmooth import (
     GaussQP,
     IpoptMPCC,
     Landing,
+    MoreauJean,
     RevoluteClearance,
     Rigid,
     Trajectory,
@@ -25,11 +26,13 @@ from nonsmooth import (
     solvers,
     steppers,
 )
-from nonsmooth.citations import CITED, ENTRIES, PACKAGE, PROBLEMS, VARIANTS, bibtex, cited
+from nonsmooth.citations import CITED, ELEMENTS, ENTRIES, PACKAGE, PROBLEMS, VARIANTS, bibtex, cited
 from nonsmooth.cli import main
 from nonsmooth.laws import Bai, Flores, Johnson, Material
+from nonsmooth.model.flexible_bodies import FlexibleBody
+from nonsmooth.model.kinds import element_kinds
 from nonsmooth.registry import Provenance, find_problems, problem
-from nonsmooth_problems import slider_rod
+from nonsmooth_problems import beam_on_stop, slider_rod
 
 ROOT = Path(__file__).resolve().parent.parent
 LAWS = [laws.by_name(name).__name__ for kind in ("normal", "friction") for name in laws.names(kind)]
@@ -66,10 +69,18 @@ def test_the_source_of_a_problem_is_the_one_that_is_cited(name: str) -> None:
 def test_every_entry_is_used_and_every_key_is_there() -> None:
     from nonsmooth.citations import ALWAYS, IMPACTS, NATIVE
 
-    used = {key for table in (CITED, IMPACTS, PROBLEMS, VARIANTS) for keys in table.values() for key in keys}
+    used = {key for table in (CITED, ELEMENTS, IMPACTS, PROBLEMS, VARIANTS) for keys in table.values() for key in keys}
     assert used | {*ALWAYS, *NATIVE} == set(ENTRIES)
     names = set(NAMES)
     assert set(CITED) <= names, "CITED names a class that is gone"
+
+
+def test_flexible_bodies_are_cited_with_their_reduction() -> None:
+    """Both kinds that there are; a run names the one it has, with the floating frame and both bases of modes."""
+    assert set(ELEMENTS) == {cls.__name__ for cls in element_kinds().values() if issubclass(cls, FlexibleBody)}
+    run = simulate(beam_on_stop(elements=1).build(), MoreauJean(), t_end=1e-4, dt=1e-4)
+    assert cited(run)["body PlanarFlexibleBody"] == ("shabana2013", "schwertassek1999", "craig1968", "rubin1975")
+    assert "@article{craig1968," in bibtex(run) and "% body PlanarFlexibleBody\n@book{shabana2013," in bibtex(run)
 
 
 @pytest.mark.parametrize("key", ENTRIES)

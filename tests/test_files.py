@@ -181,7 +181,7 @@ def test_every_damage_is_refused_in_one_sentence(written):
 def test_a_truncated_file_says_how_much_is_there(written):
     data = written.read_bytes()
     written.write_bytes(data[:5000])
-    with pytest.raises(InputError, match=f"is incomplete: it holds 5000 bytes, and {len(data) - LENGTH} were written"):
+    with pytest.raises(InputError, match=f"is incomplete: it contains 5000 bytes, and {len(data) - LENGTH} were written"):
         Trajectory.load(written)
 
 
@@ -194,7 +194,7 @@ def test_a_file_without_its_checksum_is_refused(written):
 def test_a_file_of_an_earlier_version_is_read_with_a_warning(trajectory, of_before, tmp_path):
     path = tmp_path / "old.nc"
     path.write_bytes(of_before)
-    with pytest.warns(ValidityWarning, match="no checksum, as files of earlier versions") as told:
+    with pytest.warns(ValidityWarning, match="no checksum, like files of earlier versions") as told:
         loaded = Trajectory.load(path)
     assert same(loaded, trajectory)
     assert len(told) == 1

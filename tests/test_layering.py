@@ -69,7 +69,8 @@ MAY_IMPORT = {
     },
     "facts": set(),
     "registry": {"model", "facts"},
-    "declarative": {"model", "laws", "steppers", "solvers", "step_control"},  # names and settings of what runs a model
+    # names and settings of what runs a model
+    "declarative": {"flexible", "model", "laws", "steppers", "solvers", "step_control"},
     "diagnostics": {"trajectory", "model"},
     "identification": {"model", "laws", "batch", "simulate", "steppers", "step_control", "studies", "trajectory"},
     "studies": {
@@ -83,7 +84,7 @@ MAY_IMPORT = {
         "model",
         "laws",
     },
-    "plots": {"trajectory", "diagnostics", "studies", "identification", "model"},
+    "plots": {"trajectory", "diagnostics", "studies", "identification", "model", "flexible"},
     "report": {"trajectory", "diagnostics", "plots", "model", "citations"},
     # facts of problems are measured by runs, whose parts are imported where they are used
     "problems": {

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from typing import Any, Protocol
 
-__all__ = ["CITED", "ENTRIES", "PACKAGE", "PROBLEMS", "bibtex", "cited"]
+__all__ = ["CITED", "ELEMENTS", "ENTRIES", "PACKAGE", "PROBLEMS", "bibtex", "cited"]
 
 Entry = tuple[str, dict[str, str]]
 
@@ -116,6 +116,10 @@ CITED: dict[str, tuple[str, ...]] = {
     "Threlfall": ("threlfall1978",),
 }
 
+#: kind of element -> what it stands on: floating frame and geometric stiffness, fixed-interface and attachment modes
+FLEXIBLE = ("shabana2013", "schwertassek1999", "craig1968", "rubin1975")
+ELEMENTS: dict[str, tuple[str, ...]] = {"PlanarFlexibleBody": FLEXIBLE, "SpatialFlexibleBody": FLEXIBLE}
+
 #: ready problem -> where it comes from; of a problem that is not named, its own source is quoted
 PROBLEMS: dict[str, tuple[str, ...]] = {
     "andrews-squeezer": ("mazzia2008", "schiehlen1990"),
@@ -191,6 +195,8 @@ def cited(run: Run) -> dict[str, tuple[str, ...]]:
         if text in settings:
             found[f"setting {text.rstrip('(')}"] = keys
     for element in manifest["model"]["elements"]:
+        if element.get("kind") in ELEMENTS:
+            found[f"body {element['kind']}"] = ELEMENTS[element["kind"]]
         for law in _kinds(element.get("contact")):
             found[f"law {law}"] = CITED.get(law, IMPACTS.get(law.partition("'")[0].lower(), ()))
     problem = manifest["model"].get("problem")

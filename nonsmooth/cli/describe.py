@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import RenderableType
 from rich.table import Table
 
@@ -20,6 +21,7 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
+from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.system import System
 from nonsmooth.registry import get_problem
@@ -35,6 +37,8 @@ STARTS = (
 )
 #: components below, and below this share of the largest of their vector, are shown as 0
 ZERO, ROUND_OFF = 1e-14, 1e-13
+#: frequencies of a flexible body and names of its nodes that are shown, the first and the last of more
+SHOWN = 6
 
 
 def carry_out(problem: str, case: str | None, settings: Sequence[str], figure: Path | None) -> int:
@@ -68,7 +72,7 @@ def carry_out(problem: str, case: str | None, settings: Sequence[str], figure: P
 
 
 def mechanism_description(mechanism: Mechanism) -> list[RenderableType]:
-    """Tables of a mechanism: freedom, bodies, joints, contacts, loads; of a file also every parameter."""
+    """Tables of a mechanism: freedom, bodies and their modes, joints, contacts, loads; of a file every parameter too."""
     system = mechanism.system
     values = dict(zip(system.parameters, system.parameter_vector(mechanism.parameters).tolist(), strict=True))
     head = _grid(f"mechanism: {system.name}")
@@ -93,8 +97,10 @@ def mechanism_description(mechanism: Mechanism) -> list[RenderableType]:
         if type(element).__name__ != "Ground":
             rows.add_row(*_row(element, system, values))
     parts: list[RenderableType] = [head]
-    for _, rows in kinds:
+    tables = [rows for _, rows in kinds]
+    for rows in tables:
         rows.columns[1].no_wrap = True
+    for rows in (tables[0], _flexible(system, values), *tables[1:]):
         if rows.row_count:
             parts += ["", rows]
     if mechanism.problem is None:
@@ -107,7 +113,7 @@ def _row(element: Element, system: System, values: Mapping[str, float]) -> tuple
     numbers = {label: values[f"{name}.{label}"] for label in element.numbers()}
     if isinstance(element, Body):
         mass = f"{numbers.pop('mass'):g}"
-        inertia = ", ".join(f"{value:g}" for value in numbers.values())
+        inertia = ", ".join(f"{value:g}" for label, value in numbers.items() if label.startswith("inertia"))
         return (name, mass, inertia, *_start(name, system))
     if isinstance(element, Joint):
         return name, kind, between, ", ".join(f"{label} [{unit}]" for label, unit in element.rows)
@@ -118,6 +124,28 @@ def _row(element: Element, system: System, values: Mapping[str, float]) -> tuple
     signals = [field for field in vars(element) if callable(getattr(element, field))]
     shown = [_numbers(element, numbers), *(f"{field}: function of time" for field in signals)]
     return name, kind, between or "every body", ", ".join(filter(None, shown))
+
+
+def _flexible(system: System, values: Mapping[str, float]) -> Table:
+    """Modes and nodes of the flexible bodies."""
+    rows = _table("flexible body", "modes", "frequencies [Hz]", "damping ratios [-]", "nodes", "start")
+    start = dict(zip(system.q_names, system.start.q.tolist(), strict=True))
+    for body in system.elements:
+        if isinstance(body, FlexibleBody):
+            numbers = {field: np.array([values[f"{body.name}.{field}_{i + 1}"] for i in range(body.count)])
+                       for field in ("frequency", "damping")}  # fmt: skip
+            ratios = numbers["damping"] / (2.0 * numbers["frequency"])
+            deformed = any(q for name, q in start.items() if name.startswith(f"{body.name}.eta"))
+            frequencies = [f"{one:.5g}" for one in numbers["frequency"] / (2.0 * np.pi)]
+            spread = f"{ratios.min():.3g}" if np.ptp(ratios) < 1e-9 else f"{ratios.min():.3g} to {ratios.max():.3g}"
+            rows.add_row(body.name, str(body.count), _some(frequencies), spread, _some(body.nodes),
+                         "deformed" if deformed else "undeformed")  # fmt: skip
+    return rows
+
+
+def _some(words: Sequence[str]) -> str:
+    """All of a few words, of many the first and the last."""
+    return ", ".join(words if len(words) <= SHOWN else [*words[: SHOWN - 1], "...", words[-1]])
 
 
 def _start(body: str, system: System) -> list[str]:
@@ -135,7 +163,7 @@ def _telling(body: str, columns: Mapping[str, float]) -> str:
     found = [
         f"{name.rpartition('.')[2]} {value:.6g}"
         for name, value in columns.items()
-        if name.rpartition(".")[0] == body and abs(value) > ZERO
+        if name.rpartition(".")[0] == body and abs(value) > ZERO and not name.startswith(f"{body}.eta")
     ]
     return ", ".join(found) or "0"
 

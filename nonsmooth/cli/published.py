@@ -49,13 +49,13 @@ def carry_out_published(
     shown.append(_table(found) if found.table else f"cases that --case runs: {', '.join(known)}")
     if page is not None:
         draw = (lambda plots: plots.published(found)) if found.table else None
-        runs = {f"{case}, {world}": run for (case, world), run in found.runs.items()}
+        runs = {f"{case}, {kind}": run for (case, kind), run in found.runs.items()}
         write_study(page, f"{found.problem}: published cases", [source, *shown], draw, runs)
     if as_json:
         facts = {"facts": found.facts} if found.facts else {}
         print_ready = facts | {
-            case: {world: dict(numbers) for world, numbers in worlds.items()} | {"published": dict(found.printed[case])}
-            for case, worlds in found.table.items()
+            case: {kind: dict(numbers) for kind, numbers in kinds.items()} | {"published": dict(found.printed[case])}
+            for case, kinds in found.table.items()
         }
         report.print_object(print_ready)
         return 0
@@ -73,13 +73,13 @@ def _facts(found: Any) -> Table:
 
 
 def _table(found: Any) -> Table:
-    table = Table("case", "measure", "unit", "published", *found.worlds, box=None, pad_edge=False)
+    table = Table("case", "measure", "unit", "published", *found.kinds, box=None, pad_edge=False)
     case = None
     for row in found.rows():
         if case not in (None, row["case"]):
             table.add_row()
         case = row["case"]
-        numbers = ["" if math.isnan(row[world]) else f"{row[world]:.4g}" for world in found.worlds]
+        numbers = ["" if math.isnan(row[kind]) else f"{row[kind]:.4g}" for kind in found.kinds]
         printed = "" if row["published"] is None else f"{row['published']:g}"
         table.add_row(case, row["measure"], row["unit"], printed, *numbers)
     return table

@@ -75,6 +75,29 @@ clearance = "0.5 mm"
 #     coordinate = "angle"
 #     motion = { kind = "ramp", start = 0.5, rate = "120 rpm" }
 
+# A rod that bends, of aluminium; its nodes stand where a body stands, then without at_b:
+#     [elements.rod]
+#     kind = "planar-flexible-body"
+#     position = [0.0719138307906305, -0.13163738428355591]
+#     angle = 0.5
+#
+#     [elements.rod.modes]
+#     kind = "beam"
+#     start = [0, "150 mm", 0]
+#     end = [0, "-150 mm", 0]
+#     section = { kind = "rectangle", y = "10 mm", z = "25 mm" }
+#     material = { youngs = "70 GPa", shear = "26.5 GPa", density = "2700 kg/m^3" }
+#     names = { top = 0, end = 1 }
+#     interface = ["top", "end"]
+#     keep = 2
+#     damping = 0.01
+#
+#     [elements.pin]
+#     kind = "revolute-clearance"
+#     a = "ground"
+#     b = "rod.top"
+#     clearance = "0.5 mm"
+
 [elements.gravity]
 kind = "gravity"
 acceleration = [0, -9.81]

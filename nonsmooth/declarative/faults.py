@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, get_args
 from pydantic import ValidationError
 
 from nonsmooth.declarative.positions import Path, Positions, positions
-from nonsmooth.declarative.schema import IN_LIST, Table, entries
+from nonsmooth.declarative.schema import BY_NAME, IN_LIST, Table, entries
 from nonsmooth.declarative.values import hint, shown
 from nonsmooth.exceptions import DeclarationError
 
@@ -179,6 +179,10 @@ class _Place(NamedTuple):
                 path, data = (*path, step), data[step] if isinstance(data, list) and step < len(data) else None
                 key += IN_LIST
                 continue
+            if key + BY_NAME in table.tables:  # a table of tables, whose keys are names
+                path, data = (*path, step), data.get(step) if isinstance(data, Mapping) else None
+                key += BY_NAME
+                continue
             if key and "" in table.tables.get(key, {}):
                 table = table.tables[key][""]
             key, path = str(step), (*path, step)
@@ -195,6 +199,7 @@ class _Place(NamedTuple):
         """What is wrong and what is accepted."""
         known = {entry.key: entry.accepted for entry in entries(self.table)}
         accepted = "a number or a function of time" if self.key.endswith(IN_LIST) else known.get(self.key, "a word")
+        accepted = "a table" if self.key.endswith(BY_NAME) else accepted
         match self.error["type"]:
             case "nonsmooth":
                 return str(self.error["ctx"]["sentence"])

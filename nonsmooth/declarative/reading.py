@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from nonsmooth.declarative.faults import Source, check_length, kebab, parse
+from nonsmooth.declarative.flexible import MOST_ELEMENTS, Reduction
 from nonsmooth.declarative.run import Run, read_run
 from nonsmooth.declarative.schema import Given, Table, entries, schema, table_of
 from nonsmooth.declarative.stated import Assembled, StatedModel
@@ -17,6 +18,7 @@ from nonsmooth.declarative.units import Wrong, in_unit, open_unit
 from nonsmooth.declarative.values import hint, shown
 from nonsmooth.exceptions import DeclarationError, InputError, ModelError
 from nonsmooth.files import path_of
+from nonsmooth.flexible.modes import Modes
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Body, Ground
@@ -89,6 +91,7 @@ class Declaration:
             return self.model
         model = StatedModel(name=self.model.name, provenance=self.model.provenance)
         model.assembled, model.origin = self.model.assembled, dict(self.model.origin)
+        model.stated = dict(self.model.stated)
         for element in self.model.elements:
             model.add(dataclasses.replace(element, contact=contact) if isinstance(element, Contact) else element)
         return model
@@ -134,13 +137,13 @@ def read(path: str | Path) -> Declaration:
         line = data[: error.start].count(b"\n") + 1
         sentence = "this is no UTF-8 text; save the file as UTF-8."
         raise DeclarationError(f"{path}:{line}: {sentence}", faults=((line, "", sentence),)) from None
-    return read_text(text, str(path))
+    return read_text(text, str(path), folder=file.parent)
 
 
-def read_text(text: str, name: str = "text") -> Declaration:
-    """All that a TOML text states; `name` stands for the file in messages."""
+def read_text(text: str, name: str = "text", *, folder: Path | None = None) -> Declaration:
+    """All that a TOML text states; `name` stands for the file in messages, `folder` has the files that it names."""
     source = parse(text, name)
-    reader = _Reader(source)
+    reader = _Reader(source, folder)
     declaration = reader.read()
     source.check()
     return declaration
@@ -153,9 +156,11 @@ class _Failed(Exception):
 class _Reader:
     """One text: collects errors, so that all are told at once."""
 
-    def __init__(self, source: Source) -> None:
-        self.source = source
+    def __init__(self, source: Source, folder: Path | None) -> None:
+        self.source, self.folder = source, folder
         self.schema = schema()
+        self.stated: dict[tuple[str, str], Any] = {}
+        self.finite_elements = 0
 
     def read(self) -> Declaration:
         raw = self.source.data
@@ -172,6 +177,8 @@ class _Reader:
             element = self._element(name, data, contact)
             if element is not None:
                 model.add(element)
+        self._check_nodes(model)
+        model.stated |= self.stated
         model.provenance |= self._words(raw, "provenance", nested=True)
         model.origin |= self._words(raw, "origin", nested=False)
         run = read_run(self.source, raw["run"], ("run",)) if "run" in raw else Run()
@@ -226,6 +233,8 @@ class _Reader:
             values[key] = self._value(getattr(table, key), data[key], (*path, key))
         try:
             made = type(table).made(**values)
+            if isinstance(made, Reduction):
+                return self._modes(made, path)
         except InputError as error:
             self.source.fault((*path, *self.source.named(error, type(table))), self.source.bare(error))
             raise _Failed from None
@@ -236,9 +245,23 @@ class _Reader:
         """The value of a key; a list with functions of time in it is one of vectors."""
         if isinstance(value, Table):
             return self._make(value, data, path)
+        if isinstance(value, dict):
+            return {name: self._value(one, data[name], (*path, name)) for name, one in value.items()}
         if not isinstance(value, list):
             return value
         return TimeVector(tuple(self._value(one, data[i], (*path, i)) for i, one in enumerate(value)))
+
+    def _modes(self, made: Reduction, path: tuple[str | int, ...]) -> Modes:
+        """The modes of a flexible body; what states them is kept for a file that is written of the model."""
+        self.finite_elements += made.count
+        if self.finite_elements > MOST_ELEMENTS:
+            raise InputError(
+                f"elements of this file are {self.finite_elements} so far, more than the {MOST_ELEMENTS} that it may "
+                "have in all; take fewer, or build such a mechanism in Python."
+            )
+        if made.complete:
+            self.stated[str(path[1]), str(path[2])] = made
+        return made.modes(self.folder)
 
     def _check_units(self, made: Any, table: Table, data: Mapping[str, Any], path: tuple[str | int, ...]) -> None:
         """Units that only the finished object knows: of a motion, of a stiffness with an exponent."""
@@ -273,6 +296,7 @@ class _Reader:
         for name, cls in classes.items():
             for key in cls.body_fields:
                 body = elements[name].get(key)
+                body = body.partition(".")[0] if isinstance(body, str) else body  # the node is checked with the body
                 if not isinstance(body, str) or body in bodies or body in kinds and body not in classes:
                     continue
                 if body in kinds:
@@ -282,6 +306,18 @@ class _Reader:
                 else:
                     sentence = f'the body "{body}" is not in the file.{hint(body, bodies)} {there}'
                 self.source.fault(("elements", name, key), sentence)
+
+    def _check_nodes(self, model: StatedModel) -> None:
+        """Nodes that elements name, of the bodies that could be made."""
+        bodies = {element.name: element for element in model.elements if isinstance(element, Body | Ground)}
+        for element in model.elements:
+            for key, name in zip(element.body_fields, element.body_names(), strict=True):
+                owner, _, node = name.partition(".")
+                nodes = getattr(bodies.get(owner), "nodes", ())
+                if node and owner in bodies and node not in nodes:
+                    there = f"Nodes: {', '.join(nodes)}." if nodes else "A rigid body has none; name the body."
+                    sentence = f'"{owner}" has no node "{node}".{hint(node, nodes)} {there}'
+                    self.source.fault(("elements", element.name, key), sentence)
 
     def _check_size(self, element: Element, data: Mapping[str, Any], path: tuple[str, ...]) -> None:
         """A clearance as large as its bearing is an error of the unit."""

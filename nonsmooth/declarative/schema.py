@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterator, Mapping
 from types import NoneType, UnionType
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
+import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, create_model
 
 from nonsmooth import laws
-from nonsmooth.declarative.values import components, number, numbers, shown, sized, word, words, wrong
+from nonsmooth.declarative.flexible import FORMS, UNITS
+from nonsmooth.declarative.values import array, components, number, numbers, shown, sized, word, words, wrong
 from nonsmooth.laws.base import Law
 from nonsmooth.laws.compliant import Compliant, FrictionLaw, NormalLaw
 from nonsmooth.laws.rigid import Rigid
@@ -25,12 +27,14 @@ from nonsmooth.model.kinds import element_kinds, time_functions
 from nonsmooth.model.signals import TimeFunction
 from nonsmooth.quantities import AXES, Quantity, Text, Unit
 
-__all__ = ["IN_LIST", "Entry", "Given", "Schema", "Table", "entries", "schema", "table_of"]
+__all__ = ["BY_NAME", "IN_LIST", "Entry", "Given", "Schema", "Table", "entries", "schema", "table_of"]
 
 #: the unit of a function of time that stands for that of its field
 VALUE = "value"
 #: what is added to a key for the tables that entries of its list may be
 IN_LIST = "[]"
+#: what is added to a key whose table holds tables by name
+BY_NAME = "{}"
 #: the function of time that a message gives as an example
 WORDED = {"number": "ramp", "quaternion": "axis-angle"}
 
@@ -41,8 +45,8 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     made: ClassVar[Any]
-    #: tables that a key takes, by kind, those that entries of its list may be under the key with `IN_LIST` added; one
-    #: without a kind has the kind ""
+    #: tables that a key takes, by kind, those that entries of its list may be under the key with `IN_LIST` added, and
+    #: those that it holds by name under the key with `BY_NAME`; one without a kind has the kind ""
     tables: ClassVar[Mapping[str, Mapping[str, type[Table]]]]
 
 
@@ -142,7 +146,7 @@ class _Maker:
         return True
 
     def _table(self, cls: Any, kind: str, unit: str) -> type[Table]:
-        hints = get_type_hints(cls, include_extras=True)
+        hints = get_type_hints(cls, include_extras=True) | UNITS.get(cls, {})
         fields: dict[str, Any] = {"kind": (Literal[kind], ...)} if kind else {}
         tables: dict[str, Mapping[str, type[Table]]] = {}
         for one in dataclasses.fields(cls):
@@ -162,7 +166,8 @@ class _Maker:
                 Field(default=None if optional else ..., description=accepted),
             )
             tables[one.name] = own_tables(shapes)
-            tables[one.name + IN_LIST] = own_tables([part for shape in shapes for part in shape.parts])
+            mark = BY_NAME if any(shape.tag == "<tables>" for shape in shapes) else IN_LIST
+            tables[one.name + mark] = own_tables([part for shape in shapes for part in shape.parts])
         made: type[Table] = create_model(cls.__name__, __base__=Table, **fields)
         made.made, made.tables = cls, tables
         return made
@@ -205,6 +210,12 @@ class _Maker:
         for part in parts:
             if get_origin(part) is tuple and str in get_args(part):
                 shapes.append(_shape("components", tuple[str, ...], words, f"a list of {what}s"))
+            elif get_origin(part) is np.ndarray:
+                shapes.append(_shape("array", Any, array, "numbers in SI units, in lists of equal length"))
+            elif get_origin(part) is Mapping and dataclasses.is_dataclass(get_args(part)[1]):
+                entry = _Shape("{}", self.table(get_args(part)[1]), "")
+                by_name: Any = dict.__class_getitem__((str, Annotated[entry.annotation, BeforeValidator(_only_tables)]))
+                shapes.append(_Shape("<tables>", by_name, "tables by name", (entry,)))
             elif get_origin(part) is Mapping:
                 shapes.append(_shape("table", dict[str, float], numbers, "a table of numbers in SI units, by name"))
             elif get_origin(part) is tuple:
@@ -249,6 +260,9 @@ class _Maker:
         for part in parts:
             if isinstance(part, type) and issubclass(part, Law):
                 kinds |= self.choice(self.laws(part))
+            elif part in FORMS:
+                for kind, cls in FORMS[part].items():
+                    yield _Shape(f"{{{kind}}}", self.table(cls, kind), "a table, as { kind = ..., ... }")
             elif isinstance(part, type) and dataclasses.is_dataclass(part) and not issubclass(part, Element):
                 yield _Shape("{}", self.table(part), f"a table of a {part.__name__}")
         if Callable in (get_origin(part) or part for part in parts):

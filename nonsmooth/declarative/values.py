@@ -9,13 +9,15 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 from pydantic_core import PydanticCustomError
 
 from nonsmooth.declarative.units import Wrong, in_unit, open_unit, such_as
+from nonsmooth.evaluation import Array
 from nonsmooth.quantities import Quantity
 from nonsmooth.settings import is_number
 
-__all__ = ["components", "hint", "number", "numbers", "shown", "sized", "word", "words", "wrong"]
+__all__ = ["array", "components", "hint", "number", "numbers", "shown", "sized", "word", "words", "wrong"]
 
 #: characters of a value that a message shows
 SHOWN = 60
@@ -51,6 +53,20 @@ def components(value: Any, quantity: Quantity, unit: str, size: int | None) -> t
         except PydanticCustomError as error:
             raise wrong(f"component {i + 1} {error.message()}") from None
     return tuple(found)
+
+
+def array(value: Any) -> Array:
+    """Finite numbers in lists, or lists of lists, of equal length."""
+    level = value if isinstance(value, list) else [value]
+    while level and all(isinstance(one, list) for one in level):
+        level = [entry for one in level for entry in one]
+    odd = [one for one in level if not is_number(one)]
+    if not isinstance(value, list) or odd:
+        raise wrong(f"must be a list of finite numbers in SI units, or lists of them; got {shown((odd or [value])[0])}")
+    try:
+        return np.array(value, dtype=float)
+    except ValueError:
+        raise wrong("must be lists of numbers of equal length, with as many numbers in each") from None
 
 
 def sized(value: list[Any], size: int | None) -> list[Any]:

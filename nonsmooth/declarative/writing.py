@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from nonsmooth.declarative.flexible import FORMS
 from nonsmooth.declarative.schema import schema
 from nonsmooth.declarative.stated import StatedModel
 from nonsmooth.exceptions import InputError, ModelError
@@ -88,6 +89,11 @@ class _Writer:
         self.kinds |= {cls: kind for kind, cls in time_functions().items()}
         self.kinds |= {by_name(kind, "normal"): kind for kind in names("normal")}
         self.kinds |= {by_name(kind, "friction"): kind for kind in names("friction")}
+        #: classes of tables that have a kind and are no elements, laws or functions
+        self.forms: dict[Any, str] = {cls: kind for kinds in FORMS.values() for kind, cls in kinds.items()}
+        self.kinds |= self.forms
+        #: what a file states in place of the value of a field
+        self.stated: Mapping[tuple[str, str], Any] = model.stated if isinstance(model, StatedModel) else {}
         laws = [element.contact for element in model.elements if isinstance(element, Contact)]
         #: the law of all contacts, which then stands at the top
         self.common = laws[0] if len(laws) > 1 and all(law == laws[0] for law in laws) else None
@@ -119,7 +125,7 @@ class _Writer:
     def _object(self, thing: Any, owner: Any) -> dict[str, Any]:
         """Kind and keys of an element, a law or a function of time; what is as by default is left out."""
         data: dict[str, Any] = {}
-        if isinstance(thing, (Element, Law, TimeFunction)):
+        if isinstance(thing, (Element, Law, TimeFunction)) or type(thing) in self.forms:
             if type(thing) not in self.kinds:
                 raise _error(owner, f"{type(thing).__name__} has no name in TOML files: another class has its name, "
                              "it stands in no module of laws, or one of its fields has no form there; keep the model "
@@ -127,9 +133,11 @@ class _Writer:
             data["kind"] = self.kinds[type(thing)]
         for one in dataclasses.fields(thing):
             value = getattr(thing, one.name)
+            if isinstance(thing, Element):
+                value = self.stated.get((thing.name, one.name), value)
             if not one.init or value is None or (one.default is not dataclasses.MISSING and _same(value, one.default)):
                 continue
-            if isinstance(value, Mapping) and not value:
+            if isinstance(value, Mapping) and not value or isinstance(value, np.ndarray) and not value.size:
                 continue
             data[one.name] = self._value(value, one.name, owner)
         return data
@@ -163,7 +171,7 @@ def _error(owner: Any, sentence: str) -> ModelError:
 
 def _same(value: Any, default: Any) -> bool:
     """Equal also in the sign of zeros."""
-    return bool(value == default) and repr(value) == repr(default)
+    return not isinstance(value, np.ndarray) and bool(value == default) and repr(value) == repr(default)
 
 
 def _table(path: tuple[str, ...], data: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
-"""Contact intervals, impulses and separation, for rigid and for compliant runs alike.
+"""Contact intervals, impulses and separation, for rigid and for compliant runs.
 
-Surfaces touch in a step in which they push on each other, impacts aside. An impact of a rigid run is a contact of no
-length.
+Surfaces are in contact in a step with a contact force other than an impact. An impact of a rigid run is a contact
+interval of length zero.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ INTERVALS = {
     "contact": "", "start": "s", "end": "s", "impulse": "N s", "force": "N", "depth": "m", "approach": "m/s",
     "separation": "m/s",
 }  # fmt: skip
-#: mean force, as a share of the run's largest, that counts as none
+#: mean force, as a share of the run's largest, that is regarded as zero
 NO_FORCE = 1e-12
 
 
@@ -38,8 +38,8 @@ def contact_intervals(trajectory: Trajectory, contacts: Iterable[str] | None = N
         ``contact``; ``start`` and ``end`` [s], equal for a rigid impact; ``impulse`` [N s]; ``force`` [N], the largest
         mean of a step, not a number for an impact, whose force is not finite; ``depth`` [m], the deepest penetration at
         a row, refined by a parabola through its neighbours; ``approach`` [m/s] at the start and ``separation`` [m/s] at
-        the end, opening > 0: not numbers where the run begins or ends in contact. A rest that follows an impact at once
-        begins with the speed that the impact has left.
+        the end, opening > 0: not numbers if the run begins or ends in contact. A persistent contact immediately after
+        an impact begins with the gap velocity after the impact.
     """
     names = _names(trajectory, contacts)
     width = max(map(len, names), default=1)
@@ -57,14 +57,14 @@ def contact_intervals(trajectory: Trajectory, contacts: Iterable[str] | None = N
 def impacts(trajectory: Trajectory, slowest: float = 0.0, contacts: Iterable[str] | None = None) -> NDArray[np.void]:
     """Contacts that begin with an approach faster than `slowest` [m/s]: impacts, rigid or compliant.
 
-    The columns are those of `contact_intervals`. A rest counts where surfaces meet at speed and stay together.
+    The columns are those of `contact_intervals`. Persistent contacts that begin with an approach are included.
     """
     table = contact_intervals(trajectory, contacts)
     return table[table["approach"] > slowest]
 
 
 def contact_share(trajectory: Trajectory) -> dict[str, float]:
-    """Share of the time [-] in which each contact touches."""
+    """Share of the time [-] in which each contact is closed."""
     length = trajectory.t[-1] - trajectory.t[0]
     return {
         name: closed_time(trajectory, name) / length if length > 0 else 0.0 for name in trajectory.gap
@@ -72,7 +72,7 @@ def contact_share(trajectory: Trajectory) -> dict[str, float]:
 
 
 def closed_time(trajectory: Trajectory, contact: str) -> float:
-    """Time [s] in which a contact touches."""
+    """Time [s] in which a contact is closed."""
     return float(np.diff(trajectory.t)[_touching(trajectory, contact)].sum())
 
 
@@ -102,7 +102,7 @@ def agreement(a: Trajectory, b: Trajectory) -> float:
 def impulses(trajectory: Trajectory, t: Array) -> Array:
     """Normal impulse (len(t), nc) [N s] of each contact since the start, impacts at t included.
 
-    Between rows the force is taken as constant, in a run without impacts, as of compliant contacts, as continuous: the
+    Between rows the force is constant; in a run without impacts, as with compliant contacts, it is continuous, and the
     impulse is a monotone cubic through the rows.
     """
     rows, P_N = trajectory.t, trajectory.P_N.array
@@ -118,8 +118,8 @@ def impulses(trajectory: Trajectory, t: Array) -> Array:
 def mean_forces(trajectory: Trajectory, edges: Array) -> Array:
     """Mean normal force (len(edges) - 1, nc) [N] in each window between two edges [s]: its impulse over its length.
 
-    A rigid impact, whose force is not finite, counts with its impulse, at the end of a window it belongs to that
-    window; so rigid and compliant runs compare.
+    A rigid impact, whose force is not finite, contributes its impulse; at the end of a window it belongs to that
+    window. Rigid and compliant runs are therefore comparable.
     """
     total = impulses(trajectory, edges)
     total[0] -= trajectory.P_N.array[0] if edges[0] <= trajectory.t[0] else 0.0
@@ -129,18 +129,18 @@ def mean_forces(trajectory: Trajectory, edges: Array) -> Array:
 def _names(trajectory: Trajectory, contacts: Iterable[str] | None) -> tuple[str, ...]:
     names = trajectory.gap.names if contacts is None else tuple(contacts)
     for name in names:
-        trajectory.gap[name]  # which knows what to say of an unknown one
+        trajectory.gap[name]  # raises the error for an unknown name
     return names
 
 
 def _touching(trajectory: Trajectory, contact: str) -> NDArray[np.bool_]:
-    """Whether the surfaces touch in each step (n - 1,)."""
+    """Whether the contact is closed in each step (n - 1,)."""
     force = trajectory.lam_N[contact]
     return np.asarray(force[1:] > NO_FORCE * float(np.max(trajectory.lam_N.array, initial=0.0)))
 
 
 def _stretches(trajectory: Trajectory, contact: str) -> list[tuple[str | float, ...]]:
-    """Contacts that last, as rows of `contact_intervals`."""
+    """Persistent contacts, as rows of `contact_intervals`."""
     touching = np.concatenate([[0], _touching(trajectory, contact).astype(int), [0]])
     first, last = np.flatnonzero(np.diff(touching) == 1), np.flatnonzero(np.diff(touching) == -1)
     t, force = trajectory.t, trajectory.lam_N[contact]

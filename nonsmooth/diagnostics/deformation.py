@@ -1,4 +1,4 @@
-"""Deformation of the flexible bodies of a run: places of their nodes, and stresses."""
+"""Deformation of the flexible bodies of a run: positions of their nodes, and stresses."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.kinds import element_kinds
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["node_positions", "stresses"]
+__all__ = ["flexible_body", "node_positions", "stresses"]
 
 
 def node_positions(trajectory: Trajectory, node: str) -> Array:
-    """Places of a node ``"body.node"`` at the rows (n, d) [m], in the ground frame.
+    """Positions of a node ``"body.node"`` at the rows (n, d) [m], in the ground frame.
 
     Raises
     ------
@@ -56,13 +56,21 @@ def stresses(trajectory: Trajectory, body: str) -> Array:
     return np.asarray(np.einsum("kcm,mn->nkc", found.modes.stresses, eta))
 
 
-def _body(trajectory: Trajectory, name: str) -> FlexibleBody:
+def flexible_body(trajectory: Trajectory, name: str) -> FlexibleBody | None:
+    """The flexible body of that name, from the run's manifest; None for any other name."""
     classes = {cls.__name__: cls for cls in element_kinds().values() if issubclass(cls, FlexibleBody)}
-    flexible = [one for one in trajectory.manifest["model"]["elements"] if one["kind"] in classes]
-    for one in flexible:
-        if one["name"] == name:
+    for one in trajectory.manifest["model"]["elements"]:
+        if one["name"] == name and one["kind"] in classes:
             body = classes[one["kind"]].restored(one)
             assert isinstance(body, FlexibleBody)
             return body
-    known = ", ".join(one["name"] for one in flexible) or "none"
-    raise InputError(f'The run has no flexible body "{name}"; it has {known}.')
+    return None
+
+
+def _body(trajectory: Trajectory, name: str) -> FlexibleBody:
+    body = flexible_body(trajectory, name)
+    if body is None:
+        names = (one["name"] for one in trajectory.manifest["model"]["elements"])
+        known = ", ".join(one for one in names if flexible_body(trajectory, one) is not None) or "none"
+        raise InputError(f'The run has no flexible body "{name}"; it has {known}.')
+    return body

@@ -1,4 +1,4 @@
-"""Where the energy of a run has gone."""
+"""Energy losses of a run by cause."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ def dissipated(trajectory: Trajectory) -> dict[str, float]:
     """Energy [J] that the run has lost by cause.
 
     ``impacts`` of rigid contacts, ``contact`` for the hysteresis of compliant ones, ``friction``, and ``damping`` of
-    dampers. What a dissipative scheme loses by itself is in none of them: see the remainder of `EnergyLedger`.
+    dampers. Numerical dissipation is not included: see the remainder of `EnergyLedger`.
     """
     return {name: float(getattr(trajectory.certificate.energy, f"loss_{name}")) for name in LOSSES}

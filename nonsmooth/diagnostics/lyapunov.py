@@ -20,23 +20,23 @@ BLOCKS = 16
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Exponent:
-    """A largest Lyapunov exponent with its own error.
+    """The largest Lyapunov exponent with its error.
 
     Parameters
     ----------
     value : [1/s], or per unit of what `interval` counts
         Mean rate of growth of the distance of two neighbours.
     error
-        Standard error of that mean, from the scatter of the means of consecutive blocks, which allows for rates that
-        depend on each other within a block. It says nothing of a transient that was not left out.
+        Standard error of that mean, from the scatter of the means of consecutive blocks, which admits correlated rates
+        within a block. It does not include the effect of a transient.
     rates
         Of each interval (n,).
     interval : [s]
         Time between two renormalisations.
     size
-        Distance to which neighbours are set back, in the norm used.
+        Distance to which neighbours are rescaled, in the norm used.
     largest
-        The largest distance that was seen: far below the size of the attractor for a valid result.
+        The largest distance that occurred; far below the size of the attractor for a valid result.
     """
 
     value: float
@@ -66,7 +66,7 @@ def largest_exponent(
     size: float,
     transient: int = 0,
 ) -> Exponent:
-    """Benettin's method with two trajectories: after each interval the neighbour is set back to the first distance.
+    """Benettin's method with two trajectories: after each interval the distance of the neighbour is rescaled.
 
     ``lambda = 1/(n tau) sum ln(d_k / d_0)``.
 
@@ -75,7 +75,7 @@ def largest_exponent(
     flow
         State -> state after one interval.
     start
-        On the attractor, or let `transient` lead there.
+        State on the attractor, or reached after `transient`.
     neighbour : (state, other, size) -> state
         A state at the distance `size` from the first in the direction of the other; in any direction for None.
     distance : (state, state) -> number
@@ -86,12 +86,12 @@ def largest_exponent(
     size : > 0
         Small against the attractor, large against round-off: the square root of round-off times the attractor's size.
     transient : int
-        Intervals to go first, with renormalisation but without counting.
+        Initial intervals with renormalisation that are not counted.
 
     Raises
     ------
     InputError
-        For numbers that cannot be used, or neighbours that coincide.
+        For invalid numbers, or neighbours that coincide.
 
     References
     ----------

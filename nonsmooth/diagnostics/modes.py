@@ -20,7 +20,7 @@ SLIDER_MODES = ("free", "one-sided", "crosswise", "face", "other")
 CORNERS = ("left_lower", "left_upper", "right_lower", "right_upper")
 CROSSWISE = ((0, 3), (1, 2))
 FACE = ((0, 2), (1, 3))
-#: values of a trajectory's modes that tell friction
+#: values of a trajectory's modes with friction
 STICKING, SLIPPING = 2, 3
 
 
@@ -33,7 +33,7 @@ class Timeline:
     name
         Of the contact, or of the joint.
     modes
-        All modes that there can be.
+        All possible modes.
     start, end
         Of the intervals (n,) [s].
     mode
@@ -68,10 +68,12 @@ class Timeline:
 def mode_timeline(trajectory: Trajectory, name: str) -> Timeline:
     """When a contact is open, closed (without friction), sticking or slipping; or how a slider touches its guide.
 
-    A slider in a guide with clearance is free, touches at one corner (one-sided), at two opposite corners of different
-    sides (crosswise), or with both corners of a side (face); what overlaps or a jammed slider does besides is other.
+    A slider in a guide with clearance is free, or touches at one corner (one-sided), at two opposite corners of
+    different sides (crosswise), or with both corners of a side (face); further contacts of overlapping or jammed
+    sliders are other.
 
-    Surfaces touch in a step in which they push on each other, impacts aside: impacts take no time and are no mode.
+    Surfaces are in contact in a step with a contact force other than an impact; impacts have no duration and are not
+    modes.
 
     Parameters
     ----------

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import casadi as ca
 import numpy as np
 
+from nonsmooth.diagnostics.deformation import flexible_body
 from nonsmooth.evaluation import Array
 from nonsmooth.trajectory import Trajectory
 
 __all__ = ["Momentum", "momentum"]
 
-#: kinds of bodies; the momenta of flexible ones are those of their mean frames
+#: kinds of bodies
 PLANAR, SPATIAL = ("PlanarBody", "PlanarFlexibleBody"), ("SpatialBody", "SpatialFlexibleBody")
 
 
@@ -28,7 +30,7 @@ class Momentum:
         m v of each body (n, nb, d) [kg m/s] in d dimensions, global frame.
     angular
         About the origin of the global frame, J omega + r x m v [kg m^2/s]: (n, nb) in the plane, (n, nb, 3) in space in
-        the global frame.
+        the global frame. Of flexible bodies with their deformation.
     """
 
     bodies: tuple[str, ...]
@@ -76,7 +78,10 @@ def momentum(trajectory: Trajectory) -> Momentum:
     if not spatial:
         inertia = np.array([value[f"{body}.inertia"] for body in bodies])
         x, y, u, w = r[..., 0], r[..., 1], columns("v", "x"), columns("v", "y")
-        return Momentum(bodies, linear, inertia * columns("v", "angle") + mass * (x * w - y * u))
+        own = inertia * columns("v", "angle")
+        for i, body in enumerate(bodies):
+            own[:, i : i + 1] = _of_deformed(trajectory, body, own[:, i : i + 1])
+        return Momentum(bodies, linear, own + mass * (x * w - y * u))
     spin = [_spin(trajectory, body, _inertia(value, body)) for body in bodies]
     return Momentum(bodies, linear, np.stack(spin, axis=1) + np.cross(r, linear))
 
@@ -88,10 +93,21 @@ def _inertia(value: Mapping[str, float], body: str) -> Array:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
+def _of_deformed(trajectory: Trajectory, body: str, moments: Array) -> Array:
+    """Moments of momentum (n, 1 or 3) about the mass centre, in the frame, from those of undeformed bodies."""
+    flexible = flexible_body(trajectory, body)
+    if flexible is None:
+        return moments
+    eta = np.array([trajectory.q[f"{body}.eta{i + 1}"] for i in range(flexible.count)])
+    symbols = ca.SX.sym("eta", flexible.count), ca.SX.sym("moment", moments.shape[1])
+    moment = ca.Function("moment", [*symbols], [flexible.frame.moment(*symbols)])
+    return np.asarray(moment(eta, moments.T)).T
+
+
 def _spin(trajectory: Trajectory, body: str, inertia: Array) -> Array:
     """R J omega (n, 3) [kg m^2/s], the angular momentum about the centre of mass in the global frame."""
     omega = np.column_stack([trajectory.v[f"{body}.w{axis}"] for axis in "xyz"])
-    own = omega @ inertia
+    own = _of_deformed(trajectory, body, omega @ inertia)
     w = trajectory.q[f"{body}.qw"][:, None]
     u = np.column_stack([trajectory.q[f"{body}.q{axis}"] for axis in "xyz"])
     # the rotation of a vector by a quaternion of norm n, over n^2, as a placement has it

@@ -13,7 +13,7 @@ from nonsmooth.trajectory import Trajectory
 
 __all__ = ["bow", "coordinates", "rate_of", "steps_without_impact_inside"]
 
-#: share of the rates by which the slope of a chord may miss their mean, and that counts as none
+#: relative difference of a chord's slope from the mean of the rates that is regarded as zero
 ABOUT, LAST = 5e-3, 1e-9
 QUATERNION = ("qw", "qx", "qy", "qz")
 
@@ -22,7 +22,7 @@ def coordinates(trajectory: Trajectory, t: Array) -> Array:
     """Coordinates (len(t), nq) [m] or [rad] at any times of the run.
 
     A coordinate follows the cubic Hermite interpolant of its values and of its rate's right limit at the start and left
-    limit at the end of each step, see `rate_of`; and `bow` for where it is straight.
+    limit at the end of each step, see `rate_of`; for linear interpolation see `bow`.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def coordinates(trajectory: Trajectory, t: Array) -> Array:
 
 
 def rate_of(trajectory: Trajectory, name: str, side: Literal["left", "right"]) -> Array | None:
-    """Rate of a coordinate at the rows (n,), None where velocities do not tell it.
+    """Rate of a coordinate at the rows (n,), None if it does not follow from velocities.
 
     The velocity of the same name, q' = v; of an entry of a quaternion ``q' = q ∘ (0, omega) / 2`` with the angular
     velocity omega in the body frame.
@@ -80,10 +80,10 @@ def steps_without_impact_inside(trajectory: Trajectory) -> NDArray[np.bool_]:
 
 
 def bow(q: Array, dt: Array, v_start: Array, v_end: Array, whole: NDArray[np.bool_]) -> Callable[[Any, Array], Array]:
-    """What the cubic Hermite interpolant adds to the chord of step k at the share s of its length.
+    """Difference of the cubic Hermite interpolant and the chord of step k at the fraction s of its length.
 
-    Nothing where q and v do not belong to one smooth motion: in steps that are not `whole`, and in those of implicit
-    Euler, which moves with its last velocity.
+    Zero if q and v do not belong to one smooth motion: in steps that are not `whole`, and in those of implicit Euler,
+    which moves with its final velocity.
     """
     slope = np.diff(q) / dt
     # of one smooth motion the chord's slope is about the mean of the rates; of implicit Euler it is the last one

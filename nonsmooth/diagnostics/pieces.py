@@ -66,8 +66,9 @@ def pieces(trajectory: Trajectory, kind: str, name: str) -> Pieces:
 
     Coordinates and gaps follow the cubic Hermite interpolant of their values and of their rate's right limit at the
     start and left limit at the end of each step, rates its derivative; that of a quaternion follows from the angular
-    velocity. Straight are: angular velocities in space; and all of them where values and rates do not belong to one
-    smooth motion, which is over an impact inside a step (of rows left out by `record`) and in steps of implicit Euler.
+    velocity. Interpolation is linear for angular velocities in space, and for all quantities if values and rates do not
+    belong to one smooth motion: across an impact inside a step (with rows omitted by `record`) and in steps of implicit
+    Euler.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ __all__ = ["Section", "poincare", "stroboscope"]
 DIRECTIONS = ("rising", "falling", "both")
 #: share of a step within which a crossing is at the step's row
 AT_ROW = 1e-9
-#: share of a period by which times may miss a row and still mean it
+#: share of a period within which a time is identified with a row
 SAME = 1e-9
 
 
@@ -62,8 +62,8 @@ def poincare(
 ) -> Section:
     """States where a quantity crosses a value.
 
-    Between rows the quantity follows `pieces`: cubic Hermite interpolants of coordinates and gaps. A velocity or a rate
-    of a gap that jumps past the value crosses it at the impact, once. A start on the value is no crossing.
+    Between rows the quantity follows `pieces`: cubic Hermite interpolants of coordinates and gaps. A velocity or gap
+    velocity that jumps past the value crosses it at the impact, once. A start at the value is not a crossing.
 
     Parameters
     ----------
@@ -73,9 +73,9 @@ def poincare(
     kind : "q", "v", "gap" or "gap_rate"
     direction : "rising", "falling" or "both"
     period : in the quantity's unit, optional
-        Cross the value plus any multiple of it: ``2 * pi`` for a crank that turns on.
+        The value is repeated with this period: ``2 * pi`` for a rotating crank.
     after : [s], optional
-        Leave out earlier crossings, as those of a transient.
+        Omit earlier crossings, such as those of a transient.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def stroboscope(trajectory: Trajectory, period: float, *, phase: float = 0.0, af
     phase : [-]
         In periods.
     after : [s], optional
-        Leave out earlier times, as those of a transient.
+        Omit earlier times, such as those of a transient.
 
     Raises
     ------

@@ -1,16 +1,17 @@
 """Contact of a rectangular slide with its guide: at points, lines or planes, and on which of the four walls.
 
-A wall has four corners of the slide, two at each end. One that touches is a *point*, two beside each other a *line*,
-three or four a *plane*; the *signature* counts them over the four walls, as ``"1 line + 2 points"``. Modes are output:
-every corner has the same law, whatever its neighbours do.
+At each wall there are four corners of the slide, two at each end. One closed corner is a *point*, two adjacent ones are
+a *line*, three or four a *plane*; the *signature* counts them over the four walls, such as ``"1 line + 2 points"``.
+Signatures are results: the law of a corner does not depend on the other corners.
 
 To first order in the tilt the slide is free to move in the polytope of `SpatialPrismaticClearance` ::
 
     |y| + |r_z| l/2 + |r_x| w/2 <= c_h,    |z| + |r_y| l/2 + |r_x| h/2 <= c_w
 
-Each of its faces is a set of corners that can touch together. The sets do not depend on the length, and on the other
-numbers only by which of the two inequalities limits the twist r_x: 258 sets with 16 signatures where one of them does
-(a rectangle with equal clearances), 242 and 14 where both do at once, ``c_h h = c_w w`` (a square with equal ones).
+Each of its faces is a set of corners that can be closed simultaneously. The sets do not depend on the length, and on
+the other numbers only through the inequality that limits the twist r_x: 258 sets with 16 signatures if one of the two
+does (a rectangle with equal clearances), 242 and 14 if both do simultaneously, ``c_h h = c_w w`` (a square with equal
+ones).
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ LABELS = tuple(
 )
 KINDS = ("plane", "line", "point")
 SIGNS = (-1, 0, 1)
-#: share of its clearance within which a gap counts as closed
+#: share of its clearance within which a gap is regarded as closed
 CLOSED = 1e-8
 
 
@@ -70,7 +71,7 @@ def signature(touching: Corners) -> str:
 
 
 def active_sets(*, height: float, width: float, clearance: float, side_clearance: float | None = None) -> Corners:
-    """All sets of corners (n, 16) that can touch together, to first order in the tilt, the empty set left out.
+    """All sets of corners (n, 16) that can be closed simultaneously, to first order in the tilt, without the empty set.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ def active_sets(*, height: float, width: float, clearance: float, side_clearance
 
 
 def signatures(*, height: float, width: float, clearance: float, side_clearance: float | None = None) -> dict[str, int]:
-    """Signatures that can be, to first order in the tilt, with the number of active sets of each.
+    """Possible signatures, to first order in the tilt, with the number of active sets of each.
 
     The most frequent first; the parameters are those of `active_sets`.
 
@@ -120,8 +121,8 @@ def signatures(*, height: float, width: float, clearance: float, side_clearance:
 def signature_timeline(trajectory: Trajectory, name: str) -> Timeline:
     """When a slide is free, and its kind of contact with the guide otherwise, by signature.
 
-    A corner touches in a step in which it pushes, impacts aside, and in one in which its gap is within 1e-8 of its
-    clearance at both ends of the step: of a plane that rests on four corners a solver may load two or three.
+    A corner is closed in a step with a contact force other than an impact, and in a step with a gap within 1e-8 of its
+    clearance at both ends, since a solver may load only two or three corners of a plane that rests on four.
 
     Parameters
     ----------

@@ -29,15 +29,15 @@ class Spectrum:
     frequency
         From 0 to half the rate of samples (n,) [Hz].
     amplitude
-        In `unit` (n,), one-sided. That at 0 is the absolute mean; without it in the window where `mean` was taken off.
+        In `unit` (n,), one-sided. The value at 0 is the absolute mean.
     window
         Name of the window, as of `scipy.signal.get_window`.
     spacing : [s]
         Of the samples.
     duration : [s]
-        What the samples cover: lines are 1/duration apart.
+        Length of the sampled interval: lines are 1/duration apart.
     bandwidth : [Hz]
-        Noise bandwidth of the window: lines nearer than about this run together.
+        Noise bandwidth of the window: lines closer than about this are not resolved.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Spectrum:
     bandwidth: float
 
     def peak(self) -> tuple[float, float]:
-        """Frequency [Hz] and amplitude of the highest line, the mean aside."""
+        """Frequency [Hz] and amplitude of the highest line except the mean."""
         if len(self.amplitude) < 2:
             raise InputError("A spectrum of one line has no peak; take more samples.")
         i = 1 + int(np.argmax(self.amplitude[1:]))
@@ -73,12 +73,11 @@ def spectrum(
     span: tuple[float, float] | None = None,
     samples: int | None = None,
 ) -> Spectrum:
-    """Amplitude spectrum of a quantity that is sampled anew on a uniform grid.
+    """Amplitude spectrum of a quantity, resampled on a uniform grid.
 
-    Coordinates, velocities and gaps are sampled from `pieces`, forces as the mean over the spacing of the samples, with
-    the impulses of impacts in it: the force of an impact is not finite, its mean is. The mean is taken off before the
-    window is laid over the samples, and is given at frequency 0. A Hann window keeps lines apart that are not on the
-    grid of frequencies; ``"boxcar"`` (none) is exact for a span of whole periods.
+    Coordinates, velocities and gaps are sampled from `pieces`, forces as means over the sampling interval including the
+    impulses of impacts. The mean is subtracted before the window is applied, and is given at frequency 0. A Hann window
+    separates lines that are not on the grid of frequencies; ``"boxcar"`` (none) is exact for whole periods.
 
     Parameters
     ----------
@@ -88,9 +87,9 @@ def spectrum(
     window
         Name known to `scipy.signal.get_window`.
     span : (from, to) [s], optional
-        Part of the run, as without its transient; all of it where omitted.
+        Part of the run, for instance without its transient; all of it by default.
     samples : int, optional
-        At least 4; as many as there are rows in the span where omitted.
+        At least 4; by default the number of rows in the span.
 
     Raises
     ------
@@ -114,7 +113,7 @@ def spectrum(
         values = pieces(trajectory, kind, name)(edges[:-1])
     elif kind in FORCES:
         known = getattr(trajectory, kind)
-        known[name]  # which knows what to say of an unknown one
+        known[name]  # raises the error for an unknown name
         table = mean_forces(trajectory, edges) if kind == "lam_N" else _mean_reactions(trajectory, edges)
         values = table[:, known.names.index(name)]
     else:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from nonsmooth.flexible.beam import beam
 from nonsmooth.flexible.finite_elements import FiniteElements, assemble, from_matrices
-from nonsmooth.flexible.modes import Geometric, Modes
+from nonsmooth.flexible.inertia import Inertia, Shortening
+from nonsmooth.flexible.modes import Modes
 from nonsmooth.flexible.reduction import Rayleigh, modes
 from nonsmooth.flexible.sections import CrossSection, Material, Rectangle, Tube
 
 __all__ = [
     "FiniteElements",
-    "Geometric",
+    "Inertia",
     "Material",
     "Modes",
     "Rayleigh",
     "Rectangle",
+    "Shortening",
     "CrossSection",
     "Tube",
     "assemble",

@@ -10,7 +10,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.flexible.elements import BeamElement, cubic, quintic
-from nonsmooth.flexible.finite_elements import FiniteElements, SlenderPart
+from nonsmooth.flexible.finite_elements import FiniteElements, MassPoints, SlenderPart
 from nonsmooth.flexible.sections import CrossSection, Material, Rectangle, Tube
 
 __all__ = ["axes_of", "beam"]
@@ -151,16 +151,16 @@ def _assembled(
         if inner and 0 < i < n - 1 and split[i - 1]:
             right[i] = total + np.arange(inner)
             total += inner
-    parts, entries = [], []
+    parts, points, entries = [], [], []
     for i, one in enumerate(made):
         dofs = np.concatenate([6 * i + np.arange(6), right[i], 6 * (i + 1) + np.arange(6), left[i + 1]])
         stresses = None if one.stresses is None else one.stresses @ T
-        parts.append(
-            SlenderPart(dofs, (i, i + 1), T.T @ one.mass @ T, T.T @ one.geometric @ T, one.axial @ T, stresses)
-        )
+        parts.append(SlenderPart(dofs, (i, i + 1), T.T @ one.geometric @ T, one.axial @ T, stresses))
+        along = places[i] + one.fractions[:, None] * (places[i + 1] - places[i])
+        points.append(MassPoints(dofs, along, one.masses, axes @ one.shapes @ T))
         rows, columns = np.repeat(dofs, len(dofs)), np.tile(dofs, len(dofs))
-        entries.append((rows, columns, parts[-1].mass.ravel(), (T.T @ one.stiffness @ T).ravel()))
+        entries.append((rows, columns, *((T.T @ matrix @ T).ravel() for matrix in (one.mass, one.stiffness))))
     rows, columns, mass, stiffness = (np.concatenate(values) for values in zip(*entries, strict=True))
     M, K = (coo_array((values, (rows, columns)), shape=(total, total)).tocsr() for values in (mass, stiffness))
     translations = 6 * np.arange(n)[:, None] + np.arange(3)
-    return FiniteElements(M, K, tuple(names), places, translations, translations + 3, tuple(parts))
+    return FiniteElements(M, K, tuple(names), places, translations, translations + 3, tuple(parts), tuple(points))

@@ -31,6 +31,12 @@ class BeamElement:
         Axial force per degree of freedom, constant in the element, tension > 0.
     geometric : (n, n) [1/m]
         Stiffness per axial force: ``integral of (u_y'^2 + u_z'^2)``.
+    fractions : (g,)
+        Points along it, from 0 to 1, of Gauss's rule that integrates products of displacements exactly.
+    masses : (g,) [kg]
+        At these points.
+    shapes : (g, 3, n)
+        Displacements of these points.
     stresses : (2, 4, n) [Pa/m, Pa/rad]
         At the two ends: axial, of bending in the x-y and in the x-z plane at the fibres +y and +z, of torsion.
     """
@@ -39,6 +45,9 @@ class BeamElement:
     stiffness: Array
     axial: Array
     geometric: Array
+    fractions: Array
+    masses: Array
+    shapes: Array
     stresses: Array | None
 
 
@@ -54,6 +63,12 @@ def _derivative(a: Array, times: int = 1) -> Array:
     for _ in range(times):
         a = np.hstack([a[:, 1:] * np.arange(1, a.shape[1]), np.zeros((len(a), 1))])
     return a
+
+
+def _values(a: Array, places: Array) -> Array:
+    """Values (g, n) of polynomials (n, powers) at places in (0, 1)."""
+    found: Array = places[:, None] ** np.arange(a.shape[1]) @ a.T
+    return found
 
 
 def _hermite(conditions: int) -> Array:
@@ -90,6 +105,8 @@ def _element(
     M, K, geometric, stresses = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n)), np.zeros((2, 4, n))
     fibres = section.fibres or (0.0, 0.0, 0.0)
     ends = np.array([0, per_node])
+    nodes, weights = np.polynomial.legendre.leggauss(2 * conditions)
+    fractions, shapes = (1.0 + nodes) / 2.0, np.zeros((2 * conditions, 3, n))
 
     def put(matrix: Array, at: Any, values: Array) -> None:
         matrix[np.ix_(at, at)] += values
@@ -100,6 +117,7 @@ def _element(
     put(K, u, E * section.area * length * _gram(slope, slope))
     axial = np.zeros(n)
     axial[u] = E * section.area * slope[:, 0]
+    shapes[:, 0, u] = _values(linear, fractions)
     stresses[:, 0, u] = E * slope[:, 0]
 
     twist = linear if conditions == 2 else np.tile([1.0, length], 2)[:, None] * _hermite(2)
@@ -121,6 +139,7 @@ def _element(
         at = (ends[:, None] + np.array(offsets[:conditions])).ravel()
         slope, curvature = _derivative(w) / length, _derivative(turn) / length
         put(M, at, rho * section.area * length * _gram(w, w))
+        shapes[:, component, at] = _values(w, fractions)
         put(K, at, E * second * length * _gram(curvature, curvature))
         put(geometric, at, length * _gram(slope, slope))
         if timoshenko:
@@ -128,7 +147,9 @@ def _element(
             put(K, at, shear * length * _gram(slope - turn, slope - turn))
         stresses[0, component, at] = -E * fibre * curvature[:, 0]
         stresses[1, component, at] = -E * fibre * curvature.sum(axis=1)
-    return BeamElement(M, K, axial, geometric, None if section.fibres is None else stresses)
+    masses = rho * section.area * length * weights / 2.0
+    recovered = None if section.fibres is None else stresses
+    return BeamElement(M, K, axial, geometric, fractions, masses, shapes, recovered)
 
 
 def cubic(section: CrossSection, material: Material, length: float, *, timoshenko: bool = False) -> BeamElement:

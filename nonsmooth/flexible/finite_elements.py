@@ -11,7 +11,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 
-__all__ = ["FiniteElements", "SlenderPart", "assemble", "from_matrices"]
+__all__ = ["FiniteElements", "MassPoints", "SlenderPart", "assemble", "from_matrices"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,17 +24,36 @@ class SlenderPart:
         Its degrees of freedom.
     nodes : (2,)
         Indices of its nodes.
-    mass, geometric : (n, n)
+    geometric : (n, n)
     axial : (n,)
     stresses : (2, c, n), or None
     """
 
     dofs: Any
     nodes: tuple[int, int]
-    mass: Array
     geometric: Array
     axial: Array
     stresses: Array | None
+
+
+@dataclass(frozen=True, eq=False)
+class MassPoints:
+    """Mass at points within a body: of a beam element those of Gauss's rule, at which its integrals are exact.
+
+    Parameters
+    ----------
+    dofs : (n,)
+        Degrees of freedom that move them.
+    places : (g, 3) [m]
+    masses : (g,) [kg]
+    shapes : (g, 3, n)
+        Their displacements per degree of freedom.
+    """
+
+    dofs: Any
+    places: Array
+    masses: Array
+    shapes: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +72,8 @@ class FiniteElements:
         has no rotations. All others, such as curvatures, belong to the inside of the body.
     parts
         Beam elements, from which axial forces and stresses are recovered; may be empty.
+    points
+        Where the mass is, of beam elements and of masses at nodes; empty for matrices of another program.
     """
 
     mass: Any
@@ -62,6 +83,7 @@ class FiniteElements:
     translations: Any
     rotations: Any
     parts: tuple[SlenderPart, ...] = ()
+    points: tuple[MassPoints, ...] = ()
 
     @property
     def count(self) -> int:
@@ -125,9 +147,11 @@ class FiniteElements:
         if len(dofs) == 3 and (np.any(d) or np.any(J)):
             raise InputError(f"Node {node!r} has no rotations, so that its mass can have neither inertia nor offset.")
         block = block[: len(dofs), : len(dofs)]
+        shape = np.hstack([np.eye(3), -S])[None, :, : len(dofs)]
+        point = MassPoints(dofs, (self.places[self.node(node)] + d)[None], np.array([mass]), shape)
         rows, columns = np.repeat(dofs, len(dofs)), np.tile(dofs, len(dofs))
         added = coo_array((block.ravel(), (rows, columns)), shape=self.mass.shape)
-        return replace(self, mass=(self.mass + added).tocsr())
+        return replace(self, mass=(self.mass + added).tocsr(), points=(*self.points, point))
 
 
 def from_matrices(
@@ -196,6 +220,7 @@ def assemble(*parts: FiniteElements) -> FiniteElements:
     mass: list[tuple[Any, Any, Any]] = []
     stiffness: list[tuple[Any, Any, Any]] = []
     slender: list[SlenderPart] = []
+    points: list[MassPoints] = []
     total = 0
     for part in parts:
         to = np.full(part.count, -1)
@@ -220,10 +245,11 @@ def assemble(*parts: FiniteElements) -> FiniteElements:
         for one in part.parts:
             a, b = (order.index(part.names[node]) for node in one.nodes)
             slender.append(replace(one, dofs=to[one.dofs], nodes=(a, b)))
+        points += [replace(one, dofs=to[one.dofs]) for one in part.points]
     M, K = (
         coo_array((np.concatenate([s[0] for s in sums]), tuple(np.concatenate([s[k] for s in sums]) for k in (1, 2))),
                   shape=(total, total)).tocsr()
         for sums in (mass, stiffness)
     )  # fmt: skip
     translations, rotations, places = (np.array([entry[k] for entry in at.values()]) for k in range(3))
-    return FiniteElements(M, K, tuple(at), places, translations, rotations, tuple(slender))
+    return FiniteElements(M, K, tuple(at), places, translations, rotations, tuple(slender), tuple(points))

@@ -9,31 +9,12 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.flexible.inertia import Inertia, Shortening
 
-__all__ = ["Geometric", "Modes"]
+__all__ = ["Modes"]
 
 #: motion across the plane that is round-off, as a share of that in it
 PLANAR = 1e-6
-
-
-@dataclass(frozen=True, eq=False)
-class Geometric:
-    """Geometric stiffness: what axial forces in slender parts add to their stiffness in bending.
-
-    Parameters
-    ----------
-    stretch : (m, m, m)
-        The potential energy ``1/2 sum_kij stretch[k, i, j] eta_k eta_i eta_j``: mode k carries an axial force, by which
-        the stiffness of the modes becomes ``sum_k stretch[k] eta_k``. Symmetric in the last two indices. The force on
-        mode l is ``- eta' stretch[l] eta / 2 - sum_k eta_k (stretch[k] eta)_l``. Forces at the nodes stretch the body
-        by their attachment modes, so that their effect is exact where these modes are kept.
-    spin : (3, 3, m, m)
-        Stiffness ``sum_ab omega_a omega_b spin[a, b]`` by the centrifugal forces of the undeformed body that turns
-        about its mass centre with omega [rad/s] in its own axes; symmetric in a, b.
-    """
-
-    stretch: Array
-    spin: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +57,10 @@ class Modes:
         Per unit of eta, for each of the components.
     components : (c,)
         Names of the components, such as ``"axial"``.
-    geometric
-        Geometric stiffness, or None.
+    changes
+        How inertia changes with deformation, or None where it is taken as constant.
+    shortening
+        Of beams by bending, or None where it is left out.
     """
 
     mass: float
@@ -92,7 +75,8 @@ class Modes:
     stations: Array = field(default_factory=lambda: np.zeros((0, 3)))
     stresses: Array = field(default_factory=lambda: np.zeros((0, 0, 0)))
     components: tuple[str, ...] = ()
-    geometric: Geometric | None = None
+    changes: Inertia | None = None
+    shortening: Shortening | None = None
 
     def __post_init__(self) -> None:
         n, m = len(self.names), len(self.frequencies)
@@ -140,6 +124,16 @@ class Modes:
             raise InputError(f"There is no node {name!r}; the nodes are {', '.join(self.names)}.")
         return self.names.index(name)
 
+    def moved(self, name: str, eta: Any) -> tuple[Array, Array]:
+        """Displacement (3,) [m] and rotation (3,) [rad] of a node at the amplitudes eta (m,), shortening included."""
+        i, eta = self.node(name), np.asarray(eta, dtype=float)
+        moved, turned = self.translations[i] @ eta, self.rotations[i] @ eta
+        if self.shortening is not None:
+            shorter = np.einsum("eij,i,j->e", self.shortening.bending, eta, eta) / 2.0
+            moved = moved + self.shortening.translations[i] @ shorter
+            turned = turned + self.shortening.rotations[i] @ shorter
+        return moved, turned
+
     def kept(self, chosen: Any) -> Modes:
         """With the chosen modes only.
 
@@ -149,15 +143,12 @@ class Modes:
             Their indices, a slice, or m values true or false.
         """
         every = np.arange(self.count)[chosen]
-        geometric = self.geometric
-        if geometric is not None:
-            geometric = Geometric(
-                geometric.stretch[np.ix_(every, every, every)], geometric.spin[:, :, every][:, :, :, every]
-            )
+        changes = None if self.changes is None else self.changes.kept(every)
+        shortening = None if self.shortening is None else self.shortening.kept(every)
         return replace(
             self, frequencies=self.frequencies[every], damping=self.damping[every],
             translations=self.translations[:, :, every], rotations=self.rotations[:, :, every],
-            stresses=self.stresses[:, :, every], geometric=geometric,
+            stresses=self.stresses[:, :, every], changes=changes, shortening=shortening,
         )  # fmt: skip
 
     def in_plane(self) -> Modes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +12,8 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.flexible.elements import COMPONENTS
 from nonsmooth.flexible.finite_elements import FiniteElements
-from nonsmooth.flexible.modes import Geometric, Modes
+from nonsmooth.flexible.inertia import inertia_of, shortening_of
+from nonsmooth.flexible.modes import Modes
 
 __all__ = ["Rayleigh", "modes"]
 
@@ -43,7 +44,7 @@ def modes(
     keep: int,
     damping: float | Rayleigh,
     method: Literal["craig-bampton", "free"] = "craig-bampton",
-    stiffening: bool = False,
+    stiffening: bool = True,
 ) -> Modes:
     """Reduce finite elements to modes of the free body in mean axes.
 
@@ -67,7 +68,8 @@ def modes(
         Damping ratio of all modes [-], or `Rayleigh` coefficients.
     method
     stiffening
-        Whether geometric stiffness is computed too, from the axial forces in the beams.
+        Whether beams shorten as they bend, by which axial forces add to their stiffness in bending. Finite elements
+        without beams, whose axial forces are unknown, have no such stiffness.
 
     Raises
     ------
@@ -241,53 +243,13 @@ def _modes(
     if stressed:
         stations = np.vstack([elements.places[list(part.nodes)] for part in stressed]) - centre
         stresses = np.concatenate([part.stresses @ shapes[part.dofs] for part in stressed if part.stresses is not None])
+    changes, shortening = inertia_of(elements, centre, shapes), None
+    if stiffening and elements.parts:
+        shortening, added = shortening_of(elements, centre, shapes, _relieved(elements, R))
+        changes = replace(changes, second=changes.second + added)
     return Modes(
         mass=mass, centre=centre, inertia=(inertia + inertia.T) / 2.0, frequencies=frequencies, damping=damping,
         names=elements.names, places=elements.places - centre, translations=shapes[elements.translations],
         rotations=rotations, stations=stations, stresses=stresses, components=COMPONENTS if stressed else (),
-        geometric=_geometric(elements, R, centre, shapes) if stiffening else None,
+        changes=changes, shortening=shortening,
     )  # fmt: skip
-
-
-def _geometric(elements: FiniteElements, R: Array, centre: Array, shapes: Array) -> Geometric:
-    """From the axial forces of the modes, and of the centrifugal forces of the undeformed body."""
-    if not elements.parts:
-        raise InputError(
-            "Geometric stiffness needs beam elements, whose axial forces are known; take stiffening=False."
-        )
-    m = shapes.shape[1]
-    pairs = [(a, b) for a in range(3) for b in range(a, 3)]
-    turned = _relieved(elements, R)(np.column_stack([_centrifugal(elements, centre, a, b) for a, b in pairs]))
-    stretch, spin = np.zeros((m, m, m)), np.zeros((3, 3, m, m))
-    for part in elements.parts:
-        own = shapes[part.dofs]
-        stiffness = own.T @ part.geometric @ own
-        stretch += np.multiply.outer(part.axial @ own, stiffness)
-        for (a, b), force in zip(pairs, part.axial @ turned[part.dofs], strict=True):
-            spin[a, b] += force * stiffness
-    for a, b in pairs:
-        spin[b, a] = spin[a, b]
-    return Geometric(stretch, spin)
-
-
-def _centrifugal(elements: FiniteElements, centre: Array, a: int, b: int) -> Array:
-    """Loads (d,) of the spin per omega_a omega_b: ``- M (A X)``, A the symmetric part of ``omega omega' - omega^2 1``.
-
-    A X is linear along each beam, whose cubic shape functions contain it if the rotations are its slopes.
-    """
-    A = -np.eye(3) * (a == b)
-    A[a, b] += 0.5
-    A[b, a] += 0.5
-    field = (elements.places - centre) @ A
-    loads = np.zeros(elements.count)
-    rest = np.zeros(elements.count)
-    rest[elements.translations] = field
-    loads -= elements.mass @ rest  # of all, without slopes; corrected for the beams below
-    for part in elements.parts:
-        i, j = part.nodes
-        along = elements.places[j] - elements.places[i]
-        along = along / np.linalg.norm(along)
-        slopes = np.zeros(elements.count)
-        slopes[elements.rotations[[i, j]]] = np.cross(along, A @ along)
-        loads[part.dofs] -= part.mass @ slopes[part.dofs]
-    return loads

@@ -1,8 +1,8 @@
 """Contact laws: functions of scalars, independent of geometry.
 
-All laws can be imported from here: ``from nonsmooth.laws import Flores, Material``. They are found in the folders
-`normal` and `friction`, one file per family, so that a new law is a class in one file. A base that several laws share
-has a name that ends in ``Law``; every other public class derived from `NormalLaw` or `FrictionLaw` is a law.
+All laws can be imported from here: ``from nonsmooth.laws import Flores, Material``. They are defined in the folders
+`normal` and `friction`, one file per family, so that a new law is a class in one file. Names of base classes end in
+``Law``; every other public class derived from `NormalLaw` or `FrictionLaw` is a law.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Common base of contact laws: parameters with units and ranges, and the geometric quantities that a law requires.
 
 A law is a frozen dataclass. Its fields that are annotated with a `Quantity` become parameters of the system under the
-name of the contact, ``"pin.stiffness"``; a field may hold another law, as a force law its stiffness, whose numbers join
-the same list. From these and the contact's geometry `coefficients` makes the constants of a run, once.
+name of the contact, ``"pin.stiffness"``; a field may contain another law, such as the stiffness of a force law, whose
+numbers are added to the same list. `coefficients` computes the constants of a run from these numbers and the contact's
+geometry.
 """
 
 from __future__ import annotations
@@ -54,10 +55,10 @@ class Limit:
 
 @dataclass(frozen=True)
 class Law:
-    """Base of contact laws and of the parts that they are made of."""
+    """Base of contact laws and of their parts."""
 
-    #: what the law needs of the contact: effective_radius [m], radius of the journal or circle [m], clearance [m],
-    #: length of the bearing [m]
+    #: geometric quantities that the law requires: effective_radius [m], radius of the journal or circle [m], clearance
+    #: [m], length of the bearing [m]
     geometry: ClassVar[tuple[str, ...]] = ()
     #: pairs of numbers with "<" or "<=" between them
     ordered: ClassVar[tuple[tuple[str, str, str], ...]] = ()
@@ -74,7 +75,7 @@ class Law:
         self.check_together(self.numbers())
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise InputError if numbers that are acceptable one by one do not go together, in the law or in a part."""
+        """Raise InputError if numbers that are valid individually are inconsistent, in the law or in a part."""
         for part in self.parts():
             for low, relation, high in part.ordered:
                 a, b = numbers[low], numbers[high]
@@ -83,7 +84,7 @@ class Law:
                     raise InputError(f"{type(part).__name__}: {low} must be {words} {high}, got {a:g} and {b:g}.")
 
     def parts(self) -> Iterator[Law]:
-        """The laws that this one is made of, itself first."""
+        """The parts of this law, itself first."""
         yield self
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
@@ -96,7 +97,7 @@ class Law:
         Raises
         ------
         InputError
-            If two parts have a number of one name.
+            If two parts have a number of the same name.
         """
         numbers: dict[str, float] = {}
         for part in self.parts():
@@ -118,7 +119,7 @@ class Law:
         raise KeyError(label)
 
     def structure(self) -> tuple[Any, ...]:
-        """What shapes the law's equations besides its numbers: its kind, words, flags, and the kinds of its parts."""
+        """Properties that determine the law's equations, except numbers: kind, words, flags, and kinds of its parts."""
         entries: list[Any] = [type(self)]
         numbers = declarations(type(self))  # type: ignore[arg-type]
         for field in dataclasses.fields(self):
@@ -130,7 +131,7 @@ class Law:
         return tuple(entries)
 
     def needs(self) -> tuple[str, ...]:
-        """What the law and its parts need of the contact's geometry."""
+        """Geometric quantities that the law and its parts require."""
         return tuple(dict.fromkeys(name for part in self.parts() for name in part.geometry))
 
     def coefficients(self, p: SimpleNamespace) -> Mapping[str, Expression]:

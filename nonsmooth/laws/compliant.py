@@ -20,7 +20,8 @@ from nonsmooth.settings import is_number
 
 __all__ = ["Compliant", "FrictionLaw", "NormalLaw", "length"]
 
-#: added to lengths of vectors, so that they have finite derivatives at 0: far below any slip, its square above 0
+#: added to lengths of vectors, so that they have finite derivatives at 0: far below any slip, with a square that is not
+#: 0
 SHORTEST = 1e-30
 
 
@@ -35,11 +36,11 @@ class NormalLaw(Law):
     tensile: ClassVar[bool] = False
 
     def elastic(self, depth: Expression, k: SimpleNamespace) -> Expression:
-        """The force without its dissipative part [N]; its energy is potential energy."""
+        """The conservative part of the force [N], whose work is potential energy."""
         raise TypeError(f"{type(self).__name__} has no elastic force.")
 
     def force(self, depth: Expression, rate: Expression, approach: Expression, k: SimpleNamespace) -> Expression:
-        """The whole force [N], before it is cut off where it would be tensile."""
+        """The force [N] before tension is cut off."""
         raise TypeError(f"{type(self).__name__} has no force.")
 
 
@@ -48,16 +49,16 @@ class FrictionLaw(Law):
     """Base of friction laws: a force against slip, with internal states in bristle laws.
 
     ``slip`` [m/s] of body b relative to body a along the contact's tangent, ``normal`` >= 0 [N]; the force acts on b
-    along the tangent, so it is negative for positive slip.
+    along the tangent and is therefore negative for positive slip.
 
-    In space a contact has two tangents. Friction is isotropic: a law of slip alone gives its planar force at the speed
-    ``|slip|``, against the direction of the slip. Laws with states or with a stiction force define in `spatial_force`
-    and `spatial_bristle_rate` how these extend to vectors in the tangent plane.
+    In space a contact has two tangents. Friction is isotropic: a law that depends on slip only gives its planar force
+    for the speed ``|slip|``, against the direction of slip. Laws with internal states or with a stiction force define
+    their extension to vectors in the tangent plane by `spatial_force` and `spatial_bristle_rate`.
     """
 
-    #: name and unit of each state; states are 0 when contact begins
+    #: name and unit of each internal state; states are 0 at the beginning of contact
     bristles: ClassVar[tuple[tuple[str, str], ...]] = ()
-    #: whether the law needs `holding`, the stiction force, for which the slip velocity would stay constant
+    #: whether the law requires `holding`, the stiction force, for which the slip velocity remains constant
     holds: ClassVar[bool] = False
 
     def coefficients(self, p: SimpleNamespace) -> Mapping[str, Expression]:
@@ -81,8 +82,8 @@ class FrictionLaw(Law):
 
             F_T = F(|slip|, N) slip / |slip|
 
-        with F the force of the plane, negative for positive slip. `slip` and `holding` are (2,); `bristle` holds the
-        two components of each state, one state after the other.
+        with the planar force F, negative for positive slip. `slip` and `holding` are (2,); `bristle` contains the two
+        components of each state, one state after the other.
         """
         if self.bristles or self.holds:
             raise TypeError(f"{type(self).__name__} has no force in space.")
@@ -93,7 +94,7 @@ class FrictionLaw(Law):
     def spatial_bristle_rate(
         self, slip: Expression, normal: Expression, bristle: Expression, k: SimpleNamespace
     ) -> Expression:
-        """Rates of the components of the states, a column; seen by an observer who turns with the surfaces."""
+        """Rates of the components of the states, a column, relative to axes that rotate with the surfaces."""
         if self.bristles:
             raise TypeError(f"{type(self).__name__} has no bristle rate in space.")
         return ca.SX(0, 1)
@@ -106,7 +107,7 @@ def length(vector: Expression) -> Expression:
 
 @dataclass(frozen=True)
 class Compliant(Law):
-    """Compliant contact: a normal law and, where there is friction, a friction law.
+    """Compliant contact: a normal law and, optionally, a friction law.
 
     Parameters
     ----------
@@ -115,13 +116,13 @@ class Compliant(Law):
     friction : FrictionLaw, optional
         None for frictionless contact.
     slowest : [m/s], > 0
-        Speeds of approach below this count as this: hysteresis laws divide by the speed of approach, which vanishes
-        where a contact begins at rest. No parameter of the system.
+        Lower bound of the approach velocity, by which hysteresis laws divide: it vanishes if a contact begins at rest.
+        Not a parameter of the system.
 
     Raises
     ------
     InputError
-        If the laws are none, are classes instead of objects, or share the name of a number.
+        If an argument is not a law, or a class instead of an object, or both laws have a number of the same name.
 
     Examples
     --------
@@ -155,14 +156,14 @@ class Compliant(Law):
         return tuple(f"{name}_{i + 1}" for name, _ in self.bristles for i in range(tangents))
 
     def coefficients(self, p: SimpleNamespace) -> Mapping[str, Expression]:
-        """Constants of both laws; those of the friction law carry the prefix ``friction_``."""
+        """Constants of both laws; those of the friction law have the prefix ``friction_``."""
         found = dict(self.normal.coefficients(p))
         if self.friction is not None:
             found |= {f"friction_{name}": value for name, value in self.friction.coefficients(p).items()}
         return found
 
     def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
-        """Of both laws."""
+        """Ranges of validity of both laws."""
         normal = self.normal.limits(p, k)
         return normal if self.friction is None else normal + self.friction.limits(p, friction_constants(k))
 
@@ -191,6 +192,6 @@ class Compliant(Law):
 
 
 def friction_constants(k: SimpleNamespace) -> SimpleNamespace:
-    """The friction law's share of the constants."""
+    """The constants of the friction law."""
     prefix = "friction_"
     return SimpleNamespace(**{name[len(prefix) :]: value for name, value in vars(k).items() if name.startswith(prefix)})

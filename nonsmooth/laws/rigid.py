@@ -12,7 +12,7 @@ from nonsmooth.settings import is_number, shown
 
 __all__ = ["INCREMENTAL", "LAWS", "Rigid"]
 
-#: impact laws by name, and those that follow an impact along its impulse
+#: impact laws by name, and those that integrate along the impulse
 LAWS = {"newton": "Newton", "poisson": "Poisson", "routh": "Routh", "stronge": "Stronge"}
 INCREMENTAL = ("routh", "stronge")
 
@@ -27,8 +27,8 @@ class Rigid(Law):
 
         0 <= gamma_N⁺ + e min(gamma_N⁻, 0)  ⟂  P_N >= 0
 
-    or Poisson's in the form of Glocker and Pfeiffer: compression by impulses P_c until nothing approaches, at gamma_c,
-    then expansion by P_e, of which at least e P_c is there, with Coulomb's law in each phase ::
+    or Poisson's in the form of Glocker and Pfeiffer: compression by impulses P_c until no contact approaches, at
+    gamma_c, then expansion by P_e >= e P_c, with Coulomb's law in each phase ::
 
         0 <= gamma_N,c  ⟂  P_N,c >= 0,               |P_T,c| <= mu P_N,c, against gamma_T,c
         0 <= gamma_N⁺   ⟂  P_N,e - e P_N,c >= 0,     |P_T,e| <= mu P_N,e, against gamma_T⁺
@@ -50,14 +50,14 @@ class Rigid(Law):
         Coulomb coefficient: the friction force opposes slip with mu times the normal force, and is at most that while
         the contact sticks.
     tangential : e_T [-], 0 <= e_T <= 1
-        Ratio of slip velocity after an impact to that before it, reversed, where the contact sticks during the impact.
+        Ratio of the reversed slip velocity after an impact to that before it, if the contact sticks during the impact.
         Newton's law only.
     threshold : [m/s], >= 0
         Approach velocity up to which an impact is plastic; 0 for none.
     impact : "newton", "poisson", "routh" or "stronge"
-        All but Newton's law need impacts that are separate from forces: in `EventDriven`, in the Gauss steppers with
-        `Landing`, and in `MoreauJean`, which then applies them between its steps. All contacts of a mechanism have the
-        same law.
+        All laws except Newton's require impacts that are separate from forces: in `EventDriven`, in the Gauss steppers
+        with `Landing`, and in `MoreauJean`, which then applies them between its steps. All contacts of a mechanism have
+        the same impact law.
 
     Unlike the coefficients, threshold and impact are not parameters of the system.
 

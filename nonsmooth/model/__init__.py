@@ -1,1 +1,1 @@
-"""What the mechanism is: symbols only, without time steps or solvers."""
+"""The mechanism: symbols only, without time steps or solvers."""

@@ -1,4 +1,4 @@
-"""From elements to the blocks of the equations of motion.
+"""Assembly of the blocks of the equations of motion from the elements.
 
 Each kind of element becomes one CasADi function of placements and parameters, shared by all elements of the kind; the
 tangent map turns its derivatives into Jacobians by velocities. The functions are inlined block by block, so the cost of
@@ -28,7 +28,7 @@ __all__ = ["ElementFunctions"]
 
 
 class ElementFunctions:
-    """CasADi functions of element kinds, made on first use and kept for the elements of the same kind."""
+    """CasADi functions of element kinds, created on first use and shared by the elements of a kind."""
 
     def __init__(self, dimension: int) -> None:
         self.dimension = dimension
@@ -36,7 +36,7 @@ class ElementFunctions:
         self._kinds: dict[int, tuple[Element, tuple[Any, ...]]] = {}
 
     def body(self, element: Body) -> ca.Function:
-        """(q, v, p) -> z, forces of the body on itself, M; its twist are its first velocities."""
+        """(q, v, p) -> z, forces of the body on itself, M; the twist of a rigid body are its velocities."""
 
         def make() -> ca.Function:
             local, p = self._parameters(element)
@@ -48,11 +48,13 @@ class ElementFunctions:
         return self._cached("body", element, make)
 
     def node(self, element: Body, node: str) -> ca.Function:
-        """(q, v) -> z of a node, its angle, its twist A v, and A."""
+        """(q, v) -> z of a node, or of the body's own frame by an empty name, its angle, its twist A v, and A."""
 
         def make() -> ca.Function:
             q, v = ca.SX.sym("q", len(element.q_columns)), ca.SX.sym("v", len(element.v_columns))
-            placement, angle = element.node_placement(node, q, v)
+            placement, angle = element.placement(q, v), element.angle_of(q)
+            if node:
+                placement, angle = element.node_placement(node, q, v)
             outputs = [placement.z, angle, placement.twist, ca.jacobian(placement.twist, v)]
             return ca.Function("node", [q, v], outputs)
 
@@ -113,7 +115,7 @@ class ElementFunctions:
     def contact_axes(self, element: Contact) -> ca.Function:
         """(z_a, z_b, p) -> normals and tangents at the true surfaces, in the ground frame (d, gaps d).
 
-        By gap its unit normal, from a towards b, and the tangents along which b slips against a.
+        For each gap the unit normal from a towards b, and the tangents for the slip of b relative to a.
         """
 
         def make() -> ca.Function:
@@ -129,9 +131,9 @@ class ElementFunctions:
         return self._cached("contact_axes", element, make)
 
     def tangent_spin(self, element: Contact) -> ca.Function:
-        """(z_a, v_a, z_b, v_b, p) -> by gap how fast a spatial contact's tangents turn about its normal [rad/s].
+        """(z_a, v_a, z_b, v_b, p) -> for each gap the spin of a spatial contact's tangents about its normal [rad/s].
 
-        Against the mean of both bodies' spins about the normal; positive from the first tangent to the second.
+        Relative to the mean spin of both bodies about the normal; positive from the first tangent to the second.
         """
 
         def make() -> ca.Function:
@@ -181,7 +183,7 @@ class ElementFunctions:
         return self._cached("compliance", element, make)
 
     def constraint(self, element: Joint) -> ca.Function:
-        """(t, z_a, z_b, p) -> g, closure, J_a, J_b, explicit rate of g, point of b where the reaction acts."""
+        """(t, z_a, z_b, p) -> g, constraint residual, J_a, J_b, explicit rate of g, point of the reaction on b."""
 
         def make() -> ca.Function:
             a, b, local, p = self._arguments(element)
@@ -194,7 +196,7 @@ class ElementFunctions:
         return self._cached("constraint", element, make)
 
     def closure(self, element: Joint) -> ca.Function:
-        """(t, z_a, z_b, p) -> closure, J_a, J_b: unlike those of g they serve also where an angle is far off."""
+        """(t, z_a, z_b, p) -> constraint residual, J_a, J_b, also valid for large angles, unlike those of g."""
 
         def make() -> ca.Function:
             a, b, local, p = self._arguments(element)
@@ -217,7 +219,7 @@ class ElementFunctions:
         return self._cached("forces", element, make)
 
     def nonconservative(self, element: Force) -> ca.Function:
-        """(t, z.., v.., p) -> force vector on each body besides those of the potential; of a mixed force."""
+        """(t, z.., v.., p) -> non-conservative force vector on each body, of a mixed force."""
 
         def make() -> ca.Function:
             t, bodies, arguments, p = self._arguments_of_force(element)
@@ -253,7 +255,7 @@ class ElementFunctions:
         return labels
 
     def _kind(self, element: Element) -> tuple[Any, ...]:
-        if id(element) not in self._kinds:  # the element is kept, so that its id stays its own
+        if id(element) not in self._kinds:  # the element is stored, so that its id is not reused
             gaps = getattr(element, "gap_labels", ())
             self._kinds[id(element)] = element, (type(element), tuple(element.numbers()), _structure(element), gaps)
         return self._kinds[id(element)][1]
@@ -264,13 +266,13 @@ def _jacobian(g: ca.SX, placement: Placement) -> ca.SX:
 
 
 def _structure(element: Element) -> tuple[Any, ...]:
-    """What shapes an element's equations besides its numbers: words, flags, kinds of law, callables, missing values."""
+    """Properties that determine an element's equations, except numbers: words, flags, kinds of law, callables, None."""
     entries: list[tuple[str, Any]] = []
     for field in dataclasses.fields(element):
         value = getattr(element, field.name)
         if field.name == "name" or field.name in element.body_fields:
             continue
-        if isinstance(value, Modes):  # numbers that are no parameters
+        if isinstance(value, Modes):  # numbers that are not parameters
             entries.append((field.name, id(value)))
         elif callable(value):
             entries.append((field.name, id(value)))

@@ -1,4 +1,4 @@
-"""Bodies: coordinates, inertia, and the map that carries coordinates along a velocity."""
+"""Bodies: coordinates, inertia, and the update of coordinates with a velocity."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ class Ground(Element):
 
 @dataclass(frozen=True, eq=False)
 class Node(Element):
-    """A frame of a body besides its own, ``"body.node"``; it stands where a body stands in joints, contacts and forces.
+    """An additional frame of a body, ``"body.node"``, which joints, contacts and forces accept in place of a body.
 
     Parameters
     ----------
     name : ``"body.node"``
-    body : the body that carries it
+    body : its body
     """
 
     body: Body
 
     def __post_init__(self) -> None:
-        """Its name has a dot, unlike that of other elements; the body has checked it."""
+        """No check: its name contains a dot, unlike that of other elements, and was checked by the body."""
 
 
 @dataclass(frozen=True, eq=False)
 class Body(Element):
     """Base of bodies with coordinates q and velocities v, q' = B(q) v.
 
-    Elements act on frames. A body is a frame by itself, whose twist are its first velocities, and may carry others, its
-    nodes: the placement z and the twist ``A(q) v`` of each are functions of the body's coordinates and velocities.
+    Elements act on frames. A body is a frame itself, whose twist is its first velocities, and may have further frames,
+    its nodes: the placement z and the twist ``A(q) v`` of each are functions of the body's coordinates and velocities.
     """
 
     #: (label, unit) of each coordinate and of each velocity
@@ -69,19 +69,19 @@ class Body(Element):
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """Names of the frames that it carries besides its own."""
+        """Names of its additional frames."""
         return tuple(self.places())
 
     def places(self) -> Mapping[str, Array]:
-        """Place (3,) [m] of each of these frames in that of the body, undeformed."""
+        """Position (3,) [m] of each of these frames in that of the undeformed body."""
         return {}
 
     def node_placement(self, node: str, q: ca.SX, v: ca.SX) -> tuple[Placement, ca.SX]:
-        """Placement of a node, and its angle as `angle_of` has it."""
+        """Placement of a node, and its angle as in `angle_of`."""
         raise self.error(f'it has no node "{node}".')
 
     def angle_of(self, q: ca.SX) -> ca.SX:
-        """Angle [rad] that counts full turns (1,), where the coordinates have one, else (0,)."""
+        """Angle [rad] including full turns (1,) if the coordinates contain one, else (0,)."""
         return ca.SX(0, 1)
 
     def kinematics(self, q: ca.SX) -> ca.SX:
@@ -101,7 +101,7 @@ class Body(Element):
         raise TypeError(f"{type(self).__name__} has no coordinates.")
 
     def inner_forces(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
-        """What the body adds to the force vector h (nv,) by itself: gyroscopic terms, and forces of its deformation."""
+        """Contribution of the body to the force vector h (nv,): gyroscopic terms, and forces of its deformation."""
         return self.gyroscopic(v, p)
 
     def stored_energy(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
@@ -109,13 +109,13 @@ class Body(Element):
         return ca.SX(0)
 
     def powers(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
-        """Power [W] that its deformation is given like that of loads, and power of its own damping, <= 0."""
+        """Power [W] supplied to its deformation, counted as work of loads, and power of its own damping, <= 0."""
         return ca.SX(0), ca.SX(0)
 
     def linear_forces(self, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
-        """Constant stiffness and damping (nv,) of coordinates whose rates are velocities; zero where it is rigid.
+        """Constant stiffness and damping (nv,) of coordinates whose rates are velocities; zero for rigid motion.
 
-        What steppers take implicitly: ``-stiffness q - damping v`` is part of `inner_forces`.
+        Steppers treat this part of `inner_forces`, ``-stiffness q - damping v``, implicitly.
         """
         return ca.SX.zeros(len(self.v_columns)), ca.SX.zeros(len(self.v_columns))
 
@@ -190,8 +190,8 @@ class SpatialBody(Body):
 
     q = (r, quaternion) with the scalar part first, v = (velocity global, omega in the body frame);
     r' = v_r, quaternion' = 1/2 quaternion ∘ (0, omega); M = diag(m, m, m, J) and h carries -omega x J omega.
-    A step turns the quaternion by Cayley's map of omega, which keeps its norm to round-off and agrees with the midpoint
-    rule for quaternion' = B(quaternion) omega.
+    A step rotates the quaternion by the Cayley map of omega, which keeps its norm to round-off and agrees with the
+    midpoint rule for quaternion' = B(quaternion) omega.
 
     Parameters
     ----------

@@ -19,9 +19,9 @@ from nonsmooth.quantities import Point, Quantity
 
 __all__ = ["Bushing"]
 
-#: of the entries beside the diagonal, row by row: 3 in the plane, 15 in space
+#: number of entries above the diagonal, row by row: 3 in the plane, 15 in space
 ENTRIES = tuple(str(i + 1) for i in range(15))
-#: share of the largest eigenvalue by which the least may be negative by rounding
+#: share of the largest eigenvalue by which the smallest one may be negative due to rounding
 ROUNDING = 1e-12
 
 Vector = Annotated[tuple[float, ...], Quantity("N/m", nonnegative=True)]
@@ -31,31 +31,31 @@ Coupling = Annotated[tuple[float, ...], Quantity("N/m or N or N m/rad", labels=E
 
 @dataclass(frozen=True, eq=False)
 class Bushing(Force):
-    """Elastic and viscous connection of two frames: ``F = -K s - C s'`` of the deformations s.
+    """Elastic and viscous connection of two frames: ``F = -K s - C s'`` with the deformation s.
 
     s contains the displacement of the point of b from the point of a, in the frame of a [m], and the rotation of b from
     its orientation free of load [rad]: in the plane s = (x, y, angle), in space s = (x, y, z, phi n) with the rotation
     vector phi n in the frame of a. K and C are symmetric 3x3 or 6x6 matrices. The force vectors are ``J' F`` with the
     Jacobian J of s, ``s' = J v``: the elastic part is minus the gradient of ``s' K s / 2`` exactly, and the power of
-    damping is ``-s'' C s'`` exactly, however large the deformations are. Rotations are meant to be small; the law
-    is valid up to a half turn, and beyond it the angle starts anew from the other side.
+    damping is ``-s'' C s'`` exactly, however large the deformations are. It is intended for small rotations and defined
+    up to a half turn, beyond which the angle changes its sign.
 
     Parameters
     ----------
     at_a, at_b : [m]
-        The points in the frame of each body.
+        The points, in the frame of each body.
     stiffness : [N/m]
         Diagonal of K for displacements along the axes of a, two numbers in the plane, three in space.
     rotational_stiffness : [N m/rad]
-        That for rotations about the axes of a: a number in the plane, three in space.
+        Diagonal of K for rotations about the axes of a: a number in the plane, three in space.
     coupling : optional
         Entries of K above the diagonal, row by row: 3 in the plane, 15 in space; [N/m], [N] and [N m/rad].
     damping, rotational_damping, damping_coupling : optional
-        The same of C, [N s/m], [N m s/rad]; none without them.
+        The same for C, [N s/m], [N m s/rad]; no damping if omitted.
     angle : [rad]
-        Angle of b against a at which the bushing is free of load; in the plane only.
+        Angle of b relative to a at which the bushing is free of load; in the plane only.
     quaternion : [-], optional
-        (w, x, y, z), that orientation in space; without it that in which both frames are parallel.
+        (w, x, y, z), this orientation in space; parallel frames if omitted.
 
     Raises
     ------
@@ -164,7 +164,7 @@ class Bushing(Force):
 
     @staticmethod
     def _matrix(p: SimpleNamespace, name: str, coupling: str) -> ca.SX:
-        """K or C; zero where nothing is said of an entry."""
+        """K or C; omitted entries are zero."""
         size = p.stiffness.numel()
         about, pairs = 2 * size - 3, 3 if size == 2 else 15
         names = ((name, size), (f"rotational_{name}", about), (coupling, pairs))

@@ -1,4 +1,4 @@
-"""Checks of a start: finite loads, closed joints, constraints that do not contradict each other, no overlap."""
+"""Checks of an initial state: finite loads, satisfied joints, constraints without contradictions, no overlap."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ __all__ = ["CLOSED", "check_motion", "check_rates", "check_start", "rates_of"]
 
 #: constraint violation [m or rad] and its rate [m/s or rad/s] below which an initial state counts as consistent
 CLOSED = 1e-9
-#: overlap of a contact at the start that is taken for round-off, as a share of its clearance
+#: overlap of a contact at the start that is treated as round-off, as a share of its clearance
 OVERLAP = 1e-9
-#: overlap of compliant surfaces that can be meant, as a share of the clearance
+#: admissible initial overlap of compliant surfaces, as a share of the clearance
 GIVING = 1.0
 
 
 def check_start(system: System, state: State, parameters: Array) -> None:
-    """Raise ModelError unless a run can start from `state`, or go on from it if it is the end of another."""
+    """Raise ModelError unless a run can start from `state`, or continue from it if it is the end of another run."""
     e = system.elementwise
     t, q, v, p = state.t, state.q, state.v, parameters
     units = system.names.constraint_units
@@ -42,7 +42,8 @@ def check_start(system: System, state: State, parameters: Array) -> None:
         check_motion(system, t, misfit + rates)
         _check_closed(system, misfit, "is open by", units)
         _check_rank(system, state, p)
-    if state.stepper_memory:  # a run goes on as it was: implicit Euler leaves joint rates, velocity schemes overlaps
+    # a continued run keeps the errors of its scheme: joint rates of implicit Euler, overlaps of velocity schemes
+    if state.stepper_memory:
         return
     if system.ng:
         check_rates(system, weighted(rows, at.masses, e.first_rows), rates)
@@ -70,7 +71,7 @@ def _check_signals(system: System, t: float) -> None:
 
 
 def rates_of(rows: Rows, velocities: Array) -> Array:
-    """Rates of the joints, dg/dt."""
+    """Time derivatives of the joint constraints, dg/dt."""
     turned = np.sum(rows.J_a * velocities[rows.a] + rows.J_b * velocities[rows.b], axis=1)
     rates: Array = turned + rows.explicit
     return rates
@@ -98,7 +99,7 @@ def _check_closed(system: System, values: Array, verb: str, units: tuple[str, ..
 
 
 def check_rates(system: System, directions: Directions, rates: Array) -> None:
-    """Raise ModelError if constraints move, and say so where no velocity could close them."""
+    """Raise ModelError if constraint velocities are not zero, and say so if no velocity can satisfy them."""
     if not np.any(np.abs(rates) > CLOSED):
         return
     found, names = directions.contradiction(rates), system.constraint_names
@@ -107,21 +108,21 @@ def check_rates(system: System, directions: Directions, rates: Array) -> None:
         unit = system.names.constraint_units[row]
         if not others:
             raise ModelError(
-                f'The constraint "{names[row]}" moves no body and cannot follow its motion of {unmet:.6g} {unit}/s at '
-                "the start; remove it, or make the motion constant."
+                f'The constraint "{names[row]}" moves no body and cannot follow its prescribed velocity of {unmet:.6g} '
+                f"{unit}/s at the start; remove it, or make the motion constant."
             )
         listed = str(Redundant(names[row], tuple(names[k] for k in others)))
         raise ModelError(
-            f"Constraints contradict each other at the start: {listed}, but the motions prescribed there differ by "
+            f"Constraints contradict each other at the start: {listed}, but their prescribed motions differ by "
             f"{abs(unmet):.6g} {unit}/s; let them agree, or remove one."
         )
     _check_closed(system, rates, "moves at", tuple(f"{unit}/s" for unit in system.names.constraint_units))
 
 
 def _check_rank(system: System, state: State, parameters: Array) -> None:
-    """Raise ModelError if constraints are redundant at this state though none is at the start of the system.
+    """Raise ModelError if constraints are redundant at this state although none was when the system was built.
 
-    Where some are, whatever solves for the forces of constraints is told so, and takes any rank.
+    A system with known redundant constraints uses solvers that accept any rank.
     """
     if system.redundant:
         return

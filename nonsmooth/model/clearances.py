@@ -28,11 +28,11 @@ class Clearance(Contact):
     clearance: PositiveLength = field(kw_only=True)
 
     size_label = "clearance"
-    #: field of the joint's own size, which a clearance is less than wherever it is meant
+    #: field with the joint's own size, which a reasonable clearance does not exceed
     bearing: ClassVar[str] = ""
 
     def ideal(self) -> Joint:
-        """The ideal joint in its place: of the same name, between the same bodies, with the same points and axes."""
+        """The ideal joint that replaces it, with the same name, bodies, points and axes."""
         raise TypeError(f"{type(self).__name__} has no ideal joint in its place.")
 
     def check_radius(self, numbers: Mapping[str, float], radius: float | None) -> None:
@@ -55,21 +55,20 @@ class RevoluteClearance(Clearance):
     ``g_N = (c^2 - e.e) / (2c)``, which has the same zero and there the same slope, differs by (c - |e|)^2 / (2c), and
     is smooth where the centres coincide.
 
-    In space, where the axes are given, the joint has axial clearance s besides: the two circles at the ends of the
-    engaged length L, gaps ``radial_back`` and ``radial_front`` as in `CylindricalClearance`, with the validity stated
-    there, and `points` points on the rim of each end before a collar of the other part, gaps ``axial_back_1``, ...::
+    In space (with axes) the joint also has axial clearance s. Its gaps are those of the two circles at the ends of the
+    engaged length L, ``radial_back`` and ``radial_front``, as in `CylindricalClearance` and with the validity stated
+    there, and those of `points` points on the rim of each end to a collar of the other part, ``axial_back_1``, ...::
 
         g_N = L/2 + s -+ u . (r_point - r_centre)      with u the axis of the part that has the collars
 
     ``back`` and ``front`` are the ends of the shorter part on the negative and the positive side of its axis.
 
-    Points are fixed on the rim since a disc that is parallel to a plane has no lowest point; between them the rim
-    reaches over the polygon by ``radius (1 - cos(pi / points))`` times the tilt. Without collars, use
-    `CylindricalClearance`. One law applies to all gaps; what it takes of the geometry is that of the journal in its
-    bearing.
+    The points are fixed on the rim, since a disc parallel to a plane has no lowest point; between them the rim extends
+    beyond the polygon by ``radius (1 - cos(pi / points))`` times the tilt. Without collars, use `CylindricalClearance`.
+    One law applies to all gaps, with the geometry of the journal in its bearing.
 
     With ``parallel=True`` one circle, ``radial``, and the centres of the two ends, ``axial_back`` and ``axial_front``,
-    remain, for axes that are held parallel by ``parallel_axes()``, an ideal joint to be added to the clearance.
+    remain, for axes that are kept parallel by ``parallel_axes()``, an ideal joint to be added to the clearance.
     Friction at a collar then acts on the axis and has no moment about it.
 
     Parameters
@@ -80,19 +79,19 @@ class RevoluteClearance(Clearance):
     at_a, at_b : [m]
         Centre of the bearing in the frame of a, of the journal in the frame of b.
     radius : [m], optional
-        Radius of the journal; friction and cylindrical laws need it, and in space the rims unless `collar_radius` is
-        given.
+        Radius of the journal; required for friction and cylindrical laws, and in space for the rims unless
+        `collar_radius` is given.
     length : [m], optional
         Length of the bearing, for cylindrical laws; required in space, the length of the shorter part.
     axis_a, axis_b : [-], optional
-        Of the bearing in the frame of a, of the journal in the frame of b, of any length, in the same sense; given,
-        the joint is spatial.
+        Axes of the bearing in the frame of a and of the journal in the frame of b, of any length, in the same sense;
+        with them the joint is spatial.
     axial_clearance : s [m], > 0
-        On each side; in space only, and required there.
+        Axial clearance on each side; in space only, and required there.
     collar_radius : [m], > 0, optional
-        Of the rims that meet the collars; `radius` where omitted. In space only.
+        Radius of the rims that touch the collars; `radius` if omitted. In space only.
     points : >= 3
-        On each rim. In space only.
+        Number of points on each rim. In space only.
     ends : "journal" or "sleeve"
         The shorter part, to which circles and rims belong; the other one has the collars. In space only.
     parallel : bool
@@ -101,7 +100,7 @@ class RevoluteClearance(Clearance):
     Raises
     ------
     ModelError
-        If a number is out of its range, there is friction but no radius, or fields of plane and space are mixed.
+        If a number is out of range, there is friction but no radius, or planar and spatial fields are mixed.
     """
 
     a: BodyRef
@@ -131,12 +130,12 @@ class RevoluteClearance(Clearance):
         super().__post_init__()
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if there is friction but no radius, or numbers of the law do not go together."""
+        """Raise ModelError if there is friction but no radius, or numbers of the law are inconsistent."""
         super().check_together(numbers)
         self.check_radius(numbers, self.radius)
         if self.axis_a is None:
             if self.axial_clearance is not None or self.collar_radius is not None or self.parallel:
-                raise self.error("axial_clearance, collar_radius and parallel are of space; give the axes too.")
+                raise self.error("axial_clearance, collar_radius and parallel are for space; give the axes too.")
             return
         self.check_ends(self.ends, ("journal", "sleeve"))
         check_points(self, self.points, least=3)
@@ -197,7 +196,7 @@ class RevoluteClearance(Clearance):
     def parallel_axes(self) -> ParallelAxes:
         """The ideal constraints that keep the axes parallel in space, under the name ``<name>_axes``."""
         if self.axis_a is None or self.axis_b is None:
-            raise self.error("axes are parallel in the plane; parallel_axes() is of space, give axis_a and axis_b.")
+            raise self.error("parallel_axes() is for space; give axis_a and axis_b, or leave it out.")
         return ParallelAxes(f"{self.name}_axes", self.a, self.b, axis_a=self.axis_a, axis_b=self.axis_b)
 
     @staticmethod
@@ -206,7 +205,7 @@ class RevoluteClearance(Clearance):
         return ca.sqrt(ca.fmax(ca.dot(e, e), NOWHERE**2))
 
     def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
-        """That of a cylinder in a cylinder; the effective radius is R_i R_j / (R_i - R_j)."""
+        """Geometry of a cylinder in a cylinder; the effective radius is R_i R_j / (R_i - R_j)."""
         found = {"clearance": p.clearance}
         if hasattr(p, "radius"):
             found |= {"radius": p.radius, "effective_radius": p.radius * (p.radius + p.clearance) / p.clearance}
@@ -215,9 +214,9 @@ class RevoluteClearance(Clearance):
         return found
 
     def slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        """In the plane along e / c turned by 90 degrees, a unit vector at contact.
+        """In the plane along e / c rotated by 90 degrees, a unit vector at contact.
 
-        The arms differ by e.e / c: friction keeps the angular momentum also where a scheme leaves a gap.
+        The moment arms differ by e.e / c, so that friction conserves angular momentum also if a scheme leaves a gap.
         """
         if self.axis_a is not None:
             return super().slip(a, b, p)
@@ -226,7 +225,7 @@ class RevoluteClearance(Clearance):
         return self._slip(e, radius + gap, radius + p.clearance - gap, a, b, p)
 
     def true_slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        """At one point half way between the surfaces, so that friction leaves the angular momentum as it is."""
+        """At one point half way between the surfaces, so that friction conserves angular momentum."""
         if self.axis_a is not None:
             return super().true_slip(a, b, p)
         e = self._eccentricity(a, b, p)
@@ -238,7 +237,7 @@ class RevoluteClearance(Clearance):
     def _slip(
         self, n: ca.SX, arm_b: ca.SX, arm_a: ca.SX, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace
     ) -> ca.SX:
-        """Of points on the line of centres, at `arm_b` from the journal's and `arm_a` from the bearing's centre."""
+        """Slip of points on the line of centres, `arm_b` from the journal's and `arm_a` from the bearing's centre."""
         centres = b.point_velocity(p.at_b) - a.point_velocity(p.at_a)
         return (n[0] * centres[1] - n[1] * centres[0]) + arm_b * b.twist[2] - arm_a * a.twist[2]
 
@@ -265,9 +264,9 @@ class PrismaticClearance(Clearance):
     ----------
     guide, slider : the two bodies
     length : 2a [m], > 0
-        Of the slider, along its own x axis.
+        Length of the slider, along its own x axis.
     height : H [m], >= 0
-        Of the slider; the walls are at H/2 + c from the axis.
+        Height of the slider; the walls are at H/2 + c from the axis.
     clearance : c [m], > 0
         Clearance on each side of the centred, aligned slider.
     contact : the contact law

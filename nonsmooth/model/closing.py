@@ -1,10 +1,10 @@
-"""Assembly: joints closed from a rough guess, velocities made consistent, and what moved.
+"""Assembly: joint constraints satisfied from an initial guess, consistent velocities, and a report of what moved.
 
-Positions first: steps of Gauss and Newton on the constraint residual as reported, of least change in the mass metric,
-damped by Levenberg and Marquardt where a whole step does not do what its linearisation promises. No body turns by more
-than `TURN` in a step, so that the mechanism ends in the assembly mode next to the guess; another guess leads to another
-mode. Then velocities: those that are not zero at the start are kept where the joints allow it, and what is zero
-follows. Rows that depend on others disturb neither.
+Positions first: Gauss-Newton steps on the constraint residual, of least change in the mass metric, with the damping of
+Levenberg and Marquardt where a full step does not achieve the predicted decrease. No body rotates by more than `TURN`
+in a step, so that the mechanism ends in the assembly mode next to the guess; another guess leads to another mode. Then
+velocities: given velocities (not zero) are kept where the joints allow it, and the others follow. Dependent rows are
+admitted in both.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ from nonsmooth.model.system import System, check_finite
 
 __all__ = ["Assembly", "Moved", "assembled", "closed_start"]
 
-#: constraint residual [m or rad] at which assembly is content: round-off of lengths of the order of 1 m
+#: constraint residual [m or rad] at which assembly ends: round-off of lengths of the order of 1 m
 ASSEMBLED = 1e-14
 ITERATIONS = 200
-#: accepted steps within which the sum of squares of the residuals has to halve, or the guess leads nowhere
+#: number of accepted steps within which the sum of squares of the residuals must halve
 PATIENCE = 20
 #: largest rotation of a body in one step [rad]
 TURN = 0.5
-#: share of the decrease that the linearisation promises, from which on a step is accepted; below and above which shares
-#: the damping is raised and lowered
+#: share of the predicted decrease from which a step is accepted; shares below and above which the damping is raised and
+#: lowered
 ACCEPTED, POOR, GOOD = 0.1, 0.25, 0.75
-#: smallest damping besides none, in units of directions of norm 1; first damping after a refused step; largest damping
+#: smallest nonzero damping, in units of directions of norm 1; first damping after a rejected step; largest damping
 SLIGHT, DAMPED, STRONGEST = 1e-4, 1e-2, 1e3
-#: decrease that the linearisation promises, as a share of the sum of squares, below which the guess is stationary
+#: predicted decrease, as a share of the sum of squares, below which the iterate is stationary
 STATIONARY = 1e-9
-#: rotations [rad] by which the guess is disturbed, one attempt each, where assembly from it does not succeed
+#: rotations [rad] by which the guess is perturbed, one attempt each, if assembly from it fails
 DISTURBED = (0.03, 0.1, 0.2, 0.3, 0.5, 0.5, 0.8, 0.8)
-#: joints that the message of a failure names
+#: number of joints named in an error message
 NAMED = 3
-#: bodies that the printed table lists
+#: number of bodies in the printed table
 LISTED = 20
 
 
 @dataclass(frozen=True)
 class Moved:
-    """What assembly did to a body.
+    """The changes of a body by assembly.
 
     Parameters
     ----------
@@ -70,16 +70,14 @@ class Moved:
 
 @dataclass(frozen=True, eq=False)
 class Assembly:
-    """A closed start, and what moved from the guess to it; printed, a table by body.
+    """A consistent initial state, and the changes from the guess to it; printed as a table by body.
 
     Parameters
     ----------
     start, guess : State
     moved : of each body, in order
-    residual : largest constraint residual that is left [m or rad]
-    rate : largest rate of a constraint that is left [m/s or rad/s]
-    iterations : steps that were accepted
-    attempts : 1, or more where guesses disturbed at random had to be tried
+    residual : largest remaining constraint residual [m or rad] rate : largest remaining constraint velocity [m/s or
+    rad/s] iterations : number of accepted steps attempts : 1, or more if randomly perturbed guesses were required
     """
 
     start: State
@@ -96,7 +94,8 @@ class Assembly:
                  f"to {self.rate:.2g}. Changes by body:"]  # fmt: skip
         if self.attempts > 1:
             lines.append(
-                f"The guess itself led nowhere; this is attempt {self.attempts}, from a disturbed one. Check the mode."
+                f"Assembly from the guess itself failed; this is attempt {self.attempts}, from a perturbed guess. "
+                "Check the assembly mode."
             )
         order = sorted(self.moved, key=lambda m: -m.rotation)[:LISTED] if len(self.moved) > LISTED else self.moved
         width = max([4, *(len(m.body) for m in order)])
@@ -111,7 +110,7 @@ class Assembly:
 
 
 class _Reached(NamedTuple):
-    """Coordinates, the bodies there, the rows of joints and their residuals as reported, and the steps to it."""
+    """Coordinates, the bodies there, the rows of joints and their residuals, and the number of steps."""
 
     q: Array
     at: Placed
@@ -125,20 +124,20 @@ class _Reached(NamedTuple):
 
 
 def closed_start(system: System, state: State, parameters: Array) -> State:
-    """A start near `state` with closed joints and consistent velocities, see `assembled`."""
+    """An initial state near `state` with satisfied joints and consistent velocities, see `assembled`."""
     return assembled(system, state, parameters).start
 
 
 def assembled(system: System, state: State, parameters: Array) -> Assembly:
     """Satisfy the joints from an initial guess, then make velocities consistent, by least change in the mass metric.
 
-    The linear and the angular velocity of a body count as declared where they are not zero. Declared ones are kept if
-    the others can follow; where joints or drivers do not allow it, they change by the least kinetic energy first.
+    The linear and the angular velocity of a body are regarded as given if they are not zero. Given velocities are kept
+    if the others can follow; where joints or drivers do not allow it, they change by the least kinetic energy first.
 
     Raises
     ------
     ModelError
-        If a joint stays open or rows contradict each other; it is named with its residual.
+        If a joint cannot be closed or rows contradict each other; it is named with its residual.
     """
     e, t, q, p = system.elementwise, state.t, state.q, parameters
     check_finite("The coordinate", q, system.names.q)
@@ -160,9 +159,9 @@ def assembled(system: System, state: State, parameters: Array) -> Assembly:
 
 
 def _declared(velocities: Array, rigid: int) -> NDArray[np.bool_]:
-    """By body and component, whether the linear or angular velocity that it belongs to is not zero.
+    """By body and component, whether its linear or angular velocity is given, that is, not zero.
 
-    Rates of deformation count as declared.
+    Rates of deformation are regarded as given.
     """
     linear = 2 if rigid == 3 else 3
     kept = np.ones(velocities.shape, dtype=bool)
@@ -172,7 +171,7 @@ def _declared(velocities: Array, rigid: int) -> NDArray[np.bool_]:
 
 
 def _closed(system: System, t: float, guess: _Reached, p: Array) -> tuple[_Reached, int]:
-    """Closed joints from the guess or, where that fails, from disturbed ones; and the number of attempts."""
+    """Satisfied joints from the guess or, if that fails, from perturbed guesses; and the number of attempts."""
     best = found = _descended(system, t, guess, p)
     attempts = 1
     if best.worst > CLOSED and system.ng <= MANY:
@@ -189,7 +188,7 @@ def _closed(system: System, t: float, guess: _Reached, p: Array) -> tuple[_Reach
 
 
 def _stays_open(system: System, t: float, best: _Reached, p: Array, attempts: int) -> ModelError:
-    """Names the worst row of each open joint, first those whose closing alone moves the bodies most."""
+    """Names the worst row of each violated joint, first those that require the largest motion of the bodies."""
     e, names, units = system.elementwise, system.constraint_names, system.names.constraint_units
     lengths = np.abs(best.residual) / weighted(e.closures(t, best.at, p), best.at.masses, e.first_rows).norms
     by_joint: dict[str, str] = {}
@@ -200,7 +199,7 @@ def _stays_open(system: System, t: float, best: _Reached, p: Array, attempts: in
             )
     listed = ", ".join(list(by_joint.values())[:NAMED])
     listed += f", of {len(by_joint)} open joints" if len(by_joint) > NAMED else ""
-    tried = f" {attempts - 1} disturbed guesses did not lead further." if attempts > 1 else ""
+    tried = f" {attempts - 1} perturbed guesses failed as well." if attempts > 1 else ""
     return ModelError(
         f"The joints cannot be assembled from this start: {listed}.{tried} Check the lengths and axes of the joints "
         "and the motions of drivers, or start nearer to a closed position."
@@ -216,7 +215,7 @@ def _reached(system: System, t: float, q: Array, p: Array, steps: int) -> _Reach
 def _disturbed(
     system: System, t: float, guess: _Reached, p: Array, turn: float, random: np.random.Generator
 ) -> _Reached:
-    """The guess with bodies turned at random by about `turn` and moved by this times their radius of gyration."""
+    """The guess with bodies randomly rotated by about `turn` and moved by this times their radius of gyration."""
     e, masses = system.elementwise, guess.at.masses
     rigid, linear = e.rigid, 2 if e.rigid == 3 else 3
     inertia = np.trace(masses[:, linear:rigid, linear:rigid], axis1=1, axis2=2) / (rigid - linear)
@@ -227,7 +226,7 @@ def _disturbed(
 
 
 def _descended(system: System, t: float, here: _Reached, p: Array) -> _Reached:
-    """Where steps of Levenberg and Marquardt end: closed, or at a least sum of squares of the residuals."""
+    """The end of the Levenberg-Marquardt iteration: satisfied joints, or a minimum of the sum of squares."""
     e, damping, milestone = system.elementwise, 0.0, np.inf
     for k in range(ITERATIONS):
         if here.worst <= ASSEMBLED:
@@ -257,7 +256,7 @@ def _descended(system: System, t: float, here: _Reached, p: Array) -> _Reached:
 
 
 def _next_damping(damping: float, share: float) -> float:
-    """The damping after a step that brought this share of what its linearisation promised."""
+    """The damping after a step that achieved this share of the predicted decrease."""
     if share < POOR:
         return max(4.0 * damping, DAMPED)
     if share <= GOOD:
@@ -266,7 +265,7 @@ def _next_damping(damping: float, share: float) -> float:
 
 
 def _turning_little(u: Array, e: Elementwise) -> Array:
-    """u, shortened so that no body turns by more than `TURN`."""
+    """u, shortened such that no body rotates by more than `TURN`."""
     turns = np.linalg.norm(e.by_body(u)[1:, 2 if e.rigid == 3 else 3 : e.rigid], axis=1)
     largest = float(np.max(turns))
     return u * (TURN / largest) if largest > TURN else u
@@ -279,7 +278,7 @@ def _product(rows: Rows, moving: Array) -> Array:
 
 
 def _moved(system: System, guess: State, start: State) -> tuple[Moved, ...]:
-    """By body how far it was moved and turned, and how its velocities were changed."""
+    """For each body its displacement, its rotation, and the changes of its velocities."""
     found, iq, iv = [], 0, 0
     for body in (element for element in system.elements if isinstance(element, Body)):
         nq, nv = len(body.q_columns), len(body.v_columns)

@@ -22,7 +22,7 @@ __all__ = ["Compliance", "compliance", "tangent_spins"]
 
 @dataclass(frozen=True, eq=False)
 class Compliance:
-    """CasADi functions of all contacts together; none of them tells open contacts from closed ones.
+    """CasADi functions of all contacts together, which do not distinguish open from closed contacts.
 
     ``coefficients(p)`` constants k of the laws, once per run; ``forces(depth, rate, approach, slip, bristles, holding,
     k)`` with depth >= 0 [m], rate closing > 0 [m/s], approach > 0 [m/s], each (nc,), slip (nt,) [m/s], bristles (nz,)
@@ -51,14 +51,14 @@ class Compliance:
 
     @property
     def holds(self) -> bool:
-        """Whether a law asks for the force that keeps the slip as it is."""
+        """Whether a law requires the stiction force."""
         return any(law.friction is not None and law.friction.holds for law in self.laws)
 
 
 def compliance(
     contacts: list[Contact], functions: ElementFunctions, p: ca.SX, symbols: Mapping[str, ca.SX]
 ) -> Compliance | None:
-    """Of the contacts of a model, or None where one of them is rigid."""
+    """The compliance of the contacts of a model, or None if one of them is rigid."""
     tangents = functions.dimension - 1
     gaps = [(contact, name) for contact in contacts for name in contact.gap_names()]
     laws = [contact.contact for contact, _ in gaps if isinstance(contact.contact, Compliant)]
@@ -109,9 +109,9 @@ def compliance(
 
 
 def tangent_spins(equations: Equations) -> ca.Function:
-    """(q, v, p) -> how fast the tangents of each spatial contact turn about its normal (nc,) [rad/s].
+    """(q, v, p) -> spin of the tangents of each spatial contact about its normal (nc,) [rad/s].
 
-    Against the mean of the spins of both bodies, which is how bristles between them are carried.
+    Relative to the mean spin of both bodies, with which bristles rotate.
     """
     spins = []
     for contact in equations.contacts:

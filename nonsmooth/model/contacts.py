@@ -29,7 +29,7 @@ from nonsmooth.quantities import AXES, Point, PositiveLength, Quantity
 
 __all__ = ["CircleCircle", "CirclePlane", "Contact", "PointPlane", "Touches", "check_points"]
 
-#: by gap, a point of the ground frame at which both surfaces meet, and the unit normal there, from a towards b
+#: for each gap the contact point in the ground frame, and the unit normal there, from a towards b
 Touches = Sequence[tuple[ca.SX, ca.SX]]
 
 
@@ -40,11 +40,11 @@ class Contact(Element):
     contact: Rigid | Compliant = field(kw_only=True)
 
     dimensions = (2,)
-    #: label of each gap; a single gap carries the name of its joint
+    #: label of each gap; a single gap has the name of its joint
     gap_labels: ClassVar[tuple[str, ...]] = ("",)
-    #: the parameter that is the typical size of a gap, for tolerances
+    #: name of the parameter with the typical size of a gap, for tolerances
     size_label: ClassVar[str] = "size"
-    #: what makes a contact that exists in both dimensions a spatial one
+    #: field that makes a contact that exists in both dimensions a spatial one
     in_space: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
@@ -55,7 +55,7 @@ class Contact(Element):
         missing = [name for name in self.contact.needs() if name not in self.geometry(SimpleNamespace(**own))]
         if missing:
             raise self.error(
-                f"its law {self.contact!r} needs {' and '.join(missing)}, which this contact has not; "
+                f"its law {self.contact!r} needs {' and '.join(missing)}, which this contact does not have; "
                 + ("give its radius and, if required, its length." if hasattr(self, "radius") else "use another law.")
             )
 
@@ -72,15 +72,15 @@ class Contact(Element):
         return found
 
     def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
-        """What a compliant law may ask of the contact: effective_radius, radius, clearance, length [m]."""
+        """Geometry for compliant laws: effective_radius, radius, clearance, length [m]."""
         return {}
 
     def coefficients(self, p: SimpleNamespace) -> Mapping[str, ca.SX]:
-        """Constants of the contact's law in a run, by name."""
+        """Constants of the contact's law, by name."""
         return self.contact.coefficients(SimpleNamespace(**(vars(p) | self.geometry(p))))
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if a direction is zero, or numbers of the law do not go together."""
+        """Raise ModelError if a direction is zero, or numbers of the law are inconsistent."""
         for name, declared in self._declared().items():
             if declared.quantity.unit != "-" or declared.quantity.labels != AXES or tuple not in declared.forms:
                 continue
@@ -95,7 +95,7 @@ class Contact(Element):
             raise self.error(str(error)) from error
 
     def _fill_origin(self, *points: str) -> None:
-        """Points of which nothing is said get as many components as the contact's space has."""
+        """Set omitted points to the origin, with two or three components."""
         for point in points:
             if getattr(self, point) is ORIGIN:
                 object.__setattr__(self, point, (0.0,) * self.dimensions[0])
@@ -109,23 +109,23 @@ class Contact(Element):
         raise TypeError(f"{type(self).__name__} has no gaps.")
 
     def true_gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        """Signed distances that are reported [m]."""
+        """Reported signed distances [m]."""
         return self.gaps(a, b, p)
 
     def touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
-        """Where each gap of a contact in space closes: a point and a normal, smooth as `gaps`."""
+        """Contact point and normal of each gap of a contact in space, as smooth as `gaps`."""
         raise TypeError(f"{type(self).__name__} does not define its contact points.")
 
     def true_touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
-        """The same of surfaces that penetrate each other; need not exist where contacts are open."""
+        """The same for overlapping surfaces; need not exist where contacts are open."""
         return self.touches(a, b, p)
 
     def slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        """Tangential velocity of b against a at each contact [m/s]; smooth as `gaps`."""
+        """Tangential velocity of b relative to a at each contact [m/s]; as smooth as `gaps`."""
         return ca.vertcat(*(slip_at(point, normal, a, b) for point, normal in self.touches(a, b, p)))
 
     def true_slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        """Slip of surfaces that penetrate each other; need not exist where contacts are open."""
+        """Slip of overlapping surfaces; need not exist where contacts are open."""
         if not isinstance(a, SpatialPlacement):
             return self.slip(a, b, p)
         return ca.vertcat(*(slip_at(point, normal, a, b) for point, normal in self.true_touches(a, b, p)))
@@ -165,7 +165,7 @@ def _normal(direction: float) -> tuple[float, float]:
 
 
 def _slip_at(point: ca.SX, tangent: ca.SX, a: PlanarPlacement, b: PlanarPlacement) -> ca.SX:
-    """Velocity along `tangent` of b's material point at a global point against a's."""
+    """Velocity along `tangent` of b's material point at a global point, relative to a's."""
 
     def velocity(body: PlanarPlacement) -> ca.SX:
         arm = point - body.position
@@ -186,12 +186,12 @@ class PointPlane(FreeContact):
     at_a : [m]
         A point of the wall, in the frame of a.
     direction : [rad]
-        Angle of the wall's tangent in the frame of a; the normal, 90 degrees on, points to the free side. In the plane
-        only.
+        Angle of the wall's tangent in the frame of a; the normal, at 90 degrees to it, points to the free side. In the
+        plane only.
     at_b : [m]
         The point, in the frame of b.
     normal : n [-], optional
-        Towards the free side, in the frame of a, of any length; given, the contact is spatial.
+        Normal towards the free side, in the frame of a, of any length; with it the contact is spatial.
     size : [m], > 0
         Typical gap, for tolerances only: gaps below 1e-8 of it count as closed.
     contact : the contact law
@@ -199,7 +199,7 @@ class PointPlane(FreeContact):
     Raises
     ------
     ModelError
-        If a number is out of its range, the normal is zero, or fields of plane and space are mixed.
+        If a number is out of range, the normal is zero, or planar and spatial fields are mixed.
     """
 
     at_a: Point = field(default=ORIGIN, kw_only=True)

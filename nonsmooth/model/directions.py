@@ -1,8 +1,8 @@
-"""Directions of constraints in the mass metric: whether they are independent, and least motions along them.
+"""Redundancy of constraints: independence of their directions in the mass metric, and least changes along them.
 
-Rows that share no body that can move, directly or through others, are looked at apart. A joint at a body that no other
-joint holds cannot follow from others; such joints are taken away one after the other, and what remains are loops. So
-trees cost linear time, and mechanisms of small loops too.
+Rows that are not connected by moving bodies are treated separately. A joint at a body without other joints cannot
+depend on others; such joints are removed one after the other, and loops remain. Trees therefore require linear time,
+and so do mechanisms of small loops.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from nonsmooth.model.elementwise import Rows
 
 __all__ = ["Directions", "Redundant", "weighted"]
 
-#: share of a direction, besides what the others span, below which it counts as redundant: joints that count as closed
-#: within 1e-9 m leave dependent rows so far from each other in mechanisms of a centimetre
+#: share of a direction outside the span of the others below which it is redundant; in mechanisms of a centimetre,
+#: joints that are closed within 1e-9 m cause differences of this size between dependent rows
 RANK = 1e-7
-#: smallest singular value of a joint's unit rows at a body, from which on they cannot follow from others
+#: smallest singular value of a joint's unit rows at a body from which they are regarded as independent
 HOLDS = 1e-3
-#: rows from which on a sparse factor is tried first
+#: number of rows from which a sparse factorisation is tried first
 MANY = 300
-#: smallest distance of a row from the span of all others that the sparse factor shows safely
+#: smallest distance of a row from the span of all others that the sparse factorisation determines reliably
 SAFE = 1e-5
-#: steps of the iteration for that
+#: steps of the iteration that determines it
 ITERATIONS = 12
-#: share of what is wanted that may stay open before a velocity that is to be kept is changed
+#: admissible relative residual before a velocity that is to be kept is changed
 KEPT = 1e-10
 
 Integers = NDArray[np.intp]
@@ -39,7 +39,7 @@ Integers = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Redundant:
-    """A row of a joint whose direction those of other rows span.
+    """A row of a joint whose direction lies in the span of other rows.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Directions:
     first: Integers
 
     def redundant(self) -> dict[int, list[int]]:
-        """Rows that earlier ones span, each with those that it follows from."""
+        """Rows in the span of earlier ones, each with those on which it depends."""
         found: dict[int, list[int]] = {}
         for rows in self._blocks(self._loops()):
             if rows.size <= MANY or not self._surely_independent(rows):
@@ -88,10 +88,11 @@ class Directions:
         return dict(sorted(found.items()))
 
     def contradiction(self, rates: Array) -> tuple[int, list[int], float] | None:
-        """The row whose rate is farthest from what the rows that it follows from make it, these rows, and by how much.
+        """The row whose velocity contradicts those of the rows on which it depends the most, these rows, and the
+        difference.
 
-        ``rates_i - sum_k c_k rates_k`` with ``w_i = sum_k c_k w_k`` depends on no velocity: it is the rate of row i
-        where those of the others vanish. None if no row is redundant.
+        ``rates_i - sum_k c_k rates_k`` with ``w_i = sum_k c_k w_k`` does not depend on the velocity: it is the rate of
+        row i if those of the others vanish. None if no row is redundant.
         """
         worst: tuple[int, list[int], float] | None = None
         for row, others in self.redundant().items():
@@ -103,9 +104,10 @@ class Directions:
         return worst
 
     def least_change(self, wanted: Array, *, damping: float = 0.0, kept: NDArray[np.bool_] | None = None) -> Array:
-        """Velocities u (nv,) of least kinetic energy at which the rows have the rates `wanted`, or nearly so.
+        """Velocities u (nv,) of least kinetic energy with which the rows have the rates `wanted`, approximately if
+        damped.
 
-        Where rows contradict each other, their squares, in units of the norms, are least.
+        If rows contradict each other, the sum of squared residuals, scaled by the norms, is minimised.
 
         Parameters
         ----------
@@ -113,8 +115,8 @@ class Directions:
         damping : mu >= 0
             With mu > 0 the least ``|D' x - wanted/norms|^2 + mu^2 |x|^2`` of Levenberg and Marquardt, x = L' u.
         kept : (bodies + 1, width), optional
-            Components, whole blocks of the mass matrices, that stay zero where the others suffice; where they do not,
-            these change by the least first.
+            Components, whole blocks of the mass matrices, that remain zero if the others are sufficient; otherwise
+            these change as little as possible.
         """
         changed = np.zeros((len(self.factors), self.factors.shape[1]))
         for rows in self._blocks(range(self.first.size)):
@@ -133,7 +135,7 @@ class Directions:
         return result
 
     def _least(self, rows: Integers, asked: Array) -> Array:
-        """x of least norm with D' x = asked, or nearly so."""
+        """x of least norm with D' x = asked, or of least residual."""
         x = self._sparse_least(rows, asked) if rows.size > MANY else None
         return np.asarray(np.linalg.lstsq(self._dense(rows).T, asked, rcond=RANK)[0] if x is None else x)
 
@@ -166,7 +168,7 @@ class Directions:
     # ----------------------------------------------------------------------------------------------------- the graph
 
     def _loops(self) -> list[int]:
-        """Joints that are left when those at bodies that no other joint holds are taken away, one after the other."""
+        """Joints that remain if those at bodies without other joints are removed one after the other."""
         ends = np.append(self.first[1:], self.a.size)
         sides = self._holding(ends)
         held: dict[int, set[int]] = {}
@@ -192,7 +194,7 @@ class Directions:
         return sorted(left)
 
     def _holding(self, ends: Integers) -> NDArray[np.bool_]:
-        """By joint and side, whether its rows are independent at that body alone."""
+        """For each joint and side, whether its rows are independent at that body alone."""
         sizes = ends - self.first
         found = np.zeros((self.first.size, 2), dtype=bool)
         for size in np.unique(sizes):
@@ -204,13 +206,13 @@ class Directions:
         return found
 
     def _blocks(self, joints: Sequence[int]) -> Iterator[Integers]:
-        """Rows of the joints in parts that share no body that can move."""
+        """Rows of the joints in parts that are not connected by moving bodies."""
         ends = np.append(self.first[1:], self.a.size)
         for part in self._parts(joints):
             yield np.concatenate([np.arange(self.first[j], ends[j]) for j in sorted(part)])
 
     def _parts(self, joints: Sequence[int]) -> Iterator[list[int]]:
-        """The joints in parts that share no body that can move."""
+        """The joints in parts that are not connected by moving bodies."""
         of_body: dict[int, list[int]] = {}
         for joint in joints:
             for body in (self.a[self.first[joint]], self.b[self.first[joint]]):
@@ -263,7 +265,7 @@ class Directions:
         return csc_matrix((values if free is None else values * free[i], (i, j)), shape=shape)
 
     def _surely_independent(self, rows: Integers) -> bool:
-        """Whether each row is far from what the others span; False if in doubt."""
+        """Whether each row is far from the span of the others; False if in doubt."""
         return self._safe_solution(self._sparse(rows)) is not None
 
     def _sparse_least(self, rows: Integers, wanted: Array, free: NDArray[np.bool_] | None = None) -> Array | None:
@@ -303,14 +305,14 @@ def _least_squares(A: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _dependent(directions: Array, rows: Integers) -> dict[int, list[int]]:
-    """Columns that earlier ones span, under the names `rows`."""
+    """Columns in the span of earlier ones, with the names `rows`."""
     kept: list[int] = []
     basis = np.zeros(directions.shape)
     found: dict[int, list[int]] = {}
     for i, direction in enumerate(directions.T):
         span = basis[:, : len(kept)]
         rest = direction - span @ (span.T @ direction)
-        rest -= span @ (span.T @ rest)  # once more: the first pass leaves round-off of the direction's own size
+        rest -= span @ (span.T @ rest)  # repeated, since the first pass leaves round-off of the size of the direction
         size = np.linalg.norm(rest)
         if size > RANK:
             basis[:, len(kept)] = rest / size

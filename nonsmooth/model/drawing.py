@@ -1,9 +1,9 @@
 """Drawings of elements as data: primitives in the frames of bodies, from which pictures are made elsewhere.
 
-An element states how it is drawn, ``drawing(p)``, with its parameter values p as numbers; nothing here knows of a
-picture, a scale or a time. A primitive is attached to bodies by *spots*, points in their frames. What has a size of its
-own (circles, blocks) states it in m; symbols (a pin, an arrow) have the size that suits the picture. Vectors have two
-components in the plane and three in space; the empty tuple is the origin, or no vector.
+An element defines its primitives by ``drawing(p)``, with its parameter values p as numbers, independently of picture,
+scale and time. A primitive is attached to bodies by *spots*, points in their frames. Circles and blocks have their size
+in m; symbols (a pin, an arrow) are scaled to the picture. Vectors have two components in the plane and three in space;
+the empty tuple is the origin, or no vector.
 
 >>> Spot("crank", (0.05, 0.0)).at
 (0.05, 0.0)
@@ -24,12 +24,12 @@ __all__ = [
 
 Vector = tuple[float, ...]
 MarkShape = Literal["pin", "ball", "weld", "joint"]
-#: of a joint; "joint" is a mark for one of another kind
+#: symbols of joints; "joint" marks one of another kind
 Symbol = Literal["pin", "ball", "weld", "joint", "slide", "sleeve", "rod"]
 
 
 def joint_drawing(symbol: Symbol, a: Spot, b: Spot, p: SimpleNamespace) -> tuple[Primitive, ...]:
-    """Primitives of a joint at a point of each body, by its symbol and the directions among its parameter values p.
+    """Primitives of a joint at a point of each body, from its symbol and the directions among its parameter values p.
 
     Directions are ``axis_a`` and ``axis_b``, along which a slide or sleeve moves and about which others turn, the
     normal ``normal_a`` of a plane of a, and ``slide_b``, along which b slides.
@@ -69,7 +69,7 @@ class Primitive:
     spot_fields: ClassVar[tuple[str, ...]] = ()
     #: whether its spots are points of its bodies' outlines, as those of joints are
     outlines: ClassVar[bool] = False
-    #: whether it belongs to a load or a driver, which add nothing to a body
+    #: whether it belongs to a load or a driver, which do not extend the outline of a body
     load: ClassVar[bool] = False
 
     def spots(self) -> tuple[Spot, ...]:
@@ -266,9 +266,10 @@ class Arrow(Primitive):
 
 @dataclass(frozen=True)
 class Turn(Primitive):
-    """A torque on b, against a where one is named; in space about a vector of the frame of a, else of the ground frame.
+    """A torque on b, and its opposite on a if given; in space about a vector of the frame of a, else of the ground
+    frame.
 
-    It is drawn at the joint that the same two bodies have, else at b.
+    It is drawn at the joint of the same two bodies, else at b.
     """
 
     b: Spot

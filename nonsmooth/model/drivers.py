@@ -35,16 +35,16 @@ Quaternion = tuple[float, float, float, float] | Callable[[Any], Any]
 
 @dataclass(frozen=True, eq=False)
 class PrescribedMotion(Joint):
-    """Driver: one relative coordinate of b against a follows a function of time.
+    """Driver: one coordinate of b relative to a follows a function of time.
 
     ``angle``: sin(theta_b - theta_a - motion(t)) = 0 [rad]; ``x``, ``y`` or ``z``: that component, in the frame of a,
     of the vector from the point `at_a` to the point `at_b`, minus motion(t) = 0 [m]; ``distance``: the length L of this
     vector d, ``(d . d - L(t)^2) / (2 L(t)) = 0`` [m]; ``displacement``: its component along `axis_a`, minus motion(t)
     = 0 [m]. Its reaction is the driving force or torque on b.
 
-    It is spatial where an axis or a point of three components is given. The angle is then that about `axis_a` from the
-    orientation `quaternion` of b against a, positive by the right-hand rule; a `Revolute` or `Cylindrical` joint holds
-    the axis. It counts any number of turns: only sine and cosine of the motion enter.
+    It is spatial if an axis or a point with three components is given. The angle is then that about `axis_a` from the
+    orientation `quaternion` of b relative to a, positive by the right-hand rule; the axis is constrained by a
+    `Revolute` or `Cylindrical` joint. Any number of turns is possible, since only sine and cosine of the motion enter.
 
     Parameters
     ----------
@@ -52,12 +52,12 @@ class PrescribedMotion(Joint):
     motion : number, callable of t [s] -> [rad] or [m], or Table
         A callable is called once, with symbolic time. A distance is > 0.
     at_a, at_b : [m]
-        For all but "angle".
+        Not for "angle".
     axis_a : [-], optional
         For "angle" in space and "displacement": the axis in the frame of a, of any length.
     quaternion : [-], optional
-        For "angle" in space: (w, x, y, z) of b against a at angle zero; without it that in which both frames are
-        parallel.
+        For "angle" in space: For "angle" in space: (w, x, y, z) of b relative to a at angle zero; parallel frames if
+        omitted.
 
     Raises
     ------
@@ -91,7 +91,7 @@ class PrescribedMotion(Joint):
         super().__post_init__()
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if a constant distance is not positive, besides what is wrong with directions."""
+        """Raise ModelError if a constant distance is not positive or a direction is invalid."""
         super().check_together(numbers)
         if self.coordinate == "distance" and not numbers.get("motion", 1.0) > 0.0:
             raise self.error(f"a distance must be positive, got motion {numbers['motion']!r} m.")
@@ -154,16 +154,18 @@ class PrescribedPose(Joint):
     """Driver in space: a point of b and its orientation follow functions of time (6 rows).
 
     ``R_a' (r_b + R_b s_b - r_a - R_a s_a) - position(t) = 0`` [m], in the frame of a, and ``sin(phi) n = 0`` [rad] of
-    the rotation (phi, n) by which b deviates from the orientation `quaternion`, in the frame of b. Where it drives the
-    tool of a robot along a path, the robot's joints solve the inverse kinematics; the reaction is the force and the
-    torque that the path requires.
+    the rotation (phi, n) by which b deviates from the orientation `quaternion`, in the frame of b. If it moves the tool
+    of a robot along a path, the robot's joints solve the inverse kinematics; the reaction is the force and the torque
+    that the path requires.
 
     Parameters
     ----------
     position : three numbers, or a callable of t [s] that returns three [m]
-        Of the point `at_b` against the point `at_a`, in the frame of a. A callable is called once, with symbolic time.
+        Position of the point `at_b` relative to the point `at_a`, in the frame of a. A callable is called once, with
+        symbolic time.
     quaternion : four numbers of norm 1, or a callable of t [s] that returns four
-        (w, x, y, z), orientation of b against a. What a callable returns is divided by its norm and must not vanish.
+        (w, x, y, z), orientation of b relative to a. The result of a callable is divided by its norm, which must not
+        vanish.
     at_a, at_b : [m]
 
     >>> path = lambda t: (0.2 * ca.cos(t), 0.2 * ca.sin(t), -1.45)

@@ -1,7 +1,7 @@
-"""What every element shares: a name, numbers with units and ranges, and symbols for those numbers.
+"""The common base of all elements: a name, numbers with units and ranges, and symbols for those numbers.
 
 Numbers that an element declares as a `Quantity` become parameters of the system, ``"element.field"``: inputs of every
-compiled function, so that a sweep over them rebuilds nothing. Vectors become one parameter per component,
+compiled function, so that a sweep over them does not rebuild anything. Vectors become one parameter per component,
 ``"element.field_x"``.
 """
 
@@ -32,7 +32,7 @@ class Element:
 
     name: str
 
-    #: fields that name the bodies the element joins, in order
+    #: names of the fields that contain the element's bodies, in order
     body_fields: ClassVar[tuple[str, ...]] = ()
     #: dimensions (2 planar, 3 spatial) in which the element exists
     dimensions: ClassVar[tuple[int, ...]] = (2, 3)
@@ -105,12 +105,12 @@ class Element:
         return array
 
     def quantities(self) -> Iterator[tuple[str, Quantity]]:
-        """Fields that declare a quantity, with it."""
+        """Fields that are quantities, with their declarations."""
         for field, declared in self._declared().items():
             yield field, declared.quantity
 
     def quantity(self, label: str) -> Quantity:
-        """The declaration behind a local parameter name."""
+        """The declaration of a local parameter name."""
         declared = self._declared()
         return (declared[label] if label in declared else declared[label.rpartition("_")[0]]).quantity
 
@@ -122,10 +122,10 @@ class Element:
             raise self.error(f"{label} must be {accepted.accepted}, got {value!r}{tiny}.")
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if parameters that are acceptable one by one do not go together."""
+        """Raise ModelError if parameters that are valid individually are inconsistent."""
 
     def check_components(self, dimension: int) -> None:
-        """Raise ModelError if a vector has not one component per dimension."""
+        """Raise ModelError unless vectors have one component per dimension."""
         for field in dataclasses.fields(self):
             declared, value = self._declared().get(field.name), getattr(self, field.name)
             if declared is None or float in declared.forms or declared.quantity.labels != AXES or callable(value):
@@ -150,7 +150,7 @@ class Element:
     def values(self, parameters: Mapping[str, float]) -> SimpleNamespace:
         """Fields of the element with numbers in place of symbols: floats, and arrays for vectors.
 
-        `parameters` has the numbers by full name; a field without any is left out.
+        `parameters` contains the numbers by full name; a field without any is omitted.
         """
         fields: dict[str, Any] = {}
         for field, declared in self._declared().items():
@@ -163,22 +163,22 @@ class Element:
         return SimpleNamespace(**fields)
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        """How it is drawn, with the parameter values p as numbers; see `nonsmooth.model.drawing`."""
+        """Its primitives, with the parameter values p as numbers; see `nonsmooth.model.drawing`."""
         return ()
 
     def spots(self, p: SimpleNamespace) -> tuple[Spot, ...]:
-        """For each of its bodies the point ``at_<field>`` (or ``at``) at which it acts; the origin without one."""
+        """For each of its bodies the point ``at_<field>`` (or ``at``) at which it acts; the origin if there is none."""
         points = (getattr(p, f"at_{field}", getattr(p, "at", ())) for field in self.body_fields)
         return tuple(Spot(name, vector(at)) for name, at in zip(self.body_names(), points, strict=True))
 
     def body_names(self) -> tuple[str, ...]:
-        """Names of the bodies that the element joins, in order."""
+        """Names of the element's bodies, in order."""
         bodies = (getattr(self, field) for field in self.body_fields)
         return tuple(body if isinstance(body, str) else body.name for body in bodies)
 
     @classmethod
     def restored(cls, data: Mapping[str, Any]) -> Element:
-        """An element with the fields of its description: laws and functions of time stay plain data."""
+        """An element from its description; laws and functions of time remain plain data."""
         element = object.__new__(cls)
         for field, value in data.items():
             if field != "kind":

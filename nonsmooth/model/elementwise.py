@@ -1,8 +1,8 @@
-"""Numbers of a mechanism, element by element.
+"""Numerical evaluation of a mechanism, element by element.
 
-Elements of one kind share one function, which is evaluated over all of them at once. Time and memory grow with the
-number of elements, where matrices of the whole mechanism grow with its square; what is asked once per run, such as the
-checks of a start, is asked here.
+Elements of one kind share one function, which is evaluated for all of them at once. Time and memory grow in proportion
+to the number of elements, while matrices of the whole mechanism grow with its square. Evaluations made once per run,
+such as the checks of the initial state, use this module.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Integers = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Values of the rows of joints, and their rates by the velocities of two bodies.
+    """Values of the rows of joints, and their derivatives with respect to the velocities of two bodies.
 
     `value` (ng,), its rate ``J_a . v_a + J_b . v_b + explicit`` with J (ng, width); `a`, `b` (ng,) numbers of the
     bodies, 0 the ground, whose `J` is zero.
@@ -53,8 +53,8 @@ class Placed:
     Frames are the ground, then the bodies, then nodes: placements z, twists (frames, 3 or 6), angles (frames, 1), in
     space (frames, 0). Of the ground and the bodies velocities (bodies + 1, width), of the bodies the forces on
     themselves (bodies, width) and mass matrices (bodies, width, width); entries that a body lacks are zero, and one on
-    the diagonal of its mass matrix. `maps` (frames, 3 or 6, width) are the twists by the velocities of the body that
-    carries the frame; None where all bodies are rigid, as twists are velocities then.
+    the diagonal of its mass matrix. `maps` (frames, 3 or 6, width) map the velocities of a frame's body to the frame's
+    twist; None if all bodies are rigid and twists are velocities.
     """
 
     z: Array
@@ -72,9 +72,8 @@ class _Group:
     Parameters
     ----------
     function : of one element
-    members : indices of the elements among all of their sort
-    bodies : (elements, bodies of each)
-    parameters : (elements, parameters of each), places in the vector of all
+    members : indices of the elements among all joints, contacts or forces bodies : (elements, bodies of each)
+    parameters : (elements, parameters of each), indices in the vector of all parameters
     """
 
     def __init__(self, function: ca.Function, members: list[int], bodies: list[Any], parameters: list[Any]) -> None:
@@ -108,10 +107,8 @@ class Elementwise:
 
     Attributes
     ----------
-    width : velocities of a body, the most that one has
-    rigid : velocities of a rigid body, 3 in the plane and 6 in space
-    ng : rows of joints
-    first_rows : of each joint
+    width : largest number of velocities of a body rigid : velocities of a rigid body, 3 in the plane and 6 in space ng
+    : rows of joints first_rows : of each joint
     """
 
     def __init__(self, elements: Sequence[Element], functions: ElementFunctions, parameters: Iterable[str]) -> None:
@@ -123,21 +120,24 @@ class Elementwise:
         self.rigid = 3 if functions.dimension == 2 else 6
         self._ground = np.array(ca.DM(ground_placement(functions.dimension).z)).ravel()
         self._numbers = {e.name: i + 1 for i, e in enumerate(self.bodies)}
-        self._carriers = np.arange(len(self.bodies) + 1)  # by frame the number of its body
-        self._nodes: list[tuple[int, Body, Evaluator]] = []
+        self._carriers = np.arange(len(self.bodies) + 1)  # body index of each frame
+        #: frame, body and its number, of the nodes and of the bodies whose twists are not their velocities
+        self._nodes: list[tuple[int, int, Body, Evaluator]] = []
         for number, e in enumerate(self.bodies, start=1):
             for node in e.nodes:
                 self._numbers[f"{e.name}.{node}"] = len(self._carriers)
+                self._nodes.append((len(self._carriers), number, e, self._frame(e, node)))
                 self._carriers = np.append(self._carriers, number)
-                self._nodes.append((number, e, Evaluator(functions.node(e, node), matrices=["o3"])))
+            if len(e.v_columns) > self.rigid:
+                self._nodes.append((number, number, e, self._frame(e, "")))
         widths = [len(e.v_columns) for e in self.bodies]
-        #: where the velocities of the bodies stand among (bodies, width)
+        #: indices of the velocities among (bodies, width)
         self._slots = np.concatenate([self.width * i + np.arange(width) for i, width in enumerate(widths)])
         self._body_groups = self._grouped(self.bodies, functions.body)
         self._force_groups = self._grouped([e for e in elements if isinstance(e, Force)], functions.forces)
         self._joint_groups = self._grouped(self.joints, functions.constraint)
         self._contact_groups = self._grouped(self.contacts, functions.gaps)
-        for group in self._contact_groups:  # so that all of a contact is tried at once
+        for group in self._contact_groups:  # so that all functions of a contact are evaluated at once
             functions.surface(self.contacts[group.members[0]])
         self._weights = [(self._weight(e), self._places(e)) for e in elements if isinstance(e, Gravity)]
         self._masses = np.array([self._index.get(f"{e.name}.mass", 0) for e in self.bodies], dtype=np.intp)
@@ -155,6 +155,9 @@ class Elementwise:
     @cached_property
     def _closure_groups(self) -> list[_Group]:
         return self._grouped(self.joints, self.functions.closure)
+
+    def _frame(self, body: Body, node: str) -> Evaluator:
+        return Evaluator(self.functions.node(body, node), matrices=["o3"])
 
     def _grouped(self, elements: Sequence[Any], function: Callable[[Any], ca.Function]) -> list[_Group]:
         found: dict[int, tuple[ca.Function, list[int], list[Any], list[Any]]] = {}
@@ -191,7 +194,7 @@ class Elementwise:
             own = len(self.bodies[members[0]].v_columns)
             z, inner, masses = group(q[self._coordinates(group)], velocities[bodies, :own], p[group.parameters])
             at.z[bodies], at.inner[members, :own], at.masses[members, :own, :own] = z, inner, masses
-        for frame, (number, body, evaluate) in enumerate(self._nodes, start=count + 1):
+        for frame, number, body, evaluate in self._nodes:
             first, own = self._q[number - 1], len(body.v_columns)
             found = evaluate(q[first : first + len(body.q_columns)], velocities[number, :own])
             at.z[frame], at.angles[frame], twists[frame] = found[:3]
@@ -201,7 +204,7 @@ class Elementwise:
 
     @property
     def deformable(self) -> bool:
-        """Whether a body has more velocities than a rigid one, or frames besides its own."""
+        """Whether a body has more velocities than a rigid one, or additional frames."""
         return self.width > self.rigid or bool(self._nodes)
 
     def by_body(self, v: Array) -> Array:
@@ -211,11 +214,11 @@ class Elementwise:
         return padded
 
     def in_order(self, by_body: Array) -> Array:
-        """Velocities (nv,) of those of the bodies (bodies, width)."""
+        """Velocities (nv,) from those of the bodies (bodies, width)."""
         return by_body.ravel()[self._slots]
 
     def _angles(self, q: Array) -> Array:
-        """Angles of frames that count full turns, of the ground zero: a column in the plane, none in space."""
+        """Angles of frames including full turns, zero for the ground: a column in the plane, none in space."""
         if self.functions.dimension == 3:
             return np.zeros((len(self._carriers), 0))
         angles = np.zeros((len(self._carriers), 1))
@@ -255,7 +258,7 @@ class Elementwise:
         return self.in_order(total[1:])
 
     def constraints(self, t: float, at: Placed, p: Array) -> tuple[Rows, Array]:
-        """The joints' g with its rates, and their misfits as reported."""
+        """The joints' g with its rates, and their constraint residuals."""
         misfit = np.zeros(self.ng)
         rows = self._empty_rows()
         for group in self._joint_groups:
@@ -265,9 +268,9 @@ class Elementwise:
         return rows, misfit
 
     def closures(self, t: float, at: Placed, p: Array) -> Rows:
-        """The joints' misfits as reported, with their rates by the velocities of rigid motion.
+        """The joints' constraint residuals, with their derivatives with respect to the velocities of rigid motion.
 
-        Where joints are closed bodies are moved and not deformed.
+        Assembly moves bodies without deforming them.
         """
         rows = self._empty_rows()
         for group in self._closure_groups:
@@ -281,7 +284,7 @@ class Elementwise:
         return Rows(column, block, block.copy(), column.copy(), places, places.copy())
 
     def _joint_rows(self, group: _Group, t: float, at: Placed, p: Array) -> tuple[Integers, list[Array]]:
-        """Where the rows of a group stand, and what its function gives."""
+        """Row indices of a group, and the values of its function."""
         first, second = group.bodies.T
         found = group(np.full(group.count, t), at.z[first], at.z[second], p[group.parameters])
         places = self.first_rows[group.members][:, None] + np.arange(len(self.joints[group.members[0]].rows))
@@ -309,5 +312,5 @@ class Elementwise:
 
 
 def _spans(sizes: Sequence[int]) -> Integers:
-    """Where each of some parts begins, one after the other."""
+    """Offsets of consecutive parts."""
     return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp) if sizes else np.zeros(0, dtype=np.intp)

@@ -1,11 +1,11 @@
-"""Round parts in each other, in space: where a journal or ball touches its sleeve or socket, and collars its ends.
+"""Contact geometry of round parts in space: journal or ball in its sleeve or socket, and collars at its ends.
 
 With c the radial clearance and e the vector, in the ground frame, from the centre of the outer part to that of the
 inner one, perpendicular to the axis where there is one, the gap is c - |e|. The equations use ``(c^2 - e.e) / (2 c)``,
-which has the same root and there the same slope, and is smooth where the centres coincide; the direction that goes
-with it is -e/c, a unit vector at contact.
+which has the same root and the same slope there, and is smooth where the centres coincide; its direction is -e/c, a
+unit vector at contact.
 
-Body a has the outer part, body b the inner one. Normals point from a towards b.
+The outer part belongs to body a, the inner one to body b. Normals point from a towards b.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Circle:
 
     @property
     def touch(self) -> tuple[ca.SX, ca.SX]:
-        """Point of contact and direction, smooth where the centres coincide."""
+        """Contact point and direction, smooth where the centres coincide."""
         outward = self.e / self.clearance
         return self.centre + self.arm * outward, -outward
 
@@ -77,7 +77,7 @@ class Circle:
 
 @dataclass(frozen=True)
 class Plane:
-    """A point of one body before a plane of the other: the gap, the point, and the unit normal from a towards b."""
+    """A point of one body opposite a plane of the other: the gap, the point, and the unit normal from a towards b."""
 
     gap: ca.SX
     point: ca.SX
@@ -118,10 +118,10 @@ def end_circles(
 def collars(
     a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace, ends: str, radius: ca.SX, points: int
 ) -> list[Plane]:
-    """Rim points of the part of length L that bounds the engagement, before two collars of the other part.
+    """Rim points of the part of length L that bounds the engagement, opposite two collars of the other part.
 
-    The collars stand at L/2 + s from the other part's centre; `points` points on each rim of this radius, or the centre
-    of each end for 0 points. Back end first.
+    The collars are at L/2 + s from the other part's centre. There are `points` points on each rim of this radius, or
+    for 0 points the centre of each end; the back end is first.
     """
     of_journal = ends == "journal"
     rim, at_rim, axis_rim = (b, p.at_b, p.axis_b) if of_journal else (a, p.at_a, p.axis_a)

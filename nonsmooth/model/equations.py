@@ -1,4 +1,4 @@
-"""The equations of motion of a mechanism as CasADi functions, each made when first asked for."""
+"""The equations of motion of a mechanism as CasADi functions, each created on first use."""
 
 from __future__ import annotations
 
@@ -64,19 +64,18 @@ class Equations:
 
     @cached_property
     def _carriers(self) -> dict[str, tuple[str, ca.SX | None]]:
-        """For each frame that can move its body and A, its twist by the body's velocities; None for the identity."""
+        """For each moving frame its body and the map A from the body's velocities to its twist, None if identical."""
         carriers: dict[str, tuple[str, ca.SX | None]] = {}
         for body, q, v in self._coordinates():
-            twist = self.placements[body.name].twist
-            rigid = twist.numel() == v.numel()
-            carriers[body.name] = body.name, None if rigid else ca.SX.eye(v.numel())[: twist.numel(), :]
+            rigid = self.placements[body.name].twist.numel() == v.numel()
+            carriers[body.name] = body.name, None if rigid else self.functions.node(body, "")(q, v)[3]
             for node in body.nodes:
                 carriers[f"{body.name}.{node}"] = body.name, self.functions.node(body, node)(q, v)[3]
         return carriers
 
     @cached_property
     def _turning(self) -> dict[str, ca.SX]:
-        """z of the ground and of the bodies as loads take it: in the plane with the angle, of the ground zero."""
+        """z of the ground and of the bodies for loads: in the plane with the angle, which is zero for the ground."""
         angles: dict[str, ca.SX] = {}
         for body, q, v in self._coordinates():
             angles[body.name] = body.angle_of(q)
@@ -319,7 +318,7 @@ class Equations:
 
     @cached_property
     def contact_axes(self) -> ca.Function:
-        """By gap its unit normal, then its tangents, in the ground frame, one after the other."""
+        """For each gap its unit normal, then its tangents, in the ground frame."""
         columns = []
         for contact in self.contacts:
             a, b = contact.body_names()
@@ -363,7 +362,7 @@ def _ends(sizes: Sequence[int]) -> list[int]:
 
 
 def _scattered(blocks: Sequence[Block], rows: int, columns: int) -> ca.SX:
-    """The matrix of blocks at (row, column); those that fall on one another replace, in order."""
+    """The matrix of blocks at (row, column); later blocks replace earlier ones at the same position."""
     entries: dict[tuple[int, int], ca.SX] = {}
     for first, column, block in blocks:
         i, j = block.sparsity().get_triplet()

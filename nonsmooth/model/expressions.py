@@ -1,4 +1,4 @@
-"""Formulas of the motion as text: what a load in a file says instead of a Python function.
+"""Formulas of the motion as text, which replace Python functions for loads in files.
 
 Text is parsed into arithmetic of known names; nothing of it is executed.
 """
@@ -31,7 +31,7 @@ OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 
 
 class FormulaError(ValueError):
-    """A text that is no formula; the message is the rest of a sentence."""
+    """A text that is not a formula; the message is the rest of a sentence."""
 
 
 def names_in(text: str) -> set[str]:
@@ -40,7 +40,7 @@ def names_in(text: str) -> set[str]:
     Raises
     ------
     FormulaError
-        If it is no formula of numbers, names, + - * / **, comparisons, and known functions.
+        If it is not a formula of numbers, names, + - * / **, comparisons, and known functions.
 
     >>> sorted(names_in("-k * x - c * abs(vx) * vx"))
     ['c', 'k', 'vx', 'x']

@@ -1,53 +1,55 @@
 """Flexible bodies: a floating frame of reference with small deformations, as a sum of modes.
 
-The frame follows the mean motion (Tisserand's axes: the deformation has no momentum and no moment of momentum in it),
-so that for small deformations the mass matrix is constant, and block-diagonal: mass, inertia, ones for the modes. The
-rigid coordinates are those of a rigid body, with the mean frame in its place; to them come the amplitudes eta of modes
-of unit modal mass [m kg^1/2]. With the velocities v = (velocity, angular velocity, eta') the kinetic energy is
-``v' M v / 2``, that of the undeformed body and of the modes, and the forces on itself are ::
+The frame follows the mean motion (Tisserand's axes: the deformation has no momentum in it, and no moment of momentum
+about the undeformed body). The rigid coordinates are those of a rigid body, with the mean frame in its place and the
+mass centre as its origin; to them come the amplitudes eta of modes of unit modal mass [m kg^1/2].
 
-    gyroscopic terms of the rigid body,    -omega_k^2 eta_k - D_k eta_k'
+Inertia changes with deformation. With the angular velocity omega of the mean frame, in it, the kinetic energy is ::
 
-Energy, momentum and moment of momentum of this model are kept by its equations of motion, not approximately: applied
-forces act at the deformed places.
+    T = m/2 r'^2 + 1/2 omega' J(eta) omega + omega . H(eta) eta' + 1/2 eta'^2
+
+with the inertia J of the deformed body, of second order in eta, and the coupling H, see `nonsmooth.flexible.Inertia`.
+The velocities of the system are those in which this is ``v' M v / 2`` with the constant M of the undeformed body,
+v = (r', sigma, w), see `nonsmooth.model.floating_frame`: sigma is the angular velocity and w the rates of the modes but
+for terms of the order of the deformation. The forces on itself have all gyroscopic, centrifugal and Coriolis forces.
+Energy, momentum and moment of momentum are kept by the equations themselves, not approximately: applied forces act at
+the deformed places.
 
 A node at X from the mass centre, with the translations Phi and rotations Psi of the modes there, has the placement ::
 
-    r + R (X + Phi eta),    R C(Psi eta),    C(theta) = (1 + a^)(1 - a^)^-1,  a = theta / 2
+    r + R (X + Phi eta + u2),    R C(Psi eta + psi2),    C(theta) = (1 + a^)(1 - a^)^-1,  a = theta / 2
 
-with Cayley's map C, a rotation for any theta, and the rotation by theta to the second power of it; in the plane the
-angle is that of the frame plus Psi eta. Its twist is the derivative of this placement.
+with Cayley's map C, a rotation for any theta, and the rotation by theta to the second power of it; in the plane angles
+add. Its twist is the derivative of this placement. u2 and psi2, of second order in eta, are what the body moves by as
+its beams shorten in bending, see `nonsmooth.flexible.Shortening`. With them axial forces act on bending, of joints and
+loads at the nodes and of inertia: geometric stiffness, in forces that have a potential or are inertia forces.
 
-What is left out is of the order of the deformation over the length: change of inertia by deformation, thus the
-centrifugal and Coriolis forces of the frame on the modes, and with that the stretching of a spinning rod, of the order
-of (spin / frequency)^2.
-
-``stiffening=True`` adds the geometric stiffness of slender parts: what axial forces, of the modes that carry them and
-of the centrifugal forces of the undeformed body, add to the stiffness of bending. The part of the modes has a
-potential, cubic in eta and thus for small deformations only; the power of the centrifugal part, whose reaction on the
-spin is of second order in eta and left out, is booked as that of loads. `MoreauJean` takes both explicitly, unlike the
-stiffness of the modes.
+Left out are terms of third order in the energy, thus the kinetic energy of the rates of u2. With modes without
+``changes`` J is constant and H zero.
 
 References
 ----------
 Shabana, A. A., Dynamics of Multibody Systems, 4th ed. (2013), chapters 5 and 6.
-Likins, P. W. (1967), Modal method for analysis of free rotations of spacecraft, AIAA J. 5, 1304-1308.
+Schwertassek, R., Wallrapp, O., Dynamik flexibler Mehrkoerpersysteme (1999), on shortening.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import SimpleNamespace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.flexible.modes import Geometric, Modes
+from nonsmooth.flexible.inertia import Inertia, Shortening
+from nonsmooth.flexible.modes import Modes
 from nonsmooth.model.bodies import Body, Node, PlanarBody, SpatialBody
 from nonsmooth.model.elements import Element
+from nonsmooth.model.floating_frame import FloatingFrame, sparse
 from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement, rotation_matrix
 from nonsmooth.quantities import Quantity, Unit
 
@@ -66,7 +68,6 @@ class FlexibleBody(Body):
     """
 
     modes: Modes
-    stiffening: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         """Set the parameters from the modes, and the columns of the amplitudes."""
@@ -76,8 +77,6 @@ class FlexibleBody(Body):
         if self.dimensions == (2,):
             modes = modes.in_plane()
         count = modes.count
-        if self.stiffening and modes.geometric is None:
-            raise self.error("stiffening takes modes with geometric stiffness, which these do not have.")
         if not 1 <= count <= MOST:
             raise self.error(f"it takes 1 to {MOST} modes, got {count}; a body without modes is a rigid one.")
         J = np.asarray(modes.inertia, dtype=float)
@@ -111,7 +110,12 @@ class FlexibleBody(Body):
 
     @classmethod
     def restored(cls, data: Mapping[str, Any]) -> Element:
-        given = {field: value for field, value in data["modes"].items() if field not in ("kind", "geometric")}
+        given = {name: value for name, value in data["modes"].items() if name != "kind"}
+        for key, kind in (("changes", Inertia), ("shortening", Shortening)):
+            arrays = given.get(key)  # not in runs of versions without
+            if arrays is not None:
+                given[key] = kind(**{name: np.asarray(one) for name, one in arrays.items() if name != "kind"})
+        given.pop("geometric", None)  # of runs of versions before
         m = len(given["frequencies"])
         given["stresses"] = np.reshape(given["stresses"], (len(given["stations"]), len(given["components"]), m))
         given["stations"] = np.reshape(given["stations"], (-1, 3))
@@ -139,48 +143,87 @@ class FlexibleBody(Body):
             raise self.error(f"{what} must be {self.count} finite numbers, one for each mode, got {values!r}.")
         return found
 
+    #: axes about which the body turns
+    axes: ClassVar[tuple[int, ...]] = ()
+
+    @cached_property
+    def frame(self) -> FloatingFrame:
+        """Its kinematics and inertia."""
+        return FloatingFrame(self.modes, self.axes)
+
+    def _parts(self, q: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """eta, sigma, w."""
+        n = len(self.axes)
+        return q[-self.count :], v[-self.count - n : -self.count], v[-self.count :]
+
+    def _moment(self, sigma: ca.SX, p: SimpleNamespace) -> ca.SX:
+        """J0 sigma, of the undeformed body with the inertia of the parameters."""
+        raise self.error("it has no coordinates.")
+
     def inner_forces(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
-        eta, rate = q[-self.count :], v[-self.count :]
-        force = -(p.frequency**2) * eta - p.damping * rate
-        if self.stiffening:
-            bent = self._stretched(eta)
-            by_stretch = ca.vertcat(*(ca.dot(eta, one) for one in bent)) / 2 + ca.mtimes(ca.horzcat(*bent), eta)
-            force = force - by_stretch - self._centrifugal(v) @ eta
-        return ca.vertcat(self.gyroscopic(v, p), force)
+        eta, sigma, w = self._parts(q, v)
+
+        def elastic(rate: ca.SX) -> ca.SX:
+            return -(p.frequency**2) * eta - p.damping * rate
+
+        forces = self.frame.forces(eta, sigma, w, self._moment(sigma, p), elastic)
+        return ca.vertcat(ca.SX.zeros(self.dimensions[0]), forces)
 
     def stored_energy(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
-        eta = q[-self.count :]
-        energy = ca.sumsqr(p.frequency * eta) / 2
-        if self.stiffening:
-            energy += ca.dot(eta, ca.vertcat(*(ca.dot(eta, one) for one in self._stretched(eta)))) / 2
-        return energy
+        return ca.sumsqr(p.frequency * q[-self.count :]) / 2
 
     def powers(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
-        eta, rate = q[-self.count :], v[-self.count :]
-        given = -ca.dot(rate, self._centrifugal(v) @ eta) if self.stiffening else ca.SX(0)
-        return given, -ca.dot(p.damping, rate**2)
+        return ca.SX(0), -ca.dot(p.damping, self.frame.velocities(*self._parts(q, v))[1] ** 2)
 
-    @property
-    def _geometric(self) -> Geometric:
-        assert self.modes.geometric is not None
-        return self.modes.geometric
+    def moment(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
+        """Moment of momentum about the mass centre, in the axes of the mean frame [kg m^2/s]."""
+        eta, sigma, _ = self._parts(q, v)
+        return self.frame.moment(eta, self._moment(sigma, p))
 
-    def _stretched(self, eta: ca.SX) -> list[ca.SX]:
-        """S_k eta by mode, with the stiffness S_k of bending by the axial forces of mode k."""
-        return [ca.sparsify(ca.DM(one)) @ eta for one in self._geometric.stretch]
+    def _started(
+        self, rigid: tuple[Array, Array], deformation: Array | None, deformation_rate: Array | None
+    ) -> tuple[Array, Array]:
+        """Coordinates and velocities at the start, from those of the rigid body and the amplitudes."""
+        n, (q, v) = len(self.axes), rigid
+        eta = self._amplitudes(deformation, "deformation")
+        rate = self._amplitudes(deformation_rate, "deformation_rate")
+        return np.append(q, eta), np.concatenate([v[:-n], *self.frame.started(eta, v[-n:], rate)])
 
-    def _centrifugal(self, v: ca.SX) -> ca.SX:
-        """Stiffness (m, m) by the centrifugal forces of the spin."""
-        omega, spin = self._spin(v), self._geometric.spin
-        stiffness = ca.SX(self.count, self.count)
-        for a, one in omega.items():
-            for b, other in omega.items():
-                stiffness += one * other * ca.sparsify(ca.DM(spin[a, b]))
-        return stiffness
+    def kinematics(self, q: ca.SX) -> ca.SX:
+        v = ca.SX.sym("v", len(self.v_columns))
+        return ca.jacobian(self._rates(q, v), v)
 
-    def _spin(self, v: ca.SX) -> dict[int, ca.SX]:
-        """Components of the angular velocity of the mean frame, in it, by axis."""
+    def _rates(self, q: ca.SX, v: ca.SX) -> ca.SX:
+        """q'."""
         raise self.error("it has no coordinates.")
+
+    def _middle(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
+        """q with the amplitudes in the middle of a step of constant velocity, as the implicit midpoint rule has them.
+
+        By two iterations, each of which reduces the error by the square of the deflection over the length.
+        """
+        eta, sigma, w = self._parts(q, u)
+        middle = eta + dt / 2 * w
+        for _ in range(2 if self.frame.changing else 0):
+            middle = eta + dt / 2 * self.frame.velocities(middle, sigma, w)[1]
+        return ca.vertcat(q[: -self.count], middle)
+
+    def _displaced(self, by_mode: Array, by_beam: Array | None, eta: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Displacement or rotation of a node (k,), and its derivative (k, m) by the amplitudes."""
+        derivative = ca.DM(by_mode)
+        moved = ca.mtimes(derivative, eta)
+        if by_beam is None or self.modes.shortening is None:
+            return moved, derivative
+        per_node = (np.tensordot(one, self.modes.shortening.bending, 1) for one in by_beam)
+        added = ca.vertcat(*(ca.mtimes(eta.T, sparse(one)) for one in per_node))
+        return moved + ca.mtimes(added, eta) / 2, derivative + added
+
+    def _by_node(self, node: str, moving: slice, turning: slice, eta: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+        """Displacement and rotation of a node along these axes, each with its derivative by the amplitudes."""
+        i, modes, x = self.modes.node(node), self.modes, self.modes.shortening
+        moved = self._displaced(modes.translations[i, moving], None if x is None else x.translations[i, moving], eta)
+        turned = self._displaced(modes.rotations[i, turning], None if x is None else x.rotations[i, turning], eta)
+        return *moved, *turned
 
     def linear_forces(self, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
         rigid = ca.SX.zeros(len(self.v_columns) - self.count)
@@ -203,8 +246,6 @@ class PlanarFlexibleBody(FlexibleBody):
         At the start.
     deformation, deformation_rate : (m,), optional
         Amplitudes of the modes [m kg^1/2] and their rates at the start; zero by default.
-    stiffening : bool
-        Whether axial and centrifugal forces change the stiffness of bending; for modes with geometric stiffness.
 
     Raises
     ------
@@ -240,40 +281,39 @@ class PlanarFlexibleBody(FlexibleBody):
             self.name, self.mass, self.inertia, self.position, self.angle, self.velocity, self.angular_velocity
         )
 
+    axes = (2,)
+
     def start(self) -> tuple[Array, Array]:
-        q, v = self._rigid.start()
-        eta = self._amplitudes(self.deformation, "deformation")
-        return np.append(q, eta), np.append(v, self._amplitudes(self.deformation_rate, "deformation_rate"))
+        return self._started(self._rigid.start(), self.deformation, self.deformation_rate)
 
     def placement(self, q: ca.SX, v: ca.SX) -> Placement:
-        return self._rigid.placement(q[:3], v[:3])
+        omega, _ = self.frame.velocities(*self._parts(q, v))
+        return self._rigid.placement(q[:3], ca.vertcat(v[:2], omega))
 
     def angle_of(self, q: ca.SX) -> ca.SX:
         return q[2]
 
     def node_placement(self, node: str, q: ca.SX, v: ca.SX) -> tuple[Placement, ca.SX]:
-        i, frame = self.modes.node(node), self.placement(q, v)
-        Phi, Psi = self.modes.translations[i, :2], self.modes.rotations[i, 2:3]
-        local, rate = self.modes.places[i, :2] + ca.mtimes(Phi, q[3:]), ca.mtimes(Phi, v[3:])
-        angle = q[2] + ca.mtimes(Psi, q[3:])
+        eta, sigma, w = self._parts(q, v)
+        omega, rate = self.frame.velocities(eta, sigma, w)
+        frame = self._rigid.placement(q[:3], ca.vertcat(v[:2], omega))
+        moved, by_moving, turned, by_turning = self._by_node(node, slice(2), slice(2, 3), eta)
+        local, angle = self.modes.places[self.modes.node(node), :2] + moved, q[2] + turned
         z = ca.vertcat(frame.point(local), ca.cos(angle), ca.sin(angle))
-        velocity = frame.point_velocity(local) + frame.rotate(rate)
-        return PlanarPlacement(z, ca.vertcat(velocity, v[2] + ca.mtimes(Psi, v[3:]))), angle
+        velocity = frame.point_velocity(local) + frame.rotate(ca.mtimes(by_moving, rate))
+        return PlanarPlacement(z, ca.vertcat(velocity, omega + ca.mtimes(by_turning, rate))), angle
 
-    def kinematics(self, q: ca.SX) -> ca.SX:
-        return ca.SX.eye(q.numel())
+    def _moment(self, sigma: ca.SX, p: SimpleNamespace) -> ca.SX:
+        return p.inertia * sigma
+
+    def _rates(self, q: ca.SX, v: ca.SX) -> ca.SX:
+        return ca.vertcat(v[:2], *self.frame.velocities(*self._parts(q, v)))
 
     def advance(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
-        return q + dt * u
-
-    def _spin(self, v: ca.SX) -> dict[int, ca.SX]:
-        return {2: v[2]}
+        return q + dt * self._rates(self._middle(q, u, dt), u)
 
     def mass_matrix(self, p: SimpleNamespace) -> ca.SX:
         return ca.diag(ca.vertcat(p.mass, p.mass, p.inertia, ca.SX.ones(self.count)))
-
-    def gyroscopic(self, v: ca.SX, p: SimpleNamespace) -> ca.SX:
-        return ca.SX.zeros(3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,8 +336,6 @@ class SpatialFlexibleBody(FlexibleBody):
         In the mean frame.
     deformation, deformation_rate : (m,), optional
         Amplitudes of the modes [m kg^1/2] and their rates at the start; zero by default.
-    stiffening : bool
-        Whether axial and centrifugal forces change the stiffness of bending; for modes with geometric stiffness.
 
     Raises
     ------
@@ -335,37 +373,39 @@ class SpatialFlexibleBody(FlexibleBody):
             self.name, self.mass, self.inertia, self.position, self.quaternion, self.velocity, self.angular_velocity
         )
 
+    axes = (0, 1, 2)
+
     def start(self) -> tuple[Array, Array]:
-        q, v = self._rigid.start()
-        eta = self._amplitudes(self.deformation, "deformation")
-        return np.append(q, eta), np.append(v, self._amplitudes(self.deformation_rate, "deformation_rate"))
+        return self._started(self._rigid.start(), self.deformation, self.deformation_rate)
 
     def placement(self, q: ca.SX, v: ca.SX) -> Placement:
-        return self._rigid.placement(q[:7], v[:6])
+        omega, _ = self.frame.velocities(*self._parts(q, v))
+        return self._rigid.placement(q[:7], ca.vertcat(v[:3], omega))
 
     def node_placement(self, node: str, q: ca.SX, v: ca.SX) -> tuple[Placement, ca.SX]:
-        i, frame = self.modes.node(node), self.placement(q, v)
+        eta, sigma, w = self._parts(q, v)
+        omega, rate = self.frame.velocities(eta, sigma, w)
+        frame = self._rigid.placement(q[:7], ca.vertcat(v[:3], omega))
         assert isinstance(frame, SpatialPlacement)
-        Phi, Psi = self.modes.translations[i], self.modes.rotations[i]
-        local, rate = self.modes.places[i] + ca.mtimes(Phi, q[7:]), ca.mtimes(Phi, v[6:])
-        a, a_rate = ca.mtimes(Psi, q[7:]) / 2, ca.mtimes(Psi, v[6:]) / 2
-        turned = rotation_matrix(ca.vertcat(1, a))  # Cayley's map of twice a
-        z = ca.vertcat(frame.point(local), ca.vec(frame.rotation @ turned))
-        velocity = frame.point_velocity(local) + frame.rotate(rate)
-        spin = turned.T @ v[3:6] + 2 * (a_rate - ca.cross(a, a_rate)) / (1 + ca.sumsqr(a))
+        moved, by_moving, turned, by_turning = self._by_node(node, slice(3), slice(3), eta)
+        local, a, a_rate = self.modes.places[self.modes.node(node)] + moved, turned / 2, ca.mtimes(by_turning, rate) / 2
+        R = rotation_matrix(ca.vertcat(1, a))  # Cayley's map of twice a
+        z = ca.vertcat(frame.point(local), ca.vec(frame.rotation @ R))
+        velocity = frame.point_velocity(local) + frame.rotate(ca.mtimes(by_moving, rate))
+        spin = R.T @ omega + 2 * (a_rate - ca.cross(a, a_rate)) / (1 + ca.sumsqr(a))
         return SpatialPlacement(z, ca.vertcat(velocity, spin)), ca.SX(0, 1)
 
-    def kinematics(self, q: ca.SX) -> ca.SX:
-        return ca.diagcat(self._rigid.kinematics(q[:7]), ca.SX.eye(self.count))
+    def _moment(self, sigma: ca.SX, p: SimpleNamespace) -> ca.SX:
+        return self._rigid.mass_matrix(p)[3:, 3:] @ sigma
+
+    def _rates(self, q: ca.SX, v: ca.SX) -> ca.SX:
+        omega, rate = self.frame.velocities(*self._parts(q, v))
+        return ca.vertcat(self._rigid.kinematics(q[:7]) @ ca.vertcat(v[:3], omega), rate)
 
     def advance(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
-        return ca.vertcat(self._rigid.advance(q[:7], u[:6], dt), q[7:] + dt * u[6:])
-
-    def _spin(self, v: ca.SX) -> dict[int, ca.SX]:
-        return {0: v[3], 1: v[4], 2: v[5]}
+        middle = self._middle(q, u, dt)
+        omega, rate = self.frame.velocities(*self._parts(middle, u))
+        return ca.vertcat(self._rigid.advance(q[:7], ca.vertcat(u[:3], omega), dt), q[7:] + dt * rate)
 
     def mass_matrix(self, p: SimpleNamespace) -> ca.SX:
         return ca.diagcat(self._rigid.mass_matrix(p), ca.SX.eye(self.count))
-
-    def gyroscopic(self, v: ca.SX, p: SimpleNamespace) -> ca.SX:
-        return self._rigid.gyroscopic(v[:6], p)

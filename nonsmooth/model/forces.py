@@ -45,22 +45,22 @@ class Gravity(Element):
 class Force(Element):
     """Base of forces between the bodies named in `body_fields`.
 
-    Placements that it receives know in the plane also the angle, which counts full turns.
+    In the plane its placements also contain the angle, including full turns.
     """
 
-    #: whether the power of the force is booked as damping rather than as work of loads
+    #: whether the power of the force is counted as damping rather than as work of loads
     dissipative = False
-    #: what makes a force that exists in both dimensions a spatial one
+    #: field that makes a force that exists in both dimensions a spatial one
     in_space: ClassVar[str] = ""
 
     @property
     def conservative(self) -> bool:
-        """Whether its potential energy is booked in place of its power."""
+        """Whether its potential energy is counted instead of its power."""
         return type(self).potential is not Force.potential and not self.dissipative
 
     @property
     def mixed(self) -> bool:
-        """Whether it is conservative but for forces, see `nonconservative`, whose power is booked as of any other."""
+        """Whether it has a potential and further forces (`nonconservative`), whose power is counted separately."""
         return False
 
     def forces(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
@@ -72,7 +72,7 @@ class Force(Element):
         return None
 
     def nonconservative(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
-        """What `forces` holds besides minus the gradient of the potential, of a mixed force."""
+        """The part of the `forces` of a mixed force that is not the negative gradient of the potential."""
         raise TypeError(f"{type(self).__name__} is not a mixed force.")
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
@@ -175,7 +175,7 @@ class LineForce(Force):
     body_fields = ("a", "b")
 
     def _points(self, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
-        """Both points in their bodies, the vector between them and its rate."""
+        """Both points in their bodies, the vector between them, and its time derivative."""
         a, b = bodies
         origin = ca.SX.zeros(a.position.numel())
         at_a, at_b = getattr(p, "at_a", origin), getattr(p, "at_b", origin)
@@ -190,7 +190,7 @@ class Spring(LineForce):
     ----------
     stiffness : k [N/m], >= 0
     free_length : l0 [m], > 0, optional
-        Without it the spring has no length of its own and pulls with k times the distance, smooth at zero distance.
+        If omitted, the free length is zero and the force is k times the distance, smooth at zero distance.
     at_a, at_b : [m]
         Attachment points in the body frames.
     """
@@ -219,7 +219,7 @@ class Spring(LineForce):
 
 @dataclass(frozen=True, eq=False)
 class Damper(LineForce):
-    """Linear damper along the line between two points that stay apart, force ``-c dl/dt``.
+    """Linear damper along the line between two points, which must not coincide; force ``-c dl/dt``.
 
     Parameters
     ----------

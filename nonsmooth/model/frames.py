@@ -1,9 +1,9 @@
-"""Placement of a body: where it is and how it moves, as symbols.
+"""Placement of a body: position, orientation and twist, as symbols.
 
 Elements receive placements and never coordinates. A placement is a vector z, (x, y, cos, sin) in the plane and
 (r, columns of R) in space, with a twist v, (vx, vy, omega) in the plane and (velocity, omega in the body frame) in
-space. The tangent map T(z) with z' = T(z) v turns derivatives by z into Jacobians by v; no trigonometry is evaluated
-here.
+space. The tangent map T(z) with z' = T(z) v converts derivatives with respect to z into Jacobians with respect to v; no
+trigonometric functions are evaluated.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def cross(a: Any, b: Any) -> ca.SX:
 class PlanarPlacement:
     """z = (x, y, cos, sin) and twist (vx, vy, omega) of a planar frame.
 
-    The placements that loads receive have the angle as a fifth entry of z, which counts full turns.
+    The placements of loads have the angle, including full turns, as a fifth entry of z.
     """
 
     z: ca.SX
@@ -55,7 +55,7 @@ class PlanarPlacement:
     def angle(self) -> ca.SX:
         """Angle [rad], not wrapped; of the placements of loads only."""
         if self.z.numel() < 5:
-            raise TypeError("only loads know the angle of a body; use its cosine and sine.")
+            raise TypeError("the angle of a body is available in loads only; use its cosine and sine.")
         return self.z[4]
 
     @property
@@ -184,7 +184,7 @@ def ground_placement(dimension: int) -> Placement:
 
 
 def placement_like(dimension: int, name: str, *, turns: bool = False) -> Placement:
-    """A placement of free symbols, the argument of an element function; in the plane with the angle if `turns`."""
+    """A placement of symbols, the argument of an element function; in the plane with the angle if `turns`."""
     if dimension == 2:
         return PlanarPlacement(ca.SX.sym(f"z_{name}", 5 if turns else 4), ca.SX.sym(f"v_{name}", 3))
     return SpatialPlacement(ca.SX.sym(f"z_{name}", 12), ca.SX.sym(f"v_{name}", 6))

@@ -1,7 +1,7 @@
 """Ideal joints, and those that exist in the plane and in space.
 
 A joint imposes g(t, q) = 0; its force on the bodies is W_g lambda_g. Rows are smooth functions of placements: angles
-enter through the sine of their difference. A joint is spatial where its axis or its quaternion is given.
+enter through the sine of their difference. A joint is spatial if its axis or its quaternion is given.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Orientation = Annotated[tuple[float, float, float, float], Quantity("-", labels=
 BodyRef = Body | Ground | Node | str
 Row = tuple[str, str]
 
-#: where nothing is said of a point: the origin of the body, with as many components as the joint's space has
+#: default of a point: the origin of the body, with two or three components
 ORIGIN: tuple[float, ...] = (0.0, 0.0)
 POINT: tuple[Row, ...] = (("x", "m"), ("y", "m"), ("z", "m"))
 OFFSETS: tuple[Row, ...] = (("offset_1", "m"), ("offset_2", "m"))
@@ -39,7 +39,7 @@ TILTS: tuple[Row, ...] = (("tilt_1", "rad"), ("tilt_2", "rad"))
 TURNS: tuple[Row, ...] = (("turn_x", "rad"), ("turn_y", "rad"), ("turn_z", "rad"))
 #: the quaternion of parallel frames
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
-#: deviation of a quaternion's norm from 1 that is taken for rounding of its digits
+#: deviation of a quaternion's norm from 1 that is treated as rounding of its digits
 NORM = 1e-6
 
 
@@ -54,17 +54,17 @@ class Joint(Element):
     dimensions = (2,)
     #: label and unit of each row
     rows: ClassVar[tuple[Row, ...]] = ()
-    #: how it is drawn, see `drawing`
+    #: its symbol in drawings, see `drawing`
     symbol: ClassVar[Symbol] = "joint"
-    #: what makes a joint that exists in both dimensions a spatial one
+    #: fields that make a joint that exists in both dimensions a spatial one
     in_space: ClassVar[str] = ""
 
     def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        """g of two placements, one entry per row; zero when the joint is closed."""
+        """g of two placements, one entry per row; zero if the joint is closed."""
         raise TypeError(f"{type(self).__name__} imposes no constraint.")
 
     def closure(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        """The constraint residual that is reported; differs from `constraint` where the latter has a second root."""
+        """The reported constraint violation; differs from `constraint` if that has a second root."""
         return self.constraint(t, a, b, p)
 
     def application_point(self, p: SimpleNamespace) -> ca.SX:
@@ -72,7 +72,7 @@ class Joint(Element):
         return ca.SX.zeros(self.dimensions[0])
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        """Its symbol at the points ``at_a`` and ``at_b``, of which the latter is else the application point."""
+        """Its symbol at the points ``at_a`` and ``at_b``; without ``at_b``, at the application point."""
         a, b = self.spots(p)
         if not b.at:
             b = Spot(b.body, vector(ca.evalf(ca.SX(self.application_point(p)))))
@@ -83,7 +83,7 @@ class Joint(Element):
         check_directions(self, numbers)
 
     def _fill_origin(self, *fields: str) -> None:
-        """Points of which nothing is said get as many components as the joint's space has."""
+        """Set omitted points to the origin, with two or three components."""
         for name in fields:
             if getattr(self, name) is ORIGIN:
                 object.__setattr__(self, name, (0.0,) * self.dimensions[0])
@@ -128,8 +128,8 @@ def _relative(a: PlanarPlacement, b: PlanarPlacement) -> tuple[ca.SX, ca.SX]:
 class Revolute(Joint):
     """Ideal pin: two points coincide, ``r_b + A_b s_b - r_a - A_a s_a = 0`` (2 rows, [m], ground frame).
 
-    In space, where the axes are given, 5 rows: 3 of the points, and two of the sine of the tilt of the axis of b
-    against that of a, ``t_i . A_a' A_b n_b = 0`` [rad], with the transversals t_1, t_2 of the axis of a.
+    In space (with axes) 5 rows: 3 of the points, and two of the sine of the tilt of the axis of b relative to that of
+    a, ``t_i . A_a' A_b n_b = 0`` [rad], with the transversals t_1, t_2 of the axis of a.
 
     Parameters
     ----------
@@ -188,14 +188,13 @@ class Revolute(Joint):
 
 @dataclass(frozen=True, eq=False)
 class Prismatic(Joint):
-    """Ideal slide: a point of b stays on a line of a, and b keeps its angle to a.
+    """Ideal slide: a point of b stays on a line of a, and the angle of b relative to a is constant.
 
     ``n . A_a' (r_b + A_b s_b - r_a - A_a s_a) = 0`` [m] with n normal to the axis in the frame of a,
     ``sin(theta_b - theta_a - angle) = 0`` [rad].
 
-    In space, where `axis_a` is given, 5 rows: the offsets of the point along the two transversals of the axis [m], and
-    ``sin(phi) n = 0`` [rad] of the rotation (phi, n) by which b deviates from its orientation against a, in the frame
-    of b.
+    In space (with `axis_a`) 5 rows: the offsets of the point along the two transversals of the axis [m], and ``sin(phi)
+    n = 0`` [rad] of the rotation (phi, n) by which b deviates from its orientation relative to a, in the frame of b.
 
     Parameters
     ----------
@@ -213,7 +212,7 @@ class Prismatic(Joint):
     Raises
     ------
     ModelError
-        If a number is not finite, the axis zero, the quaternion not of norm 1, or fields of plane and space are mixed.
+        If a number is not finite, the axis zero, the quaternion not of norm 1, or planar and spatial fields are mixed.
     """
 
     direction: Angle = 0.0
@@ -262,8 +261,8 @@ class PointOnLine(Joint):
     """Pin in a slot: a point of b stays on a line of a, along which and about which it moves freely.
 
     In the plane 1 row, ``n . A_a' (r_b + A_b s_b - r_a - A_a s_a) = 0`` [m] with n normal to the line in the frame of
-    a. In space, where `axis_a` is given, 2 rows [m]: the offsets of the point along the two transversals of the line.
-    The line has no ends.
+    a. In space (with `axis_a`) 2 rows [m]: the offsets of the point along the two transversals of the line. The line
+    has no ends.
 
     Parameters
     ----------
@@ -277,7 +276,7 @@ class PointOnLine(Joint):
     Raises
     ------
     ModelError
-        If a number is not finite, the axis zero, or fields of plane and space are mixed.
+        If a number is not finite, the axis zero, or planar and spatial fields are mixed.
 
     >>> PointOnLine("slot", "ground", "pin", direction=0.5).rows
     (('offset', 'm'),)
@@ -327,8 +326,8 @@ def _offsets(joint: Prismatic | PointOnLine, a: Any, b: Any, p: SimpleNamespace)
 class Fixed(Joint):
     """Weld: a point of b and its angle are fixed in a (3 rows: [m], [m], ground frame; [rad]).
 
-    In space, where the quaternion is given, 6 rows: 3 of the points, and ``sin(phi) n = 0`` [rad] of the rotation
-    (phi, n) by which b deviates from this orientation against a, in the frame of b.
+    In space (with a quaternion) 6 rows: 3 of the points, and ``sin(phi) n = 0`` [rad] of the rotation (phi, n) by which
+    b deviates from this orientation relative to a, in the frame of b.
 
     Parameters
     ----------
@@ -383,5 +382,5 @@ class Fixed(Joint):
 
 
 def _deviation(a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-    """E (3, 3), the unit matrix where b has its orientation against a."""
+    """E (3, 3), the unit matrix if b has its orientation relative to a."""
     return primitive.relative_orientation(a, b, getattr(p, "quaternion", IDENTITY))

@@ -1,4 +1,4 @@
-"""The kinds of elements that a model can hold, by name in kebab case; subclasses defined elsewhere count as well."""
+"""The kinds of elements of a model, by name in kebab case, including subclasses defined elsewhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["element_kinds", "time_functions"]
 
 T = TypeVar("T")
 
-#: a class below one of these is a kind of its own once it has the method; the others are bases
+#: a subclass of one of these is a kind if it defines the method; the others are bases
 METHODS: tuple[tuple[type, str], ...] = (
     (Body, "mass_matrix"), (Joint, "constraint"), (Contact, "gaps"), (Force, "forces"),
 )  # fmt: skip
@@ -39,7 +39,7 @@ def element_kinds() -> dict[str, type[Element]]:
             places.setdefault(id(value), len(places))
     bases = {Element, Node, *(base for base, _ in METHODS)}
     kinds = [cls for cls in _below(Element) if cls not in bases and _complete(cls)]
-    # in the order of the source, whatever was imported first
+    # in the order of the source, independent of the order of imports
     return _by_name(sorted(kinds, key=lambda cls: places.get(id(cls), len(places))))
 
 
@@ -63,7 +63,7 @@ def _below(cls: type[T]) -> Iterator[type[T]]:
 
 
 def _by_name(classes: Iterable[type[T]]) -> dict[str, type[T]]:
-    """Of two with one name that of the package, else the last that was defined, as in a notebook's cell run again."""
+    """Of two with the same name that of the package, else the one defined last, as in a repeated notebook cell."""
     found: dict[str, type[T]] = {}
     for cls in classes:
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()

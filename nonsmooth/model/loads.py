@@ -1,4 +1,4 @@
-"""Loads of a law of one's own: forces and torques that depend on time and on the motion of two bodies."""
+"""Loads with user-defined laws: forces and torques that depend on time and on the motion of two bodies."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from nonsmooth.quantities import Point, Quantity, Text
 
 __all__ = ["Load"]
 
-#: what laws are called with, by field
+#: arguments of laws, by field
 ARGUMENTS = {"force": ("t", "a", "b", "p"), "torque": ("t", "a", "b", "p"), "energy": ("a", "b", "p")}
 FORMULA = Text("formula")
-#: names of the motion in formulas, of which some exist in the plane or in space only
+#: names of the motion in formulas; some exist in the plane or in space only
 POSITIONS = ("x", "y", "z", "angle")
 RATES = ("t", "vx", "vy", "vz", "omega", "omega_x", "omega_y", "omega_z")
 
 
 class Law(Protocol):
-    """A function of time, two placements and a load's own numbers."""
+    """A function of time, two placements and the load's parameters."""
 
     def __call__(self, *arguments: Any) -> Any:
         """An expression of symbols."""
@@ -39,44 +39,45 @@ class Law(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Load(Force):
-    """Force and torque of a on b by a law of one's own, and their opposites on a.
+    """Force and torque of a on b by a user-defined law, and their opposites on a.
 
-    A law is a function of time, of the placements of both bodies and of the load's own numbers, called once with
-    symbols: write it with CasADi's or NumPy's functions, and `casadi.if_else` in place of ``if``. A placement gives
-    ``point(local)`` and ``point_velocity(local)`` of a body point in the ground frame, ``rotate(local)`` and
-    ``unrotate(vector)`` of vectors, ``position``, ``velocity`` and ``angular_velocity`` in the ground frame, and in the
-    plane ``angle``, which counts full turns. The ground is at rest in the origin: a load that knows one body only, such
-    as drag, has the ground as a.
+    A law is a function of time, of the placements of both bodies and of the load's parameters, called once with
+    symbols: use functions of CasADi or NumPy, and `casadi.if_else` instead of ``if``. A placement has ``point(local)``
+    and ``point_velocity(local)`` of a body point in the ground frame, ``rotate(local)`` and ``unrotate(vector)`` of
+    vectors, ``position``, ``velocity`` and ``angular_velocity`` in the ground frame, and in the plane ``angle``,
+    including full turns. The ground is at rest in the origin: for a load on a single body, such as drag, a is the
+    ground.
 
-    In place of a function a law may be a formula, a text for each component, which a file can hold as well:
-    ``torque="stall * (1 - omega / free)"``. Its names are t, the load's own numbers, and the motion of b seen from a,
-    in the frame of a: x, y, z of the point `at_b` from the origin of a and their rates vx, vy, vz; in the plane angle,
-    with its full turns, and omega, in space omega_x, omega_y, omega_z. The components of forces and torques are then in
-    the frame of a. Functions are those of `nonsmooth.model.expressions`, ``where(condition, x, y)`` among them.
+    Instead of a function a law may be a formula, a text for each component, as in files: ``torque="stall * (1 - omega /
+    free)"``. Its names are t, the load's parameters, and the motion of b relative to a, in the frame of a: x, y, z of
+    the point `at_b` from the origin of a and their rates vx, vy, vz; in the plane angle, including full turns, and
+    omega, in space omega_x, omega_y, omega_z. The components of forces and torques are then in the frame of a.
+    Functions are those of `nonsmooth.model.expressions`, ``where(condition, x, y)`` among them.
 
-    Laws are evaluated at the instant; they have no memory. The steppers treat them as any other force: laws that jump,
-    as dry friction with a sign, limit the order of a stepper, and stiff ones its step.
+    Laws have no internal states. The steppers treat them like any other force: a discontinuous law, such as dry
+    friction with a sign, limits the order of a stepper, and a stiff one its step size.
 
     Parameters
     ----------
     force : (t, a, b, p) -> components [N] in the ground frame, or formulas; optional
-        On b at its point `at_b`. The opposite acts on a at the same point of space, so that both balance.
+        On b at its point `at_b`. The opposite force acts on a at the same point in space.
     torque : (t, a, b, p) -> [N m], or formulas; optional
         On b: a number in the plane, three components in the ground frame in space.
     energy : (a, b, p) -> [J], or a formula of the position; optional
-        Potential energy. Its gradient adds to the forces, so that conservative laws need nothing else.
+        Potential energy, whose negative gradient is added to the forces.
     parameters : name -> number
-        The load's own numbers, in SI units, in `p` by these names. They are parameters of the system, which a sweep
-        changes without compiling anything.
+        The load's parameters, in SI units, available in `p` by these names. They are parameters of the system and can
+        be changed without a new compilation.
     at_b : [m]
-        Where the force acts, in the frame of b; in `p` as well.
+        Point at which the force acts, in the frame of b; also available in `p`.
     dissipative : bool
-        Whether the power of force and torque is booked as lost in damping instead of as work of loads.
+        Whether the power of force and torque is counted as dissipation instead of work of loads.
 
     Raises
     ------
     ModelError
-        If there is no law, one takes other arguments or is no formula, a number is not finite, or its name is no word.
+        If there is no law, a law has other arguments or is not a formula, a number is not finite, or its name is not a
+        word.
 
     >>> motor = Load("motor", "ground", "rotor", torque=lambda t, a, b, p: p.stall * (1 - b.angular_velocity / p.free),
     ...              parameters={"stall": 2.0, "free": 300.0})
@@ -211,7 +212,7 @@ class Load(Force):
 
     def _of_function(self, what: str, law: Callable[..., Any], arguments: tuple[Any, ...], size: int) -> ca.SX:
         try:
-            with warnings.catch_warnings():  # CasADi 3.8 warns of numpy functions of symbols; they give what is wanted
+            with warnings.catch_warnings():  # CasADi 3.8 warns of numpy functions of symbols, whose results are correct
                 warnings.filterwarnings("ignore", r"\s*casadi: a numpy function", FutureWarning)
                 value = law(*arguments)
             parts = value if isinstance(value, (tuple, list)) else [value]
@@ -249,7 +250,7 @@ class Load(Force):
 
 
 def _motion(a: Any, b: Any, at_b: ca.SX) -> dict[str, ca.SX]:
-    """The motion of b seen from a, in the frame of a, by name."""
+    """The motion of b relative to a, in the frame of a, by name."""
     offset, relative = b.point(at_b) - a.position, b.point_velocity(at_b) - a.velocity
     turning = b.angular_velocity - a.angular_velocity
     if isinstance(a, PlanarPlacement):

@@ -1,4 +1,4 @@
-"""The builder: elements are added by name, `build()` checks the mechanism and freezes it."""
+"""The builder: elements are added by name, and `build()` checks the mechanism and makes it immutable."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ E = TypeVar("E", bound=Element)
 
 
 class Model:
-    """A mechanism under construction: the one mutable object of the package.
+    """A mechanism under construction, the only mutable object of the package.
 
     Parameters
     ----------
     elements : elements to add, in order
     name : for the manifest
-    provenance : parameter name -> where its value comes from
+    provenance : parameter name -> origin of its value
 
     >>> from nonsmooth import Gravity, Ground, PlanarBody, PrismaticClearance, Rigid
     >>> model = Model(name="slider on a rod")
@@ -44,7 +44,7 @@ class Model:
     ) -> None:
         self.name = name
         self.provenance: dict[str, Any] = dict(provenance or {})
-        self.origin: dict[str, Any] = {}  # "problem", "source" and "arguments", where a ready problem made the model
+        self.origin: dict[str, Any] = {}  # "problem", "source" and "arguments" of a ready problem
         self._elements: dict[str, Element] = {}
         for element in elements:
             self.add(element)
@@ -55,7 +55,7 @@ class Model:
         Raises
         ------
         ModelError
-            If it is no element, or its name is taken.
+            If it is not an element, or its name is already used.
         """
         if not isinstance(element, Element) or isinstance(element, Node):
             raise ModelError(f"Model.add takes a body, joint, driver, clearance or force, got {element!r}.")
@@ -77,20 +77,21 @@ class Model:
         return tuple(self._elements.values())
 
     def build(self, *, assemble: bool | Assembly = False) -> System:
-        """Check the mechanism and freeze it.
+        """Check the mechanism and return the immutable system.
 
-        Constraints may be redundant: `System.redundant` names them with those that they follow from.
+        Constraints may be redundant: `System.redundant` names them with those on which they depend.
 
         Parameters
         ----------
         assemble : bool or Assembly
-            Close the joints from the bodies' positions as a guess and make the velocities consistent, see `assemble`,
-            whose result is taken as well; what moved stands in `System.assembly`. Without it, open joints are an error.
+            Satisfy the joints, with the bodies' positions as initial guess, and make the velocities consistent, see
+            `assemble`, whose result is accepted as well. The changes are reported in `System.assembly`. Without it,
+            violated joints are an error.
 
         Raises
         ------
         ModelError
-            If bodies are missing, planar and spatial elements are mixed, joints are open or contradict each other,
+            If bodies are missing, planar and spatial elements are mixed, joints are violated or contradict each other,
             contacts overlap, or a load is not finite at the start.
         """
         system = self._system()
@@ -111,20 +112,20 @@ class Model:
     def assemble(self) -> Assembly:
         """Satisfy the joints from the bodies' positions as initial guess, and make the velocities consistent.
 
-        Positions: bodies move by steps of least change in the mass metric until all joints and drivers are closed, into
-        the assembly mode next to the guess; for another mode give another guess. Velocities: the linear or angular
-        velocity of a body that is not zero is declared and kept, what is zero follows by least kinetic energy; where
-        joints and drivers do not allow a declared one, it changes by the least. So the speed of a crank is enough.
+        Positions: bodies move by the least change in the mass metric until all joints and drivers are satisfied, which
+        selects the assembly mode next to the guess; another guess leads to another mode. Velocities: given linear and
+        angular velocities (not zero) are kept, the others follow by least kinetic energy; where joints and drivers do
+        not permit a given velocity, it changes as little as possible. The speed of a crank is therefore sufficient.
 
         Returns
         -------
         Assembly
-            The start, and what moved by how much; print it, and pass it to ``build(assemble=...)``.
+            The initial state, and the changes by body; can be printed, and passed to ``build(assemble=...)``.
 
         Raises
         ------
         ModelError
-            If the joints cannot be closed from there; the worst is named with what stays open.
+            If the joints cannot be satisfied from this guess; the worst is named with its residual.
 
         >>> from nonsmooth import Ground, PlanarBody, Revolute
         >>> crank = PlanarBody("crank", 1.0, 1e-3, position=(0.1, 0.02), angular_velocity=5.0)
@@ -136,10 +137,10 @@ class Model:
         return self._assembled(self._system())
 
     def ideal(self) -> Model:
-        """The mechanism with an ideal joint in place of every clearance, of the same name; free contacts stay.
+        """The mechanism with an ideal joint in place of every clearance, of the same name; free contacts remain.
 
-        Assembled, it gives a mechanism with clearances a start in which journals, balls and slides are centred:
-        ``model.build(assemble=model.ideal().assemble())``.
+        Its assembly gives an initial state for the mechanism with clearances in which journals, balls and slides are
+        centred: ``model.build(assemble=model.ideal().assemble())``.
 
         >>> from nonsmooth import Ground, PlanarBody, RevoluteClearance, Rigid
         >>> rod = PlanarBody("rod", 1.0, 1e-3, position=(0.1, 0.02))
@@ -160,7 +161,7 @@ class Model:
         return assembled(system, system.start, system.parameter_values)
 
     def _system(self) -> System:
-        """The system with its declared start, of which elements are checked but not yet the start."""
+        """The system with its given initial state; elements are checked, the initial state is not."""
         bodies = [element for element in self.elements if isinstance(element, Body)]
         if not bodies:
             raise ModelError("The model has no body; add a PlanarBody or a SpatialBody.")

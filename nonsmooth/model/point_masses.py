@@ -1,4 +1,4 @@
-"""Masses added to a rigid body: the composite body, in its own centre of mass."""
+"""Point masses added to a rigid body: the composite body about its centre of mass."""
 
 from __future__ import annotations
 
@@ -75,11 +75,11 @@ def with_point_masses(body: B, masses: Iterable[PointMass]) -> Loaded[B]:
 
     With the masses m_i at c_i, and the body m_0 = m at c_0 = 0, the centre of mass moves by
     ``s = sum(m_i c_i) / sum(m_i)``, and with the arms d_i = c_i - s the inertia is
-    ``J + sum(m_i (d_i . d_i 1 - d_i d_i'))``. Position and velocity are those of the same rigid motion. The origin of
-    a body's frame is its centre of mass, so points of joints have to be given anew: ``loaded.at(point)``.
+    ``J + sum(m_i (d_i . d_i 1 - d_i d_i'))``. Position and velocity belong to the same rigid motion. The origin of a
+    body's frame is its centre of mass, so that points of joints must be converted by ``loaded.at(point)``.
 
-    A mass is no body of its own: bodies have an orientation, which every element may ask for, and a small body welded
-    to another adds rows and forces for what is known beforehand.
+    A point mass is not a body: a body has an orientation, and a small body welded to another one would add coordinates,
+    constraints and forces without need.
 
     Parameters
     ----------

@@ -2,9 +2,9 @@
 
 Each row is a polynomial of the placements' entries with coefficients from the joint's parameters: bounded in the
 rotations, smooth everywhere, without angles. Directions n are unit vectors in a body frame, t_1(n) and t_2(n) two unit
-vectors perpendicular to n and to each other, its transversals, constant within a run. Where rows of directions have a
-second root, as antiparallel axes, a function ``.._residual`` gives the constraint residual as an angle, which has the
-closed joint as its only root and there the same slope.
+vectors perpendicular to n and to each other, its transversals, constant within a run. If rows of directions have a
+second root, such as antiparallel axes, a function ``.._residual`` gives the constraint residual as an angle, whose only
+root is the closed joint, with the same slope there.
 
 Relative orientation is E = (R_a Q)' R_b with a reference orientation Q of b against a. With the unit quaternion (w, x)
 of E, ``axial(E) = 2 w x``; the *twist* psi of E about a unit vector u is that of its decomposition into a rotation
@@ -57,7 +57,7 @@ def unit(direction: Any) -> ca.SX:
 def transversals(axis: Any) -> tuple[ca.SX, ca.SX]:
     """t_1, t_2 of the unit vector along `axis`: those of `nonsmooth.model.tangents`, of -n in the pole's half space.
 
-    So they are orthonormal to round-off for every axis; the change of the pair at the equator only mixes the two rows.
+    They are orthonormal to round-off for every axis; the change of the pair at the equator only mixes the two rows.
     """
     n = unit(axis)
     return tangents(n * ca.if_else(ca.dot(n, BASIS[:, 2]) < 0, -1, 1))

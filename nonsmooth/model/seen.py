@@ -1,4 +1,4 @@
-"""What rows show besides the motion."""
+"""Gaps, gap velocities, constraint violations and energies of rows."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ __all__ = ["Observe", "Seen", "observed_by"]
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """Of n rows: true gaps (n, nc) [m], their rates before and after impacts, how far joints are open at most (n,),
-    and the energies of `System.energies` with the velocities before impacts, `left`, and after, `right`.
+    """For n rows: true gaps (n, nc) [m], their velocities before and after impacts, the largest constraint violation
+    (n,), and the energies of `System.energies` with the velocities before impacts, `left`, and after, `right`.
     """
 
     gap: Array
@@ -36,7 +36,7 @@ Observe = Callable[[Array, Array, Array, Array], Seen]
 
 
 def observed_by(system: System, parameters: Array) -> Observe:
-    """By the functions of the system."""
+    """Evaluated with the functions of the system."""
     return partial(_observe, system, parameters)
 
 

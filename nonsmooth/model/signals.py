@@ -28,10 +28,10 @@ Signal = float | Callable[[Any], Any]
 class TimeFunction:
     """Base of functions of time that are data: they can be compared, printed, and written to a file.
 
-    In the units of their fields ``value`` stands for that of the load or motion.
+    In the units of their fields, ``value`` is the unit of the load or motion.
     """
 
-    #: what a value is
+    #: meaning of a value
     gives: ClassVar[Literal["number", "vector", "quaternion"]] = "number"
 
     def __call__(self, t: Any) -> Any:
@@ -47,7 +47,7 @@ class TimeFunction:
 
 @dataclass(frozen=True)
 class Ramp(TimeFunction):
-    """Constant rate: ``start + rate t``, as of a motor that turns evenly.
+    """Constant rate: ``start + rate t``, such as a motor with constant speed.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class FourierSignal(TimeFunction):
 
 @dataclass(frozen=True)
 class Table(TimeFunction):
-    """Piecewise linear function of time through given points, level before the first and after the last.
+    """Piecewise linear function of time through given points, constant before the first and after the last.
 
     Parameters
     ----------
@@ -277,9 +277,9 @@ class AxisAngle(TimeFunction):
 
 
 def wrong_arguments(function: Callable[..., Any], count: int) -> str | None:
-    """The arguments that a function takes, in words, if it cannot be called with `count` of them, else None.
+    """The arguments of a function, in words, if it cannot be called with `count` of them, else None.
 
-    None as well where they cannot be known, as of CasADi functions.
+    Also None if they are not known, as for CasADi functions.
     """
     try:
         signature = inspect.signature(function)
@@ -319,7 +319,7 @@ def signal_values(element: str, field: str, signal: Callable[[Any], Any], t: flo
 
 def _expression(element: str, field: str, signal: Callable[[Any], Any], t: ca.SX) -> ca.SX:
     try:
-        with warnings.catch_warnings():  # CasADi 3.8 warns of numpy functions of symbols; they give what is wanted here
+        with warnings.catch_warnings():  # CasADi 3.8 warns of numpy functions of symbols, whose results are correct
             warnings.filterwarnings("ignore", r"\s*casadi: a numpy function", FutureWarning)
             value = signal(t)
         parts: Sequence[Any] = value if isinstance(value, (tuple, list)) else [value]

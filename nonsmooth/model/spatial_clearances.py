@@ -1,9 +1,9 @@
 """Joints with clearance that exist only in space: ball in socket, journal in sleeve, slide in a rectangular guide.
 
-`RevoluteClearance` stands in `nonsmooth.model.clearances`, since it exists in the plane as well. Points and axes are
-given in the frames of the bodies; of two parts of different length the shorter one bounds the engagement, named by
-`ends`. Where a joint shall have clearance in some directions only, ideal rows hold the others, as `ParallelAxes` does
-for axes.
+`RevoluteClearance` is defined in `nonsmooth.model.clearances`, since it exists in the plane as well. Points and axes
+are given in the frames of the bodies; of two parts of different length the shorter one, named by `ends`, bounds the
+engagement. For clearance in some directions only, ideal constraints are added in the others, such as `ParallelAxes` for
+axes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ WALLS = ("height_low", "height_high", "width_low", "width_high")
 
 @dataclass(frozen=True, eq=False)
 class _Round(Clearance):
-    """Base of clearances between round parts: body a has the outer one, body b the inner one."""
+    """Base of clearances between round parts: the outer one belongs to body a, the inner one to body b."""
 
     a: BodyRef
     b: BodyRef
@@ -52,7 +52,7 @@ class _Round(Clearance):
     bearing = "radius"
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if there is friction but no radius, or numbers do not go together."""
+        """Raise ModelError if there is friction but no radius, or numbers are inconsistent."""
         super().check_together(numbers)
         self.check_radius(numbers, self.radius)
 
@@ -73,7 +73,7 @@ class _Round(Clearance):
         return ca.vertcat(*(circle.gap for circle in self._circles(a, b, p)))
 
     def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
-        """That of a ball in a ball, or a cylinder in a cylinder; the effective radius is R_i R_j / (R_i - R_j)."""
+        """Geometry of a ball in a ball, or a cylinder in a cylinder; the effective radius is R_i R_j / (R_i - R_j)."""
         found = {"clearance": p.clearance}
         if hasattr(p, "radius"):
             found |= {"radius": p.radius, "effective_radius": p.radius * (p.radius + p.clearance) / p.clearance}
@@ -97,7 +97,7 @@ class SphericalClearance(_Round):
     at_a, at_b : [m]
         Centre of the socket in the frame of a, of the ball in the frame of b.
     radius : r [m], optional
-        Of the ball; friction and laws of Hertz's kind need it.
+        Radius of the ball; required for friction and Hertzian laws.
 
     Raises
     ------
@@ -132,12 +132,12 @@ class CylindricalClearance(_Round):
     from the other part's axis, perpendicular to that axis, the gaps ``back`` and ``front`` are c - |e_i|; the equations
     use ``(c^2 - e_i.e_i) / (2c)``, see `SphericalClearance`.
 
-    Exact for parallel axes. For a tilt theta, which the gaps limit to 2c/L, the tilted circle is taken for its
-    projection's circumscribed one, so that the gap is too small by at most ``r theta^2 / 2 <= 2 r c^2 / L^2``: for
-    r = 10 mm, L = 40 mm and c = 0.1 mm that is 0.13 micrometres, c/800. The engaged length is constant: the shorter
+    Exact for parallel axes. For a tilt theta, which the gaps limit to 2c/L, the projection of the tilted circle is
+    replaced by its circumscribed circle, so that the gap is too small by at most ``r theta^2 / 2 <= 2 r c^2 / L^2``:
+    for r = 10 mm, L = 40 mm and c = 0.1 mm that is 0.13 micrometres, c/800. The engaged length is constant: the shorter
     part must stay within the longer one.
 
-    With ``parallel=True`` one circle in the middle of L remains, for axes that are held parallel by
+    With ``parallel=True`` one circle in the middle of L remains, for axes that are kept parallel by
     ``parallel_axes()``, an ideal joint to be added to the clearance.
 
     Parameters
@@ -153,11 +153,11 @@ class CylindricalClearance(_Round):
     at_a, at_b : [m]
         A point of the sleeve's axis, a point of the journal's; that of the shorter part is its middle.
     radius : r [m], optional
-        Of the journal; friction and cylindrical laws need it.
+        Radius of the journal; required for friction and cylindrical laws.
     ends : "journal" or "sleeve"
         The shorter part, to which the circles belong.
     parallel : bool
-        Whether the axes are held parallel.
+        Whether the axes are kept parallel by ideal constraints.
 
     Raises
     ------
@@ -187,7 +187,7 @@ class CylindricalClearance(_Round):
         return self._smooth_gaps(a, b, p)
 
     def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
-        """That of a cylinder in a cylinder, of which each circle stands for its share of the length."""
+        """Geometry of a cylinder in a cylinder; each circle represents its share of the length."""
         return super().geometry(p) | {"length": p.length / len(self.gap_labels)}
 
     def ideal(self) -> Joint:
@@ -198,7 +198,7 @@ class CylindricalClearance(_Round):
         return Cylindrical(self.name, self.a, self.b, self.at_a, self.at_b, **axes)
 
     def parallel_axes(self) -> ParallelAxes:
-        """The ideal rows that hold the axes parallel, under the name ``<name>_axes``."""
+        """The ideal constraints that keep the axes parallel, with the name ``<name>_axes``."""
         return ParallelAxes(f"{self.name}_axes", self.a, self.b, axis_a=self.axis_a, axis_b=self.axis_b)
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
@@ -210,21 +210,21 @@ class CylindricalClearance(_Round):
 class SpatialPrismaticClearance(Clearance):
     """Rectangular slide of finite length in a rectangular guide, with clearance on each of its four sides.
 
-    The eight corners of the slide, of length l along the axis, height h and width w across it, meet the two walls that
-    each can reach: 16 gaps. With r_i the corner from the guide's axis, y the direction of the height, z that of the
-    width and sigma = -1, +1 the side ::
+    Each of the eight corners of the slide, of length l along the axis, height h and width w across it, has gaps to the
+    two walls that it can reach: 16 gaps. With r_i the vector from the guide's axis to the corner, y the direction of
+    the height, z that of the width and sigma = -1, +1 the side ::
 
         height walls:  g_N = h/2 + c_h - sigma y . r_i,     width walls:  g_N = w/2 + c_w - sigma z . r_i
 
     For small tilts the free motion is ``|y| + |r_z| l/2 + |r_x| w/2 <= c_h``, ``|z| + |r_y| l/2 + |r_x| h/2 <= c_w``.
     Corners against flat walls are exact for any tilt while the corners stay within the guide. Labels are wall, end and
     side, as ``height_low_back_high``: the lower height wall, the back end, the upper width side;
-    `nonsmooth.diagnostics.signatures` tells from them whether points, lines or planes touch.
+    `nonsmooth.diagnostics.signatures` derives from them whether points, lines or planes are in contact.
 
-    Where the guide is shorter than the slide (``ends="guide"``), l is its length and its edges meet the four faces of
-    the slide, at the points that are opposite the slide's edges if it is aligned: exact for the aligned slide, and
-    otherwise off by the clearance times the tilt. With ``every_wall=True`` each corner is held against all four walls,
-    32 gaps, for a thin slide that may turn over.
+    If the guide is shorter than the slide (``ends="guide"``), l is its length, and its edges touch the four faces of
+    the slide, at the points opposite the edges of the aligned slide. This is exact for the aligned slide; otherwise the
+    error is the clearance times the tilt. With ``every_wall=True`` each corner has gaps to all four walls, 32 in total,
+    for a thin slide that may turn over.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ class SpatialPrismaticClearance(Clearance):
     clearance : c_h [m], > 0
         On each side across the height.
     side_clearance : c_w [m], > 0, optional
-        On each side across the width; `clearance` where omitted.
+        On each side across the width; `clearance` if omitted.
     contact : the contact law
     at_guide, at_slider : [m]
         A point of the guide's axis in the frame of the guide, the slide's centre in its own frame; with
@@ -244,17 +244,17 @@ class SpatialPrismaticClearance(Clearance):
     axis_guide, axis_slider : [-]
         Of the length, in the frame of each body, of any length.
     across_guide, across_slider : [-]
-        Of the height, in the frame of each body; what is along the axis does not count.
+        Direction of the height, in the frame of each body; its component along the axis is ignored.
     ends : "slider" or "guide"
         The shorter one, to which the corners belong.
     every_wall : bool
-        Whether each corner is held against all four walls.
+        Whether each corner has gaps to all four walls.
 
     Raises
     ------
     ModelError
-        If a number is out of its range, a direction is zero or along the axis, or `every_wall` is requested where the
-        guide has the ends.
+        If a number is out of range, a direction is zero or along the axis, or `every_wall` is requested with
+        ``ends="guide"``.
     """
 
     guide: BodyRef
@@ -277,7 +277,7 @@ class SpatialPrismaticClearance(Clearance):
     bearing = "length"
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if axis and direction across are parallel, or fields do not go together."""
+        """Raise ModelError if axis and direction across are parallel, or fields are inconsistent."""
         super().check_together(numbers)
         self.check_ends(self.ends, ("slider", "guide"))
         for body in self.body_fields:
@@ -288,7 +288,7 @@ class SpatialPrismaticClearance(Clearance):
             raise self.error('every_wall=True needs corners of the slide, ends="slider".')
 
     def _corners(self) -> list[tuple[str, int, int, int, int]]:
-        """By gap its label, wall (0 height, 1 width), and the signs of wall, end, and side along the wall."""
+        """For each gap its label, wall (0 height, 1 width), and the signs of wall, end, and side along the wall."""
         found = []
         for wall, (name, sign) in itertools.product((0, 1), SIDES):
             for (end, at_end), (side, at_side) in itertools.product(ENDS, SIDES):
@@ -305,7 +305,7 @@ class SpatialPrismaticClearance(Clearance):
         halves, half = (p.height / 2, p.width / 2), p.length / 2
         frame_a, frame_b = (ca.horzcat(*_frame(p, body)) for body in self.body_fields)
         planes = []
-        for own_side in (1, -1)[: 1 + self.every_wall]:  # -1: the corners of the far side
+        for own_side in (1, -1)[: 1 + self.every_wall]:  # -1: the corners of the opposite side
             for _, wall, sign, at_end, at_side in self._corners():
                 play, reach, other = plays[wall], halves[wall], halves[1 - wall]
                 if self.ends == "slider":
@@ -340,7 +340,7 @@ class SpatialPrismaticClearance(Clearance):
         frames = [_numeric_frame(getattr(p, f"axis_{x}"), getattr(p, f"across_{x}")) for x in self.body_fields]
         along, across, along_b, across_b = (vector(frame[:, i]) for frame in frames for i in (0, 1))
         side_clearance = getattr(p, "side_clearance", p.clearance)
-        if self.ends == "guide":  # the shorter part, whose edges touch, is the block that is drawn
+        if self.ends == "guide":  # the shorter part, whose edges touch, is drawn as the block
             guide, slider, along, across, along_b, across_b = slider, guide, along_b, across_b, along, across
         return (
             Guide(guide, slider, p.length, p.height, p.clearance, along, across, along_b, across_b, p.width,

@@ -1,6 +1,6 @@
 """Free contacts in space: spheres, boxes and cylinders on planes and on each other.
 
-`PointPlane` stands in `nonsmooth.model.contacts`, since it exists in the plane as well. Body a has the plane, its
+`PointPlane` is defined in `nonsmooth.model.contacts`, since it exists in the plane as well. Body a has the plane, its
 normal n pointing to the free side. Points, axes and normals are given in the frames of the bodies.
 """
 
@@ -144,8 +144,8 @@ class SphereSphere(FreeContact):
 class BoxPlane(_OnPlane):
     """The eight corners of a box of body b above a plane of body a: ``g_N = n^T (r_corner - r_plane)``.
 
-    A corner's label says on which side it lies along the body's x, y and z axis, as ``low_low_high``. Of a box that
-    rests on a face four gaps are closed: its weight is known, its distribution among them is not unique.
+    The label of a corner states its side along the body's x, y and z axis, such as ``low_low_high``. A box that rests
+    on a face has four closed gaps, among which the distribution of its weight is not unique.
 
     Parameters
     ----------
@@ -180,15 +180,15 @@ class BoxPlane(_OnPlane):
 class CylinderPlane(_OnPlane):
     """A cylinder of body b above a plane of body a, by points on the rims of its two ends.
 
-    `points` points are fixed on each rim, so that the cylinder stands on its ends as well as it lies; it rolls as a
-    prism of this many edges, whose axis rises and falls by ``radius (1 - cos(pi / points))``, 29 % of the radius for 4
-    points, 0.5 % for 32. With ``points=0`` there are two gaps, of the lowest point of each rim::
+    `points` points are fixed on each rim, so that the cylinder can stand on its ends as well as lie; it rolls like a
+    prism with this number of edges, whose axis rises and falls by ``radius (1 - cos(pi / points))``, 29 % of the radius
+    for 4 points, 0.5 % for 32. With ``points=0`` there are two gaps, of the lowest point of each rim::
 
         g_N = n . (r_end - r_plane) - radius sqrt(1 - (n . u)^2)
 
-    with u the axis: exact for a cylinder that rolls, and smooth unless it stands upright, where a rim has no lowest
-    point. Labels are ``back`` and ``front`` for the ends on the negative and the positive side of the axis, with the
-    number of the point.
+    with u the axis: exact for a rolling cylinder, and smooth unless it stands upright, where a rim has no lowest point.
+    Labels are ``back`` and ``front`` for the ends on the negative and the positive side of the axis, with the number of
+    the point.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ class CylinderPlane(_OnPlane):
     points: int = field(default=8, kw_only=True)
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if the number of points makes no rim, or numbers do not go together."""
+        """Raise ModelError if the number of points is invalid, or numbers are inconsistent."""
         super().check_together(numbers)
         check_points(self, self.points, least=0)
 
@@ -241,7 +241,7 @@ class CylinderPlane(_OnPlane):
         return [b.point(end + p.radius * (math.cos(x) * t1 + math.sin(x) * t2)) for end in ends for x in angles]
 
     def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
-        """Of a rolling cylinder, of which each end carries one half; points have none."""
+        """Geometry of a rolling cylinder, with half of its length at each end; points have none."""
         if self.points:
             return {}
         return {"radius": p.radius, "effective_radius": p.radius, "length": p.length / 2}

@@ -1,8 +1,8 @@
 """Ideal joints of spatial mechanisms.
 
-Each is made of the primitive rows of `nonsmooth.model.rows`, and each primitive is a joint of its own, so that a joint
-that is missing here is had by adding several between the same two bodies; `Spherical` is the primitive of coincident
-points. `Revolute`, `Prismatic`, `Fixed` and `PointOnLine` stand in `nonsmooth.model.joints`, since they exist in the
+Each consists of the primitive rows of `nonsmooth.model.rows`. Each primitive is also a joint by itself, so that other
+joints can be composed of several between the same two bodies; `Spherical` is the primitive of coincident points.
+`Revolute`, `Prismatic`, `Fixed` and `PointOnLine` are defined in `nonsmooth.model.joints`, since they exist in the
 plane as well.
 
 Axes, normals and points are given in the frames of the bodies. A reaction is the force on the second body, and the
@@ -97,7 +97,7 @@ class PointInPlane(_Pointed):
 
 @dataclass(frozen=True, eq=False)
 class Distance(_Pointed):
-    """Rod without mass between two points: ``(d^T d - L^2) / (2 L) = 0`` (1 row, [m]); its elongation is reported.
+    """Massless rod between two points: ``(d^T d - L^2) / (2 L) = 0`` (1 row, [m]); its elongation is reported.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class ParallelAxes(Joint):
 
 @dataclass(frozen=True, eq=False)
 class NoTwist(Joint):
-    """b does not twist about an axis of a, however this axis is tilted (1 row, [rad]).
+    """b does not twist about an axis of a, for any tilt of this axis (1 row, [rad]).
 
     The rotation of b from its reference orientation against a is one about an axis perpendicular to `axis_a`, by less
     than a half turn: ``axial(E) . u = 0``. With a `Spherical` joint it is a joint of constant velocity.
@@ -193,9 +193,9 @@ class NoTwist(Joint):
 
 @dataclass(frozen=True, eq=False)
 class SameOrientation(Joint):
-    """b keeps its orientation against a and moves freely otherwise (3 rows, [rad]).
+    """The orientation of b relative to a is constant; translations are free (3 rows, [rad]).
 
-    ``sin(phi) n = 0`` of the rotation (phi, n) by which b deviates from it, in the frame of b; phi n is reported.
+    ``sin(phi) n = 0`` for the rotation (phi, n) by which b deviates from it, in the frame of b; phi n is reported.
 
     Parameters
     ----------
@@ -271,9 +271,9 @@ class Cylindrical(_Pointed):
 class Screw(_Pointed):
     """b turns about an axis of a and moves along it by a pitch per turn (5 rows).
 
-    The rows of a `Cylindrical` joint, and with the displacement d along the axis and the angle psi of b against a
-    ``h sin(d / h - psi) = 0`` [m], h = pitch/(2 pi). So any number of turns is counted by the displacement; the screw
-    also closes a whole pitch further on, which it cannot reach without turning.
+    The rows of a `Cylindrical` joint, and with the displacement d along the axis and the angle psi of b relative to a
+    ``h sin(d / h - psi) = 0`` [m], h = pitch/(2 pi). Any number of turns is counted by the displacement; the constraint
+    is also satisfied at a distance of a whole pitch, which the screw cannot reach without turning.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ class Screw(_Pointed):
     rows = (*OFFSETS, *TILTS, ("thread", "m"))
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if the pitch is zero, besides what is wrong with directions."""
+        """Raise ModelError if the pitch is zero or a direction is invalid."""
         super().check_together(numbers)
         if numbers["pitch"] == 0.0:
             raise self.error("pitch must not be zero; a screw of pitch zero is a Revolute joint.")

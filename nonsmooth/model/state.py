@@ -1,4 +1,4 @@
-"""The state of a run: everything that the next step needs."""
+"""The state of a run: all data required for the next step."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["State"]
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Time, coordinates, velocities, and the memories of law and stepper.
+    """Time, coordinates, velocities, and internal states of contact laws and stepper.
 
-    ``t`` [s]; ``q`` (nq,), ``v`` (nv,) right limits. ``law_memory`` holds what a contact law remembers,
-    ``stepper_memory`` what a stepper does (closed contacts, impulses for warm starts), so that a run continues to the
-    same bits.
+    ``t`` [s]; ``q`` (nq,), ``v`` (nv,) right limits. ``law_memory`` contains the internal states of contact laws,
+    ``stepper_memory`` those of the stepper (closed contacts, impulses for warm starts), so that a run continues bitwise
+    identically.
     """
 
     t: float

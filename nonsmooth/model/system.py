@@ -1,4 +1,4 @@
-"""The frozen mechanism: M, h, B, g, W_g, g_N, W_N as functions of (t, q, v, p), with names.
+"""The immutable mechanism: M, h, B, g, W_g, g_N, W_N as functions of (t, q, v, p), with names.
 
 ``M(q) v' = h(t, q, v) + W_g lambda_g + W_N lambda_N``, ``q' = B(q) v``, ``g(t, q) = 0``,
 ``0 <= g_N(q)  ⟂  lambda_N >= 0``.
@@ -54,20 +54,21 @@ class Names:
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """What ``Model.build()`` returns. The functions are CasADi functions of symbols or numbers, p the parameter vector.
+    """The result of ``Model.build()``: CasADi functions of symbols or numbers, with the parameter vector p.
 
     ``M(q, p)`` (nv, nv), ``inverse_factor(p)`` L^-1 with M = L L'; ``h(t, q, v, p)`` (nv,) with gyroscopic terms;
     ``B(q)`` (nq, nv); ``advance(q, u, dt)`` coordinates after `dt` at constant velocity u; ``g(t, q, p)`` (ng,),
     ``W_g(t, q, p)`` (nv, ng), ``g_t(t, q, p)`` its explicit rate; ``closure(t, q, p)`` the joints' constraint violation
     as reported; ``g_N(q, p)`` (nc,) [m] open > 0, ``W_N(q, p)`` (nv, nc); ``W_T(q, p)`` (nv, nt) with slip velocities
     W_T' v, nt = nc (dimension - 1), the tangents of one contact after the other; ``drift(t, q, v, p)`` (ng + nc + nt,)
-    what the second derivatives of g and g_N and the first of the slip hold besides W' v'; ``distance(q, p)`` true gaps;
-    ``surface(q, p)`` these, and D_N (nv, nc), D_T (nv, nt) with their rates D_N' v and the slips D_T' v at surfaces
-    that may overlap; ``contact_law(p)`` normal restitution, friction, tangential restitution (0 for compliant contacts)
-    and typical gap [m] of each contact; `compliance` the forces of compliant contacts, None unless all are; ``energy(t,
-    q, v, p)`` kinetic and potential energy [J], power of loads and of damping [W]; ``linear_forces(p)`` stiffness and
-    damping (nv,) of deformation, zero for rigid motion; ``reaction(t, q, p, lam_g)`` forces
-    and torques of joints on their second bodies, in the ground frame, by joint (3,) in the plane and (6,) in space.
+    the convective accelerations: the second derivatives of g and g_N and the first of the slip, minus W' v';
+    ``distance(q, p)`` true gaps; ``surface(q, p)`` these, and D_N (nv, nc), D_T (nv, nt) with their rates D_N' v and
+    the slips D_T' v at surfaces that may overlap; ``contact_law(p)`` normal restitution, friction, tangential
+    restitution (0 for compliant contacts) and typical gap [m] of each contact; `compliance` the forces of compliant
+    contacts, None unless all are; ``energy(t, q, v, p)`` kinetic and potential energy [J], power of loads and of
+    damping [W]; ``linear_forces(p)`` stiffness and damping (nv,) of deformation, zero for rigid motion; ``reaction(t,
+    q, p, lam_g)`` forces and torques of joints on their second bodies, in the ground frame, by joint (3,) in the plane
+    and (6,) in space.
     """
 
     name: str
@@ -76,11 +77,11 @@ class System:
     start: State
     provenance: Mapping[str, Any] = field(default_factory=dict)
     origin: Mapping[str, Any] = field(default_factory=dict)
-    #: what `build(assemble=True)` moved
+    #: report of `build(assemble=True)`
     assembly: Assembly | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """To other processes go the elements; functions and their evaluators are made there."""
+        """Only the elements are pickled; functions and their evaluators are created anew in the other process."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @cached_property
@@ -100,12 +101,12 @@ class System:
 
     @cached_property
     def elementwise(self) -> Elementwise:
-        """Evaluation element by element, in time and memory that grow with their number."""
+        """Evaluation element by element, in time and memory proportional to their number."""
         return Elementwise(self.elements, self.functions, self.parameters)
 
     @cached_property
     def equations(self) -> Equations:
-        """The symbols that the functions below are made of, each when first asked for."""
+        """The symbols and functions of the equations of motion, each created on first use."""
         return Equations(self.elements, self.dimension, self.functions, self.parameters)
 
     @cached_property
@@ -242,15 +243,15 @@ class System:
 
     @cached_property
     def redundant(self) -> tuple[Redundant, ...]:
-        """Constraints that follow from earlier ones at the built start, each with those; printed, one sentence each.
+        """Constraints that depend on earlier ones at the initial state, each with these; printed as one sentence each.
 
-        Also those of a start that is singular while its neighbourhood is not. Such a system runs, in the Python engine;
-        how dependent rows share a load is not determined by the mechanics, and reported is the share of least squares.
+        This includes those of a singular initial state with a regular neighbourhood. The distribution of a load among
+        dependent rows is not determined by rigid-body mechanics; reactions are the least-squares solution.
         """
         return self.redundant_at(self.start, self.parameter_values)
 
     def redundant_at(self, state: State, parameters: Array) -> tuple[Redundant, ...]:
-        """Constraints that follow from earlier ones at this state."""
+        """Constraints that depend on earlier ones at this state."""
         if not self.ng:
             return ()
         at = self.elementwise.placed(state.q, state.v, parameters)
@@ -322,7 +323,7 @@ class System:
         velocities: Mapping[str, float] | None = None,
         t: float = 0.0,
     ) -> State:
-        """A start: the built one with coordinates and `velocities` changed by name.
+        """An initial state: that of the system with coordinates and `velocities` changed by name.
 
         >>> from nonsmooth import Ground, Model, PlanarBody
         >>> system = Model([Ground(), PlanarBody("slider", mass=5.0, inertia=8e-4)]).build()
@@ -354,7 +355,7 @@ class System:
         return axes.reshape(-1, self.nc, d, d)
 
     def gap_rates(self, q: Array, v: Array, parameters: Array) -> Array:
-        """Rates of the true gaps (n, nc) [m/s] at rows of coordinates and velocities; opening > 0."""
+        """Gap velocities (n, nc) [m/s] at rows of coordinates and velocities; opening > 0."""
         return _rows(self._gap_rates, self.nc, np.atleast_2d(q), np.atleast_2d(v), parameters)
 
     @cached_property
@@ -374,13 +375,13 @@ class System:
     def inverse_dynamics(
         self, t: float, q: Array, v: Array, acceleration: Array, parameters: Array | None = None
     ) -> Array:
-        """Force vector ``M(q) v' - h(t, q, v)`` (nv,) that the given acceleration needs besides the applied forces."""
+        """Force vector ``M(q) v' - h(t, q, v)`` (nv,) required for an acceleration, besides the applied forces."""
         p = self.parameter_values if parameters is None else parameters
         return self.numeric.M(q, p)[0] @ np.asarray(acceleration, dtype=float) - self.numeric.h(t, q, v, p)[0]
 
 
 class Numeric:
-    """Buffered evaluators of a system's functions, each made when first asked for; matrices keep two dimensions."""
+    """Buffered evaluators of a system's functions, each created on first use; matrices keep two dimensions."""
 
     def __init__(self, system: System) -> None:
         self.system = system
@@ -486,13 +487,13 @@ def names_of(elements: tuple[Element, ...]) -> Names:
 
 
 def start_of(elements: tuple[Element, ...]) -> State:
-    """The start that the bodies declare."""
+    """The initial state given by the bodies."""
     starts = [body.start() for body in elements if isinstance(body, Body)]
     return State(0.0, np.concatenate([q for q, _ in starts]), np.concatenate([v for _, v in starts]))
 
 
 def _rows(function: ca.Function, columns: int, *arguments: Array) -> Array:
-    """Evaluate for each row of the arguments, of which the last, the parameters, is shared."""
+    """Evaluate for each row of the arguments; the last argument, the parameters, is the same for all rows."""
     count = len(arguments[0])
     if columns == 0 or count == 0:
         return np.zeros((count, columns))

@@ -1,14 +1,14 @@
 """Slip of contacts in space: an orthonormal pair of tangents for each normal, and the velocity along it.
 
-Coulomb's disc is isotropic, so that any orthonormal pair (t1, t2) perpendicular to the normal n serves; but programs
-differentiate it, so it must be smooth in n. No pair is smooth on the whole sphere. With e3 a pole and e1, e2
+Coulomb's disc is isotropic, so that any orthonormal pair (t1, t2) perpendicular to the normal n can be used; it must be
+smooth in n, since programs differentiate it. No pair is smooth on the whole sphere. With e3 a pole and e1, e2
 perpendicular to it, ::
 
     t_i = e_i - (n . e_i) / (1 + n . e3) (n + e3),    i = 1, 2
 
-is smooth but for n = -e3, needs no division by lengths, and stays finite for |n| < 1, where the smooth normal of a
-concentric journal vanishes. The pole is fixed in the first body, off every direction in which mechanisms are built.
-What does not depend on the pair (forces, velocities, energies) is the same on either side of the pole.
+is smooth except for n = -e3, requires no division by lengths, and remains finite for |n| < 1, also where the smooth
+normal of a concentric journal vanishes. The pole is fixed in the first body, away from the directions in which
+mechanisms are usually built. Forces, velocities and energies do not depend on the pair.
 
 References
 ----------
@@ -43,7 +43,7 @@ def tangents(normal: ca.SX) -> tuple[ca.SX, ca.SX]:
 
 
 def slip_at(point: ca.SX, normal: ca.SX, a: SpatialPlacement, b: SpatialPlacement) -> ca.SX:
-    """Velocity (2,) of b's material point at a `point` of the ground frame against a's, on the tangents of `normal`."""
+    """Velocity (2,) of b relative to a at a `point` of the ground frame, along the tangents of `normal`."""
 
     def velocity(body: SpatialPlacement) -> ca.SX:
         return body.twist[:3] + ca.cross(body.rotate(body.twist[3:]), point - body.position)

@@ -1,4 +1,4 @@
-"""Torsion springs and dampers: torques of two bodies on each other about one axis."""
+"""Torsion springs and dampers: torques between two bodies about one axis."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ class _Torsion(Force):
 
 @dataclass(frozen=True, eq=False)
 class TorsionSpring(_Torsion):
-    """Linear torsion spring, potential ``k (theta - theta_0)^2 / 2`` with the angle theta of b against a.
+    """Linear torsion spring, potential ``k (theta - theta_0)^2 / 2`` with the angle theta of b relative to a.
 
-    In the plane the angle counts full turns, so that a spring can be wound up. In space, where `axis_a` is given, it is
-    the twist about the axis in (-pi, pi], from the orientation in which both frames are parallel or `quaternion`: a
-    body carries no number of turns there, and a spring that passes a half turn pulls on from the other side, its torque
-    jumping while its energy is continuous. Forces are minus the gradient of the potential, also where the bodies tilt
-    against the axis; two bodies that a joint keeps on the axis feel ``k (theta_0 - theta)`` about it.
+    In the plane the angle includes full turns, so that a spring can be wound up. In space (with `axis_a`) it is the
+    twist about the axis in (-pi, pi], from the orientation `quaternion` or that with parallel frames. Spatial bodies do
+    not count turns: beyond a half turn the torque changes its sign, while the energy is continuous. Forces are minus
+    the gradient of the potential, also if the bodies tilt relative to the axis; if a joint keeps both bodies on the
+    axis, the torque about it is ``k (theta_0 - theta)``.
 
     Parameters
     ----------
     stiffness : k [N m/rad], >= 0
     free_angle : theta_0 [rad]
-        Angle of b against a at which the spring is free of load.
+        Angle of b relative to a at which the spring is free of load.
     axis_a : [-], optional
-        The axis in the frame of a, of any length; given, the spring is spatial.
+        The axis in the frame of a, of any length; with it the spring is spatial.
     quaternion : [-], optional
-        (w, x, y, z), orientation of b against a at angle zero; in space only.
+        (w, x, y, z), orientation of b relative to a at angle zero; in space only.
 
     Raises
     ------
@@ -105,7 +105,7 @@ class TorsionSpring(_Torsion):
 
 @dataclass(frozen=True, eq=False)
 class TorsionDamper(_Torsion):
-    """Linear torsion damper, torque ``-c omega`` with the angular velocity omega of b against a.
+    """Linear torsion damper, torque ``-c omega`` with the angular velocity omega of b relative to a.
 
     About the normal of the plane, or in space about an axis of a, ``omega = n . (omega_b - omega_a)``.
 
@@ -113,7 +113,7 @@ class TorsionDamper(_Torsion):
     ----------
     damping : c [N m s/rad], >= 0
     axis_a : [-], optional
-        The axis in the frame of a, of any length; given, the damper is spatial.
+        The axis in the frame of a, of any length; with it the damper is spatial.
     """
 
     damping: Annotated[float, Quantity("N m s/rad", nonnegative=True)] = field(kw_only=True)

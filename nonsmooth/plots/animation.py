@@ -18,7 +18,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.drawing import Bearing, Guide
 from nonsmooth.plots.curves import readable, scale
-from nonsmooth.plots.drawing import drawing_of_run
+from nonsmooth.plots.drawing import drawing_of_run, magnified
 from nonsmooth.plots.motion import INK, SIZE
 from nonsmooth.plots.planar_film import PlanarScene
 from nonsmooth.plots.space import SpatialScene, View
@@ -48,8 +48,9 @@ class Animation:
         Times of the frames (n,) [s].
     fps
         Frames per second.
-    magnification
-        Factor by which clearances and motions within them are magnified.
+    magnification, deformation
+        Factors by which clearances and motions within them, and deflections of flexible bodies, are magnified; a
+        deformation of 0 where nothing is deformed.
     """
 
     figure: Figure
@@ -57,6 +58,7 @@ class Animation:
     t: Array
     fps: int
     magnification: float
+    deformation: float = 0.0
     _moves: list[Callable[[int], None]] = field(default_factory=list, repr=False)
 
     def draw(self, k: int) -> None:
@@ -134,6 +136,7 @@ def animation(
     fps: int = 20,
     span: tuple[float, float] | None = None,
     magnify: float | None = None,
+    deformation: float | None = None,
     forces: bool = True,
     view: View | None = None,
 ) -> Animation:
@@ -141,9 +144,10 @@ def animation(
 
     A model knows points and gaps, no shapes: a body is drawn as the hull of its joints, a slider as a block, a journal
     as a disc in its bearing. Within a joint with clearance, offset and tilt are magnified about the bearing or the
-    guide, so that gaps read as the same multiple of the true ones; bodies themselves stand where they are. The factor
-    is written in the picture. Arrows are the mean normal forces on the second body of each contact since the picture
-    before, impacts included.
+    guide, so that gaps read as the same multiple of the true ones; bodies themselves stand where they are. Flexible
+    bodies are curves through their nodes, and their deflection from the places at which joints hold them is magnified;
+    where nothing holds them, that from their mean frame. Both factors are written in the picture. Arrows are the mean
+    normal forces on the second body of each contact since the picture before, impacts included.
 
     In space symbols are those of `sketch`; arrows are the whole forces, friction included, but without impacts, and
     thin lines are the paths of the mass centres.
@@ -160,6 +164,9 @@ def animation(
         Part of the run.
     magnify : [-], optional
         How many times too large clearances are drawn; a readable one where omitted.
+    deformation : [-], optional
+        How many times too large deflections of flexible bodies are drawn; where omitted a readable one, with which the
+        largest is 8 % of its body at most.
     forces : bool
         Whether to draw arrows.
     view : (elevation, azimuth) [deg], optional
@@ -173,11 +180,17 @@ def animation(
     t = _times(trajectory, span, frames)
     if not (isinstance(fps, int) and fps > 0) or (magnify is not None and not magnify > 0):
         raise InputError(f"fps must be a positive integer and magnify positive, got {fps!r} and {magnify!r}.")
+    if deformation is not None and not (np.isfinite(deformation) and deformation > 0):
+        raise InputError(f"deformation must be a positive factor, got {deformation!r}.")
     drawing = drawing_of_run(trajectory, t)
-    scene = PlanarScene(drawing, magnify) if drawing.dimension == 2 else SpatialScene(drawing, magnify, view)
+    scene = (
+        PlanarScene(drawing, magnify, deformation)
+        if drawing.dimension == 2
+        else SpatialScene(drawing, magnify, view, deformation=deformation)
+    )
     if forces and trajectory.gap.names:
         scene.arrows(trajectory, t)
-    film = Animation(scene.figure, scene.axes, t, fps, scene.factor, scene.moves)
+    film = Animation(scene.figure, scene.axes, t, fps, scene.factor, scene.bent, scene.moves)
     _notes(film, scene)
     film.draw(0)
     return film
@@ -207,11 +220,9 @@ def _notes(film: Animation, scene: PlanarScene | SpatialScene) -> None:
     top = 1.0 - 0.17 / figure.get_figheight()
     clock: Text = figure.text(0.03, top, "", va="center", fontsize=SIZE + 2, color=INK, fontweight="bold")
     film._moves.append(lambda k: clock.set_text(f"t = {t[k] / factor:.{decimals}f} {shown_unit(unit)}"))
-    lines = []
-    if any(isinstance(one, Bearing | Guide) for one in scene.drawing.primitives()):
-        lines.append(
-            f"clearance drawn {film.magnification:g} times its size" if film.magnification != 1 else "drawn to scale"
-        )
+    loose = any(isinstance(one, Bearing | Guide) for one in scene.drawing.primitives())
+    factors = magnified(film.magnification if loose else 0.0, film.deformation)
+    lines = [factors] if factors else []
     pace = (t[1] - t[0]) * film.fps
     lines.append(
         f"{_readable(1 / pace)} times slower than life" if pace < 0.95 else f"{_readable(pace)} times life's speed"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +19,15 @@ from nonsmooth.diagnostics.motion import coordinates
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.bodies import Body
+from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.drawing import Bearing, Guide, Primitive, Slide, Spot, Turn, Vector
 from nonsmooth.model.elements import Element
+from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.frames import placement_like
+from nonsmooth.model.joints import Fixed, Joint
 from nonsmooth.model.kinds import element_kinds
+from nonsmooth.plots.deformed import Deformed
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -30,14 +35,16 @@ if TYPE_CHECKING:
     from nonsmooth.model.system import System
 
 __all__ = [
-    "BLOCK", "Drawing", "Drawn", "Placed", "bearing_radius", "drawing_of_run", "drawing_of_state", "half_height",
-    "magnification",
+    "BLOCK", "Drawing", "Drawn", "Placed", "bearing_radius", "drawing_of_run", "drawing_of_state", "enlarged",
+    "half_height", "magnification", "magnified",
 ]  # fmt: skip
 
 #: of the picture's size: radius of a bearing, half height of a block without one
 BEARING, BLOCK = 0.06, 0.03
 #: share of the bearing's radius, or of the block's half height, that the largest clearance is magnified to
 PLAY = 0.45
+#: share of a flexible body's extent that its largest deflection is magnified to; a smaller one is round-off
+BENT, ROUND_OFF = 0.08, 1e-9
 #: times at which the path of a mass centre is drawn, at least
 PATH = 400
 
@@ -100,6 +107,50 @@ class Drawing:
                 found.setdefault(body, []).append(place + at)
         return found
 
+    @cached_property
+    def flexible(self) -> dict[str, Deformed]:
+        """How the flexible bodies are drawn, by name."""
+        joints = [part.element for part in self.parts if isinstance(part.element, Joint | Clearance)]
+        held: dict[str, dict[str, bool]] = {}
+        for joint in joints:
+            for body, _, node in (name.partition(".") for name in joint.body_names()):
+                nodes = held.setdefault(body, {})
+                nodes[node] = nodes.get(node, False) or isinstance(joint, Fixed)
+        flexible = [part.element for part in self.parts if isinstance(part.element, FlexibleBody)]
+        return {
+            body.name: Deformed(body, {node: turns for node, turns in held.get(body.name, {}).items() if node})
+            for body in flexible
+        }
+
+    def deformation(self) -> float:
+        """The largest of 1, 2, 5 times a power of ten with which no deflection is too large a part of its body.
+
+        0 where no body is deformed.
+        """
+        most = np.inf
+        for one in self.flexible.values():
+            largest = one.largest(self.placed.amplitudes[one.name])
+            if largest > ROUND_OFF * one.extent:
+                most = min(most, BENT * one.extent / largest)
+        return enlarged(most) if np.isfinite(most) else 0.0
+
+    def deform(self, factor: float) -> None:
+        """Draw the deflections of flexible bodies as so many times what they are."""
+        for one in self.flexible.values():
+            self.placed.shift(one, factor)
+
+    def curves(self, body: str, factor: float) -> Array:
+        """Ground places (n, k, d) of the lines of a flexible body, with gaps between them; k = 0 without beams."""
+        placed, one = self.placed, self.flexible[body]
+        local = one.points(placed.amplitudes[body], factor)[..., : self.dimension]
+        turned = np.einsum("nij,nkj->nki", placed.rotation(body), local)
+        return np.asarray(turned + placed.position(body)[:, None])
+
+    def coloured(self, colours: Sequence[str]) -> dict[str, str]:
+        """The colour of each body, and of the nodes of flexible ones."""
+        found = {body: colours[i % len(colours)] for i, body in enumerate(self.bodies)}
+        return found | {node: found[body] for node, (body, _) in self.placed.carried.items()}
+
     def sliders(self) -> set[str]:
         """Bodies that are drawn as the blocks of a slide or a guide."""
         return {one.b.body for one in self.primitives() if isinstance(one, Slide | Guide)}
@@ -123,25 +174,36 @@ class Placed:
         self.dimension = bodies[0].dimensions[0] if bodies else 2
         self.bodies = [body.name for body in bodies]
         self.frames: dict[str, Array] = {}
+        #: of the modes of flexible bodies (n, m)
+        self.amplitudes: dict[str, Array] = {}
         #: by node its body and its place there, undeformed
         self.carried: dict[str, tuple[str, Array]] = {}
         index = {name: i for i, name in enumerate(names)}
-        functions: dict[type[Body], ca.Function] = {}
+        functions: dict[tuple[type[Body], int], ca.Function] = {}
         for body in bodies:
-            if type(body) not in functions:
-                known = type(body)
-                own, v = ca.SX.sym("q", len(known.q_columns)), ca.SX.zeros(len(known.v_columns))
-                functions[known] = ca.Function("placement", [own], [body.placement(own, v).z])
+            kind = type(body), len(body.q_columns)
+            if kind not in functions:
+                own, v = ca.SX.sym("q", len(body.q_columns)), ca.SX.zeros(len(body.v_columns))
+                functions[kind] = ca.Function("placement", [own], [body.placement(own, v).z])
             columns = [index[f"{body.name}.{label}"] for label, _ in body.q_columns]
             own = q[:, columns].T
-            rigid = functions[type(body)].numel_in(0)
-            self.frames[body.name] = np.asarray(functions[type(body)](own[:rigid])).T.reshape(self.count, -1)
+            self.frames[body.name] = np.asarray(functions[kind](own)).T.reshape(self.count, -1)
+            if isinstance(body, FlexibleBody):
+                self.amplitudes[body.name] = own[-body.count :].T
             for node, place in body.places().items():
                 name, symbol = f"{body.name}.{node}", ca.SX.sym("q", len(columns))
                 z = body.node_placement(node, symbol, ca.SX.zeros(len(body.v_columns)))[0].z
                 found = ca.Function("placement", [symbol], [z])(own)
                 self.frames[name] = np.asarray(found).T.reshape(self.count, -1)
                 self.carried[name] = body.name, np.asarray(place, dtype=float)[: self.dimension]
+
+    def shift(self, one: Deformed, factor: float) -> None:
+        """Move the nodes of a flexible body to where they are with its deflections so many times as large."""
+        for i, node in enumerate(one.modes.names):
+            local = one.shift(i, self.amplitudes[one.name], factor)[:, : self.dimension]
+            self.frames[f"{one.name}.{node}"][:, : self.dimension] += np.einsum(
+                "nij,nj->ni", self.rotation(one.name), local
+            )
 
     def frame(self, body: str) -> Array:
         """Placements z (n, 4) or (n, 12) of a body, or of the ground."""
@@ -251,7 +313,22 @@ def magnification(drawing: Drawing, size: float) -> float:
             most = min(most, PLAY * bearing_radius(size) / one.clearance)
         elif isinstance(one, Guide):
             most = min(most, PLAY * half_height(one, size) / max(one.clearance, one.side_clearance))
+    return enlarged(most)
+
+
+def enlarged(most: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten up to `most`; 1 without a limit, or below 1."""
     if not np.isfinite(most) or most <= 1.0:
         return 1.0
     power = 10.0 ** np.floor(np.log10(most))
     return float(max(digit * power for digit in (1, 2, 5) if digit * power <= most))
+
+
+def magnified(clearance: float, deformation: float) -> str:
+    """What a drawing says of the factors of clearances and deflections; 0 for what it has not."""
+    known = {"clearance": clearance, "deformation": deformation}
+    drawn = {what: factor for what, factor in known.items() if factor}
+    larger = [f"{what} drawn {factor:g} times its size" for what, factor in drawn.items() if factor != 1]
+    if len(larger) == 2:
+        return f"clearance drawn {clearance:g} and deformation {deformation:g} times its size"
+    return larger[0] if larger else "drawn to scale" if drawn else ""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.plots.choice import chosen_panels, loose_bearings
 from nonsmooth.plots.curves import Exact
 from nonsmooth.plots.drawing import drawing_of_run
-from nonsmooth.plots.impacts import impact_table
+from nonsmooth.plots.impacts import drawn_table
 from nonsmooth.plots.measured import Measured, read_measured
 from nonsmooth.plots.motion import NARROW, column_count, draw_panels, energy_panels, panels_height
 from nonsmooth.plots.orbits import orbit
@@ -183,30 +184,31 @@ def _composed(
     rows = [drawings[i : i + columns] for i in range(0, len(drawings), columns)]
     wide = width or (5.0 if columns == 1 else 7.2)
     spatial = trajectory.P_T.array.ndim == 3  # whose sketch is a picture with small type
-    tall = [TALL * min(1.0, wide / columns / 3.3) * (1.4 if spatial and "sketch" in kinds else 1.0) for kinds in
-            ([cell.kind for cell in row] for row in rows)]  # fmt: skip
+    narrowed = min(1.0, wide / columns / 3.3)
+    tall = [TALL * (1.0 if "impacts" in kinds else narrowed) * (1.4 if spatial and "sketch" in kinds else 1.0)
+            for kinds in ([cell.kind for cell in row] for row in rows)]  # fmt: skip
     below = panels_height(panels, column_count(len(panels), wide), wide) if panels else 0.0
     whole = Figure(figsize=(wide, sum(tall) + below), dpi=200, layout="constrained")
     parts = whole.subfigures(len(rows) + bool(panels), 1, squeeze=False, height_ratios=[*tall, *[below] * bool(panels)])
-    plans = []
+    later: list[Callable[[], None]] = []
     for part, row in zip(parts[:, 0], rows, strict=False):
         for axes, cell in zip(part.subplots(1, len(row), squeeze=False)[0], row, strict=True):
-            plans += _draw(axes, trajectory, cell, span)
+            later += _draw(whole, axes, trajectory, cell, span)
     if panels:
         draw_panels(trajectory, panels, exact, columns=column_count(len(panels), wide), page=parts[-1, 0], **options)
-    if plans:
+    if later:
         whole.draw_without_rendering()  # so that the axes are placed
-        for axes, plan in plans:
-            name_parts(whole, axes, plan)
+        for step in later:
+            step()
     return whole
 
 
 def _draw(
-    axes: Axes, trajectory: Trajectory, cell: Drawing, span: tuple[float, float] | None
-) -> list[tuple[Axes, Plan]]:
-    """Draw a cell; returns the plan whose names are written when the axes are placed."""
+    whole: Figure, axes: Axes, trajectory: Trajectory, cell: Drawing, span: tuple[float, float] | None
+) -> list[Callable[[], None]]:
+    """Draw a cell; returns what is left to be done when the axes are placed."""
     if cell.kind == "sketch":
-        return _sketch(axes, trajectory)
+        return [functools.partial(name_parts, whole, *plan) for plan in _sketch(axes, trajectory)]
     if cell.kind == "orbit":
         orbit(trajectory, cell.name, window=span, ax=axes)
         legend(axes, loc="upper left", bbox_to_anchor=(1.0, 1.0))
@@ -219,7 +221,7 @@ def _draw(
         if span is not None:
             axes.set_xlim(*(np.array(span) / (trajectory.t[-1] - trajectory.t[0]) * np.diff(axes.get_xlim())[0]))
     else:
-        impact_table(trajectory, ax=axes)
+        return [drawn_table(trajectory, ax=axes).fit]
     return []
 
 

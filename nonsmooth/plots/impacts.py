@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Text
 
-__all__ = ["impact_table"]
+__all__ = ["ImpactTable", "drawn_table", "impact_table"]
 
 #: column of `nonsmooth.diagnostics.impacts`, heading, base unit
 COLUMNS = (
@@ -27,7 +28,43 @@ COLUMNS = (
     ("separation", "separation", "m/s"),
     ("impulse", "impulse", "N s"),
 )
-WIDTHS = (0.12, 0.31, 0.17, 0.22, 0.18)
+#: space between two columns, in type sizes, and the smallest type [pt]
+SPACE, SMALLEST = 1.2, 4.0
+
+
+class ImpactTable(NamedTuple):
+    """A table in its axes.
+
+    Parameters
+    ----------
+    axes
+    columns
+        Texts of each column, its heading first; numbers are aligned to the right.
+    """
+
+    axes: Axes
+    columns: list[list[Text]]
+
+    def fit(self) -> None:
+        """Place the columns side by side in the present width of the axes, with smaller type if they need more."""
+        every = [text for column in self.columns for text in column]
+        size, needed, whole = SIZE - 0.5, np.inf, self.axes.get_window_extent().width
+        while needed > whole:
+            for text in every:
+                text.set_fontsize(size)
+            widths = [max(text.get_window_extent().width for text in column) for column in self.columns]
+            space = SPACE * size * self.axes.figure.dpi / 72
+            needed = sum(widths) + space * (len(widths) - 1)
+            if size <= SMALLEST:
+                break
+            size = max(SMALLEST, 0.98 * size * min(1.0, whole / needed))  # widths are not quite proportional to size
+        space += max(0.0, whole - needed) / (len(widths) - 1)
+        left = 0.0
+        for column, width in zip(self.columns, widths, strict=True):
+            right_aligned = column[0].get_horizontalalignment() == "right"
+            for text in column:
+                text.set_x((left + width * right_aligned) / whole)
+            left += width + space
 
 
 def impact_table(
@@ -58,6 +95,18 @@ def impact_table(
     InputError
         If there are no impacts.
     """
+    drawn = drawn_table(trajectory, rows=rows, slowest=slowest, contacts=contacts, ax=ax)
+    if ax is None:
+        drawn.axes.figure.draw_without_rendering()  # type: ignore[union-attr]  # so that the axes are placed
+    drawn.fit()
+    return drawn.axes
+
+
+def drawn_table(
+    trajectory: Trajectory, *, rows: int = 12, slowest: float = 0.0, contacts: Iterable[str] | None = None,
+    ax: Axes | None = None,
+) -> ImpactTable:  # fmt: skip
+    """The table of `impact_table`, to be fitted when its axes are placed."""
     table = impacts(trajectory, slowest, contacts)
     if not len(table):
         raise InputError("There are no impacts to show.")
@@ -69,24 +118,24 @@ def impact_table(
     axis.set(xlim=(0.0, 1.0), ylim=(len(chosen) + 0.05, -1.9))
     whole = f"the {len(chosen)} largest of {len(table)}" if len(chosen) < len(table) else f"all {len(table)}"
     axis.set_title(f"Impacts, {whole}", loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK)
-    rights = np.cumsum(WIDTHS)
-    for (name, heading, base), left, right in zip(COLUMNS, rights - WIDTHS, rights, strict=True):
-        values = chosen[name]
-        place, align = (left + 0.03, "left") if not base else (right, "right")
-        factor = 1.0
+    columns = []
+    for name, heading, base in COLUMNS:
+        values, factor, align = chosen[name], 1.0, "right" if base else "left"
         if base:
             alike = [chosen[known] for known, _, unit in COLUMNS if unit == base]
             unit = readable(base, float(np.nanmax(np.abs(alike), initial=0.0)))
             factor = scale(unit)[1]
             heading = f"{heading}\n[{shown_unit(unit)}]"
-        axis.text(place, -0.15, heading, ha=align, va="bottom", fontsize=SIZE - 0.5, color=INK, linespacing=1.3)
+        column = [axis.text(0.0, -0.15, heading, ha=align, va="bottom", color=INK, linespacing=1.3)]
         cells = [str(value) for value in values] if not base else _digits(values / factor)
-        for i, cell in enumerate(cells):
-            axis.text(place, i + 0.5, cell, ha=align, va="center", fontsize=SIZE - 0.5, color=INK)
+        column += [axis.text(0.0, i + 0.5, cell, ha=align, va="center", color=INK) for i, cell in enumerate(cells)]
+        for text in column:
+            text.set_in_layout(False)  # its place depends on that of the axes
+        columns.append(column)
     axis.plot([0.0, 1.0], [0.0, 0.0], color=FAINT, lw=0.6)
     for i in range(1, len(chosen)):
         axis.plot([0.0, 1.0], [i, i], color="#E6E6E6", lw=0.5)
-    return axis
+    return ImpactTable(axis, columns)
 
 
 def _digits(values: np.ndarray) -> list[str]:

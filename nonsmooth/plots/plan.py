@@ -37,10 +37,15 @@ class Labels:
 class Plan(Labels):
     """Places of everything in the ground frame, at the first of the drawing's times."""
 
-    def __init__(self, drawing: Drawing) -> None:
+    def __init__(self, drawing: Drawing, deformation: float | None = None) -> None:
         super().__init__()
+        #: factor of deflections, 0 where no body is deformed; by flexible body its lines (k, 2)
+        self.bent = drawing.deformation() if deformation is None else deformation
+        drawing.deform(self.bent or 1.0)
+        lines = {body: drawing.curves(body, self.bent or 1.0)[0] for body in drawing.flexible}
+        self.curves = {body: line for body, line in lines.items() if len(line)}
         self.drawing, self.placed, self.bodies = drawing, drawing.placed, drawing.bodies
-        self.colours = {body: COLOURS[i % len(COLOURS)] for i, body in enumerate(self.bodies)}
+        self.colours = drawing.coloured(COLOURS)
         self.pins: dict[str, list[Array]] = {body: [] for body in self.bodies}
         self.circles: list[tuple[Spot, float]] = []
         #: whether the drawing has a size; a lone body without joints has none
@@ -69,7 +74,7 @@ class Plan(Labels):
 
     def moves(self, body: str) -> bool:
         """Whether it is a body rather than the ground."""
-        return body in self.pins
+        return body in self.colours
 
     def at(self, spot: Spot) -> Array:
         """A point of a body, or of the ground, in the ground frame."""

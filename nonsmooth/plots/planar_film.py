@@ -41,18 +41,21 @@ class PlanarScene:
     ----------
     drawing
         The mechanism at the times of the pictures.
-    magnify
-        How many times too large clearances are drawn; None for a readable one.
+    magnify, deformation
+        How many times too large clearances and deflections are drawn; None for readable ones.
     """
 
     what = "mean contact forces from picture to picture"
 
-    def __init__(self, drawing: Drawing, magnify: float | None) -> None:
+    def __init__(self, drawing: Drawing, magnify: float | None, deformation: float | None = None) -> None:
         self.drawing, self.placed = drawing, drawing.placed
-        self.colours = {name: BODIES[i % len(BODIES)] for i, name in enumerate(drawing.bodies)}
+        self.colours = drawing.coloured(BODIES)
         low, high = self._extent()
         self.size = float(np.max(high - low))
         self.factor = magnification(drawing, self.size) if magnify is None else float(magnify)
+        #: of deflections; 0 where no body is deformed
+        self.bent = drawing.deformation() if deformation is None else float(deformation)
+        drawing.deform(self.bent or 1.0)
         self.moves: list[Callable[[int], None]] = []
         #: name of a gap -> its push
         self.pushes: dict[str, Push] = {}
@@ -108,6 +111,11 @@ class PlanarScene:
         for body, points in self.drawing.attachments().items():
             if body not in self.colours:
                 continue
+            if body in self.drawing.flexible:
+                course = self.drawing.curves(body, self.bent or 1.0)
+                if course.shape[1]:
+                    self._bar(body, course)
+                    continue
             local = np.unique(np.round(np.array([*points, np.zeros(2)]), 12), axis=0)
             if len(local) < 2 and body not in blocks | round_ones:
                 local = BLOCK * self.size * SQUARE
@@ -119,6 +127,9 @@ class PlanarScene:
         if len(outline) > 2:
             self._polygon(course, self._colour(body), 3, body)
             return
+        self._bar(body, course)
+
+    def _bar(self, body: str, course: Array) -> None:
         (line,) = self.axes.plot(
             [], [], color=self._colour(body), lw=4.0, solid_capstyle="round", alpha=0.85, zorder=3, label=body
         )  # fmt: skip

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["published"]
 
-#: of the worlds in alphabetical order
+#: of the kinds of contact in alphabetical order
 STYLES: tuple[dict[str, Any], ...] = ({"lw": 0.9}, {"lw": 0.7, "ls": (0, (4, 2))}, {"lw": 0.7, "ls": ":"})
 IDEAL: dict[str, Any] = {"color": INK, "lw": 0.6, "ls": (0, (1, 1.5)), "zorder": 5}
 
@@ -39,11 +39,11 @@ def published(found: PublishedRuns) -> Figure:
         figsize=(max(2.5 * len(cases), 4.0), 1.6 * len(found.panels) + 0.5), dpi=200, layout="constrained"
     )  # fmt: skip
     axes = figure.subplots(len(found.panels), len(cases), squeeze=False, sharex=True, sharey="row")
-    worlds = sorted(found.worlds)
+    kinds = sorted(found.kinds)
     for j, case in enumerate(cases):
         for i, (title, unit, of, series) in enumerate(found.panels):
             axis = axes[i][j]
-            _draw(axis, found, case, worlds, unit, of, series)
+            _draw(axis, found, case, kinds, unit, of, series)
             heading = f"Case {case}: {title}" if i == 0 else title
             below = "time [s]" if i == len(found.panels) - 1 else ""
             beside = f"{_meaning(unit)} [{shown_unit(unit)}]".replace("^2", "²").strip() if j == 0 else ""
@@ -51,7 +51,7 @@ def published(found: PublishedRuns) -> Figure:
             new = i == 0 or _labels(series) != _labels(found.panels[i - 1][3])
             if new and j == len(cases) - 1 and axis.lines:
                 legend(axis, loc="upper right", ncols=2, handlelength=0.9)
-    marks = [Line2D([], [], color=INK, label=world, **STYLES[k % len(STYLES)]) for k, world in enumerate(worlds)]
+    marks = [Line2D([], [], color=INK, label=kind, **STYLES[k % len(STYLES)]) for k, kind in enumerate(kinds)]
     marks.append(Line2D([], [], label="ideal", **IDEAL))
     figure.legend(handles=marks, loc="outside lower right", ncols=len(marks), frameon=False, fontsize=SIZE - 0.5)
     return figure
@@ -65,13 +65,13 @@ def _meaning(unit: str) -> str:
 
 
 def _draw(
-    axis: Axes, found: PublishedRuns, case: str, worlds: list[str], unit: str, of: str, series: tuple[Any, ...]
+    axis: Axes, found: PublishedRuns, case: str, kinds: list[str], unit: str, of: str, series: tuple[Any, ...]
 ) -> None:
     size = SIZES.get(unit, 1.0)
-    for k, world in enumerate(worlds):
-        impacts = len(found.runs[case, world].impacts)
-        view = found.view(case, world, of)
-        ideal = found.view(case, world, "ideal") if of == "run" and k == 0 else None
+    for k, kind in enumerate(kinds):
+        impacts = len(found.runs[case, kind].impacts)
+        view = found.view(case, kind, of)
+        ideal = found.view(case, kind, "ideal") if of == "run" and k == 0 else None
         for colour, entry in zip(COLOURS, series, strict=False):
             which, label = (entry[0], entry[1]) if callable(entry[0]) else (entry[:2], entry[2])
             if impacts and not smooth(which):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
 from nonsmooth.model.drawing import Bearing, Guide, Spot
 from nonsmooth.plots.drawing import drawing_of_state
 from nonsmooth.plots.labels import write_names
@@ -34,7 +35,13 @@ WIDE, TALL, LEAST = 7.0, 5.5, 2.2  # largest and least size of the drawing [inch
 ROD = 7.0  # width of a bar [pt]
 
 
-def sketch(system: System, state: State | None = None, *, view: tuple[float, float] | None = None) -> Figure:
+def sketch(
+    system: System,
+    state: State | None = None,
+    *,
+    view: tuple[float, float] | None = None,
+    deformation: float | None = None,
+) -> Figure:
     """Draw a mechanism, each element as its `drawing` says.
 
     In the plane ideal pins are small open circles, bearings with clearance red rings with a journal in them; walls are
@@ -55,13 +62,20 @@ def sketch(system: System, state: State | None = None, *, view: tuple[float, flo
     view : (elevation, azimuth) [deg], optional
         Where a mechanism in space is seen from; where it shows well, if omitted.
 
+    deformation : [-], optional
+        How many times too large deflections of flexible bodies are drawn; where omitted a readable one.
+
     Raises
     ------
     InputError
-        For a view that is not two such angles.
+        For a view that is not two such angles, or a factor that is not positive.
     """
+    if deformation is not None and not (np.isfinite(deformation) and deformation > 0):
+        raise InputError(f"deformation must be a positive factor, got {deformation!r}.")
     drawing = drawing_of_state(system, state)
-    return _planar(Plan(drawing)) if drawing.dimension == 2 else spatial_sketch(drawing, view)
+    if drawing.dimension == 3:
+        return spatial_sketch(drawing, view, deformation)
+    return _planar(Plan(drawing, deformation))
 
 
 def _planar(plan: Plan) -> Figure:
@@ -99,7 +113,9 @@ def name_parts(figure: Figure, axes: Axes, plan: Plan) -> None:
     axes.set_ylim((y0 + y1 - height) / 2, (y0 + y1 + height) / 2)
     loose = any(isinstance(one, Bearing | Guide) for one in plan.drawing.primitives())
     if plan.sized:
-        draw_scale(axes, metre, note="clearances not to scale" if loose else "")
+        notes = ["clearances not to scale"] if loose else []
+        notes += [f"deformation drawn {plan.bent:g} times its size"] if plan.bent > 1 else []
+        draw_scale(axes, metre, note=", ".join(notes))
     write_names(figure, axes, plan)
 
 
@@ -107,6 +123,10 @@ def _draw_body(axes: Axes, plan: Plan, body: str) -> None:
     """A bar through its pins, or a plate if they do not lie on a line; circles that are part of it."""
     colour = plan.colours[body]
     centre = plan.centre(body)
+    if body in plan.curves:
+        axes.plot(*plan.curves[body].T, color=colour, lw=ROD, alpha=0.35, zorder=2, solid_capstyle="round")
+        plan.label(body, centre, colour, bold=True)
+        return
     points = np.array([plan.at(Spot(body, tuple(pin))) for pin in plan.pins[body]] or [centre])
     spread = float(np.max(np.linalg.norm(points - centre, axis=1)))
     if spread > 1e-9 * plan.extent:

@@ -14,7 +14,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.drawing import Bearing, Box, Cylinder, Field, Guide, Round, Vector, Wall
-from nonsmooth.plots.drawing import Drawing, bearing_radius, half_height, magnification
+from nonsmooth.plots.drawing import Drawing, bearing_radius, half_height, magnification, magnified
 from nonsmooth.plots.labels import write_names
 from nonsmooth.plots.motion import FAINT, INK, SIZE
 from nonsmooth.plots.plan import Labels
@@ -46,8 +46,8 @@ class SpatialScene:
     ----------
     drawing
         The mechanism at the times of the pictures.
-    magnify
-        How many times too large clearances are drawn; None for a readable one.
+    magnify, deformation
+        How many times too large clearances and deflections are drawn; None for readable ones.
     view : (elevation, azimuth) [deg], optional
         Where it is seen from; where it shows well, if omitted.
     loads
@@ -56,11 +56,14 @@ class SpatialScene:
 
     what = "mean contact forces from picture to picture, impacts left out"
 
-    def __init__(self, drawing: Drawing, magnify: float | None, view: View | None = None, loads: bool = False) -> None:
+    def __init__(
+        self, drawing: Drawing, magnify: float | None, view: View | None = None, loads: bool = False,
+        deformation: float | None = None,
+    ) -> None:  # fmt: skip
         from matplotlib.figure import Figure
 
         self.drawing, self.placed, self.loads = drawing, drawing.placed, loads
-        self.colours = {name: BODIES[i % len(BODIES)] for i, name in enumerate(drawing.bodies)}
+        self.colours = drawing.coloured(BODIES)
         self.cloud = cloud = self._cloud()
         self.low, self.high = cloud.min(axis=0), cloud.max(axis=0)
         self.sized = bool(np.max(self.high - self.low) > 0)
@@ -69,6 +72,9 @@ class SpatialScene:
             self.cloud = cloud = 0.7 * cloud.mean(axis=0) + 0.3 * np.array([self.low, self.high])
         self.size = float(np.max(self.high - self.low))
         self.factor = magnification(drawing, self.size) if magnify is None else float(magnify)
+        #: of deflections; 0 where no body is deformed
+        self.bent = drawing.deformation() if deformation is None else float(deformation)
+        drawing.deform(self.bent or 1.0)
         self.vertical = self._vertical()
         self.view = best_view(cloud, self.vertical) if view is None else checked_view(view)
         #: unit vector towards the viewer, to the right and up in the picture
@@ -205,7 +211,10 @@ class SpatialScene:
         attached = self.drawing.attachments()[body]
         local = np.unique(np.round(np.array([*attached, np.zeros(3)]), 12), axis=0)
         points = self.placed.points(body, local)
-        if len(local) > 1:
+        curves = self.drawing.curves(body, self.bent or 1.0) if body in self.drawing.flexible else points[:, :0]
+        if curves.shape[1]:
+            self.line(curves, color=colour, lw=3.0, alpha=0.75)
+        elif len(local) > 1:
             self.line(star(centre, points), color=colour, lw=3.0, alpha=0.75)
             faces = hull_faces(local)
             if faces:
@@ -326,9 +335,9 @@ def checked_view(view: Any) -> View:
     return elevation, azimuth
 
 
-def spatial_sketch(drawing: Drawing, view: View | None = None) -> Figure:
+def spatial_sketch(drawing: Drawing, view: View | None = None, deformation: float | None = None) -> Figure:
     """Draw a mechanism in space at one state, with the names of its bodies and elements."""
-    scene = SpatialScene(drawing, None, view, loads=True)
+    scene = SpatialScene(drawing, None, view, loads=True, deformation=deformation)
     figure = scene.figure
     overlay = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     width, height = figure.get_size_inches() * figure.dpi
@@ -345,7 +354,7 @@ def spatial_sketch(drawing: Drawing, view: View | None = None) -> Figure:
     if scene.sized:
         draw_scale(overlay, scene.metre(), right=True)
     write_names(figure, overlay, names)
-    if scene.shown:
-        note = f"clearance drawn {scene.factor:g} times its size" if scene.factor != 1 else "drawn to scale"
+    note = magnified(scene.factor if scene.shown else 0.0, scene.bent)
+    if note:
         figure.text(0.03, 0.05 / figure.get_figheight(), note, va="bottom", fontsize=SIZE, color=FAINT)
     return figure

@@ -14,13 +14,13 @@ from nonsmooth.evaluation import Array
 
 __all__ = ["TINY", "Program", "Session", "Solution", "Solver", "largest", "worst_row"]
 
-#: Guards a division by a scale that is zero because all of its terms are: 0 / TINY = 0.
+#: guards the division by a scale that is zero because all of its terms are: 0 / TINY = 0
 TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What a solver returns; accepted only if `Program.residual`, evaluated independently, is below tolerance.
+    """The result of a solver; accepted only if `Program.residual`, evaluated independently, is below tolerance.
 
     Parameters
     ----------
@@ -29,13 +29,13 @@ class Solution:
     y : Array
         Multipliers or complementary unknowns, one per row or pair.
     status : str
-        The solver's own word, "solved", "max_iter", ...
+        Status of the solver, "solved", "max_iter", ...
     iterations : int
-        The solver's own count: pivots, Newton steps, sweeps.
+        Count of the solver: pivots, Newton steps, sweeps.
     solver : str
         Class name of the solver's settings.
     active : array of bool, optional
-        Rows or pairs that bind; a warm start for the next program of the same shape.
+        Active rows or pairs; a warm start for the next program of the same shape.
     """
 
     x: Array
@@ -60,25 +60,26 @@ class Program(Protocol):
 
 
 class Session(Protocol):
-    """A solver at work: workspaces and factorisations, reused from program to program."""
+    """A solver session: workspaces and factorisations, reused from program to program."""
 
     def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Solve as well as possible. For a program that cannot be solved return the last iterate, no exception."""
+        """Solve as well as possible. If a program cannot be solved, return the last iterate without an exception."""
         ...
 
 
 class Solver(Protocol):
-    """Settings of one algorithm: a frozen dataclass. `tolerance` is the residual that it promises where it fits."""
+    """Settings of one algorithm: a frozen dataclass. `tolerance` is the residual that it guarantees for programs that
+    it fits."""
 
     @property
     def tolerance(self) -> float: ...
 
     def fits(self, program: Program) -> bool:
-        """Whether the algorithm applies to this program at all."""
+        """Whether the algorithm applies to this program."""
         ...
 
     def setup(self) -> Session:
-        """Make a session.
+        """Create a session.
 
         Raises
         ------
@@ -96,7 +97,7 @@ def worst_row(values: Array, names: Sequence[str]) -> tuple[str, float]:
     """
     if values.size == 0:
         return "nothing", 0.0
-    i = int(np.argmax(values))  # argmax stops at the first nan, so a nan always wins
+    i = int(np.argmax(values))  # argmax stops at the first nan
     value = float(values[i])
     return names[i], value if np.isfinite(value) else float("inf")
 

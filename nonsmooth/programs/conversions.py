@@ -1,4 +1,4 @@
-"""From one program to another, each with its way back."""
+"""Conversions of programs, each with the recovery of the solution."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
     "pushed_friction_contact",
 ]
 
-#: weight, beside the Delassus matrix, of the distance from known impulses
+#: weight of the distance from known impulses, relative to the Delassus matrix
 PROXIMAL = 1e-6
 
 
@@ -67,16 +67,16 @@ def lcp_from_qp(qp: QP) -> tuple[LCP, Callable[[Array], Array]]:
 
 
 def lcp_from_friction_contact(program: FrictionContact) -> tuple[LCP, Callable[[Array], Array]]:
-    r"""Exact LCP of a program in the plane: one row per contact for u_N, then two per contact with friction.
+    r"""Exact LCP of a planar program: one row per contact for u_N, then two per contact with friction.
 
-    Slip is cut into its parts forward and backward, u_T = u_R - u_L, each of which needs its edge of the cone:
+    Slip is split into forward and backward parts, u_T = u_R - u_L, each complementary to an edge of the cone:
 
     .. math::
         0 \le u_N \perp P_N \ge 0, \qquad 0 \le \mu P_N + P_T \perp u_R \ge 0, \qquad
         0 \le \mu P_N - P_T \perp u_L \ge 0.
 
-    P_T and the bilateral impulses are eliminated. The matrix that is left is copositive, so that Lemke's method ends
-    with an answer if there is one, and has a positive diagonal. In space the disk has no edges: no LCP is exact.
+    P_T and the bilateral impulses are eliminated. The remaining matrix is copositive, so that Lemke's method ends with
+    a solution if there is one, and has a positive diagonal. In space the disk has no edges, and no LCP is exact.
 
     Returns
     -------
@@ -88,8 +88,8 @@ def lcp_from_friction_contact(program: FrictionContact) -> tuple[LCP, Callable[[
     Raises
     ------
     InputError
-        In space; or if the rows eliminated (bilateral, and tangential where mu > 0) are dependent. Add a small
-        multiple of the diagonal to A then, and iterate as in the proximal-point method.
+        In space; or if the eliminated rows (bilateral, and tangential with mu > 0) are dependent. In this case add a
+        small multiple of the diagonal to A, and iterate as in the proximal-point method.
 
     Examples
     --------
@@ -143,8 +143,7 @@ def lcp_from_friction_contact(program: FrictionContact) -> tuple[LCP, Callable[[
 def cone_qp_from_friction_contact(program: FrictionContact) -> ConeQP:
     """The convex relaxation of Anitescu and Tasora with the same numbers: another law, see the warning of `ConeQP`.
 
-    A sliding contact separates in it at mu times its slip: the gap opens by dt mu |u_T| each step, 0.9 of a clearance
-    of 10 um at dt = 1e-4 s.
+    In this relaxation a sliding contact separates at mu times its slip: the gap opens by dt mu |u_T| in each step.
     """
     return ConeQP(program.A, program.b, program.friction, program.dimension, program.bilateral, program.names)
 
@@ -153,9 +152,9 @@ def associated_lcp_from_friction_contact(program: FrictionContact) -> tuple[LCP,
     r"""The convex relaxation (`ConeQP`) in the plane as an LCP of the edges of the cones.
 
     With z = E y, P_N = y_1 + y_2 and P_T = mu (y_1 - y_2), it is w = E^T A E y + E^T b, symmetric and positive
-    semidefinite: its answer always exists where b is the velocity of a motion, and its u is unique, the one of least
-    kinetic energy. An answer in which no contact slides obeys Coulomb's law as well, since the relaxation differs from
-    it by mu |u_T| alone: then it is the state of rest among all that the law allows.
+    semidefinite: a solution exists if b is the velocity of a motion, and its u is unique, that of least kinetic energy.
+    A solution without sliding contacts satisfies Coulomb's law as well, since the relaxation differs from it by mu
+    |u_T| only: it is the state of rest among all admissible ones.
 
     Returns
     -------
@@ -170,7 +169,7 @@ def associated_lcp_from_friction_contact(program: FrictionContact) -> tuple[LCP,
 
     Examples
     --------
-    A body of 1 kg and friction 0.5 is pressed by 1 N s and pushed aside by 0.25 N s: it stays.
+    A body of 1 kg with friction 0.5 under a normal impulse of 1 N s and a tangential one of 0.25 N s remains at rest.
 
     >>> floor = FrictionContact(np.eye(2), np.array([-1.0, 0.25]), np.array([0.5]), dimension=2)
     >>> lcp, recover = associated_lcp_from_friction_contact(floor)
@@ -191,15 +190,15 @@ def associated_lcp_from_friction_contact(program: FrictionContact) -> tuple[LCP,
 
 
 def near_impulses(program: FrictionContact, z: Array, skip: int = 0) -> FrictionContact:
-    """A step of the proximal-point method from impulses z, for programs that are solved over and over.
+    """A step of the proximal-point method about impulses z, for programs that are solved repeatedly.
 
     Several contacts of one body are redundant, A is singular, and the impulses are not unique. With A + d and b - d z
-    in place of A and b, d = 1e-6 times the diagonal of A, those nearest to z are unique; they converge where z is an
-    answer of the program itself, since d z - d z drops out there. The first `skip` rows are left as they are.
+    instead of A and b, d = 1e-6 times the diagonal of A, they are unique and near z; the iteration converges to a
+    solution of the program itself, since both terms then cancel. The first `skip` rows are not changed.
 
     Examples
     --------
-    Two supports at one place share a load as they did before.
+    Two supports at the same point have the same share of a load as before.
 
     >>> from nonsmooth.programs import Solution
     >>> twice = FrictionContact(np.ones((2, 2)), -np.ones(2), np.zeros(0), 2, bilateral=2)
@@ -213,34 +212,35 @@ def near_impulses(program: FrictionContact, z: Array, skip: int = 0) -> Friction
 
 
 def pushed_friction_contact(program: FrictionContact, push: Array) -> tuple[FrictionContact, Callable[[Array], Array]]:
-    r"""Contacts that known normal impulses press besides P_N, as one FrictionContact.
+    r"""Contacts with known normal impulses in addition to P_N, as one FrictionContact.
 
     .. math::
         0 \le u_N \perp P_N \ge 0, \quad \|P_T\| \le \mu (P_N + \text{push}), \quad
         \|u_T\| P_T = -\mu (P_N + \text{push}) u_T.
 
-    A contact with friction and a push gets a twin at the same place. The twin's tangential rows are those of the
-    contact; its normal row d (P' - push), with d the contact's diagonal of A, is coupled to nothing, so that P' = push.
-    Both frictions oppose the same slip, hence so does their sum, with the reach that is asked for: an answer is exact
-    if and only if its twin program certifies it. Where contact and twin stick, only the sum of their P_T is unique.
+    A contact with friction and a known impulse is duplicated. The tangential rows of the twin are those of the contact;
+    its normal row d (P' - push), with d the contact's diagonal of A, is decoupled, so that P' = push. Both friction
+    impulses oppose the same slip, and so does their sum, with the required bound: a solution is exact if and only if
+    the program with twins certifies it. If contact and twin stick, only the sum of their P_T is unique.
 
     Parameters
     ----------
     program : FrictionContact
-        Its b holds what the push does to u already.
+        Its b already includes the effect of the push on u.
     push : array (contacts,)
         Known normal impulses [N s], not negative.
 
     Returns
     -------
     program : FrictionContact
-        Twins follow the contacts; it is the given one where no contact needs a twin.
+        Twins follow the contacts; the given program if no contact requires a twin.
     recover : callable
         z with twins -> z of the contacts, without the push.
 
     Examples
     --------
-    A body of 1 kg slides at 3 m/s and leaves the floor at 1 m/s, which took a push of 1 N s: friction lags behind.
+    A body of 1 kg slides at 3 m/s and leaves the floor at 1 m/s due to a known impulse of 1 N s, whose friction
+    follows.
 
     >>> floor = FrictionContact(np.eye(2), np.array([1.0, 3.0]), np.array([0.5]), dimension=2)
     >>> pushed, recover = pushed_friction_contact(floor, np.array([1.0]))

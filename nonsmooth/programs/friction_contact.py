@@ -19,7 +19,7 @@ __all__ = ["ConeQP", "ContactProgram", "FrictionContact"]
 
 @dataclass(frozen=True, eq=False)
 class ContactProgram(ABC):
-    """What contact programs with friction share: the numbers, their names, and how a row is scaled."""
+    """Common base of contact programs with friction: data, names, and scaling of rows."""
 
     A: Array
     b: Array
@@ -67,11 +67,11 @@ class ContactProgram(ABC):
         return blocks[:, 0], blocks[:, 1:]
 
     def errors(self, solution: Solution) -> Array:
-        """Scaled violation [-] of each bilateral row, then normal and tangential of each contact; u computed afresh."""
+        """Scaled violation [-] of each bilateral row, then normal and tangential of each contact; u is recomputed."""
         z = solution.y
         if z.shape != self.b.shape:
             return np.full(self.bilateral + 2 * self.contacts, np.inf)
-        with np.errstate(all="ignore"):  # what is not finite is reported as an infinite residual
+        with np.errstate(all="ignore"):  # values that are not finite give an infinite residual
             u = self.A @ z + self.b
             scales = self._scales(z)
             scale_N, scale_T = self.split(scales)
@@ -92,7 +92,8 @@ class ContactProgram(ABC):
 
     @property
     def units(self) -> Array:
-        """Diagonal of A, where both tangential rows of a contact take the larger entry: z times it is a velocity."""
+        """Diagonal of A, with the larger entry for both tangential rows of a contact: its product with z is a
+        velocity."""
         units = np.abs(self.A.diagonal())
         tangential = self.split(units)[1]
         tangential[:] = tangential.max(axis=1, keepdims=True, initial=0.0)
@@ -100,10 +101,10 @@ class ContactProgram(ABC):
 
     @abstractmethod
     def _defects(self, z: Array, u: Array) -> tuple[Array, Array]:
-        """How far each contact is from obeying its law [m/s], >= 0: normal (contacts,) and tangential (contacts,)."""
+        """Violation of the law of each contact [m/s], >= 0: normal (contacts,) and tangential (contacts,)."""
 
     def _scales(self, z: Array) -> Array:
-        """Sum of the absolute values of the terms of each u, between FLOOR and CAP times what the motion asks of it."""
+        """Sum of the absolute values of the terms of each u, between FLOOR and CAP times its value in free motion."""
         diagonal, asked = np.abs(self.A.diagonal()), self.b.copy()
         normal = self.split(asked)[0]
         normal[:] = np.minimum(normal, 0.0)
@@ -121,16 +122,16 @@ class FrictionContact(ContactProgram):
         0 \le u_N \perp P_N \ge 0, \quad \|P_T\| \le \mu P_N, \quad
         \|u_T\| P_T = -\mu P_N u_T \ \text{wherever} \ P_N > 0,
 
-    where z holds the bilateral impulses and then P_N, P_T of one contact after the other. The last two conditions say
-    that P_T dissipates most among those allowed by the normal impulse, not that (P_N, P_T) does among those of the
-    cone: friction is not associated, and the program is no convex one. In `Solution.active` a row is true where its u
-    is held at zero: bilateral, closed, sticking.
+    where z contains the bilateral impulses and then P_N, P_T of each contact. The last two conditions state that P_T
+    has maximal dissipation among those admitted by the normal impulse, not that (P_N, P_T) has among those of the cone:
+    friction is not associated, and the program is not convex. In `Solution.active` a row is true if its u is zero:
+    bilateral, closed, sticking.
 
     Parameters
     ----------
     A : array (m, m)
-        Delassus matrix W^T M^-1 W [1/kg], symmetric up to round-off, positive semidefinite; singular where contacts
-        are redundant. m = bilateral + dimension * contacts.
+        Delassus matrix W^T M^-1 W [1/kg], symmetric up to round-off, positive semidefinite; singular if contacts are
+        redundant. m = bilateral + dimension * contacts.
     b : array (m,)
         u without impulses [m/s]. With restitution u_N is gamma_N+ + e gamma_N-, so b_N holds e gamma_N- as well.
     friction : array (contacts,)
@@ -152,13 +153,13 @@ class FrictionContact(ContactProgram):
     `errors` is one natural map, z - proj(z - u), in the unit of u: with d the `units` it is \|u_i\| on bilateral rows,
     \|d_N P_N - proj(d_N P_N - u_N)\| = \|min(u_N, d_N P_N)\| with x >= 0, and \|d_T P_T - proj(d_T P_T - u_T)\| with
     the disk of radius mu d_T P_N. It vanishes where the map of the cone with de Saxcé's correction does, z -
-    proj_K(z - (u_N + mu \|u_T\|, u_T)), but leaves each direction its own unit. The scale of a row is the sum of the
-    absolute values of the terms of u, impulses capped as in `LCP.errors`, and not below FLOOR times the size of what is
-    asked: a joint that has nothing to carry would divide round-off by round-off.
+    proj_K(z - (u_N + mu \|u_T\|, u_T)), but keeps the unit of each direction. The scale of a row is the sum of the
+    absolute values of the terms of u, with impulses limited as in `LCP.errors`, and at least FLOOR times the size of
+    the free motion, since an unloaded joint would divide round-off by round-off.
 
     A solution exists where b is the velocity of a motion (e = 0), or if some change of the motion leads to u_N > mu
-    \|u_T\| at all contacts and u = 0 in all joints. Where contacts wedge and e > 0 there may be none. For small mu and
-    independent rows u is unique, for large mu it need not be.
+    \|u_T\| at all contacts and u = 0 in all joints. If contacts wedge and e > 0 there may be none. For small mu and
+    independent rows u is unique, for large mu it may not be.
 
     References
     ----------
@@ -167,7 +168,8 @@ class FrictionContact(ContactProgram):
 
     Examples
     --------
-    A body of 1 kg slides at 3 m/s and meets the floor at 1 m/s; the floor takes mu times its push from the slip.
+    A body of 1 kg slides at 3 m/s and meets the floor at 1 m/s; friction reduces the slip by mu times the normal
+    impulse.
 
     >>> floor = FrictionContact(np.eye(2), np.array([-1.0, 3.0]), np.array([0.5]), dimension=2)
     >>> floor.residual(Solution(np.zeros(2), np.array([1.0, -0.5]), "by hand", 0, "nobody"))
@@ -187,21 +189,21 @@ class FrictionContact(ContactProgram):
 
 @dataclass(frozen=True, eq=False)
 class ConeQP(ContactProgram):
-    r"""The convex relaxation of friction by Anitescu and Tasora: **not** Coulomb's law, offered by its name only.
+    r"""The convex relaxation of friction by Anitescu and Tasora: **not** Coulomb's law, used only on explicit request.
 
     .. math::
         \min_z \tfrac12 z^T A z + b^T z \quad \text{s.t.} \quad \|P_T\| \le \mu P_N, \qquad \text{that is} \quad
         K \ni z \perp u = A z + b \in K^*.
 
-    It takes the numbers of a `FrictionContact`, is convex, and its u is unique. The price is that a sliding contact
-    separates: its law is u_N = mu \|u_T\|, so each step opens the gap by dt mu \|u_T\|. In a joint with a clearance
-    of 10 um that is fatal: 0.9 of the clearance per step at dt = 1e-4 s, and at 1e-3 s the opposing walls hold a
-    slider at c / (dt mu) = 0.1 m/s with 250 N, where it should run at 0.9 m/s with 25 N. Solved over and over with mu
-    \|u_T\| added to b_N (de Saxcé) it becomes exact: that is how `Conic` and `Admm` answer a `FrictionContact`.
+    It has the data of a `FrictionContact`, is convex, and its u is unique. However, a sliding contact separates: its
+    law is u_N = mu \|u_T\|, so that each step opens the gap by dt mu \|u_T\|. This is not acceptable for a clearance of
+    10 um: at dt = 1e-4 s a gap opens by 0.9 of the clearance per step, and at 1e-3 s a slider between opposite walls
+    moves at c / (dt mu) = 0.1 m/s with 250 N instead of 0.9 m/s with 25 N. Solved repeatedly with mu \|u_T\| added to
+    b_N (de Saxcé) it becomes exact, as in `Conic` and `Admm`.
 
     Notes
     -----
-    `errors` is the natural map z - proj_K(z - u) of the cone, P and u brought to one unit by the square roots of
+    `errors` is the natural map z - proj_K(z - u) of the cone, with P and u in the same unit by the square roots of
     `units`; scales as in `FrictionContact`.
 
     References

@@ -1,4 +1,4 @@
-"""A smooth phase of motion, from its start on: no end is given, events and rows are the stepper's business."""
+"""A smooth phase of motion from its start, without a given end; events and rows are determined by the stepper."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ class Expressions(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class InitialValue:
-    """``dy/dt = f(t, y, d)`` with constants d, of whose entries the first `core` are held to tolerances.
+    """``dy/dt = f(t, y, d)`` with constants d; the first `core` entries of y are subject to error control.
 
-    The rest are integrals, of which f does not depend.
+    The others are integrals, on which f does not depend.
 
     Parameters
     ----------
     expressions
-        What f is made of.
+        The expressions of f.
     rates, jacobian, unknowns
         Callables (t, y, d) that give a tuple with dy/dt (n,), its derivative by y (n, n), and the unknowns of the
         algebraic form.
     places, core, size
-        How many entries are coordinates, are controlled, and are there at all.
+        Numbers of coordinates, of entries with error control, and of all entries.
     atol, rtol
-        The error of entry i is held below ``atol[i] + rtol |y[i]|``, for coordinates with their change since the start
-        in place of y: penetrations are small beside places. atol is (core,).
+        The error of entry i is kept below ``atol[i] + rtol |y[i]|``, for coordinates with their change since the start
+        instead of y, since penetrations are small compared with coordinates. atol is (core,).
     """
 
     expressions: Expressions

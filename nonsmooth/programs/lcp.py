@@ -12,7 +12,7 @@ from nonsmooth.programs.base import TINY, Solution, largest, worst_row
 
 __all__ = ["LCP"]
 
-#: Largest multiple of the size of the motion that is asked for, to which the terms of a row count in its scale.
+#: bound of the terms of a row in its scale, as a multiple of the size of the free motion
 CAP = 10.0
 
 
@@ -69,7 +69,7 @@ class LCP:
         return self.names or tuple(f"row {i}" for i in range(self.b.size))
 
     def errors(self, solution: Solution) -> Array:
-        r"""Scaled violation of every row [-], shape (m,); w is computed afresh from z.
+        r"""Scaled violation of every row [-], shape (m,); w is recomputed from z.
 
         Notes
         -----
@@ -80,7 +80,7 @@ class LCP:
         z, e = solution.y, self.bilateral
         if z.shape != self.b.shape:
             return np.full(self.b.size, np.inf)
-        with np.errstate(all="ignore"):  # what is not finite is reported as an infinite residual
+        with np.errstate(all="ignore"):  # values that are not finite give an infinite residual
             values = self.A @ z + self.b
             values[e:] = np.minimum(values[e:], (self.A.diagonal() * z)[e:])
             diagonal = np.abs(self.A.diagonal())

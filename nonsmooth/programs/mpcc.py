@@ -1,4 +1,4 @@
-"""The mathematical program with complementarity constraints, cut into structure (once) and numbers (each step)."""
+"""The mathematical program with complementarity constraints, split into structure (once) and numbers (each step)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from nonsmooth.programs.base import TINY, Solution, largest, worst_row
 
 __all__ = ["MPCC", "MPCCStructure"]
 
-#: Share of x_scale in the scale of an equation: what is nothing but round-off is not divided by round-off.
+#: share of x_scale in the scale of an equation, so that round-off is not divided by round-off
 FLOOR = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class MPCCStructure:
-    r"""Symbols of a program with complementarity pairs; made once, then filled with numbers by `MPCC`.
+    r"""Symbols of a program with complementarity pairs, created once; `MPCC` contains the numbers.
 
     .. math::
         \min f(x, y, p) \quad \text{s.t.} \quad c(x, y, p) = 0, \quad \text{lower} \le x \le \text{upper}, \quad
@@ -34,7 +34,7 @@ class MPCCStructure:
     x, y, p : casadi.SX
         Column vectors of symbols: unknowns, multipliers (one per pair), parameters.
     objective : casadi.SX
-        f, a scalar; 0 where the step is determined by its equations.
+        f, a scalar; 0 if the step is determined by its equations.
     equalities : casadi.SX
         c, a column.
     complements : casadi.SX
@@ -121,7 +121,7 @@ class MPCC:
         Bounds of x, infinite where there is none; an x with lower == upper is a fixed number.
     x_scale, y_scale, G_scale : arrays
         Typical sizes, positive, in the unit of each entry: gap/clearance, impulse/(m g dt), velocity/(c/dt), ...
-        An infinite G_scale leaves the gap of a pair that does not bind out of account.
+        With an infinite G_scale the gap of a pair that is not binding is ignored.
     binding : array of bool
         Pairs whose y may differ from zero.
 
@@ -176,7 +176,7 @@ class MPCC:
         x, y = solution.x, solution.y
         if x.shape != self.lower.shape or y.shape != self.binding.shape:
             return np.full(len(self._names), np.inf)
-        with np.errstate(all="ignore"):  # what is not finite is reported as an infinite residual
+        with np.errstate(all="ignore"):  # values that are not finite give an infinite residual
             c, scales, G = self.structure.conditions(x, y, self.p, self.x_scale)
             gap, multiplier = G / self.G_scale, y / self.y_scale
             bounds = np.maximum(np.maximum(self.lower - x, x - self.upper), 0.0) / self.x_scale

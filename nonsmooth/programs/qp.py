@@ -13,7 +13,7 @@ from nonsmooth.programs.base import TINY, Solution, largest, worst_row
 
 __all__ = ["QP"]
 
-#: The scale of an unknown lies between these multiples of the size of the motion that is asked for.
+#: bounds of the scale of an unknown, as multiples of the size of the free motion
 FLOOR, CAP = 1e-3, 10.0
 
 
@@ -27,7 +27,7 @@ class QP:
 
     Its optimality conditions are H x + f - A^T y = 0 with y_i >= 0 and y_i (A x - b)_i = 0 on the inequalities: for a
     step of rigid contact x is the velocity and y the impulse. x is unique if H is positive definite, y only if the
-    rows that bind are independent.
+    active rows are independent.
 
     Parameters
     ----------
@@ -99,9 +99,9 @@ class QP:
         H, f, A, b = self.H, self.f, self.A, self.b
         if x.shape != f.shape or y.shape != b.shape:
             return np.full(f.size + b.size, np.inf)
-        with np.errstate(all="ignore"):  # what is not finite is reported as an infinite residual
+        with np.errstate(all="ignore"):  # values that are not finite give an infinite residual
             absolute_A, diagonal = np.abs(A), np.maximum(H.diagonal(), TINY)
-            weights = np.square(A).dot(1.0 / diagonal)  # dot: half the cost of @ on arrays as small as these
+            weights = np.square(A).dot(1.0 / diagonal)  # dot has half the cost of @ for small arrays
             asked = np.maximum(b, 0.0)
             asked[:e] = b[:e]
             asked[weights == 0.0] = 0.0

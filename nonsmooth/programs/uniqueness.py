@@ -1,4 +1,4 @@
-"""How far a certified answer of friction is determined by its program."""
+"""Uniqueness of the solutions of friction problems."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from nonsmooth.programs.friction_contact import FrictionContact
 
 __all__ = ["undetermined_impulses"]
 
-#: share of the cone, and of the largest normal impulse, within which an impulse counts as on the edge
+#: share of the cone, and of the largest normal impulse, within which an impulse is regarded as on the edge
 EDGE = 1e-6
-#: share of the largest singular value below which a direction moves nothing
+#: share of the largest singular value below which a direction has no effect on velocities
 NOTHING = 1e-10
 
 
 def undetermined_impulses(program: FrictionContact, z: Array) -> int:
-    """Number of independent ways to change the impulses z of an answer that change no velocity and no mode.
+    """Number of independent changes of the impulses z of a solution that leave velocities and modes unchanged.
 
-    Bilateral impulses, those that press, and tangential ones that stick inside the cone may change, of contacts on the
-    edge both together: with S their directions it is the dimension of the null space of S^T A S. Not 0, forces are not
-    unique, and another answer, of another velocity, may exist as well.
+    Bilateral impulses, normal impulses of loaded contacts, and tangential ones inside the cone may change; on the edge
+    of the cone both change together. With S their directions the number is the dimension of the null space of S^T A S.
+    If it is not 0, forces are not unique, and a solution with another velocity may exist as well.
 
     Examples
     --------
-    A block on two feet that stick: squeezed together or pulled apart, it rests the same.
+    A block on two sticking feet: the internal stress between the feet is arbitrary.
 
     >>> both = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]])
     >>> feet = FrictionContact(both, np.array([-1.0, 0.0, -1.0, 0.0]), np.full(2, 0.5), dimension=2)

@@ -15,6 +15,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.drawing import Bearing, Box, Cylinder, Field, Guide, Primitive, Round, Slide, Spot, Turn, Wall
+from nonsmooth.plots.deformed import Deformed
 from nonsmooth.plots.drawing import Drawing, Placed, magnification
 from nonsmooth.plots.planar_film import hull
 from nonsmooth.plots.shapes import hull_faces
@@ -54,8 +55,10 @@ def scene(drawing: Drawing, coordinates: tuple[str, ...], gaps: tuple[str, ...])
         "dimension": drawing.dimension,
         "low": _padded(low), "high": _padded(high), "size": size, "grain": grain,
         "magnify": magnification(drawing, grain), "loose": any(map(_magnified, drawing.primitives())),
-        "vertical": vertical, "view": list(view),
-        "bodies": [_body(part.element, coordinates, local) for part in drawing.parts if isinstance(part.element, Body)],
+        "deformation": drawing.deformation(), "vertical": vertical, "view": list(view),
+        "bodies": [
+            _body(part.element, coordinates, local, drawing) for part in drawing.parts if isinstance(part.element, Body)
+        ],
         "parts": [
             {
                 "name": part.name,
@@ -81,9 +84,9 @@ def touches(drawing: Drawing) -> dict[str, Array]:
     return found
 
 
-def _body(body: Body, coordinates: tuple[str, ...], local: dict[str, Array]) -> dict[str, Any]:
+def _body(body: Body, coordinates: tuple[str, ...], local: dict[str, Array], drawing: Drawing) -> dict[str, Any]:
     """Columns of its coordinates by label, and its outline: two ends of a line, or points with faces between them."""
-    labels = [label for label, _ in type(body).q_columns]  # a flexible body is shown undeformed
+    labels = [label for label, _ in type(body).q_columns]  # those of a rigid body
     if frozenset(labels) not in KNOWN:
         raise InputError(f'The body "{body.name}" has coordinates {", ".join(labels)}, which a page does not know.')
     columns = {label: coordinates.index(f"{body.name}.{label}") for label in labels}
@@ -93,7 +96,33 @@ def _body(body: Body, coordinates: tuple[str, ...], local: dict[str, Array]) -> 
         faces = [list(range(len(points)))] if len(points) > 2 else []
     elif len(points) > 2:
         faces = [np.asarray(face).tolist() for face in hull_faces(points)]
-    return {"name": body.name, "columns": columns, "points": points.tolist(), "faces": faces}
+    found = {"name": body.name, "columns": columns, "points": points.tolist(), "faces": faces}
+    return found | (
+        {"flexible": _flexible(drawing.flexible[body.name], coordinates)} if body.name in drawing.flexible else {}
+    )
+
+
+def _flexible(one: Deformed, coordinates: tuple[str, ...]) -> dict[str, Any]:
+    """Columns of its amplitudes, its curves and its nodes: places, and displacements and rotations per amplitude.
+
+    Displacements are ``moved eta + factor bent eta``, flat with the amplitudes last.
+    """
+    modes = one.modes
+    nodes = zip(modes.names, modes.places, one.nodes_moved, one.nodes_bent, modes.rotations, strict=True)
+    return {
+        "eta": [coordinates.index(f"{one.name}.eta{i + 1}") for i in range(modes.count)],
+        "places": one.places.tolist(), "ends": one.ends.tolist(),
+        "moved": _digits(one.moved), "bent": _digits(one.bent),
+        "nodes": [
+            {"name": name, "at": at.tolist(), "moved": _digits(moved), "bent": _digits(bent), "turned": _digits(turned)}
+            for name, at, moved, bent, turned in nodes
+        ],
+    }  # fmt: skip
+
+
+def _digits(values: Array) -> list[float]:
+    """Flat, with as many digits as a picture needs."""
+    return [float(f"{x:.6g}") for x in values.ravel()]
 
 
 def _local(drawing: Drawing, body: str) -> Array:

@@ -10,11 +10,11 @@
 `SmoothingNewton`       friction in space                       a smoothed path; the fallback in space
 `Lemke`                 LCP, friction in the plane              pivots along a finite path; the fallback
 `ModeEnumeration`       small LCP, friction in the plane        enumeration of all contact modes
-`ProjectedGaussSeidel`  LCP, QP, friction                       contact after contact, linear convergence
-`Admm`                  friction, ConeQP                        splitting on cones, for many contacts in space
-`Chain`                 any                                     one after the other, until a solution is accepted
-`Radau`, `Dop853`, ...  smooth phases of compliant contact      integrators of SciPy and SUNDIALS: `initial_value`
-======================  ======================================  ===============================================
+`ProjectedGaussSeidel`  LCP, QP, friction                       one contact after the other, linear convergence `Admm`
+friction, ConeQP                        splitting on cones, for many contacts in space `Chain`                 any
+one after the other, until a solution is accepted `Radau`, `Dop853`, ...  smooth phases of compliant contact
+integrators of SciPy and SUNDIALS: `initial_value` ======================  ======================================
+===============================================
 
 "Friction" is `FrictionContact`, in the plane and in space unless said otherwise.
 Names are imported when they are used, and a solver's library when its session is made.
@@ -135,9 +135,9 @@ def by_name(name: str) -> Callable[..., Solver]:
 
 
 def available() -> list[tuple[str, str | None, str]]:
-    """(solver, version of its library or None, what is missing) for each solver; nothing heavy is imported.
+    """(solver, version of its library or None, what is missing) for each solver; no large library is imported.
 
-    "Missing" is an empty string where the solver can be used.
+    "Missing" is an empty string if the solver can be used.
     """
     rows = [
         _row("active-set", ["numba"]),
@@ -151,7 +151,7 @@ def available() -> list[tuple[str, str | None, str]]:
         _row("admm", ["numpy"]),
         *(_row(name, ["scipy"]) for name in ("radau", "dop853", "bdf", "lsoda")),
     ]
-    import casadi as ca  # plugins are asked for one by one: loading HiGHS would break cvxpy's
+    import casadi as ca  # plugins are queried one by one, since loading HiGHS would break cvxpy's
 
     plugins = [("daqp", ca.has_conic("daqp")), ("qrqp", ca.has_conic("qrqp"))]
     plugins += [(name, ca.has_integrator(name)) for name in ("cvodes", "idas")]

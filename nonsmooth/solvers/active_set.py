@@ -19,7 +19,7 @@ from nonsmooth.solvers.polish import polished_qp
 __all__ = ["ActiveSet"]
 
 Mask = NDArray[np.bool_]
-#: Newton's method stops below this residual.
+#: residual below which Newton's method stops
 ROUND_OFF = 1e-14
 NEWTON_STEPS = 50
 PATIENCE = 8
@@ -28,24 +28,24 @@ INDEFINITE = "H is not positive definite, so that its dual does not exist; each 
 
 @settings
 class ActiveSet:
-    """Find which rows bind, and solve equations on them; exact up to round-off, in a few microseconds.
+    """Determine the active rows and solve equations on them; exact to round-off, in a few microseconds.
 
     A QP is reduced to the LCP of its multipliers, as by `nonsmooth.programs.lcp_from_qp`. An MPCC whose equations
     determine x is solved by the Josephy-Newton method: linearise equations and gaps at the iterate, solve the mixed LCP
     of the pairs exactly, step fully; 2 to 5 steps near a solution, where it converges quadratically. A FrictionContact
-    in the plane is reduced to its exact LCP (`nonsmooth.programs.lcp_from_friction_contact`), which need not have a
-    P-matrix: there it may go round in circles, which it says and `Lemke` does not.
+    in the plane is reduced to its exact LCP (`nonsmooth.programs.lcp_from_friction_contact`), whose matrix need not be
+    a P-matrix: the method may then cycle, which it reports, while `Lemke` does not cycle.
 
     Parameters
     ----------
     max_iterations : int
-        Most pivots (factorisations) per LCP. Usual are 1 to 5 from a warm start; a nonsymmetric matrix of 20 rows far
-        from its start may take hundreds.
+        Largest number of pivots (factorisations) per LCP. Usually 1 to 5 from a warm start; a nonsymmetric matrix of 20
+        rows may require hundreds from a poor initial guess.
 
     Notes
     -----
-    Redundant rows are welcome: of the multipliers that share a load, those of nearly the least weighted norm are
-    returned. It does not apply to an MPCC that has something to optimise (more free x than equations).
+    Rows may be redundant: the multipliers returned have nearly the least weighted norm. It does not apply to an MPCC
+    with an objective to be optimised (more free x than equations).
     """
 
     max_iterations: int = 2000
@@ -74,14 +74,14 @@ class ActiveSet:
 
 
 class ActiveSetSession:
-    """`ActiveSet` at work. It remembers nothing: the warm start is the guess's active set."""
+    """`ActiveSet` session without internal state: the warm start is the guess's active set."""
 
     def __init__(self, kernels: ModuleType, max_iterations: int) -> None:
         self._kernels = kernels
         self._max_iterations = max_iterations
 
     def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Answer an LCP, a QP, a FrictionContact in the plane or a determined MPCC."""
+        """Solve an LCP, a QP, a FrictionContact in the plane or a determined MPCC."""
         if isinstance(program, LCP):
             return self._solve_lcp(program, guess)
         if isinstance(program, QP):
@@ -140,7 +140,7 @@ class ActiveSetSession:
         return Solution(best.x, best.y, status, iteration, "ActiveSet", best.active)
 
     def _newton_step(self, mpcc: MPCC, free: Mask, x: Array, y: Array, active: Mask) -> tuple[Array, Array, Mask, bool]:
-        """Solve equations and pairs linearised at (x, y); the last value says whether the equations determine x."""
+        """Solve equations and pairs linearised at (x, y); the last value tells whether the equations determine x."""
         linearised = mpcc.structure.jacobians(x, y, mpcc.p)
         scales = _own(mpcc.G_scale), _own(mpcc.y_scale)
         new: tuple[Array, Array, Mask, bool] = self._kernels.newton_step(
@@ -150,12 +150,12 @@ class ActiveSetSession:
 
 
 def _own(array: Array) -> Array:
-    """A copy in the one layout that is compiled: numba compiles anew for each other, read-only included."""
+    """A copy in the memory layout that is compiled: numba compiles again for any other, including read-only arrays."""
     return np.array(array, dtype=float, order="C")
 
 
 def _active(guess: Solution | None, size: int) -> Mask:
-    """Rows that a guess of the same shape believes to bind."""
+    """Active rows of a guess of the same shape."""
     if guess is None or guess.active is None or guess.active.size != size:
         return np.zeros(size, dtype=bool)
     return np.array(guess.active)
@@ -166,7 +166,7 @@ def _status(error: float) -> str:
 
 
 def _start(mpcc: MPCC, guess: Solution | None) -> Solution:
-    """The guess, or zeros, with fixed numbers put in place and bounds respected."""
+    """The guess, or zeros, with fixed values and within the bounds."""
     if guess is None:
         x, y, active = np.zeros(mpcc.lower.size), np.zeros(mpcc.binding.size), None
     else:

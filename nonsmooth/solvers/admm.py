@@ -18,27 +18,27 @@ from nonsmooth.solvers.polish import polished_contact
 __all__ = ["Admm"]
 
 RELAXATION = 1.6
-PENALTY, PENALTIES = 0.1, (1e-6, 1e4)  # at first, and its range; A has a unit diagonal
-EVERY = 25  # iterations between two looks at the residual
-IMBALANCE = 5.0  # of primal and dual residual, at which the penalty changes
+PENALTY, PENALTIES = 0.1, (1e-6, 1e4)  # initial penalty, and its range; A has a unit diagonal
+EVERY = 25  # iterations between two evaluations of the residual
+IMBALANCE = 5.0  # ratio of primal and dual residual at which the penalty changes
 HANDED_OVER = 1e-3  # residual at which Newton's method is tried
 POLISHED = 1e-12
 
 
 @settings
 class Admm:
-    """Split z in half: one half obeys the equations of motion, the other lies in the cones; drive them together.
+    """Operator splitting: one copy of z satisfies the equations of motion, the other lies in the cones; both converge.
 
     An iteration is a product with one inverse matrix and a projection on each cone, whatever the rank of A. De Saxcé's
-    correction mu |u_T| is renewed in every iteration, so that the limit obeys Coulomb's law; without it (`ConeQP`) the
-    method always converges.
+    correction mu |u_T| is updated in every iteration, so that the limit satisfies Coulomb's law; without it (`ConeQP`)
+    the method always converges.
 
     Parameters
     ----------
     max_iterations : int
     polish : bool
-        Try a few semismooth Newton steps from where the iterations have come to, each time that the residual has fallen
-        to a tenth, and keep them only if they are certified. Left out without numba.
+        Try a few semismooth Newton steps each time the residual has decreased to a tenth, and keep them only if they
+        are certified. Omitted without numba.
 
     References
     ----------
@@ -56,18 +56,18 @@ class Admm:
         return isinstance(program, (FrictionContact, ConeQP))
 
     def setup(self) -> AdmmSession:
-        """Nothing has to be loaded: NumPy does the work."""
+        """Requires NumPy only."""
         return AdmmSession(self)
 
 
 class AdmmSession:
-    """`Admm` at work. It remembers nothing: the warm start is the guess's impulses."""
+    """`Admm` session without internal state: the warm start is the guess's impulses."""
 
     def __init__(self, settings: Admm) -> None:
         self._settings = settings
 
     def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Answer a FrictionContact or a ConeQP."""
+        """Solve a FrictionContact or a ConeQP."""
         if not isinstance(program, (FrictionContact, ConeQP)):
             raise InputError(f"Admm takes a FrictionContact or a ConeQP, got {type(program).__name__}.")
         try:
@@ -78,7 +78,8 @@ class AdmmSession:
         return scaled.solution(z, iterations, "Admm", Admm.tolerance, "max_iter")
 
     def _iterate(self, scaled: NormalisedContact, start: Array, exact: bool) -> tuple[Array, int]:
-        """Until the residual meets the promise: x solves the equations, z lies in the cones, y = -(u + correction)."""
+        """Iterate until the residual is below tolerance: x solves the equations, z lies in the cones, y = -(u +
+        correction)."""
         m, cone = scaled.b.size, SecondOrderCone(scaled.mu)
         target = 0.1 * Admm.tolerance
         z, y = start, -(scaled.A @ start + scaled.b)

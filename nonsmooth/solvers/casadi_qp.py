@@ -1,4 +1,4 @@
-"""The QP solvers that come with CasADi's wheel."""
+"""The QP solvers of CasADi's wheel."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ PLUGINS: dict[str, dict[str, Any]] = {
     "daqp": {"daqp": {"primal_tol": 1e-10, "dual_tol": 1e-12}},
     "qrqp": {"print_iter": False, "print_header": False, "print_info": False},
 }
-#: Raises the diagonal of the dual, whose rows have length one: redundant rows make it singular.
+#: regularisation of the dual, whose rows have length one, since redundant rows make it singular
 REGULARISATION = 1e-11
-#: Runs of qrqp on the dual; the second one has been needed for 1 of 1000 random programs, a third one for none.
+#: runs of qrqp on the dual; the second one was required for 1 of 1000 random programs, a third one for none
 RUNS = 5
 
 
 @settings
 class CasadiQP:
-    """A QP solver behind `casadi.conic`, on the QP in normalised unknowns, then polished; a cross-check.
+    """A QP solver of `casadi.conic`, applied to the QP in normalised unknowns, then polished; for verification.
 
     Parameters
     ----------
     plugin : str
-        "daqp" (dual active set) or "qrqp" (primal-dual active set, sparse QR). qrqp goes round in circles on 2 % of
-        random programs with 1 to 20 rows, where more rows than unknowns meet in one point; in whatever order the rows
-        stand. It then solves the dual program, which has no rows but the signs of the multipliers.
+        "daqp" (dual active set) or "qrqp" (primal-dual active set, sparse QR). qrqp cycles on 2 % of random programs
+        with 1 to 20 rows, in which more rows than unknowns are active at one point, for any order of the rows. The dual
+        program is then solved, whose only constraints are the signs of the multipliers.
 
     Raises
     ------
     InputError
-        For another plugin. HiGHS is left out on purpose: loading CasADi's copy breaks cvxpy's in the same process.
+        For another plugin. HiGHS is not supported: loading CasADi's copy breaks cvxpy's in the same process.
     """
 
     plugin: str = "daqp"
@@ -70,14 +70,14 @@ class CasadiQP:
 
 
 class CasadiQPSession:
-    """`CasadiQP` at work: one built solver per shape."""
+    """`CasadiQP` session: one built solver per shape."""
 
     def __init__(self, plugin: str) -> None:
         self._plugin = plugin
         self._built: dict[tuple[int, int], ca.Function] = {}
 
     def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Answer a QP."""
+        """Solve a QP."""
         if not isinstance(program, QP):
             raise InputError(f"CasadiQP takes a QP, got {type(program).__name__}.")
         try:
@@ -105,7 +105,7 @@ class CasadiQPSession:
         return _answer(qp, scaled, u, multipliers, status, iterations)
 
     def _dual(self, qp: QP, scaled: NormalisedQP, best: Solution) -> Solution:
-        """The multipliers as unknowns; qrqp may stop early and call it success, but then goes on from there."""
+        """Solution of the dual; qrqp may stop early and report success, and is then continued from its result."""
         m, iterations = scaled.b.size, best.iterations
         lower = np.zeros(m)
         lower[: scaled.equalities] = -np.inf
@@ -126,7 +126,7 @@ class CasadiQPSession:
         return replace(best, iterations=iterations)
 
     def _run(self, m: int, n: int, numbers: dict[str, Any]) -> tuple[dict[str, Any] | None, str, int]:
-        """What CasADi returns, or None; its word; its iterations."""
+        """The result of CasADi, or None; its status; its iterations."""
         solver = self._solver(m, n)
         try:
             result = solver(**numbers)
@@ -144,7 +144,7 @@ class CasadiQPSession:
 
 
 def _answer(qp: QP, scaled: NormalisedQP, u: Array, multipliers: Array, status: str, iterations: int) -> Solution:
-    """The polished answer from normalised unknowns."""
+    """The polished solution from normalised unknowns."""
     y = scaled.y(multipliers)
     y[scaled.equalities :] = np.maximum(y[scaled.equalities :], 0.0)
     return polished_qp(qp, Solution(scaled.x(u), y, status, iterations, "CasadiQP"))

@@ -22,11 +22,11 @@ from nonsmooth.solvers.smoothing_newton import SmoothingNewton
 
 __all__ = ["CERTIFIED", "CHAIN", "Attempt", "Chain"]
 
-#: Residual [-] up to which an answer is accepted, whoever gave it.
+#: largest residual [-] of an accepted solution, of any solver
 CERTIFIED = 1e-9
 
-#: Who is asked, in this order, where he fits: `Lemke` takes friction in the plane, `ModeEnumeration` few such contacts,
-#: `SmoothingNewton` friction in space.
+#: solvers in the order in which they are tried, if they fit: `Lemke` for friction in the plane, `ModeEnumeration` for
+#: few such contacts, `SmoothingNewton` for friction in space
 CHAIN: dict[type, tuple[Solver, ...]] = {
     LCP: (ActiveSet(), Lemke(), Conic()),
     QP: (ActiveSet(), Osqp(), Conic()),
@@ -46,7 +46,7 @@ CHAIN: dict[type, tuple[Solver, ...]] = {
 
 @dataclass(frozen=True)
 class Attempt:
-    """One refused answer: who gave it, its own word, our residual [-] and the row that gives it."""
+    """One rejected solution: its solver, the solver's status, the residual [-] and the row that has it."""
 
     solver: Solver
     status: str
@@ -58,29 +58,29 @@ class Attempt:
 
 
 class Chain:
-    """Asks one solver after the other until the program's own residual certifies an answer.
+    """Tries one solver after the other until the residual evaluated by the program certifies a solution.
 
     Parameters
     ----------
     first : Solver
-        Asked first where it fits. A program of another kind, such as the impact LCP beside an MPCC, goes to the chain
-        of its kind at once; that is not a fallback.
+        Tried first if it fits. A program of another kind, such as the impact LCP after an MPCC, is passed to the chain
+        of its kind; this is not a fallback.
     main : tuple of program types
-        The kinds that `first` was chosen for; empty for every kind that it fits.
+        The kinds for which `first` is used; empty for all kinds that it fits.
     fallback : bool
-        False asks nobody but the first solver that fits.
+        False: only the first solver that fits is tried.
 
     Attributes
     ----------
     counts : dict
-        "solves" (programs answered), "iterations" (of all attempts), "fallbacks" (answers by another than the first
-        asked), and the answers of each solver under its class name.
+        "solves" (programs solved), "iterations" (of all attempts), "fallbacks" (solutions by a solver other than the
+        first), and the solutions of each solver under its class name.
     until : float
-        Time of `time.monotonic` after which nobody but the first solver is asked.
+        Time of `time.monotonic` after which only the first solver is tried.
 
     Notes
     -----
-    `IpoptMPCC("literal")` has no fallback: a formula that is kept to show that it fails must be seen to fail.
+    `IpoptMPCC("literal")` has no fallback, since its purpose is to demonstrate that it fails.
     """
 
     def __init__(self, first: Solver, fallback: bool = True, main: tuple[type, ...] = ()) -> None:
@@ -92,24 +92,24 @@ class Chain:
         self._held: Mapping[str, Any] = {}
 
     def held(self) -> dict[str, Any]:
-        """For a checkpoint: counts, and what sessions keep from program to program."""
+        """For a checkpoint: counts, and internal states of sessions."""
         sessions = {repr(one): session.held() for one, session in self._sessions.items() if hasattr(session, "held")}
         return {"counts": dict(self.counts), "sessions": {**self._held, **sessions}}
 
     def hold(self, held: Mapping[str, Any]) -> None:
-        """Go on from a checkpoint."""
+        """Continue from a checkpoint."""
         self.counts = {str(name): int(count) for name, count in held["counts"].items()}
         self._held = held["sessions"]
 
     def answer(self, program: Program, guess: Solution | None = None) -> Solution:
-        """The first answer whose residual is at most `CERTIFIED`.
+        """The first solution whose residual is at most `CERTIFIED`.
 
         Raises
         ------
         SolverFailed
-            If there is none; its message names each solver asked and the worst row of its answer.
+            If there is none; its message names each solver and the worst row of its solution.
         SolverMissing
-            If the library of the solver that was asked for is absent.
+            If the library of the requested solver is absent.
         """
         attempts: list[Attempt] = []
         for solver in self._asked(program):
@@ -140,7 +140,7 @@ class Chain:
         )
 
     def run(self, stepping: Generator[tuple[Program, Solution | None], Solution, Any]) -> Any:
-        """What a generator of programs returns, each program solved by `answer`; failures are thrown into it."""
+        """The result of a generator of programs, each solved by `answer`; failures are thrown into it."""
         try:
             program, guess = next(stepping)
             while True:
@@ -154,7 +154,7 @@ class Chain:
             return stop.value
 
     def _asked(self, program: Program) -> Iterator[Solver]:
-        """Those that fit, each once; whether the later ones fit is not looked into before they are needed."""
+        """The solvers that fit, each once; whether the later ones fit is evaluated only when they are needed."""
         literal = isinstance(self.first, IpoptMPCC) and self.first.relaxation == "literal"
         chosen = (not self.main or isinstance(program, self.main)) and self.first.fits(program)
         if chosen:

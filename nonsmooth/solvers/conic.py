@@ -1,4 +1,4 @@
-"""Clarabel through cvxpy: slow, independent of everything else here, the last word of the chain."""
+"""Clarabel through cvxpy: slow, independent of all other solvers, the last one of the chain."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nonsmooth.solvers.polish import binding_rows, polished_contact, polished_qp
 __all__ = ["Conic"]
 
 TOLERANCES = (1e-12, 1e-9, 1e-7)
-#: Conic programs in which de Saxcé's correction settles or is given up, and the residual that counts as settled.
+#: largest number of conic programs for de Saxcé's correction, and the residual at which it has converged
 CORRECTIONS = 50
 SETTLED = 1e-6
 
@@ -28,10 +28,10 @@ SETTLED = 1e-6
 class Conic:
     """Interior-point cross-check of a QP, of an LCP with symmetric positive semidefinite matrix, and of friction.
 
-    The LCP reads min 1/2 z^T A z + b^T z with z_i >= 0 on its complementary rows. A FrictionContact is a sequence
-    of such programs on Coulomb's cones (`ConeQP`), each with mu |u_T| of the one before added to b_N (de Saxcé): the
-    correction converges in 7 to 9 of them in a mechanism, 10 to 20 in dense problems, and need not where mu is large.
-    Newton steps then remove what is left of the error; they need numba and are left out without it.
+    The LCP is min 1/2 z^T A z + b^T z with z_i >= 0 on its complementary rows. A FrictionContact is a sequence of such
+    programs on Coulomb's cones (`ConeQP`), each with mu |u_T| of the one before added to b_N (de Saxcé): the correction
+    converges in 7 to 9 of them in a mechanism, in 10 to 20 in dense problems, and may diverge for large mu. Newton
+    steps then remove the remaining error; without numba they are omitted.
 
     References
     ----------
@@ -65,7 +65,7 @@ class Conic:
 
 
 class ConicSession:
-    """`Conic` at work: one parametrised cvxpy problem per shape."""
+    """`Conic` session: one parametrised cvxpy problem per shape."""
 
     def __init__(self, cvxpy: Any, clarabel: Any) -> None:
         self._cvxpy = cvxpy
@@ -73,7 +73,7 @@ class ConicSession:
         self._posed: dict[tuple[int, ...], tuple[Any, ...]] = {}
 
     def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Answer a QP, a symmetric LCP or contact with friction, whose guess only gives the first correction."""
+        """Solve a QP, a symmetric LCP or contact with friction, whose guess only gives the first correction."""
         if isinstance(program, LCP):
             return self._solve_lcp(program)
         if isinstance(program, QP):
@@ -134,7 +134,8 @@ class ConicSession:
         return scaled.solution(z, iterations, "Conic", Conic.tolerance, word)
 
     def _on_cones(self, scaled: NormalisedContact, b: Array) -> tuple[Array, str, int]:
-        """min 1/2 z^T A z + b^T z, contacts in their cones; without cvxpy, which takes longer than the solution."""
+        """min 1/2 z^T A z + b^T z, contacts in their cones; without cvxpy, which would take longer than the
+        solution."""
         import scipy.sparse
 
         m, e, d = b.size, scaled.e, scaled.d
@@ -182,12 +183,12 @@ class ConicSession:
         return u.value, y, status, iterations
 
     def _run(self, problem: Any) -> tuple[str, int]:
-        """Solve as tightly as Clarabel can: where round-off stops it, cvxpy discards the point and raises."""
+        """Solve as accurately as Clarabel can; if round-off stops it, cvxpy discards the iterate and raises."""
         status = "not started"
         for tolerance in TOLERANCES:
             try:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # an inaccurate answer is judged by its residual, not announced
+                    warnings.simplefilter("ignore")  # the residual decides on inaccurate solutions
                     problem.solve(
                         solver=self._cvxpy.CLARABEL, tol_gap_abs=tolerance, tol_gap_rel=tolerance, tol_feas=tolerance
                     )
@@ -221,7 +222,7 @@ def _factor(A: Array) -> Array | None:
 
 
 def _polished_lcp(lcp: LCP, solution: Solution) -> Solution:
-    """Least squares on the rows whose z outweighs their w, kept only if the residual falls."""
+    """Least squares on the rows with z > w, kept only if the residual decreases."""
     active: NDArray[np.bool_] = lcp.A.diagonal() * solution.y > solution.x
     active[: lcp.bilateral] = True
     z = np.zeros(lcp.b.size)

@@ -5,11 +5,11 @@
 `Radau`    implicit Runge-Kutta of order 5, for stiff contacts        SciPy
 `Bdf`      variable order, implicit                                   SciPy
 `Lsoda`    switches between Adams and BDF by itself                   SciPy (ODEPACK)
-`Cvodes`   variable order, implicit; whole stretches in compiled code SUNDIALS
-`Idas`     the same on the differential-algebraic system              SUNDIALS
-=========  =========================================================  ==========================
+`Cvodes`   variable order, implicit; many steps per compiled call     SUNDIALS `Idas`     the same on the
+differential-algebraic system              SUNDIALS =========  =========================================================
+==========================
 
-A session is started anew where the equations change, and then gives one piece of the solution after the other.
+A session is restarted when the equations change, and returns one piece of the solution after the other.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from nonsmooth.settings import settings
 
 __all__ = ["Bdf", "Cvodes", "Dop853", "Idas", "Integrator", "Lsoda", "Piece", "Radau"]
 
-#: tolerance [of a unit] of what steers no step
+#: absolute tolerance of states without step size control
 FREE = 1e300
-#: SciPy refuses relative tolerances below
+#: smallest relative tolerance accepted by SciPy
 FINEST = 2.3e-14
 #: points per call of a SUNDIALS integrator
 GRID = 32
@@ -40,7 +40,7 @@ GRID = 32
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """The solution from t0 to t1; `at(t)` (n,) anywhere within, `sketch(t)` the same at little cost."""
+    """The solution from t0 to t1; `at(t)` (n,) at any time within, `sketch(t)` an inexpensive approximation."""
 
     t0: float
     t1: float
@@ -59,11 +59,11 @@ class Session(Protocol):
     def advance(self) -> Piece: ...
 
     def held(self) -> dict[str, Any]:
-        """For a checkpoint: how the integration stands after its last piece."""
+        """For a checkpoint: the state of the integration after its last piece."""
         ...
 
     def hold(self, held: Mapping[str, Any], d: Array) -> Piece:
-        """Go on from a checkpoint; the last piece once more."""
+        """Continue from a checkpoint, with the last piece."""
         ...
 
 
@@ -71,11 +71,11 @@ class Session(Protocol):
 class Integrator:
     """Base of integrators."""
 
-    #: never asked: integrators solve no programs
+    #: not used: integrators do not solve programs
     tolerance: ClassVar[float] = math.inf
 
     def fits(self, program: object) -> bool:
-        """No program of optimisation or complementarity is for an integrator."""
+        """False: integrators do not solve optimisation or complementarity problems."""
         return False
 
     def setup(self) -> Any:
@@ -101,10 +101,10 @@ class _Scipy(Integrator):
 
 @settings
 class Dop853(_Scipy):
-    """Dormand and Prince's explicit pair of order 8: best where every contact has to be resolved in time anyway.
+    """Dormand and Prince's explicit pair of order 8, for contacts that must be resolved in time.
 
-    The one integrator that `CompliantDae` also has in the native engine. Its steps are stable only where the contacts'
-    stiffness and damping allow; error control keeps them that short, also at rest in contact.
+    The only integrator of `CompliantDae` in the native engine. Its step size is limited by the stiffness and damping of
+    the contacts; error control keeps it below this limit, also for contacts at rest.
 
     >>> Dop853()
     Dop853()
@@ -130,7 +130,7 @@ class Bdf(_Scipy):
 
 @settings
 class Lsoda(_Scipy):
-    """Adams where the problem is not stiff, backward differentiation where it is, chosen on the way."""
+    """Switches automatically between Adams methods and backward differentiation for stiff phases."""
 
     method = "LSODA"
 
@@ -155,7 +155,7 @@ class _ScipySession:
     def __init__(self, problem: InitialValue, method: Any, implicit: bool) -> None:
         self.problem, self.method, self.implicit = problem, method, implicit
         self.evaluations = 0
-        # integrals dilute the root mean square of the errors
+        # the integrals reduce the root mean square of the errors
         dilution = math.sqrt(problem.core / problem.size)
         rest = problem.size - problem.core
         self.atol = np.concatenate([problem.atol * dilution, np.full(rest, FREE)])
@@ -180,12 +180,12 @@ class _ScipySession:
             )
 
     def advance(self) -> Piece:
-        with np.errstate(all="ignore"):  # a trial that leaves the numbers is rejected, or told of below
+        with np.errstate(all="ignore"):  # a trial that is not finite is rejected, or reported below
             message = self.solver.step()
         if self.solver.status == "failed":
             raise SolverFailed(f"{self.method.__name__} stopped at t = {self.solver.t:.9g} s: {message}")
         if not np.all(np.isfinite(self.solver.y)):
-            raise SolverFailed(f"{self.method.__name__} left the numbers at t = {self.solver.t:.9g} s.")
+            raise SolverFailed(f"{self.method.__name__} is not finite at t = {self.solver.t:.9g} s.")
         self.pieces += 1
         return self._piece()
 
@@ -199,12 +199,12 @@ class _ScipySession:
         return Piece(float(self.solver.t_old), t1, at, at)
 
     def held(self) -> dict[str, Any]:
-        """The solver's own numbers; LSODA keeps them out of reach, so that its pieces are made once more."""
+        """The internal numbers of the solver; those of LSODA are not accessible, so that its pieces are repeated."""
         known = {} if self.method.__name__ == "LSODA" else copy.deepcopy(numbers_of(self.solver))
         return {"begin": self.begin, "pieces": self.pieces, "solver": known}
 
     def hold(self, held: Mapping[str, Any], d: Array) -> Piece:
-        """Go on from a checkpoint."""
+        """Continue from a checkpoint."""
         t, y, longest, first = held["begin"]
         self.restart(float(t), y, d, float(longest), first)
         if held["solver"]:
@@ -217,7 +217,7 @@ class _ScipySession:
 
 
 def numbers_of(solver: Any) -> dict[str, Any]:
-    """What an integrator of SciPy holds in numbers, the solution of Radau's last step among it."""
+    """The internal numbers of a SciPy integrator, including the solution of Radau's last step."""
     found = {name: value for name, value in vars(solver).items() if _plain(value) and name != "K"}  # of K_extended
     solution = getattr(solver, "sol", None)
     return found if solution is None else found | {"sol": dict(vars(solution))}
@@ -232,12 +232,12 @@ def _plain(value: Any) -> bool:
 
 
 def take_numbers(solver: Any, numbers: Mapping[str, Any]) -> None:
-    """Have an integrator, made as another one was, hold the other's numbers.
+    """Set the internal numbers of an integrator to those of an identical one.
 
     Raises
     ------
     ValueError
-        If they are none of its own.
+        If they do not match.
     """
     from scipy.integrate._ivp.radau import RadauDenseOutput
 
@@ -261,7 +261,8 @@ def take_numbers(solver: Any, numbers: Mapping[str, Any]) -> None:
 
 
 class _CasadiSession:
-    """Stretches of `longest` on a grid: deviations from the start of the stretch, in units of their tolerance."""
+    """Intervals of length `longest` on a grid: deviations from the start of the interval, in units of their
+    tolerance."""
 
     def __init__(self, problem: InitialValue, plugin: str) -> None:
         self.problem, self.plugin = problem, plugin
@@ -307,7 +308,7 @@ class _CasadiSession:
         self.evaluations += int(integrator.stats().get("nfevals", 0) or 0)
         ends = np.vstack([y[:core, None] + self._unit[:, None] * x, y[core:, None] + integrals])
         if not np.all(np.isfinite(ends)):
-            raise SolverFailed(f"{self.plugin} left the numbers after t = {t:.9g} s.")
+            raise SolverFailed(f"{self.plugin} is not finite after t = {t:.9g} s.")
         return ends
 
     def advance(self) -> Piece:
@@ -321,14 +322,14 @@ class _CasadiSession:
         return self._piece()
 
     def held(self) -> dict[str, Any]:
-        """The stretch, as far as it has not been handed out."""
+        """The remaining part of the interval."""
         return {
             "before": self._before, "here": (self._t, self._y), "longest": self._longest, "span": self._span,
             "queue": list(self._queue),
         }  # fmt: skip
 
     def hold(self, held: Mapping[str, Any], d: Array) -> Piece:
-        """Go on from a checkpoint."""
+        """Continue from a checkpoint."""
         (self._t, self._y), self._before, self._d = held["here"], held["before"], d
         self._longest, self._span, self._queue = float(held["longest"]), float(held["span"]), list(held["queue"])
         return self._piece()

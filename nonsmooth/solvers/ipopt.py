@@ -24,33 +24,33 @@ ABSORBED = (
     'long before the pair is complementary. Use relaxation="fischer-burmeister"'
 )
 PLUGINS = ("ipopt", "ccopt")
-CONSTRAINT_AND_VARIABLE = 2  # ccopt's code for a pair of this kind
-#: What IPOPT reports after Ctrl-C: CasADi takes the signal, and nothing else throws through IPOPT here.
+CONSTRAINT_AND_VARIABLE = 2  # code of ccopt for a pair of this kind
+#: status of IPOPT after Ctrl-C: CasADi catches the signal
 INTERRUPTED = ("User_Requested_Stop", "NonIpopt_Exception_Thrown")
 
 
 @settings
 class IpoptMPCC:
-    """Relax the complementarity pairs, solve with IPOPT, then polish on the pairs that bind.
+    """Relax the complementarity pairs, solve with IPOPT, then polish on the active pairs.
 
-    Unknowns, multipliers, gaps and equations enter IPOPT scaled by the program's own scales. Scales, parameters, bounds
-    and which pairs bind are inputs of what is built, so the steps of a run share one `nlpsol`.
+    Unknowns, multipliers, gaps and equations are scaled by the program's scales. Scales, parameters, bounds and the set
+    of active pairs are inputs, so that all steps of a run use the same `nlpsol`.
 
     Parameters
     ----------
     relaxation : str
         - "fischer-burmeister": a + b - sqrt(a^2 + b^2 + 2 epsilon^2) = 0, hence a b = epsilon^2. Square where the step
           is determined, so IPOPT is Newton's method with a line search.
-        - "scholtes": a b <= epsilon^2, approached over a few larger bounds, as far as needed.
+        - "scholtes": a b <= epsilon^2, approached with a few larger bounds, as far as necessary.
         - "l1": a penalty rho a b, with rho raised until the pairs are complementary.
-        - "literal": gap * multiplier = 0 as published, in SI units, started where the guess says. It fails once contact
-          binds; neither polished nor rescued by another solver, and kept to show that.
+        - "literal": gap * multiplier = 0 as published, in SI units, started at the guess, without polish and fallback.
+          It fails once contact has formed, which it demonstrates.
     epsilon : float
-        Smoothing [-] of the scaled pairs, in (0, 1e-3], of no use to "l1" and "literal". The polish removes its effect.
+        Smoothing [-] of the scaled pairs, in (0, 1e-3], not used by "l1" and "literal". The polish removes its effect.
     max_iterations : int
-        Most IPOPT iterations per relaxed program.
+        Largest number of IPOPT iterations per relaxed program.
     plugin : str
-        "ipopt"; or "ccopt" where CasADi can load it, which takes the pairs as they are, whatever the relaxation.
+        "ipopt"; or "ccopt" if CasADi can load it, which treats complementarity pairs itself and ignores the relaxation.
 
     Raises
     ------
@@ -77,7 +77,7 @@ class IpoptMPCC:
 
     @property
     def tolerance(self) -> float:
-        """Residual promised: near round-off after the polish."""
+        """Guaranteed residual: near round-off after the polish."""
         return 1e-12 if relaxation_named(self.relaxation).polish else 1e-9
 
     def fits(self, program: Program) -> bool:
@@ -85,7 +85,7 @@ class IpoptMPCC:
         return isinstance(program, MPCC)
 
     def setup(self) -> IpoptSession:
-        """Check that the plugin's library is there.
+        """Check that the plugin's library is available.
 
         Raises
         ------
@@ -101,7 +101,7 @@ class IpoptMPCC:
 
 
 class IpoptSession:
-    """`IpoptMPCC` at work: the built programs, one per structure met."""
+    """`IpoptMPCC` session: the built programs, one per structure met."""
 
     def __init__(self, settings: IpoptMPCC) -> None:
         self._settings = settings
@@ -109,12 +109,12 @@ class IpoptSession:
         self._built: dict[MPCCStructure, ca.Function] = {}
 
     def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Answer an MPCC.
+        """Solve an MPCC.
 
         Raises
         ------
         KeyboardInterrupt
-            If Ctrl-C was pressed meanwhile: IPOPT by itself would return as if it had finished.
+            If Ctrl-C was pressed meanwhile; IPOPT itself would return as if it had finished.
         """
         if not isinstance(program, MPCC):
             raise InputError(f"IpoptMPCC takes an MPCC, got {type(program).__name__}.")
@@ -159,7 +159,7 @@ def _build(structure: MPCCStructure, relaxation: Relaxation, settings: IpoptMPCC
     program = {
         "x": ca.vertcat(x, y),
         "p": ca.vertcat(structure.p, x_scale, y_scale, G_scale, c_scale, binding, s),
-        # dense: where there are no contacts nothing is optimised, and no entry is left
+        # dense: without contacts the objective is constant and has no entries
         "f": ca.densify(f + ca.sum1(binding * relaxation.penalty(gap, y, s))),
         "g": ca.vertcat(*rows),
     }
@@ -194,7 +194,7 @@ def _options(settings: IpoptMPCC, push: float, n: int, m: int, k: int) -> dict[s
 def _relaxed(
     nlp: ca.Function, mpcc: MPCC, relaxation: Relaxation, x: Array, y: Array, s: float
 ) -> tuple[Array, Array, int, str]:
-    """One call of IPOPT, in scaled unknowns; back in units."""
+    """One call of IPOPT in scaled unknowns; the result is in SI units."""
     binding, infinite = mpcc.binding, np.full(mpcc.binding.size, np.inf)
     scales = [mpcc.x_scale, mpcc.y_scale, mpcc.G_scale, _equation_scale(mpcc, x, y)]
     if not relaxation.scaled:
@@ -223,11 +223,11 @@ def _relaxed(
 
 
 def _call(nlp: ca.Function, inputs: dict[str, Array]) -> tuple[Array, int, str]:
-    """Run it; whichever way CasADi reports a Ctrl-C, it leaves as KeyboardInterrupt."""
+    """Run it; a Ctrl-C is raised as KeyboardInterrupt, however CasADi reports it."""
     try:
         z = np.asarray(nlp(**inputs)["x"]).ravel()
         stats = nlp.stats()
-    except SystemError as error:  # the signal came while an array was converted
+    except SystemError as error:  # the signal arrived during the conversion of an array
         if isinstance(error.__cause__, KeyboardInterrupt):
             raise KeyboardInterrupt from error
         raise
@@ -238,7 +238,7 @@ def _call(nlp: ca.Function, inputs: dict[str, Array]) -> tuple[Array, int, str]:
 
 
 def _equation_scale(mpcc: MPCC, x: Array, y: Array) -> Array:
-    """How far each equation moves when every unknown moves by its scale."""
+    """Change of each equation if every unknown changes by its scale."""
     _, _, c_x, c_y, _, _ = mpcc.structure.jacobians(x, y, mpcc.p)
     scale = np.abs(c_x) @ mpcc.x_scale + np.abs(c_y) @ mpcc.y_scale
     return np.where((scale > 0.0) & np.isfinite(scale), scale, 1.0)

@@ -1,4 +1,4 @@
-"""Lemke's method: complementary pivoting that ends, with an answer or on a ray."""
+"""Lemke's method: finite complementary pivoting, which ends with a solution or on a ray."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from nonsmooth.solvers.planar import planar_answer
 
 __all__ = ["Lemke"]
 
-#: What the end of the path means, by the kernel's number.
+#: meaning of the end of the path, by the kernel's number
 ENDS = (
     "solved",
-    "ray: no complementary path leads to an answer; where A is copositive (impacts, friction), there is none",
+    "ray: no complementary path leads to a solution; if A is copositive (impacts, friction), there is none",
     "max_pivots",
 )
 
@@ -26,13 +26,13 @@ class Lemke:
     """Complementary pivoting with a covering vector of ones and the lexicographic ratio test, which cannot cycle.
 
     A FrictionContact in the plane goes through `lcp_from_friction_contact`, whose matrix is copositive: the method then
-    ends with a solution, or on a ray, which proves that there is none. It takes no warm start; a pivot costs the
-    square of the rows.
+    ends with a solution, or on a ray, which proves that there is none. It has no warm start; the cost of a pivot is
+    proportional to the square of the number of rows.
 
     Parameters
     ----------
     max_pivots : int
-        Usual are once or twice the number of rows.
+        Usually one to two times the number of rows.
 
     References
     ----------
@@ -63,14 +63,14 @@ class Lemke:
 
 
 class LemkeSession:
-    """`Lemke` at work. It remembers nothing."""
+    """`Lemke` session without internal state."""
 
     def __init__(self, kernel: Callable[..., Any], max_pivots: int) -> None:
         self._kernel = kernel
         self._max_pivots = max_pivots
 
     def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Answer an LCP or a FrictionContact in the plane; the guess is of no use: each path begins at infinity."""
+        """Solve an LCP or a FrictionContact in the plane; the guess is not used: each path begins at infinity."""
         if isinstance(program, LCP):
             return self._solve_lcp(program)
         if not isinstance(program, FrictionContact) or program.dimension != 2:

@@ -1,4 +1,4 @@
-"""Try all modes of a few contacts, the likeliest first."""
+"""Enumeration of all modes of a few contacts, the most likely first."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ OPEN, STICK, FORWARD, BACKWARD = range(4)
 class ModeEnumeration:
     """Open, stick, slip forward or backward for every contact; open or closed for every row of an LCP.
 
-    For given modes the conditions are linear equations. Those of the guess come first, then all that differ in one
-    contact, in two, ..., until a point is certified. It cannot cycle and cannot miss a solution, but its time grows
-    fourfold with each contact.
+    For given modes the conditions are linear equations. Those of the guess are tried first, then all that differ in one
+    contact, in two, ..., until a solution is certified. It cannot cycle or miss a solution, but its time grows by a
+    factor of four with each contact.
 
     Parameters
     ----------
     max_modes : int
-        Most combinations: 4096 are 6 contacts with friction or an LCP of 12 rows, about 2 ms.
+        Largest number of combinations: 4096 are 6 contacts with friction or an LCP of 12 rows, about 2 ms.
     """
 
     max_modes: int = 4096
@@ -59,14 +59,14 @@ class ModeEnumeration:
 
 
 class ModeEnumerationSession:
-    """`ModeEnumeration` at work. It remembers nothing: the modes to begin with are those of the guess."""
+    """`ModeEnumeration` session without internal state: the initial modes are those of the guess."""
 
     def __init__(self, kernel: Callable[..., Any], settings: ModeEnumeration) -> None:
         self._kernel = kernel
         self._settings = settings
 
     def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Answer a small LCP or FrictionContact in the plane."""
+        """Solve a small LCP or FrictionContact in the plane."""
         if not isinstance(program, (LCP, FrictionContact)) or not self._settings.fits(program):
             raise InputError(
                 f"{self._settings} takes an LCP or a FrictionContact in the plane with at most that many modes."
@@ -75,7 +75,7 @@ class ModeEnumerationSession:
             scaled = normalised_contact(program)
         except ValueError as error:
             return unanswered(program, str(error), "ModeEnumeration")
-        # below the promise, since the program's residual rounds differently
+        # below the tolerance, since the residual of the program is rounded differently
         target = 0.1 * ModeEnumeration.tolerance
         start = _modes(scaled, guess)
         z, tried, _ = self._kernel(scaled.A, scaled.b, scaled.mu, scaled.d, scaled.e, start, target)

@@ -1,7 +1,7 @@
-"""Programs in unknowns of size one, and their way back.
+"""Programs in normalised unknowns, and the transformation of their solutions.
 
-A QP is taken to M-normalised unknowns, rows of length one and a free motion of size one; impulses of contact to those
-in which A has a unit diagonal, so that an impulse and the velocity that it gives its own row are one number.
+A QP is transformed to M-normalised unknowns, rows of length one and a free motion of size one; contact impulses are
+scaled such that A has a unit diagonal, so that an impulse equals the velocity change of its own row.
 
 General-purpose solvers stop at absolute tolerances: in these unknowns such a tolerance means the same for a slider of
 grams and a crane, in angles and in metres.
@@ -45,7 +45,7 @@ class NormalisedQP:
         return self.size * multipliers / self.lengths
 
     def guess(self, solution: Solution) -> tuple[Array, Array]:
-        """Normalised unknowns and multipliers of an answer to the QP."""
+        """Normalised unknowns and multipliers of a solution of the QP."""
         u = np.linalg.solve(self.inverse.T, solution.x / self.size)
         return np.asarray(u, float), solution.y * self.lengths / self.size
 
@@ -100,10 +100,10 @@ class NormalisedContact:
         return self.program.residual(Solution(z, z * self.scale, "", 0, ""))
 
     def solution(self, z: Array, iterations: int, solver: str, tolerance: float, complaint: str) -> Solution:
-        """An answer to the program from normalised impulses, "solved" only if the program's residual says so."""
+        """A solution of the program from normalised impulses, "solved" only if the program's residual confirms it."""
         P = self.contact_rows(z)
         P[:, 0] = np.maximum(P[:, 0], 0.0)
-        if self.d > 1:  # what round-off put outside the cone
+        if self.d > 1:  # impulses that round-off put outside the cone
             length, reach = np.linalg.norm(P[:, 1:], axis=1), self.mu * P[:, 0]
             P[:, 1:] *= np.where(length > reach, reach / np.where(length > 0.0, length, 1.0), 1.0)[:, None]
         with np.errstate(all="ignore"):
@@ -124,7 +124,7 @@ class NormalisedContact:
 
 
 def normalised_contact(program: LCP | ContactProgram) -> NormalisedContact:
-    """Normalise by the diagonal of A; numbers that are not finite stay so.
+    """Normalise by the diagonal of A; numbers that are not finite remain so.
 
     Raises
     ------
@@ -147,6 +147,6 @@ def normalised_contact(program: LCP | ContactProgram) -> NormalisedContact:
 
 
 def unanswered(program: LCP | ContactProgram, reason: str, solver: str) -> Solution:
-    """No answer, and why."""
+    """No solution, with the reason."""
     nan = np.full(program.b.size, np.nan)
     return Solution(nan, nan, reason, 0, solver)

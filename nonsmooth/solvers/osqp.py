@@ -25,12 +25,12 @@ class Osqp:
     Parameters
     ----------
     eps : float
-        OSQP's absolute and relative tolerance [-], in (0, 1e-9]. Its own default, 1e-3, is *wrong* for contact: a
-        slider-crank was off by 8.8 rad/s on 150.
+        OSQP's absolute and relative tolerance [-], in (0, 1e-9]. Its default, 1e-3, gives *wrong* results for contact:
+        an error of 8.8 rad/s of 150 rad/s for a slider-crank.
     max_iterations : int
     polish : bool
-        Solve the equations of the rows that bind afterwards, kept only if the residual falls. It refines a good
-        solution and is no substitute for a small `eps`.
+        Solve the equations of the active rows afterwards, kept only if the residual decreases. It refines a good
+        solution and does not replace a small `eps`.
 
     Raises
     ------
@@ -55,7 +55,7 @@ class Osqp:
 
     @property
     def tolerance(self) -> float:
-        """Residual promised [-]; large if not polished: OSQP weighs rows together, the residual each alone."""
+        """Guaranteed residual [-]; large without polish, since OSQP weights rows together, the residual separately."""
         return 10.0 * self.eps if self.polish else 1e-2
 
     def fits(self, program: Program) -> bool:
@@ -79,7 +79,7 @@ class Osqp:
 
 
 class OsqpSession:
-    """`Osqp` at work: one workspace per shape."""
+    """`Osqp` session: one workspace per shape."""
 
     def __init__(self, settings: Osqp, workspace: Any, sparse: Any) -> None:
         self._settings = settings
@@ -87,7 +87,7 @@ class OsqpSession:
         self._workspaces: dict[tuple[int, int], Any] = {}
 
     def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Answer a QP."""
+        """Solve a QP."""
         if not isinstance(program, QP):
             raise InputError(f"Osqp takes a QP, got {type(program).__name__}.")
         try:
@@ -107,7 +107,7 @@ class OsqpSession:
         return replace(solution, active=binding_rows(program, solution))
 
     def _prepared(self, scaled: NormalisedQP) -> Any:
-        """A workspace that holds this program: an updated one where the shape is known."""
+        """A workspace with this program; an updated one if the shape is known."""
         shape = scaled.A.shape
         upper = np.full(shape[0], np.inf)
         upper[: scaled.equalities] = scaled.b[: scaled.equalities]

@@ -1,4 +1,4 @@
-"""Friction in the plane by way of its exact LCP, for solvers of LCPs."""
+"""Friction in the plane through its exact LCP, for solvers of LCPs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from nonsmooth.solvers.polish import polished_contact
 
 __all__ = ["planar_answer"]
 
-#: Added to the unit diagonal until bilateral and tangential rows are independent; refinement removes their effect.
+#: regularisation of the unit diagonal until bilateral and tangential rows are independent; refinement removes its
+#: effect
 SHIFTS = (0.0, 1e-6, 1e-4)
 REFINEMENTS = 20
 ROUND_OFF = 1e-15
-NEAR = 1e-3  # residual below which Newton steps are tried on an answer with a raised diagonal
+NEAR = 1e-3  # residual below which Newton steps are tried on a solution with a regularised diagonal
 
 
 def planar_answer(
@@ -28,10 +29,10 @@ def planar_answer(
     name: str,
     tolerance: float,
 ) -> Solution:
-    """Answer a FrictionContact in the plane through `lcp_from_friction_contact`.
+    """Solve a FrictionContact in the plane through `lcp_from_friction_contact`.
 
-    Where the rows that it eliminates are dependent, A + s and b - s z stand in for A and b, z being the latest answer
-    (proximal-point method), so that the answer in the end is one of A itself.
+    If the rows that it eliminates are dependent, A + s and b - s z replace A and b, with z the previous solution
+    (proximal-point method), so that the iteration converges to a solution for A itself.
     """
     active = _active(scaled, guess)
     m, e = scaled.b.size, scaled.e
@@ -67,7 +68,7 @@ def planar_answer(
                 break
         if error <= 0.1 * tolerance:
             break
-    return scaled.solution(best, iterations, name, tolerance, complaint or "no answer but with a raised diagonal")
+    return scaled.solution(best, iterations, name, tolerance, complaint or "no solution without a regularised diagonal")
 
 
 def _active(scaled: NormalisedContact, guess: Solution | None) -> NDArray[np.bool_] | None:

@@ -1,4 +1,4 @@
-"""From a rough answer to one at round-off: read off which rows bind, and solve equations on them."""
+"""From an approximate solution to one at round-off: identify the active rows, and solve equations on them."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ ROUNDS = 10
 NEWTON_STEPS = 12
 ROUND_OFF = 1e-15
 POLISHED = 1e-12
-#: Scaled distance within which a bound, or the gap of a pair that is not binding, is taken to hold exactly.
+#: scaled distance within which a bound, or the gap of a pair that is not binding, is treated as exact
 NEAR = 1e-5
-#: A contact sticks where its tangential impulse is inside the disk by this share.
+#: a contact sticks if its tangential impulse is inside the disk by this share
 SAME_MODE = 1e-6
 
 
 def polished_qp(qp: QP, solution: Solution) -> Solution:
-    """Newton on the optimality conditions of the rows that bind, kept only if the residual falls.
+    """Newton's method on the optimality conditions of the active rows, kept only if the residual decreases.
 
-    The rows that bind are `solution.active`, or else those whose multiplier outweighs their slack; while the result is
-    not at round-off, they are read off anew from it (primal-dual active set). The least-squares solution shares the
-    load between redundant rows.
+    The active rows are `solution.active`, or else those whose multiplier exceeds their slack; until the result is at
+    round-off, they are updated from it (primal-dual active set). For redundant rows the least-squares solution is
+    taken.
     """
     active = solution.active if solution.active is not None else binding_rows(qp, solution)
     best, error, rough = solution, qp.residual(solution), solution
@@ -75,7 +75,7 @@ def _on_rows(qp: QP, solution: Solution, active: Mask) -> tuple[Solution, float]
 
 
 def binding_rows(qp: QP, solution: Solution) -> Mask:
-    """Equalities, and the inequalities whose multiplier, in the unit of the row, outweighs the slack."""
+    """Equalities, and the inequalities whose multiplier, in the unit of the row, exceeds the slack."""
     weight = qp.A**2 @ (1.0 / np.maximum(qp.H.diagonal(), np.finfo(float).tiny))
     active = solution.y * weight > qp.A @ solution.x - qp.b
     active[: qp.equalities] = True
@@ -89,7 +89,7 @@ def _nonnegative(y: Array, equalities: int) -> Array:
 
 
 def polished_contact(scaled: NormalisedContact, z: Array) -> Array:
-    """Semismooth Newton steps from normalised impulses, kept only if the residual falls; z where numba is missing."""
+    """Semismooth Newton steps from normalised impulses, kept only if the residual decreases; z without numba."""
     try:
         from nonsmooth.solvers.kernels.friction import ALART_CURNIER, CONE, newton
     except ImportError:
@@ -101,12 +101,12 @@ def polished_contact(scaled: NormalisedContact, z: Array) -> Array:
 
 
 def refined_friction(program: FrictionContact, z: Array) -> Array:
-    """Impulses of a nearly exact answer, taken to round-off in the modes that they show, in the plane and in space.
+    """Impulses of a nearly exact solution, refined to round-off with the same modes, in the plane and in space.
 
     A contact is open where it has no normal impulse, sticks where its tangential one is inside the disk by a share of
     1e-6, and slips otherwise. Newton's method solves u = 0 on bilateral rows, u_N = 0 and u_T = 0 or, with y = P_T -
-    u_T in the unit of P_T, P_T = mu P_N y / |y|, with steps of least norm: of the ways to share a load between
-    redundant rows the nearest is taken. Kept only if the residual falls.
+    u_T in the unit of P_T, P_T = mu P_N y / |y|, with steps of least norm, so that of equivalent impulses of redundant
+    rows the nearest are found. The result is kept only if the residual decreases.
 
     Raises
     ------
@@ -156,16 +156,17 @@ def _in_modes(scaled: NormalisedContact, z: Array, closed: Mask, sticks: Mask) -
 
 
 def polished_mpcc(mpcc: MPCC, solution: Solution) -> Solution:
-    """Semismooth Newton on the equations, the pairs and what is met exactly, kept only if the residual falls.
+    """Semismooth Newton method on the equations, the pairs and active bounds, kept only if the residual decreases.
 
-    In each step a pair with gap < multiplier (scaled) holds its gap at zero, another its multiplier. Bounds of x and
-    gaps of pairs that are not binding hold where the solution is near them; where several land together they are met
-    in the least-squares sense, and one by one if that is not exact.
+    In each step a pair with gap < multiplier (scaled) has zero gap, another one zero multiplier. Bounds of x and gaps
+    of pairs that are not binding are imposed if the solution is near them: several together in the least-squares sense,
+    and one by one if that is not exact.
     """
     best, error = solution, mpcc.residual(solution)
     for pinned, touching in _held(mpcc, solution):
         trial, trial_error = _newton(mpcc, solution, pinned, touching)
-        # the residual does not see how far an optimised unknown is from its limit; the polished point is exactly there
+        # the residual does not contain the distance of an optimised unknown from its limit; the polished point is
+        # exactly there
         if trial_error < error or (not mpcc.determined and trial_error <= POLISHED):
             best, error = trial, trial_error
             if error <= POLISHED:
@@ -174,7 +175,7 @@ def polished_mpcc(mpcc: MPCC, solution: Solution) -> Solution:
 
 
 def _held(mpcc: MPCC, solution: Solution) -> Iterator[tuple[Mask, Mask]]:
-    """Guesses of which bounds of x and which gaps without a multiplier hold exactly, the likeliest first."""
+    """Candidate sets of active bounds of x and gaps without a multiplier, the most likely first."""
     G = mpcc.structure.values(solution.x, solution.y, mpcc.p)[3]
     distance = np.minimum(solution.x - mpcc.lower, mpcc.upper - solution.x) / mpcc.x_scale
     pinned = mpcc.free & (distance < NEAR)
@@ -195,11 +196,11 @@ def _newton(mpcc: MPCC, solution: Solution, pinned: Mask, touching: Mask) -> tup
     best, error, failures = solution, np.inf, 0
     for _ in range(NEWTON_STEPS):
         c, G, c_x, c_y, G_x, G_y = mpcc.structure.jacobians(x, y, mpcc.p)
-        with np.errstate(invalid="ignore"):  # an iterate that has diverged closes nothing, and its residual refuses it
+        with np.errstate(invalid="ignore"):  # a diverged iterate has no active bounds, and its residual rejects it
             closed = mpcc.binding & (G / mpcc.G_scale < y / mpcc.y_scale)
         y = np.where(closed, y, 0.0)
         held = closed | touching
-        # y has moved where a pair opened, and c and G with it
+        # y changes if a pair opens, and with it c and G
         matrix = np.block([[c_x[:, moving], c_y[:, closed]], [G_x[np.ix_(held, moving)], G_y[np.ix_(held, closed)]]])
         c, G = mpcc.structure.values(x, y, mpcc.p)[1::2]
         matrix = matrix * np.concatenate((mpcc.x_scale[moving], mpcc.y_scale[closed]))

@@ -20,21 +20,21 @@ EVERY = 10
 
 @settings
 class ProjectedGaussSeidel:
-    """Solve each contact exactly for the impulses of all others, to and fro over all contacts, again and again.
+    """Solve each contact exactly for given impulses of all others, in repeated symmetric sweeps over all contacts.
 
-    Never far off and never fast: the error falls by a constant factor per sweep, close to one where heavy bodies stand
-    on light ones or contacts are redundant. A QP is solved through the LCP of its multipliers.
+    Robust and slow: the error decreases by a constant factor per sweep, which is close to one if heavy bodies rest on
+    light ones or contacts are redundant. A QP is solved through the LCP of its multipliers.
 
     Parameters
     ----------
     max_sweeps : int
-        Sweeps after which it gives up, and says so with its residual.
+        Largest number of sweeps.
 
     Notes
     -----
-    Bilateral rows are eliminated first: joints would slow the sweeps down. In space a sliding contact is a root of one
-    scalar function, bracketed and found to round-off. It converges for symmetric positive definite A without friction;
-    with friction it does in practice, without proof.
+    Bilateral rows are eliminated first, since joints would slow down the convergence. In space a sliding contact is the
+    root of a scalar function, computed to round-off. The method converges for symmetric positive definite A without
+    friction; with friction it converges in practice, without proof.
 
     References
     ----------
@@ -69,14 +69,14 @@ class ProjectedGaussSeidel:
 
 
 class ProjectedGaussSeidelSession:
-    """`ProjectedGaussSeidel` at work. It remembers nothing: the warm start is the guess's impulses."""
+    """`ProjectedGaussSeidel` session without internal state: the warm start is the guess's impulses."""
 
     def __init__(self, kernel: Callable[..., Any], max_sweeps: int) -> None:
         self._kernel = kernel
         self._max_sweeps = max_sweeps
 
     def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Answer an LCP, a QP or a FrictionContact."""
+        """Solve an LCP, a QP or a FrictionContact."""
         if isinstance(program, QP):
             return self._solve_qp(program, guess)
         if not isinstance(program, (LCP, FrictionContact)):
@@ -104,7 +104,7 @@ class ProjectedGaussSeidelSession:
         def failed(reason: str) -> Solution:
             return Solution(np.full(qp.f.size, np.nan), np.zeros(qp.b.size), reason, 0, "ProjectedGaussSeidel")
 
-        with np.errstate(all="ignore"):  # numbers that are not finite come out as such and fail the certificate
+        with np.errstate(all="ignore"):  # numbers that are not finite remain so and are rejected by the residual
             try:
                 lcp, recover = lcp_from_qp(qp)
             except InputError as error:

@@ -1,4 +1,4 @@
-"""Ways to write a complementarity pair 0 <= a _|_ b >= 0 for a smooth solver: one small frozen object each."""
+"""Relaxations of a complementarity pair 0 <= a _|_ b >= 0 for smooth solvers, as frozen objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["NONE", "RELAXATIONS", "Relaxation", "relaxation_named"]
 
 @dataclass(frozen=True)
 class Relaxation:
-    """One smooth stand-in for a pair, in terms of the scaled gap a, the scaled multiplier b and a parameter s.
+    """A smooth replacement of a pair, in terms of the scaled gap a, the scaled multiplier b and a parameter s.
 
     Parameters
     ----------
@@ -24,17 +24,17 @@ class Relaxation:
     lower, upper : float
         Bounds of that row.
     penalty : callable
-        (a, b, s) -> what is added to the objective.
+        (a, b, s) -> term added to the objective.
     signs : bool
-        Whether a >= 0 and b >= 0 must be asked for as well.
+        Whether a >= 0 and b >= 0 must be imposed as well.
     sequence : callable
         epsilon -> the values of s, solved one after the other until the pairs are complementary.
     polish : bool
-        Whether the answer is refined by Newton's method on the pairs that bind.
+        Whether the solution is refined by Newton's method on the active pairs.
     push : float
-        How far IPOPT moves a start off its bounds, relative.
+        Relative distance by which IPOPT moves the initial guess from its bounds.
     scaled : bool
-        Whether IPOPT sees scaled unknowns and rows rather than SI units.
+        Whether unknowns and rows are scaled instead of in SI units.
     """
 
     name: str
@@ -93,11 +93,11 @@ LITERAL = Relaxation(
     signs=True,
     sequence=lambda epsilon: (0.0,),
     polish=False,
-    push=1e-16,  # the published method starts its multipliers at 0
+    push=1e-16,  # the published method starts with zero multipliers
     scaled=False,
 )
 
-#: The pairs left to a solver that knows complementarity itself.
+#: pairs for a solver that treats complementarity itself
 NONE = Relaxation(
     "none",
     row=_nothing,

@@ -18,7 +18,7 @@ ROUNDS = 8
 
 @settings
 class SemismoothNewton:
-    """Newton's method on equations with kinks, equivalent to the contact conditions; a few steps up to 50 contacts.
+    """Newton's method on nonsmooth equations equivalent to the contact conditions; a few steps for up to 50 contacts.
 
     Parameters
     ----------
@@ -26,10 +26,10 @@ class SemismoothNewton:
         - "alart-curnier": z = proj(z - u) on half-lines and on the disks of radius mu (P_N - u_N). Piecewise linear in
           the plane, so that it ends after finitely many steps, in effect an active-set method.
         - "fischer-burmeister": x + y = (x^2 + y^2)^(1/2) in the Jordan algebra of the cone, x the impulse and y the
-          velocity with de Saxcé's correction. Takes twice the steps, and succeeds somewhat more often where contacts
-          are highly redundant.
+          velocity with de Saxcé's correction. It requires twice the steps, and succeeds somewhat more often for highly
+          redundant contacts.
     max_iterations : int
-        Most Newton steps in all.
+        Largest total number of Newton steps.
 
     Raises
     ------
@@ -38,9 +38,9 @@ class SemismoothNewton:
 
     Notes
     -----
-    Globalised in two ways: a step is halved until it undercuts the largest of the last five merits |F|^2; where ten
-    steps bring no progress, Gauss-Seidel sweeps (20, 40, ..., 2560) find another start. Redundant rows are met by a
-    ridge of 1e-11 to 1e-5 on the Jacobian only. The warm start is the guess's impulses.
+    Globalised in two ways: a step is halved until |F|^2 is below the largest of its last five values; after ten steps
+    without progress, Gauss-Seidel sweeps (20, 40, ..., 2560) provide another initial guess. For redundant rows a
+    regularisation of 1e-11 to 1e-5 is added to the Jacobian only. The warm start is the guess's impulses.
 
     References
     ----------
@@ -79,14 +79,14 @@ class SemismoothNewton:
 
 
 class SemismoothNewtonSession:
-    """`SemismoothNewton` at work. It remembers nothing."""
+    """`SemismoothNewton` session without internal state."""
 
     def __init__(self, kernel: Callable[..., Any], settings: SemismoothNewton) -> None:
         self._kernel = kernel
         self._settings = settings
 
     def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Answer an LCP or a FrictionContact."""
+        """Solve an LCP or a FrictionContact."""
         if not isinstance(program, (LCP, FrictionContact)):
             raise InputError(f"SemismoothNewton takes an LCP or a FrictionContact, got {type(program).__name__}.")
         try:
@@ -102,5 +102,5 @@ class SemismoothNewtonSession:
 
     @property
     def _target(self) -> float:
-        """Below the promise, since the program's residual rounds differently."""
+        """Below the tolerance, since the residual of the program is rounded differently."""
         return 0.1 * SemismoothNewton.tolerance

@@ -1,4 +1,4 @@
-"""Newton's method along a smoothed path: the rescue of friction in space."""
+"""Newton's method along a smoothed path: the fallback for friction in space."""
 
 from __future__ import annotations
 
@@ -15,32 +15,33 @@ from nonsmooth.solvers.polish import polished_contact
 
 __all__ = ["SmoothingNewton"]
 
-#: Newton steps, times contacts, of a session in Python, about two seconds; compiling takes fifteen.
+#: Newton steps times contacts in Python, about two seconds, before compilation, which takes fifteen
 UNCOMPILED = 5000
-#: First s, remembered merits and growth of the ridge of one path after the other, the most successful first.
+#: initial s, number of stored merits and growth of the regularisation of each path, the most successful first
 PATHS = ((10.0, 20, 10.0), (10.0, 10, 30.0), (10.0, 5, 3.0), (1.0, 5, 10.0), (100.0, 5, 10.0), (1.0, 1, 3.0))
 
 
 @settings
 class SmoothingNewton:
-    r"""Follow the smoothed law of friction to the exact one; slower than `SemismoothNewton`, and it seldom fails.
+    r"""Path following from a smoothed law of friction to the exact one; slower than `SemismoothNewton`, but seldom
+    fails.
 
     Impulse and velocity of each contact, x = (mu P_N, P_T) and y = (u_N + mu \|u_T\|, mu u_T), obey x o y = s^2 e in
-    the Jordan algebra of the cone instead of x o y = 0. For s > 0 that is a smooth system of equations; redundant
-    contacts share their load, none is at a kink. s falls from ten times the velocities to zero in 10 to 20 values with
-    a few Newton steps each; the solution is then refined by Newton's method on the law itself. Six paths are tried,
-    which differ in their first s and in how strictly |F| must fall.
+    the Jordan algebra of the cone instead of x o y = 0. For s > 0 this is a smooth system of equations, in which
+    redundant contacts have unique impulses. s falls from ten times the velocities to zero in 10 to 20 values with a few
+    Newton steps each; the solution is then refined by Newton's method on the law itself. Six paths are tried, which
+    differ in the initial s and in the required decrease of |F|.
 
     Parameters
     ----------
     max_iterations : int
-        Most Newton steps on each path.
+        Largest number of Newton steps on each path.
 
     Notes
     -----
-    Where friction is beyond Painleve's threshold (mu A_NT > A_NN along the slip) the path may turn back before s is
-    zero, and the solver says so. In the plane `Lemke` ends with a solution or a proof that there is none, and this
-    solver does not fit. The start is always the same: a warm start would be too near to a kink.
+    If friction exceeds Painleve's threshold (mu A_NT > A_NN along the slip), the path may turn back before s is zero,
+    which the solver reports. In the plane, where `Lemke` ends with a solution or a proof that there is none, it is not
+    available. The initial guess is always the same: a warm start would be too close to a nonsmooth point.
 
     References
     ----------
@@ -72,22 +73,23 @@ class SmoothingNewton:
 
 
 class SmoothingNewtonSession:
-    """`SmoothingNewton` at work. Compiled code takes over where the work done without it is worth compiling."""
+    """`SmoothingNewton` session. Compiled code is used after the work done without it exceeds the cost of
+    compilation."""
 
     def __init__(self, kernel: Callable[..., Any], uncompiled: Callable[..., Any], settings: SmoothingNewton) -> None:
         self._kernel, self._uncompiled = kernel, uncompiled
         self._settings, self._work = settings, 0
 
     def held(self) -> int:
-        """For a checkpoint: compiled code may round otherwise, and has to take over at the same program."""
+        """For a checkpoint: compiled code may round differently, and must be used from the same program on."""
         return self._work
 
     def hold(self, held: int) -> None:
-        """Go on from a checkpoint."""
+        """Continue from a checkpoint."""
         self._work = int(held)
 
     def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Answer a FrictionContact in space; the guess is not used."""
+        """Solve a FrictionContact in space; the guess is not used."""
         if not isinstance(program, FrictionContact) or program.dimension != 3:
             raise InputError(f"SmoothingNewton takes a FrictionContact in space, got {_described(program)}.")
         try:
@@ -107,15 +109,15 @@ class SmoothingNewtonSession:
                 best, error = z, found
             if error <= SmoothingNewton.tolerance:
                 break
-        complaint = "max_iter" if iterations >= len(PATHS) * limit else "no path led to an answer"
+        complaint = "max_iter" if iterations >= len(PATHS) * limit else "no path led to a solution"
         return scaled.solution(best, iterations, "SmoothingNewton", SmoothingNewton.tolerance, complaint)
 
     def _followed(self, numbers: tuple[Any, ...], path: tuple[float, int, float], limit: int, target: float) -> Any:
-        """The end of a path and its Newton steps, by Python as long as few of them are needed."""
+        """The end of a path and its Newton steps, in Python as long as there are few of them."""
         contacts = numbers[2].size
         if self._work < UNCOMPILED:
             few = min(limit, 1 + (UNCOMPILED - self._work) // max(contacts, 1))
-            with np.errstate(all="ignore"):  # as in compiled code; what is not finite ends the path
+            with np.errstate(all="ignore"):  # as in compiled code; a value that is not finite ends the path
                 z, used, error = self._uncompiled(*numbers, *path, few, target)
             self._work += used * contacts
             if error <= target or used < few or few == limit:

@@ -1,13 +1,12 @@
-"""How time is cut: a stepper turns a system into a formulation, which poses one program after another.
+"""Time discretisation: a stepper turns a system into a formulation, which assembles one program after another.
 
 ==================  ====================================================================================
 `CompliantDae`      compliant contact, by an integrator with error control
 `EventDriven`       high order between events that are located to round-off
-`GaussMPCC`         each step one complementarity program, its length found by the program where it lands
-`GaussQP`           each step a short sequence of convex programs
-`GeneralizedAlpha`  second order away from impacts; contacts and joints at position and velocity level
-`MoreauJean`        velocity-level steps with restitution and friction
-==================  ====================================================================================
+`GaussMPCC`         each step one complementarity program; with `Landing` its length is an unknown `GaussQP`
+each step a short sequence of convex programs `GeneralizedAlpha`  second order away from impacts; contacts and joints at
+position and velocity level `MoreauJean`        velocity-level steps with restitution and friction ==================
+====================================================================================
 """
 
 from __future__ import annotations

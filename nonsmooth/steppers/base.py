@@ -2,7 +2,7 @@
 
 A formulation's step is a generator. It yields one program at a time, with an initial guess, receives the
 accepted solution, and returns the `Step`. One step may take one program or several (re-linearised gaps, trial step
-sizes, an impact at its end); the stepper is independent of the solver, and the loop of the scheme.
+sizes, an impact at its end); the stepper is independent of the solver, and the time loop of the scheme.
 """
 
 from __future__ import annotations
@@ -30,14 +30,15 @@ Ask = tuple[Program, Solution | None]
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One accepted advance, ready for the trajectory.
+    """One accepted step, for the trajectory.
 
-    Impulses [N s] are of the whole step, impacts at its end included; ``*_impact`` is the impacts' share. Arrays
-    follow the system's names. `residual` is the scaled residual of the step's own discrete equations,
-    `complementarity` its natural map. Of the drivers' work [J], ``work_drivers_impact`` is done at the impact;
-    ``loss_friction`` [J] is lost in sliding, impacts aside.
-    A stepper that integrates them gives work of loads and losses in damping; otherwise they are taken from the rows by
-    the trapezoid. Compliant contacts hold ``stored`` [J] at the end of the step and have lost ``loss_contact`` in it.
+    Impulses [N s] are those of the whole step, including impacts at its end; ``*_impact`` is the part of the impacts.
+    Arrays are in the order of the system's names. `residual` is the scaled residual of the discrete equations of the
+    step, `complementarity` the natural map of the contact law. ``work_drivers_impact`` [J] is the part of the drivers'
+    work done at the impact, ``loss_friction`` [J] the loss in sliding without impacts. A stepper that integrates them
+    provides the work of loads and the losses in damping; otherwise they are computed from the rows by the trapezoidal
+    rule. ``stored`` [J] is the elastic energy of compliant contacts at the end of the step, ``loss_contact`` their loss
+    in it.
     """
 
     state: State
@@ -67,46 +68,46 @@ Stepping = Generator[Ask, Solution, Step]
 
 
 class Formulation(Protocol):
-    """A scheme on one system with given parameters."""
+    """A scheme applied to one system with given parameters."""
 
     def start(self, state: State) -> Generator[Ask, Solution, tuple[State, Step | None]]:
-        """Prepare a start; the second value is the impact of a start with approaching closed contacts."""
+        """Prepare the initial state; the second value is its impact, if closed contacts approach."""
         ...
 
     def step(self, state: State, t_end: float) -> Stepping:
-        """Advance from `state` to `t_end` at most; the new state keeps memories that are not the stepper's."""
+        """Advance from `state` to `t_end` at most; the new state keeps internal states other than the stepper's."""
         ...
 
     def rules(self) -> dict[str, Any]:
-        """Stated rules and tolerances, for the manifest."""
+        """Rules and tolerances, for the manifest."""
         ...
 
     def counts(self) -> dict[str, int]:
-        """What the run has cost besides programs: ``evaluations`` of the equations of motion."""
+        """Costs of the run in addition to programs: ``evaluations`` of the equations of motion."""
         ...
 
 
 @runtime_checkable
 class Remembering(Protocol):
-    """A formulation that keeps more from step to step than states remember."""
+    """A formulation with more data from step to step than states contain."""
 
     def held(self) -> dict[str, Any]:
-        """That, after a step, as plain data for a checkpoint."""
+        """These data after a step, as plain data for a checkpoint."""
         ...
 
     def hold(self, held: Mapping[str, Any], state: State) -> None:
-        """Go on from a checkpoint, whose state is `state`."""
+        """Continue from a checkpoint, whose state is `state`."""
         ...
 
 
 class Stepper(Protocol):
     """Settings of a scheme: a frozen dataclass."""
 
-    #: kind of contact law that it takes
+    #: kind of contact law that it accepts
     contact: ClassVar[type]
-    #: class name of the solver that is used when `solver` is None
+    #: class name of the default solver
     default_solver: ClassVar[str]
-    #: kinds of program that `solver` is chosen for; programs of other kinds go to the chain of their kind
+    #: kinds of program for which `solver` is used; programs of other kinds use the chain of their kind
     programs: ClassVar[tuple[type, ...]]
 
     @property

@@ -35,35 +35,35 @@ __all__ = ["CompliantDae"]
 
 Mask = NDArray[np.bool_]
 
-#: share of the typical gap below which surfaces count as touching
+#: share of the typical gap below which surfaces are regarded as touching
 TOUCHED = 1e-9
 #: gap [m] to which an event is located
 LOCATED = 1e-16
 ITERATIONS = 60
-#: points at which a piece without contact is looked at
+#: points at which an interval without contact is sampled
 LOOKS = 4
-#: misfit of the joints, in tolerances of coordinates, at which the integrator is set back onto them
+#: constraint violation, in tolerances of coordinates, at which the integrator is restarted from the projected state
 DRIFT = 10.0
-#: misfit [m or rad] at which a projection is content
+#: constraint residual [m or rad] at which a projection ends
 PROJECTED = 1e-15
 PASSES = 8
-#: misfit [m or rad] of redundant rows, which hold by geometry, at which they no longer do
+#: constraint residual [m or rad] of redundant rows, which are implied by the others, above which they are not
 PARTED = 1e-8
 
 
 @settings
 class CompliantDae:
-    """Compliant contact, integrated with error control; beginning and end of contact are located, without smoothing.
+    """Compliant contact, integrated with error control; beginning and end of contact are located.
 
-    Takes ``dt=ErrorControl(rtol, atol, dt_min, dt_max)``. The error of a velocity is kept below atol + rtol |v|, that
-    of a coordinate, since penetrations are small compared with positions, below the smaller of atol and rtol times the
-    smallest clearance, plus rtol times its change since the last event. dt_max bounds the integrator's steps, dt_min is
-    not used.
+    Requires ``dt=ErrorControl(rtol, atol, dt_min, dt_max)``. The error of a velocity is kept below atol + rtol |v|. The
+    error of a coordinate, since penetrations are small compared with positions, is kept below the smaller of atol and
+    rtol times the smallest clearance, plus rtol times its change since the last event. dt_max is the largest step of
+    the integrator, dt_min is not used.
 
     Parameters
     ----------
     samples : int, >= 1
-        Rows in each of the integrator's steps during contact: forces are means between rows.
+        Rows per integrator step during contact; forces are means between rows.
     baumgarte : (alpha, beta) [1/s], optional
         Baumgarte's feedback ``g'' + 2 alpha g' + beta^2 g = 0`` on ideal joints instead of projection, which leaves
         constraint drift.
@@ -71,18 +71,18 @@ class CompliantDae:
         ``Radau()`` by default; ``Dop853()``, which runs in the native engine, ``Bdf()``, ``Lsoda()``, ``Cvodes()``,
         ``Idas()``.
     fallback : bool
-        Not used here: there is no fallback between integrators.
+        Not used: there is no fallback between integrators.
 
     Raises
     ------
     InputError
-        For another number of samples, or negative feedback.
+        For an invalid number of samples, or negative feedback.
 
     Notes
     -----
-    The approach velocity is stored when contact begins, and kept until it ends; contacts with penetration at the start
-    use their initial rate. An integrator with a history is restarted at `trajectory.end`, so that a continued run
-    agrees with an uninterrupted one within the tolerances, not bitwise.
+    The approach velocity is stored at the beginning of contact; contacts with initial penetration use their initial gap
+    velocity. An integrator with a history is restarted at `trajectory.end`, so that a continued run agrees with an
+    uninterrupted one within the tolerances, not bitwise.
 
     References
     ----------
@@ -115,7 +115,7 @@ class CompliantDae:
 
 
 def place_tolerance(control: ErrorControl, sizes: Array) -> float:
-    """Tolerance of coordinates [m, rad], by the typical gaps."""
+    """Tolerance of coordinates [m, rad], from the typical gaps."""
     return min(control.atol, control.rtol * float(np.min(sizes, initial=1.0)))
 
 
@@ -123,8 +123,8 @@ def stated_rules(stepper: CompliantDae, tolerance: float) -> dict[str, Any]:
     """Rules and tolerances, for the manifest."""
     return {
         "tolerance of coordinates [m, rad]": tolerance,
-        "gap that counts as touching / size": TOUCHED,
-        "speed of approach": "latched at first touch, kept until the surfaces part",
+        "gap regarded as contact / size": TOUCHED,
+        "speed of approach": "stored at first contact, kept until separation",
         "joints": "index 1, rows projected" if stepper.baumgarte is None else "Baumgarte",
     }
 
@@ -137,11 +137,11 @@ class CompliantFormulation:
     ) -> None:
         if not isinstance(control, ErrorControl):
             raise InputError(
-                f"CompliantDae takes dt=ErrorControl(rtol, atol, dt_min, dt_max), got {control!r}; "
+                f"CompliantDae requires dt=ErrorControl(rtol, atol, dt_min, dt_max), got {control!r}; "
                 "its steps are as long as the error allows."
             )
         if not hasattr(solver, "integrate"):
-            raise InputError(f"CompliantDae takes an integrator such as Radau(), Dop853() or Cvodes(), got {solver}.")
+            raise InputError(f"CompliantDae requires an integrator, as Radau(), Dop853() or Cvodes(), got {solver}.")
         self.stepper, self.system, self.control, self.p = stepper, system, control, parameters
         self.equations = CompliantEquations(system, stepper.baumgarte)
         self.layout = self.equations.layout
@@ -170,7 +170,7 @@ class CompliantFormulation:
         return stated_rules(self.stepper, self.tolerance)
 
     def held(self) -> dict[str, Any]:
-        """The integrator within its piece of the motion, and the rows that are left of that."""
+        """The state of the integrator within its step, and the remaining rows of that step."""
         evaluations = self.session.evaluations
         if self._issued is None:
             return {"evaluations": evaluations}
@@ -193,7 +193,7 @@ class CompliantFormulation:
     # ---------------------------------------------------------------------------------------------------------- start
 
     def start(self, state: State) -> Generator[Ask, Solution, tuple[State, Step | None]]:
-        """Find the contacts that touch."""
+        """Find the closed contacts."""
         nc = self.system.nc
         if "touching" not in state.law_memory:
             y = self._y(state)
@@ -207,7 +207,7 @@ class CompliantFormulation:
                 state, law_memory=memory, stepper_memory={**state.stepper_memory, "impulse_scale": np.array([scale])}
             )
         return state, None
-        yield  # a generator, as every formulation's
+        yield  # a generator, as in every formulation
 
     def _impulse_scale(self, state: State) -> float:
         """A typical impulse [N s], for complementarity: of the applied forces in dt_max, and of the motion."""
@@ -220,7 +220,7 @@ class CompliantFormulation:
     # ---------------------------------------------------------------------------------------------------------- steps
 
     def step(self, state: State, t_end: float) -> Stepping:
-        """To the next row: the end of a piece, an event, a sample, or `t_end`."""
+        """Advance to the next row: the end of an integrator step, an event, a sample, or `t_end`."""
         if self._issued is None or state.q is not self._issued.q or self._restart:
             self._begin(state)
         if not self._rows:
@@ -244,7 +244,7 @@ class CompliantFormulation:
         self._restart = False
 
     def _next_piece(self) -> None:
-        """The integrator's next piece, the first event in it, and the rows that it gives."""
+        """The next step of the integrator, its first event, and its rows."""
         try:
             piece = self.piece = self.session.advance()
         except SolverFailed:
@@ -273,7 +273,7 @@ class CompliantFormulation:
         self._rows = [*(t for t in inner if piece.t0 < t < end), end]
 
     def _located(self, t0: float, t1: float, after: float, contact: int) -> float:
-        """When the gap of a contact vanishes: guarded Newton on the dense output."""
+        """Time at which the gap of a contact vanishes, by a safeguarded Newton method on the dense output."""
         sign = -1.0 if self._touching[contact] else 1.0
         low, high, t = t0, t1, t0 + after
         for _ in range(ITERATIONS):
@@ -340,7 +340,8 @@ class CompliantFormulation:
         )
 
     def _on_joints(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
-        """Coordinates and velocities with the joints closed; the integrator goes on from there if it was far off."""
+        """Coordinates and velocities projected onto the joints; the integrator is restarted from them if the violation
+        was large."""
         if self.projection is None:
             return q, v
         closed_q, closed_v = self.projection(t, q, v)
@@ -348,7 +349,7 @@ class CompliantFormulation:
         return closed_q, closed_v
 
     def _switched(self, t: float, memory: dict[str, Array], gaps: Array, rates: Array) -> dict[str, Array]:
-        """What the laws remember after contacts have parted and others have met, if any have."""
+        """The internal states of the laws after contacts have opened or closed."""
         touched = self._touching
         lost = touched & (gaps > self.touched) & (rates > 0.0)
         met = ~touched & (gaps < -self.touched)
@@ -356,7 +357,7 @@ class CompliantFormulation:
             near = np.abs(gaps) <= self.touched
             lost |= touched & near & (rates > 0.0)
             met |= ~touched & near & (rates < 0.0)
-            # the contact itself in any case: projected joints move its gap by the integrator's error
+            # always including the contact itself, whose gap is changed by the projection by the integrator's error
             (lost if touched[self._event[1]] else met)[self._event[1]] = True
         if not (lost.any() or met.any()):
             return {}
@@ -372,7 +373,7 @@ class CompliantFormulation:
 
 
 class _Projection:
-    """The nearest coordinates and velocities, in the mass metric, with the joints closed by their independent rows."""
+    """The nearest coordinates and velocities, in the mass metric, that satisfy the independent rows of the joints."""
 
     def __init__(self, system: System, p: Array) -> None:
         self.p, self.numeric = p, system.numeric

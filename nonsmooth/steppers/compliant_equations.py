@@ -6,13 +6,13 @@ solve the index-1 system ::
     M v' = h + W_g lambda_g + D_N F_N + D_T F_T,    W_g' v' + drift = -2 alpha g' - beta^2 g
 
 (right-hand side 0 without Baumgarte's terms), symbolically, so that the Jacobian is exact. The integrals are impulses
-of contacts and joints, the energy that contacts store, and work by cause: they ride along and steer no step.
+of contacts and joints, the energy stored in contacts, and work by cause; they do not enter the step size control.
 
-Of redundant joints a largest set of independent rows, chosen at the start as built, closes the system; the others hold
-by geometry. Forces are then spread over all rows to the combination of least norm that has the same effect.
+For redundant joints a maximal set of independent rows, chosen at the initial state, is imposed; it implies the others.
+Forces are then distributed over all rows as the combination of least norm with the same effect.
 
-A bristle state in space is a vector z in the tangent plane, with components on the contact's tangents. It is carried by
-the mean spin of both bodies about the normal; the tangents turn against it with the rate s, so that ::
+A bristle state in space is a vector z in the tangent plane, with components on the contact's tangents. It rotates with
+the mean spin of both bodies about the normal; the tangents rotate relative to it with the rate s, so that ::
 
     z_1' = rate_1 + s z_2,    z_2' = rate_2 - s z_1
 """
@@ -36,7 +36,7 @@ __all__ = ["WORKS", "CompliantEquations", "Layout", "independent_rows"]
 
 #: integrals of power [W], in order
 WORKS = ("stored", "loss_contact", "loss_friction", "loads", "damping", "drivers")
-#: share of a diagonal that keeps the holding forces of dependent contacts unique
+#: regularisation, as a share of the diagonal, that makes the stiction forces of dependent contacts unique
 SHARED = 1e-9
 #: smallest sum of terms by which a residual is divided
 TINY = 1e-300
@@ -44,7 +44,7 @@ TINY = 1e-300
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the parts of y stand: ``q``, ``v``, ``z`` (bristles), ``P_N``, ``P_T``, ``reaction``, ``work``."""
+    """Offsets of the parts of y: ``q``, ``v``, ``z`` (bristles), ``P_N``, ``P_T``, ``reaction``, ``work``."""
 
     nq: int
     nv: int
@@ -55,7 +55,7 @@ class Layout:
 
     @property
     def core(self) -> int:
-        """Length of what steers the step: q, v, bristles."""
+        """Length of the part with step size control: q, v, bristles."""
         return self.nq + self.nv + self.nz
 
     @cached_property
@@ -74,9 +74,9 @@ class Layout:
 
 
 def independent_rows(system: System) -> list[int] | None:
-    """A largest set of independent rows of the joints at the start, in order; None where all are independent.
+    """A maximal set of independent rows of the joints at the initial state, in order; None if all are independent.
 
-    By a QR factorisation with column pivoting of the rows' directions, of length 1 in the mass metric each.
+    By a QR factorisation with column pivoting of the rows' directions, scaled to length 1 in the mass metric.
     """
     redundant = len(system.redundant)
     if not redundant:
@@ -97,12 +97,12 @@ class CompliantEquations:
     system : System
         With compliant contacts, or with none.
     baumgarte : (alpha, beta) [1/s], optional
-        Feedback on the misfit of joints, in place of projection.
+        Feedback of the constraint residual of joints, instead of projection.
 
     Attributes
     ----------
     inputs : t, y (n,), d
-        CasADi symbols; d holds parameters p, constants k of the laws, ``touching`` (nc,) 1 or 0, ``approach`` (nc,)
+        CasADi symbols; d contains parameters p, constants k of the laws, ``touching`` (nc,) 1 or 0, ``approach`` (nc,)
         [m/s].
     rates : (n,) expression, dy/dt
     """
@@ -175,10 +175,10 @@ class CompliantEquations:
         return ca.ldl_solve(-(self.weighted.T @ half + drift), *self.factors)
 
     def _spread(self, lam: ca.SX, directions: ca.SX) -> ca.SX:
-        """Forces on all rows of redundant joints with the effect of `lam` on the independent ones.
+        """Forces on all rows of redundant joints with the same effect as `lam` on the independent ones.
 
-        Those of least norm, each counted in units in which its direction, a column of `directions`, has length 1:
-        with W_D = W_I E they are y and E' y, where (1 + E E') y = lambda, and E E' is of low rank.
+        Those of least norm, each in units in which its direction, a column of `directions`, has length 1: with W_D =
+        W_I E they are y and E' y, where (1 + E E') y = lambda, and E E' is of low rank.
         """
         assert self.rows is not None
         others = [i for i in range(self.system.ng) if i not in set(self.rows)]
@@ -222,7 +222,7 @@ class CompliantEquations:
             first, mobility = self._holding(free, inverse @ D_T, holding)
             if self.system.dimension == 3 or nt > 2:
                 return tuple(forces(self._held(forces, free, inverse @ D_T, first, mobility, holding)))
-            # of two contacts once more, each for itself against what the other's law allows
+            # for two contacts again, each with the force that the law of the other one admits
             allowed = (1 - other) * forces(first)[1]
             others = mobility @ allowed - ca.diag(mobility) * allowed
             found = forces(-(free + others) / ca.diag(mobility))
@@ -234,7 +234,7 @@ class CompliantEquations:
         return values if tangents == 1 else ca.vec(ca.repmat(values.T, tangents, 1))
 
     def _turning(self, compliance: Compliance, q: ca.SX, v: ca.SX, z: ca.SX) -> ca.SX | None:
-        """What bristles in space gain on their components because the tangents turn; None in the plane."""
+        """Rates of the components of spatial bristles due to the rotation of the tangents; None in the plane."""
         if self.system.dimension == 2 or not z.numel():
             return None
         spins = tangent_spins(self.system.equations)(q, v, self.p)[compliance.owner[::2].tolist(), 0]
@@ -244,12 +244,12 @@ class CompliantEquations:
     def _held(
         self, forces: Callable[..., list[ca.SX]], free: ca.SX, W: ca.SX, first: ca.SX, mobility: ca.SX, holding: ca.SX
     ) -> ca.SX:
-        """Stiction forces once more, where not all contacts can hold `first`, those that together would.
+        """Stiction forces, corrected if not all contacts admit `first`, the forces for which all of them stick.
 
-        Contacts that slide or reach their limits have the forces that their laws allow; the others hold together.
+        Contacts that slide or reach their limits have the forces that their laws admit; the others stick together.
         """
         at_rest, moving, other = forces(first, rest=True)[1], forces(first)[1], forces(-first - 1)[1]
-        sliding = self._of_pairs(moving == other)  # by laws whose force does not depend on what would hold
+        sliding = self._of_pairs(moving == other)  # for laws whose force does not depend on the stiction force
         held = holding * self._of_pairs(at_rest == first) * (1 - sliding)
         given = holding * (1 - held) * (sliding * moving + (1 - sliding) * at_rest)
         together, _ = self._holding(free + mobility @ given, W, held)
@@ -267,9 +267,10 @@ class CompliantEquations:
         return W.T @ (half + self.weighted @ self._joint_forces(half, self.drift))
 
     def _holding(self, free: ca.SX, W: ca.SX, holding: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Forces along the tangents that together keep the slips as they are, and the slips' response to forces.
+        """Forces along the tangents for which all slip velocities remain constant, and the response of the slips to
+        forces.
 
-        Contacts whose directions depend on each other share.
+        Contacts with dependent directions share these forces.
         """
         mobility = W.T @ W
         if self.system.ng:
@@ -277,11 +278,11 @@ class CompliantEquations:
             joints = [self._joint_forces(W[:, i], still) for i in range(self.system.nt)]
             mobility = mobility + W.T @ self.weighted @ ca.horzcat(*joints)
         both, diagonal = ca.diag(holding), ca.diag(mobility)
-        if self.system.dimension == 3:  # joints may bar the slip, so that the diagonal vanishes
+        if self.system.dimension == 3:  # joints may prevent the slip, so that the diagonal vanishes
             pairs = [W[:, i : i + 2] for i in range(0, self.system.nt, 2)]
             diagonal = self._by_tangent(ca.vertcat(*(ca.sumsqr(pair) / 2 for pair in pairs)))
         system = both @ mobility @ both + ca.diag((1 - holding) * diagonal + SHARED * diagonal)
-        # by Cholesky's factors: those of Gram and Schmidt lose the sum where more than one direction depends
+        # by Cholesky factors: those of Gram and Schmidt are inaccurate if more than one direction is dependent
         return ca.ldl_solve(-(both @ free), *ca.ldl(system)), mobility
 
     # --------------------------------------------------------------------------------------------------- evaluators
@@ -340,7 +341,7 @@ class CompliantEquations:
         size = ca.sqrt(ca.dot(self.a, M @ self.a)) + ca.norm_2(inverse @ self.applied)
         momentum = ca.fabs(M) @ ca.fabs(self.a) + self.terms + ca.fabs(self.W_g) @ ca.fabs(self.lam)
         joints = ca.fabs(self.W_g).T @ ca.fabs(self.a) + ca.fabs(self.drift)
-        # a row at rest in a moving mechanism has nothing but round-off; weigh it against the whole motion
+        # a row at rest in a moving mechanism contains only round-off; scale it by the whole motion
         momentum += FLOOR * ca.sqrt(ca.diag(M)) * size
         joints += FLOOR * ca.sqrt(ca.sum1(self.weighted**2)).T * size
         residual = ca.mmax(ca.fabs(rows) / (ca.vertcat(momentum, joints) + TINY))

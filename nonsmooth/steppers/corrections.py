@@ -1,7 +1,8 @@
-"""Least changes of velocity that joints and contacts ask for, by programs or, where it is known what binds, equations.
+"""Least changes of velocity required by joints and contacts, by programs or, if the active rows are known, equations.
 
-A pass that knows from the last one which contacts press, stick or slip solves equations and looks at the signs; where
-they disagree, or nothing is known, a program finds out: a `QP` without friction, a `FrictionContact` with it.
+An iteration that takes the modes of the contacts (loaded, sticking, slipping) from the previous one solves equations
+and checks the signs. If these contradict the modes, or no modes are known, a program is solved: a `QP` without
+friction, a `FrictionContact` with it.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ __all__ = ["Correction", "Displacement", "Rows", "correct_velocities"]
 Mask = NDArray[np.bool_]
 Correcting = Generator[Ask, Solution, "Correction"]
 
-#: misfit of equations, relative to what they ask for, above which they are taken for contradictory
+#: residual of equations, relative to their right-hand side, above which they are regarded as contradictory
 SOLVED = 1e-11
-#: size of what a row adds to others, relative to them, below which it adds nothing
+#: relative size of the part of a row outside the span of others below which it is dependent
 DEPENDENT = 1e-10
-#: share of the largest impulse below which a contact does not press
+#: share of the largest impulse below which a contact is unloaded
 PRESSING = 1e-9
-#: how far surfaces that bulge towards each other may lower the curvature of the program, which is 1 without them
+#: least curvature of the program with surfaces that are convex towards each other; 1 without curvature of the gaps
 MOST_BULGE = 0.5
 
 
 class Correction(NamedTuple):
-    """A change of velocity and the impulses of its rows; whether these were chosen among others that act alike."""
+    """A change of velocity and the impulses of its rows; whether these were chosen among equivalent ones."""
 
     change: Array
     impulses: Array
@@ -43,9 +44,9 @@ class Correction(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows of joints, normal and tangential contact, one after the other: ``at_end' change`` against `rates`.
+    """Rows of joints, normal and tangential contact, in this order: ``at_end' change`` compared with `rates`.
 
-    Impulses push along `directions`, which need not be those `at_end`.
+    Impulses act along `directions`, which may differ from those `at_end`.
     """
 
     at_end: Array
@@ -54,11 +55,11 @@ class Rows(NamedTuple):
 
 
 class Displacement:
-    """Displacements of a step: joints close and gaps stay open, by impulses along the directions where they lead to.
+    """Displacements of a step that satisfy joints and gaps, by impulses along the directions at its end.
 
     ``M (u - u_free) = W(q⁺) S``, q⁺ = q moved by u for dt, ``g(t⁺, q⁺) = 0``, ``0 <= g_N(q⁺)  ⟂  S_N >= 0``, by
-    sequential quadratic programming. How directions turn is kept: a journal in its bearing turns them by more than the
-    step's own displacement where the clearance is small.
+    sequential quadratic programming. The rotation of directions is included: if the clearance is small, the direction
+    of a journal in its bearing rotates considerably within a step.
     """
 
     def __init__(self, m: Mechanism) -> None:
@@ -71,7 +72,7 @@ class Displacement:
         self._turn = Evaluator(ca.Function("turn", [t, q, S, s], [turn], ["t", "q", "S", "p"], ["turn"]), ["turn"])
 
     def correct(self, t: float, dt: float, q: Array, u: Array, u_free: Array, last: Array | None) -> Correcting:
-        """One program, linearised at u, which leads to q, and at the impulses `last` of the pass before."""
+        """One program, linearised at u, which leads to q, and at the impulses `last` of the previous iteration."""
         m, at, n, ng = self.mechanism, self.mechanism.at(t, q), self.mechanism.system.nv, self.mechanism.system.ng
         joints = m.independent(at.W_g, -m.numeric.g(t, q, m.p)[0] / dt)
         n_joints = len(joints.names)
@@ -100,7 +101,8 @@ class Displacement:
         return Correction(m.metric.velocity(x), np.concatenate([joints.impulses(y[:n_joints]), y[n_joints:]]))
 
     def _hessian(self, t: float, dt: float, q: Array, S: Array) -> Array:
-        """1 - dt times how the pushes turn, in the mass metric, without what would take its definiteness."""
+        """1 - dt times the derivative of the force directions, in the mass metric, limited such that it remains
+        definite."""
         metric, n = self.mechanism.metric, self.mechanism.system.nv
         if not np.any(S[self.mechanism.system.ng :] > 0.0):
             return np.eye(n)
@@ -115,10 +117,10 @@ class Displacement:
 def correct_velocities(
     m: Mechanism, rows: Rows, closed: Mask, last: Array, known: bool, rest: bool = False
 ) -> Correcting:
-    """Joints reach their rates, and `closed` contacts obey the laws of impact and friction.
+    """Velocities that satisfy the joints and, at `closed` contacts, the laws of impact and friction.
 
-    Where a program is posed, the difference between directions and those at the end is taken from the impulses `last`
-    of the last pass, which tell what binds if they are `known`. `rest` says that the step began at rest.
+    If a program is solved, the difference between directions and those at the end is evaluated with the impulses `last`
+    of the previous iteration, which determine the active rows if they are `known`. `rest`: the step began at rest.
     """
     if rows.rates.size == 0:
         return Correction(np.zeros(m.system.nv), rows.rates)
@@ -160,7 +162,7 @@ def _corrected(m: Mechanism, rows: Rows, closed: Mask, last: Array, known: bool,
             impulses[bound] = rested.y
             return Correction(lag + m.metric.change(rows.at_end @ impulses), impulses, True)
         warm = np.zeros(rates.size)
-        # where rows are redundant impulses are not unique, and passes would not settle on some
+        # impulses of redundant rows are not unique, and iterations would not converge
         redundant = m.tangents == 1 and _dependent(unit)
         if m.tangents > 1 or redundant:
             warm = last[bound]
@@ -192,12 +194,12 @@ def _quadratic(m: Mechanism, W: Array, rates: Array, names: tuple[str, ...]) -> 
 
 
 def _with_modes(m: Mechanism, rows: Rows, closed: Mask, last: Array) -> Correction | None:
-    """The answer by equations, if contacts press, stick and slip as in the impulses `last`; None if they do not."""
+    """The solution by equations, if the contacts have the modes of the impulses `last`; None if not."""
     ng, nc = m.rank, m.system.nc
     last_N, last_T = last[ng : ng + nc], last[ng + nc :]
     pressing = closed & (last_N > PRESSING * np.max(last_N, initial=0.0))
     slipping = pressing & (contact_modes(m, closed, last_N, last_T) == SLIPPING)
-    if m.tangents > 1 and np.any(slipping):  # in space the direction of slip is an unknown, which a program finds
+    if m.tangents > 1 and np.any(slipping):  # in space the direction of slip is an unknown, which requires a program
         return None
     sticking = m.by_tangent(pressing & ~slipping & (m.friction > 0))
     drag, directions = np.zeros(m.system.nt), np.array(rows.directions)
@@ -213,7 +215,7 @@ def _with_modes(m: Mechanism, rows: Rows, closed: Mask, last: Array) -> Correcti
     impulses[held] = found.impulses
     P_N, P_T = impulses[ng : ng + nc], impulses[ng + nc :]
     excess, zero = (rows.at_end.T @ found.change - rows.rates)[ng:], 0.0
-    if found.redundant:  # unloaded contacts of a pile neither part nor slip, but by round-off
+    if found.redundant:  # unloaded contacts of a pile separate or slip by round-off only
         terms = np.abs(rows.rates) + np.abs(rows.at_end).T @ np.abs(found.change)
         zero = SOLVED * float(np.max(terms))
     agree = (
@@ -229,9 +231,9 @@ def _with_modes(m: Mechanism, rows: Rows, closed: Mask, last: Array) -> Correcti
 def _on_equations(
     metric: MassMetric, at_end: Array, directions: Array, rates: Array, near: Array | None
 ) -> Correction | None:
-    """The answer with all rows as equations; None if they contradict.
+    """The solution with all rows as equations; None if they contradict each other.
 
-    Of dependent rows that of least impulses, or of least distance from impulses `near` that obey friction.
+    For dependent rows that of least impulses, or of least distance from impulses `near` that satisfy Coulomb's law.
     """
     rows, norms = metric.rows(at_end)
     pushes, b = (metric.inverse @ (directions / norms)).T, rates / norms

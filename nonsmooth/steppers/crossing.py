@@ -1,7 +1,7 @@
-"""Steps over singular positions, where directions of joints become dependent for one instant.
+"""Steps across singular positions, where directions of joints become dependent for one instant.
 
-Next to such a position the forces of joints grow like 1/sigma, sigma the singular value that vanishes, and round-off in
-accelerations like 1/sigma**2: a method that looks at accelerations must not look there.
+Near such a position the forces of joints grow like 1/sigma with the vanishing singular value sigma, and round-off in
+accelerations like 1/sigma**2, so that accelerations must not be evaluated there.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from nonsmooth.steppers.phases import Phase, Point, Trial
 
 __all__ = ["Reach", "crossed", "reach_of_singular"]
 
-#: smallest singular value of the joints' directions below which a step goes over a singular position
+#: smallest singular value of the joints' directions below which a step crosses a singular position
 CROSSING = 2e-4
-#: singular value above which none is near
+#: singular value above which no singular position is near
 FAR = 0.1
-#: share of that value by which the mechanism is moved to see how it changes
+#: displacement of the mechanism, as a share of that value, for a difference quotient
 NUDGE = 1e-2
-#: most passes of such a step, the change of velocity at which they may end, and the most change in all
+#: largest number of iterations of such a step, the change of velocity at which they end, and the largest total change
 CROSSINGS, SETTLED, KICK = 40, 1e-8, 0.1
-#: share of the largest singular value of the joints' compliance below which rows say nothing new anywhere
+#: share of the largest singular value of the joints' Delassus operator below which rows are redundant everywhere
 DEPENDENT = 1e-12
 TINY = float(np.finfo(float).tiny)
 
 
 class Reach(NamedTuple):
-    """Time [s] until joints become dependent, and that within which a step goes over it."""
+    """Time [s] until joints become dependent, and length of the step that crosses this position."""
 
     time: float
     half: float
 
 
 def reach_of_singular(motion: Motion, point: Point, phase: Phase) -> Reach:
-    """When the smallest singular value of the joints' directions comes to zero, if it goes on as now."""
+    """Time at which the smallest singular value of the joints' directions vanishes, by linear extrapolation."""
     m, never = motion.m, Reach(np.inf, 0.0)
     if phase.closed.size:
         return never
@@ -53,12 +53,12 @@ def reach_of_singular(motion: Motion, point: Point, phase: Phase) -> Reach:
 
 
 def crossed(motion: Motion, start: Point, dt: float, phase: Phase) -> Trial | None:
-    """A step over a singular position of the joints, which never looks at it; None where it does not close.
+    """A step across a singular position of the joints without evaluations at it; None if it does not converge.
 
-    It is that of RATTLE, symmetric and of second order: impulses along the directions at the start close the joints
-    at the end, on the branch that lies nearest to the motion before, and impulses there close their rates. At both
-    ends the directions are independent. With a length of 2 sigma / |sigma'|, sigma the singular value that
-    vanishes, its error is of the order of sigma**3.
+    It is a step of RATTLE, symmetric and of second order: impulses along the directions at the start satisfy the joints
+    at the end, on the branch nearest to the previous motion, and impulses at the end satisfy their velocities. At both
+    ends the directions are independent. With a length of 2 sigma / |sigma'|, sigma the singular value that vanishes,
+    its error is of the order of sigma**3.
     """
     m, t, best = motion.m, start.t + dt, np.inf
     q, u, change = m.moved(start.q, start.v, dt), start.v, m.metric.change

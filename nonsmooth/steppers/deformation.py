@@ -16,8 +16,8 @@ __all__ = ["check_deformations"]
 #: displacement of a node by deformation, as a share of the body's length, and its rotation [rad], up to which
 #: deformations count as small; what the model leaves out is of their order
 SMALL = 0.1
-#: spin as a share of the first frequency up to which centrifugal forces on the deformation, of the order of its square,
-#: count as small
+#: spin as a share of the first frequency up to which centrifugal forces on the deformation and geometric stiffness, of
+#: the order of its square, count as small where they are left out
 SLOW = 0.1
 
 
@@ -59,10 +59,12 @@ def _faults(system: System, body: FlexibleBody, t: Array, q: Array, v: Array) ->
             f"than {SMALL:g} rad; divide the body into several, joined by Fixed()."
         )
     k = int(np.argmax(spin))
-    if not body.stiffening and spin[k] > SLOW * slowest:
+    if spin[k] > SLOW * slowest and (modes.changes is None or modes.shortening is None):
+        left, given = "geometric stiffness of the spin is left out", "whose beams shorten: modes(..., stiffening=True)"
+        if modes.changes is None:
+            left, given = "centrifugal forces on the deformation are left out", "with changes of inertia"
         faults.append(
-            f"centrifugal forces on the deformation are left out, but it turns with {spin[k]:.4g} rad/s at t = "
-            f"{t[k]:.6g} s, more than {SLOW:g} of its first frequency of {slowest:.4g} rad/s; give it "
-            "stiffening=True with modes(..., stiffening=True)."
+            f"{left}, but it turns with {spin[k]:.4g} rad/s at t = {t[k]:.6g} s, more than {SLOW:g} of its first "
+            f"frequency of {slowest:.4g} rad/s; give it modes {given}."
         )
     return faults

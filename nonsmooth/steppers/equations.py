@@ -7,12 +7,12 @@ Unknowns x = (dt, u, P_g) and y = P_N; parameters (t, q, v, p, longest dt). Two 
     M (u - v) = dt h(t⁺, q⁺, u) + W_N(q⁺) P_N + W_g(q⁺) P_g,    q⁺ = q moved by u for dt
     g(t⁺, q⁺) = 0,    0 <= g_N(q⁺)  ⟂  P_N >= 0
 
-*Half kick*, the first half of a second-order step whose second half is a velocity program (see `velocity`): u is the
-velocity at mid-step ::
+*Momentum update of the first half* of a second-order step, whose second half is a velocity program (see `velocity`): u
+is the velocity at mid-step ::
 
     M (u - v) = dt/2 h(t_m, q_m, u) + W_N(q) P_N + W_g(q) P_g,    q_m, q⁺ = q moved by u for dt/2, dt
 
-With no contact and no joint both halves together are the implicit midpoint rule; with joints they are RATTLE with
+Without contacts and joints both halves together are the implicit midpoint rule; with joints they are RATTLE with
 midpoint forces: symmetric, hence of second order, and without drift of joints, of the norm of quaternions, or of
 quadratic invariants.
 """
@@ -42,7 +42,7 @@ FLOOR = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Advance:
-    """Solved discrete equations of one length: velocity u, where it leads, impulses, the equations' scaled residual."""
+    """Solution of the discrete equations for a given step size: velocity u, coordinates, impulses, scaled residual."""
 
     dt: float
     u: Array
@@ -67,7 +67,7 @@ class StepEquations:
         gamma_T + sigma r = 0,    0 <= 1 - r.r  ⟂  sigma >= 0
 
     the optimality conditions of maximal dissipation, max -gamma_T . r in the unit disc: unlike those in P_T they are
-    regular at the tip of the cone. Where a contact does not bind, r = 0 takes the place of the equation.
+    regular at the apex of the cone. If a contact is not active, the equation is replaced by r = 0.
     """
 
     def __init__(self, system: System, scheme: str, *, rough: bool, rank: int) -> None:
@@ -88,7 +88,7 @@ class StepEquations:
         M, h = system.M(q_h, p), system.h(t_h, q_h, u, p)
         W_N, W_g, g, combinations = system.W_N(q_W, p), system.W_g(t_W, q_W, p), system.g(t + dt, q_end, p), ca.SX(0, 1)
         joint_names = system.constraint_names
-        if rank < system.ng:  # of redundant rows as many combinations as are independent
+        if rank < system.ng:  # of redundant rows, as many combinations as are independent
             C = ca.SX.sym("C", rank, system.ng)
             W_g, g, combinations = W_g @ C.T, C @ g, ca.vec(C)
             joint_names = tuple(f"joints, combination {i + 1} of {rank}" for i in range(rank))
@@ -134,12 +134,12 @@ class StepEquations:
 
     def _objective(self, M: ca.SX, impulse: ca.SX, share: ca.SX) -> ca.SX:
         if self.scheme == HALF_KICK:
-            return -share  # landing: the longest step; a constant where dt is fixed
+            return -share  # event-locating step: the longest step; constant if dt is fixed
         return ca.dot(impulse, ca.solve(M, impulse)) / 2  # Gauss: least deviation from the free motion
 
     @cached_property
     def linearised(self) -> Evaluator:
-        """The convex program of one pass, (x, y, p) -> errors, G, slip, H, f, A, b, norms, deviation.
+        """The convex program of one iteration, (x, y, p) -> errors, G, slip, H, f, A, b, norms, deviation.
 
         In the mass metric, x_qp = L' du with M = L L': H the symmetric part of the derivative of the momentum rows, f
         the rows with the impulses taken out, A and b the joints' and all gaps' rows divided by dt and by their
@@ -176,20 +176,21 @@ class StepEquations:
 
     @cached_property
     def outcome(self) -> Evaluator:
-        """Where an iterate leads and how well it solves the step, (x, y, p) -> errors, G, slip, q⁺."""
+        """Coordinates and errors of an iterate, (x, y, p) -> errors, G, slip, q⁺."""
         s = self.structure
         outputs = [self._errors, s.complements[: self.system.nc], self._slip, self._q_end]
         function = ca.Function("outcome", [s.x, s.y, s.p], outputs, ["x", "y", "p"], ["errors", "G", "slip", "q"])
         return Evaluator(function)
 
     def parameters(self, t: float, q: Array, v: Array, p: Array, longest: float, binding: NDArray[Any]) -> Array:
-        """The program's parameter vector; `longest` [s] is the length that the objective counts as 1."""
+        """The program's parameter vector; `longest` [s] scales the objective."""
         return np.concatenate(([t], q, v, p, [longest], binding if self.disc else ()))
 
     def unknowns(
         self, dt: float, u: Array, P_g: Array, P_N: Array, P_T: Array, friction: Array, slip: Array
     ) -> tuple[Array, Array]:
-        """x and y of these velocities and impulses; in space contacts without impulse are directed by `slip`."""
+        """x and y for these velocities and impulses; in space the friction direction of unloaded contacts is that of
+        `slip`."""
         x = np.concatenate(([dt], u, P_g))
         if self.disc:
             sigma = np.linalg.norm(slip.reshape(-1, 2), axis=1)

@@ -1,6 +1,6 @@
-"""The accurate stepper: smooth motion at high order, ended exactly at each event.
+"""Event-driven steps: smooth motion at high order, with steps that end exactly at events.
 
-One step from (t, q, v) in a phase, the modes of all contacts:
+One step from (t, q, v) in a phase, which is defined by the modes of all contacts:
 
 1. A Runge-Kutta step of the phase's index-1 system, its length by the error estimate; q and v are projected.
 2. The first event within it, by cubics of gaps and slips and by the forces at the stages; the step is taken anew,
@@ -10,7 +10,7 @@ One step from (t, q, v) in a phase, the modes of all contacts:
 4. A rebound shorter than dt_min ends a sequence of bounces: the impact is repeated with e = 0 for it.
 5. The new phase: one program in accelerations and forces on the closed contacts.
 
-No program is posed in steps without an event: with known modes the equations are linear.
+Steps without an event require no program: with known modes the equations are linear.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ __all__ = ["EventDriven"]
 
 Mask = NDArray[np.bool_]
 
-#: time [s], dt_min at most, within which forces that vanish do so together
+#: time [s], dt_min at most, within which forces vanish simultaneously
 TOGETHER = 1e-7
-#: an event later than this share of the step is the one that ends it
+#: an event later than this share of the step is at its end
 AT_THE_END = 1 - 1e-9
-#: bounds on the change of the length, and the safety factor
+#: bounds on the change of the step size, and the safety factor
 SHRINK, GROW, SAFETY = 0.2, 5.0, 0.9
 REJECTIONS = 60
 EVENTS = 30
@@ -67,33 +67,34 @@ EVENTS = 30
 
 @settings
 class EventDriven:
-    """Smooth motion at high order between events that are located to round-off: the reference among the steppers.
+    """Smooth motion at high order between events that are located to round-off; the most accurate stepper.
 
-    Persistent contacts are joints with known slip, landings end a step exactly, impacts obey their law and Coulomb's on
-    all closed contacts together. Takes ``dt=ErrorControl(rtol, atol, dt_min, dt_max)``; each step is a row.
+    Persistent contacts are treated as joints, steps end exactly where a gap closes, and impacts satisfy the impact law
+    and Coulomb's law at all closed contacts together. Requires ``dt=ErrorControl(rtol, atol, dt_min, dt_max)``; each
+    step is a row.
 
     Parameters
     ----------
     order : "dopri5" or "dop853"
         Dormand and Prince's pair of order 5, or that of order 8 for tight tolerances.
     simultaneity : [s], >= 0, optional
-        Contacts that close within this time of each other impact at once; dt_min by default. This is part of the model:
-        an impact on two corners at once and one on each after the other end differently, however near
-        they are in time. 0 lets no two impact at once: those that cannot be told apart impact one after the
-        other, the fastest first, and a rattle between them that dies down takes all normal velocity.
+        Contacts that close within this time impact simultaneously; dt_min by default. This is part of the model:
+        simultaneous and successive impacts of two corners lead to different motions, however short the time between
+        them. With 0 impacts are never simultaneous: contacts that close at the same time impact one after the other,
+        the fastest first, and a decaying sequence of such impacts dissipates all normal velocity.
     solver : settings of a solver of QPs, and of planar friction where there is any, optional
-        None for ``SemismoothNewton()``, with ``ActiveSet()`` where there is no friction.
+        ``SemismoothNewton()`` by default, ``ActiveSet()`` without friction.
     fallback : bool
-        Whether other solvers are tried in turn where the residual of the first one's solution is too large.
+        Whether other solvers are tried if the residual of the solution of the first one is too large.
 
     Raises
     ------
     InputError
-        For another order or a negative window.
+        For an invalid order or a negative window.
 
     Notes
     -----
-    Bounces shorter than dt_min are taken as rest. Rigid contact only.
+    Flights shorter than dt_min are treated as rest. Rigid contact only.
 
     References
     ----------
@@ -134,7 +135,7 @@ class EventDrivenFormulation:
     ) -> None:
         if not isinstance(control, ErrorControl):
             raise InputError(
-                f"EventDriven takes dt=ErrorControl(rtol, atol, dt_min, dt_max), got {control!r}; "
+                f"EventDriven requires dt=ErrorControl(rtol, atol, dt_min, dt_max), got {control!r}; "
                 "its steps are as long as the error allows."
             )
         if control.dt_min is None or control.dt_max is None:
@@ -167,27 +168,27 @@ class EventDrivenFormulation:
         rules = {"contacts of one impact": SHARING} if self.mechanism.incremental else {}
         return rules | {
             "simultaneity window [s]": self.window,
-            "contacts that strike together": (
+            "simultaneous impacts": (
                 "closed ones, and open ones with g_N < window |gamma_N| that approach"
                 if self.window > 0.0
-                else "none but those at rest: one after the other, the fastest first, until the rattle has died down"
+                else "none except those at rest: one after the other, the fastest first, until the sequence has decayed"
             ),
-            "rebound taken as rest": f"flight below {self.control.dt_min:g} s, or height below {LOWEST:g} m",
+            "rebound treated as rest": f"flight below {self.control.dt_min:g} s, or height below {LOWEST:g} m",
             "flight and height of a rebound": "2 gamma_N / |g_N''|, gamma_N^2 / (2 |g_N''|)",
             "forces that vanish together": f"within {self._together:g} s",
-            "gap that counts as closed / size": CLOSED_GAP,
-            "landing located to [m]": LANDED,
+            "gap regarded as closed / size": CLOSED_GAP,
+            "closing of a gap located to [m]": LANDED,
             "method between events": self.stepper.order,
-            "shared forces": "least squares in the mass metric of those that press and keep in their cones",
+            "shared forces": "least squares in the mass metric of those that are compressive and in their cones",
         }
 
     def held(self) -> dict[str, Any]:
-        """The motion at the end of the last step, and how long steps have been."""
+        """The motion at the end of the last step, and the step sizes."""
         point = None if self._last is None else {one.name: getattr(self._last[0], one.name) for one in fields(Point)}
         return {"point": point, "progress": self.progress.held(), "evaluations": self.motion.evaluations}
 
     def hold(self, held: Mapping[str, Any], state: State) -> None:
-        """Go on from a checkpoint."""
+        """Continue from a checkpoint."""
         if held["point"] is not None:
             point = Point(**{**held["point"], "q": state.q, "v": state.v})
             self._last = point, Phase.remembered(state.stepper_memory)
@@ -201,9 +202,9 @@ class EventDrivenFormulation:
     # ---------------------------------------------------------------------------------------------------------- start
 
     def start(self, state: State) -> Generator[Ask, Solution, tuple[State, Step | None]]:
-        """Find the phase; a start with closed contacts that approach begins with their impact."""
+        """Determine the phase; if closed contacts approach at the start, the run begins with their impact."""
         if "mode" in state.stepper_memory:
-            memory = {"reference": self.transitions.none, **state.stepper_memory}  # earlier releases had none
+            memory = {"reference": self.transitions.none, **state.stepper_memory}  # not present in earlier releases
             return replace(state, stepper_memory=memory), None
         m, nc = self.mechanism, self.system.nc
         none = np.zeros(nc)
@@ -242,21 +243,21 @@ class EventDrivenFormulation:
             trial, event = self._until_event(trial, phase, scale)
             if event is None or event.time > 0.0:
                 break
-            # the phase contradicts what follows: look again at all contacts that touch
+            # the phase contradicts the motion after it: reconsider all closed contacts
             none = np.zeros(self.system.nc, dtype=bool)
             released, signs = none.copy(), dict[int, Array]()
             if event.kind == RELEASE:
                 released[event.contact] = True
             elif event.kind == BREAKAWAY:
-                # where forces begin at zero, what follows tells their direction
+                # forces that begin at zero have the direction of the motion after it
                 loaded = point.lam_N[event.contact] > scale.force[event.contact]
                 signs = self._slipping(phase)
                 signs[event.contact] = self._against(point if loaded else trial.end, event.contact)
             _, point, phase = yield from self.transitions.settled(point, phase, none, released, signs)
         else:
-            shared = "contacts share forces that are not unique, and none of the modes tried lasts beyond"
+            shared = "the contact forces are not unique, and none of the modes tried persists beyond"
             cause = shared if phase.redundant else "no modes of the contacts are consistent at"
-            advice = "; step it with MoreauJean() or GaussQP(), which need no modes." if phase.redundant else "."
+            advice = "; use MoreauJean() or GaussQP(), which do not depend on modes." if phase.redundant else "."
             raise SolverFailed(f"{cause} t = {state.t:.9g} s{advice}")
         released, signs = self._lost(trial, phase, event)
         end = trial.end
@@ -270,7 +271,7 @@ class EventDrivenFormulation:
         )
 
     def _known(self, state: State) -> tuple[Point, Phase]:
-        """The motion at a state and its phase, which are those of the last step's end where the state is."""
+        """The motion at a state and its phase, which are those at the end of the last step if the state is."""
         if self._last is not None:
             point, phase = self._last
             if point.q is state.q and point.v is state.v and point.t == state.t:
@@ -279,7 +280,7 @@ class EventDrivenFormulation:
         return self.motion.at(state.t, state.q, state.v, phase), phase
 
     def _accepted(self, point: Point, phase: Phase, dt: float, t_end: float) -> tuple[Trial, float]:
-        """A step whose error is tolerated, regardless of events, and the length to try next."""
+        """A step whose error is below tolerance, regardless of events, and the next step size."""
         longest, wanted, rejected = t_end - point.t, dt, False
         if dt > 0.99 * longest:
             dt = longest
@@ -297,7 +298,7 @@ class EventDrivenFormulation:
             factor = min(GROW, max(SHRINK, SAFETY * trial.error**exponent)) if trial.error > 0 else GROW
             if trial.error <= 1.0:
                 suggestion = trial.dt * (min(factor, 1.0) if rejected else factor)
-                if dt == longest and not rejected:  # cut short by the end
+                if dt == longest and not rejected:  # shortened by the end of the run
                     suggestion = max(suggestion, wanted)
                 self.progress.of_length(trial, phase)
                 return trial, min(suggestion, self.control.dt_max)
@@ -307,14 +308,14 @@ class EventDrivenFormulation:
                 break
         raise SolverFailed(
             f"no step from t = {point.t:.9g} s meets rtol = {self.control.rtol:g}, atol = {self.control.atol:g}; "
-            "loosen them, or check for loads that jump."
+            "loosen them, or check for discontinuous loads."
         )
 
     def _advance(self, point: Point, dt: float, phase: Phase, t_end: float) -> Trial:
         return self.motion.advance(point, t_end if dt >= t_end - point.t else point.t + dt, phase)
 
     def _until_event(self, trial: Trial, phase: Phase, scale: Scales) -> tuple[Trial, Event | None]:
-        """The step cut where its first event happens, and that event."""
+        """The step shortened to its first event, and that event."""
         happened: Event | None = None
         start, refuted = trial.start, set[tuple[str, int]]()
         for _ in range(EVENTS):
@@ -331,17 +332,17 @@ class EventDrivenFormulation:
                 return trial, event._replace(time=0.0)
             if found.confirmed:
                 trial, happened = found.trial, event
-            else:  # the polynomial alone went below zero
+            else:  # only the polynomial became negative
                 refuted.add((event.kind, event.contact))
         raise SolverFailed(f"the first event after t = {start.t:.9g} s cannot be located.")
 
     def _lost(self, trial: Trial, phase: Phase, event: Event | None) -> tuple[Mask, dict[int, Array]]:
-        """Contacts released at the end of the step, and directions of slip of those that break away there."""
+        """Contacts that open at the end of the step, and directions of slip of those that begin to slip there."""
         released, signs = np.zeros(self.system.nc, dtype=bool), dict[int, Array]()
         if event is None or event.kind not in (RELEASE, BREAKAWAY):
             return released, signs
         signs = self._slipping(phase)
-        if phase.redundant:  # other shares of the same forces may do: ask the program
+        if phase.redundant:  # another distribution of the same forces may be admissible: solve the program
             return released, signs
         ahead = self.motion.advance(trial.start, trial.end.t + self._together, phase).end
         for i in {event.contact, *losing(self.motion, ahead, phase, event.kind)}:
@@ -352,11 +353,11 @@ class EventDrivenFormulation:
         return released, signs
 
     def _slipping(self, phase: Phase) -> dict[int, Array]:
-        """Directions of those that slip already, be it as slowly as at the edge of the cone of another that sticks."""
+        """Directions of contacts that slip already, however slowly."""
         return {int(i): phase.direction[self.mechanism.along(np.array([i]))] for i in phase.slipping}
 
     def _against(self, point: Point, contact: int) -> Array:
-        """The direction in which a contact begins to slip: against its friction."""
+        """The direction in which a contact begins to slip, opposite to its friction force."""
         return -self.mechanism.unit(point.lam_T)[self.mechanism.along(np.array([contact]))]
 
     # ---------------------------------------------------------------------------------------------------- bookkeeping
@@ -366,7 +367,7 @@ class EventDrivenFormulation:
     ) -> Step:
         m, nc, ng = self.mechanism, self.system.nc, self.system.ng
         left, stages, dt = trial.end, trial.stages, trial.dt
-        # a step over a singular position has its ends alone, an impact at the start one point
+        # a step across a singular position has only its ends, an impact at the start only one point
         mean = {1: np.zeros(1), 2: np.full(2, 0.5)}.get(len(stages), self.motion.tableau.B)
         weights = dt * mean
         P_N, P_T = np.zeros(nc), np.zeros(self.system.nt)
@@ -385,10 +386,10 @@ class EventDrivenFormulation:
         P_N_impact, P_T_impact = np.zeros(nc), np.zeros(self.system.nt)
         if impact is not None:
             P_N_impact, P_T_impact = impact.P_N, impact.P_T
-        # as with other steppers, a contact that rebounds has the mode of its impact
+        # as in other steppers, a rebounding contact has the mode of its impact
         mode = np.where(new.mode == OPEN, contact_modes(m, P_N_impact > 0.0, P_N_impact, P_T_impact), new.mode)
         total = P_N + P_N_impact
-        # a contact that strikes with others is as far away as the window lets it be
+        # the gap of a contact in a simultaneous impact is bounded by the window
         open_ = np.where(P_N_impact > 0.0, left.g_N - np.clip(-self.window * left.gamma, 0.0, left.g_N), left.g_N)
         natural = np.abs(np.minimum(open_ / m.scale, total / end.stepper_memory["y_scale"]))
         return Step(

@@ -1,4 +1,4 @@
-"""Events within a smooth step: which comes first, and the length of step that ends at it.
+"""Events within a smooth step: the first one, and the step size with which the step ends at it.
 
 ==========  =========================================  =========================
 landing     an open gap reaches zero                   quintic of the gap
@@ -37,22 +37,22 @@ __all__ = [
 ]
 
 LANDING, RELEASE, REVERSAL, BREAKAWAY = "landing", "release", "reversal", "breakaway"
-#: gap [m] to which a landing is located
+#: gap [m] to which a closing contact is located
 LANDED = 1e-15
-#: share of its typical size to which a force or a slip is located
+#: tolerance of located forces and slips, relative to their typical size
 LOCATED = 1e-13
-#: and below which its sign is round-off
+#: relative size below which the sign is round-off
 ROUND_OFF = 1e-11
-#: and the same where contacts share forces that a program has found
+#: the same for forces of dependent contacts, computed by a program
 SHARED = 1e-8
 ITERATIONS = 40
-#: evaluations without a change of sign after which an event counts as unconfirmed
+#: evaluations without a change of sign after which an event is regarded as unconfirmed
 PATIENCE = 6
 #: shares of a step, and of the time between two roots, at which polynomials of gaps are evaluated
 PLACES = (1 - np.cos(np.pi * np.arange(49) / 48)) / 2
 BETWEEN = np.linspace(0.0, 1.0, 9)
 SCAN = PLACES[:, None] ** np.arange(6)
-#: coefficients of s^3, s^4, s^5 from what a parabola leaves at the end: of the value, of the rate, of the acceleration
+#: coefficients of s^3, s^4, s^5 from the differences to a parabola at the end, of value, rate and acceleration
 HERMITE = np.array([[10.0, -4.0, 0.5], [-15.0, 7.0, -1.0], [6.0, -3.0, 0.5]])
 
 
@@ -66,14 +66,14 @@ class Event(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The step that ends at the event; not confirmed where the expected change of sign does not come."""
+    """The step that ends at the event; not confirmed if the expected change of sign does not occur."""
 
     trial: Trial
     confirmed: bool
 
 
 class Scales(NamedTuple):
-    """Below what gaps [m] count as closed, and what forces [N] and slips [m/s] count as zero, by contact."""
+    """For each contact, bounds below which gaps [m] are closed, and forces [N] and slips [m/s] zero."""
 
     gap: Array
     force: Array
@@ -111,7 +111,7 @@ def first_event(
 
 
 def _closings(trial: Trial, phase: Phase, scale: Scales) -> Iterator[Event]:
-    """Where open gaps go below zero, by the quintics of their values, rates and accelerations at both ends."""
+    """Times at which open gaps become negative, by quintics through values, rates and accelerations at both ends."""
     a, b, dt, watched = trial.start, trial.end, trial.dt, phase.open
     if not watched.size:
         return
@@ -138,7 +138,7 @@ def _first_below(polynomial: Array, tolerance: float) -> float | None:
     for low, high in zip(edges, edges[1:], strict=False):
         between = low + (high - low) * BETWEEN
         below = np.polyval(polynomial[::-1], between) - leaving * polynomial[0] < -tolerance
-        if below.any():  # without a root before it, of a gap that is open, the root was lost to round-off
+        if below.any():  # an open gap without an earlier root: the root was lost to round-off
             return low if low > 0.0 or leaving else float(between[int(np.argmax(below))]) / 2
     return None
 
@@ -154,10 +154,10 @@ def _reversals(motion: Motion, trial: Trial, phase: Phase, scale: Scales) -> Ite
 def _crossings(
     g0: Array, rate0: Array, g1: Array, rate1: Array, dt: float, watched: Index, tolerance: Array, kind: str
 ) -> Iterator[Event]:
-    """Where quantities that are positive go below zero, by their cubics."""
+    """Times at which positive quantities become negative, by their cubics."""
     if not watched.size:
         return
-    # the cubic lies within the hull of its Bezier points
+    # the cubic lies within the convex hull of its Bezier points
     hull = np.minimum(np.minimum(g0 + dt * rate0 / 3, g1 - dt * rate1 / 3), g1)
     for i in watched[hull[watched] < -tolerance[watched]]:
         one = slice(i, i + 1)
@@ -165,12 +165,12 @@ def _crossings(
                               tolerance=tolerance[one])  # fmt: skip
         if found is not None:
             yield Event(found[0], dt, kind, int(i))
-        elif g1[i] < -tolerance[i]:  # below zero from the very start
+        elif g1[i] < -tolerance[i]:  # negative from the start
             yield Event(0.0, dt, kind, int(i))
 
 
 def losing(motion: Motion, point: Point, phase: Phase, kind: str) -> list[int]:
-    """Contacts whose force, or whose room in the friction cone, is negative."""
+    """Contacts whose force, or whose distance to the edge of the friction cone, is negative."""
     contacts = phase.closed if kind == RELEASE else phase.sticking
     return [int(i) for i in contacts if kept(motion.m, point.lam_N, point.lam_T, kind == BREAKAWAY)[i] < 0.0]
 
@@ -178,7 +178,7 @@ def losing(motion: Motion, point: Point, phase: Phase, kind: str) -> list[int]:
 def locate(
     motion: Motion, trial: Trial, event: Event, phase: Phase, scale: Scales, advance: Callable[[float], Trial]
 ) -> Found:
-    """The step that ends at the event: guarded Newton or secant on the length, each time stepped anew."""
+    """The step that ends at the event, by a safeguarded Newton or secant method on the step size."""
     i = event.contact
     tolerance = {LANDING: LANDED, REVERSAL: LOCATED / ROUND_OFF * scale.slip[i]}.get(
         event.kind, LOCATED / ROUND_OFF * scale.force[i]

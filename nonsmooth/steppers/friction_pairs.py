@@ -1,6 +1,6 @@
-"""Coulomb's law as complementarity pairs, for programs that have it whole: in the plane by edges, in space by a disc.
+"""Coulomb's law as complementarity pairs, for MPCCs: in the plane by the edges of the cone, in space by a disc.
 
-Each says which symbols it adds to the unknowns x and y of a step, its tangential impulses, its equations and its pairs.
+Each class defines additional unknowns x and y of a step, the tangential impulses, equations and pairs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["Disc", "Edges", "NoFriction"]
 
 
 class NoFriction:
-    """Nothing to add."""
+    """No friction."""
 
     parts: tuple[str, ...] = ()
 
@@ -29,7 +29,7 @@ class NoFriction:
         return ca.SX(0, 1), ca.SX(0, 1)
 
     def complements(self, slip: ca.SX) -> ca.SX:
-        """What is complementary to the unknowns y."""
+        """Complements of the unknowns y."""
         return ca.SX(0, 1)
 
 

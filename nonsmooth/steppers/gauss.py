@@ -1,6 +1,7 @@
-"""What the two Gauss steppers share: checks, constant steps by implicit Euler, landing, bookkeeping.
+"""Common base of the two Gauss steppers: checks, constant steps by implicit Euler, event-locating steps, records.
 
-A landing step from (t, q, v), where the contacts `closed` press (gap and rate zero):
+An event-locating step (`Landing`) from (t, q, v), with the set `closed` of contacts whose gap and gap velocity are
+zero:
 
 1. *Half kick* of the largest length, up to the limit, for which every open gap stays >= 0; complementarity binds only
    closed contacts. It ends at the limit or exactly where a gap closes.
@@ -8,13 +9,12 @@ A landing step from (t, q, v), where the contacts `closed` press (gap and rate z
 3. *Impact*, if a closed contact approaches: Newton's law gamma⁺ >= -e gamma⁻, Poisson's in its two phases, or one
    that follows the impact along its impulse, on all struck contacts together.
 
-A contact that comes back less than dt_min after it left, as at the end of ever faster bounces, is not landed on: the
-step is then a half kick of dt_min in which all contacts bind, with plastic impact, and carries the run over the
-accumulation.
+A contact that closes again within dt_min of opening, as in an accumulation of impacts, is not located: one step of
+dt_min is taken in which all contacts are imposed, with plastic impact. It resolves the accumulation.
 
-Impacts are simultaneous within a window: where one contact lands, each other one that would close within dt_min at its
-speed takes part. Which of two corners lands first by a hair decides the motion after it, so the window is part of the
-model; it is stated in the manifest.
+Impacts are simultaneous within a window: when one contact closes, each other one that would close within dt_min at its
+gap velocity takes part. Otherwise round-off would decide which of two corners impacts first, and with it the motion
+that follows. The window is therefore part of the model; it is recorded in the manifest.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ from nonsmooth.steppers.velocity import change_velocity, expand, strike
 __all__ = ["TURN", "GaussFormulation"]
 
 Mask = NDArray[np.bool_]
-#: a step that is no longer than so many dt_min is not shortened
+#: a step of at most this multiple of dt_min is not shortened
 AT_LEAST = 1 + 1e-9
-#: angle per step by which contacts and joints may turn a body [rad]
+#: largest rotation of a body by contacts and joints per step [rad]
 TURN = 1.5
 MEMORIES = ("closed", "left_at", "P_N", "P_T", "x_scale", "y_scale")
 
@@ -68,9 +68,9 @@ class Impulses:
 
 
 class GaussFormulation(ABC):
-    """Steps of a Gauss stepper on one system; subclasses say how the equations of one length are solved."""
+    """Steps of a Gauss stepper on one system; subclasses solve the equations for a given step size."""
 
-    #: what to give where a solver does not fit
+    #: advice if a solver is not suitable
     accepted_solvers: ClassVar[str]
 
     def __init__(self, system: System, parameters: Array, control: StepControl, solver: Any) -> None:
@@ -94,7 +94,7 @@ class GaussFormulation(ABC):
         self._refuse(type(self).__name__.removesuffix("Formulation"))
 
     def _refuse(self, name: str) -> None:
-        """Raise InputError for a law or a solver that the scheme does not have."""
+        """Raise InputError for a law or a solver that the scheme does not support."""
         m = self.mechanism
         bouncy = np.flatnonzero(m.restitution > 0)
         if bouncy.size and isinstance(self.control, ConstantStep):
@@ -106,8 +106,8 @@ class GaussFormulation(ABC):
         m.refuse_mixed_impacts(name)
         if m.incremental and isinstance(self.control, ConstantStep):
             raise InputError(
-                f"{name} with a constant step spreads impacts over steps, so that {LAWS[m.impact]}'s law cannot follow "
-                "their slip; use dt=Landing(dt_min, dt_max), or impact='newton'."
+                f"{name} with a constant step distributes impacts over steps, so that {LAWS[m.impact]}'s law cannot "
+                "follow their slip; use dt=Landing(dt_min, dt_max), or impact='newton'."
             )
         if not self.solver.fits(self.typical_program()):
             raise InputError(f"{name} formulates programs that {self.solver} does not solve; {self.accepted_solvers}.")
@@ -121,8 +121,8 @@ class GaussFormulation(ABC):
         return np.concatenate([fixed, self._combinations(state).ravel(order="F")])
 
     def _combinations(self, state: State) -> Array:
-        """Orthonormal combinations (rank, ng) of the joints' rows that say as much as all of them, at the start of the
-        step; those of the last start are remembered."""
+        """Orthonormal combinations (rank, ng) of the joints' rows, equivalent to all of them, at the start of the step;
+        those of the last start are stored."""
         if self._combined is None or self._combined[0] is not state:
             m = self.mechanism
             shares = m.independent(m.at(state.t, state.q).W_g, np.zeros(self.system.ng)).shares
@@ -131,7 +131,7 @@ class GaussFormulation(ABC):
         return self._combined[1]
 
     def joint_impulses(self, state: State, P: Array) -> Array:
-        """Impulses of all rows of the joints from those of the combinations that the step's equations have."""
+        """Impulses of all rows of the joints from those of the combinations in the equations."""
         return self._combinations(state).T @ P if self.mechanism.redundant else P
 
     def unknowns(self, state: State, dt: float, u: Array, P_g: Array, P_N: Array, P_T: Array) -> tuple[Array, Array]:
@@ -141,7 +141,7 @@ class GaussFormulation(ABC):
         return self.equations.unknowns(dt, u, P, P_N, P_T, self.mechanism.friction, slip)
 
     def contact_error(self, G: Array, slip: Array, P_N: Array, P_T: Array, y_scale: Array, binding: Mask) -> float:
-        """Natural map of gaps and, with friction, of Coulomb's law, on the contacts that bind."""
+        """Natural map of gaps and, with friction, of Coulomb's law, for the imposed contacts."""
         m = self.mechanism
         natural = np.abs(np.minimum(G / m.scale, P_N / y_scale))
         if self.rough:
@@ -156,7 +156,7 @@ class GaussFormulation(ABC):
 
     @abstractmethod
     def typical_program(self) -> Program:
-        """A program of the kind that `advance` poses."""
+        """A program of the kind that `advance` solves."""
 
     @abstractmethod
     def advance(
@@ -165,7 +165,7 @@ class GaussFormulation(ABC):
         """Solve the discrete equations for a step of length `dt`, complementarity on `binding` contacts."""
 
     def land(self, state: State, longest: float, closed: Mask) -> Generator[Ask, Solution, Advance]:
-        """Half kick of the largest admissible length, by root finding on the length."""
+        """Momentum update of the first half with the largest admissible step size, by root finding."""
         return (yield from locate_landing(self.mechanism, self.advance, state, longest, closed))
 
     def counts(self) -> dict[str, int]:
@@ -175,23 +175,23 @@ class GaussFormulation(ABC):
     def rules(self) -> dict[str, Any]:
         """Tolerances of contact detection."""
         rules: dict[str, Any] = {
-            "gap that counts as closed / clearance": CLOSED_GAP,
-            "gap rate that counts as zero / its terms": CLOSED_RATE,
+            "gap regarded as closed / clearance": CLOSED_GAP,
+            "gap velocity regarded as zero / its terms": CLOSED_RATE,
             "rest": REST,
         }
         if isinstance(self.control, Landing):
-            rules["landing located to gap / clearance"] = LANDED
-            rules["contacts that strike together"] = "closed, or gap < dt_min times the speed of approach"
-            rules["contact that returns within dt_min"] = "one step of dt_min, all contacts bind, plastic impact"
+            rules["closing of a gap located to gap / clearance"] = LANDED
+            rules["simultaneous impacts"] = "of closed contacts, and those with gap < dt_min times approach velocity"
+            rules["contact that closes again within dt_min"] = "one step of dt_min, contacts imposed, plastic impact"
             if self.mechanism.incremental:
                 rules["contacts of one impact"] = SHARING
-                rules["impact within the step of dt_min"] = "expands by Poisson's law"
+                rules["impact within the step of dt_min"] = "has expansion by Poisson's law"
         return rules
 
     # ---------------------------------------------------------------------------------------------------------- start
 
     def start(self, state: State) -> Generator[Ask, Solution, tuple[State, Step | None]]:
-        """Latch the closed contacts; a start with closed contacts that approach begins with their impact."""
+        """Determine the closed contacts; if closed contacts approach at the start, the run begins with their impact."""
         if set(MEMORIES) <= set(state.stepper_memory):
             return state, None
         m, none, still = self.mechanism, np.zeros(self.system.nc), np.zeros(self.system.nt)
@@ -215,7 +215,7 @@ class GaussFormulation(ABC):
     def _remembering(
         self, before: State, end: State, pressing: Mask, P_N: Array, P_T: Array, struck: Mask | None = None
     ) -> State:
-        """The end of a step with what the next one needs: contacts that press, when the others left, impulses."""
+        """The end of a step with the data for the next one: loaded contacts, opening times of the others, impulses."""
         left_at = before.stepper_memory["left_at"]
         left = before.stepper_memory["closed"] > 0 if "closed" in before.stepper_memory else np.zeros_like(pressing)
         if struck is None:
@@ -251,9 +251,9 @@ class GaussFormulation(ABC):
         return self._record(state, end, done.u, P_N, P_T, P_g, touching, done.residual)
 
     def _striking(self, start: State, end: State) -> Mask:
-        """Contacts whose impulse is an impact, spread over the step that closes the gap and the next.
+        """Contacts whose impulse is an impact, distributed over the step in which the gap closes and the next one.
 
-        It stops an approach; but not in a contact that lasts, whose direction turns by as much.
+        It stops an approach, unless the contact persists and its direction rotates by as much.
         """
         m, v = self.mechanism, start.v
         before, after = m.at(start.t, start.q), m.at(end.t, end.q)
@@ -262,7 +262,7 @@ class GaussFormulation(ABC):
         return ~m.touching(before.g_N) | ((closing > m.zero_rate(before.W_N, np.abs(v))) & ~lasting)
 
     def _controlled_step(self, state: State, t_end: float, local: LocalError) -> Stepping:
-        """A landing step whose local error is below the one allowed."""
+        """An event-locating step whose local error is below its tolerance."""
         control = local.control
         planned = length = float(state.stepper_memory.get("planned", np.array([control.dt_max]))[0])
         while True:
@@ -280,7 +280,7 @@ class GaussFormulation(ABC):
             length = local.following(step.dt, share)
             local.rejected += 1
         following = local.following(step.dt, share)
-        if step.dt < length and share <= 1.0:  # it landed; the motion itself allows what was planned
+        if step.dt < length and share <= 1.0:  # it ends at an impact; the planned step size remains admissible
             following = max(following, min(planned, length))
         memory = {**step.state.stepper_memory, "planned": np.array([following])}
         return replace(step, state=replace(step.state, stepper_memory=memory))
@@ -289,7 +289,7 @@ class GaussFormulation(ABC):
         m, closed = self.mechanism, state.stepper_memory["closed"] > 0
         first = yield from self.land(state, t_limit - state.t, closed)
         t = self._end_time(state, first.dt, t_limit)
-        resolved = t - state.stepper_memory["left_at"] >= dt_min  # flights long enough to be landed on
+        resolved = t - state.stepper_memory["left_at"] >= dt_min  # flights long enough to be located
         crossing = bool(np.any(m.touching(m.at(t, first.q).g_N) & ~closed & ~resolved))
         if crossing:
             first = yield from self.advance(state, min(dt_min, t_limit - state.t), np.ones_like(closed))
@@ -301,7 +301,7 @@ class GaussFormulation(ABC):
         kicked = first.u + m.metric.change(first.dt / 2 * force)
         held, bound = touching & closed, np.zeros(self.system.nc)
         rebounds = np.zeros_like(held)
-        if crossing:  # short bounces end, an impact that falls into the same dt_min rebounds
+        if crossing:  # short flights end, an impact within the same dt_min has its restitution
             held, rebound = touching, m.rebound(after.W_N.T @ state.v)
             rebounds = ~closed & resolved & touching & (rebound < 0)
             bound = np.where(rebounds & (m.impact == "newton"), -rebound, 0.0)
@@ -310,7 +310,7 @@ class GaussFormulation(ABC):
         if np.any(rebounds) and m.impact != "newton":
             stopping = np.where(rebounds, first.P_N + second.P_N, 0.0)
             second = second.then((yield from expand(m, t, q, second.v, held, m.restitution * stopping)))
-        # at rest velocities are differences of kicks: these, not what is left, tell what is zero
+        # at rest velocities are differences of momentum updates, whose sizes define what is zero
         terms = np.abs(kicked) + np.abs(second.v)
         struck = touching
         if np.any(touching & ~closed):
@@ -331,14 +331,16 @@ class GaussFormulation(ABC):
 
     @staticmethod
     def _booked(closed: Mask, first: Array, second: Array, impact: Array) -> Impulses:
-        """What stops a contact within the step that closes it is an impact."""
+        """Counts the impulse that stops a contact within its closing step as an impact."""
         fresh = np.where(closed, 0.0, first + second)
         return Impulses(np.where(closed, first, 0.0), np.where(closed, second, 0.0), impact + fresh)
 
     def _taken_back(self, at: Configuration, v: Array, push: Array) -> tuple[Array, Array]:
-        """Impulses of joints in reply to impacts that push by `push`, and the velocity before both, which obeys joints.
+        """Impulses of joints in response to impacts with the impulse `push`, and the velocity before both, which
+        satisfies the joints.
 
-        It is the one at the end without them, so that what stops short bounces within the step counts as one impact.
+        It is the velocity at the end without them, so that all impulses that stop short flights within the step count
+        as one impact.
         """
         m = self.mechanism
         moved = m.metric.change(at.W_g)
@@ -347,17 +349,18 @@ class GaussFormulation(ABC):
 
     @staticmethod
     def _end_time(state: State, dt: float, t_limit: float) -> float:
-        """state.t + dt, but exactly the limit where dt is the whole way to it."""
+        """state.t + dt, or exactly the limit if dt extends to it."""
         return t_limit if dt == t_limit - state.t else state.t + dt
 
     # ------------------------------------------------------------------------------------------------------- programs
 
     def mpcc(self, state: State, shortest: float, longest: float, binding: Mask) -> MPCC:
-        """The step as an MPCC with dt between the bounds; a trial of given length ignores gaps that do not bind."""
+        """The step as an MPCC with dt between the bounds; a trial with given step size ignores gaps that are not
+        imposed."""
         m, memory = self.mechanism, state.stepper_memory
         watched = binding if shortest == longest else self.everywhere
         x_scale, y_scale = memory["x_scale"], memory["y_scale"]
-        if m.redundant:  # combinations are of the size of the largest of their rows
+        if m.redundant:  # combinations have the scale of the largest of their rows
             joints = np.full(m.rank, np.max(x_scale[1 + self.system.nv :]))
             x_scale = np.concatenate([x_scale[: 1 + self.system.nv], joints])
         G_scale, pairs = np.where(watched, m.scale, np.inf), binding
@@ -384,9 +387,10 @@ class GaussFormulation(ABC):
         )
 
     def turn_limits(self, state: State) -> tuple[Array, Array]:
-        """Bounds of u: contacts and joints turn no body by more than `TURN` against its free motion.
+        """Bounds of u: contacts and joints rotate no body by more than `TURN` relative to its free motion.
 
-        Gaps are periodic in angles, so that the equations have other roots, half a turn away and with huge impulses.
+        Gaps are periodic in angles, so that the equations have further roots, half a turn away, with very large
+        impulses.
         """
         m = self.mechanism
         freely = state.v + m.longest * m.free_acceleration(state)
@@ -410,7 +414,7 @@ class GaussFormulation(ABC):
         before, after = m.at(start.t, start.q), m.at(end.t, end.q)
         constant = isinstance(self.control, ConstantStep)
         pushed, rubbed = P_N.total, P_T.total
-        # a contact that leaves has pressed before it did; one struck within the window obeys its law in velocities
+        # a contact that opens was loaded before; one that impacts within the window satisfies its law in velocities
         pressed = pushed if constant else np.where(touching, pushed, P_N.end)
         natural = np.abs(np.minimum(after.g_N / m.scale, pressed / end.stepper_memory["y_scale"]))
         reaction, reaction_impact, works = self._reactions(start, end, P_g)
@@ -435,7 +439,8 @@ class GaussFormulation(ABC):
         )
 
     def _friction_loss(self, start: State, end: State, v_left: Array, P_T: Impulses) -> float:
-        """Energy lost in sliding, impacts aside: impulses times the slip at the ends along which they act."""
+        """Energy lost in sliding, without impacts: impulses times the slip at the ends along whose directions they
+        act."""
         if not self.rough:
             return 0.0
         m = self.mechanism
@@ -447,7 +452,7 @@ class GaussFormulation(ABC):
         return -float(P_T.start @ middle + P_T.end @ middle)
 
     def _reactions(self, start: State, end: State, P_g: Impulses) -> tuple[Array, Array, tuple[float, float]]:
-        """Impulses of joints on their second bodies and the work of drivers, both without and at impacts."""
+        """Impulses of joints on their second bodies and the work of drivers, without impacts and at impacts."""
         if self.system.ng == 0:
             return np.zeros(0), np.zeros(0), (0.0, 0.0)
         m = self.mechanism

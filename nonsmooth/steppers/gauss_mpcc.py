@@ -1,4 +1,4 @@
-"""Gauss' least constraint with gap inequalities and complementarity, posed whole: one MPCC per step."""
+"""Gauss' principle of least constraint with gap inequalities and complementarity: one MPCC per step."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from nonsmooth.steppers.velocity import change_velocity
 
 __all__ = ["GaussMPCC"]
 
-#: times its typical size that a velocity may reach before sizes are taken anew
+#: multiple of its scale at which a velocity causes a new scaling
 OUTGROWN = 10.0
 
 
@@ -35,17 +35,17 @@ OUTGROWN = 10.0
 class GaussMPCC:
     """Each step is a mathematical program with complementarity constraints.
 
-    With a constant step it is eq. (14) of the paper at given length: implicit Euler,
-    ``min |M^-1 W_N P_N|_M^2  s.t.  M (v⁺ - v) = dt h⁺ + W_N⁺ P_N + W_g⁺ P_g,  0 <= g_N(q⁺) ⟂ P_N >= 0``; first order,
-    plastic. With ``Landing(dt_min, dt_max)`` the step size is an unknown again, and determined: the program finds the
-    longest step in which complementarity binds only contacts closed at its start, so that it ends exactly where a gap
+    With a constant step it is eq. (14) of the paper for a given step size: implicit Euler, ``min |M^-1 W_N P_N|_M^2
+    s.t.  M (v⁺ - v) = dt h⁺ + W_N⁺ P_N + W_g⁺ P_g,  0 <= g_N(q⁺) ⟂ P_N >= 0``; first order, plastic. With
+    ``Landing(dt_min, dt_max)`` the step size is an unknown again, and determined: the program determines the longest
+    step in which complementarity is imposed only for contacts closed at its start, so that it ends exactly where a gap
     closes; impacts follow as a program in velocities. Second order between impacts.
 
     Parameters
     ----------
     solver : settings of a solver of MPCCs, optional
-        None for ``IpoptMPCC()``. Where the solver cannot optimise the length (``ActiveSet``), it is found by root
-        finding.
+        ``IpoptMPCC()`` by default. If the solver does not optimise the step size (``ActiveSet``), it is determined by
+        root finding.
     fallback : bool
         Whether other solvers are tried in turn where the residual of the first one's solution is too large.
 
@@ -75,7 +75,7 @@ class GaussMPCC:
 
 
 class GaussMPCCFormulation(GaussFormulation):
-    """Poses one MPCC per length."""
+    """One MPCC per trial step size."""
 
     accepted_solvers = "give GaussMPCC an IpoptMPCC(...) or ActiveSet()"
 
@@ -84,20 +84,20 @@ class GaussMPCCFormulation(GaussFormulation):
         self.never = np.zeros(system.nc)
 
     def typical_program(self) -> Program:
-        """A step of the longest length from the built start."""
+        """A step of the largest size from the initial state of the system."""
         m, start = self.mechanism, self.system.start
         x_scale, y_scale = m.typical_sizes(start.t, start.q, start.v)
         start = replace(start, stepper_memory={"x_scale": x_scale, "y_scale": y_scale})
         return self.mpcc(start, m.longest, m.longest, np.ones(self.system.nc, dtype=bool))
 
     def rules(self) -> dict[str, Any]:
-        """Which root of the equations is taken, and what the programs are scaled by."""
+        """Selection of the root of the equations, and scaling of the programs."""
         rules = super().rules()
-        rules["typical sizes of unknowns"] = (
-            f"from the start; anew where a velocity exceeds {OUTGROWN:g} times its own, or a contact first closes"
+        rules["scales of the unknowns"] = (
+            f"from the start; renewed if a velocity exceeds {OUTGROWN:g} times its own, or a contact first closes"
         )
         if isinstance(self.control, Landing):
-            rules["root of a step"] = "the gap of a contact that presses grows with its impulse; else a shorter step"
+            rules["root of a step"] = "the gap of a loaded contact increases with its impulse; else a shorter step"
         return rules
 
     def step(self, state: State, t_end: float) -> Stepping:
@@ -105,9 +105,9 @@ class GaussMPCCFormulation(GaussFormulation):
         return (yield from super().step(self._sized(state), t_end))
 
     def _sized(self, state: State) -> State:
-        """The state with typical sizes that it has not outgrown.
+        """The state with valid scales of the unknowns.
 
-        A start at rest without load has no sizes, and a concentric journal no normal that tells what it weighs.
+        A start at rest without load provides no scales, and a concentric journal no normal.
         """
         memory = state.stepper_memory
         x_scale, closed, sized = memory["x_scale"], memory["closed"], memory.get("sized", self.never)
@@ -122,7 +122,7 @@ class GaussMPCCFormulation(GaussFormulation):
     def advance(
         self, state: State, dt: float, binding: NDArray[np.bool_], guess: Advance | None = None
     ) -> Generator[Ask, Solution, Advance]:
-        """One MPCC of given length."""
+        """One MPCC with given step size."""
         program = self.mpcc(state, dt, dt, binding)
         if guess is None:
             resting = yield from self._rested(state, dt, program)
@@ -141,7 +141,7 @@ class GaussMPCCFormulation(GaussFormulation):
         return done
 
     def land(self, state: State, longest: float, closed: NDArray[np.bool_]) -> Generator[Ask, Solution, Advance]:
-        """One MPCC whose objective is the length; by roots where the solver does not optimise."""
+        """One MPCC whose objective is the step size; by root finding if the solver does not optimise."""
         program, m = self.mpcc(state, 0.0, longest, closed), self.mechanism
         resting = yield from self._rested(state, longest, program)
         if resting is not None and closing_within(m, state, resting, closed) is None:
@@ -162,13 +162,14 @@ class GaussMPCCFormulation(GaussFormulation):
         near = not self._on_the_far_side(state, done)
         if near and (landed or done.dt == longest) and (earlier is None or earlier[0] >= done.dt * AT_THE_END):
             return done
-        # the program has stopped short of the longest step, skipped an excursion through a wall, or crossed the play
+        # the step is shorter than possible, passes through a wall, or ends at the opposite wall
         return (yield from super().land(state, longest, closed))
 
     def _rested(self, state: State, dt: float, program: MPCC) -> Generator[Ask, Solution, Advance | None]:
-        """The step that stays at rest, if it begins so and Coulomb's law allows it (see `resting`); None if not.
+        """The step at rest, if it begins at rest and Coulomb's law allows it (see `resting`); else None.
 
-        Impulses of a pile are not unique, on which interior-point methods are slow. The program itself certifies.
+        Impulses of a pile are not unique, which makes interior-point methods slow. The residual of the program
+        certifies the step.
         """
         m, binding = self.mechanism, program.binding[: self.system.nc]
         closed = binding & m.touching(m.at(state.t, state.q).g_N)
@@ -179,7 +180,7 @@ class GaussMPCCFormulation(GaussFormulation):
         pushed = state.v + half * dt * acceleration
         try:
             held = yield from change_velocity(m, state.t, state.q, pushed, closed, np.zeros(self.system.nc), rest=True)
-        except SolverFailed:  # it only proposes
+        except SolverFailed:  # only a proposal
             return None
         x, y = self.unknowns(state, dt, held.v, held.P_g, held.P_N, held.P_T)
         found = Solution(x, y, "solved", 0, "rest")
@@ -192,7 +193,7 @@ class GaussMPCCFormulation(GaussFormulation):
         return Advance(dt, u, q, P_g, P_N, P_T, float(errors.max(initial=0.0)), solution)
 
     def _on_the_far_side(self, state: State, done: Advance) -> bool:
-        """Whether a contact of a half kick presses where a smaller impulse along its normal would close it as well."""
+        """Whether a contact is loaded at the larger one of two roots."""
         if self.equations.scheme != HALF_KICK or not done.P_N.any():
             return False
         m = self.mechanism
@@ -201,7 +202,7 @@ class GaussMPCCFormulation(GaussFormulation):
         return bool(np.any(growth[done.P_N > 0.0] < 0.0))
 
     def _active(self, state: State, binding: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Pairs that bind at the start of the step: closed contacts, their friction on the edge it was on."""
+        """Pairs that are active at the start of the step: closed contacts, and their friction on the previous edge."""
         closed, P_T = binding & (state.stepper_memory["closed"] > 0), state.stepper_memory["P_T"]
         if self.equations.disc:
             m, P_N = self.mechanism, state.stepper_memory["P_N"]

@@ -1,4 +1,5 @@
-"""The convex reduction: gaps linearised, one strictly convex QP after another until the true gaps close."""
+"""The convex reduction: a sequence of strictly convex QPs with linearised gaps, until the nonlinear gaps are
+satisfied."""
 
 from __future__ import annotations
 
@@ -27,17 +28,17 @@ from nonsmooth.steppers.tightness import gap_round_off, tight_clearance
 __all__ = ["GaussQP"]
 
 PASSES = 100
-#: passes in which De Saxce's correction must settle; later ones pose Coulomb's law as one program
+#: iterations in which De Saxce's correction must converge; later ones formulate Coulomb's law as one program
 CORRECTIONS = 25
-#: scaled residual of the nonlinear equations at which the sequence ends at once
+#: scaled residual of the nonlinear equations at which the sequence ends
 CONVERGED = 1e-13
-#: and at which it may end when a pass no longer improves it
+#: residual at which it may end if an iteration no longer improves it
 ACCEPTABLE = 1e-11
-#: passes after which it may end at the round-off of gaps, in clearances near that of places
+#: iterations after which it may end at the round-off of gaps, for clearances near the round-off of coordinates
 SETTLING = 10
-#: singular value of the joints' directions, of norm 1, below which round-off keeps passes from settling further
+#: singular value of the joints' directions, of norm 1, below which round-off limits the convergence
 NEAR_SINGULAR = 1e-2
-#: and the largest residual, at any such position
+#: largest residual at such a position
 MOST_NOISE = 1e-7
 
 
@@ -48,30 +49,30 @@ class GaussQP:
     With the gaps linearised at the iterate the step is
     ``min 1/2 dx' H dx + f' dx  s.t.  g_N + G_u dx >= 0``, whose multipliers are the impulses. H is the symmetric part
     of the derivative of the equations of motion, so it contains the curvature of the gaps under the impulses; f
-    corrects for what is left out. The passes end when the nonlinear equations with the true gaps hold to round-off: the
-    scheme is the same as that of `GaussMPCC`, solved another way. Constant steps are implicit Euler, first order and
-    plastic; with ``Landing(dt_min, dt_max)`` the length is found by roots.
+    contains the remaining terms. The iterations end when the nonlinear equations with the true gaps are satisfied to
+    round-off: the scheme is that of `GaussMPCC`, solved differently. Constant steps are implicit Euler, of first order
+    and plastic; with ``Landing(dt_min, dt_max)`` the step size is determined by root finding.
 
-    With friction each contact has two rows, the edges of the dual cone. As a convex program alone that would open the
-    gap by dt mu |slip| (the relaxation of Anitescu and Tasora, fatal in a clearance of micrometres); De Saxce's
-    correction adds mu |slip| of the iterate, and the iteration ends at Coulomb's law. Where it does not converge,
-    since normal and tangential directions are strongly coupled, the step is formulated as programs with friction.
+    With friction each contact has two rows, the edges of the dual cone. The convex program alone would open the gap by
+    dt mu |slip| (the relaxation of Anitescu and Tasora, unsuitable for clearances of micrometres); De Saxce's
+    correction adds mu |slip| of the iterate, so that the iteration converges to Coulomb's law. If it does not converge
+    because normal and tangential directions are strongly coupled, the step is formulated as friction problems.
 
     Parameters
     ----------
     solver : settings of a solver of QPs, optional
-        None for ``ActiveSet()``.
+        ``ActiveSet()`` by default.
     fallback : bool
         Whether other solvers are tried in turn where the residual of the first one's solution is too large.
 
     cone : "coulomb" or "convex"
-        "convex" leaves De Saxce's correction out: the friction of Anitescu and Tasora, for comparison only, at constant
-        step. Gaps then stay open by dt mu |slip|: with a clearance of 10 um, dt = 1e-3 and mu = 0.1 opposing walls hold
-        a slider at 0.1 m/s. The certificate's complementarity shows it.
+        "convex" omits De Saxce's correction: the friction of Anitescu and Tasora, for comparison only, with a constant
+        step. Gaps then remain open by dt mu |slip|: with a clearance of 10 um, dt = 1e-3 and mu = 0.1 a slider is in
+        contact with opposite walls at 0.1 m/s. The complementarity error in the certificate shows it.
 
     Notes
     -----
-    Restitution requires `Landing`. In space, where the cone has no edges, each pass is a program with friction.
+    Restitution requires `Landing`. In space, where the cone has no edges, each iteration is a friction problem.
 
     References
     ----------
@@ -102,7 +103,7 @@ class GaussQP:
 
 
 class GaussQPFormulation(GaussFormulation):
-    """Poses convex programs until the nonlinear equations hold."""
+    """A sequence of convex programs until the nonlinear equations are satisfied."""
 
     convex = False
 
@@ -119,7 +120,7 @@ class GaussQPFormulation(GaussFormulation):
     def advance(
         self, state: State, dt: float, binding: NDArray[np.bool_], guess: Advance | None = None
     ) -> Generator[Ask, Solution, Advance]:
-        """Successive QPs at given length."""
+        """Successive QPs with given step size."""
         m, memory, nv, nc = self.mechanism, state.stepper_memory, self.system.nv, self.system.nc
         ng = m.rank
         parameters = self.parameters(state, np.ones(nc))
@@ -153,7 +154,7 @@ class GaussQPFormulation(GaussFormulation):
                     return self._plausible(state, best)
             errors, G, slip, H, f, A, b, norms, deviation = self.equations.linearised(x, y, parameters)
             _finite(errors, dt)
-            # the mass alone where the curvature takes away definiteness
+            # only the mass matrix if the curvature makes it indefinite
             if deviation[0] > 0.5 and np.linalg.eigvalsh(H)[0] < 1e-3:
                 H = np.eye(nv)
             if self.rough and k >= corrections and not self.convex:
@@ -186,13 +187,13 @@ class GaussQPFormulation(GaussFormulation):
         if best.residual <= MOST_NOISE and best.residual <= ACCEPTABLE * self._amplified(state, best):
             return self._plausible(state, best)
         raise SolverFailed(
-            f"the linearised gaps did not close in {PASSES} passes at dt = {dt:.6g} s (scaled residual "
+            f"the linearised gaps did not close in {PASSES} iterations at dt = {dt:.6g} s (scaled residual "
             f"{best.residual:.3g}); a shorter step may be needed.{m.lost_rank(state.t, state.q)}"
             f"{tight_clearance(m, state.t, state.q, state.v, m.longest)}"
         )
 
     def _amplified(self, state: State, done: Advance) -> float:
-        """How many times more than elsewhere round-off of joints moves the impulses, near a singular position."""
+        """Amplification of the joints' round-off in the impulses near a singular position."""
         m = self.mechanism
         smallest = min(m.smallest(m.at(state.t, state.q).W_g), m.smallest(m.at(state.t + done.dt, done.q).W_g))
         return max(1.0, NEAR_SINGULAR / max(smallest, TINY))
@@ -200,7 +201,7 @@ class GaussQPFormulation(GaussFormulation):
     def contact_error(
         self, G: Array, slip: Array, P_N: Array, P_T: Array, y_scale: Array, binding: NDArray[np.bool_]
     ) -> float:
-        """Natural map of the law; of both edges of the cone where that is convex."""
+        """Natural map of the law; of both edges of the cone if it is convex."""
         if not (self.convex and self.rough):
             return super().contact_error(G, slip, P_N, P_T, y_scale, binding)
         m = self.mechanism
@@ -223,9 +224,9 @@ class GaussQPFormulation(GaussFormulation):
         last: tuple[Array, Array, Array],
         rest: bool = False,
     ) -> Generator[Ask, Solution, tuple[Array, Array, Array, Array] | None]:
-        """A pass with Coulomb's law itself as one program: change of u in the mass metric, P_g, P_N, P_T.
+        """An iteration with Coulomb's law as one program: change of u in the mass metric, P_g, P_N, P_T.
 
-        With `rest` only an answer in which no contact slides, None if there is none.
+        With `rest` only a solution without sliding contacts, None if there is none.
         """
         m, ng, nc = self.mechanism, self.mechanism.rank, self.system.nc
         index, normal, tangential = np.flatnonzero(binding), rows[ng : ng + nc], rows[ng + nc :]
@@ -243,7 +244,7 @@ class GaussQPFormulation(GaussFormulation):
         )  # fmt: skip
         if self.equations.disc:
             _, P_N, P_T = last
-            # impulses of independent rows are unique, and need not be kept near
+            # impulses of independent rows are unique and require no proximal term
             program = near_impulses(program, np.concatenate([np.zeros(ng), m.rows(P_N, P_T, index)]), skip=ng)
         answer = (yield from resting_answer(program)) if rest else (yield program, None)
         if answer is None:
@@ -253,7 +254,7 @@ class GaussQPFormulation(GaussFormulation):
         return response[:, :-1] @ z - response[:, -1], z[:ng], P_N, P_T
 
     def _rows(self, binding: NDArray[np.bool_]) -> tuple[NDArray[np.intp] | slice, tuple[str, ...]]:
-        """Rows of a pass among those of all contacts, and their names: joints, then contacts once per edge."""
+        """Rows of an iteration among those of all contacts, and their names: joints, then contacts once per edge."""
         key = binding.tobytes()
         if key not in self._selected:
             ng, every = self.mechanism.rank, self.mechanism.names[self.system.ng - self.mechanism.rank :]
@@ -266,11 +267,15 @@ class GaussQPFormulation(GaussFormulation):
 
     def _plausible(self, state: State, done: Advance) -> Advance:
         if (np.abs(done.u - state.v) <= self.reach).all():
-            return done  # whatever the free motion is
+            return done  # for any free motion
         slowest, fastest = self.turn_limits(state)
         if np.all((slowest <= done.u) & (done.u <= fastest)):
             return done
-        raise SolverFailed(f"a body turns by more than {TURN:g} rad against its free motion in dt = {done.dt:.6g} s.")
+        m = self.mechanism
+        raise SolverFailed(
+            f"a body rotates by more than {TURN:g} rad relative to its free motion in dt = {done.dt:.6g} s."
+            f"{tight_clearance(m, state.t, state.q, state.v, m.longest)}"
+        )
 
 
 def _finite(errors: Array, dt: float) -> float:

@@ -30,27 +30,27 @@ __all__ = ["GeneralizedAlpha"]
 Mask = NDArray[np.bool_]
 
 PASSES = 50
-#: change of the motion from pass to pass, relative to its size, at which a step is solved
+#: relative change of the motion per iteration at which a step is solved
 CONVERGED = 1e-13
-#: and at which it may end when passes no longer reduce the change
+#: relative change at which it may end if iterations no longer reduce it
 ACCEPTABLE = 1e-11
-#: or, after many passes, where stiff springs make round-off large
+#: relative change at which it may end after many iterations, if stiff springs amplify round-off
 STALLED = 1e-9
-#: scaled residual of a step's own equations up to which it is an answer
+#: largest scaled residual of the equations of an accepted step
 ANSWERED = 1e-9
-#: passes that count as many; a contact that has bound in a step stays bound in it from then on
+#: number of iterations after which a contact that was active in a step remains active
 SETTLING = 8
-#: cosine, in the mass metric, between normals at both ends of a step whose mean still serves
+#: least cosine, in the mass metric, between the normals at both ends of a step for which their mean is used
 TURNED = 0.5
 MEMORIES = ("acceleration", "pseudo_acceleration", "lam_g")
 
 
 @settings
 class GeneralizedAlpha:
-    """Generalized-alpha for the smooth part of the motion; impulses close contacts and joints at both levels.
+    """Generalized-alpha for the smooth part of the motion; impulses impose contacts and joints at both levels.
 
-    The smooth acceleration b leaves contacts aside, the pseudo-acceleration a follows it, and the motion is what they
-    give, corrected in positions by S and in velocities by P ::
+    The smooth acceleration b does not include contacts; the pseudo-acceleration a is derived from it. Their motion is
+    corrected in positions by S and in velocities by P ::
 
         M b⁺ = h(t⁺, q⁺, v⁺) + W_g lam,    W_g' b⁺ + drift = 0
         (1 - alpha_m) a⁺ + alpha_m a = (1 - alpha_f) b⁺ + alpha_f b
@@ -59,26 +59,26 @@ class GeneralizedAlpha:
         g(t⁺, q⁺) = 0,          0 <= g_N(q⁺)  ⟂  S_N >= 0
         W_g' v⁺ = -g_t,         0 <= gamma_N⁺ + e min(gamma_N⁻, 0)  ⟂  P_N >= 0  on contacts closed at q⁺
 
-    with Coulomb's law between P_T and gamma_T⁺ + e_T gamma_T⁻. Away from impacts it is of second order, in persistent
-    contact as well: there W is the mean of the directions at both ends of the step, and those at its end where a
-    contact closes, so that an impact does no work in joints; a starts anew from b then. Through impacts it is of first
-    order.
+    with Coulomb's law between P_T and gamma_T⁺ + e_T gamma_T⁻. Without impacts it is of second order, also in
+    persistent contact: there W is the mean of the directions at both ends of the step. If a contact closes, W is
+    evaluated at the end of the step, so that an impact does no work in joints, and a is reset to b. Through impacts the
+    scheme is of first order.
 
     Parameters
     ----------
     spectral_radius : rho [-], 0 <= rho <= 1
-        What is left after a step of a vibration much faster than the step: 1 damps nothing, 0 all.
+        Amplification of vibrations much faster than the step: 1 without damping, 0 for annihilation in one step.
     solver : settings of a solver of QPs, or of friction where there is any, optional
-        None for ``ActiveSet()``, and ``SemismoothNewton()`` for friction in space.
+        ``ActiveSet()`` by default, ``SemismoothNewton()`` for friction in space.
     fallback : bool
         Whether other solvers are tried in turn where the residual of the first one's solution is too large.
 
     Notes
     -----
-    Neither gaps nor joints drift, and closed contacts do not approach. Sticking is exact in velocities; a contact that
-    sticks under varying load creeps by O(dt^2). Constant steps only.
+    Gaps and joints have no drift, and closed contacts do not approach. Sticking is exact in velocities; a sticking
+    contact under varying load creeps by O(dt^2). Constant steps only.
 
-    Newton's impact law only: P contains the impulses of contact forces as well, of which Poisson's law would return the
+    Newton's impact law only: P also contains the impulses of contact forces, of which Poisson's law would return the
     share e (see `MoreauJean`).
 
     References
@@ -107,7 +107,7 @@ class GeneralizedAlpha:
 
 
 class Weights(NamedTuple):
-    """What the old and new accelerations weigh in the pseudo-acceleration, velocity and displacement.
+    """Weights of the old and new accelerations in the pseudo-acceleration, velocity and displacement.
 
     a⁺ = pseudo a + old b + new b⁺.
 
@@ -131,7 +131,7 @@ class Weights(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Where a step begins: its memories, and which closed contacts neither approach nor leave."""
+    """The start of a step: its internal states, and the closed contacts that neither approach nor open."""
 
     b: Array
     a: Array
@@ -143,7 +143,8 @@ class Origin(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """A pass: smooth accelerations and multipliers, the motion they give, and the impulses of all rows (g, N, T)."""
+    """An iteration: smooth accelerations and multipliers, the resulting motion, and the impulses of all rows (g, N,
+    T)."""
 
     b: Array
     a: Array
@@ -159,7 +160,7 @@ class Trial(NamedTuple):
 
 
 class Left(NamedTuple):
-    """The velocity before the impact at the end of a step, and what joints and contacts push in that impact."""
+    """The velocity before the impact at the end of a step, and the impulses of joints and contacts in this impact."""
 
     v: Array
     P_g: Array
@@ -178,7 +179,7 @@ class GeneralizedAlphaFormulation:
         self, stepper: GeneralizedAlpha, system: System, parameters: Array, control: StepControl, solver: Any
     ) -> None:
         if not isinstance(control, ConstantStep):
-            raise InputError(f"GeneralizedAlpha takes a constant step, got {control}; give dt as a number of seconds.")
+            raise InputError(f"GeneralizedAlpha requires a constant step, got {control}; give dt in seconds.")
         self.stepper, self.system = stepper, system
         self.mechanism = Mechanism(system, parameters, control.dt)
         self.mechanism.refuse_all_but_newton("GeneralizedAlpha")
@@ -189,7 +190,7 @@ class GeneralizedAlphaFormulation:
         if self.rough:
             d = 1 + self.mechanism.tangents
             probe = FrictionContact(np.eye(d), np.zeros(d), np.ones(1), d)
-        # without a solver of one's own, friction in space goes to the chain of its kind
+        # without a given solver, friction in space uses the chain of its kind
         if stepper.solver is not None and not solver.fits(probe):
             raise InputError(
                 f"GeneralizedAlpha formulates {type(probe).__name__} programs here, which {solver} does not solve; "
@@ -197,27 +198,27 @@ class GeneralizedAlphaFormulation:
             )
 
     def counts(self) -> dict[str, int]:
-        """Nothing besides programs."""
+        """No costs in addition to programs."""
         return {}
 
     def rules(self) -> dict[str, Any]:
-        """When a contact is closed, and when it strikes."""
+        """Definitions of closed and of impacting contacts."""
         return {
             "active contacts": "gap closed at the end of the step",
-            "impacts": "contacts that close, or that approach or leave at the start of the step",
-            "gap that counts as closed / clearance": CLOSED_GAP,
-            "gap rate that counts as zero / its terms": CLOSED_RATE,
+            "impacts": "contacts that close, or that approach or open at the start of the step",
+            "gap regarded as closed / clearance": CLOSED_GAP,
+            "gap velocity regarded as zero / its terms": CLOSED_RATE,
             "rest": REST,
         }
 
     def start(self, state: State) -> Generator[Ask, Solution, tuple[State, Step | None]]:
-        """Accelerations of the start; an impact there belongs to the first step."""
+        """Accelerations of the initial state; an impact there belongs to the first step."""
         if not set(MEMORIES) <= set(state.stepper_memory):
             b, lam = self.smooth.solved(state)
             memory = dict(zip(MEMORIES, (b, b, lam), strict=True))
             state = replace(state, stepper_memory={**state.stepper_memory, **memory})
         return state, None
-        yield  # a generator that asks for nothing
+        yield  # a generator without programs
 
     # ---------------------------------------------------------------------------------------------------------- steps
 
@@ -228,8 +229,7 @@ class GeneralizedAlphaFormulation:
             trial = yield from self._passes(state, origin, t_end)
         except np.linalg.LinAlgError as error:
             raise SolverFailed(
-                "the joints of GeneralizedAlpha's step are dependent here, as in a singular position."
-                f"{self.mechanism.lost_rank(state.t, state.q)}"
+                f"the joints are dependent here, as in a singular position.{self.mechanism.lost_rank(state.t, state.q)}"
             ) from error
         left = yield from self._left(state, origin, trial, t_end)
         step = self._record(state, origin, trial, left, t_end)
@@ -242,7 +242,7 @@ class GeneralizedAlphaFormulation:
         return step
 
     def _likely_cause(self, state: State) -> str:
-        """Sentences on what hinders steps here: a clearance that is tight for the step, joints that lose their rank."""
+        """Sentences on likely causes: a clearance that is small for the step, joints that lose their rank."""
         m = self.mechanism
         return tight_clearance(m, state.t, state.q, state.v, m.longest) + m.lost_rank(state.t, state.q)
 
@@ -266,7 +266,7 @@ class GeneralizedAlphaFormulation:
         q = m.moved(state.q, u, dt)
         directions, S, P = _directions(origin.at), np.zeros(ng + nc), np.zeros(ng + nc + self.system.nt)
         bound, moved = np.zeros(nc, dtype=bool), np.inf
-        # what round-off of the places is as a motion: joints cannot be closed better
+        # round-off of coordinates as a motion, which limits the accuracy of joints
         reach = max(np.max(np.abs(state.q)), m.farthest)
         still = np.finfo(float).eps * float(reach * np.sqrt(np.max(np.diag(m.metric.M)))) / dt
         rest = self.rough and starts_at_rest(m, state.v, dt * m.free_acceleration(state))
@@ -295,12 +295,12 @@ class GeneralizedAlphaFormulation:
             db, lam = self._newton(values, dt, end, lam, S, P, closed)
             b = b + db
             size = length(v) + length(state.v) + dt * length(b)
-            # at rest velocities are differences of kicks
+            # at rest velocities are differences of momentum updates
             kick = dt * length(m.metric.change(m.force(t, q, v)))
             before = moved
             moved = length(u - u_before) / max(size, still / CONVERGED, np.finfo(float).tiny)
             moved += (length(v - v_before) + dt * length(db)) / max(size + kick, np.finfo(float).tiny)
-            if redundant:  # a pile at rest does not move, while its impulses still change
+            if redundant:  # the impulses of a pile at rest may still change
                 drag = m.metric.change(directions[:, ng + nc :] @ (P - last_P)[ng + nc :])
                 moved += length(drag) / max(size + kick, np.finfo(float).tiny)
             if moved <= CONVERGED or (moved >= before and moved <= (ACCEPTABLE if k < SETTLING else STALLED)):
@@ -314,7 +314,8 @@ class GeneralizedAlphaFormulation:
         )
 
     def _left(self, state: State, origin: Origin, trial: Trial, t: float) -> Generator[Ask, Solution, Left]:
-        """The end without its impact: struck contacts do not push, joints and lasting contacts answer to that."""
+        """The velocity at the end without the impact: impacting contacts have no impulse, joints and persistent
+        contacts respond."""
         m, w, dt, ng, nc = self.mechanism, self.weights, t - state.t, self.system.ng, self.system.nc
         end, P = trial.end, trial.P
         struck, lasting = trial.closed & ~origin.steady, trial.closed & origin.steady
@@ -337,14 +338,14 @@ class GeneralizedAlphaFormulation:
         return Left(v, P_g, share[ng : ng + nc], share[ng + nc :])
 
     def _turned(self, start: Configuration, end: Configuration) -> Mask:
-        """Contacts whose normals turn so far in the step that their mean is none."""
+        """Contacts whose normals rotate too far within the step for their mean to be used."""
         before, after = (self.mechanism.metric.rows(at.W_N)[0] for at in (start, end))
         return np.sum(before * after, axis=1) < TURNED
 
     def _newton(
         self, values: Values, dt: float, end: Configuration, lam: Array, S: Array, P: Array, closed: Mask
     ) -> tuple[Array, Array]:
-        """Change of b and the new lam: a Newton step in which the rows that bind keep binding."""
+        """Change of b and the new lam: a Newton step in which active rows remain active."""
         w, ng, nc, nv = self.weights, self.system.ng, self.system.nc, self.system.nv
         joints = np.ones(ng, dtype=bool)
         P_N, P_T = P[ng : ng + nc], P[ng + nc :]
@@ -362,7 +363,7 @@ class GeneralizedAlphaFormulation:
         return change[:nv], lam + change[nv:]
 
     def _free(self, held: Array) -> Array:
-        """Projector, in the mass metric, on the velocities along which nothing is held."""
+        """Projector, in the mass metric, onto the velocities admitted by joints and contacts."""
         metric, nv = self.mechanism.metric, self.system.nv
         if held.shape[1] == 0:
             return np.eye(nv)
@@ -383,7 +384,7 @@ class GeneralizedAlphaFormulation:
         law = np.minimum((gamma_plus + origin.shift_N) * dt / m.scale, P_N / y_scale)
         gaps = np.minimum(end.g_N / m.scale, trial.S[ng:] / y_scale)
         slip = trial.directions[:, ng + nc :].T @ (start.v + trial.v) / 2
-        # an impact may make b jump; the pseudo-acceleration, which would ring, starts anew
+        # b may jump at an impact; the pseudo-acceleration is reset, since it would oscillate
         memory = dict(zip(MEMORIES, (trial.b, trial.b if np.any(struck) else trial.a, trial.lam), strict=True))
         reaction, reaction_impact = self._reactions(start, origin, trial, t, left.P_g)
         g_t = end.g_t if np.any(struck) else (origin.at.g_t + end.g_t) / 2
@@ -411,7 +412,7 @@ class GeneralizedAlphaFormulation:
     def _reactions(
         self, start: State, origin: Origin, trial: Trial, t: float, P_g_impact: Array
     ) -> tuple[Array, Array]:
-        """Forces of joints on their second bodies, mean over the step, and their impulses at impacts."""
+        """Mean forces of joints on their second bodies over the step, and their impulses at impacts."""
         ng = self.system.ng
         if ng == 0:
             return np.zeros(0), np.zeros(0)
@@ -451,7 +452,7 @@ class GeneralizedAlphaFormulation:
             parts = np.abs(velocity) + np.abs(start.v) + dt * (abs(old) * np.abs(origin.a) + new * np.abs(trial.a))
             terms.append(np.abs(M) @ parts + sum(np.abs(W) @ np.abs(P) for W, P in pushes) + floor)
         rows.append(W_g.T @ trial.v + g_t)
-        # at rest velocities are differences of kicks: these, not what is left, tell what is zero
+        # at rest velocities are differences of momentum updates, whose sizes define what is zero
         terms.append(np.abs(W_g).T @ parts + np.abs(g_t) + joint_floor)
         errors = np.abs(np.concatenate(rows)) / np.maximum(np.concatenate(terms), np.finfo(float).tiny)
         return float(np.max(errors, initial=0.0))

@@ -1,14 +1,14 @@
-"""Impacts followed along their normal impulse, after Routh, Keller and Stronge: slip may stop or turn within them.
+"""Impacts integrated along the normal impulse, after Routh, Keller and Stronge: slip may stop or reverse within them.
 
-While contacts press, the rates gamma = (gamma_N, gamma_T) change by G dP, with dP_N,i = w_i ds along a common parameter
-s >= 0 and friction against the slip of the moment ::
+During the impact the velocities gamma = (gamma_N, gamma_T) change by G dP, with dP_N,i = w_i ds along a common
+parameter s >= 0 and friction against the instantaneous slip ::
 
     dP_T = -mu dP_N sgn(gamma_T)                      while it slips
     |dP_T| <= mu dP_N with dgamma_T = 0, else slip    where it does not
 
-so that in the plane everything is linear in s between the corners where a slip comes to zero, an approach ends, or a
-contact has given back what it stored. That is, by Stronge's law, the share e^2 of the work that compression took up,
-W_r = -e^2 W_c with dW = gamma_N dP_N, and by Poisson's, as Routh has it, the share e of its impulse.
+so that in the plane all relations are linear in s between the break points at which a slip vanishes, compression ends,
+or expansion ends. By Stronge's law expansion returns the share e^2 of the work of compression, W_r = -e^2 W_c with dW =
+gamma_N dP_N, by Routh's law the share e of its impulse.
 """
 
 from __future__ import annotations
@@ -26,44 +26,45 @@ __all__ = ["SHARING", "Course", "Rounds", "course", "rounds"]
 
 Mask = NDArray[np.bool_]
 
-#: corners of a course per contact, beyond which it is given up
+#: largest number of break points per contact
 CORNERS = 200
-#: how several contacts share an impact, as a run's manifest states it
+#: rule for impacts of several contacts, for the manifest
 SHARING = (
     "those that approach take up impulse together, in proportion to their speeds; those driven in by it strike next; "
     "a rattle that has died down to 1e-3 of its first speed ends by a plastic impact"
 )
-#: share of its terms below which a rate of change counts as zero
+#: share of its terms below which a rate of change is regarded as zero
 ZERO = 1e-13
-#: rounds of an impact, and the share of its first speed of approach at which it has died down
+#: largest number of rounds of an impact, and the share of its first approach velocity at which it has decayed
 ROUNDS, DIED = 400, 1e-3
-#: residual of a round that is accepted
+#: largest residual of an accepted round
 ACCEPTED = 1e-10
 #: singular values of joints, in the mass metric and with rows of norm 1, below which they are dependent
 DEPENDENT = 1e-10
 
 
 class Course(NamedTuple):
-    """Impulses and rates at the corners of an impact, each (corners, contacts, 2): normal, tangential."""
+    """Impulses and velocities at the break points of an impact, each (points, contacts, 2): normal, tangential."""
 
     P: Array
     rates: Array
 
     def work(self) -> tuple[Array, Array]:
-        """Normal work in compression (<= 0) and in expansion of each contact, exact between corners."""
+        """Normal work in compression (<= 0) and in expansion of each contact, exact between break points."""
         push = np.diff(self.P[:, :, 0], axis=0)
         work = push * (self.rates[1:, :, 0] + self.rates[:-1, :, 0]) / 2
         return np.minimum(work, 0.0).sum(axis=0), np.maximum(work, 0.0).sum(axis=0)
 
     def stopping(self) -> Array:
-        """Normal impulse of each contact while it approaches."""
+        """Normal impulse of each contact in compression."""
         middle = (self.rates[1:, :, 0] + self.rates[:-1, :, 0]) / 2
         return np.asarray((np.diff(self.P[:, :, 0], axis=0) * (middle < 0)).sum(axis=0))
 
     def residual(self, G: Array, mu: Array, e: Array, *, kinetic: bool) -> float:
-        """Largest scaled violation [-]: momentum, Coulomb's law piece by piece, restitution, energy; from the corners.
+        """Largest scaled violation [-] of momentum balance, Coulomb's law in each interval, restitution and energy,
+        from the break points.
 
-        Velocities count as shares of the greatest one that takes part, impulses of the greatest impulse.
+        Velocities are relative to the largest velocity involved, impulses to the largest impulse.
         """
         P, rates = (x.reshape(len(x), -1) for x in self)
         d_N, d_T = np.diff(self.P[:, :, 0], axis=0), np.diff(self.P[:, :, 1], axis=0)
@@ -74,7 +75,7 @@ class Course(NamedTuple):
             return 0.0
         balance = np.max(np.abs(rates - rates[0] - P @ G.T)) / speed
         cone = np.max(np.maximum(np.abs(d_T) - mu * d_N, -d_N)) / size
-        # where it slips: friction on the edge, against it
+        # if it slips: friction on the edge of the cone, against the slip
         off_edge = np.abs(mu * d_N * np.sign(slip) + d_T)
         sliding = np.max(np.minimum(off_edge / size, np.abs(slip) / speed))
         taken, given = self.work()
@@ -86,32 +87,33 @@ class Course(NamedTuple):
 
 
 def course(G: Array, gamma: Array, mu: Array, e: Array, *, kinetic: bool = False) -> Course:
-    """The impact of contacts that approach, all at once.
+    """The simultaneous impact of approaching contacts.
 
-    Each takes up normal impulse in proportion to its speed of approach before the impact, as equally stiff contacts
-    begin to, until it has given back its share; for one contact the proportion does not matter.
+    Each receives normal impulse in proportion to its approach velocity, as equally stiff contacts do initially, until
+    its expansion ends; for a single contact the proportion is irrelevant.
 
     Parameters
     ----------
     G : (2 k, 2 k) [1/kg]
-        Changes of normal and tangential rates, contact by contact, by the impulses, ideal joints eliminated.
+        Delassus matrix of normal and tangential velocities, contact by contact, with ideal joints eliminated.
     gamma : (2 k,) [m/s]
-        Rates before the impact, all normal ones negative.
+        Velocities before the impact, all normal ones negative.
     mu, e : (k,) [-]
     kinetic : bool
-        Poisson's restitution, of impulses, in place of Stronge's, of energies.
+        Poisson's restitution, of impulses, instead of Stronge's, of energies.
 
     Raises
     ------
     SolverFailed
-        If the contacts press without end: singular G, or several contacts that jam by friction.
+        If the impact does not end: singular G, or several contacts that jam by friction.
 
     Notes
     -----
-    A single contact slips in at most three ways: as before, stuck or reversed. Where friction drives it into the
-    surface, mu |G_NT| > G_NN, its approach grows until the slip stops, and then ends: with positive definite G no
-    single contact presses without end. Energy falls by friction and by (1 - e^2) of the work of compression with
-    Stronge's restitution; with Poisson's, expansion may do more work than compression took up, where the slip stops.
+    A single contact has at most three phases: slip as before, stick, and reversed slip. If friction drives it into the
+    surface, mu |G_NT| > G_NN, the approach velocity increases until the slip stops, and then decreases: with positive
+    definite G the impact of a single contact always ends. With Stronge's restitution the energy decreases by friction
+    and by (1 - e^2) of the work of compression; with Poisson's, expansion may do more work than compression absorbed if
+    the slip stops.
 
     >>> ball = course(np.diag([0.5, 1.0]), np.array([-2.0, 0.0]), np.zeros(1), np.array([0.5]))
     >>> ball.P[-1], ball.rates[-1]
@@ -127,7 +129,7 @@ def course(G: Array, gamma: Array, mu: Array, e: Array, *, kinetic: bool = False
         d[:, 0] = weight * pressing
         change, d, sticks = _friction(G, d, mu, rates[:, 1], pressing)
         compressing = pressing & ((rates[:, 0] < 0) | ((rates[:, 0] == 0) & (change[:, 0] < 0)))
-        # what comes to an end first
+        # the first break point
         lengths = np.full((3, k), np.inf)
         turning = pressing & ~sticks & (rates[:, 1] * change[:, 1] < 0)
         lengths[0, turning] = -rates[turning, 1] / change[turning, 1]
@@ -156,13 +158,13 @@ def course(G: Array, gamma: Array, mu: Array, e: Array, *, kinetic: bool = False
         if not pressing.any():
             return Course(*(np.array(x) for x in zip(*corners, strict=True)))
     raise SolverFailed(
-        "an impact that is followed along its impulse does not end: contacts jam by friction, or joints let them not "
-        "part. Poisson's law, impact='poisson', asks for the end of the impact only."
+        "the integration of an impact along its impulse does not end: contacts jam by friction, or joints prevent "
+        "their separation; use impact='poisson', which does not integrate along the impulse."
     )
 
 
 def _given_back(stored: float, push: float, rate: float, change: float, e: float, kinetic: bool) -> float:
-    """Length after which a contact in expansion has given back what it stored."""
+    """Length after which the expansion of a contact ends."""
     if e == 0.0 or stored <= 0.0:
         return 0.0
     if kinetic:
@@ -175,7 +177,7 @@ def _given_back(stored: float, push: float, rate: float, change: float, e: float
 
 
 def _friction(G: Array, d: Array, mu: Array, slip: Array, pressing: Mask) -> tuple[Array, Array, Mask]:
-    """Changes of the rates, directions with friction against slip, and where contacts stick."""
+    """Changes of the velocities, directions with friction against slip, and sticking contacts."""
     k = mu.size
     d[:, 1] = -np.sign(slip) * mu * d[:, 0]
     still = np.flatnonzero(pressing & (slip == 0))
@@ -194,9 +196,9 @@ def _friction(G: Array, d: Array, mu: Array, slip: Array, pressing: Mask) -> tup
 
 
 def _holding(A: Array, b: Array, reach: Array) -> tuple[Array, Mask]:
-    """Friction x of contacts without slip: A x + b = 0 where |x| <= reach allows it, else on the edge against it.
+    """Friction x of contacts without slip: A x + b = 0 if |x| <= reach admits it, else on the edge against it.
 
-    By least-index pivoting, which ends for positive definite A.
+    By least-index pivoting, which is finite for positive definite A.
     """
     n = b.size
     edge = np.zeros(n)
@@ -209,7 +211,7 @@ def _holding(A: Array, b: Array, reach: Array) -> tuple[Array, Mask]:
         u = A @ x + b
         small = ZERO * (np.abs(A) @ np.abs(x) + np.abs(b))
         wrong = np.where(free, np.abs(x) > reach * (1 + ZERO), u * edge > small)
-        # a slip rate that no friction of its own can change
+        # a slip that does not depend on its own friction
         loose = free & (np.abs(u) > small) & (np.diag(A) <= ZERO * np.max(np.abs(A), initial=0.0))
         wrong = wrong & ~loose
         if not wrong.any():
@@ -220,7 +222,7 @@ def _holding(A: Array, b: Array, reach: Array) -> tuple[Array, Mask]:
 
 
 class Rounds(NamedTuple):
-    """Velocity after the rounds of an impact, impulses, worst residual, and contacts that still rattle, if any."""
+    """Velocity after the rounds of an impact, impulses, worst residual, and contacts that still approach, if any."""
 
     v: Array
     P_g: Array
@@ -239,18 +241,18 @@ def rounds(
     *,
     together: bool = True,
 ) -> Rounds:
-    """The impact on `closed` contacts of a mechanism, round by round until none approaches.
+    """The impact of `closed` contacts of a mechanism, in rounds until none approaches.
 
-    In a round those that approach strike together, each until it has given back its share; others take no part, and
-    strike in the next round if this one drives them in. So impacts are handed on from contact to contact, as in
-    Newton's cradle. A rattle whose approaches have died down to `DIED` of the first is left to a plastic impact.
+    In a round the approaching contacts impact simultaneously, each until its expansion ends; others take no part, and
+    impact in the next round if this one makes them approach. Impacts are thus transmitted from contact to contact, as
+    in Newton's cradle. A sequence whose approach velocities have decayed to `DIED` of the first is ended by a plastic
+    impact.
 
     Parameters
     ----------
     directions : (W_g, W_N, W_T) of joints and of all contacts
-    restitution : (nc,), zero below the threshold of speed
-    together : bool
-        False lets the fastest one strike alone.
+    restitution : (nc,), zero below the threshold velocity together : bool
+        False: only the contact with the largest approach velocity impacts.
 
     Raises
     ------
@@ -282,7 +284,7 @@ def rounds(
         found = course(G, D.T @ v, mu, e, kinetic=m.impact == "routh")
         residual = max(residual, found.residual(G, mu, e, kinetic=m.impact == "routh"))
         if residual > ACCEPTED:
-            raise SolverFailed(f"an impact followed along its impulse has the residual {residual:.3g}.")
+            raise SolverFailed(f"the integration of an impact along its impulse has the residual {residual:.3g}.")
         P[index] += found.P[-1]
         v = v + metric.velocity(Y @ found.P[-1].ravel())
     answered = metric.factor.T @ (v - start) - metric.inverse @ (W_N @ P[:, 0] + W_T @ P[:, 1])

@@ -1,9 +1,9 @@
-"""How long a landing step may be: its local error against the clearance.
+"""Step size control of event-locating steps by their local error relative to the clearance.
 
 A step with velocity u in its middle, from v to v⁺ before the impacts at its end, follows the motion to second order.
-Its position misses by a sixth of ``dt (v⁺ - 2 u + v)``, the change of acceleration over the step times dt²/12, which
-costs no evaluation. Measured in the largest displacement, angles times the radius of gyration of their body, and in
-gaps, both over the clearance.
+The local error of its position is a sixth of ``dt (v⁺ - 2 u + v)``, the change of acceleration over the step times
+dt²/12, which requires no evaluation. It is measured in the largest displacement (angles times the radius of gyration of
+their body) and in gaps, both relative to the clearance.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ORDER = 3
 
 
 class LocalError:
-    """Judges steps of one run.
+    """The step size control of one run.
 
     Parameters
     ----------
@@ -40,13 +40,13 @@ class LocalError:
         self.rejected = 0
 
     def of(self, start: State, middle: Array, step: Step) -> float:
-        """Local error over the one allowed."""
+        """Local error relative to its tolerance."""
         missed = step.dt / 6 * (step.v_left - 2 * middle + start.v)
         share = float(np.max(np.abs(missed) * self.radii, initial=0.0)) / self.clearance
         gaps = np.abs(self.m.at(step.state.t, step.state.q).W_N.T @ missed) / self.m.scale
         return max(share, float(np.max(gaps, initial=0.0))) / self.error
 
     def following(self, dt: float, share: float) -> float:
-        """Length of the next step, or of the same one again where the share is above 1."""
+        """Size of the next step, or of the repeated one if the ratio exceeds 1."""
         factor = LONGER if share == 0.0 else float(np.clip(SAFETY * share ** (-1 / ORDER), SHORTER, LONGER))
         return min(max(dt * factor, self.control.dt_min), self.control.dt_max)

@@ -1,8 +1,8 @@
-"""Where, within a step, closed contacts would pull and sticking contacts would leave their friction cones.
+"""Times within a step at which contact forces become tensile or leave their friction cones.
 
-Stages of a Runge-Kutta step are known to low order only, and lie far apart in long steps. Where the forces at them come
-near zero, forces are evaluated along the continuous extension of the step, at Chebyshev's points, which crowd at its
-ends; the polynomials through them are scanned for the first change of sign, the lowest place is evaluated once more.
+The stages of a Runge-Kutta step are of low order and far apart in long steps. If the forces at the stages approach
+zero, forces are evaluated along the continuous extension of the step at Chebyshev points. The polynomials through them
+are searched for the first change of sign, and evaluated once more at the minimum.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from nonsmooth.steppers.phases import Index, Phase, Point, Trial
 
 __all__ = ["kept", "losses"]
 
-#: share of its range in a step below which a force at a stage makes the step be looked into
+#: share of its range in a step below which a force at a stage causes a search within the step
 NEAR = 0.5
-#: share of its range in a step by which a force must be negative at an inner stage, whose order is low, to be believed
+#: share of its range in a step by which a force at an inner stage, of low order, must be negative to be significant
 BELIEVED = 1e-3
-#: share of the largest force in a step by which one along the extension must be negative to be believed
+#: share of the largest force in a step by which a force along the extension must be negative to be significant
 RESOLVED = 1e-9
-#: places at which the polynomials are scanned, per point through which they go
+#: number of points at which the polynomials are evaluated, per interpolation point
 FINE = 12
 
 
 def kept(m: Mechanism, lam_N: Array, lam_T: Array, breakaway: bool) -> Array:
-    """What stays positive until a contact is lost (..., nc): normal forces, or their room in the friction cone."""
+    """Quantities (..., nc) that are positive until a contact mode ends: normal forces, or distances to the edge of the
+    cone."""
     if not breakaway:
         return lam_N
     size = np.abs(lam_T) if m.tangents == 1 else np.linalg.norm(lam_T.reshape(*lam_N.shape, m.tangents), axis=-1)
@@ -40,18 +41,19 @@ def kept(m: Mechanism, lam_N: Array, lam_T: Array, breakaway: bool) -> Array:
 def losses(
     motion: Motion, trial: Trial, phase: Phase, breakaway: bool, contacts: Index, zero: Array, located: bool
 ) -> Iterator[tuple[float, float, int]]:
-    """Time after the start when a contact is first lost, a time by which it is, and the contact; time 0: at the start.
+    """First time after the start at which a contact mode ends, an upper bound of it, and the contact; time 0: at the
+    start.
 
     Parameters
     ----------
     breakaway
-        Friction cones are watched instead of normal forces.
+        Friction cones are checked instead of normal forces.
     contacts
-        Those that are watched.
+        The contacts that are checked.
     zero : (nc,) [N]
-        Forces that count as zero.
+        Forces that are regarded as zero.
     located
-        The step ends at such an event that was found already: only its ends are evaluated.
+        The step ends at such an event that is already known: only its ends are evaluated.
     """
     if not contacts.size:
         return
@@ -80,7 +82,7 @@ def losses(
         place = int(np.argmin(curve))
         if curve[place] > level + 2 * doubt[i]:
             continue
-        if 0 < place < len(fine) - 1:  # the polynomial is right at its nodes, not here
+        if 0 < place < len(fine) - 1:  # the polynomial is exact at its nodes only
             there = within(float(fine[place]))
             curve = curve + np.where(np.arange(len(fine)) == place, kept(m, there.lam_N, there.lam_T, breakaway)[i]
                                      - curve[place], 0.0)  # fmt: skip
@@ -94,7 +96,8 @@ def losses(
 
 
 def _crossing(values: Array, times: Array, zero: float, contact: int) -> tuple[float, float, int]:
-    """Where values, negative at the last of these times only, come to zero; at the start if they never were above."""
+    """Times at which values, negative at the last of these times only, become zero; the start if they were never
+    positive."""
     latest = float(times[-1])
     above = np.flatnonzero(values > zero)
     if not above.size:
@@ -112,7 +115,8 @@ def _stacked(points: list[Point], name: str) -> Array:
 
 @cache
 def _chebyshev(degree: int) -> tuple[Array, Array, Array, Array]:
-    """Nodes on [0, 1], a fine grid, and what maps values at the nodes to those on it and to the last coefficient."""
+    """Nodes on [0, 1], a fine grid, and the matrices from values at the nodes to values on the grid and to the last
+    coefficient."""
     nodes = (1 - np.cos(np.pi * np.arange(degree + 1) / degree)) / 2
     fine = (1 - np.cos(np.pi * np.arange(degree * FINE + 1) / (degree * FINE))) / 2
     coefficients = np.linalg.inv(np.polynomial.chebyshev.chebvander(2 * nodes - 1, degree))

@@ -1,4 +1,4 @@
-"""A system with numbers for its parameters: what every formulation evaluates between its programs."""
+"""A system with given parameters: the evaluations of all formulations."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from nonsmooth.steppers.base import SLIPPING, STICKING
 
 __all__ = ["CLOSED_GAP", "CLOSED_RATE", "Configuration", "JointRows", "MassMetric", "Mechanism", "contact_modes"]
 
-#: share of the clearance below which a gap counts as closed
+#: share of the clearance below which a gap is regarded as closed
 CLOSED_GAP = 1e-8
-#: share of the sum of its terms below which a gap rate counts as zero
+#: share of the sum of its terms below which a gap velocity is regarded as zero
 CLOSED_RATE = 1e-10
-#: singular value, of directions of joints with norm 1, below which rows count as redundant
+#: singular value of the joints' directions, of norm 1, below which rows are redundant
 DEPENDENT = 1e-9
-#: singular value of such directions below which joints are said to be losing rank
+#: singular value of such directions below which messages mention a loss of rank
 LOSING = 1e-3
-#: share of the largest part in a dependence of rows from which a row is named
+#: share of the largest coefficient of a linear dependence from which a row is named
 PART = 1e-2
-#: by how much [m, rad] bodies are moved to see whether a redundant row is so elsewhere
+#: displacement [m, rad] of bodies to check whether a redundant row is redundant elsewhere
 NEARBY = 1e-3
-#: share of the friction cone's radius by which a sticking force stays inside
+#: share of the friction cone's radius by which a sticking force is inside
 EDGE = 1e-6
 
 
@@ -47,8 +47,8 @@ class Configuration(NamedTuple):
 
 
 class JointRows(NamedTuple):
-    """Independent directions (nv, r) of joints, their requested rates (r,), their names, and how impulses along them
-    are shared by the joints' own rows (ng, r); None where they are these rows."""
+    """Independent directions (nv, r) of joints, their required rates (r,), their names, and the matrix (ng, r) that
+    distributes impulses along them over the joints' rows; None if they are these rows."""
 
     W: Array
     wanted: Array
@@ -56,7 +56,7 @@ class JointRows(NamedTuple):
     shares: Array | None
 
     def impulses(self, P: Array) -> Array:
-        """Impulses of the joints' own rows (ng,), of least norm, that act as P along the independent ones."""
+        """Impulses of the joints' rows (ng,) of least norm with the same effect as P along the independent ones."""
         return P if self.shares is None else np.asarray(self.shares @ P)
 
 
@@ -95,7 +95,7 @@ class Mechanism:
     ----------
     system : System
     p : (len(system.parameters),) parameter values
-    longest : [s] longest step, for what counts as a zero gap rate
+    longest : [s] longest step, for the tolerance of gap velocities
     """
 
     def __init__(self, system: System, p: Array, longest: float) -> None:
@@ -124,10 +124,10 @@ class Mechanism:
         self._met: list[tuple[float, Array, Configuration]] = []
 
     def implicit(self, h: float) -> MassMetric:
-        """The metric of M + h D + h^2 K, in which implicit steps act, with stiffness K and damping D of deformation.
+        """The metric of M + h D + h^2 K for implicit steps, with stiffness K and damping D of deformation.
 
-        ``M (v⁺ - v) = dt f(q + h u, u)`` with u = v + h/dt (v⁺ - v) has this matrix, h = theta dt, where the force of
-        deformation ``-K eta - D eta'`` in f is linear. M itself where all bodies are rigid.
+        ``M (v⁺ - v) = dt f(q + h u, u)`` with u = v + h/dt (v⁺ - v) has this matrix, h = theta dt, since the force of
+        deformation ``-K eta - D eta'`` in f is linear. It is M if all bodies are rigid.
         """
         if not self.deformable:
             return self.metric
@@ -141,11 +141,11 @@ class Mechanism:
         return np.concatenate([W_N[:, :, None], tangential], axis=2)[:, index].reshape(len(W_N), -1)
 
     def rows(self, normal: Array, tangential: Array, index: NDArray[np.intp]) -> Array:
-        """Numbers of these contacts, each normal one followed by the tangential ones."""
+        """Values of these contacts, each normal one followed by the tangential ones."""
         return np.column_stack([normal, tangential.reshape(normal.size, self.tangents)])[index].ravel()
 
     def parted(self, rows: Array, index: NDArray[np.intp]) -> tuple[Array, Array]:
-        """Normal (nc,) and tangential (nt,) numbers of all contacts from the `rows` of some, zero elsewhere."""
+        """Normal (nc,) and tangential (nt,) values of all contacts from the `rows` of some, zero elsewhere."""
         nc, blocks = self.system.nc, rows.reshape(-1, 1 + self.tangents)
         normal, tangential = np.zeros(nc), np.zeros((nc, self.tangents))
         normal[index], tangential[index] = blocks[:, 0], blocks[:, 1:]
@@ -162,18 +162,18 @@ class Mechanism:
         return one * other if self.tangents == 1 else np.sum((one * other).reshape(-1, self.tangents), axis=1)
 
     def unit(self, tangential: Array) -> Array:
-        """Vectors along the tangents (nt,) brought to length 1; zero where they are zero."""
+        """Vectors along the tangents (nt,) scaled to length 1; zero vectors remain zero."""
         if self.tangents == 1:
             return np.sign(tangential)
         length = self.by_tangent(self.length(tangential))
         return np.divide(tangential, length, out=np.zeros_like(tangential), where=length > 0)
 
     def along(self, index: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Places of the tangents of these contacts among all tangents."""
+        """Indices of the tangents of these contacts among all tangents."""
         return index if self.tangents == 1 else (self.tangents * index[:, None] + np.arange(self.tangents)).ravel()
 
     def largest(self, tangential: Array) -> Array:
-        """The larger (nc,) of the numbers that each contact has along its tangents."""
+        """The largest value (nc,) of each contact along its tangents."""
         return tangential if self.tangents == 1 else np.max(tangential.reshape(-1, self.tangents), axis=1)
 
     def by_tangent(self, values: Any) -> Any:
@@ -181,7 +181,7 @@ class Mechanism:
         return values if self.tangents == 1 else np.repeat(values, self.tangents)
 
     def at(self, t: float, q: Array) -> Configuration:
-        """The configuration; those of the last two arrays q are remembered."""
+        """The configuration; those of the last two arrays q are cached."""
         for met_t, met_q, configuration in self._met:
             if met_q is q and met_t == t:
                 return configuration
@@ -190,10 +190,10 @@ class Mechanism:
         return configuration
 
     def independent(self, W_g: Array, wanted: Array) -> JointRows:
-        """Independent rows that say as much as ``W_g' x = wanted``: all of them, but where joints are redundant.
+        """Independent rows equivalent to ``W_g' x = wanted``: all of them, unless joints are redundant.
 
-        There orthonormal combinations (in the mass metric) of the rows take their place, as many as the joints' rank;
-        where rows contradict each other, as those of a trial that is not closed, they hold in the sense of least
+        Redundant rows are replaced by orthonormal combinations (in the mass metric), whose number is the joints' rank.
+        If rows contradict each other, as in a trial that violates joints, they are satisfied in the sense of least
         squares.
         """
         if not self.redundant:
@@ -209,25 +209,25 @@ class Mechanism:
     def reaction(self, t: float, q: Array, P_g: Array) -> Array:
         """Forces and torques of joints on their second bodies from the forces (or impulses) of their rows.
 
-        Those of redundant rows are not determined by the mechanics: of all that act alike the least are reported, the
-        sum of squares of the rows' forces [N] and moments [N m].
+        Those of redundant rows are not determined by rigid-body mechanics: of all equivalent ones, those with the least
+        sum of squares of the rows' forces [N] and moments [N m] are reported.
         """
         return self.numeric.reaction(t, q, self.p, self.least(t, q, P_g))[0]
 
     def least(self, t: float, q: Array, P_g: Array) -> Array:
-        """Of the forces (or impulses) of joints' rows that act as P_g the least ones, by the sum of their squares."""
+        """The forces (or impulses) of joints' rows equivalent to P_g with the least sum of squares."""
         if not self.redundant:
             return P_g
         rows = np.linalg.svd(self.at(t, q).W_g, full_matrices=False)[2][: self.rank]
-        return np.asarray(rows.T @ (rows @ P_g))  # without what the directions cancel
+        return np.asarray(rows.T @ (rows @ P_g))  # without the part that the directions cancel
 
     def solved(self, K: Array, b: Array) -> Array:
-        """x with K x = b for the impulses x of joints, K = W' M^-1 W; where joints have redundant rows that of least
-        norm, each impulse counted in units in which its direction has norm 1 in the mass metric."""
+        """x with K x = b for the impulses x of joints, K = W' M^-1 W; for redundant rows the solution of least norm,
+        with each impulse in units in which its direction has norm 1 in the mass metric."""
         if not self.redundant:
             try:
                 return np.asarray(np.linalg.solve(K, b), dtype=float)
-            except np.linalg.LinAlgError:  # exactly at a singular position: the lost direction carries nothing
+            except np.linalg.LinAlgError:  # exactly at a singular position: no impulse along the lost direction
                 pass
         scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(K)), np.finfo(float).tiny))
         x = np.linalg.lstsq(scale[:, None] * K * scale, (scale * b.T).T, rcond=DEPENDENT)[0]
@@ -240,7 +240,8 @@ class Mechanism:
         return float(np.linalg.svd(self.metric.rows(W_g)[0], compute_uv=False)[self.rank - 1])
 
     def lost_rank(self, t: float, q: Array) -> str:
-        """A sentence, after a blank, that names the joints that lose their rank near here; empty where none do."""
+        """A sentence, after a blank, that names the joints that lose their rank near this position; empty if there are
+        none."""
         W_g = self.at(t, q).W_g
         if self.rank == 0:
             return ""
@@ -254,8 +255,8 @@ class Mechanism:
         return (
             f" The mechanism is near a singular position at t = {t:.9g} s: the rank of its joints falls from "
             f"{self.rank} to {self.rank - lost} (smallest singular value {sizes[self.rank - 1]:.3g}), where the rows "
-            f"of {', '.join(joints)} become dependent and it could branch; start it elsewhere, or let a spring or a "
-            "driver decide."
+            f"of {', '.join(joints)} become dependent and the motion could branch; start elsewhere, or add a spring or "
+            "a driver."
         )
 
     def force(self, t: float, q: Array, v: Array) -> Array:
@@ -263,7 +264,7 @@ class Mechanism:
         return self.numeric.h(t, q, v, self.p)[0]
 
     def free_acceleration(self, state: State) -> Array:
-        """M^-1 h at a state, remembered for the last one."""
+        """M^-1 h at a state, cached for the last one."""
         if self._free is None or self._free[0] is not state:
             self._free = (state, self.metric.change(self.force(state.t, state.q, state.v)))
         return self._free[1]
@@ -273,19 +274,19 @@ class Mechanism:
         return self.numeric.advance(q, u, dt)[0]
 
     def touching(self, gaps: Array) -> NDArray[np.bool_]:
-        """Which gaps count as closed."""
+        """Gaps that are regarded as closed."""
         return gaps <= CLOSED_GAP * self.scale
 
     def approaching(self, W_N: Array, v: Array, terms: Array) -> NDArray[np.bool_]:
-        """Which gap rates are negative beyond round-off, where v is a sum of velocities of the sizes `terms`."""
+        """Gap velocities that are negative beyond round-off, with v a sum of velocities of the sizes `terms`."""
         return W_N.T @ v < -self.zero_rate(W_N, terms)
 
     def leaving(self, W_N: Array, v: Array, terms: Array) -> NDArray[np.bool_]:
-        """Which gap rates are positive beyond round-off."""
+        """Gap velocities that are positive beyond round-off."""
         return W_N.T @ v > self.zero_rate(W_N, terms)
 
     def zero_rate(self, W_N: Array, terms: Array) -> Array:
-        """Gap rates that are round-off, where the velocity is a sum of velocities of the sizes `terms`."""
+        """Bound of gap velocities that are round-off, with v a sum of velocities of the sizes `terms`."""
         return CLOSED_RATE * (terms.dot(np.abs(W_N)) + self.scale / self.longest)
 
     def rebound(self, gamma: Array) -> Array:
@@ -294,7 +295,7 @@ class Mechanism:
 
     @property
     def incremental(self) -> bool:
-        """Whether impacts are followed along their impulse."""
+        """Whether impacts are integrated along their impulse."""
         return self.impact in INCREMENTAL
 
     def refuse_all_but_newton(self, stepper: str) -> None:
@@ -302,7 +303,7 @@ class Mechanism:
         for name, impact in zip(self.system.contact_names, self.impacts, strict=True):
             if impact != "newton":
                 raise InputError(
-                    f"{stepper} has Newton's impact law, but contact '{name}' has Rigid(impact='{impact}'); "
+                    f"{stepper} supports Newton's impact law only, but contact '{name}' has Rigid(impact='{impact}'); "
                     "give it impact='newton', or step it with EventDriven(), MoreauJean(), or GaussQP() with "
                     "dt=Landing(...)."
                 )
@@ -312,7 +313,7 @@ class Mechanism:
         tangential restitution."""
         if self.incremental and self.tangents > 1:
             raise InputError(
-                f"{LAWS[self.impact]}'s impact law follows the slip along the impulse, which exists in the plane only, "
+                f"{LAWS[self.impact]}'s impact law integrates along the impulse, which is available in the plane only, "
                 f"but contact '{self.system.contact_names[0]}' is spatial; give it impact='newton' or 'poisson'."
             )
         if len(set(self.impacts)) > 1:
@@ -326,12 +327,12 @@ class Mechanism:
             )
 
     def typical_sizes(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
-        """Sizes of x = (dt, u, P_g) and of y = P_N: impulses that move a gap by its clearance within the longest step,
-        and the velocities that they and the loads give."""
+        """Scales of x = (dt, u, P_g) and of y = P_N: impulses that change a gap by its clearance within the longest
+        step, and the velocities that they and the loads cause."""
         dt, weight = self.longest, np.diag(self.metric.M)
         _, W_N, _, W_g, _ = self.at(t, q)
         mobility = np.sum((self.metric.inverse @ W_N) ** 2, axis=0)
-        # a concentric journal has no normal yet; no contact is heavier than the heaviest body
+        # a concentric journal has no normal yet; the effective mass of a contact is bounded by the heaviest body
         y = self.scale / (dt * np.maximum(mobility, 1.0 / np.max(weight)))
         struck = np.abs(self.metric.change(W_N)) * y
         driven = np.abs(self.metric.change(dt * self.force(t, q, v)))
@@ -343,14 +344,14 @@ class Mechanism:
 
 
 def _lasting_redundant(system: System, p: Array) -> tuple[Any, ...]:
-    """Redundant rows of the joints, those left aside that are redundant in a singular start only."""
+    """Redundant rows of the joints, without those that are redundant in a singular initial state only."""
     start = system.start
     here, turn = system.redundant_at(start, p), np.random.default_rng(0).normal(size=system.nv)
     turn *= NEARBY / max(float(np.max(np.abs(turn))), NEARBY)
     q = system.numeric.advance(start.q, turn, 1.0)[0]
     try:
         there = system.redundant_at(closed_start(system, replace(start, q=q), p), p)
-    except ModelError:  # no closed position nearby: the mechanism cannot move
+    except ModelError:  # no admissible position nearby: the mechanism cannot move
         return here
     return min(here, there, key=len)
 

@@ -1,4 +1,5 @@
-"""Moreau and Jean's time stepping: impacts and friction in velocities, ideal joints at both ends or in the middle."""
+"""Moreau-Jean time stepping: impacts and friction in velocities, ideal joints at both ends or in the middle of a
+step."""
 
 from __future__ import annotations
 
@@ -30,55 +31,53 @@ __all__ = ["MoreauJean"]
 Mask = NDArray[np.bool_]
 
 PASSES = 50
-#: change of the velocity from pass to pass, relative to its size, at which a step is solved
+#: relative change of the velocity per iteration at which a step is solved
 CONVERGED = 1e-14
-#: and at which it may end when passes no longer reduce the change
+#: relative change at which it may end if iterations no longer reduce it
 ACCEPTABLE = 1e-11
-#: singular value of the joints' directions, of norm 1, below which round-off keeps passes from settling further
+#: singular value of the joints' directions, of norm 1, below which round-off limits the convergence
 NEAR_SINGULAR = 1e-2
-#: and the most change, at any such position
+#: largest relative change at such a position
 MOST_NOISE = 1e-7
-#: penetration, in clearances, that projection leaves
+#: penetration, in clearances, after projection
 PROJECTED = 1e-12
-#: an impulse of at most so many times that of the last step is that of a contact that lasts, not of an impact
+#: an impulse of at most this multiple of that of the previous step belongs to a persistent contact, not to an impact
 LASTING = 2.0
-#: by how much of a step the second derivatives of joints are led on, for steady rotation to keep its energy
+#: extrapolation of the second derivatives of joints, in steps, for which steady rotation conserves energy
 LEAD = 11 / 18
 
 
 @settings
 class MoreauJean:
-    """Contact laws hold between velocities at both ends of a step; positions follow.
+    """Contact laws are imposed on the velocities at both ends of a step; positions follow.
 
-    With u the velocity that carries the positions, q⁺ = q moved by u for dt, and forces at the point theta of the
-    step ::
+    With u the velocity that moves the positions, q⁺ = q moved by u for dt, and forces at the point theta of the step ::
 
         M (u - v)  = theta dt h + W_g(q) P_a + theta W P,            g(t⁺, q⁺) = 0
         M (v⁺ - u) = (1 - theta) dt h + W_g(q⁺) P_b + (1 - theta) W P,   W_g(q⁺)' v⁺ = -g_t
         0 <= gamma_N⁺ + e min(gamma_N⁻, 0)  ⟂  P_N >= 0,  Coulomb's law between P_T and gamma_T⁺ + e_T gamma_T⁻
 
-    on the contacts whose gap at q moved by v for dt/2 is closed; W = (W_N, W_T) is taken there. Joints close exactly
-    at both levels, as in RATTLE; without contact the scheme is symmetric for theta = 1/2, hence of second order.
-    ``joints="midpoint"`` has one set of joint impulses instead of two, see the notes.
-    Through impacts it is of first order. Gaps penetrate by about dt times the approach speed; `projection` closes
-    them.
+    for the contacts whose gap at q moved by v for dt/2 is closed; W = (W_N, W_T) is evaluated there. Joints are
+    satisfied exactly at both levels, as in RATTLE; without contact the scheme is symmetric for theta = 1/2, hence of
+    second order. ``joints="midpoint"`` has one set of joint impulses instead of two, see the notes. Through impacts it
+    is of first order. The penetration is about dt times the approach velocity; `projection` removes it.
 
     Parameters
     ----------
     theta : [-], 1/2 <= theta <= 1
-        Where in the step the forces are taken; 1/2 for least dissipation.
+        Point of the step at which the forces are evaluated; 1/2 for least dissipation.
     projection : None or "combined"
         "combined" moves the bodies, by the least change in the mass metric, until no gap is negative and joints are
-        closed. Zero penetration is not accuracy: the order stays one.
+        satisfied. The order remains one.
     levers : "predicted" or "balanced"
-        Moment arms of contact forces. "predicted": those of the configuration in which the gaps were found closed.
-        "balanced": those about the centres of mass moved by u for (1 - theta) dt, for which the discrete balance of
-        angular momentum is exact; see the notes.
+        Moment arms of contact forces. "predicted": those of the configuration in which gaps are evaluated. "balanced":
+        those about the centres of mass moved by u for (1 - theta) dt, for which the discrete balance of angular
+        momentum is exact; see the notes.
     joints : "rattle" or "midpoint"
-        "rattle": closed at the end of each step in positions and velocities, by impulses along the directions at both
-        ends. "midpoint": by one impulse along the directions in the middle of the step, where contacts are evaluated
-        as well, up to a constraint residual of third order; one evaluation and one program per step, for
-        ``theta=0.5`` and without projection.
+        "rattle": satisfied at the end of each step in positions and velocities, by impulses along the directions at
+        both ends. "midpoint": one impulse along the directions in the middle of the step, where contacts are evaluated
+        as well, with a constraint residual of third order; one evaluation and one program per step, for ``theta=0.5``
+        and without projection.
     solver : settings of a solver of LCPs or planar friction, optional
         None for ``SemismoothNewton()``.
     fallback : bool
@@ -87,33 +86,32 @@ class MoreauJean:
     Notes
     -----
     Forces that depend on the velocity are iterated; stiff springs need dt below the period over 2 pi. The stiffness and
-    damping of flexible bodies are taken implicitly, by M + theta dt D + (theta dt)² K in place of M, so that modes much
-    faster than the step are stable. Constant steps only.
+    damping of flexible bodies are treated implicitly, by M + theta dt D + (theta dt)² K instead of M, so that modes
+    much faster than the step are stable. Constant steps only.
 
-    The impulse of a step is that of impacts and of forces together, of which only Newton's law makes one program; with
-    another, a body at rest would leave its support with e times what its weight gives it in a step. With the other laws
-    of `Rigid` steps are therefore plastic, e = 0 above, and impacts stand between them: at the end of a step, on the
-    contacts whose gap would close within dt/2, in the directions there. A lasting contact does not impact merely
-    because its direction has turned in the step.
+    The impulse of a step is that of impacts and of forces together, which only Newton's law treats as one: with another
+    law a body at rest would leave its support with e times the velocity that its weight causes in a step. With the
+    other laws of `Rigid` steps are therefore plastic, e = 0 above, and impacts are applied between them: at the end of
+    a step, to the contacts whose gap would close within dt/2, in the directions there. The rotation of the direction of
+    a persistent contact within the step does not cause an impact.
 
     Linear momentum is conserved to round-off, angular momentum only with ``levers="balanced"``: otherwise the moment
-    arms are off by dt/2 (u - v), which changes angular momentum in proportion to dt through impacts of Newton's law,
-    and to its square where contacts last, for theta = 1/2. Balanced moment arms are updated with u in each pass (a
-    step without joints otherwise needs only one), and the compiled loops do not support them.
+    arms have an error of dt/2 (u - v), which for theta = 1/2 changes angular momentum by O(dt) through impacts with
+    Newton's law and by O(dt²) in persistent contact. Balanced moment arms are updated with u in each iteration (a step
+    without joints otherwise requires only one); the compiled loops do not support them.
 
     With ``joints="midpoint"``, Q = q moved by v for dt/2 and q⁺ = Q moved by v⁺ for dt/2, all at Q and t + dt/2 ::
 
         M (v⁺ - v) = dt h + W_g P + W P,            W_g' v⁺ + g_t = -g/dt - 3/8 dt (k + 11/18 (k - k0))
         k = (W_g' v + g_t - s)/dt
 
-    with s the constraint rates of the step before at its own Q, which lies dt v behind: k is therefore the second
-    derivative of g along the motion, obtained without another evaluation, and k0 that of the step before. These
-    weights close g at q⁺ up to the third power of dt, and remove the constraint residual of the step before within
-    two steps; an impact leaves one of dt² times the change of k. The share 11/18 is the one with which a body in
-    steady rotation, by w rad in a step, keeps its energy best: it gains about w⁴/30 of it per radian (w³/3 without
-    it). Where motions without loss are followed for very many turns, "rattle" is the scheme, which gains nothing.
-    Without impacts the order is two; the rates of joints at the ends of steps differ from 0 by terms of that order.
-    Reactions are those in the middle of the step.
+    with s the constraint velocities of the previous step at its own Q, which lies dt v behind: k is therefore the
+    second derivative of g along the motion, without another evaluation, and k0 that of the previous step. With these
+    weights g at q⁺ is of third order in dt, and the constraint residual of the previous step is eliminated within two
+    steps; an impact causes a residual of dt² times the change of k. With the factor 11/18 the energy error of a body in
+    steady rotation, by w rad per step, is least: a gain of about w⁴/30 per radian (w³/3 without it). For conservative
+    motions over very many revolutions use "rattle", which has no gain. Without impacts the order is two; the velocities
+    of joints at the ends of steps differ from 0 by terms of that order. Reactions are those in the middle of the step.
 
     References
     ----------
@@ -142,8 +140,8 @@ class MoreauJean:
             raise InputError(f'MoreauJean: joints must be "rattle" or "midpoint", got {self.joints!r}.')
         if self.joints == "midpoint" and (self.theta != 0.5 or self.projection is not None):
             raise InputError(
-                f'MoreauJean: joints="midpoint" takes theta=0.5 and projection=None, got theta={self.theta!r} and '
-                f'projection={self.projection!r}; joints="rattle" takes others.'
+                f'MoreauJean: joints="midpoint" requires theta=0.5 and projection=None, got theta={self.theta!r} and '
+                f'projection={self.projection!r}; use joints="rattle" for others.'
             )
 
     def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> MoreauJeanFormulation:
@@ -152,7 +150,7 @@ class MoreauJean:
 
 
 class Pushed(NamedTuple):
-    """Where joints push within a step, their directions there, and their impulses."""
+    """Coordinates at which joint impulses act within a step, their directions there, and the impulses."""
 
     t: float
     q: Array
@@ -161,10 +159,11 @@ class Pushed(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """A solved pass: carrying velocity, end velocity, where it leads, impulses of joints in order, and of contacts.
+    """A solved iteration: velocity of the positions, final velocity, coordinates, impulses of joints in order, and of
+    contacts.
 
-    `rates` are those of the joints along the last directions of theirs at the end velocity, `bends` the second
-    derivatives of g that the motion alone gives, where they are known.
+    `rates` are those of the joints along their last directions at the final velocity, `bends` the second derivatives of
+    g along the motion, where they are known.
     """
 
     u: Array
@@ -184,7 +183,7 @@ class MoreauJeanFormulation:
         self, stepper: MoreauJean, system: System, parameters: Array, control: StepControl, solver: Any
     ) -> None:
         if not isinstance(control, ConstantStep):
-            raise InputError(f"MoreauJean takes a constant step, got {control}; give dt as a number of seconds.")
+            raise InputError(f"MoreauJean requires a constant step, got {control}; give dt as a number of seconds.")
         self.stepper, self.system = stepper, system
         self.mechanism = Mechanism(system, parameters, control.dt)
         self.mechanism.refuse_mixed_impacts("MoreauJean")
@@ -202,7 +201,7 @@ class MoreauJeanFormulation:
             probe = FrictionContact(np.eye(d), np.zeros(d), np.ones(1), d)
         if not solver.fits(probe):
             raise InputError(
-                f"MoreauJean poses {type(probe).__name__} programs here, which {solver} does not solve; "
+                f"MoreauJean formulates {type(probe).__name__} programs here, which {solver} does not solve; "
                 "give it ActiveSet()."
             )
 
@@ -211,17 +210,17 @@ class MoreauJeanFormulation:
         return {}
 
     def rules(self) -> dict[str, Any]:
-        """When a contact is active."""
+        """Definition of active contacts."""
         rules: dict[str, Any] = {
             "active contacts": "gap closed at q moved by v for dt/2",
             "gap that counts as closed / clearance": CLOSED_GAP,
             "rest": REST,
         }
         if self.stepper.joints == "midpoint":
-            rules["joints"] = "one impulse along the directions in the middle of the step, closed to third order"
-        # the compiled loops have Newton's law and predicted levers only, and no formulation to ask
+            rules["joints"] = "one impulse along the directions in the middle of the step, satisfied to third order"
+        # the compiled loops have Newton's law and predicted moment arms only
         if getattr(self, "balanced", False):
-            rules["levers of contacts"] = "to centres of bodies moved by the velocity of the step for (1 - theta) dt"
+            rules["levers of contacts"] = "about centres of mass moved by the velocity of the step for (1 - theta) dt"
         if getattr(self, "between", False):
             rules["impacts"] = "at the end of a step, of contacts whose gap would close within dt/2; steps are plastic"
             if self.mechanism.incremental:
@@ -229,7 +228,7 @@ class MoreauJeanFormulation:
         return rules
 
     def start(self, state: State) -> Generator[Ask, Solution, tuple[State, Step | None]]:
-        """Nothing to prepare but warm starts."""
+        """Initialise the warm starts."""
         if "P_N" not in state.stepper_memory:
             P_N, P_T = np.zeros(self.system.nc), np.zeros(self.system.nt)
             y_scale = self.mechanism.typical_sizes(state.t, state.q, state.v)[1]
@@ -261,13 +260,13 @@ class MoreauJeanFormulation:
     def _impact(
         self, start: State, end: State, contact: Configuration, active: NDArray[np.intp], P: Array
     ) -> Generator[Ask, Solution, VelocityChange | None]:
-        """The impact at the end of a step, None if nothing strikes."""
+        """The impact at the end of a step; None if there is none."""
         m, v = self.mechanism, end.v
         here, terms = m.at(end.t, end.q), np.abs(start.v) + np.abs(v)
         touching = m.touching(m.at(end.t, m.moved(end.q, v, (end.t - start.t) / 2)).g_N)
         lasting = np.zeros_like(touching)
         lasting[active] = (P[0 :: 1 + m.tangents] if self.rough else P) > 0
-        # at rest in the directions of the step, at twice this rate in those of the next one
+        # zero velocity along the directions of the step, twice this velocity along those of the next one
         lasting &= -(here.W_N.T @ v) <= LASTING * np.abs((here.W_N - contact.W_N).T @ v)
         if not np.any(touching & ~lasting & m.approaching(here.W_N, v, terms)):
             return None
@@ -303,13 +302,14 @@ class MoreauJeanFormulation:
         )
 
     def _directions(self, at: Configuration, active: NDArray[np.intp]) -> Array:
-        """(W_N, W_T) of the active contacts, contact by contact; W_N alone where nothing has friction."""
+        """(W_N, W_T) of the active contacts, contact by contact; only W_N without friction."""
         if not self.rough:
             return at.W_N[:, active]
         return self.mechanism.blocks(at.W_N, at.W_T, active)
 
     def _balanced(self, contact: Configuration, state: State, u: Array, dt: float) -> Configuration:
-        """Directions with levers to the centres of planar bodies moved by u for (1 - theta) dt, not by v for dt/2."""
+        """Directions with moment arms about the centres of planar bodies moved by u for (1 - theta) dt, not by v for
+        dt/2."""
         x, y, angle = self.planar
         shift = (1 - self.stepper.theta) * dt * u - dt / 2 * state.v
         W_N, W_T = contact.W_N.copy(), contact.W_T.copy()
@@ -320,14 +320,14 @@ class MoreauJeanFormulation:
     def _passes(
         self, state: State, dt: float, active: NDArray[np.intp], contact: Configuration
     ) -> Generator[Ask, Solution, tuple[Trial, Configuration, Array]]:
-        """Joints and levers at the iterate, contacts as one program, until the velocity no longer changes."""
+        """Joints and moment arms at the iterate, contacts as one program, until the velocity no longer changes."""
         m = self.mechanism
         memory = (state.stepper_memory["P_N"], state.stepper_memory["P_T"])
         P = m.rows(*memory, active) if self.rough else memory[0][active]
         at_levers, W = contact, self._directions(contact, active)
         shift = self._restitution(state.v, W, active)
         u, change = state.v, np.inf
-        # joints know positions to round-off, hence velocities to round-off over dt
+        # joints determine positions to round-off, hence velocities to round-off over dt
         reach = max(np.max(np.abs(state.q)), m.farthest) if self.system.ng else 0.0
         noise = np.finfo(float).eps * reach * np.sqrt(np.max(m.metric.M)) / dt
         solution: Solution | None = None
@@ -360,12 +360,12 @@ class MoreauJeanFormulation:
             if change >= before and change <= MOST_NOISE and change <= ACCEPTABLE * self._amplified(trial):
                 return trial, at_levers, W
         raise SolverFailed(
-            f"MoreauJean's passes did not settle at dt = {dt:.6g} s: the velocity still moves by {change:.3g} of its "
-            f"size; a shorter step may be needed.{m.lost_rank(state.t, state.q)}"
+            f"MoreauJean's iterations did not converge at dt = {dt:.6g} s: the velocity still changes by {change:.3g} "
+            f"of its size; a shorter step may be needed.{m.lost_rank(state.t, state.q)}"
         )
 
     def _amplified(self, trial: Trial) -> float:
-        """How many times more than elsewhere round-off of joints moves the velocity, near a singular position."""
+        """Amplification of the joints' round-off in the velocity near a singular position."""
         if not trial.joints:
             return 1.0
         smallest = min(self.mechanism.smallest(x.at.W_g) for x in trial.joints)
@@ -390,7 +390,7 @@ class MoreauJeanFormulation:
         wanted = R.T @ u - g / dt - R.T @ (state.v + theta * (kick + push))
         P_a = m.solved(R.T @ moved_a, wanted)
         u_new = state.v + theta * (kick + push) + moved_a @ P_a
-        if m.deformable:  # the second part of the step is explicit, with the force of the velocity found
+        if m.deformable:  # the second part of the step is explicit, with the force at the velocity of the first
             kick = m.metric.change(dt * (force - self._linear(u_new - u, theta * dt)))
             push = m.metric.change(W @ P)
         free = u_new + (1 - theta) * (kick + push)
@@ -403,12 +403,12 @@ class MoreauJeanFormulation:
         return trial, self._held_by_joints(R, held, W, moved_W)
 
     def _linear(self, u: Array, h: float) -> Array | float:
-        """(h K + D) u, by which forces of deformation would fall if u were added to the velocity of the step."""
+        """(h K + D) u, the decrease of the forces of deformation if u is added to the velocity of the step."""
         m = self.mechanism
         return (h * m.stiffness + m.damping) * u if m.deformable else 0.0
 
     def _deformed(self, u: Array, dt: float) -> Array | float:
-        """K u dt/2, by which forces of deformation fall where bodies are moved on by u for dt/2."""
+        """K u dt/2, the decrease of the forces of deformation if bodies are moved by u for dt/2."""
         return self.mechanism.stiffness * u * (dt / 2) if self.mechanism.deformable else 0.0
 
     def _trial_midpoint(self, state: State, dt: float, u: Array, W: Array, P: Array) -> tuple[Trial, Array]:
@@ -432,13 +432,13 @@ class MoreauJeanFormulation:
         return trial, self._held_by_joints(R, compliance, W, moved_W)
 
     def _held_by_joints(self, R: Array, compliance: Array, W: Array, moved_W: Array) -> Array:
-        """The Delassus matrix of contacts whose impulses joints answer along R."""
+        """The Delassus matrix of contacts, with the response of joints along R."""
         coupling = R.T @ moved_W
         delassus = W.T @ moved_W - coupling.T @ self.mechanism.solved(compliance, coupling)
         return np.asarray((delassus + delassus.T) / 2)
 
     def _restitution(self, v: Array, W: Array, active: NDArray[np.intp]) -> Array:
-        """What the laws add to the rates at the end: e min(gamma_N⁻, 0) and e_T gamma_T⁻."""
+        """Terms of the laws added to the final velocities: e min(gamma_N⁻, 0) and e_T gamma_T⁻."""
         m, rates = self.mechanism, W.T @ v
         if self.between:
             return np.zeros_like(rates)
@@ -463,7 +463,7 @@ class MoreauJeanFormulation:
         return LCP(delassus, b, names=names)
 
     def _projected(self, t: float, q: Array) -> Generator[Ask, Solution, Array]:
-        """The nearest q, in the mass metric, with closed joints and no negative gap."""
+        """The nearest q, in the mass metric, that satisfies joints and gaps."""
         m = self.mechanism
         for _ in range(PASSES):
             at = m.at(t, q)
@@ -489,16 +489,16 @@ class MoreauJeanFormulation:
             P_N[active] = trial.contact
         gamma_minus, gamma_plus = contact.W_N.T @ start.v, at_levers.W_N.T @ end.v
         closed = np.isin(np.arange(nc), active)
-        # one that has pressed as hard before lasts, and approaches because its direction turns
+        # a contact with as large an impulse before is persistent, and approaches because its direction rotates
         lasting = (P_N > 0) & (P_N <= LASTING * start.stepper_memory["P_N"])
-        # where one contact strikes, the others pass its impulse on
+        # if one contact impacts, the others transmit its impulse
         approaching = closed & ~lasting & m.approaching(contact.W_N, start.v, np.abs(start.v))
         struck = closed & bool(np.any(approaching)) & (not self.between)
         P_N_impact, P_T_impact = np.where(struck, P_N, 0.0), np.where(m.by_tangent(struck), P_T, 0.0)
         change = m.implicit(self.stepper.theta * dt).change
         jump = change(at_levers.W_N @ P_N_impact + at_levers.W_T @ P_T_impact)
         answer: Array = np.zeros(self.system.ng)
-        if self.system.ng and np.any(struck):  # the joints answer the impact
+        if self.system.ng and np.any(struck):  # the response of the joints to the impact
             R = trial.joints[-1].at.W_g
             moved = change(R)
             answer = -m.solved(R.T @ moved, R.T @ jump)

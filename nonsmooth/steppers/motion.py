@@ -1,14 +1,14 @@
-"""Smooth motion between events: one Runge-Kutta step in known modes of the contacts.
+"""Smooth motion between events: one Runge-Kutta step with known modes of the contacts.
 
-In a phase the closed contacts are joints and the equations an index-1 system. With D the directions of joints, closed
-gaps and sticking slips, and F the same as force directions, where a slipping contact has W_N - mu W_T s with s the
-direction of its slip, a sign in the plane and a unit vector in space ::
+In a phase closed contacts are treated as joints, and the equations are an index-1 system. With D the directions of
+joints, closed gaps and sticking slips, and F the corresponding force directions, in which a slipping contact has W_N -
+mu W_T s with the direction s of its slip, a sign in the plane and a unit vector in space ::
 
     M v' = h + F lam,    D' v' + drift = 0,    q' = B(q) v,    w' = (powers of loads, damping, drivers and friction)
 
 Each stage solves the bordered system; after each step q and v are projected onto joints, closed gaps and zero slips in
-the mass metric, which keeps the order of the method. The works w are states of the same pair: they depend on the
-others alone, so that they cost no evaluation.
+the mass metric, which keeps the order of the method. The works w are states of the same Runge-Kutta pair; they depend
+on the other states only and require no further evaluation.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from nonsmooth.steppers.runge_kutta import Tableau
 
 __all__ = ["PASSES", "Motion"]
 
-#: singular value below which directions, of norm 1 in the mass metric, count as dependent
+#: singular value below which directions, of norm 1 in the mass metric, are dependent
 DEPENDENT = 1e-9
-#: misfit [m], [rad] below which a projection of positions is not repeated
+#: constraint residual [m], [rad] below which a projection of positions is not repeated
 PROJECTED = 1e-15
 PASSES = 4
-#: share of the largest singular value below which forces act alike
+#: share of the largest singular value below which forces are equivalent
 ALIKE = 1e-12
-#: share of the applied forces below which the resultant counts as zero, and of the velocity that the applied forces
-#: give in the longest step below which a mechanism counts as at rest
+#: share of the applied forces below which the resultant is regarded as zero, and share of the velocity that the applied
+#: forces cause in the longest step below which a mechanism is at rest
 BALANCED = 1e-12
 TINY = float(np.finfo(float).tiny)
 
 
 class _Plan(NamedTuple):
-    """Which rows a phase has among those of joints, gaps and slips, and how their forces act on all of them, None
-    where each acts on itself alone."""
+    """The rows of a phase among those of joints, gaps and slips, and the matrix of their forces; None if it is the
+    identity."""
 
     rows: Index
     mixed: Array | None
@@ -71,7 +71,7 @@ class Motion:
         W = ca.horzcat(system.W_g(t, q, p), system.W_N(q, p), system.W_T(q, p))
         moving = [system.h(t, q, v, p), system.B(q) @ v, system.drift(t, q, v, p), system.energy(t, q, v, p)[2:]]
         where = [system.g_t(t, q, p), system.g_N(q, p)]
-        # one dense vector: outputs one by one cost more than the equations
+        # one dense vector: separate outputs cost more than the equations
         dynamics = ca.cse(ca.densify(ca.vertcat(ca.vec(W), *where, *moving)))
         self.steady = not ca.depends_on(dynamics, t)
         self.dynamics = Evaluator(ca.Function("dynamics", [t, q, v, p], [dynamics], ["t", "q", "v", "p"], ["all"]))
@@ -111,7 +111,7 @@ class Motion:
             if not failed:
                 forces = -dgetrs(factors, pivots, D.T @ free + convective)[0]
                 a = free + moved @ forces
-                # a body that turns lightly is accelerated by digits that these forces do not have
+                # round-off of these forces would accelerate a body with small inertia
                 change = dgetrs(factors, pivots, D.T @ a + convective)[0]
                 a -= moved @ change
                 forces -= change
@@ -141,7 +141,7 @@ class Motion:
         return _Plan(rows, self._turned(mixed, phase.direction, phase))
 
     def _turned(self, mixed: Array, slip: Array, phase: Phase) -> Array:
-        """How forces act, with friction along these directions of slip."""
+        """Matrix of the forces, with friction along these directions of slip."""
         mixed = mixed.copy()
         for i in phase.slipping:
             along = self.m.along(np.array([i]))
@@ -152,9 +152,9 @@ class Motion:
     def slip_directions(self, W_T: Array, v: Array, phase: Phase) -> Array:
         """Directions (nt,) against which friction acts in this phase.
 
-        In the plane a slipping contact keeps its sign until its slip has come to zero, which ends the phase. In space
-        the direction is that of the slip itself; beyond the point where it has turned by a right angle from where the
-        step began, which ends the step, the equations go on smoothly with its mirror image.
+        In the plane a slipping contact keeps its sign until its slip vanishes, which ends the phase. In space the
+        direction is that of the slip itself. A step ends where it has turned by a right angle since its start; beyond,
+        the equations are continued smoothly with its mirror image.
         """
         if self.m.tangents == 1 or not phase.slipping.size:
             return phase.direction
@@ -165,23 +165,23 @@ class Motion:
         return np.where(m.by_tangent((phase.mode == SLIPPING) & ~still), m.unit(mirrored), phase.direction)
 
     def unresolved_slip(self, W_T: Array, v: Array) -> Array | float:
-        """Slips (nc,) [m/s] in space that velocities of this tolerance do not tell from zero; they have no direction.
+        """Spatial slips (nc,) [m/s] that are zero within the tolerance of velocities; they have no direction.
 
-        In the plane a slip passes through zero with a known sign on either side, and none is unresolved.
+        In the plane the sign of a slip is known on either side of zero.
         """
         if self.m.tangents == 1:
             return 0.0
         return self.atol + self.rtol * (self.m.largest(np.abs(W_T).T @ np.abs(v)) + self.m.scale / self.m.longest)
 
     def _least_change(self, K: Array, b: Array, phase: Phase, rows: Index) -> Array:
-        """Of the forces that act alike, those that differ least from the phase's reference, in units of `_units`."""
+        """Of equivalent forces, those that differ least from the phase's reference, in units of `_units`."""
         scale, unit = self._units(K, phase)
         known = phase.reference[rows]
         scaled, wanted = scale[:, None] * K * unit, scale * (b - K @ known)
         return np.asarray(known + unit * np.linalg.lstsq(scaled, wanted, rcond=ALIKE)[0], dtype=float)
 
     def _units(self, K: Array, phase: Phase) -> tuple[Array, Array]:
-        """Scales of the rows of K, and units of the forces: those in which a direction has norm 1, and of sticking
+        """Scales of the rows of K, and units of the forces: those in which a direction has norm 1, for sticking
         contacts in proportion to their cones."""
         scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(K)), TINY))
         unit = scale.copy()
@@ -190,8 +190,8 @@ class Motion:
         return scale, unit
 
     def alike(self, point: Point, phase: Phase) -> tuple[Index, Array]:
-        """Rows of the phase, and changes of their forces (rows, k) that change no acceleration, orthonormal in units of
-        `_units`, in the plane."""
+        """Rows of the phase, and changes of their forces (rows, k) without effect on accelerations, orthonormal in
+        units of `_units`, in the plane."""
         rows, mixed = self._plan(phase)
         D = point.W[:, rows]
         K = D.T @ self.inverse_mass @ (D if mixed is None else point.W @ mixed)
@@ -213,7 +213,7 @@ class Motion:
     # ------------------------------------------------------------------------------------------------------ projection
 
     def projected(self, t: float, q: Array, v: Array, phase: Phase) -> tuple[Array, Array]:
-        """The nearest q and v, in the mass metric, with joints and closed contacts closed and sticking ones at rest."""
+        """The nearest q and v, in the mass metric, that satisfy joints, closed contacts and sticking."""
         for columns in self.quaternions:
             q = q.copy()
             q[columns] /= np.linalg.norm(q[columns])
@@ -276,7 +276,7 @@ class Motion:
         return Trial(dt, tuple(points), end, error, dt * (B @ powers[:s]), slopes)
 
     def within(self, trial: Trial, phase: Phase) -> Callable[[float], Point]:
-        """The motion at shares of a Runge-Kutta step, from 0 to 1."""
+        """The motion at fractions of a Runge-Kutta step, from 0 to 1."""
         start, end, slopes, dt, nq = trial.start, trial.end, trial.slopes, trial.dt, trial.start.q.size
         assert slopes is not None
 
@@ -302,7 +302,7 @@ class Motion:
         return powers
 
     def _error_of_work(self, powers: Array, dt: float, scale: Array, start: Point, end: Point) -> float:
-        """Estimated error of works over what the tolerances of positions and velocities mean in energy."""
+        """Estimated error of works relative to the energy equivalent of the tolerances of positions and velocities."""
         done = powers.any(axis=0)
         if not done.any():
             return 0.0
@@ -314,12 +314,12 @@ class Motion:
         return self.tableau.error(powers[:, done], dt, np.full(int(done.sum()), energy))
 
     def at_rest(self, x: Point) -> bool:
-        """Whether nothing moves and all forces are balanced, to round-off."""
+        """Whether the mechanism is at rest and all forces are balanced, to round-off."""
         applied, length = self.m.metric.length(x.free), self.m.metric.length
         return length(x.v) <= BALANCED * self.m.longest * applied and length(x.a) <= BALANCED * applied
 
     def first_length(self, start: Point, longest: float) -> float:
-        """A length to begin with, after Hairer, Norsett, Wanner (1993), II.4."""
+        """Initial step size, after Hairer, Norsett, Wanner (1993), II.4."""
         y, slope = np.concatenate([start.q, start.v]), np.concatenate([start.rate, start.a])
         scale = self.atol + self.rtol * np.abs(y)
         sizes = [float(np.sqrt(np.mean((x / scale) ** 2))) for x in (y, slope)]
@@ -343,7 +343,8 @@ class Motion:
         return float(np.max(np.abs(rows) / np.maximum(terms, TINY)))
 
     def closure_residual(self, x: Point, dt: float, phase: Phase) -> float:
-        """Rates of joints, closed gaps and sticking slips over the sums of their terms, kicks of the step included."""
+        """Rates of joints, closed gaps and sticking slips relative to the sums of their terms, including the velocity
+        changes of the step."""
         rows = self._plan(phase).rows
         if not rows.size:
             return 0.0

@@ -1,4 +1,4 @@
-"""What is known of the motion at one instant and over one step, with the modes that its contacts have."""
+"""Data of the motion at one instant and over one step, with the modes of its contacts."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Index = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Phase:
-    """Modes of all contacts; the direction of each slip (nt,), zero elsewhere; where directions are dependent, the
-    shares in which sticking contacts carry, and the `reference` (ng + nc + nt,), forces of joints and contacts from
-    which those of the phase differ as little as they can.
+    """Modes of all contacts; the direction of each slip (nt,), zero elsewhere. If directions are dependent, also the
+    distribution of sticking friction, and the `reference` (ng + nc + nt,), forces of joints and contacts from which
+    those of the phase differ as little as possible.
 
-    The direction of slip is that at the start of a step. In space it turns with the slip, see `Motion.slip_directions`.
+    The direction of slip is that at the start of a step. In space it follows the slip, see `Motion.slip_directions`.
     """
 
     mode: NDArray[np.int8]
@@ -34,12 +34,12 @@ class Phase:
 
     @classmethod
     def remembered(cls, memory: Mapping[str, Array]) -> Phase:
-        """From a state's memory."""
+        """From the internal states of a state."""
         redundant = bool(memory["redundant"][0])
         return cls(memory["mode"].astype(np.int8), memory["direction"], memory["share"], redundant, memory["reference"])
 
     def memory(self) -> dict[str, Array]:
-        """What a state remembers."""
+        """The internal states of a state."""
         return {
             "mode": self.mode.astype(float),
             "direction": self.direction,
@@ -67,7 +67,7 @@ class Phase:
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Everything about the motion at one instant.
+    """Data of the motion at one instant.
 
     `W` (nv, ng + nc + nt), `drift` and the forces `lam` (ng + nc + nt,) hold joints, gaps and slips in this order;
     `power` [W] is that of loads and of damping.

@@ -14,20 +14,21 @@ from nonsmooth.steppers.phases import Phase, Point, Trial
 
 __all__ = ["Progress"]
 
-#: events within dt_min after which a run makes no progress, and what a step without one counts
+#: number of events within dt_min after which a run makes no progress, and the weight of a step without an event
 STALLED, SMOOTH = 2000, 0.02
-#: share of dt_min below which steps crawl, and so many of them in a row that joints which lose their rank end the run
+#: share of dt_min below which steps are too short, and the number of consecutive ones after which joints that lose
+#: their rank end the run
 CRAWL, CRAWLED = 0.1, 1000
-#: steps in each dt_max above which a run is looked into, by the last 1000 steps
+#: number of steps per dt_max, averaged over the last 1000 steps, above which the cause is examined
 CROWDED = 50
-#: share of the largest coordinate [m] below which a clearance that closed contacts oscillate in is too small to follow
+#: share of the largest coordinate [m] below which the clearance of oscillating contacts is too small to be resolved
 MINUTE = 1e-6
-#: share of its error that half a step must fall below, where errors are not round-off, and the least error asked about
+#: share of its error below which half a step must be, if errors are not round-off, and the least error examined
 FALLS, LIMITING = 0.25, 0.05
 
 
 class Progress:
-    """Looks at the lengths of steps as they are made."""
+    """Monitors the sizes of steps."""
 
     def __init__(self, motion: Motion, control: ErrorControl) -> None:
         self.motion, self.m, self.control = motion, motion.m, control
@@ -36,7 +37,7 @@ class Progress:
         self._lengths = np.array([unit == "m" for unit in units], dtype=bool)
 
     def held(self) -> tuple[float, float, float]:
-        """For a checkpoint: what is known of the lengths so far."""
+        """Data on the step sizes so far, for a checkpoint."""
         return float(self._crawled), float(self._steps), float(self._since)
 
     def hold(self, held: Sequence[float]) -> None:
@@ -51,17 +52,17 @@ class Progress:
             since, count = point.t, 0.0
         if count >= STALLED:
             smooth = f"{STALLED / SMOOTH:g} steps"
-            advice = "Looser rtol and atol, or smoother loads, permit longer steps."
+            advice = "Larger rtol and atol, or smoother loads, permit longer steps."
             if self.m.system.nc:
                 smooth = f"{STALLED} events, or {smooth},"
-                advice = "A larger dt_min ends bounces, a larger simultaneity joins impacts. " + advice
+                advice = f"A larger dt_min ends accumulations, a larger simultaneity merges impacts. {advice}"
             lost = self.m.lost_rank(point.t, point.q)
             smooth += f" within dt_min = {self.control.dt_min:g} s"
             raise SolverFailed(f"no progress: {smooth}.{lost or ' ' + advice}")
         return np.array([since, count + (1.0 if event else SMOOTH)])
 
     def of_length(self, trial: Trial, phase: Phase) -> None:
-        """Raise SolverFailed where steps stay far too short for a reason that can be told."""
+        """Raise SolverFailed if steps remain far too short for a known reason."""
         self._refuse_to_crawl(trial)
         start = trial.start.t
         if start < self._since or self._steps == CRAWLED:
@@ -82,16 +83,17 @@ class Progress:
             )
 
     def _explain(self, trial: Trial, phase: Phase, mean: float) -> None:
-        """Many short steps: the oscillation of a contact in a minute clearance, or tolerances below round-off."""
+        """Causes of many short steps: the oscillation of a contact in a very small clearance, or tolerances below
+        round-off."""
         control, start = self.control, trial.start
-        many = f"the last {CRAWLED} steps took {mean:.2g} s each, of dt_max = {control.dt_max:g} s"
+        many = f"the last {CRAWLED} steps had a mean size of {mean:.2g} s, with dt_max = {control.dt_max:g} s"
         largest = float(np.max(np.abs(start.q[self._lengths]), initial=0.0))
         minute = [i for i in phase.closed if self.m.scale[i] < MINUTE * largest and self.m.restitution[i] < 1.0]
         if minute:
             i = min(minute, key=lambda k: float(self.m.scale[k]))
             raise SolverFailed(
-                f'{many}: they follow contact "{self.m.system.contact_names[i]}" as it oscillates in its clearance of '
-                f"{self.m.scale[i]:.3g} m, with coordinates of {largest:.3g} m; give the joint a larger clearance or "
+                f'{many}: they resolve contact "{self.m.system.contact_names[i]}", which oscillates in its clearance '
+                f"of {self.m.scale[i]:.3g} m, with coordinates of {largest:.3g} m; use a larger clearance or "
                 "friction, or take the ideal joint."
             )
         if trial.slopes is None or trial.error < LIMITING or start.t + trial.dt / 2 == start.t:
@@ -99,6 +101,6 @@ class Progress:
         half = self.motion.advance(start, start.t + trial.dt / 2, phase)
         if half.error > FALLS * trial.error:
             raise SolverFailed(
-                f"{many}, and half as long ones have errors as large: rtol = {control.rtol:g} and atol = "
-                f"{control.atol:g} lie below the round-off of this mechanism; loosen them."
+                f"{many}, and steps of half the size have errors as large: rtol = {control.rtol:g} and atol = "
+                f"{control.atol:g} are below the round-off of this mechanism; increase them."
             )

@@ -1,11 +1,11 @@
-"""What closed contacts and joints answer at one instant, in velocities (impacts) or in accelerations (forces).
+"""The response of closed contacts and joints at one instant, in velocities (impacts) or in accelerations (forces).
 
-With x a free velocity or acceleration, the answer x⁺ = x + M^-1 (W_g z_g + W_N z_N + W_T z_T) obeys ::
+With x a free velocity or acceleration, the solution x⁺ = x + M^-1 (W_g z_g + W_N z_N + W_T z_T) satisfies ::
 
     W_g' x⁺ + c_g = 0,    0 <= W_N' x⁺ + c_N  ⟂  z_N >= 0,    Coulomb's law between z_T and W_T' x⁺ + c_T
 
-For impacts z are impulses and c holds restitution; for forces c holds what second derivatives of gaps have besides
-W' v'. Without friction this is the quadratic program of Gauss' principle, with friction a `FrictionContact`.
+For impacts z are impulses and c contains the restitution; for forces c is the convective acceleration. Without friction
+this is the quadratic program of Gauss' principle, with friction a `FrictionContact`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from nonsmooth.steppers.mechanism import Mechanism
 __all__ = ["Response", "respond"]
 
 
-#: share of the cone within which a tangential impulse counts as on its edge
+#: share of the cone within which a tangential impulse is regarded as on its edge
 SAME_MODE = 1e-7
 
 
@@ -45,12 +45,12 @@ def respond(
     closed: NDArray[np.intp],
     push: Array | None = None,
 ) -> Generator[Ask, Solution, Response]:
-    """The answer of joints and of the contacts `closed`.
+    """The response of joints and of the contacts `closed`.
 
     Parameters
     ----------
     directions, offsets : (W_g, W_N, W_T), (c_g, c_N, c_T) of all joints and all contacts
-    push : (nc,) normal impulses that x has taken up already, but not their friction: |z_T| <= mu (z_N + push)
+    push : (nc,) normal impulses that are already included in x, without their friction: |z_T| <= mu (z_N + push)
     """
     W_g, W_N, W_T = directions
     c_g, c_N, c_T = offsets
@@ -88,7 +88,7 @@ def respond(
 
 
 def _refined(program: FrictionContact, z: Array) -> Array:
-    """The answer in the same modes by one linear solve, where that certifies better: solvers may stop at 1e-9."""
+    """The solution in the same modes by one linear solve, if its residual is smaller: solvers may stop at 1e-9."""
     e, mu = program.bilateral, program.friction
     u = program.A @ z + program.b
     N, T = np.arange(e, z.size, 2), np.arange(e + 1, z.size, 2)
@@ -97,7 +97,7 @@ def _refined(program: FrictionContact, z: Array) -> Array:
     sticks = pushes & (room > SAME_MODE * mu * z[N])
     slides = np.where(pushes & ~sticks & (mu > 0), -np.sign(np.where(z[T] == 0, -u[T], z[T])), 0.0)
     rows = np.concatenate([np.arange(e), N[pushes], T[sticks]])
-    force = program.A[:, rows].copy()  # of slipping contacts the friction is bound to the normal impulse
+    force = program.A[:, rows].copy()  # the friction of slipping contacts is proportional to the normal impulse
     force[:, e : e + int(pushes.sum())] -= program.A[:, T[pushes]] * (mu * slides)[pushes]
     try:
         found = np.linalg.lstsq(force[rows], -program.b[rows], rcond=1e-13)[0]

@@ -1,9 +1,9 @@
-"""Rest before motion: where a start at rest can stay so by Coulomb's law, it stays.
+"""Rest before motion: a state at rest remains at rest if Coulomb's law admits it.
 
-Rigid contacts that are redundant and rub may be able to hold a mechanism in place and to let it go, by the same law and
-from the same start: a pile of discs without walls stands or slides apart. The rule of all steppers is that a start at
-rest stays at rest if it can. Whether it can, the convex relaxation tells (`associated_lcp_from_friction_contact`): its
-velocity is unique and of least kinetic energy, and if no contact slides by it, it obeys Coulomb's law.
+With redundant frictional contacts Coulomb's law may admit rest as well as motion from the same state: a pile of discs
+without walls may remain at rest or slide apart. All steppers follow the rule that a state at rest remains at rest if
+the law admits it. This is decided by the convex relaxation (`associated_lcp_from_friction_contact`): its velocity is
+unique and of least kinetic energy, and if no contact slides in its solution, Coulomb's law is satisfied.
 """
 
 from __future__ import annotations
@@ -18,24 +18,25 @@ from nonsmooth.steppers.mechanism import Mechanism
 
 __all__ = ["CERTAIN", "REST", "answered_at_rest", "resting_answer", "starts_at_rest"]
 
-#: velocity of a start that counts as rest, relative to that which the loads give in the step
+#: velocity that is regarded as rest, relative to the velocity that the loads cause in the step
 STILL = 1e-8
-#: residual of Coulomb's law up to which an answer of the relaxation is taken
+#: largest residual of Coulomb's law of an accepted solution of the relaxation
 CERTAIN = 1e-11
-REST = "a start at rest stays at rest where Coulomb's law allows it"
+REST = "a state at rest remains at rest if Coulomb's law admits it"
 
 
 def starts_at_rest(m: Mechanism, v: Array, kick: Array) -> bool:
-    """Whether v is round-off beside the velocities `kick` of the loads in the step, in the plane with friction."""
+    """Whether v is round-off relative to the velocities `kick` that the loads cause in the step, in the plane with
+    friction."""
     return m.rough and m.tangents == 1 and m.metric.length(v) <= STILL * m.metric.length(kick)
 
 
 def resting_answer(program: FrictionContact) -> Generator[Ask, Solution, Solution | None]:
-    """The answer of the convex relaxation, if it obeys Coulomb's law, as it does where no contact slides."""
+    """The solution of the convex relaxation, if it satisfies Coulomb's law, that is, if no contact slides."""
     lcp, recover = associated_lcp_from_friction_contact(program)
     try:
         relaxed = yield lcp, None
-    except SolverFailed:  # it only proposes; who asks goes on with the program itself
+    except SolverFailed:  # only a proposal; the caller continues with the program itself
         return None
     z = recover(relaxed.y)
     found = Solution(program.A @ z + program.b, z, "solved", relaxed.iterations, relaxed.solver)
@@ -45,7 +46,7 @@ def resting_answer(program: FrictionContact) -> Generator[Ask, Solution, Solutio
 def answered_at_rest(
     program: FrictionContact, guess: Solution | None, rest: bool
 ) -> Generator[Ask, Solution, Solution]:
-    """An answer to the program: at `rest` the one that stays so, if there is one."""
+    """A solution of the program: at `rest` the one that remains at rest, if there is one."""
     if rest and program.contacts > 1:
         found = yield from resting_answer(program)
         if found is not None:

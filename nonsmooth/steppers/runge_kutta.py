@@ -28,9 +28,9 @@ class Tableau:
     order : int
         Of the method.
     exponent : float
-        The error estimate falls with dt to this power.
+        Order of the error estimate in dt.
     continuous : (s + 1, 4) or (4, 16)
-        Coefficients of the continuous extension: of powers of the share of the step, or of DOP853's polynomial.
+        Coefficients of the continuous extension: of powers of the fraction of the step, or of DOP853's polynomial.
     extra : (A, C) or None
         Further stages of that extension.
 
@@ -50,7 +50,7 @@ class Tableau:
 
     @property
     def degree(self) -> int:
-        """Degree of the polynomials that show what happens within a step."""
+        """Degree of the polynomials within a step."""
         return self.order + 2
 
     def error(self, slopes: Array, dt: float, scale: Array) -> float:
@@ -79,12 +79,12 @@ class Tableau:
             At the start and at the end, which may have been projected.
         slopes : (s + 1, n)
         derivative : callable (share, (n,)) -> (n,)
-            Asked for the three further stages of DOP853.
+            Evaluated for the three further stages of DOP853.
         """
         y, y_end = ends
         if self.extra is None:
             powers = dt * (self.continuous.T @ slopes)
-            off = y_end - y - powers.sum(axis=0)  # what the projection has moved
+            off = y_end - y - powers.sum(axis=0)  # change by the projection
             return lambda x: y + x ** np.arange(1, 5) @ powers + x * x * (3.0 - 2.0 * x) * off
         s, change = len(slopes), y_end - y
         K = np.concatenate([slopes, np.empty((len(self.extra[1]), y.size))])
@@ -108,8 +108,8 @@ def _square(A: Array, stages: int) -> Array:
     return full
 
 
-# SciPy's classes carry the coefficients as public attributes, A without its empty last column in RK45. Taking them from
-# there spares 100 numbers of 17 digits; the tests check their order conditions.
+# SciPy's classes have the coefficients as public attributes, A without its empty last column in RK45. Using them avoids
+# 100 numbers of 17 digits; the tests check their order conditions.
 TABLEAUS = {
     "dopri5": Tableau(_square(_RK45.A, 6), _RK45.B, _RK45.C, (_RK45.E,), 5, 5.0, _RK45.P),
     "dop853": Tableau(

@@ -1,4 +1,4 @@
-"""The smooth part of the motion: accelerations of the mechanism with its joints, contacts left aside.
+"""The smooth part of the motion: accelerations of the mechanism with its joints, without contacts.
 
 ``M a = h(t, q, v) + W_g lam``,  ``W_g' a + drift(t, q, v) = 0``: linear in (a, lam), its index reduced to one.
 """
@@ -29,7 +29,7 @@ class Values(NamedTuple):
 
 
 class SmoothEquations:
-    """Rows of momentum, then of the joints' accelerations, as one buffered function with its derivatives.
+    """Rows of momentum and of the joints' accelerations, as one buffered function with its derivatives.
 
     Derivatives by position are along velocities, ``∂/∂q B(q)``.
     """
@@ -72,7 +72,8 @@ class SmoothEquations:
         return unknowns[:nv], unknowns[nv:]
 
     def unknowns(self, matrix: Array, rows: Array) -> Array:
-        """Accelerations and multipliers (or their changes) that solve `matrix`, of dependent multipliers the least."""
+        """Accelerations and multipliers (or their changes) that solve `matrix`; dependent multipliers have least
+        norm."""
         if not self.m.redundant:
             return np.array(np.linalg.solve(matrix, rows), dtype=float)
         nv = self.system.nv

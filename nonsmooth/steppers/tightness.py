@@ -1,4 +1,4 @@
-"""Clearances near the round-off of places, or far below what a step moves: what is left of them, what to do."""
+"""Clearances near the round-off of coordinates, or far below the displacement of a step."""
 
 from __future__ import annotations
 
@@ -13,36 +13,38 @@ __all__ = ["gap_round_off", "tight_clearance"]
 
 #: share of a clearance up to which gaps may be round-off
 MOST_NOISE = 1e-7
-#: ways of a step, in clearances, above which a clearance is said to be tight
-TIGHT = 1e3
+#: displacement in a step, in clearances, above which messages name the clearance
+TIGHT = 1e2
 
 
 def gap_round_off(m: Mechanism, q: Array) -> float:
-    """What round-off of the places q is as a share of the smallest clearance or contact size, `MOST_NOISE` at most."""
+    """Round-off of the coordinates q as a share of the smallest clearance or contact size, `MOST_NOISE` at most."""
     if m.scale.size == 0:
         return 0.0
     return float(min(MOST_NOISE, 2 * np.finfo(float).eps * np.max(np.abs(q), initial=0.0) / np.min(m.scale)))
 
 
 def tight_clearance(m: Mechanism, t: float, q: Array, v: Array, dt: float) -> str:
-    """A sentence, after a blank, on the clearance that is smallest beside the way of a step; empty where none is.
+    """A sentence, after a blank, on the clearance that is smallest relative to the displacement in a step; or "".
 
-    The way is dt times the larger of the speed along the gap and the speed that loads give in the step; or, since a
-    concentric journal has no direction, the change of the distance that both bring about.
+    The displacement is dt times the sum of the velocity along the gap and of its change by the loads; or, since a
+    concentric journal has no direction, the change of the gap that both cause. The sentence is empty where no
+    displacement exceeds `TIGHT` clearances.
     """
-    at, kick = m.at(t, q), dt * m.metric.change(m.force(t, q, v))
+    at, change = m.at(t, q), dt * m.metric.change(m.force(t, q, v))
     names, kinds = (
         m.system.contact_names,
         [e for e in m.system.elements if isinstance(e, Contact) for _ in e.gap_labels],
     )
-    ways = dt * np.abs(at.W_N).T @ (np.abs(v) + np.abs(kick)) / m.scale
-    gaps = m.system.true_gaps(np.array([q, m.moved(q, v + kick, dt)]), m.p)
-    ways = np.maximum(ways, np.abs(gaps[1] - gaps[0]) / m.scale)
-    ways[[not isinstance(kind, Clearance) for kind in kinds]] = 0.0
-    if not np.max(ways, initial=0.0) > TIGHT:
+    moved = dt * np.abs(at.W_N).T @ (np.abs(v) + np.abs(change)) / m.scale
+    gaps = m.system.true_gaps(np.array([q, m.moved(q, v + change, dt)]), m.p)
+    moved = np.maximum(moved, np.abs(gaps[1] - gaps[0]) / m.scale)
+    moved[[not isinstance(kind, Clearance) for kind in kinds]] = 0.0
+    if not np.max(moved, initial=0.0) > TIGHT:
         return ""
-    i = int(np.argmax(ways))
+    i = int(np.argmax(moved))
     return (
-        f" The clearance of '{names[i]}' ({m.scale[i]:.3g} m) is a share of {1 / ways[i]:.2g} of what a step of "
-        f"{dt:.3g} s may move there; where so little clearance does not matter, take its ideal joint (Model.ideal)."
+        f" The clearance of '{names[i]}' ({m.scale[i]:.3g} m) is {1 / moved[i]:.2g} of the displacement there in a "
+        f"step of {dt:.3g} s; shorten the step or, if so small a clearance does not matter, use its ideal joint "
+        "(Model.ideal)."
     )

@@ -1,8 +1,8 @@
-"""From one phase to the next: impacts, rebounds that end in rest, and which closed contacts press, stick or slip.
+"""From one phase to the next: impacts, rebounds that end in rest, and the modes of closed contacts.
 
-An impact is one program in velocities on all contacts that take part, with Poisson's law two, with those of Routh and
-Stronge none: they are followed (see `incremental`). A rebound too short is not followed: the impact is repeated from
-the velocity before it with e = 0 for that contact. What stays closed is sorted by one program in accelerations and
+An impact is one program in velocities for all contacts involved, with Poisson's law two; those of Routh and Stronge are
+integrated along the impulse (see `incremental`). A rebound that is too short is suppressed: the impact is repeated with
+e = 0 for this contact. The modes of contacts that remain closed are determined by one program in accelerations and
 forces.
 """
 
@@ -31,17 +31,18 @@ __all__ = ["CLOSED_GAP", "LOWEST", "Impact", "Transitions"]
 
 Mask = NDArray[np.bool_]
 
-#: share of the contact's size below which a gap counts as closed
+#: share of the contact's size below which a gap is regarded as closed
 CLOSED_GAP = 1e-10
 #: height [m] of a rebound that is lost in the round-off of positions
 LOWEST = 4 * LANDED
-#: share of the sum of its terms below which an acceleration counts as zero
+#: share of the sum of its terms below which an acceleration is regarded as zero
 ZERO = 1e-9
-#: share of the largest normal force by which forces that contacts share may pull or leave their cones
+#: share of the largest normal force by which forces of dependent contacts may be tensile or leave their cones
 ADMISSIBLE = 1e-9
-#: how far accelerations of contacts that slip already are set apart from those of contacts that may stick
+#: separation of the accelerations of slipping contacts from those of contacts that may stick
 APART = 1e3
-#: impacts of a rattle that is not resolved, and the share of its first speed at which it has died down
+#: largest number of impacts of a sequence that is not resolved, and the share of its first velocity at which it has
+#: decayed
 RATTLE, DIED = 400, 1e-3
 
 
@@ -60,7 +61,7 @@ class Transitions:
     Parameters
     ----------
     dt_min : [s] shortest flight that counts as one
-    window : [s] within which landings are one impact
+    window : [s] within which impacts are simultaneous
     """
 
     def __init__(self, motion: Motion, dt_min: float, window: float) -> None:
@@ -73,7 +74,7 @@ class Transitions:
     def settled(
         self, before: Point, phase: Phase, striking: Mask, released: Mask, signs: dict[int, Array]
     ) -> Generator[Ask, Solution, tuple[Impact | None, Point, Phase]]:
-        """Impact, if contacts strike, and the phase that follows."""
+        """Impact, if contacts approach, and the phase that follows."""
         m = self.m
         if not striking.any():
             touching = ((phase.mode != OPEN) | (before.g_N <= self.closed_gap)) & ~released
@@ -99,7 +100,7 @@ class Transitions:
             terms = np.abs(before.v) + np.abs(impact.v)
             leaving = m.leaving(before.W_N, impact.v, terms)
             touching = active | (before.g_N <= self.closed_gap)
-            # a contact of the window that does not rebound is held as if it had come to the wall
+            # a contact in the window that does not rebound is treated as closed
             touching |= struck & (impact.P_N > 0) & ~leaving
             point, new = yield from self._phase(before, impact.v, touching & ~leaving, {})
             rebound = struck & leaving & (restitution > 0) & (new.mode == OPEN)
@@ -115,13 +116,13 @@ class Transitions:
         return impact, point, new
 
     def _low(self, before: Point, v: Array, point: Point) -> Mask:
-        """Plastic contacts that leave with `v`, lifted by the impacts of others, and fall back from a height to which
-        landings are not located: they stay."""
+        """Plastic contacts that open with `v` due to the impacts of others, and close again from a height below the
+        location tolerance: they remain closed."""
         speed, pull = before.W_N.T @ v, -point.gap_acceleration
         return np.asarray((self.m.restitution == 0) & (pull > 0) & (speed**2 < 2 * LANDED * pull))
 
     def _impact(self, x: Point, v: Array, struck: Mask, restitution: Array) -> Generator[Ask, Solution, Impact]:
-        """The impact law and Coulomb's on the contacts that take part: Newton's as one program, Poisson's as two."""
+        """The impact law and Coulomb's law for the contacts involved: Newton's as one program, Poisson's as two."""
         m, directions, index = self.m, (x.W_g, x.W_N, x.W_T), np.flatnonzero(struck)
         gamma, slip = x.W_N.T @ v, x.W_T.T @ v
         rebound = np.where(-gamma > m.threshold, restitution * np.minimum(gamma, 0.0), 0.0)
@@ -146,10 +147,10 @@ class Transitions:
         return Impact(v, stopped.P_g + P_g, stopped.P_N + returned + P_N, stopped.P_T + P_T)
 
     def _sequence(self, x: Point, active: Mask, restitution: Array) -> Generator[Ask, Solution, Impact]:
-        """Impacts one after the other at one place, the fastest first, where no window joins them.
+        """Successive impacts at one configuration, the fastest first, if no window makes them simultaneous.
 
-        This goes on with a rattle that has become too narrow to be resolved. It ends when nothing approaches, or once
-        it has died down, by a plastic impact: what is left of a rattle that dies down takes all normal velocity.
+        It continues a sequence of impacts that can no longer be resolved in time. It ends when no contact approaches
+        or, after the sequence has decayed, by a plastic impact.
         """
         m = self.m
         touching = active | (x.g_N <= self.closed_gap)
@@ -177,14 +178,14 @@ class Transitions:
     def resting(
         self, x: Point, candidates: Mask, signs: dict[int, Array]
     ) -> Generator[Ask, Solution, tuple[Point, Phase]]:
-        """Which of the contacts that touch and do not approach press, stick or slip, and the state projected onto
-        them; `signs` has directions of slips that are known although the slip vanishes here."""
+        """Modes of the closed contacts that do not approach, and the state projected onto them; `signs` contains known
+        directions of slips that vanish at this instant."""
         return self._phase(x, x.v, candidates, signs)
 
     def _phase(
         self, x: Point, v: Array, candidates: Mask, signs: dict[int, Array]
     ) -> Generator[Ask, Solution, tuple[Point, Phase]]:
-        """Which candidates press, stick or slip, and the state projected onto them."""
+        """Modes of the candidates, and the state projected onto them."""
         m, motion, nc = self.m, self.motion, self.nc
         none = np.zeros(nc)
         mode, slip, share = np.zeros(nc, dtype=np.int8), np.zeros(self.nt), none.copy()
@@ -227,10 +228,10 @@ class Transitions:
         return motion.at(x.t, q, v, new), new
 
     def _shared(self, here: Point, phase: Phase, answer: Response) -> Generator[Ask, Solution, Phase]:
-        """How contacts of dependent directions share: the least forces that act as the answer does, and if these pull
-        or leave a friction cone, the least of those that do not.
+        """Distribution of forces among contacts with dependent directions: the least equivalent forces, and if these
+        are tensile or leave a friction cone, the least admissible ones.
 
-        In space, where the cones are round, the answer itself takes the place of the latter.
+        In space, where the cones are round, the solution itself is used instead of the latter.
         """
         motion, m = self.motion, self.m
         x = motion.at(here.t, here.q, here.v, phase)
@@ -247,13 +248,13 @@ class Transitions:
             return phase
         try:
             solution = yield program, None
-        except SolverFailed:  # none are admissible in these modes: the event at once says which contact is lost
+        except SolverFailed:  # none are admissible in these modes: the next event follows immediately
             return phase
         return replace(phase, reference=x.lam + changes @ solution.x)
 
     def _least_of_admissible(self, x: Point, phase: Phase) -> tuple[QP | None, Array]:
-        """The program for the least change of forces that keeps contacts pressing and in their cones, in the plane, and
-        the changes (ng + nc + nt, k) it combines; None where the forces are what they are."""
+        """The program for the least change of forces to admissible ones, in the plane, and the changes (ng + nc + nt,
+        k) that it combines; None if forces are unique."""
         ng, nc, closed, sticking = self.ng, self.nc, phase.closed, phase.sticking
         rows, independent = self.motion.alike(x, phase)
         changes = np.zeros((self.nd, independent.shape[1]))
@@ -273,7 +274,7 @@ class Transitions:
         return QP(np.eye(size), np.zeros(size), A[turned] / norms[:, None], b[turned] / norms, 0, names), changes
 
     def _clear(self, t: float, q: Array, v: Array, phase: Phase) -> Generator[Ask, Solution, tuple[Array, Array]]:
-        """Where a contact of the window was brought to its wall: out of the walls that this ran other contacts into."""
+        """Removes the overlaps of other contacts that result from closing a contact in the window."""
         m, motion, held, size = self.m, self.motion, phase.closed, self.m.metric.M.shape[0]
         order = np.concatenate([held, phase.open])
         names = m.names[: self.ng] + tuple(m.names[self.ng + i] for i in order)
@@ -292,13 +293,13 @@ class Transitions:
     def _forces(
         self, here: Point, index: NDArray[np.intp], slip: Array
     ) -> Generator[Ask, Solution, tuple[Response, Array]]:
-        """Forces and accelerations; contacts that slip already are given so much slip that they go on along it."""
+        """Forces and accelerations; slipping contacts are given a slip large enough that they continue along it."""
         ng, nc = self.ng, self.nc
         c_g, c_N, c_T = here.drift[:ng], here.drift[ng : ng + nc], here.drift[ng + nc :]
         W = (here.W_g, here.W_N, here.W_T)
         known = index[self.m.length(slip)[index] != 0]
         rates = np.concatenate([W[1].T @ here.free + c_N, W[2].T @ here.free + c_T])
-        # in space the direction, too, should be told: it is off by the share that the rest has in this slip
+        # in space this also fixes the direction, with an error of the share of the remainder in this slip
         apart = APART**self.m.tangents * max(float(np.max(np.abs(rates))), self.m.scale.min() / self.m.longest**2)
         for _ in range(3):
             answer = yield from respond(self.m, here.free, W, (c_g, c_N, c_T + apart * slip), index)
@@ -313,7 +314,8 @@ class Transitions:
         return ZERO * self._terms(x, x.W_N, x.a if a is None else a, x.drift[ng : ng + nc])
 
     def _terms(self, x: Point, W: Array, a: Array, drift: Array) -> Array:
-        """Sizes of what W' a + drift is the sum of; if all vanish, of what moves a gap by its size in dt_max."""
+        """Sizes of the terms of W' a + drift; if all vanish, of an acceleration that changes a gap by its size in
+        dt_max."""
         metric = self.m.metric
         scale = self.m.scale if W.shape[1] == self.nc else self.m.by_tangent(self.m.scale)
         whole = metric.rows(W)[1] * (metric.length(x.free) + metric.length(a)) + scale / self.m.longest**2

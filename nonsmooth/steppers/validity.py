@@ -1,4 +1,4 @@
-"""Laws outside the range in which they are meant to hold: one warning for each contact and limit."""
+"""Laws outside their range of validity: one warning for each contact and limit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNITS = {"approach": "m/s", "force": "N", "depth": "m"}
 
 
 class Validity:
-    """The limits of a system's compliant laws at given parameters; those on numbers are checked at once.
+    """The limits of a system's compliant laws at given parameters; those on numbers are checked immediately.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Validity:
                     self._warn(i, limit, numbers[limit.quantity])
 
     def check(self, gap: int, quantity: str, value: float) -> None:
-        """Warn if the speed of approach, force or depth of a gap leaves its range."""
+        """Warn if the approach velocity, force or depth of a gap leaves its range."""
         for limit in self._limits.get((gap, quantity), ()):
             if limit.exceeded(value):
                 self._warn(gap, limit, value)

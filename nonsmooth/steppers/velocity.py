@@ -1,11 +1,12 @@
 """Velocity changes at one instant: the second half of a step, and impacts.
 
 ``min 1/2 |v⁺ - v|_M^2  s.t.  W_g' v⁺ = -g_t,  W_N' v⁺ >= bound`` on closed contacts, Gauss' principle for impulses: its
-multipliers are the impulses, M (v⁺ - v) = W_g P_g + W_N P_N. It is posed in x = L' v with M = L L' and rows of norm 1.
+multipliers are the impulses, M (v⁺ - v) = W_g P_g + W_N P_N. It is formulated in x = L' v with M = L L' and rows of
+norm 1.
 
-Newton's law is one such change. Poisson's is two: compression with bound 0, whose impulses are P_c, and expansion from
-there, with bound 0 and the normal impulses e P_c given; what it adds to them only keeps the contacts apart.
-Routh's and Stronge's are no programs: they are followed (see `incremental`).
+Newton's law is one such change. Poisson's law is two: compression with bound 0, whose impulses are P_c, and expansion,
+with bound 0 and given normal impulses e P_c, to which impulses are added only to prevent penetration. Routh's and
+Stronge's laws are integrated along the impulse (see `incremental`).
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class VelocityChange(NamedTuple):
     law: float
 
     def then(self, other: VelocityChange) -> VelocityChange:
-        """Both changes, one after the other, as one."""
+        """Both changes in succession, as one."""
         P_g, P_N, P_T = (a + b for a, b in zip(self[1:4], other[1:4], strict=True))
         return VelocityChange(other.v, P_g, P_N, P_T, max(self.residual, other.residual), max(self.law, other.law))
 
@@ -56,9 +57,9 @@ def change_velocity(
 ) -> Generator[Ask, Solution, VelocityChange]:
     """The velocity after impulses of joints and `closed` contacts, with W_N' v⁺ >= `bound` and Coulomb's law.
 
-    `tangential` [m/s] is added to the slip W_T' v⁺ in the law. `push` [N s] are normal impulses that v has taken up
-    already, but not their friction. `rest` says that the step began at rest (see `resting`). Without
-    friction this is a QP, else a `FrictionContact`. All are (nc,), but `tangential` (nt,).
+    `tangential` [m/s] is added to the slip W_T' v⁺ in the law. `push` [N s] are normal impulses that are already
+    included in v, without their friction. `rest`: the step began at rest (see `resting`). Without friction this is a
+    QP, else a `FrictionContact`. All are (nc,), except `tangential` (nt,).
     """
     _, W_N, W_T, W_g, g_t = m.at(t, q)
     joints, index = m.independent(W_g, -g_t), np.flatnonzero(closed)
@@ -97,7 +98,7 @@ def change_velocity(
 def strike(
     m: Mechanism, t: float, q: Array, v: Array, closed: NDArray[np.bool_], terms: Array
 ) -> Generator[Ask, Solution, VelocityChange]:
-    """The impact on closed contacts, if one approaches, by their law; `terms` are the sizes that v is a sum of."""
+    """The impact of closed contacts, if one approaches, by their law; `terms` are the sizes of the terms of v."""
     _, W_N, W_T, _, _ = m.at(t, q)
     if not np.any(closed & m.approaching(W_N, v, terms)):
         return VelocityChange(v, np.zeros(m.system.ng), np.zeros(closed.size), np.zeros(W_T.shape[1]), 0.0, 0.0)
@@ -107,7 +108,7 @@ def strike(
     if m.impact == "newton":
         return (yield from change_velocity(m, t, q, v, closed, -rebound, m.by_tangent(m.tangential) * (W_T.T @ v)))
     stopped = yield from change_velocity(m, t, q, v, closed, np.zeros(closed.size))
-    # the threshold counts for Poisson's law as well: no expansion without a rebound
+    # the threshold applies to Poisson's law as well: no expansion without a rebound
     restitution = np.where(np.any(rebound[closed] < 0), m.restitution, 0.0)
     expanded = yield from expand(m, t, q, stopped.v, closed, restitution * stopped.P_N)
     return stopped.then(expanded)
@@ -116,7 +117,7 @@ def strike(
 def _follow(
     m: Mechanism, t: float, q: Array, v: Array, closed: NDArray[np.bool_]
 ) -> Generator[Ask, Solution, VelocityChange]:
-    """The impact followed along its impulse, in rounds; what is left of a rattle ends by a plastic impact."""
+    """The impact integrated along its impulse, in rounds; a decayed sequence ends by a plastic impact."""
     _, W_N, W_T, W_g, g_t = m.at(t, q)
     found = rounds(m, (W_g, W_N, W_T), v, closed, m.restitution)
     impulse = W_g @ found.P_g + W_N @ found.P_N + W_T @ found.P_T
@@ -131,7 +132,7 @@ def _follow(
 def expand(
     m: Mechanism, t: float, q: Array, v: Array, closed: NDArray[np.bool_], returned: Array
 ) -> Generator[Ask, Solution, VelocityChange]:
-    """The expansion of Poisson's law from v, in which contacts push with `returned` (nc,) [N s] at least."""
+    """The expansion of Poisson's law from v, with normal impulses of at least `returned` (nc,) [N s]."""
     pushed = v + m.metric.change(m.at(t, q).W_N @ returned)
     freed = yield from change_velocity(m, t, q, pushed, closed, np.zeros(closed.size), push=returned)
     return freed._replace(P_N=returned + freed.P_N)

@@ -31,7 +31,7 @@ __all__ = ["FACTS", "PublishedRuns", "published"]
 Setting = tuple["Stepper", "float | StepControl"]
 
 #: stepper and step for rigid and for compliant contact
-WORLDS: dict[str, Setting] = {
+KINDS: dict[str, Setting] = {
     "rigid": (EventDriven(), ErrorControl(rtol=1e-9, atol=1e-11, dt_min=1e-6, dt_max=1e-2)),
     "compliant": (CompliantDae(solver=Dop853()), ErrorControl(rtol=1e-8, atol=1e-10, dt_min=1e-6, dt_max=1e-2)),
 }
@@ -83,12 +83,12 @@ class PublishedRuns:
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
-    def worlds(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(world for _, world in self.runs))
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(kind for _, kind in self.runs))
 
-    def view(self, case: str, world: str, of: str = "run") -> View:
+    def view(self, case: str, kind: str, of: str = "run") -> View:
         """Series of a run, of its ``"ideal"`` twin at the same times, or the ``"error"``."""
-        run, twin = self.runs[case, world], self.twins[case]
+        run, twin = self.runs[case, kind], self.twins[case]
         if of == "ideal":
             return twin.between(run.t)
         view = view_of(run, {name: entry["value"] for name, entry in run.manifest["parameters"].items()})
@@ -96,9 +96,9 @@ class PublishedRuns:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One mapping per case and measure: ``case``, ``measure``, ``unit``, ``published``, each kind of contact."""
-        for case, worlds in self.table.items():
-            for measure in next(iter(worlds.values())):
-                found = {world: numbers[measure] for world, numbers in worlds.items()}
+        for case, kinds in self.table.items():
+            for measure in next(iter(kinds.values())):
+                found = {kind: numbers[measure] for kind, numbers in kinds.items()}
                 yield {"case": case, "measure": measure, "unit": self.units[measure],
                        "published": self.printed[case].get(measure), **found}  # fmt: skip
 
@@ -107,12 +107,12 @@ class PublishedRuns:
         if not self.runs:
             return "\n".join(lines)
         lines += [
-            f"| case | measure | unit | published | {' | '.join(self.worlds)} |",
-            "|---" * (4 + len(self.worlds)) + "|",
+            f"| case | measure | unit | published | {' | '.join(self.kinds)} |",
+            "|---" * (4 + len(self.kinds)) + "|",
         ]
         for row in self.rows():
             printed = "" if row["published"] is None else f"{row['published']:g}"
-            found = " | ".join("" if np.isnan(row[world]) else f"{row[world]:.4g}" for world in self.worlds)
+            found = " | ".join("" if np.isnan(row[kind]) else f"{row[kind]:.4g}" for kind in self.kinds)
             lines.append(f"| {row['case']} | {row['measure']} | {row['unit']} | {printed} | {found} |")
         return "\n".join(lines)
 
@@ -126,22 +126,20 @@ class PublishedRuns:
         return [*lines, ""] if self.runs else lines
 
     def to_dataset(self) -> xarray.Dataset:
-        """As an `xarray.Dataset` over case, ``world`` (kind of contact) and measure; units are a coordinate."""
+        """As an `xarray.Dataset` over case, ``contact`` (its kind) and measure; units are a coordinate."""
         import xarray
 
-        cases, worlds, measures = list(self.table), list(self.worlds), list(self.units)
+        cases, kinds, measures = list(self.table), list(self.kinds), list(self.units)
         missing = float("nan")
-        found: Any = [
-            [[self.table[case][world].get(m, missing) for m in measures] for world in worlds] for case in cases
-        ]
+        found: Any = [[[self.table[case][kind].get(m, missing) for m in measures] for kind in kinds] for case in cases]
         printed: Any = [[self.printed[case].get(m, missing) for m in measures] for case in cases]
-        shape = len(cases), len(worlds), len(measures)  # also where no case was run
+        shape = len(cases), len(kinds), len(measures)  # also where no case was run
         found, printed = np.reshape(found, shape), np.reshape(printed, shape[::2])
         data = {
-            "measured": (("case", "world", "measure"), found, {"long_name": "largest magnitude of a run"}),
+            "measured": (("case", "contact", "measure"), found, {"long_name": "largest magnitude of a run"}),
             "published": (("case", "measure"), printed, {"long_name": "printed in the source"}),
         }
-        coordinates = {"case": cases, "world": worlds, "measure": measures,
+        coordinates = {"case": cases, "contact": kinds, "measure": measures,
                        "unit": ("measure", [self.units[m] for m in measures])}  # fmt: skip
         if self.facts:
             coordinates |= {
@@ -170,7 +168,7 @@ def published(
     problem: Problem,
     cases: Iterable[str] | None = None,
     *,
-    worlds: Mapping[str, Setting] | None = None,
+    kinds: Mapping[str, Setting] | None = None,
     measures: Iterable[str] | None = None,
     progress: Callable[[str, float], None] | None = None,
     **arguments: Any,
@@ -188,7 +186,7 @@ def published(
         With `published` data.
     cases
         Names of cases; where omitted all, or none of a problem with facts.
-    worlds
+    kinds
         Stepper and step of each kind of contact, ``{"rigid": (MoreauJean(), 1e-3)}``; rigid and compliant where
         omitted.
     measures
@@ -210,7 +208,7 @@ def published(
     --------
     >>> from nonsmooth import MoreauJean
     >>> from nonsmooth_problems import dual_manipulator
-    >>> found = published(dual_manipulator, ["1"], worlds={"rigid": (MoreauJean(), 1e-3)})
+    >>> found = published(dual_manipulator, ["1"], kinds={"rigid": (MoreauJean(), 1e-3)})
     >>> f"{found.table['1']['rigid']['angle error, arm2']:.1f} deg"
     '0.5 deg'
     """
@@ -218,13 +216,13 @@ def published(
     if data is None:
         raise InputError(f"{problem.name} has no published figures.")
     chosen = (() if data.facts else tuple(data.cases)) if cases is None else tuple(cases)
-    if worlds is None:
-        worlds = {world: {**WORLDS, **data.settings}[world] for world in data.worlds}
+    if kinds is None:
+        kinds = {kind: {**KINDS, **data.settings}[kind] for kind in data.kinds}
     every = {measure.name: measure for measure in data.measures}
     names = tuple(every) if measures is None else tuple(measures)
     for what, name, known in (
         *(("case", case, data.cases) for case in chosen),
-        *(("contact world", world, data.worlds) for world in worlds),
+        *(("contact kind", kind, data.kinds) for kind in kinds),
         *(("measure", name, every) for name in names),
     ):
         if name not in known:
@@ -244,12 +242,12 @@ def published(
             made[repr(ideal)] = _twin(problem, ideal, t_end)
         twins[case] = made[repr(ideal)]
         table[case] = {}
-        for j, (world, (stepper, dt)) in enumerate(worlds.items()):
+        for j, (kind, (stepper, dt)) in enumerate(kinds.items()):
             if progress is not None:
-                progress(f"case {case}, {world}", (i + j / len(worlds)) / len(chosen))
-            system = problem(**own, **data.worlds[world]).build()
-            run = runs[case, world] = simulate(system, stepper, t_end=t_end, dt=dt)
-            table[case][world] = _measured(data, case, run, twins[case], t_end)
+                progress(f"case {case}, {kind}", (i + j / len(kinds)) / len(chosen))
+            system = problem(**own, **data.kinds[kind]).build()
+            run = runs[case, kind] = simulate(system, stepper, t_end=t_end, dt=dt)
+            table[case][kind] = _measured(data, case, run, twins[case], t_end)
     if progress is not None:
         progress("done", 1.0)
     units = {measure.name: measure.unit for measure in data.measures} | FACTS
@@ -263,7 +261,7 @@ def published(
         panels=data.panels,
         settings={
             "t_end [s]": t_end,
-            "steppers": {world: f"{stepper!r}, {dt!r}" for world, (stepper, dt) in worlds.items()},
+            "steppers": {kind: f"{stepper!r}, {dt!r}" for kind, (stepper, dt) in kinds.items()},
             "samples per second": {one.name: one.rate for one in data.measures if one.rate is not None},
         },
         facts=facts,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RigidLimit", "order", "rigid_limit"]
 
-#: tolerances of the compliant runs: errors far below the difference between the worlds
+#: tolerances of the compliant runs: errors far below the difference between rigid and compliant contact
 CONTROL = ErrorControl(1e-9, 1e-11, 1e-6, 1e-3)
 #: points, from the stiffest down, through which orders are fitted
 FITTED = 3

@@ -1,4 +1,4 @@
-"""What a run gives back: labelled columns with units, both limits at impacts, and a certificate."""
+"""The result of a run: labelled columns with units, both limits at impacts, and a certificate."""
 
 from nonsmooth.trajectory.certificate import Certificate, EnergyLedger
 from nonsmooth.trajectory.columns import Columns, UnknownName

@@ -20,7 +20,7 @@ __all__ = ["AnyTime"]
 
 
 class AnyTime:
-    """States and forces at chosen times: a part of `Trajectory`, whose rows it takes."""
+    """States and forces at chosen times: a base of `Trajectory`."""
 
     if TYPE_CHECKING:
         t: Array
@@ -52,13 +52,13 @@ class AnyTime:
         order : 6 or 4
             Of the coordinates between rows h apart, by polynomials through both rows' q and v and, for 6, the
             accelerations there, with errors of ``h^6/46080 |d^6q/dt^6|`` or ``h^4/384 |d^4q/dt^4|`` besides those of
-            the rows; velocities are their derivatives, of order 5 and 3. Rows themselves come back as they are.
+            the rows; velocities are their derivatives, of order 5 and 3. At rows their values are returned unchanged.
 
         Raises
         ------
         InputError
-            For a time outside the run or a word that is unknown; for order 6 of a run that was read from a file
-            without its mechanism.
+            For a time outside the run or an unknown option; for order 6 of a run read from a file without its
+            mechanism.
 
         >>> from nonsmooth import EventDriven, ErrorControl, simulate
         >>> from nonsmooth_problems import bouncing_ball
@@ -84,21 +84,21 @@ class AnyTime:
 
         The state is that of `at`, projected onto joints and closed contacts; whether rigid contacts are loaded, stick,
         slip or open follows from the complementarity problem in accelerations, compliant forces from their laws. At an
-        impact the forces on either side are computed, not its impulse. Of redundant joints the least forces are given;
-        where several contacts share a load in a way that the mechanics do not determine, one of the ways.
+        impact the forces on either side are computed, not its impulse. Forces of redundant joints are those of least
+        norm; if the distribution of a load among contacts is not determined, one solution is returned.
 
         Parameters
         ----------
         t : [s], a number or (n,)
         side : "right" or "left"
-            The limit at impacts, and where contacts begin or end to be loaded, stick or slip.
+            The limit at impacts, and at changes of contact modes.
 
         Raises
         ------
         InputError
-            As `at`; also for a compliant run whose rows leave out where surfaces met.
+            As `at`; also for a compliant run without the rows at the beginning of contacts.
         SolverFailed
-            Where no forces obey the laws, as in Painleve's paradox.
+            If no forces satisfy the laws, as in Painleve's paradox.
 
         >>> from nonsmooth import EventDriven, ErrorControl, simulate
         >>> from nonsmooth_problems import block_on_incline

@@ -1,4 +1,4 @@
-"""What a run can be trusted for: violations, residuals and the balance of energy, computed from its rows."""
+"""Violations, residuals and the energy balance of a run, computed from its rows."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["Certificate", "EnergyLedger", "energy_ledger", "energy_series", "wor
 
 @dataclass(frozen=True)
 class EnergyLedger:
-    """The balance of energy of a whole run, all in [J]
+    """The energy balance of a whole run, all in [J]
 
     ``remainder = (kinetic + potential) - (kinetic_start + potential_start) - work_loads - work_drivers
     + loss_impacts + loss_contact + loss_friction + loss_damping``
 
-    Work and damping are integrals of power by the trapezoid between the right limit at a step's start and the left
-    limit at its end, so the remainder of a scheme of order two falls with dt^2. A loss at impacts is the kinetic
-    energy's drop from its left to its right limit; a loss in contact is that of compliant contacts, whose stored energy
-    is potential. What a dissipative scheme loses by itself stays in the remainder,
-    negative.
+    Work and damping are integrals of power by the trapezoidal rule between the right limit at the start of a step and
+    the left limit at its end, so that the remainder of a scheme of order two decreases with dt^2. The loss at impacts
+    is the decrease of the kinetic energy from left to right limit; the loss in contact is that of compliant contacts,
+    whose stored energy is potential energy. Numerical dissipation of a scheme appears in the remainder with a negative
+    sign.
     """
 
     kinetic_start: float
@@ -41,7 +41,7 @@ class EnergyLedger:
 
 @dataclass(frozen=True)
 class Certificate:
-    """The worst of a run, over all its rows; not a number where a row is not.
+    """The largest residuals of all rows of a run; not a number if those of a row are not.
 
     Parameters
     ----------
@@ -50,11 +50,10 @@ class Certificate:
     joint_violation
         Constraint violation of ideal joints and drivers [m] or [rad].
     complementarity
-        Natural map |min(g_N, P_N)|, the gap divided by the contact's own length (its clearance), the impulse by the
+        Natural map |min(g_N, P_N)|, the gap divided by the contact's length (its clearance), the impulse by the
         formulation's reference [-].
     motion_residual
-        Residual of the formulation's own discrete equations, each row divided by the sum of the absolute values of its
-        terms [-].
+        Residual of the discrete equations, each row divided by the sum of the absolute values of its terms [-].
     energy
         The balance of energy.
     """
@@ -67,7 +66,7 @@ class Certificate:
 
 
 def worst_violation(values: Array) -> float:
-    """Largest entry, 0 where there is none above; not a number if one entry is not."""
+    """Largest entry, at least 0; not a number if one entry is not."""
     return float(np.max(values, initial=0.0)) + 0.0  # no negative zero
 
 
@@ -81,11 +80,11 @@ def energy_series(
     t
         Times of rows (n,).
     left, right
-        Energies and powers before and after the impacts of rows, as `System.energies` has them.
+        Energies and powers before and after the impacts of rows, as in `System.energies`.
     steps
         Of the step that ends in each row, each (n,) [J]: ``work_drivers``, of which ``work_drivers_impact`` was done at
-        the impact; ``loss_friction``; ``work_loads`` and ``loss_damping``, not a number where the stepper leaves them
-        to the trapezoid; ``loss_contact``; and ``stored`` in contacts at the row.
+        the impact; ``loss_friction``; ``work_loads`` and ``loss_damping``, not a number if the trapezoidal rule is to
+        be used; ``loss_contact``; and ``stored`` in contacts at the row.
     """
     dt = np.diff(t)
 

@@ -1,4 +1,4 @@
-"""Accelerations and forces with compliant contact: the laws at a state, with the speeds of approach that they latch."""
+"""Accelerations and forces with compliant contact: the laws at a state, with their stored approach velocities."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CompliantLaw"]
 
-#: share of the typical gap up to which a contact stands at its surface where it is first seen touching
+#: share of the typical gap up to which the first row in contact is at the surface
 ENTERED = 1e-6
 #: relative and absolute [m] tolerance of states of bristles
 RTOL, ATOL = 1e-8, 1e-14
@@ -33,14 +33,14 @@ NONE = np.zeros(0)
 class CompliantLaw:
     """Forces along a run with compliant contacts.
 
-    The speed of approach is that of the row at which the surfaces met, as `CompliantDae` latches it; a run that goes on
-    with another begins with the memories of its end. States of bristles, which rows do not keep, are integrated anew
-    along the motion between rows, from where surfaces met.
+    The approach velocity is that of the row at the beginning of contact, as in `CompliantDae`; a continued run begins
+    with the internal states at the end of the previous one. States of bristles are not recorded in rows; they are
+    integrated along the motion between rows from the beginning of contact.
 
     Raises
     ------
     InputError
-        For a run whose rows leave out where surfaces met.
+        For a run without the rows at the beginning of contacts.
     """
 
     def __init__(self, run: Trajectory, origin: Origin) -> None:
@@ -60,7 +60,7 @@ class CompliantLaw:
         self.closed = [CLOSED if law.friction is None else SLIPPING for law in compliance.laws]
 
     def forces(self, t: float, q: Array, v: Array, step: int) -> Forces:
-        """At a state of the motion that follows on row `step`."""
+        """Forces at a state of the motion after row `step`."""
         step, part = max(step, 0), self.layout.parts
         touching = self.touching[step]
         d = np.concatenate([self.known, touching, self.approach[step]])
@@ -79,7 +79,8 @@ class CompliantLaw:
 
     @cached_property
     def _spans(self) -> list[tuple[int, Callable[[float], Array]]]:
-        """For each stretch of rows in which the same contacts touch its first row, and the bristles' states by time."""
+        """For each interval of rows with the same closed contacts its first row, and the bristles' states as functions
+        of time."""
         from scipy.integrate import solve_ivp
 
         t, touching, z = self.run.t, self.touching, self.first
@@ -101,7 +102,7 @@ class CompliantLaw:
         return spans
 
     def _bristle_rates(self, begin: int, t: float, z: Array) -> Array:
-        """Rates (nz,) of the bristles in a stretch that begins at a row, by the motion of order 4 between rows."""
+        """Rates (nz,) of the bristles in an interval that begins at a row, from the motion of order 4 between rows."""
         run, part = self.run, self.layout.parts["z"]
         at = places(run.t, NONE, min(t, float(run.t[-1])), "right")
         velocities = {"right": run.v.array, "left": run.left.v.array}
@@ -115,7 +116,7 @@ def _constant(z: Array, t: float) -> Array:
 
 
 def _latched(run: Trajectory, origin: Origin, size: Array) -> tuple[NDArray[np.float64], Array]:
-    """Which contacts touch (n, nc), 1 or 0, and their speeds of approach (n, nc), in the motion after each row."""
+    """Closed contacts (n, nc), 1 or 0, and their approach velocities (n, nc), in the motion after each row."""
     gaps, rates = run.gap.array, run.gap_rate.array
     touching = (run.mode.array != OPEN).astype(float)
     approach = np.zeros_like(touching)

@@ -28,7 +28,7 @@ def tangential_size(P_T: Array, system: System) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class ForceAxes:
-    """What it takes to make vectors of contact forces, when they are asked for.
+    """Data from which vectors of contact forces are computed on request.
 
     Parameters
     ----------

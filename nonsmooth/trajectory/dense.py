@@ -1,7 +1,7 @@
 """Motion between rows: polynomials by the values at both ends of a step, never across an impact.
 
-With h the distance of the rows, the polynomial of a coordinate has at both ends the rows' q and q', and q'' where order
-6 is asked for; velocities are its derivative. Its error, beside that of the rows ::
+With h the distance of the rows, the polynomial of a coordinate interpolates q and q' at both rows, and q'' for order 6;
+velocities are its derivative. Its error, in addition to that of the rows, is ::
 
     order 6:  |q| <= h^6 / 46080 max |d^6 q / dt^6|,    velocities of order 5
     order 4:  |q| <= h^4 / 384 max |d^4 q / dt^4|,      velocities of order 3
@@ -37,7 +37,7 @@ ORDERS = (4, 6)
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """Coordinates and velocities at chosen times: what `Trajectory.at` gives.
+    """Coordinates and velocities at chosen times: the result of `Trajectory.at`.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Coordinates:
         for place, spin in self.turns:
             size = np.linalg.norm(q[:, place], axis=1, keepdims=True)
             q[:, place] /= size
-            # what a changing norm adds stands in the scalar part of conj(q) q', which is left out
+            # a change of the norm is in the scalar part of conj(q) q', which is omitted
             v[:, spin] = 2 * _spin(q[:, place], rates[:, place] / size)
         return q, v
 
@@ -153,7 +153,7 @@ class Places:
     row
         The row (n,) at this time, -1 between rows.
     side
-        ``"right"`` or ``"left"``: which limit is asked for at rows.
+        ``"right"`` or ``"left"``: the limit at rows.
     """
 
     t: Array
@@ -175,12 +175,12 @@ def places(rows: Array, struck: Array, t: Any, side: str) -> Places:
     Parameters
     ----------
     struck
-        Times of impacts, also of those whose rows have been dropped.
+        Times of impacts, also of those whose rows were not recorded.
 
     Raises
     ------
     InputError
-        For a time outside the run, or beside an impact whose row was dropped.
+        For a time outside the run, or between rows with an impact that was not recorded.
     """
     try:
         times = np.atleast_1d(np.asarray(t, dtype=float))

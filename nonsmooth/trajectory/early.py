@@ -1,4 +1,4 @@
-"""Ends of runs that come early: whatever ends a run, the steps that it has made are handed over."""
+"""Runs that end early: whatever ends a run, its steps so far are returned."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Callable
 from nonsmooth.exceptions import Interrupted
 from nonsmooth.trajectory.trajectory import Trajectory
 
-__all__ = ["UNJUDGED", "breakdown", "interruption", "last", "made"]
+__all__ = ["UNCHECKED", "breakdown", "interruption", "last", "made"]
 
-#: what is said where Ctrl-C comes between the runs that give a verdict
-UNJUDGED = "Interrupted while runs were compared; a run of the motion is complete and kept, without a verdict."
+#: message if Ctrl-C arrives between the runs that give a verdict
+UNCHECKED = "Interrupted during the comparison of runs; one run is complete and kept, without a verdict."
 
 
 def interruption(t: float, t_end: float, steps: int) -> str:
-    """What is said of a run that Ctrl-C has ended."""
+    """The message of a run ended by Ctrl-C."""
     where = f"at t = {t:.9g} s of {t_end:g} s"
     return f"Interrupted {where}, after {steps} steps." if steps else f"Interrupted {where}, before the first step."
 
 
 def breakdown(error: Exception, t: float, steps: int) -> str:
-    """What is said of a run that anything but a step without a certified answer has ended.
+    """The message of a run ended by anything but a step that fails.
 
     >>> breakdown(MemoryError(), 0.25, 7)
     'After 7 steps, at t = 0.25 s, the run was ended by MemoryError.'
@@ -30,7 +30,7 @@ def breakdown(error: Exception, t: float, steps: int) -> str:
 
 
 def made(make: Callable[[], Trajectory]) -> Trajectory:
-    """The tables of a run; made again where Ctrl-C comes in between, since without them every step would be lost."""
+    """The tables of a run; repeated if Ctrl-C interrupts them, since otherwise every step would be lost."""
     try:
         return make()
     except KeyboardInterrupt:
@@ -38,12 +38,12 @@ def made(make: Callable[[], Trajectory]) -> Trajectory:
 
 
 def last(make: Callable[[], Trajectory], steps: int) -> Trajectory:
-    """The tables of a run that has come to its end.
+    """The tables of a run that has reached its end.
 
     Raises
     ------
     Interrupted
-        If Ctrl-C comes in between, with the whole run.
+        If Ctrl-C arrives meanwhile, with the complete run.
     """
     try:
         return make()

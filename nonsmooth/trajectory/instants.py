@@ -1,8 +1,8 @@
 """Accelerations and forces at an instant: the equations of motion at a state of a trajectory, at either limit.
 
-Rows hold mean forces of steps; here stand what acts at one time. With rigid contact closed contacts press, stick, slip
-or let go by the complementarity problem in accelerations and forces, which the event-driven stepper solves between its
-phases; with compliant contact the laws are evaluated. An impact has no forces, but a limit on either side.
+Rows contain mean forces of steps; this module computes instantaneous ones. With rigid contact the modes of closed
+contacts follow from the complementarity problem in accelerations and forces, which the event-driven stepper solves
+between its phases; with compliant contact the laws are evaluated. At an impact forces have a limit on either side.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["Forces", "Instants", "Law", "Motions", "Origin", "acceleration_units
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """What the rows are a motion of: the mechanism, its parameters (n,), and the start with its memories."""
+    """The origin of the rows: the mechanism, its parameters (n,), and the initial state with its internal states."""
 
     system: System
     parameters: Array
@@ -39,7 +39,7 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class Instants:
-    """Motion and forces at chosen times: what `Trajectory.instant` gives, one row per time.
+    """Motion and forces at chosen times: the result of `Trajectory.instant`, one row per time.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Forces(NamedTuple):
 
 
 class Law(Protocol):
-    """How accelerations and forces follow from a state."""
+    """Computation of accelerations and forces from a state."""
 
     def forces(self, t: float, q: Array, v: Array, step: int) -> Forces:
         """At a state of the motion that follows on row `step`; -1 for that before the first row."""
@@ -157,7 +157,7 @@ class Motions:
 def between(
     at: Places, order: int, rows: Array, q: Array, v: dict[str, Array], coordinates: Coordinates, accelerations: object
 ) -> tuple[Array, Array]:
-    """q (n, nq) and v (n, nv) at places among the rows; `accelerations` (rows, side) are asked for in order 6."""
+    """q (n, nq) and v (n, nv) at times between rows; `accelerations` (rows, side) is required for order 6."""
     found_q, found_v = np.empty((len(at.t), q.shape[1])), np.empty((len(at.t), v["right"].shape[1]))
     on = at.row >= 0
     found_q[on], found_v[on] = q[at.row[on]], v[at.side][at.row[on]]
@@ -178,7 +178,7 @@ def between(
 
 
 def bare_states(run: Trajectory, t: object, side: str) -> States:
-    """Coordinates and velocities of order 4, for which the rows are enough."""
+    """Coordinates and velocities of order 4, which require the rows only."""
     at, v = places(run.t, run.impacts["t"], t, side), {"right": run.v.array, "left": run.left.v.array}
     q, velocities = between(at, 4, run.t, run.q.array, v, Coordinates(run.q.names, run.v.names), None)
     return States(

@@ -27,24 +27,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Recorder"]
 
-#: rows of steps: their times (k,), arrays side by side (k, width), scalars (k, scalars)
+#: rows of steps: their times (k,), concatenated arrays (k, width), scalars (k, scalars)
 _Part = tuple[Array, Array, Array]
 
 
 class Recorder:
-    """Collects the steps of a run and makes the trajectory of them.
+    """Collects the steps of a run and creates its trajectory.
 
     Parameters
     ----------
     system
         The mechanism.
     manifest
-        Plain data (numbers, strings, lists, mappings) that says how to repeat the run.
+        Plain data (numbers, strings, lists, mappings) with which the run can be repeated.
     parameters
-        Parameter values of the run, in the system's order; those of the system where omitted.
+        Parameter values of the run, in the system's order; those of the system by default.
     record
-        Keep every so-many-th row, and the last. Impulses of the rows between are added up, forces averaged; impacts,
-        energies and the certificate cover all steps.
+        Keep every `record`-th row, and the last one. Impulses of the rows between are added up, forces averaged;
+        impacts, energies and the certificate cover all steps.
     """
 
     def __init__(
@@ -54,12 +54,12 @@ class Recorder:
         self.parameters = system.parameter_values if parameters is None else np.asarray(parameters, float)
         self._parts: list[_Part] = []
         self._count = 0
-        self._widths: list[int] = []  # of arrays of a step, which lie side by side in a row
+        self._widths: list[int] = []  # of the arrays of a step, which are concatenated in a row
         self._start: State | None = None
         self._end: State | None = None
 
     def __len__(self) -> int:
-        """Rows so far, before any are dropped."""
+        """Number of rows so far, before any are omitted."""
         return self._count
 
     def start(self, state: State, impact: Step | None = None) -> None:
@@ -86,7 +86,7 @@ class Recorder:
         self._count += times.size
 
     def whole(self) -> State | None:
-        """The last state, once rows that Ctrl-C has left half made are dropped; None where there is none."""
+        """The last state, without rows that Ctrl-C left incomplete; None if there is none."""
         if self._end is None:
             return None
         while len(self._parts) > 1 and self._parts[-1][0][-1] != self._end.t:
@@ -107,7 +107,7 @@ class Recorder:
         }  # fmt: skip
 
     def hold(self, held: Mapping[str, Any], end: State) -> None:
-        """Go on behind the rows of a checkpoint, the last of which is `end`; ValueError where they are not such."""
+        """Continue after the rows of a checkpoint, the last of which is `end`; ValueError if they do not match."""
         times, rows, scalars = held["times"], held["rows"], held["scalars"]
         widths = [int(width) for width in held["widths"]]
         system = self.system
@@ -122,7 +122,8 @@ class Recorder:
     def finish(
         self, counts: Mapping[str, Any], wall_seconds: float, status: str, observe: Observe | None = None
     ) -> Trajectory:
-        """The trajectory of what has been recorded, with its certificate; `observe` finds what the rows show."""
+        """The trajectory of the recorded steps, with its certificate; `observe` computes gaps, violations and
+        energies."""
         if self._end is None:
             raise InputError("The trajectory has not been started.")
         self.whole()
@@ -160,7 +161,7 @@ class Recorder:
             },
         )
         kept = np.union1d(np.arange(0, n, self.record), [n - 1])
-        spans = np.concatenate([[0], kept[:-1] + 1])  # where the steps that end up in a kept row begin
+        spans = np.concatenate([[0], kept[:-1] + 1])  # first step of each recorded row
 
         def total(array: NDArray[Any]) -> NDArray[Any]:
             return np.add.reduceat(array, spans, axis=0) if self.record > 1 else array
@@ -212,7 +213,7 @@ class Recorder:
         # works that the stepper does not know, None, are not numbers
         numbers = np.array([scalars], dtype=float)
         self._parts.append((np.array([state.t]), np.concatenate(parts)[None], numbers))
-        self._end = state  # only the last state's memories are needed
+        self._end = state  # only the internal states of the last state are needed
         self._count += 1
 
 
@@ -221,7 +222,7 @@ SCALARS = (
     "dt", "residual", "complementarity", "work_drivers", "work_drivers_impact", "loss_friction", "work_loads",
     "loss_damping", "loss_contact", "stored",
 )  # fmt: skip
-#: arrays of a step, which stand in this order in a row behind its q and v
+#: arrays of a step, in this order after q and v in a row
 ARRAYS = (
     "v_left", "P_N", "P_N_impact", "P_T", "P_T_impact", "mode", "gamma_minus", "gamma_plus", "reaction",
     "reaction_impact",
@@ -231,7 +232,7 @@ _arrays: Callable[[Step], tuple[NDArray[Any], ...]] = attrgetter(*ARRAYS)
 
 
 def _plain(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What a file would give back, so that a run and its file never differ."""
+    """The values as read from a file, so that a run and its file are identical."""
     result: dict[str, Any] = json.loads(json.dumps(data, default=_plain_value))
     return result
 

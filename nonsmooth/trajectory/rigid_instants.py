@@ -27,23 +27,23 @@ __all__ = ["RigidLaw"]
 
 Mask = NDArray[np.bool_]
 
-#: share of the sum of its terms up to which the rate of a gap or a slip may be the error of a step that held it
+#: share of the sum of its terms up to which a gap velocity or slip of a persistent contact may be the error of a step
 HELD = 1e-3
-#: share of the contact's size up to which a gap may be the drift of a contact that is held
+#: share of the contact's size up to which a gap may be the constraint drift of a persistent contact
 DRIFT = 1e-2
-#: share of the sum of its terms up to which a slip is one that begins or ends
+#: share of the sum of its terms up to which a slip begins or ends
 VANISHING = 1e-8
-#: velocities that are not told from zero in space [m/s], [-]: the direction of a slip is known to no more
+#: velocities regarded as zero in space [m/s], [-], for which the direction of slip is not known
 RTOL, ATOL = 1e-9, 1e-12
 
 
 class RigidLaw:
     """Forces along a run with rigid contacts, or with none.
 
-    A contact is held between two rows where the run says that it was closed, and at both rows its gap is below a
-    hundredth of its size and its rate below a thousandth of the sum of its terms; it sticks where so does the slip. The
-    state is brought onto joints and held contacts, in the mass metric. Then these, and all whose gaps and rates vanish,
-    press, stick, slip or let go as the complementarity problem in accelerations says.
+    A contact is persistent between two rows if it was closed in the run, and at both rows its gap is below a hundredth
+    of its size and its gap velocity below a thousandth of the sum of its terms; it sticks if the same is true of the
+    slip. The state is projected onto joints and persistent contacts, in the mass metric. The complementarity problem in
+    accelerations then determines the modes of these contacts and of all others with zero gap and gap velocity.
     """
 
     def __init__(self, run: Trajectory, origin: Origin) -> None:
@@ -53,8 +53,8 @@ class RigidLaw:
         self.motion = Motion(m, TABLEAUS["dopri5"], RTOL, ATOL)
         self.transitions = Transitions(self.motion, longest, 0.0)
         self.chain = Chain(SemismoothNewton())
-        # the mode of an event-driven row is that of its impact, or without one that of the motion after it; the mode of
-        # other rows that of the step that ends there
+        # the mode of an event-driven row is that of its impact or, without one, of the motion after it; that of other
+        # rows belongs to the step that ends there
         after = str(run.manifest["settings"]["stepper"]).startswith(EventDriven.__name__)
         self.mode, self.lag, self.lam_N = run.mode.array, 0 if after else 1, run.lam_N.array
         self.struck = np.isin(run.t, run.impacts["t"])
@@ -81,22 +81,23 @@ class RigidLaw:
         return Forces(point.a, lam_g, m.reaction(t, point.q, lam_g), point.lam_N, point.lam_T, phase.mode)
 
     def _signs(self, x: Point, slipping: Mask, chord: Array) -> dict[int, Array]:
-        """Directions of slips that vanish here, where slipping begins or ends: those of the motion between the rows."""
+        """Directions of vanishing slips, where slipping begins or ends: those of the motion between the rows."""
         m = self.m
         small = VANISHING * (m.largest(np.abs(x.W_T).T @ np.abs(x.v)) + m.scale / m.longest)
         still = slipping & (m.friction > 0) & (m.length(x.slip) <= small) & (m.length(chord) > small)
         return {int(i): m.unit(chord)[m.along(np.array([i]))] for i in np.flatnonzero(still)}
 
     def _lasting(self, step: int) -> tuple[Mask, Mask, Array | None]:
-        """Which contacts are held, and which stick, in the motion between a row and the next; the sum of both rows'
-        slips, where there are two."""
+        """Persistent and sticking contacts in the motion between a row and the next one; the sum of the slips of both
+        rows."""
         m, last = self.m, len(self.rows) - 1
         none = np.zeros(m.system.nc, dtype=bool)
         if m.system.nc == 0 or step < 0:
             return none, none, None
         mode = self.mode[min(step + self.lag, last)]
         held, stuck = mode != OPEN, mode == STICKING
-        if self.lag == 0 and self.struck[step] and step < last:  # what follows tells what the impact has left closed
+        # the motion after the impact shows which contacts remain closed
+        if self.lag == 0 and self.struck[step] and step < last:
             held = self.lam_N[step + 1] > 0.0
             stuck = held.copy()
         slips = []

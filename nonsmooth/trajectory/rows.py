@@ -1,4 +1,4 @@
-"""A trajectory from whole tables of rows, as compiled loops leave them."""
+"""A trajectory from complete tables of rows, as written by compiled loops."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Rows", "trajectory_of_rows"]
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Tables with one row per recorded step; impulses are sums over the steps that end up in a row.
+    """Tables with one row per recorded step; impulses are sums over the steps of a row.
 
     `dt` (n,) [s] is the length of these steps together. `energy` maps the names of a trajectory's energies, without the
     remainder, to columns (n,); those of works and losses are cumulative over all steps. `impacts` (k, 6) holds t, the
@@ -66,7 +66,7 @@ def trajectory_of_rows(
     wall_seconds: float,
     start: State | None = None,
 ) -> Trajectory:
-    """The trajectory that these rows make; `start` has the memories that the run began with."""
+    """The trajectory of these rows; `start` has the internal states at the start of the run."""
     energy = dict(rows.energy)
     losses = sum(energy[name] for name in energy if name.startswith("loss_"))
     stored = energy["kinetic"] + energy["potential"]
@@ -87,7 +87,7 @@ def trajectory_of_rows(
     status, verdict = first_verdict(
         system, parameters, certificate, gap=rows.gap, energy=energy, counts=counts, status=status
     )
-    # a contact's impulse is an impact's or none, but where a gap is landed on within the step
+    # the impulse of a contact belongs to an impact or is zero, unless its gap closes within the step
     smooth_T = np.where(rows.P_N_impact > 0.0, 0.0, rows.P_T)
     friction = np.divide(smooth_T, rows.dt[:, None], out=np.zeros_like(smooth_T), where=rows.dt[:, None] > 0.0)
     axes = ForceAxes(system, parameters, rows.q, force, friction)

@@ -1,4 +1,4 @@
-"""What a run gives back: labelled columns with units, both limits of the velocity, impacts, and a certificate."""
+"""The result of a run: labelled columns with units, both limits of the velocity, impacts, and a certificate."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ class Trajectory(AnyTime, Views):
         True gaps [m], open > 0, and gap velocities [m/s], opening > 0.
     P_N, P_T
         Normal and tangential impulse [N s] of the step that ends in the row, impacts included; P_N >= 0.
-        Row 0 is zero, unless the start is an impact. In space P_T has two components in each row, along arbitrary
-        tangents; see `contact_force`.
+        Row 0 is zero, unless there is an impact at the start. In space P_T has two components in each row, along
+        arbitrary tangents; see `contact_force`.
     lam_N
         Mean normal force [N] of that step, impacts excluded.
     mode
-        0 open, 1 closed, 2 sticking, 3 slipping; in row 0 only where the start is an impact.
+        0 open, 1 closed, 2 sticking, 3 slipping; in row 0 only if there is an impact at the start.
     reaction, reaction_impact
         Mean force [N] and torque [N m] of each ideal joint on its second body, global frame, impacts excluded; and the
         impulse of the impacts [N s], [N m s].
@@ -81,7 +81,7 @@ class Trajectory(AnyTime, Views):
     counts
         Solves, iterations, fallbacks.
     manifest
-        Versions, model, parameters with provenance, settings, stated rules: enough to repeat the run.
+        Versions, model, parameters with provenance, settings and rules, with which the run can be repeated.
     status
         ``"finished"``, ``"failed: ..."`` or ``"interrupted"``.
     verdict
@@ -117,14 +117,14 @@ class Trajectory(AnyTime, Views):
     verdict: Verdict = UNKNOWN
 
     def __getstate__(self) -> dict[str, Any]:
-        """To other processes go the rows; what finds motion and forces between them is made there."""
+        """Only the rows are pickled; objects that compute motion and forces between them are created anew."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @cached_property
     def contact_force(self) -> Columns:
         """Mean force of each contact on its second body in the step that ends in the row, impacts excluded.
 
-        By contact (n, dimension) [N], in the ground frame: ``trajectory.contact_force["ball"]``.
+        For each contact (n, dimension) [N], in the ground frame: ``trajectory.contact_force["ball"]``.
 
         Raises
         ------
@@ -215,26 +215,26 @@ class Trajectory(AnyTime, Views):
         Raises
         ------
         NotWritten
-            If the path cannot be written; a file that was there is as it was.
+            If the path cannot be written; an existing file remains unchanged.
         """
         dataset = self.to_dataset(complete=True)
-        # values as they are: no fill value may stand for a number of ours
+        # values unchanged: no fill value may replace a number
         encoding = {name: {"_FillValue": None} for name in dataset.variables if dataset[name].dtype.kind == "f"}
         write_dataset(dataset, path, "The trajectory", encoding)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], system: System | None = None) -> Trajectory:
-        """Read a file that `save` has written; every array comes back to the same bits.
+        """Read a file written by `save`; every array is bitwise identical.
 
         Parameters
         ----------
         system : System, optional
-            The mechanism of the run, which files do not keep, for `instant`, and `at` with order 6.
+            The mechanism of the run, which files do not contain; required for `instant`, and for `at` with order 6.
 
         Raises
         ------
         InputError
-            If there is no such file, it is not a trajectory, damaged, or one of another mechanism.
+            If there is no such file, or it is not a trajectory, damaged, or of another mechanism.
 
         Warns
         -----
@@ -254,7 +254,7 @@ class Trajectory(AnyTime, Views):
     def _from_dataset(cls, dataset: xarray.Dataset, system: System | None = None) -> Trajectory:
         attributes = dataset.attrs
         for name in dict.fromkeys(("time", *(table.dimension for table in TABLES))):
-            if name not in dataset.variables:  # xarray would number the rows instead
+            if name not in dataset.variables:  # otherwise xarray would number the rows
                 raise KeyError(name)
         tables = {}
         for table in TABLES:
@@ -299,7 +299,7 @@ class Trajectory(AnyTime, Views):
 
 @dataclass(frozen=True)
 class Table:
-    """How a table of the trajectory is called in a dataset."""
+    """Name of a table of the trajectory in a dataset."""
 
     variable: str
     dimension: str
@@ -340,7 +340,7 @@ def origin_of(system: System, manifest: Mapping[str, Any], start: State) -> Orig
     Raises
     ------
     InputError
-        Where the run's parameters are not those of `system`.
+        If the run's parameters are not those of `system`.
     """
     known = {name: float(entry["value"]) for name, entry in manifest["parameters"].items()}
     other = sorted(known.keys() ^ system.parameters.keys())

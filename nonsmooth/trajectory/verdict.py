@@ -1,7 +1,7 @@
 """One sentence on whether a motion can be trusted.
 
-A certificate proves each step; it does not tell whether the steps were short enough. That a finer run tells, see
-`nonsmooth.trust`. What stands here are the signs that a single run gives of itself, at no cost.
+A certificate verifies each step; whether the steps were short enough is shown by a finer run (`nonsmooth.trust`). This
+module evaluates the signs of error that a single run shows, which costs nothing.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ __all__ = ["UNKNOWN", "Verdict", "first_verdict"]
 UNBALANCED, LEAST = 0.05, 1e-3
 #: share of the energies below which a remainder is round-off
 ROUND_OFF = 1e-9
-#: share of the programs that another solver than the chosen one solved
+#: share of the programs solved by another solver than the chosen one
 RESCUED = 0.01
-#: natural map of contact above which it does not hold
+#: complementarity error (natural map) above which the contact law is violated
 INCOMPLEMENTARY = 1e-4
-#: residual of a step's own equations above which they are not solved
+#: residual of the equations of a step above which they are not solved
 UNSOLVED = 1e-8
-#: overlap of rigid contacts, as a share of the clearance, from which a run does not count as finished
+#: overlap of rigid contacts, as a share of the clearance, from which a run is not called finished
 OVERLAP = 1.0
 
 
@@ -43,21 +43,21 @@ class Verdict:
     ----------
     kind : str
         ``"accurate"``: a finer run (and a second method) agrees to the requested accuracy. ``"sensitive"``: it does
-        until `horizon`; later motion depends on differences of round-off. ``"not accurate"``: it does not, or the run
-        shows signs of error by itself. ``"methods disagree"``: two methods converge, each to another motion.
+        until `horizon`; later motion depends on round-off. ``"not accurate"``: it does not, or the run itself shows
+        signs of error. ``"methods disagree"``: two methods converge to different motions or forces.
         ``"not checked"``: no sign of error, but no finer run either. ``"incomplete"``: the run ended early.
     text : str
-        The sentence.
+        The verdict as a sentence.
     position : [-]
-        Largest difference to the coarser or finer run, as a share of the smallest clearance; NaN where not measured.
+        Largest difference from the coarser or finer run, as a share of the smallest clearance; NaN if not measured.
     force : [-]
-        Of the peak force likewise, as a share of it.
+        Difference of the peak force, as a share of it.
     horizon : [s]
-        Until when position and force hold; infinite where they do to the end.
+        Time until which position and force are valid; infinite if they are to the end.
     parted : [s]
-        First time at which the two runs are a tenth of the clearance apart; infinite where they never are.
+        First time at which the two runs differ by a tenth of the clearance; infinite if they never do.
     signs : tuple of str
-        What the run shows by itself: overlap, energy, rescued programs.
+        Signs of error of the run itself: overlap, energy, programs solved by other solvers.
     not_unique : int
         Rows at which other contact forces would give the same motion (see `nonsmooth.trust.undetermined_forces`),
         where the run was compared with a finer one.
@@ -74,15 +74,15 @@ class Verdict:
 
     @classmethod
     def read(cls, plain: Mapping[str, Any]) -> Verdict:
-        """From what `dataclasses.asdict` has made."""
+        """From the result of `dataclasses.asdict`."""
         return cls(**{**plain, "signs": tuple(plain["signs"])})
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.text}"
 
 
-#: of a trajectory that no run has made
-UNKNOWN = Verdict("not checked", "it was not judged when it was made")
+#: of a trajectory that was not made by a run
+UNKNOWN = Verdict("not checked", "no verdict was recorded")
 
 
 def first_verdict(
@@ -95,10 +95,10 @@ def first_verdict(
     counts: Mapping[str, Any],
     status: str,
 ) -> tuple[str, Verdict]:
-    """Status and verdict from one run alone.
+    """Status and verdict from a single run.
 
-    A run that came to its end counts as finished only if its numbers are finite and no rigid contact overlaps by more
-    than its clearance; otherwise its status is ``"untrusted: ..."``.
+    A run that reached its end is finished only if its numbers are finite and no rigid contact overlaps by more than its
+    clearance; otherwise its status is ``"untrusted: ..."``.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def first_verdict(
     counts
         ``solves`` and ``fallbacks``.
     status
-        As the loop has it.
+        Status of the time loop.
     """
     broken = _broken(system, parameters, certificate, gap)
     signs = (*broken, *_signs(certificate, energy, counts))
@@ -123,11 +123,11 @@ def first_verdict(
 
 
 def _broken(system: System, parameters: Array, certificate: Certificate, gap: Array) -> list[str]:
-    """Signs of a run that is no motion of the mechanism."""
+    """Signs that a run is not a motion of the mechanism."""
     c = certificate
     if not all(map(math.isfinite, (c.gap_violation, c.joint_violation, c.complementarity, c.motion_residual))):
         return ["numbers that are not finite"]
-    if not system.nc or system.compliant:  # soft contacts overlap by their nature
+    if not system.nc or system.compliant:  # compliant contacts overlap by definition
         return []
     clearances = system.elementwise.gap_sizes(parameters)
     if c.gap_violation <= OVERLAP * float(np.min(clearances)):
@@ -142,17 +142,17 @@ def _broken(system: System, parameters: Array, certificate: Certificate, gap: Ar
 def _signs(certificate: Certificate, energy: Mapping[str, Array], counts: Mapping[str, Any]) -> list[str]:
     signs = []
     if certificate.motion_residual > UNSOLVED:
-        signs.append(f"equations of a step are violated (residual {certificate.motion_residual:.1g})")
+        signs.append(f"the equations of a step are violated (residual {certificate.motion_residual:.1g})")
     if certificate.complementarity > INCOMPLEMENTARY:
-        signs.append(f"contact is violated (complementarity {certificate.complementarity:.1g})")
+        signs.append(f"the contact law is violated (complementarity {certificate.complementarity:.1g})")
     remainder = max(float(np.max(energy["remainder"])), -float(np.min(energy["remainder"])))
     lost = sum(float(np.abs(values[-1])) for name, values in energy.items() if name.startswith("loss_"))
     kinetic, potential = (float(np.max(np.abs(energy[name]))) for name in ("kinetic", "potential"))
     share = max(lost, LEAST * kinetic)
     if remainder > UNBALANCED * share and remainder > ROUND_OFF * (kinetic + potential):
-        signs.append(f"the balance of energy misses {remainder:.2g} J where {share:.2g} J are lost")
+        signs.append(f"the energy balance has a remainder of {remainder:.2g} J, with {share:.2g} J lost")
     solves, rescued = counts.get("solves", 0), counts.get("fallbacks", 0)
-    moves = kinetic > ROUND_OFF * potential  # what rests is left to another solver without harm
+    moves = kinetic > ROUND_OFF * potential  # of a mechanism at rest another solver may solve all programs
     if moves and rescued > RESCUED * max(solves, 1):
-        signs.append(f"{rescued} of {solves} programs needed another solver")
+        signs.append(f"{rescued} of {solves} programs were solved by a fallback solver")
     return signs

@@ -1,4 +1,4 @@
-"""What a run is shown and handed on by: figures, a page, tables."""
+"""Figures, pages and tables of a run."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ class Views:
     """Methods of a trajectory that draw it or convert it; each imports what it needs."""
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the mechanism in motion and its contact modes, in a frame; see `report`."""
+        """Display in a notebook: the mechanism in motion and its contact modes, in a frame; see `report`."""
         from nonsmooth.report import frame
 
         return frame(cast("Trajectory", self))
 
     def report(self, path: str | os.PathLike[str], *, rows: int = 20_000) -> None:
-        """Write the run as one HTML page that needs no network: `nonsmooth.report`.
+        """Write the run as one HTML page without references to the network: `nonsmooth.report`.
 
         Parameters
         ----------
         path
             A file ``.html``.
         rows
-            Number of rows from which some are left out; those of impacts and of changes of contact modes stay.
+            Number of rows above which some are omitted, but never those of impacts and of changes of contact modes.
 
         Raises
         ------
@@ -51,9 +51,9 @@ class Views:
         what : str or Panel
             Words such as ``"slider.x"``, ``"v:slider.x"``, ``"lam_N:pin"``, ``"orbit:pin"``, ``"sketch"``, or panels.
         width : "single", "double" or a number [mm]
-            Of the figure in a journal: 90 or 190 mm; larger where omitted.
+            Width of the figure in a journal: 90 or 190 mm; larger by default.
         measured : path or `nonsmooth.plots.Measured`, optional
-            Data to lay over, of a CSV file.
+            Measured data of a CSV file, drawn over the run.
         exact
             An exact solution, as in `nonsmooth.plots.panels`.
 
@@ -73,7 +73,7 @@ class Views:
         ----------
         kinds : names of tables, optional
             Of ``q``, ``v``, ``gap``, ``gap_rate``, ``lam_N``, ``P_N``, ``P_T``, ``mode``, ``reaction``,
-            ``reaction_impact``, ``energy``; where omitted ``q``, ``v``, ``gap``, ``lam_N``, ``reaction``, ``energy``.
+            ``reaction_impact``, ``energy``; by default ``q``, ``v``, ``gap``, ``lam_N``, ``reaction``, ``energy``.
 
         Returns
         -------

@@ -1,11 +1,10 @@
-"""Runs without a step: the scheme and its steps chosen, the error measured, the verdict given.
+"""Runs without given steps: scheme and steps are chosen, the error is estimated, and a verdict is given.
 
-Rigid contact is stepped by landing steps where compiled loops reach the accuracy with few enough of them; else from
-event to event by a method of order five with error control, since the motion between impacts is smooth; and where
-events come too thick for it, by time stepping. Compliant contact is integrated by an explicit method, and by an
-implicit one where it is too stiff for that. In either case the run is repeated with ever finer steps until two runs
-agree to the accuracy asked for; the finer one is returned, with their difference as the estimate of its error. What
-that estimate is worth was measured, see docs/trust.md.
+Rigid contact is computed with compiled event-locating steps if a moderate number of them reaches the accuracy;
+otherwise by the event-driven method of order five, since the motion between impacts is smooth; and where events are too
+frequent for it, by time stepping. Compliant contact is integrated by an explicit method, and by an implicit one if it
+is too stiff. In either case the run is repeated with ever finer steps until two runs agree to the requested accuracy.
+The finer one is returned, with their difference as the error estimate, whose reliability is measured in docs/trust.md.
 """
 
 from __future__ import annotations
@@ -33,18 +32,18 @@ from nonsmooth.trust.uniqueness import undetermined_forces
 
 __all__ = ["automatic", "checked"]
 
-#: contacts from which events come too thick, and time stepping is tried first
+#: number of contacts from which events are too frequent, and time stepping is tried first
 MANY = 24
-#: steps of the second method that tells whether contact forces are unique
+#: longest steps (share of the run) of the second method, which shows whether contact forces are unique
 WITNESSES = (1 / 4096, 1 / 16384)
 #: share of the clearance, and of the peak force, beyond which two methods disagree
 APART, FORCES_APART = 0.1, 0.05
-#: of the time at which runs part, what is called predictable
+#: horizon as a share of the time at which runs separate
 PREDICTABLE = 0.8
 
 
-class _Judge:
-    """Compares runs of one mechanism."""
+class _Comparison:
+    """Compares runs of one mechanism and states the verdict."""
 
     def __init__(self, system: System, values: Array, accuracy: float) -> None:
         self.system, self.values, self.accuracy = system, values, accuracy
@@ -56,15 +55,15 @@ class _Judge:
         return difference(coarse, fine, self.radii, self.scale, accuracy=self.accuracy, until=until)
 
     def rests(self, run: Trajectory) -> bool:
-        """Whether it stays where it starts, as it does by the steppers' own rule wherever Coulomb's law allows it."""
+        """Whether the mechanism stays at rest, as the steppers choose wherever Coulomb's law allows it."""
         assert self.scale is not None
-        way = float(np.max(np.ptp(run.q.array, axis=0))) * max(1.0, float(np.max(self.radii)))
-        return way <= self.accuracy * self.scale.length
+        moved = float(np.max(np.ptp(run.q.array, axis=0))) * max(1.0, float(np.max(self.radii)))
+        return moved <= self.accuracy * self.scale.length
 
     def verdict(
         self, coarse: Trajectory, fine: Trajectory, found: Difference, remedy: str, *, sensitive: bool
     ) -> Verdict:
-        """Of either run; `sensitive` says whether steps are so fine that only a sensitive motion still parts."""
+        """The verdict on either run; `sensitive`: the steps are so fine that only sensitive motions still separate."""
         signs = fine.verdict.signs
         if found.within(self.accuracy) and not signs:
             return self._verdict("accurate", f"{self._words(found)}, to the end", found, math.inf, signs)
@@ -74,7 +73,7 @@ class _Judge:
             until = self.difference(coarse, fine, horizon)
             words = self._words(until)
             if until.force <= self.accuracy and sensitive:
-                text = f"trust until t = {horizon:.3g} s ({words}); what follows depends on the least change"
+                text = f"trust until t = {horizon:.3g} s ({words}); later motion depends on round-off"
                 return self._verdict("sensitive", text, until, horizon, signs, found.parted)
             if until.force <= self.accuracy:
                 text = f"only until t = {horizon:.3g} s, {words}; {remedy}"
@@ -110,7 +109,7 @@ def automatic(
     run: Run, system: System, values: Array, start: State, t_end: float, *, stepper: Any = None, accuracy: float,
     compiled: Callable[[Any, StepControl], bool],
 ) -> Trajectory:  # fmt: skip
-    """The motion to the accuracy asked for, as far as that can be had.
+    """The motion to the requested accuracy, if it can be reached.
 
     Parameters
     ----------
@@ -119,22 +118,22 @@ def automatic(
     stepper
         The scheme whose steps are to be chosen; None to choose the scheme as well.
     accuracy : [-]
-        Of positions as a share of the smallest clearance, of the peak force as a share of it.
+        Relative to the smallest clearance for positions, and to the peak force for forces.
     compiled
-        Whether a scheme with such steps has a compiled loop.
+        Tells whether a scheme with such steps has a compiled loop.
 
     Raises
     ------
     SimulationFailed
         If every scheme failed; with the trajectory that came furthest.
     """
-    judge, length = _Judge(system, values, accuracy), t_end - start.t
+    compare, length = _Comparison(system, values, accuracy), t_end - start.t
     climbs: list[Climb] = []
     if stepper is None and system.nc <= MANY and not system.compliant and compiled(GaussQP(), Landing(1e-6, length)):
-        climbs.append(climb(run, quick_rungs(GaussQP(), length), judge.difference, accuracy, hopeful=True))
+        climbs.append(climb(run, quick_rungs(GaussQP(), length), compare.difference, accuracy, hopeful=True))
     schemes = [stepper] if stepper is not None else _schemes(system)
     for scheme in () if climbs and climbs[0].agreed else schemes:
-        climbs.append(climb(run, rungs(scheme, length, compiled=compiled), judge.difference, accuracy))
+        climbs.append(climb(run, rungs(scheme, length, compiled=compiled), compare.difference, accuracy))
         found = climbs[-1]
         if found.agreed or (found.difference is not None and found.difference.parted < math.inf):
             break
@@ -144,17 +143,17 @@ def automatic(
         raise max((one.failure for one in climbs if one.failure), key=lambda one: float(one.trajectory.t[-1]))
     fine = best.best
     if best.coarser is None or best.difference is None:
-        text = "no second run to compare with came to the end"
+        text = "no second run for comparison reached the end"
         verdict = dataclasses.replace(fine.verdict, kind="not accurate", text=text)
     else:
-        verdict = judge.verdict(best.coarser, fine, best.difference, "finer steps did not mend it", sensitive=True)
+        verdict = compare.verdict(best.coarser, fine, best.difference, "finer steps did not help", sensitive=True)
         if verdict.kind == "accurate" and stepper is None and system.dimension == 2:
-            verdict = _witnessed(run, judge, fine, verdict)
+            verdict = _witnessed(run, compare, fine, verdict)
     return _with(fine, verdict, {"accuracy": accuracy, "tried": tried})
 
 
 def _best(climbs: Sequence[Climb]) -> Climb:
-    """The one that agreed, else whose runs are least apart; one that gave up early only where there is no other."""
+    """The one that reached the accuracy, else the one with the least difference; an abandoned one only as the last."""
     agreed = [one for one in climbs if one.agreed]
     whole = [one for one in climbs if one.best is not None and not one.hopeful]
     return min(
@@ -163,11 +162,8 @@ def _best(climbs: Sequence[Climb]) -> Climb:
 
 
 def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Rung, *, accuracy: float) -> Trajectory:
-    """A run of a user's own steps with its verdict, from a finer run and a second method.
-
-    `rung` is how it was run.
-    """
-    judge = _Judge(system, values, accuracy)
+    """A run with user-defined steps (`rung`) with its verdict, from a finer run and a second method."""
+    compare = _Comparison(system, values, accuracy)
     fine_rung = Rung(rung.stepper, finer(rung.control), rung.most)
     tried = [f"{type(rung.stepper).__name__}, {fine_rung.control}"]
     try:
@@ -178,25 +174,25 @@ def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Ru
         text = f"a finer run fails at t = {failure.trajectory.t[-1]:.6g} s"
         verdict = dataclasses.replace(first.verdict, kind="not accurate", text=text)
         return _with(first, verdict, {"accuracy": accuracy, "tried": tried})
-    found = judge.difference(first, fine)
-    verdict = judge.verdict(first, fine, found, "shorten the step, or leave it out", sensitive=False)
+    found = compare.difference(first, fine)
+    verdict = compare.verdict(first, fine, found, "shorten the step, or leave it out", sensitive=False)
     if verdict.kind == "accurate":
-        verdict = _witnessed(run, judge, fine, verdict)
+        verdict = _witnessed(run, compare, fine, verdict)
     return _with(first, verdict, {"accuracy": accuracy, "tried": tried})
 
 
 def _schemes(system: System) -> list[Any]:
-    """To be tried one after the other."""
+    """Schemes in the order in which they are tried."""
     if system.compliant:
         return [CompliantDae(solver=Dop853()), CompliantDae()]
     schemes = [EventDriven(), GaussQP()]
     return schemes if system.nc <= MANY else schemes[::-1]
 
 
-def _witnessed(run: Run, judge: _Judge, fine: Trajectory, verdict: Verdict) -> Verdict:
-    """Whether a second method, itself converged, comes to the same motion: where friction is redundant it need not."""
-    witness = _witness(judge.system, judge.values, fine)
-    if not witness or judge.rests(fine):
+def _witnessed(run: Run, compare: _Comparison, fine: Trajectory, verdict: Verdict) -> Verdict:
+    """The verdict after a second method: where friction is redundant it may converge to another motion."""
+    witness = _witness(compare.system, compare.values, fine)
+    if not witness or compare.rests(fine):
         return verdict
     runs = []
     for rung in witness:
@@ -205,20 +201,20 @@ def _witnessed(run: Run, judge: _Judge, fine: Trajectory, verdict: Verdict) -> V
         except SimulationFailed as failure:
             if not isinstance(failure.cause, SolverFailed):
                 raise
-            return verdict  # a witness that says nothing
-    own, other = judge.difference(runs[0], runs[1]), judge.difference(runs[1], fine)
+            return verdict  # the second method gives no information
+    own, other = compare.difference(runs[0], runs[1]), compare.difference(runs[1], fine)
     converged = own.position <= APART and own.force <= FORCES_APART
     if not converged or (other.position <= APART and other.force <= FORCES_APART):
         return verdict
-    parts = [f"their motions are {_percent(other.position)} of the clearance apart"] if other.position > APART else []
-    parts += [f"their peak forces {_percent(other.force)}"] if other.force > FORCES_APART else []
+    parts = [f"the motions differ by {_percent(other.position)} of the clearance"] if other.position > APART else []
+    parts += [f"the peak forces by {_percent(other.force)}"] if other.force > FORCES_APART else []
     name = type(witness[0].stepper).__name__
-    text = f"{name} converges as well, but {' and '.join(parts)}: contact forces are not unique"
+    text = f"{name} converges to another solution, {' and '.join(parts)}: contact forces are not unique"
     return dataclasses.replace(verdict, kind="methods disagree", text=text, horizon=-math.inf)
 
 
 def _witness(system: System, values: Array, fine: Trajectory) -> list[Rung]:
-    """Two runs by a second method, where friction of several contacts can make forces ambiguous; else none."""
+    """Two runs by a second method if forces may be ambiguous (several contacts with friction); else none."""
     if system.compliant or system.nc < 2:
         return []
     if not bool((system.numeric.contact_law(values)[1] > 0.0).any()):
@@ -235,8 +231,11 @@ def _with(run: Trajectory, verdict: Verdict, how: Mapping[str, Any]) -> Trajecto
     if undetermined.text:
         kind, text, rows = verdict.kind, verdict.text, int(np.count_nonzero(undetermined.forces))
         apart = kind == "not accurate" and not verdict.signs and verdict.position <= how["accuracy"]
-        if apart and undetermined.normal.any():
+        explains = apart and bool(undetermined.normal.any())
+        if explains:
             kind = "methods disagree"
-            text = f"two runs give the same motion, but peak forces {_percent(verdict.force)} apart, as they may"
-        verdict = dataclasses.replace(verdict, kind=kind, text=f"{text}; {undetermined.text}", not_unique=rows)
+            text = f"two runs have the same motion, but their peak forces differ by {_percent(verdict.force)}"
+        if explains or not undetermined.rare:
+            text = f"{text}; {undetermined.text}"
+        verdict = dataclasses.replace(verdict, kind=kind, text=text, not_unique=rows)
     return dataclasses.replace(run, verdict=verdict, manifest={**run.manifest, "accuracy": dict(how)})

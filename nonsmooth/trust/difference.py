@@ -1,4 +1,4 @@
-"""How far two runs of one mechanism are apart, in what a user can judge: shares of clearance and peak force."""
+"""The difference of two runs of one mechanism, as fractions of clearance and peak force."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Difference", "Scale", "difference", "peak_forces", "scale_of"]
 GRID = 4000
 #: length of the window of a peak force, as a share of the run
 WINDOW = 1 / 200
-#: distance, as a share of the clearance, from which two runs count as parted
+#: difference, as a share of the clearance, from which two runs are considered to have separated
 PARTED = 0.1
 #: without contact: share of the largest distance that a body moves
 MOVED = 1e-3
@@ -26,7 +26,7 @@ MOVED = 1e-3
 
 @dataclass(frozen=True)
 class Scale:
-    """The length that errors of positions are shares of.
+    """The length to which errors of positions are relative.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Difference:
-    """Of two runs.
+    """The difference of two runs.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ class Difference:
         Largest difference of a contact's peak force (largest mean over any window of 1/200 of the run, impacts
         included), over the largest peak of the finer run; 0 without contact.
     parted, lost : [s]
-        First time at which they are a tenth of the scale apart, and more than the accuracy asked for; infinite where
-        they never are.
+        First time at which they differ by a tenth of the scale, and by more than the requested accuracy; infinite if
+        they never do.
     """
 
     position: float
@@ -60,12 +60,12 @@ class Difference:
     lost: float
 
     def within(self, accuracy: float) -> bool:
-        """Whether both are."""
+        """Whether position and force are."""
         return self.position <= accuracy and self.force <= accuracy
 
 
 def scale_of(system: System, values: Array, run: Trajectory) -> Scale:
-    """The smallest clearance (`size` of a free contact); without contact a thousandth of what a body moves."""
+    """The smallest clearance (`size` of a free contact); without contact a thousandth of the largest displacement."""
     if system.nc:
         clearance = float(np.min(system.elementwise.gap_sizes(values)))
         return Scale(clearance, "the smallest clearance")
@@ -79,7 +79,7 @@ def difference(
     coarse: Trajectory, fine: Trajectory, radii: Array, scale: Scale, *, accuracy: float,
     until: float = math.inf,
 ) -> Difference:  # fmt: skip
-    """Of a run and a finer one, from the start to `until` [s] or the end of the shorter one."""
+    """The difference of a run and a finer one, from the start to `until` [s] or the end of the shorter one."""
     start, end = float(fine.t[0]), min(float(coarse.t[-1]), float(fine.t[-1]), until)
     t = np.linspace(start, end, GRID + 1)
     apart = _apart(coarse, fine, radii, t) / scale.length
@@ -103,10 +103,10 @@ def _apart(a: Trajectory, b: Trajectory, radii: Array, t: Array) -> Array:
             i = index[name]
             largest = np.maximum(largest, radius * np.abs(one[:, i] - other[:, i]))
         elif label == "wx":
-            places = [index[f"{body}.q{entry}"] for entry in "wxyz"]
-            turned = _turned(one[:, places], other[:, places])
-            sizes = np.array([by_name[f"{body}.w{axis}"] for axis in "xyz"])
-            largest = np.maximum(largest, np.max(np.abs(turned) * sizes, axis=1))
+            entries = [index[f"{body}.q{entry}"] for entry in "wxyz"]
+            turned = _turned(one[:, entries], other[:, entries])
+            lengths = np.array([by_name[f"{body}.w{axis}"] for axis in "xyz"])
+            largest = np.maximum(largest, np.max(np.abs(turned) * lengths, axis=1))
     return largest
 
 
@@ -128,11 +128,11 @@ def peak_forces(run: Trajectory, window: float, until: float = math.inf) -> Arra
     flowing, jumps = np.cumsum(smooth, axis=0), np.cumsum(total - smooth, axis=0)
     begins = np.unique(np.clip(np.concatenate([t, t - window]), t[0], max(t[0], min(t[-1], until) - window)))
     ends = np.minimum(begins + window, t[-1])
-    # impacts at either end of the window count
+    # impacts at either end of the window are included
     before, after = np.searchsorted(t, begins, side="left") - 1, np.searchsorted(t, ends, side="right") - 1
     peaks = np.zeros(total.shape[1])
     for i in range(total.shape[1]):
         flow = np.interp(ends, t, flowing[:, i]) - np.interp(begins, t, flowing[:, i])
-        struck = jumps[after, i] - np.where(before >= 0, jumps[np.maximum(before, 0), i], 0.0)
-        peaks[i] = np.max(flow + struck) / window
+        impulses = jumps[after, i] - np.where(before >= 0, jumps[np.maximum(before, 0), i], 0.0)
+        peaks[i] = np.max(flow + impulses) / window
     return peaks

@@ -1,4 +1,4 @@
-"""Rungs: one mechanism stepped ever more finely, until two runs agree."""
+"""A sequence of runs with ever finer steps, until two runs agree. Each refinement level is called a rung."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from nonsmooth.trust.difference import Difference
 
 __all__ = ["Climb", "Rung", "Run", "climb", "finer", "rungs"]
 
-#: tolerance and longest step (share of the run) of the first rung of a method with error control, and what each further
-#: rung multiplies them by. The longest step falls as well: where it and not the tolerance sets the steps, two runs
-#: would agree on the same mistake
+#: tolerance and longest step (share of the run) of the first rung of a method with error control, and the factors of
+#: each further rung. The longest step decreases as well: if it alone determined the steps, two runs with the same error
+#: would agree
 RTOL, LONGEST, TENTH, SHORTER = 1e-5, 1 / 500, 0.1, 0.6
-#: absolute over relative tolerance; time in which impacts count as one, [s] or share of the run
+#: absolute over relative tolerance; time within which impacts are simultaneous, [s] or share of the run
 ABSOLUTE, TOGETHER, TOGETHER_SHARE = 1e-2, 1e-6, 1e-5
-#: first step of time stepping (share of the run), and what each further rung multiplies it by
+#: first step of time stepping (share of the run), and the factor of each further rung
 FIRST, QUARTER = 1 / 500, 0.25
-#: rungs of error control, of time stepping in compiled and in Python loops, and of the former where it is only tried
+#: rungs of error control, of time stepping in compiled and in Python loops, and of the former if other methods follow
 RUNGS, COMPILED_RUNGS, PYTHON_RUNGS, QUICK_RUNGS = 6, 6, 4, 5
-#: runs without which time stepping does not end: two of the longest steps may agree by chance
+#: least number of runs of time stepping: two runs with the longest steps may agree by chance
 ASKED = 3
-#: a run that takes more than so many times the fewest steps chatters or crawls, and is given up
+#: a run that takes more than this multiple of the least number of steps makes no progress and is abandoned
 CRAWLING = 30
-#: failures of rungs after which a method is given up
+#: failures of rungs after which a method is abandoned
 FAILURES = 2
 
 
 @dataclass(frozen=True)
 class Rung:
-    """A scheme with its steps, and the number of steps from which it is given up."""
+    """A scheme with its steps, and the number of steps at which it is abandoned."""
 
     stepper: Any
     control: StepControl
@@ -51,18 +51,18 @@ Run = Callable[[Rung], Trajectory]
 
 @dataclass(eq=False)
 class Climb:
-    """What a ladder came to.
+    """The result of a sequence of rungs.
 
     Parameters
     ----------
     best, coarser
         The finest run that ended and the one before it, None if none did.
     difference
-        Of these two; None where there are not two.
+        Of these two; None if there are not two.
     failure
         The last run that failed.
     tried
-        What was run, for the manifest: settings, steps, outcome.
+        Settings, steps and outcome of each run, for the manifest.
     """
 
     best: Trajectory | None = None
@@ -75,7 +75,7 @@ class Climb:
 
 
 def rungs(stepper: Any, length: float, *, compiled: Callable[[Any, StepControl], bool]) -> list[Rung]:
-    """Of a stepper, for a run of this length [s]; `compiled` tells whether steps have a compiled loop."""
+    """The rungs of a stepper for a run of this length [s]; `compiled` tells whether steps have a compiled loop."""
     if isinstance(stepper, EventDriven | CompliantDae):
         controls: list[StepControl] = []
         for level in range(RUNGS):
@@ -88,7 +88,7 @@ def rungs(stepper: Any, length: float, *, compiled: Callable[[Any, StepControl],
 
 
 def quick_rungs(stepper: Any, length: float) -> list[Rung]:
-    """Of time stepping that is compiled, as far as it costs less than other methods."""
+    """The rungs of compiled time stepping that cost less than other methods."""
     return _stepped(stepper, length, QUICK_RUNGS)
 
 
@@ -103,7 +103,7 @@ def _stepped(stepper: Any, length: float, count: int) -> list[Rung]:
 
 
 def finer(control: StepControl) -> StepControl:
-    """The next rung after any steps of a user's own."""
+    """The next rung after user-defined steps."""
     if isinstance(control, ConstantStep):
         return ConstantStep(control.dt * QUARTER)
     if isinstance(control, Landing):
@@ -116,15 +116,15 @@ def climb(
     run: Run, ladder: Sequence[Rung], compared: Callable[[Trajectory, Trajectory], Difference], accuracy: float, *,
     hopeful: bool = False,
 ) -> Climb:  # fmt: skip
-    """Run ever finer until two runs agree to `accuracy` and the finer one shows no sign of error.
+    """Refine the steps until two runs agree to `accuracy` and the finer one shows no sign of error.
 
-    A `hopeful` one is given up, after a few, as soon as its runs do not approach each other quickly enough to agree on
-    its last rungs.
+    With `hopeful` the sequence is abandoned as soon as the differences decrease too slowly to reach the accuracy on its
+    last rung.
 
     Raises
     ------
     Interrupted
-        On Ctrl-C, with the last run that ended, or with what there is of the first.
+        On Ctrl-C, with the last complete run, or with the rows of the first so far.
     """
     found, failures, ended, apart = Climb(hopeful=hopeful), 0, 0, math.inf
     for level, rung in enumerate(ladder):
@@ -139,7 +139,7 @@ def climb(
         except Interrupted as interruption:
             if found.best is None:
                 raise
-            message = f"{interruption} The run before it, of lower accuracy, is complete and kept."
+            message = f"{interruption} The previous run, of lower accuracy, is complete and returned."
             raise Interrupted(message, trajectory=found.best) from None
         else:
             found.tried.append(f"{said}: {len(one.t) - 1} steps")

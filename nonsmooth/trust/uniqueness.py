@@ -1,13 +1,13 @@
-"""Which contact forces of a motion are determined by it: a block on two feet that stick may squeeze itself or not.
+"""Which contact forces are determined by the motion: a block on two feet that stick may be under internal stress.
 
-Rigid contacts that share a load may do so in any way that moves nothing. The forces y that give the motion of a step
-form a convex set, ::
+Forces of rigid contacts that share a load are determined only up to changes that do not affect the motion. The forces
+y that give the motion of a step form a convex set, ::
 
     { y : D y = D y_found,  y_N >= 0,  |y_T| <= mu y_N where a contact does not slip,  y_T = -mu y_N s where it slips }
 
-with D the directions of closed contacts that do not part, without what joints take up. Its dimension is the number of
-independent ways in which the forces may change. The certificate holds for each of them; and where friction is among
-them, other motions may obey Coulomb's law from the same state as well.
+with D the force directions of closed contacts that do not separate, projected onto the complement of the joints'
+directions. Its dimension is the number of independent ways in which the forces may change. The certificate holds for
+each of them. If friction is involved, other motions from the same state may satisfy Coulomb's law as well.
 """
 
 from __future__ import annotations
@@ -26,22 +26,24 @@ from nonsmooth.trajectory import Trajectory
 
 __all__ = ["Undetermined", "undetermined_forces"]
 
-#: velocity, beside those that it is a sum of and those of the step's loads, that counts as none
+#: velocity relative to its summands, and to the velocity change by the loads of the step, that is treated as zero
 STILL = 1e-6
-#: singular value, of directions of norm 1, below which they depend on each other
+#: singular value below which directions of norm 1 are treated as dependent
 DEPENDENT = 1e-9
-#: share of the largest impulse below which a contact of which it is not known that it stays closed does not press
-PRESSING = 1e-6
-#: share of a change of forces below which it does not change a part of them
+#: share of the largest impulse below which a contact with a velocity along its gap is treated as unloaded
+LOADED = 1e-6
+#: share of a change of forces below which a component is treated as unchanged
 SAME = 1e-6
 #: round-off of impulses, as a share of the largest
 ROUND_OFF = 1e-9
-#: of rows with the same contacts in the same modes so many are evaluated, and so many in all
+#: rows evaluated among those with the same contacts in the same modes, and in total
 ALIKE, MOST = 3, 300
 #: edges of a friction cone in space, about which the cone is circumscribed
 EDGES = 8
-#: numbers of contacts up to which modes of all of them fit into one integer
+#: number of contacts up to which the modes of all of them fit into one integer
 FIT = 26
+#: share of the steps with contact below which a verdict does not mention forces that are not unique
+RARE = 1e-3
 
 
 class Undetermined(NamedTuple):
@@ -53,26 +55,37 @@ class Undetermined(NamedTuple):
         Of normal and tangential forces together.
     normal
         Of these, how many change normal forces.
+    contact
+        Number of rows with a contact force.
     """
 
     forces: NDArray[np.int_]
     normal: NDArray[np.int_]
+    contact: int
+
+    @property
+    def rare(self) -> bool:
+        """Whether forces are not unique in less than 0.1 % of the steps with contact, or nowhere."""
+        return int(np.count_nonzero(self.forces)) < max(RARE * self.contact, 1)
 
     @property
     def text(self) -> str:
-        """For a verdict; empty where all forces are unique."""
+        """A sentence for a verdict; empty if all forces are unique."""
         n, some, loads = self.forces.size - 1, int(np.count_nonzero(self.forces)), int(np.count_nonzero(self.normal))
         if loads:
-            return f"how contacts share their load is not unique in {loads} of {n} steps, these forces are one answer"
-        return f"friction of contacts that stick is not unique in {some} of {n} steps" if some else ""
+            return (
+                f"the distribution of the load among contacts is not unique in {loads} of {n} steps, and the forces of "
+                "this run are one solution"
+            )
+        return f"friction of sticking contacts is not unique in {some} of {n} steps" if some else ""
 
 
 def undetermined_forces(run: Trajectory) -> Undetermined:
-    """Of rigid contacts at each row of a run.
+    """Independent changes of the rigid contact forces of a run that leave its motion unchanged, at each row.
 
-    Rows with the same contacts in the same modes are taken for alike: the set is found at up to three of them, and the
-    middle number counts, since directions may be dependent at single positions. After 300 evaluations the remaining
-    rows take the numbers of the row before them.
+    Rows with the same contacts in the same modes are treated as equivalent: the set is evaluated at up to three of
+    them, and the median is used, since directions may be dependent at single positions. After 300 evaluations the
+    remaining rows get the numbers of the row before them.
 
     Raises
     ------
@@ -81,7 +94,7 @@ def undetermined_forces(run: Trajectory) -> Undetermined:
 
     Examples
     --------
-    A block that sticks on two corners: what they hold against each other along the plane is not unique.
+    A block that sticks on two corners: the part of their friction forces that cancels is not determined.
 
     >>> from nonsmooth import GaussQP, simulate
     >>> from nonsmooth_problems import block_on_incline
@@ -91,11 +104,11 @@ def undetermined_forces(run: Trajectory) -> Undetermined:
     (1, 0)
     """
     if run.origin is None:
-        raise InputError("A file does not keep the mechanism, whose forces these are; give it, load(path, system).")
+        raise InputError("A run read from a file has no mechanism, which is needed here; use load(path, system).")
     system, p = run.origin.system, run.origin.parameters
     numbers = np.zeros((len(run.t), 2), dtype=int)
     if system.compliant or not np.any(run.P_N.array):
-        return Undetermined(*numbers.T)
+        return Undetermined(numbers[:, 0], numbers[:, 1], 0)
     m, evaluated = Mechanism(system, p, 1.0), 0
     which = _alike(run)
     order = np.argsort(which, kind="stable")
@@ -109,7 +122,8 @@ def undetermined_forces(run: Trajectory) -> Undetermined:
         found = sorted(_at_row(m, run, int(i)) for i in chosen)
         numbers[rows], known[rows] = found[(len(found) - 1) // 2], True
     before = np.maximum.accumulate(np.where(known, np.arange(len(known)), 0))
-    return Undetermined(*numbers[before].T)
+    forces, normal = numbers[before].T
+    return Undetermined(forces, normal, int(np.count_nonzero(np.any(run.P_N.array > 0.0, axis=1))))
 
 
 def _alike(run: Trajectory) -> NDArray[np.int64]:
@@ -133,10 +147,10 @@ def _at_row(m: Mechanism, run: Trajectory, i: int) -> tuple[int, int]:
     moving = m.metric.length(v) + dt * m.metric.length(m.metric.change(m.force(t, q, v)))
     still_N, still_T = (STILL * moving * m.metric.rows(W)[1] for W in (at.W_N, at.W_T))
     slip = at.W_T.T @ v
-    closed = ((mode != OPEN) | m.touching(at.g_N)) & ((P_N > PRESSING * size) | (np.abs(at.W_N.T @ v) <= still_N))
+    closed = ((mode != OPEN) | m.touching(at.g_N)) & ((P_N > LOADED * size) | (np.abs(at.W_N.T @ v) <= still_N))
     closed = np.flatnonzero(closed)
     sticks = (m.friction > 0.0) & ((mode == STICKING) | (m.length(slip) <= m.largest(still_T)))
-    # each column is a direction along which a contact may push, its entries are forces of the closed contacts
+    # each column is an edge of a friction cone; its entries are forces of the closed contacts
     wide, columns = 1 + m.tangents, []
     for k, contact in enumerate(closed):
         mu, along = m.friction[contact], m.along(np.array([contact]))
@@ -159,19 +173,21 @@ def _at_row(m: Mechanism, run: Trajectory, i: int) -> tuple[int, int]:
 
 
 def _reachable(m: Mechanism, joints: Array, directions: Array, pushes: Array, y: Array) -> Array:
-    """Changes (columns, any) of the pushes along columns that change no motion, of those columns that can push at all.
+    """Changes (columns, any) of the coefficients of cone edges that leave the motion unchanged.
 
-    Which can, a linear program tells: of the pushes w that move as y does, or as any multiple of it, so that each that
-    can be positive can be 1, it looks for those that are.
+    Only edges whose coefficient can be positive take part. A linear program finds them: among the coefficients w >= 0
+    that cause the same motion as y, or as a multiple of y, it maximises the number of those that are positive. The
+    multiple allows each of these to be 1 or more.
     """
     from scipy.optimize import linprog
 
-    taken = np.linalg.svd(m.metric.inverse @ joints)[0][:, joints.shape[1] :].T @ m.metric.inverse  # beside the joints
+    # projected onto the complement of the joints' directions
+    taken = np.linalg.svd(m.metric.inverse @ joints)[0][:, joints.shape[1] :].T @ m.metric.inverse
     D, n = taken @ directions @ pushes, pushes.shape[1]
     lengths = np.maximum(np.linalg.norm(D, axis=0), np.finfo(float).tiny)
     # unknowns are w, s with w >= s <= 1, and the multiple
     moves = np.column_stack([D, np.zeros_like(D), -(taken @ directions @ y)])
-    slack = np.full(len(D), ROUND_OFF * float(np.max(lengths)))  # for what y misses by its own round-off
+    slack = np.full(len(D), ROUND_OFF * float(np.max(lengths)))  # for the round-off of y
     upper = np.concatenate([moves, -moves, np.column_stack([-np.eye(n), np.eye(n), np.zeros(n)])])
     gain = np.repeat([0.0, -1.0, 0.0], [n, n, 1])
     bounds = [(0.0, None)] * n + [(0.0, 1.0)] * n + [(1.0, None)]
@@ -184,7 +200,7 @@ def _reachable(m: Mechanism, joints: Array, directions: Array, pushes: Array, y:
 
 
 def _edges(tangents: int) -> list[Array]:
-    """Directions of the edges of a friction cone, in space of one that is circumscribed about it."""
+    """Directions of the edges of the friction cone; in space, of a pyramid circumscribed about it."""
     if tangents == 1:
         return [np.ones(1), -np.ones(1)]
     angles = 2 * math.pi * np.arange(EDGES) / EDGES

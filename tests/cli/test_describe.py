@@ -80,3 +80,14 @@ def test_what_is_refused(words, sentence, folder, capsys):
     out, err = capsys.readouterr()
     assert out == "" and sentence in err
     assert list(folder.iterdir()) == []
+
+
+def test_a_flexible_body(capsys):
+    """Its inertia without its frequencies, which are in Hz: the first of free-free bending, 22.3733 of h / L^2."""
+    shown = described(capsys, "beam-on-stop")
+    assert "beam 0.2355 0.00176625 x 0.14999" in shown
+    row = re.search(r"beam 12 (\S+), .* 0\.005 .*clamp, node1, .*deformed", shown)
+    assert row is not None
+    # E I / (rho A) = E h^2 / (12 rho); the frequency of four cubic elements is too high by 1e-3
+    exact = 22.3733 / (2 * 3.141593) * (2.1e11 / 7850 / 12) ** 0.5 * 5e-3 / 0.3**2
+    assert float(row[1]) == pytest.approx(exact, rel=2e-3)

@@ -74,3 +74,20 @@ def test_what_is_refused(name, sentence, folder, capsys):
     assert main(["new", name]) == 2
     assert sentence in capsys.readouterr().err
     assert list(folder.iterdir()) == []
+
+
+def test_the_flexible_rod_that_the_toml_file_offers(folder, capsys):
+    """The commented tables in place of the rigid ones: it runs, and it has the modes that it says."""
+    main(["new", "rod.toml"])
+    text = (folder / "rod.toml").read_text(encoding="utf-8")
+    before, _, rest = text.partition("# A body's frame sits")
+    offered, _, after = rest.partition("# A rod that bends")[2].partition("[elements.gravity]")
+    tables = "\n".join(line.lstrip("# ") for line in offered.splitlines()[1:])
+    (folder / "bends.toml").write_text(f"{before}{tables}\n[elements.gravity]{after}", encoding="utf-8")
+    capsys.readouterr()
+    run = ["run", "bends.toml", "--dt", "1e-4", "--t-end", "0.01", "--stepper", "moreau-jean", "--output", "run.nc"]
+    assert main(run) == 0
+    assert main(["describe", "bends.toml"]) == 0
+    assert " 0.01 top, node1," in " ".join(capsys.readouterr().out.split())
+    assert main(["cite", "run.nc"]) == 0
+    assert "@article{craig1968," in capsys.readouterr().out

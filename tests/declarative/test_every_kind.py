@@ -31,6 +31,7 @@ from nonsmooth import (
 )
 from nonsmooth.declarative import StatedModel, model_text, read_text
 from nonsmooth.evaluation import Array
+from nonsmooth.flexible import Material, Rectangle, beam, modes
 from nonsmooth.laws import Flores
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
@@ -42,6 +43,14 @@ PLANAR_AT = {"at_a": (0.1, -0.0), "at_b": (1 / 3, 0.4)}
 AXES = {"axis_a": (1.0, 2.0, 2.0), "axis_b": (0.0, 0.6, -0.8)}
 BEARING = {"clearance": 1e-4, "radius": 0.3, "length": 0.5}
 PLANE = {"normal": (1.0, 2.0, 3.0), **AT}
+#: of a square rod, in space those of both planes, of torsion and of elongation
+MODES = modes(
+    beam(
+        (0, 0, 0), (0.3, 0, 0), section=Rectangle(8e-3, 8e-3), material=Material(2.1e11, 8e10, 7850.0), elements=2,
+        names={"knee": 0, "pin": 1},
+    ),
+    interface=["knee", "pin"], keep=1, damping=0.01,
+)  # fmt: skip
 #: by kind the fields of one or several examples besides bodies and contact; points of three components make it spatial
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "gravity": [{"acceleration": (0.0, -9.81)}, {"acceleration": (0.0, 0.0, -9.81)}],
@@ -51,6 +60,11 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {"mass": 0.1, "inertia": (1e-3, 2e-3, 2.5e-3), "quaternion": QUATERNION, "angular_velocity": (0.0, -0.0, 7.1)},
         {"mass": 0.1, "inertia": (1e-3, 2e-3, 2.5e-3, 1e-5, -0.0, 2e-5), "position": (0.1, 0.2, 1 / 3)},
     ],
+    "planar-flexible-body": [
+        {"modes": MODES, "position": (1 / 3, -0.0), "angle": 0.1, "deformation": np.array([1e-3, -0.0, 1 / 3, 0.1])},
+        {"modes": MODES, "deformation_rate": np.array([0.0, 1.0, 1 / 3, 0.1])},
+    ],
+    "spatial-flexible-body": [{"modes": MODES, "quaternion": QUATERNION, "angular_velocity": (0.0, -0.0, 7.1)}],
     "prismatic": [{**PLANAR_AT, "direction": 0.3, "angle": 0.1}, {**AT, "axis_a": (0, 1, 2), "quaternion": QUATERNION}],
     "revolute": [PLANAR_AT, {**AT, **AXES}],
     "fixed": [{**PLANAR_AT, "angle": 0.1}, {**AT, "quaternion": QUATERNION}],
@@ -181,7 +195,6 @@ def values(element: Element, model: Model, t: float) -> list[Array]:
 
 def test_every_kind_has_an_example() -> None:
     package = {kind for kind, cls in element_kinds().items() if cls.__module__.startswith("nonsmooth.")}
-    package -= {"planar-flexible-body", "spatial-flexible-body"}  # whose modes have no form in files
     assert package == set(EXAMPLES)
 
 

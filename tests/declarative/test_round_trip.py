@@ -41,7 +41,6 @@ from nonsmooth.registry import find_problems
 
 #: ready problems that hold functions of Python, each with the reason: their motors follow inverse kinematics
 NOT_WRITTEN = {name: "motion is the Python function" for name in ("polishing-robot", "six-rss")}
-NOT_WRITTEN |= {name: "FlexibleBody has no name in TOML files" for name in ("beam-on-stop", "flexible-slider-crank")}
 PROBLEMS = find_problems()
 #: numbers that a range alone does not give
 PARTICULAR = {"dahl_exponent": 1.7, "fractal_dimension": 2.52}

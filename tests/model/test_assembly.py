@@ -176,7 +176,7 @@ def test_velocities_change_by_the_least_kinetic_energy() -> None:
 def test_a_mechanism_that_cannot_close_says_so() -> None:
     message = (
         r'cannot be assembled from this start: .*"[A-D].[xy]" stays open by \S+ m, .*of 5 open joints. '
-        r"8 disturbed guesses did not lead further. Check the lengths and axes .* or start nearer to a closed"
+        r"8 perturbed guesses failed as well. Check the lengths and axes .* or start nearer to a closed"
     )
     with pytest.raises(ModelError, match=message):
         four_bar(0.0, coupler=0.05).build(assemble=True)

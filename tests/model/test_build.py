@@ -290,8 +290,8 @@ def turning(name: str, speed: float) -> PrescribedMotion:
 @pytest.mark.parametrize("assemble", [False, True])
 def test_two_motors_that_disagree_are_both_named(assemble: bool) -> None:
     message = (
-        'Constraints contradict each other at the start: "second.angle" follows from "first", but the motions '
-        "prescribed there differ by 2 rad/s; let them agree, or remove one"
+        'Constraints contradict each other at the start: "second.angle" follows from "first", but their prescribed '
+        "motions differ by 2 rad/s; let them agree, or remove one"
     )
     refuse([Ground(), disk(), turning("first", 5.0), turning("second", 7.0)], message, assemble=assemble)
 

@@ -100,12 +100,12 @@ def test_a_four_bar_with_all_bars_turned_by_half_a_radian_closes_in_the_mode_of_
     assert side_of(system) == side
 
 
-def test_a_guess_with_all_bars_in_one_place_closes_and_says_that_it_was_disturbed() -> None:
+def test_a_guess_with_all_bars_in_one_place_closes_and_says_that_it_was_perturbed() -> None:
     heap = [dataclasses.replace(e, position=(0.0, 0.0), angle=0.0) if isinstance(e, PlanarBody) else e
             for e in four_bar().elements]  # fmt: skip
     report = Model(heap).assemble()
     assert report.residual < 1e-14 and report.attempts > 1
-    assert f"this is attempt {report.attempts}, from a disturbed one" in str(report)
+    assert f"this is attempt {report.attempts}, from a perturbed guess" in str(report)
 
 
 def test_both_ways_of_assembling_agree_to_the_last_bit() -> None:

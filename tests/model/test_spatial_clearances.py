@@ -268,7 +268,7 @@ def test_a_journal_under_an_eccentric_load_rests_on_its_two_ends_by_the_lever() 
     ("kind", "numbers", "message"),
     [
         (RevoluteClearance, {"clearance": C, "axis_a": Z}, "axis_a is given without axis_b; give both in space"),
-        (RevoluteClearance, {"clearance": C, "axial_clearance": S}, "are of space; give the axes too"),
+        (RevoluteClearance, {"clearance": C, "axial_clearance": S}, "are for space; give the axes too"),
         (RevoluteClearance, {"clearance": C, **AXES, "length": L}, "in space it needs length and axial_clearance"),
         (
             RevoluteClearance,
@@ -304,5 +304,5 @@ def test_friction_of_round_parts_needs_a_radius(kind: type[Clearance], numbers: 
 
 def test_axes_of_the_plane_are_parallel_already() -> None:
     ground, body = Ground(), PlanarBody("body", mass=1.0, inertia=0.1)
-    with pytest.raises(ModelError, match="axes are parallel in the plane"):
+    with pytest.raises(ModelError, match="parallel_axes.. is for space"):
         RevoluteClearance("pin", ground, body, clearance=C, contact=SMOOTH).parallel_axes()

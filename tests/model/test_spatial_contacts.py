@@ -144,7 +144,7 @@ def test_what_a_compliant_law_may_ask_of_spheres() -> None:
     law = Compliant(HertzStiffness(steel, steel))
     first, second = (SpatialBody(name, mass=1.0, inertia=(1.0, 1.0, 1.0)) for name in ("first", "second"))
     assert SphereSphere("it", first, second, radius_a=0.1, radius_b=0.1, contact=law).contact is law
-    with pytest.raises(ModelError, match="which this contact has not"):
+    with pytest.raises(ModelError, match="which this contact does not have"):
         PointPlane("it", first, second, normal=(0, 0, 1), contact=law)
 
 

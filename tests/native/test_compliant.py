@@ -564,7 +564,7 @@ def test_auto_takes_native_where_dop853_is_asked_for():
     ids=["solver", "spatial"],
 )
 def test_what_is_not_native_is_refused_in_one_sentence(model, scheme, reason):
-    with pytest.raises(InputError, match=f'engine="native" does not have this run.*{reason}.*engine="auto"'):
+    with pytest.raises(InputError, match=f'engine="native" does not support this run.*{reason}.*engine="auto"'):
         simulate(model.build(), scheme, t_end=0.01, dt=TIGHT, **NATIVE)
 
 

@@ -83,7 +83,7 @@ def poisson() -> Model:
     ids=["solver", "stepper", "impact law", "cone", "restitution", "spatial", "levers"],
 )
 def test_what_is_not_native_is_refused_in_one_sentence(model, stepper, dt, reason):
-    with pytest.raises(InputError, match=f'engine="native" does not have this run.*{reason}.*engine="auto"'):
+    with pytest.raises(InputError, match=f'engine="native" does not support this run.*{reason}.*engine="auto"'):
         simulate(model.build(), stepper, t_end=0.01, dt=dt, engine="native")
 
 

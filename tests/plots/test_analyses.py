@@ -116,6 +116,18 @@ def test_the_impact_table_shows_the_largest(run):
         plots.impact_table(run, slowest=100.0)
 
 
+@pytest.mark.parametrize("width", [50.0, 60.0, 70.0, 90.0])
+def test_columns_of_the_impact_table_do_not_overlap(run, width):
+    """At any width of a figure [mm], no column begins before the one to its left ends, and none leaves the figure."""
+    drawn = run.plot("impacts", width=width)
+    (axis,) = [axes for part in drawn.subfigs for axes in part.axes]
+    columns = np.array_split(list(axis.texts), 5)
+    edges = [[text.get_window_extent().extents for text in column] for column in columns]
+    begins, ends = ([pick(box[i] for box in column) for column in edges] for pick, i in ((min, 0), (max, 2)))
+    assert all(end < begin for end, begin in zip(ends[:-1], begins[1:], strict=True))
+    assert begins[0] >= 0.0 and ends[-1] <= drawn.bbox.width
+
+
 def test_axes_of_others_are_drawn_into_and_pyplot_is_untouched(run, tmp_path):
     before = "matplotlib.pyplot" in sys.modules
     figure = Figure(figsize=(8, 8))

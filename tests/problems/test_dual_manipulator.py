@@ -1,4 +1,4 @@
-"""The dual manipulator: published ideal forces, both contact worlds against each other, symmetry and momenta.
+"""The dual manipulator: published ideal forces, rigid against compliant contact, symmetry and momenta.
 
 The paper's tables are not in its text, so its errors cannot be met as printed: `MEASURED` are the errors that an
 independent code finds with the set S2, which was fitted to them (see docs/dual_manipulator.md).
@@ -123,8 +123,8 @@ def test_published_figures_are_those_of_known_measures():
         published(get_problem("bouncing-ball"))
     with pytest.raises(InputError, match="published cases of dual-manipulator are 1, 2, 3, 4, 5, got '7'"):
         published(dual_manipulator, ["7"])
-    with pytest.raises(InputError, match="published contact worlds of dual-manipulator are rigid, compliant"):
-        published(dual_manipulator, worlds={"soft": (MoreauJean(), 1e-3)})
+    with pytest.raises(InputError, match="published contact kinds of dual-manipulator are rigid, compliant"):
+        published(dual_manipulator, kinds={"soft": (MoreauJean(), 1e-3)})
     with pytest.raises(InputError, match="published measures of dual-manipulator are angle error, .* got 'angle'"):
         published(dual_manipulator, measures=["angle"])
 
@@ -132,7 +132,7 @@ def test_published_figures_are_those_of_known_measures():
 def test_chosen_measures_are_those_of_the_whole_table(rigid_s1):
     chosen = [ANGLES[1], "ideal force x, joint2"]
     found = published(
-        dual_manipulator, ["1"], parameters="S1", worlds={"rigid": (EventDriven(), EVENTS)}, measures=chosen
+        dual_manipulator, ["1"], parameters="S1", kinds={"rigid": (EventDriven(), EVENTS)}, measures=chosen
     )
     numbers, whole = found.table["1"]["rigid"], rigid_s1.table["1"]["rigid"]
     assert list(numbers) == [*chosen, *FACTS] and found.units[chosen[1]] == "N"
@@ -145,7 +145,7 @@ def test_chosen_measures_are_those_of_the_whole_table(rigid_s1):
 
 @pytest.fixture(scope="module")
 def rigid_s1():
-    return published(dual_manipulator, ["1", "2"], parameters="S1", worlds={"rigid": (EventDriven(), EVENTS)})
+    return published(dual_manipulator, ["1", "2"], parameters="S1", kinds={"rigid": (EventDriven(), EVENTS)})
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_impulse_is_steady_over_the_step(rigid_s1):
 
 
 def test_moreau_jean_agrees_with_events(rigid_s1):
-    found = published(dual_manipulator, ["1", "2"], parameters="S1", worlds=COARSE, measures=ANGLES)
+    found = published(dual_manipulator, ["1", "2"], parameters="S1", kinds=COARSE, measures=ANGLES)
     for case in ("1", "2"):
         apart = errors(found.table[case]["rigid"], "angle") - errors(rigid_s1.table[case]["rigid"], "angle")
         assert np.max(np.abs(apart)) <= 0.003  # deg
@@ -259,8 +259,8 @@ def test_journals_that_rest_where_the_load_presses_them_do_not_impact():
 def compliant():
     """Both sets, all cases; half a minute."""
     control = ErrorControl(rtol=1e-8, atol=1e-10, dt_min=1e-6, dt_max=1e-2)
-    worlds = {"compliant": (CompliantDae(solver=Dop853()), control)}
-    return {name: published(dual_manipulator, parameters=name, worlds=worlds) for name in ("S1", "S2")}
+    kinds = {"compliant": (CompliantDae(solver=Dop853()), control)}
+    return {name: published(dual_manipulator, parameters=name, kinds=kinds) for name in ("S1", "S2")}
 
 
 def unit_of_last_digit(printed):
@@ -324,7 +324,7 @@ def test_rigid_agrees_with_compliant(compliant, case):
     expected = errors(compliant["S1"].table[case]["compliant"], "angle")
     moreau_jean = [(MoreauJean(), dt) for dt in (1e-3, 5e-4, 2e-4)]
     for setting in [(EventDriven(), EVENTS), *moreau_jean, (GaussQP(), Landing(1e-6, 2e-3))]:
-        found = published(dual_manipulator, [case], parameters="S1", worlds={"rigid": setting}, measures=ANGLES)
+        found = published(dual_manipulator, [case], parameters="S1", kinds={"rigid": setting}, measures=ANGLES)
         apart = errors(found.table[case]["rigid"], "angle") - expected
         assert np.max(np.abs(apart)) <= 0.01, setting
         if case == "1":
@@ -341,7 +341,7 @@ def test_stronges_law_agrees_with_compliant_in_every_case(compliant, case):
         steppers += [(GaussMPCC(), Landing(1e-6, 5e-3)), (MoreauJean(), 5e-4)]
     for setting in steppers:
         common = {"parameters": "S1", "impact": "stronge", "measures": ANGLES}
-        found = published(dual_manipulator, [case], worlds={"rigid": setting}, **common)
+        found = published(dual_manipulator, [case], kinds={"rigid": setting}, **common)
         apart = errors(found.table[case]["rigid"], "angle") - expected
         assert np.max(np.abs(apart)) <= (0.003 if case == "2" else 0.01), setting
         if case == "1":

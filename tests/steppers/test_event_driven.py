@@ -260,8 +260,8 @@ def test_error_control_refuses(numbers, message):
 @pytest.mark.parametrize(
     ("stepper", "dt", "message"),
     [
-        (EventDriven(), 1e-3, r"EventDriven takes dt=ErrorControl\(rtol, atol, dt_min, dt_max\), got ConstantStep"),
-        (EventDriven(), Landing(1e-6, 1e-3), "EventDriven takes dt=ErrorControl"),
+        (EventDriven(), 1e-3, r"EventDriven requires dt=ErrorControl\(rtol, atol, dt_min, dt_max\), got ConstantStep"),
+        (EventDriven(), Landing(1e-6, 1e-3), "EventDriven requires dt=ErrorControl"),
         (
             GaussMPCC(),
             FINE,
@@ -287,7 +287,7 @@ def test_rules_are_in_the_manifest():
     trajectory = simulate(slider_rod(case=1).build(), EventDriven(solver=ActiveSet()), t_end=1e-3, dt=FINE)
     rules = trajectory.manifest["rules"]
     assert rules["simultaneity window [s]"] == 1e-6
-    assert "flight below 1e-06 s" in rules["rebound taken as rest"]
+    assert "flight below 1e-06 s" in rules["rebound treated as rest"]
     trajectory = simulate(slider_rod(case=1).build(), EventDriven(simultaneity=0.0), t_end=1e-3, dt=FINE)
     assert trajectory.manifest["rules"]["simultaneity window [s]"] == 0.0
 
@@ -296,7 +296,7 @@ def test_a_tolerance_that_no_step_meets_is_named():
     body = PlanarBody("body", mass=1.0, inertia=1.0)
     load = PointForce("load", body, force=lambda t: ca.vertcat(ca.sqrt(1e-3 - t), 0.0))
     system = Model([Ground(), body, load]).build()
-    with pytest.raises(SimulationFailed, match="no step from t = 0.001.* or check for loads that jump") as failed:
+    with pytest.raises(SimulationFailed, match="no step from t = 0.001.* or check for discontinuous loads") as failed:
         simulate(system, EventDriven(), t_end=1.0, dt=ErrorControl(1e-8, 1e-10, 1e-6, 0.1))
     assert failed.value.trajectory.t[-1] == pytest.approx(1e-3, abs=1e-9)
 

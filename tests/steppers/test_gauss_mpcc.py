@@ -75,5 +75,5 @@ def test_a_start_without_load_or_normal_does_not_scale_the_run():
     assert run.P_N["joint1"].sum() == pytest.approx(other.P_N["joint1"].sum(), rel=1e-9)
     assert np.max(np.abs(run.q.array[-1] - other.q.array[-1])) <= 1e-12
     assert run.counts["fallbacks"] == 0 and run.counts["iterations"] <= 20 * run.counts["steps"]
-    assert "velocity exceeds 10 times" in run.manifest["rules"]["typical sizes of unknowns"]
-    assert "grows with its impulse" in run.manifest["rules"]["root of a step"]
+    assert "velocity exceeds 10 times" in run.manifest["rules"]["scales of the unknowns"]
+    assert "increases with its impulse" in run.manifest["rules"]["root of a step"]

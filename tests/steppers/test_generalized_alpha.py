@@ -380,7 +380,7 @@ def test_another_solver_gives_the_same_motion():
 
 def test_what_it_refuses():
     system = slider_rod(case=1).build()
-    with pytest.raises(InputError, match=r"takes a constant step, got Landing.*give dt as a number"):
+    with pytest.raises(InputError, match=r"requires a constant step, got Landing.*give dt in seconds"):
         simulate(system, GeneralizedAlpha(), t_end=0.01, dt=Landing(1e-6, 1e-3))
     with pytest.raises(InputError, match=r"formulates QP programs.*IpoptMPCC.*give it ActiveSet\(\)"):
         simulate(system, GeneralizedAlpha(solver=IpoptMPCC()), t_end=0.01, dt=1e-3)

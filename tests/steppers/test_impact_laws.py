@@ -83,7 +83,7 @@ def test_a_threshold_ends_bouncing():
 
 def test_what_is_refused():
     poisson = bouncing_ball(contact=Rigid(restitution=0.5, friction=0.1, impact="poisson")).build()
-    with pytest.raises(InputError, match="GeneralizedAlpha has Newton's impact law"):
+    with pytest.raises(InputError, match="GeneralizedAlpha supports Newton's impact law only"):
         simulate(poisson, GeneralizedAlpha(), t_end=0.1, dt=1e-3)
     laws = [Rigid(restitution=0.5, friction=0.1, impact=impact) for impact in ("newton", "poisson")]
     bar = PlanarBody("bar", mass=MASS, inertia=INERTIA, position=(0.0, 1.0))

@@ -367,7 +367,7 @@ def test_a_slider_in_its_clearance():
 
 def test_what_is_refused():
     law = Rigid(restitution=0.0, friction=0.1, impact="stronge")
-    with pytest.raises(InputError, match="GaussQP with a constant step spreads impacts"):
+    with pytest.raises(InputError, match="GaussQP with a constant step distributes impacts"):
         simulate(bouncing_ball(contact=law).build(), GaussQP(), t_end=0.1, dt=1e-3)
     with pytest.raises(InputError, match='impact="stronge" has no tangential restitution'):
         Rigid(restitution=0.5, friction=0.1, tangential=0.5, impact="stronge")

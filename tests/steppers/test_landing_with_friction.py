@@ -41,4 +41,4 @@ def test_accuracy_for_its_steps(stepper):
     assert trajectory.counts["steps"] <= 2200
     # IPOPT is refused on a handful of programs; the active set or a root finder answers them
     assert trajectory.counts["fallbacks"] <= 5e-3 * trajectory.counts["solves"]
-    assert "gap < dt_min times the speed of approach" in trajectory.manifest["rules"]["contacts that strike together"]
+    assert "gap < dt_min times approach velocity" in trajectory.manifest["rules"]["simultaneous impacts"]

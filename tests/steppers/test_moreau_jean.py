@@ -131,7 +131,7 @@ def test_balanced_levers_are_stated_and_of_second_order_beside_the_others():
 
 def test_what_it_refuses():
     system = slider_rod(case=1).build()
-    with pytest.raises(InputError, match="MoreauJean takes a constant step"):
+    with pytest.raises(InputError, match="MoreauJean requires a constant step"):
         simulate(system, MoreauJean(), t_end=0.01, dt=Landing(1e-6, 1e-3))
     with pytest.raises(InputError, match=r"theta must lie in \[1/2, 1\], got 0.3"):
         MoreauJean(theta=0.3)
@@ -139,5 +139,5 @@ def test_what_it_refuses():
         MoreauJean(projection="direct")
     with pytest.raises(InputError, match='levers must be "predicted" or "balanced", got '):
         MoreauJean(levers="here")
-    with pytest.raises(InputError, match="MoreauJean poses LCP programs here, which Osqp"):
+    with pytest.raises(InputError, match="MoreauJean formulates LCP programs here, which Osqp"):
         simulate(system, MoreauJean(solver=Osqp()), t_end=0.01, dt=1e-3)

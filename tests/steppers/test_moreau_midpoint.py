@@ -172,7 +172,7 @@ def test_it_says_what_it_does_and_refuses_what_it_does_not():
     assert "middle of the step" in run.manifest["rules"]["joints"]
     with pytest.raises(InputError, match='joints must be "rattle" or "midpoint", got '):
         MoreauJean(joints="shake")
-    with pytest.raises(InputError, match=r'"midpoint" takes theta=0.5 and projection=None, got theta=0.7'):
+    with pytest.raises(InputError, match=r'"midpoint" requires theta=0.5 and projection=None, got theta=0.7'):
         MoreauJean(joints="midpoint", theta=0.7)
-    with pytest.raises(InputError, match=r'"midpoint" takes theta=0.5 .* projection=.combined'):
+    with pytest.raises(InputError, match=r'"midpoint" requires theta=0.5 .* projection=.combined'):
         MoreauJean(joints="midpoint", projection="combined")

@@ -31,12 +31,12 @@ def test_facts_are_measured_and_cases_are_not_run(problem):
     assert (first["measured"], first["expected"], first["unit"], first["agrees"]) == (1000.2, 1000.0, "mm", True)
     assert (second["measured"], second["agrees"]) == (3.0, False)
     assert not found.table and not found.runs
-    assert found.to_dataset().sizes == {"case": 0, "world": 0, "measure": len(found.units), "fact": 2}
+    assert found.to_dataset().sizes == {"case": 0, "contact": 0, "measure": len(found.units), "fact": 2}
     assert "| length of a metre | mm | 1000 | 0.5 | 1000 |" in str(found)
 
 
 def test_cases_follow_facts_where_they_are_named(problem):
-    found = published(problem, ["1"], worlds={"rigid": (MoreauJean(), 5e-3)})
+    found = published(problem, ["1"], kinds={"rigid": (MoreauJean(), 5e-3)})
     assert list(found.table) == ["1"] and len(found.facts) == 2
     dataset = found.to_dataset()
     np.testing.assert_array_equal(dataset["fact_measured"], [1000.2, 3.0])

@@ -19,8 +19,8 @@ from nonsmooth import (
     Rigid,
     simulate,
 )
-from nonsmooth.trust import undetermined_forces
-from nonsmooth_problems import block_on_incline, slide_in_guide, slider_crank_revolute
+from nonsmooth.trust import Undetermined, undetermined_forces
+from nonsmooth_problems import block_on_incline, slide_in_guide, slider_crank_revolute, slider_crank_translational
 
 
 def table(feet: int, friction: float, push: float = 0.0) -> Model:
@@ -75,7 +75,21 @@ def test_a_block_that_stops():
     assert not found.forces[sliding].any() and not found.normal.any()
     assert np.all(found.forces[-10:] == 1)
     assert run.verdict.kind == "accurate" and run.verdict.not_unique == np.count_nonzero(found.forces)
-    assert "friction of contacts that stick is not unique" in run.verdict.text
+    assert "friction of sticking contacts is not unique" in run.verdict.text
+
+
+def test_a_verdict_does_not_mention_a_single_step_among_thousands():
+    """The slider-crank has 16000 steps with contact; in one of them friction is not unique."""
+    run = simulate(slider_crank_translational().build(), t_end=0.2)
+    found = undetermined_forces(run)
+    assert found.rare and run.verdict.kind == "accurate" and "not unique" not in run.verdict.text
+    assert run.verdict.not_unique == np.count_nonzero(found.forces)
+
+
+@pytest.mark.parametrize(("some", "rare"), [(0, True), (1, True), (9, True), (10, False), (2000, False)])
+def test_rare_is_less_than_a_thousandth_of_the_steps_with_contact(some, rare):
+    forces = (np.arange(20001) < some).astype(int)
+    assert Undetermined(forces, 0 * forces, contact=10000).rare == rare
 
 
 def test_one_contact_at_a_time_is_determined():
@@ -95,4 +109,4 @@ def test_forces_that_may_differ_are_no_error(stepper, dt):
     alike = run.verdict.force <= 1e-2
     assert run.verdict.position <= 1e-10
     assert run.verdict.kind == ("accurate" if alike else "methods disagree")
-    assert run.verdict.not_unique == 20 and "share their load is not unique in 20 of 20 steps" in run.verdict.text
+    assert run.verdict.not_unique == 20 and "load among contacts is not unique in 20 of 20 steps" in run.verdict.text

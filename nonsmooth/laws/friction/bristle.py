@@ -1,6 +1,6 @@
-"""Friction of surfaces with bristles: the force follows a deflection z, a state of its own.
+"""Friction of surfaces with bristles: the force depends on their deflection z, an internal state.
 
-All constants are per normal force, ``F_T = -N (...)``, so that z [m] stays bounded when a contact opens and closes.
+All constants are per normal force, ``F_T = -N (...)``, so that z [m] remains bounded when a contact opens and closes.
 Sign: z has the sign of slip. In space z is a vector in the tangent plane, and |z| stays within the same bound.
 """
 
@@ -25,7 +25,7 @@ PositiveCoefficient = Annotated[float, Quantity("-", positive=True)]
 
 @dataclass(frozen=True, kw_only=True)
 class BristleLaw(FrictionLaw):
-    """Base of the family: one deflection z [m]; a member gives its rate."""
+    """Base of the family: one deflection z [m]; a law defines its rate."""
 
     friction: PositiveCoefficient
     bristle_stiffness: Annotated[float, Quantity("1/m", positive=True)]
@@ -51,14 +51,14 @@ class BristleLaw(FrictionLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class Dahl(BristleLaw):
-    """Dahl's law: a force that follows displacement, up to Coulomb friction ::
+    """Dahl's law: a force that depends on displacement, limited by Coulomb friction ::
 
         F_T = -N sigma_0 z,    z' = v |u|^alpha sgn u,    u = 1 - (sigma_0 z / mu_d) sgn v
 
     Per unit normal force: at constant N it is dF/dx = sigma_0 N |u|^alpha sgn u. The force does not depend on the speed
-    of slip: no static friction above dynamic friction, no Stribeck effect. A constant load below mu_d N is held without
-    creep, at a displacement of its own; under a load that swings it drifts. Passive at constant N; where N grows, so
-    does what the bristles store. In space, with slip v and deflection z vectors ::
+    of slip: no static friction above dynamic friction, no Stribeck effect. A constant load below mu_d N causes a
+    displacement but no creep; under an oscillating load the displacement drifts. Passive at constant N; if N increases,
+    so does the stored energy of the bristles. In space, with slip v and deflection z vectors ::
 
         z' = |v| |u|^(alpha-1) u,    u = v/|v| - sigma_0 z / mu_d
 
@@ -66,9 +66,10 @@ class Dahl(BristleLaw):
     ----------
     friction : mu_d [-], > 0
     bristle_stiffness : sigma_0 [1/m], > 0
-        Stiffness of the contact at rest, per normal force; mu_d / sigma_0 is the displacement before it slides.
+        Stiffness of the contact at rest, per normal force; mu_d / sigma_0 is the displacement before sliding.
     dahl_exponent : alpha [-], >= 1
-        1 in most uses. Dahl's values below 1, for brittle surfaces, would give the rate an infinite slope.
+        1 in most applications. With Dahl's values below 1, for brittle surfaces, the slope of the rate would be
+        infinite.
 
     Raises
     ------
@@ -115,25 +116,25 @@ class Dahl(BristleLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class LuGre(BristleLaw):
-    """The LuGre law: bristles with damping, and Stribeck's curve for what they carry at most ::
+    """The LuGre law: bristles with damping, whose largest force follows Stribeck's curve ::
 
         F_T = -N (sigma_0 z + sigma_1 z' + sigma_2 v),    z' = v - sigma_0 |v| z / g(v)
         g(v) = mu_d + (mu_s - mu_d) exp(-(v/v_s)^2)
 
     Per unit normal force. At constant slip the force is -N (g(v) sgn v + sigma_2 v); at rest the contact is a spring
-    sigma_0 N with a damper (sigma_1 + sigma_2) N. Sticks but for a drift under loads that swing. At constant N it is
-    passive only while ``sigma_1^2 |v| <= 4 g(v) (sigma_1 + sigma_2)``: faster, damping of the bristles may feed energy
-    in. Stiff: bristles follow slip over the displacement mu_d / sigma_0. In space the same equations hold for vectors
-    v and z in the tangent plane, with the length |v| in g and in the rate.
+    sigma_0 N with a damper (sigma_1 + sigma_2) N. It sticks, except for a drift under oscillating loads. At constant N
+    it is passive only for ``sigma_1^2 |v| <= 4 g(v) (sigma_1 + sigma_2)``; at higher velocities the damping of the
+    bristles may supply energy. It is stiff: bristles follow slip over the displacement mu_d / sigma_0. In space the
+    same equations hold for vectors v and z in the tangent plane, with the length |v| in g and in the rate.
 
     Parameters
     ----------
     friction : mu_d [-], > 0
     static_friction : mu_s [-], >= mu_d
     stribeck_speed : v_s [m/s], > 0
-        Slip over which friction falls from static to dynamic.
+        Slip over which friction decreases from static to dynamic.
     bristle_stiffness : sigma_0 [1/m], > 0
-        Per normal force; mu_s / sigma_0 is the displacement before it slides.
+        Per normal force; mu_s / sigma_0 is the displacement before sliding.
     bristle_damping : sigma_1 [s/m], >= 0
         Per normal force.
     viscous_friction : sigma_2 [s/m], >= 0
@@ -163,7 +164,7 @@ class LuGre(BristleLaw):
     ordered = (("friction", "<=", "static_friction"),)
 
     def most(self, slip: Expression, k: SimpleNamespace) -> Expression:
-        """g [-], what the bristles carry at constant slip per normal force."""
+        """g [-], force of the bristles at constant slip, per normal force."""
         return k.friction + (k.static_friction - k.friction) * ca.exp(-((slip / k.stribeck_speed) ** 2))
 
     def deflection_rate(self, slip: Expression, z: Expression, k: SimpleNamespace) -> Expression:

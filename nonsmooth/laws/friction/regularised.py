@@ -1,7 +1,7 @@
-"""Friction as a function of slip alone: ``F_T = -N mu(v)``, with mu odd. A family is a table of mu.
+"""Friction as a function of slip only: ``F_T = -N mu(v)``, with an odd function mu. A family is a table of mu.
 
-None of these laws sticks. A load F below static friction does not come to rest but creeps at the slip where mu = F/N;
-for small loads ``v = F / (N mu'(0))``, and mu'(0) is what makes the equations of motion stiff.
+None of these laws sticks. Under a load F below static friction the contact creeps at the slip velocity with mu = F/N,
+for small loads ``v = F / (N mu'(0))``. The slope mu'(0) makes the equations of motion stiff.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ def clip(x: Expression, low: Expression = -1, high: Expression = 1) -> Expressio
 
 @dataclass(frozen=True, kw_only=True)
 class SlipLaw(FrictionLaw):
-    """Base of the family; a member gives the coefficient of friction as a function of slip."""
+    """Base of the family; a law defines the coefficient of friction as a function of slip."""
 
     friction: Coefficient
 
     def coefficient(self, slip: Expression, k: SimpleNamespace) -> Expression:
-        """mu [-] at a slip, of its sign; the force opposes it."""
+        """mu [-] at a slip, with the sign of the slip; the force opposes it."""
         raise TypeError(f"{type(self).__name__} has no coefficient.")
 
     def force(
@@ -69,14 +69,14 @@ class SlipLaw(FrictionLaw):
 class RegularisedCoulomb(SlipLaw):
     """Coulomb friction, smoothed: ``mu(v) = mu_d tanh(v / v_0)``.
 
-    Smooth of any order, hence kind to integrators of high order. Does not stick: creep mu'(0) = mu_d / v_0. At
-    v = v_0 it has reached 0.76 mu_d, at 3 v_0 0.995 mu_d. For a linear ramp take `Ambrosio` with ``dead_speed=0``.
+    Smooth of any order, hence suitable for integrators of high order. Does not stick: creep with mu'(0) = mu_d / v_0.
+    mu is 0.76 mu_d at v_0 and 0.995 mu_d at 3 v_0. For a linear ramp use `Ambrosio` with ``dead_speed=0``.
 
     Parameters
     ----------
     friction : mu_d [-], >= 0
     slip_speed : v_0 [m/s], > 0
-        Small against the speeds of sliding.
+        Small compared with sliding velocities.
 
     >>> law = RegularisedCoulomb(friction=0.1, slip_speed=1e-3)
     >>> f"{law.coefficient(2e-3, law):.4f}"
@@ -96,8 +96,8 @@ class Threlfall(SlipLaw):
         mu(v) = mu_d (1 - exp(-3 |v|/v_0)) sgn v,   |v| <= v_0
         mu(v) = 0.95 mu_d sgn v,                    |v| > v_0
 
-    As published it jumps down by 0.02 % of mu_d at v_0, which an integrator of tight tolerance notices. It slides with
-    95 % of the nominal friction. Does not stick: creep mu'(0) = 3 mu_d / v_0.
+    As published it jumps by 0.02 % of mu_d at v_0, which is visible to an integrator with a tight tolerance. Sliding
+    friction is 95 % of the nominal one. Does not stick: creep mu'(0) = 3 mu_d / v_0.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class Threlfall(SlipLaw):
     slip_speed: Speed
 
     def coefficient(self, slip: Expression, k: SimpleNamespace) -> Expression:
-        # (1 - exp(-3 |x|)) sgn x, written so that its slope at 0 is right
+        # (1 - exp(-3 |x|)) sgn x, written such that its slope at 0 is correct
         half = ca.tanh(1.5 * clip(slip / k.slip_speed))
         rise = 2 * half / (1 + ca.fabs(half))
         full = ca.fabs(slip) > k.slip_speed
@@ -128,8 +128,8 @@ class Threlfall(SlipLaw):
 class Ambrosio(SlipLaw):
     """Ambrosio's modified Coulomb law: ``mu(v) = c_d mu_d sgn v``, with c_d a ramp from 0 at v_0 to 1 at v_1.
 
-    Continuous, with kinks at v_0 and v_1. Below v_0 there is no friction at all: a block on an incline accelerates to
-    v_0 and beyond, to the slip where the ramp balances its weight.
+    Continuous, with kinks at v_0 and v_1. Below v_0 there is no friction: a block on an incline accelerates beyond v_0,
+    to the slip velocity at which the ramp balances its weight.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class Ambrosio(SlipLaw):
     Raises
     ------
     InputError
-        If the speeds are out of order.
+        If the velocities are not in increasing order.
 
     References
     ----------
@@ -173,8 +173,8 @@ class MostaghelDavis(SlipLaw):
         "atan"      f(x) = (2/pi) atan(x)               2/pi mu_d/v_0
         "rational"  f(x) = x / (1 + |x|)                mu_d/v_0
 
-    The first three are smooth, the last one once differentiable. None sticks: creep as listed. The last two reach mu_d
-    slowly: 6 and 9 % are missing at 10 v_0.
+    The first three are smooth, the last one once differentiable. None sticks: creep as listed. The last two approach
+    mu_d slowly: at 10 v_0 they are 6 and 9 % below it.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ class MostaghelDavis(SlipLaw):
     Raises
     ------
     InputError
-        If there is no function of that name.
+        If there is no function with this name.
 
     References
     ----------
@@ -219,15 +219,15 @@ class BengisuAkay(SlipLaw):
         mu(v) = mu_s (1 - (|v| - v_s)^2 / v_s^2) sgn v,                  |v| <= v_s
         mu(v) = (mu_d + (mu_s - mu_d) exp(-xi (|v| - v_s))) sgn v,       |v| > v_s
 
-    Continuous, with a kink at v_s where mu_s > mu_d. Does not stick: creep mu'(0) = 2 mu_s / v_s. Where friction falls,
-    a spring in series may make it stick and slip.
+    Continuous, with a kink at v_s where mu_s > mu_d. Does not stick: creep mu'(0) = 2 mu_s / v_s. Where friction
+    decreases with slip, a spring in series may cause stick-slip motion.
 
     Parameters
     ----------
     friction : mu_d [-], >= 0
     static_friction : mu_s [-], >= mu_d
     static_speed : v_s [m/s], > 0
-        Slip at which friction is greatest.
+        Slip with the largest friction.
     decay : xi [s/m], > 0
 
     Raises
@@ -259,12 +259,12 @@ class BengisuAkay(SlipLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class Stribeck(SlipLaw):
-    """Stribeck's curve, with Coulomb's sign smoothed ::
+    """Stribeck's curve with a regularised sign function ::
 
         mu(v) = (mu_d + (mu_s - mu_d) exp(-|v/v_s|^delta)) tanh(v / v_0) + sigma_2 v
 
-    Does not stick: creep mu'(0) = mu_s / v_0 + sigma_2. The greatest value comes close to mu_s only where v_0 is small
-    against v_s.
+    Does not stick: creep mu'(0) = mu_s / v_0 + sigma_2. The largest value is close to mu_s only if v_0 is small
+    compared with v_s.
 
     Parameters
     ----------
@@ -273,9 +273,9 @@ class Stribeck(SlipLaw):
     stribeck_speed : v_s [m/s], > v_0
         Slip over which friction falls from static to dynamic.
     slip_speed : v_0 [m/s], > 0
-        Slip over which friction turns its sign.
+        Slip over which friction changes its sign.
     stribeck_exponent : delta [-], > 0
-        2 for a bell (Gauss), 1 for an exponential.
+        2 for a Gaussian, 1 for an exponential function.
     viscous_friction : sigma_2 [s/m], >= 0
         Viscous force per slip and per normal force.
 
@@ -328,7 +328,7 @@ class BrownMcPhee(SlipLaw):
     viscous_damping : mu_v [N s/m], >= 0
         Viscous force per slip velocity of a loaded contact.
     viscous_load : N_t [N], > 0
-        Normal force from which the viscous force is whole. Of no effect without viscous_damping.
+        Normal force from which the viscous force is fully active. No effect without viscous_damping.
 
     Raises
     ------
@@ -365,7 +365,7 @@ class BrownMcPhee(SlipLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class Bai(SlipLaw):
-    """The cubic steps of ADAMS, used by Bai and Zhao: from -mu_s to mu_s within v_s, on to mu_d at v_d ::
+    """The cubic steps of ADAMS, used by Bai and Zhao: from -mu_s to mu_s within v_s, then to mu_d at v_d ::
 
         mu(v) = mu_s x (3 - x^2) / 2,                     x = v/v_s,                     |v| <= v_s
         mu(v) = (mu_s - (mu_s - mu_d) t^2 (3 - 2 t)) sgn v,  t = (|v| - v_s)/(v_d - v_s),  v_s <= |v| <= v_d
@@ -411,7 +411,7 @@ class Bai(SlipLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class SineCosine(SlipLaw):
-    """A sine from -mu_s to mu_s within v_s, half a cosine on to mu_d at v_d ::
+    """A sine from -mu_s to mu_s within v_s, then half a cosine to mu_d at v_d ::
 
         mu(v) = mu_s sin(pi/2 v/v_s),                                                          |v| <= v_s
         mu(v) = ((mu_s + mu_d)/2 + (mu_s - mu_d)/2 cos(pi (|v| - v_s)/(v_d - v_s))) sgn v,     v_s <= |v| <= v_d
@@ -436,8 +436,8 @@ class SineCosine(SlipLaw):
     References
     ----------
     Zhu, S., Cheng, G., Guo, F., Pang, Y. (2025), Dynamic modeling and response analysis of an optical machining robot
-    with prismatic joint clearance, Appl. Sci. 15, 3197, eq. 3, 10.3390/app15063197. It names Mostaghel and Davis as the
-    source, whose four functions are others.
+    with prismatic joint clearance, Appl. Sci. 15, 3197, eq. 3, 10.3390/app15063197. It cites Mostaghel and Davis, whose
+    four functions are different.
 
     >>> law = SineCosine(friction=0.1, static_friction=0.15, static_speed=0.1, dynamic_speed=1.0)
     >>> [round(law.coefficient(v, law), 6) for v in (0.05, 0.1, 0.55, 2.0)]

@@ -16,27 +16,28 @@ __all__ = ["Karnopp"]
 
 @dataclass(frozen=True, kw_only=True)
 class Karnopp(FrictionLaw):
-    """Karnopp's law: sliding friction, and within a dead zone the force that keeps the contact from sliding ::
+    """Karnopp's law: sliding friction, and within a dead zone the stiction force ::
 
         F_T = -mu_d N sgn v,                                       |v| >= D_v
-        F_T = H - mu_s N v/D_v, held within -mu_s N ... mu_s N,    |v| <  D_v
+        F_T = H - mu_s N v/D_v, limited to -mu_s N ... mu_s N,    |v| <  D_v
 
     In space v and H are vectors in the tangent plane, sgn v is v/|v|, and the bounds are on the length of the force.
 
-    H is the force along the tangent that would keep the slip as it is. Karnopp takes slip within the dead zone for
-    zero; here, where positions follow slip, the second term brings it there, in a time of the order of m D_v/(mu_s N).
+    H is the stiction force: the force along the tangent for which the slip velocity remains constant. Karnopp sets the
+    slip within the dead zone to zero; here the second term reduces it to zero in a time of the order of m D_v/(mu_s N).
 
-    Sticks without creep while abs(H) < mu_s N. Jumps at D_v, where an integrator needs small steps; a multistep one may
-    fail. H costs a solution of the mechanism's equations with the contacts held, in every evaluation. Where several
-    contacts hold one body, the force of each depends on what the others can hold: where H is not exact, there is creep
-    below D_v.
+    It sticks without creep for abs(H) < mu_s N. It jumps at D_v, where an integrator requires small steps and a
+    multistep method may fail. H requires a solution of the equations of motion with sticking contacts in every
+    evaluation. If several contacts of a body stick, the force of each depends on the limits of the others: where H is
+    not exact, there is creep below D_v.
 
     Parameters
     ----------
     friction : mu_d [-], >= 0
     static_friction : mu_s [-], >= mu_d
     stick_speed : D_v [m/s], > 0
-        Half the width of the dead zone. Small against the speeds of sliding, large against the integrator's tolerance.
+        Half the width of the dead zone: small compared with sliding velocities, large compared with the integrator's
+        tolerance.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A journal in a bearing: forces of parallel cylinders. Elastic; the `stiffness` of a law with losses.
+"""A journal in a bearing: elastic forces of parallel cylinders, for use as the `stiffness` of a law with damping.
 
 R_j is the journal's radius, dR the radial clearance, R_i = R_j + dR the bearing's radius, L the bearing's length.
 """
@@ -29,21 +29,21 @@ __all__ = [
     "Radzimovsky",
 ]
 
-END = 1.05  # y at which the tangent takes over: 95 % of the greatest load, 20 times the stiffness at y = 2
+END = 1.05  # y at which the tangent begins: 95 % of the largest load, 20 times the stiffness at y = 2
 TINY = 1e-30  # depth / S below which the law is linear, so that it is finite at 0
 
 
 @dataclass(frozen=True)
 class LogarithmicLaw(MaterialPair, ElasticLaw):
-    """Base of the laws of parallel cylinders that give the depth as force times a logarithm. ::
+    """Base of the laws of parallel cylinders in which the depth is the force times a logarithm. ::
 
         delta = A ln(S / A),    A = F / (pi E* L)
 
-    A member gives the length S. The depth stops growing, which no contact does, at A = S/e, delta = S/e: beyond, the
-    law has no meaning, and for small clearance and high load this is soon. The inverse is ``F = pi E* L delta / y``
-    with ``y - ln(y) = ln(S / delta)``, y >= 1, solved by four Newton steps from ``y = 1 + sqrt(2t) + t``,
-    ``t = ln(S / delta) - 1``, to a relative error below 1e-13. From y = 1.05, 95 % of the greatest load, the force goes
-    on along its tangent.
+    A law defines the length S. At A = S/e, delta = S/e, the depth ceases to increase with the force, which is not
+    physical; the law is meaningless beyond this point, which is reached at moderate loads if the clearance is small.
+    The inverse is ``F = pi E* L delta / y`` with ``y - ln(y) = ln(S / delta)``, y >= 1, solved by four Newton steps
+    from ``y = 1 + sqrt(2t) + t``, ``t = ln(S / delta) - 1``, to a relative error below 1e-13. From y = 1.05, 95 % of
+    the largest load, the force continues along its tangent.
 
     Parameters
     ----------
@@ -73,9 +73,11 @@ class LogarithmicLaw(MaterialPair, ElasticLaw):
         return k.line_stiffness * (within / y + ca.fmax(depth - end, 0) / (END - 1))
 
     def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
-        """The load up to which the law is used."""
+        """The largest load of the law."""
         greatest = math.exp(-END) * k.line_stiffness * k.scale
-        reason = f"above, the depth of {type(self).__name__} stops growing, and the force goes on along its tangent"
+        reason = (
+            f"above, the depth of {type(self).__name__} ceases to increase, and the force continues along its tangent"
+        )
         return (Limit("force", high=greatest, reason=reason),)
 
 
@@ -106,7 +108,7 @@ class Radzimovsky(LogarithmicLaw):
 
         delta = F'/(pi E*) (2/3 + ln(4 R_i / b) + ln(4 R_j / b)),    b = 1.60 sqrt(F' R / E*)
 
-    b is the width of contact. R is the radius of internal contact here; it was derived for external contact.
+    b is the width of contact. The law was derived for external contact; here R is the radius of internal contact.
 
     Parameters: see `LogarithmicLaw`.
 
@@ -153,8 +155,8 @@ class Goldsmith(LogarithmicLaw):
 
         delta = F/(pi E* L) (ln(pi E* L / (F R)) + 1),    lengths under the logarithm in metres
 
-    The logarithm's argument has a unit, so the number depends on the unit; this is what SI units give. With L^3 instead
-    of L it is `DubowskyFreudenstein`, which is sound.
+    The argument of the logarithm is not dimensionless, so that the result depends on the units; SI units are used. With
+    L^3 instead of L it is `DubowskyFreudenstein`, which is dimensionally correct.
 
     Parameters: see `LogarithmicLaw`.
 
@@ -178,7 +180,7 @@ class ESDU78035(LogarithmicLaw):
 
         delta = F/(pi E* L) (ln(4 pi E* L dR / F) + 1)
 
-    Static, for small clearance; its source gives no number for that which we know.
+    Static, for small clearance; we know of no number for this range.
 
     Parameters: see `LogarithmicLaw`.
 
@@ -202,8 +204,8 @@ class Liu(MaterialPair, ElasticLaw):
 
         F = pi/2 E* L delta sqrt(delta / (2 (dR + delta)))
 
-    From an elastic foundation with the contact's half angle of ``cos(eps) = dR / (dR + delta)``; it tends to
-    ``F ~ delta^1.5`` for small and to ``F ~ delta`` for great depth. No range of dR is known to us.
+    From an elastic foundation with the contact's half angle of ``cos(eps) = dR / (dR + delta)``; it tends to ``F ~
+    delta^1.5`` for small and to ``F ~ delta`` for large depth. We know of no range of validity of dR.
 
     Parameters
     ----------
@@ -231,7 +233,7 @@ class Liu(MaterialPair, ElasticLaw):
 
 @dataclass(frozen=True)
 class BaiZhao(Liu):
-    """Bai and Zhao's hybrid: depth times a stiffness that is the slope of the force of `Liu`. ::
+    """Bai and Zhao's hybrid law: depth times the slope of the force of `Liu`. ::
 
         F_el = K_n delta,    K_n = L pi E* / 8 sqrt(2 delta (3 dR + 2 delta)^2 / (dR + delta)^3)
 
@@ -267,7 +269,7 @@ class Pereira(MaterialPair, ElasticLaw):
         Y = 1.51 ln(1000 dR)^-0.151,    0.005 mm <= dR <  0.34954 mm
         Y = 0.0151 dR + 1.151,        0.34954 mm <= dR <= 10 mm
 
-    Outside this range of dR the exponent keeps the value of the nearer end. Published with the damping of
+    Outside this range of dR the exponent has the value of the nearer end. Published with the damping of
     `ZhiyingQishao`: ``ZhiyingQishao(stiffness=Pereira(a, b), restitution=e)``.
 
     Parameters

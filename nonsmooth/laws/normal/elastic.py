@@ -1,4 +1,4 @@
-"""Elastic forces, which depend on penetration alone, and what laws with losses share: an elastic force under them."""
+"""Elastic forces, which depend on penetration only, and the base of laws that add damping to an elastic force."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["DampedLaw", "ElasticLaw"]
 
 @dataclass(frozen=True)
 class ElasticLaw(NormalLaw):
-    """Base of laws without loss; a member gives `elastic`.
+    """Base of laws without damping; a law defines `elastic`.
 
-    It is a contact law by itself, or the `stiffness` of a law with losses:
-    ``Flores(stiffness=Johnson(steel, steel), restitution=0.8)``.
+    It is a contact law by itself, or the `stiffness` of a law with damping: ``Flores(stiffness=Johnson(steel, steel),
+    restitution=0.8)``.
     """
 
     def force(self, depth: Expression, rate: Expression, approach: Expression, k: SimpleNamespace) -> Expression:
@@ -31,14 +31,14 @@ class ElasticLaw(NormalLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class DampedLaw(NormalLaw):
-    """Base of laws over an elastic force: ``K delta^n``, or that of an `ElasticLaw`; a member gives `force`.
+    """Base of laws with an elastic force, ``K delta^n`` or that of an `ElasticLaw`; a law defines `force`.
 
     Parameters
     ----------
     stiffness : K [N/m^n], > 0, or an `ElasticLaw`
     exponent : n [-], > 0, optional
-        Of a stiffness that is a number, 1.5 (point contact, Hertz) where omitted, but 1 for the viscous laws. The unit
-        of K depends on it: it is no parameter of the system.
+        For a stiffness that is a number; 1.5 by default (Hertzian point contact), 1 for the viscous laws. It is not a
+        parameter of the system, since the unit of K depends on it.
 
     Raises
     ------

@@ -32,9 +32,9 @@ class WinklerFoundation(ElasticLaw):
           = L R_j (1 - nu) E / ((1 + nu)(1 - 2 nu) h) ((dR + delta) eps - dR sin(eps))
 
     It is evaluated by Gauss quadrature of ``u = delta (cos(theta) - cos(eps)) / (1 - cos(eps))``, since the closed form
-    cancels for small depth. It tends to ``2/3 k dR (2 delta/dR)^1.5`` for small and to ``pi/2 k delta`` for great
-    depth, k = L R_j p/u. For a layer that is thin against the arc of contact, bonded to its bearing, and not nearly
-    incompressible; strain u/h up to a tenth.
+    suffers from cancellation for small depth. It tends to ``2/3 k dR (2 delta/dR)^1.5`` for small and to ``pi/2 k
+    delta`` for large depth, k = L R_j p/u. The layer is thin compared with the arc of contact, bonded to its bearing,
+    and not nearly incompressible; its strain u/h is at most a tenth.
 
     Parameters
     ----------
@@ -74,6 +74,6 @@ class WinklerFoundation(ElasticLaw):
             Limit(
                 "depth",
                 high=p.thickness / 10,
-                reason="above, the strain of the layer of WinklerFoundation passes a tenth",
+                reason="above, the strain of the layer of WinklerFoundation exceeds a tenth",
             ),
         )

@@ -32,8 +32,8 @@ def fractal_surface(roughness: float) -> tuple[float, float]:
 
         D = 1 + 1.54 / Ra^0.045,    G = 10^(-5.26 / Ra^0.045) mm,    Ra in um
 
-    The paper's printed D lacks the fraction bar, and the unit of G: read so, 2 < D < 3 for Ra above 3 nm. Another
-    reading of G has the exponent 0.042; it is the same at 1 um.
+    The fraction bar of D and the unit of G are missing in the paper; with this reading, 2 < D < 3 for Ra above 3 nm.
+    Another reading of G has the exponent 0.042; both agree at 1 um.
 
     Raises
     ------
@@ -60,23 +60,24 @@ class FractalStiffness(MaterialPair, ElasticLaw):
 
         K_m = ∫ K(a) n(a) da,    n(a) = (D-1)/2 phi^((3-D)/2) a_l^((D-1)/2) a^(-(D+1)/2),    a <= a_l = m A_r
 
-    Asperities of contact area a yield below a critical area a_c; with omega(a) their interference, R(a) = a/(pi omega)
+    Asperities of contact area a yield below a critical area a_c. With omega(a) their interference, R(a) = a/(pi omega)
     their radius and omega/omega_c = (a/a_c)^(2-D), their forces P and stiffnesses K are ::
 
         P = 4/3 E* sqrt(R) omega^1.5                          omega <    omega_c
         P = 2.06/3 H' pi R omega (omega/omega_c)^0.425        omega <  6 omega_c
         P = 2.8/3  H' pi R omega (omega/omega_c)^0.263        omega < 110 omega_c,    K = (dP/da) / (domega/da)
 
-    Fully plastic asperities carry nothing here, as in the paper. Its symbols and ours:
+    Fully plastic asperities carry no load, as in the paper. Differences from its print:
 
     - K, the derivative along the family of asperities instead of at a fixed radius, is the paper's, as its factors
       (4-D)/(3-D) and 17D-74 show; "236D" in h_3 is 263D of the same origin. h_1 lacks E*.
-    - lambda, its eq. (13), cannot be recovered from the print: it is `area_share`.
+    - lambda, eq. (13), cannot be recovered from the print: it is `area_share`.
     - H' is not 2.8 times a hardness that is itself 2.8 times the yield strength, but 3.3/2.06 k_mu sigma_y, which makes
       P continuous at omega_c (at 6 omega_c it still jumps by 2 %).
-    - the end of the last stage, 1/100 in one place and 1/110 in another, is 110.
+    - the end of the last stage, printed as 1/100 and as 1/110, is 110.
     - ``F = K_m delta^1.5`` has no unit of force, since K_m is dF/ddelta; it is integrated, by Gauss quadrature.
-    - The additional damping ``eta M K_m`` has not the unit of a damping; it is left out. Combine the law with the
+    - The additional damping ``eta M K_m`` does not have the unit of a damping coefficient; it is omitted. Combine the
+    law with the
       hysteresis of the paper: ``LankaraniNikravesh(stiffness=FractalStiffness(...), restitution=e)``.
 
     Parameters
@@ -90,7 +91,7 @@ class FractalStiffness(MaterialPair, ElasticLaw):
     area_share : lambda [-], 0 < lambda <= 1
         Ratio of the real to the nominal area of contact.
     asperity_friction : mu [-], 0 <= mu <= 0.9
-        Lets asperities yield earlier.
+        Reduces the load at which asperities yield.
 
     Raises
     ------

@@ -33,7 +33,7 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class Hertz(DampedLaw):
-    """Contact without loss. ::
+    """Elastic contact. ::
 
         F = K delta^n
 
@@ -56,7 +56,7 @@ class Hertz(DampedLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class HysteresisLaw(DampedLaw):
-    """Base of the family; a member gives chi as a function of the requested restitution e. ::
+    """Base of the family; a law defines chi as a function of the requested restitution e. ::
 
         F = F_el(delta) (1 + chi(e) delta' / delta'-),    F_el = K delta^n, or any other elastic force
 
@@ -67,7 +67,7 @@ class HysteresisLaw(DampedLaw):
 
     since with u = delta'/delta'- the equation of motion is ``m delta'-^2 u du / (1 + chi u) = -F_el ddelta``: its right
     side integrates to 0 over a contact that ends at delta = 0. With `calibrated`, chi solves this equation for r = e
-    and is thus the same for all members: with the same elastic force they are identical.
+    and is the same for all laws of the family: with the same elastic force they are identical.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class HysteresisLaw(DampedLaw):
 
     Notes
     -----
-    As e tends to 0, chi grows without bound; a plastic impact needs an overdamped `KelvinVoigt`. If other forces act
+    As e tends to 0, chi tends to infinity; for a plastic impact use an overdamped `KelvinVoigt`. If other forces act
     during contact, or if it begins at rest, the delivered restitution is not defined.
     """
 
@@ -101,7 +101,7 @@ class HysteresisLaw(DampedLaw):
         return self.elastic(depth, k) * (1 + k.chi * rate / approach)
 
     def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
-        """The elastic force's, and the range in which the law delivers the requested restitution within 0.05."""
+        """Those of the elastic force, and the range in which the law delivers the requested restitution within 0.05."""
         found = super().limits(p, k)
         if self.calibrated or self.faithful == (0.0, 1.0):
             return found
@@ -121,7 +121,7 @@ class HysteresisLaw(DampedLaw):
 # ---- chi that delivers the requested restitution -------------------------------------------------------------------
 
 _TERMS = range(26)
-#: D and Q below, times e^u, as power series of u: all terms are positive, so nothing cancels
+#: D and Q below, times e^u, as power series of u: all terms are positive, so that there is no cancellation
 _D_SERIES = [2 * (k + 1) / math.factorial(k + 2) for k in _TERMS]
 _Q_SERIES = [2 * (k + 1) / math.factorial(k + 3) for k in _TERMS]
 
@@ -205,7 +205,7 @@ class HerbertMcWhannell(HysteresisLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class LeeWang(HysteresisLaw):
-    """Lee and Wang: ``chi = 3 (1 - e) / 4``. It dissipates too little everywhere: for 0.5 it delivers 0.80.
+    """Lee and Wang: ``chi = 3 (1 - e) / 4``. It dissipates too little for all e: for 0.5 it delivers 0.80.
 
     Parameters: see `HysteresisLaw`.
 
@@ -228,7 +228,7 @@ class LankaraniNikravesh(HysteresisLaw):
     """Lankarani and Nikravesh: ``chi = 3 (1 - e^2) / 4``. For e near 1: for 0.5 it delivers 0.73.
 
     For cylinders the stiffness is that of point contact, ``HertzStiffness(a, b)`` over the effective radius of the
-    joint. Where a material has a density, impacts faster than ``1e-5 sqrt(E/rho)``, at which a metal yields, are out of
+    joint. If a material has a density, impacts faster than ``1e-5 sqrt(E/rho)``, at which metals yield, are out of
     range.
 
     Parameters: see `HysteresisLaw`.
@@ -248,7 +248,7 @@ class LankaraniNikravesh(HysteresisLaw):
         return 3 * (1 - e**2) / 4
 
     def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
-        """Of the family, and of the approach speed where a density is known."""
+        """Those of the family, and of the approach velocity if a density is given."""
         found, wave = super().limits(p, k), slowest_wave(self.stiffness, p)
         if wave is None:
             return found

@@ -22,8 +22,8 @@ class PlaneContact(ElasticLaw):
 
         F = E A delta / l
 
-    For all of A in contact and strains ``delta / l`` within the material's elastic range. A contact of a point that
-    stands for the corner of a face carries its share of A.
+    For full contact of A and strains ``delta / l`` within the elastic range of the material. A point contact that
+    represents the corner of a face has its share of A.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ class LineContact(LogarithmicLaw):
 
         delta = F/(pi E* l) (1 - ln(F R / (pi E* l^3)))
 
-    The source calls F the pressure per unit length, with which the logarithm's argument would have a unit. It is
-    `DubowskyFreudenstein` with R = R_i R_j / dR; see `LogarithmicLaw` for its end.
+    The source calls F the pressure per unit length, with which the argument of the logarithm would not be
+    dimensionless. The law is `DubowskyFreudenstein` with R = R_i R_j / dR; see `LogarithmicLaw` for its range.
 
     Parameters
     ----------

@@ -31,12 +31,12 @@ class Material:
     young : E [Pa], > 0
     poisson : nu [-], 0 <= nu <= 0.5
     density : rho [kg/m^3], > 0, optional
-        Only for limits of speed; no parameter of the system.
+        Only for limits of velocity; not a parameter of the system.
 
     Raises
     ------
     InputError
-        For a number out of its range.
+        For a number out of range.
 
     >>> Material(2.07e11, 0.3)
     Material(young=207000000000.0, poisson=0.3, density=None)
@@ -92,7 +92,7 @@ def contact_modulus(p: SimpleNamespace) -> Expression:
 
 
 def slowest_wave(law: object, p: SimpleNamespace) -> float | None:
-    """``sqrt(E/rho)`` [m/s], the lesser of a pair of materials; None where no density is given."""
+    """``sqrt(E/rho)`` [m/s], the smaller one of a pair of materials; None if no density is given."""
     if not isinstance(law, MaterialPair):
         return None
     pair = ((p.young_a, law.a.density), (p.young_b, law.b.density))
@@ -106,9 +106,9 @@ class HertzStiffness(MaterialPair, ElasticLaw):
         F = 4/3 E* sqrt(R) delta^1.5,    1/E* = (1 - nu_a^2)/E_a + (1 - nu_b^2)/E_b
 
     R is the contact's effective radius: R_a R_b / (R_a + R_b) of two convex surfaces, the radius itself on a plane,
-    R_i R_j / (R_i - R_j) of a journal R_j in a bearing R_i. It holds for spheres, quasi-static, with the area of
-    contact small against R. For cylinders, where it is often used, and where Lankarani and Nikravesh use it, it is no
-    theory: there the force would be proportional to the length, which does not occur here.
+    R_i R_j / (R_i - R_j) of a journal R_j in a bearing R_i. It is valid for spheres, quasi-static contact and a contact
+    area that is small compared with R. For cylinders, for which it is often used (also by Lankarani and Nikravesh), it
+    has no theoretical basis: the force would be proportional to the length, which does not occur here.
 
     Parameters
     ----------
@@ -134,9 +134,9 @@ class HertzStiffness(MaterialPair, ElasticLaw):
 
 @dataclass(frozen=True)
 class RoundedStiffness(HertzStiffness):
-    """Hertz' force of a corner that is rounded: ``F = 4/3 E* sqrt(r) delta^1.5``, whatever the contact's geometry.
+    """Hertz' force of a rounded corner: ``F = 4/3 E* sqrt(r) delta^1.5``, for any geometry of the contact.
 
-    For contacts of a point, as of a `PrismaticClearance` or a `PointPlane`, which have no radius of their own.
+    For point contacts without a radius, such as those of a `PrismaticClearance` or a `PointPlane`.
 
     Parameters
     ----------

@@ -22,16 +22,16 @@ Damping = Annotated[float, Quantity("N s/m", nonnegative=True)]
 
 @dataclass(frozen=True, kw_only=True)
 class KelvinVoigt(DampedLaw):
-    """A spring and a viscous damper side by side. ::
+    """A spring and a viscous damper in parallel. ::
 
         F = K delta + C delta'
 
-    The force jumps to C delta'- when contact begins and is tensile before separation, as published. A free impact of a
-    mass m then returns, with zeta = C / (2 sqrt(K m)), ::
+    The force jumps to C delta'- at the beginning of contact and is tensile before separation, as published. The
+    restitution of a free impact of a mass m is then, with zeta = C / (2 sqrt(K m)), ::
 
-        e = exp(-pi zeta / sqrt(1 - zeta^2)),  zeta < 1;    e = 0,  zeta >= 1: overdamped, it never parts
+        e = exp(-pi zeta / sqrt(1 - zeta^2)),  zeta < 1;    e = 0,  zeta >= 1: overdamped, no separation
 
-    and where the force that pulls is cut off, and the surfaces part when it vanishes, for zeta < 1 ::
+    and if tension is cut off, and the surfaces separate when the force vanishes, for zeta < 1 ::
 
         e = exp(-zeta/w (pi - atan(2 zeta w / (1 - 2 zeta^2)))),  w = sqrt(1 - zeta^2),  atan from 0 to pi
 
@@ -42,7 +42,7 @@ class KelvinVoigt(DampedLaw):
     tensile
         Whether the force may pull.
     exponent : n [-], > 0; 1 where omitted
-        With another one, and with an `ElasticLaw`, the closed forms are not valid.
+        The closed forms are valid for 1 only, and not with an `ElasticLaw`.
 
     >>> KelvinVoigt(stiffness=1e6, damping=50.0).numbers()
     {'stiffness': 1000000.0, 'damping': 50.0}
@@ -62,12 +62,12 @@ class KelvinVoigt(DampedLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class Anagnostopoulos(DampedLaw):
-    """Kelvin and Voigt's law with the damper that returns a given restitution. ::
+    """Kelvin and Voigt's law with a damper that delivers a given restitution. ::
 
         F = K delta + C delta',    C = 2 xi sqrt(K m),    xi = -ln(e) / sqrt(pi^2 + ln(e)^2)
 
-    A free impact of the effective mass m returns e exactly, provided that the force may pull. Of another mass it
-    returns another e: in a mechanism the effective mass changes with the configuration.
+    A free impact of the effective mass m has the restitution e exactly, provided that the force may be tensile. For
+    another mass the restitution differs; in a mechanism the effective mass depends on the configuration.
 
     Parameters
     ----------
@@ -119,18 +119,18 @@ class Anagnostopoulos(DampedLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class AdamsImpact(DampedLaw):
-    """The IMPACT function of ADAMS: a viscous damper that sets in with depth, so that the force has no jump. ::
+    """The IMPACT function of ADAMS: the damping coefficient increases with depth, so that the force does not jump. ::
 
         F = K delta^n + C s^2 (3 - 2 s) delta' >= 0,    s = min(delta / d, 1)
 
-    The restitution follows from K, C, d, the mass and the speed; no closed form is known to us.
+    The restitution depends on K, C, d, the mass and the velocity; we know of no closed form.
 
     Parameters
     ----------
     stiffness : K [N/m^n], > 0, or an `ElasticLaw`
     damping : C [N s/m], >= 0
     full_depth : d [m], > 0
-        Penetration from which the damper acts in full.
+        Penetration from which the damping coefficient is C.
     exponent : n [-], > 0; 1.5 where omitted
 
     >>> law = AdamsImpact(stiffness=1e8, damping=1e3, full_depth=1e-4)

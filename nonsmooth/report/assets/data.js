@@ -107,8 +107,39 @@ class Run {
     };
   }
 
-  frames(row, t) {
-    return new Map(this.scene.bodies.map((body) => [body.name, this.frame(body, row, t)]));
+  // Frames of bodies and of nodes of flexible ones, whose deflections are drawn so many times as large.
+  frames(row, t, factor) {
+    const found = new Map();
+    for (const body of this.scene.bodies) {
+      const frame = this.frame(body, row, t);
+      found.set(body.name, frame);
+      if (body.flexible) this.deform(body, frame, row, t, factor, found);
+    }
+    return found;
+  }
+
+  // The curves of a flexible body, one for each of its beams, and the frames of its nodes.
+  deform({ name, flexible }, frame, row, t, factor, found) {
+    const eta = flexible.eta.map((k) => this.coordinate(k, row, t)),
+      at = ({ moved, bent }, i) => add(mode(moved, i, eta), mode(bent, i, eta), factor),
+      course = flexible.places.map((p, i) => placed(frame, add(p, at(flexible, i))));
+    frame.curves = [];
+    flexible.ends.forEach((end, k) => {
+      const piece = course.slice(k ? flexible.ends[k - 1] : 0, end),
+        before = frame.curves.at(-1);
+      if (before && norm(sub(before.at(-1), piece[0])) < 1e-9 * this.scene.size) before.push(...piece.slice(1));
+      else frame.curves.push(piece);
+    });
+    for (const node of flexible.nodes) {
+      const angle = mode(node.turned, 0, eta),
+        axis = (e) => unit(turned(frame, add(e, cross(angle, e))));
+      found.set(`${name}.${node.name}`, {
+        p: placed(frame, add(node.at, at(node, 0))),
+        x: axis([1, 0, 0]),
+        y: axis([0, 1, 0]),
+        z: axis([0, 0, 1]),
+      });
+    }
   }
 
   // The impact after (1) or before (-1) a time.
@@ -116,6 +147,11 @@ class Run {
     const tiny = 1e-12 * (this.end - this.start);
     return direction > 0 ? this.instants.find((x) => x > t + tiny) : this.instants.findLast((x) => x < t - tiny);
   }
+}
+
+// Point i of a field of modes with these amplitudes, which are its last index.
+function mode(field, i, eta) {
+  return [0, 1, 2].map((d) => eta.reduce((sum, one, k) => sum + field[(3 * i + d) * eta.length + k] * one, 0));
 }
 
 const PREFIXES = [

@@ -49,6 +49,7 @@ function stages() {
   if (!drawable.length) return;
   options.full = Math.max(...runs.map((run) => (run.longest ??= longest(run))));
   options.magnify = current.magnify ?? drawable[0].scene.magnify;
+  options.deformation = current.deformation ?? (drawable[0].scene.deformation || 1);
   current.camera = new Camera(drawable[0].scene);
   for (const group of overlay ? [drawable] : drawable.map((run) => [run])) {
     const box = element("div", { class: "stage" });
@@ -87,10 +88,13 @@ function controls() {
     document.body.classList.toggle("playing", clock.playing);
     byId("play").setAttribute("aria-label", clock.playing ? "pause" : "play");
   });
-  const { magnify, loose } = drawable?.scene ?? { magnify: 1, loose: false };
+  const { magnify, loose, deformation } = drawable?.scene ?? { magnify: 1, loose: false, deformation: 0 };
   byId("magnifier").hidden = !loose;
   byId("magnify").max = String(Math.log10(5 * magnify));
   byId("magnify").value = String(Math.log10(current.options.magnify));
+  byId("bender").hidden = !deformation;
+  byId("deformation").max = String(Math.log10(5 * (deformation || 1)));
+  byId("deformation").value = String(Math.log10(current.options.deformation));
   for (const name of ["forces", "traces", "names"]) pressed(name, current.options[name]);
   byId("overlay").hidden = runs.filter((run) => run.scene).length < 2;
   pressed("overlay", Boolean(current.overlay));
@@ -136,10 +140,15 @@ function tellMagnification() {
     return;
   }
   const factor = digits(options.magnify, 3),
+    bent = digits(options.deformation, 3),
     words = [];
   if (scene.loose)
     words.push(
       options.magnify === 1 ? "drawn to scale" : `clearances and motions in them are drawn ${factor} times their size`,
+    );
+  if (scene.deformation)
+    words.push(
+      options.deformation === 1 ? "deformations as they are" : `deformations are drawn ${bent} times their size`,
     );
   if (options.full > 0) {
     words.push(
@@ -149,6 +158,7 @@ function tellMagnification() {
   if (runs.some((run) => run.impactT.length)) words.push("rings: impacts, larger with the impulse");
   byId("legend").textContent = words.join(" · ");
   byId("factor").textContent = `clearances × ${factor}`;
+  byId("bent").textContent = `deformations × ${bent}`;
 }
 
 function tellTime() {
@@ -242,11 +252,13 @@ function wire() {
   byId("speed").addEventListener("change", (event) => {
     current.clock.speed = Number(event.target.value);
   });
-  byId("magnify").addEventListener("input", (event) => {
-    current.magnify = current.options.magnify = 10 ** Number(event.target.value);
-    tellMagnification();
-    for (const stage of current.stages) stage.draw();
-  });
+  for (const name of ["magnify", "deformation"]) {
+    byId(name).addEventListener("input", (event) => {
+      current[name] = current.options[name] = 10 ** Number(event.target.value);
+      tellMagnification();
+      for (const stage of current.stages) stage.draw();
+    });
+  }
   byId("filter").addEventListener("input", (event) => current.charts.choose(event.target.value));
   document.addEventListener("keydown", (event) => {
     const { tagName, type } = event.target;

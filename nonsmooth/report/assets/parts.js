@@ -4,8 +4,9 @@ const SIGNS = [-1, 1].flatMap((i) => [-1, 1].flatMap((j) => [-1, 1].map((k) => [
 
 // A mechanism at one time, ready to be drawn.
 class Mechanism {
-  constructor(run, row, t, { ink, colours, magnify }) {
-    Object.assign(this, { run, row, t, ink, colours, magnify, scene: run.scene, frames: run.frames(row, t) });
+  constructor(run, row, t, { ink, colours, magnify, deformation }) {
+    Object.assign(this, { run, row, t, ink, colours, magnify, scene: run.scene });
+    this.frames = run.frames(row, t, deformation);
     this.w = run.scene.grain / 100;
     this.order = new Map(run.scene.bodies.map((body, k) => [body.name, k]));
     this.pushes = new Map();
@@ -25,7 +26,7 @@ class Mechanism {
   }
 
   colour(body) {
-    const k = this.order.get(body);
+    const k = this.order.get(body.split(".")[0]); // of a node that of its body
     return k === undefined ? this.colours.ground : this.colours.own[k % this.colours.own.length];
   }
 

@@ -19,6 +19,9 @@ function planarBodies(m) {
   for (const { name, points } of m.scene.bodies) {
     const colour = m.colour(name),
       frame = m.frame(name);
+    for (const curve of frame.curves ?? [])
+      m.ink.line(curve, { colour, alpha: 0.88, width: m.px(2.4, 3), layer: 3 });
+    if (frame.curves?.length) continue;
     let outline = points;
     if (points.length < 2) {
       if (blocks.has(name) || rounds.has(name)) continue;

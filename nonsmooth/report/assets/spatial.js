@@ -52,8 +52,13 @@ function spatialBodies(m) {
   for (const { name, points, faces } of m.scene.bodies) {
     const frame = m.frame(name),
       colour = m.colour(name),
-      at = points.map((p) => placed(frame, p));
-    for (const face of faces) {
+      at = frame.curves?.length ? [] : points.map((p) => placed(frame, p));
+    for (const curve of frame.curves ?? []) {
+      // in pieces, each with its own distance from the viewer
+      for (let i = 1; i < curve.length; i++)
+        m.ink.line([curve[i - 1], curve[i]], { colour: shaded(colour, 0.9), width: m.px(1.3, 2.4) });
+    }
+    for (const face of at.length ? faces : []) {
       m.ink.face(
         face.map((i) => at[i]),
         { fill: colour, inner: faces.length > 1 ? 0.12 : 0.28, colour, width: 0.8, alpha: 0.9 },

@@ -1,7 +1,7 @@
 // The picture of one run, or of one over another: canvas, gestures, paths, arrows of forces, rings of impacts.
 
 // `full` is the force that is drawn at full length [N].
-const STAGE_OPTIONS = { forces: true, traces: true, names: false, magnify: 1, full: 0 };
+const STAGE_OPTIONS = { forces: true, traces: true, names: false, magnify: 1, deformation: 1, full: 0 };
 // Share of the longest force that is drawn at full length beyond it, and below which none is drawn
 const SHORTEST = 0.005;
 // Length of an arrow, in hundredths of a symbol's scale.
@@ -74,7 +74,7 @@ class Stage {
   mechanism(ink, run, k) {
     const { t } = this.clock,
       row = rowAt(run.t, t),
-      m = new Mechanism(run, row, t, { ink, colours: this.colours, magnify: this.options.magnify });
+      m = new Mechanism(run, row, t, { ink, colours: this.colours, ...this.options });
     const flat = this.camera.flat,
       table = flat ? PLANAR : SPATIAL;
     if (this.options.traces) this.tails(m, k);

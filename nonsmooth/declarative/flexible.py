@@ -1,0 +1,258 @@
+"""Modes of flexible bodies as a TOML file states them: beams and their reduction, matrices in a file, or numbers."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+
+from nonsmooth.exceptions import InputError
+from nonsmooth.flexible import (
+    CrossSection,
+    FiniteElements,
+    Material,
+    Modes,
+    Rayleigh,
+    Rectangle,
+    Tube,
+    assemble,
+    beam,
+    from_matrices,
+    modes,
+)
+from nonsmooth.quantities import Quantity
+
+__all__ = ["FORMS", "UNITS", "Beam", "BeamStructure", "MatrixFile", "NodeMass", "Reduction"]
+
+#: limits, far above what beams take: finite elements of all bodies of a file; and of a body: modes, and of matrices in
+#: a file beside it degrees of freedom and bytes unpacked. Beyond them reading takes minutes or all memory
+MOST_ELEMENTS, MOST_MODES, MOST_DOFS, MOST_BYTES = 500, 200, 3000, 200_000_000
+
+Positive = Quantity("-", positive=True)
+Place = Annotated[tuple[float, float, float], Quantity("m")]
+
+
+@dataclass(frozen=True)
+class NodeMass:
+    """A rigid mass at a node, as `FiniteElements.with_mass` adds it."""
+
+    called: ClassVar[str] = "the mass of a node"
+
+    mass: Annotated[float, Quantity("kg", positive=True)]
+    inertia: Annotated[tuple[float, float, float], Quantity("kg m^2", nonnegative=True)] = (0.0, 0.0, 0.0)
+    offset: Place = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeamPart:
+    """A straight beam, as `nonsmooth.flexible.beam` makes it, with one section."""
+
+    called: ClassVar[str] = "the table of a beam"
+
+    end: Place
+    section: Rectangle | Tube | CrossSection
+    material: Material
+    start: Place = (0.0, 0.0, 0.0)
+    elements: int | tuple[float, ...] = 8
+    names: Mapping[str, float] | None = None
+    across: Annotated[tuple[float, float, float], Quantity("-")] | None = None
+    element: Literal["cubic", "quintic"] = "cubic"
+    timoshenko: bool = False
+
+    def __post_init__(self) -> None:
+        """Check what a message should name by its key."""
+        if isinstance(self.elements, int) and self.elements < 1:
+            raise InputError(f"elements must be 1 or more, got {self.elements}.")
+        for name, at in (self.names or {}).items():
+            if not 0.0 <= at <= 1.0:
+                raise InputError(
+                    f'names has "{name}" at {at:g}; places are from 0 at the start of the beam to 1 at its end.'
+                )
+
+    @property
+    def count(self) -> int:
+        """The most finite elements that it may have: names at places of their own divide some."""
+        return (self.elements if isinstance(self.elements, int) else len(self.elements)) + len(self.names or ())
+
+    def part(self, prefix: str) -> FiniteElements:
+        """Its finite elements, the nodes without a name of their own named with the prefix."""
+        return beam(
+            self.start, self.end, section=self.section, material=self.material, elements=self.elements,
+            names=self.names, prefix=prefix, across=self.across, element=self.element, timoshenko=self.timoshenko,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reduction:
+    """What all finite elements need to become modes, see `nonsmooth.flexible.modes`."""
+
+    interface: tuple[str, ...]
+    keep: int
+    damping: Annotated[float, Quantity("-", nonnegative=True)] | Rayleigh
+    method: Literal["craig-bampton", "free"] = "craig-bampton"
+    stiffening: bool = True
+    masses: Mapping[str, NodeMass] = field(default_factory=dict)
+
+    #: whether the file itself says all, without another file
+    complete: ClassVar[bool] = True
+
+    def modes(self, folder: Path | None) -> Modes:
+        """The modes; `folder` is that of the TOML file, None for a text.
+
+        Raises
+        ------
+        InputError
+            As the functions of `nonsmooth.flexible`, and for more than a file should ask for.
+        """
+        most = self.keep + 6 * len(self.interface)
+        if most > MOST_MODES:
+            raise InputError(
+                f"keep = {self.keep} and {len(self.interface)} nodes in interface make up to {most} modes, more than "
+                f"the {MOST_MODES} that a file may ask for; keep fewer, or build such a body in Python."
+            )
+        elements = self.finite_elements(folder)
+        for key, names in (("interface", self.interface), ("masses", tuple(self.masses))):
+            unknown = [name for name in names if name not in elements.names]
+            if unknown:
+                raise InputError(
+                    f'{key} has "{unknown[0]}", which is no node; the nodes are {", ".join(elements.names)}.'
+                )
+        for node, one in self.masses.items():
+            elements = elements.with_mass(node, one.mass, inertia=one.inertia, offset=one.offset)
+        return modes(
+            elements, interface=self.interface, keep=self.keep, damping=self.damping, method=self.method,
+            stiffening=self.stiffening,
+        )  # fmt: skip
+
+    @property
+    def count(self) -> int:
+        """Finite elements that are to be made; none of matrices from elsewhere."""
+        return 0
+
+    def finite_elements(self, folder: Path | None) -> FiniteElements:
+        raise TypeError(f"{type(self).__name__} has no finite elements.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beam(BeamPart, Reduction):
+    """Modes of one straight beam."""
+
+    def finite_elements(self, folder: Path | None) -> FiniteElements:
+        return self.part("node")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeamStructure(Reduction):
+    """Modes of several beams, rigidly joined where nodes have one name, as `nonsmooth.flexible.assemble` does."""
+
+    beams: Mapping[str, BeamPart]
+
+    @property
+    def count(self) -> int:
+        """Of all its beams."""
+        return sum(one.count for one in self.beams.values())
+
+    def finite_elements(self, folder: Path | None) -> FiniteElements:
+        if not self.beams:
+            raise InputError("beams must have one table or more, as [elements.NAME.modes.beams.left].")
+        return assemble(*(one.part(f"{name}.") for name, one in self.beams.items()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixFile(Reduction):
+    """Modes of finite elements from another program: an .npz file beside the TOML file holds the matrices.
+
+    Arrays of the file: ``mass`` and ``stiffness`` (d, d), ``names`` (n,) and ``places`` (n, 3) of the nodes, optionally
+    ``translations`` and ``rotations`` (n, 3), as `nonsmooth.flexible.from_matrices` takes them.
+    """
+
+    file: str
+
+    complete: ClassVar[bool] = False
+
+    def finite_elements(self, folder: Path | None) -> FiniteElements:
+        found = _arrays(self.file, folder)
+        missing = [name for name in ("mass", "stiffness", "names", "places") if name not in found]
+        if missing:
+            raise InputError(f'file "{self.file}" has no array {", ".join(missing)}; save it with numpy.savez.')
+        names, places, given = found["names"], found["places"], {}
+        if names.dtype.kind != "U" or names.ndim != 1 or places.shape != (len(names), 3) or len({*names}) < len(names):
+            raise InputError(f'file "{self.file}" needs names (n,), each another, and places (n, 3) of the nodes.')
+        if len(found["mass"].shape) != 2 or found["mass"].shape[0] > MOST_DOFS:
+            raise InputError(
+                f'file "{self.file}" has a mass matrix of shape {found["mass"].shape}, which must be square with at '
+                f"most {MOST_DOFS} rows; reduce larger ones in Python."
+            )
+        for key in ("translations", "rotations"):
+            if key in found:
+                given[key] = _checked_dofs(self.file, key, found[key], len(names), found["mass"].shape[0])
+        nodes: dict[str, Any] = {str(name): tuple(place) for name, place in zip(names, places, strict=True)}
+        return from_matrices(found["mass"], found["stiffness"], nodes, **given)
+
+
+def _checked_dofs(file: str, key: str, dofs: Any, nodes: int, count: int) -> Any:
+    if dofs.dtype.kind not in "iu" or dofs.shape != (nodes, 3) or np.any(dofs < -1) or np.any(dofs >= count):
+        raise InputError(f'file "{file}" needs whole numbers (n, 3) from -1 to {count - 1} as {key} of its n nodes.')
+    return dofs
+
+
+def _arrays(file: str, folder: Path | None) -> dict[str, Any]:
+    """The arrays of a file beside the TOML file; it is data only, of which nothing is run."""
+    if Path(file).name != file or "\\" in file or not file.endswith(".npz"):
+        raise InputError(f'file must be the name of an .npz file beside the TOML file, as "rod.npz", got "{file}".')
+    if folder is None:
+        raise InputError(f'file "{file}" is sought beside the TOML file; read that by its path instead of as text.')
+    path = folder / file
+    if not path.is_file():
+        raise InputError(f'file "{file}" is not beside the TOML file; write it there with numpy.savez.')
+    try:
+        with zipfile.ZipFile(path) as parts:
+            size = sum(one.file_size for one in parts.infolist())
+        if size > MOST_BYTES:
+            raise InputError(f'file "{file}" has {size} bytes of arrays, more than {MOST_BYTES}; reduce it in Python.')
+        with np.load(path, allow_pickle=False) as data:
+            found = {name: data[name] for name in data.files}
+    except (ValueError, OSError, EOFError, MemoryError, zipfile.BadZipFile) as error:
+        raise InputError(f'file "{file}" is no .npz file of arrays ({error}); write it with numpy.savez.') from None
+    for name, one in found.items():
+        if one.dtype.kind not in "fiuU" or one.dtype.kind != "U" and not np.all(np.isfinite(one)):
+            raise InputError(f'array {name} of the file "{file}" must be finite numbers, or words as names.')
+    return found
+
+
+#: kinds of table for a field of each class, and what each makes
+FORMS: dict[Any, dict[str, Any]] = {
+    Modes: {"beam": Beam, "beam-structure": BeamStructure, "matrix-file": MatrixFile, "mode-table": Modes},
+    Rectangle: {"rectangle": Rectangle},
+    Tube: {"tube": Tube},
+    CrossSection: {"cross-section": CrossSection},
+}
+
+_METRE = Annotated[float, Quantity("m", positive=True)]
+_SECOND_MOMENT = Annotated[float, Quantity("m^4", positive=True)]
+#: units of classes that are no elements, for the strings that files may give
+UNITS: dict[Any, dict[str, Any]] = {
+    Material: {
+        "youngs": Annotated[float, Quantity("Pa", positive=True)],
+        "shear": Annotated[float, Quantity("Pa", positive=True)],
+        "density": Annotated[float, Quantity("kg/m^3", positive=True)],
+    },
+    Rectangle: {"y": _METRE, "z": _METRE},
+    Tube: {"outer": _METRE, "inner": Annotated[float, Quantity("m", nonnegative=True)]},
+    CrossSection: {
+        "area": Annotated[float, Quantity("m^2", positive=True)],
+        "Iy": _SECOND_MOMENT,
+        "Iz": _SECOND_MOMENT,
+        "J": _SECOND_MOMENT,
+        "fibres": Annotated[tuple[float, float, float], Quantity("m", positive=True)] | None,
+        "shear": Annotated[tuple[float, float], Positive] | None,
+    },
+    Rayleigh: {
+        "mass": Annotated[float, Quantity("1/s", nonnegative=True)],
+        "stiffness": Annotated[float, Quantity("s", nonnegative=True)],
+    },
+}
