@@ -236,7 +236,7 @@ def _run(
 
 
 def by_text(system: System, stepper: Stepper) -> bool:
-    """Whether compiled steps are those of `schemes`; the older loops of the plane support the runs they are faster at."""
+    """Whether compiled steps are those of `schemes`; older loops of the plane support what they are faster at."""
     older = system.dimension == 2 and not system.redundant and not isinstance(stepper, GeneralizedAlpha)
     return not older and not isinstance(stepper, CompliantDae)
 
