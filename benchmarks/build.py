@@ -17,7 +17,7 @@ MECHANISMS = """
 import json, time
 from nonsmooth import MoreauJean, simulate
 from nonsmooth.native import entries
-from nonsmooth.native.compiler import compilations
+from nonsmooth.compile.machine import compilations
 from nonsmooth_problems import four_bar, slider_crank_revolute, slider_crank_translational
 
 def counted():

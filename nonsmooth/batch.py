@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.engine import layout_of, longest_step, native_rules, scheme_of, why_not_native
+from nonsmooth.engine import layout_of, longest_step, native_rules, scheme_of
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.laws.base import Law
@@ -18,7 +18,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.system import System
 from nonsmooth.settings import is_count, is_number, shown
-from nonsmooth.simulate import simulate
+from nonsmooth.simulate import by_text, simulate, why_not
 from nonsmooth.step_control import ConstantStep, Landing, StepControl, step_control
 from nonsmooth.steppers.base import Stepper
 
@@ -30,7 +30,7 @@ __all__ = ["METRICS", "simulate_batch"]
 #: results of a run that may be recorded in addition to its final state: dimension, unit, meaning
 METRICS: dict[str, tuple[str | None, str, str]] = {
     "impulse": ("contact", "N s", "sum of normal impulses"),
-    "friction_impulse": ("contact", "N s", "sum of tangential impulses"),
+    "friction_impulse": ("contact", "N s", "sum of tangential impulses, in space its length"),
     "gap_violation": (None, "m", "largest overlap of true gaps"),
     "joint_violation": (None, "m or rad", "largest constraint violation of joints"),
     "complementarity": (None, "1", "worst natural map"),
@@ -54,6 +54,8 @@ def simulate_batch(
     threads: int | None = None,
 ) -> xarray.Dataset:
     """Run a mechanism once for each set of parameters in the native engine, and return the final states.
+
+    Planar runs of `MoreauJean` and `GaussQP` are distributed over threads; others run one after the other.
 
     Each run is bitwise identical to ``simulate(system, stepper, parameters=..., t_end=..., dt=...)``. A run with a step
     that compiled code cannot certify is repeated by `simulate`, and counted in ``python_runs``.
@@ -105,7 +107,7 @@ def simulate_batch(
     for kind in (False, True):
         runs = np.flatnonzero(rough == kind)
         if runs.size:
-            reason = why_not_native(system, stepper, control, values[runs[0]])
+            reason = why_not(system, stepper, control, values[runs[0]])
             if reason is None and isinstance(control, ConstantStep) and _any_restitution(system, stepper, values[runs]):
                 reason = "GaussQP with a constant step has no restitution"
             if reason is not None:
@@ -113,7 +115,8 @@ def simulate_batch(
                     f"simulate_batch requires the native engine, which does not support this run: {reason}. "
                     "nonsmooth.studies.sweep runs it in processes."
                 )
-            python_runs += _run(system, stepper, values, runs, ends, t_end, control, metrics, threads)
+            run = _run_by_text if by_text(system, stepper) else _run
+            python_runs += run(system, stepper, values, runs, ends, t_end, control, metrics, threads)
     return _dataset(system, stepper, parameters, values, ends, metrics, control, t_end, python_runs, begin)
 
 
@@ -146,26 +149,42 @@ def _run(
         ends[name][runs] = part
     again = np.flatnonzero(status != n.DONE)
     for i in again:
-        k = int(runs[i])
-        try:
-            check_start(system, system.start, values[k])
-            _again(system, stepper, values[k], ends, k, t_end, control)
-        except NonsmoothError as error:
-            error.args = (f"Run {k} of the batch: {error.args[0]}", *error.args[1:])
-            raise
+        _named(system, stepper, values, ends, int(runs[i]), t_end, control)
     return len(again)
+
+
+def _run_by_text(
+    system: System, stepper: Stepper, values: Array, runs: Any, ends: dict[str, Array], t_end: float,
+    control: ConstantStep | Landing, metrics: Sequence[str], threads: int | None,
+) -> int:  # fmt: skip
+    """The same by the texts of `schemes`, one run after the other."""
+    return sum(_named(system, stepper, values, ends, int(k), t_end, control) > 0 for k in runs)
+
+
+def _named(
+    system: System, stepper: Stepper, values: Array, ends: dict[str, Array], k: int, t_end: float, dt: StepControl
+) -> int:
+    """A run by `simulate`, whose errors say which one it is; how many of its steps Python took."""
+    try:
+        check_start(system, system.start, values[k])
+        return _again(system, stepper, values[k], ends, k, t_end, dt)
+    except NonsmoothError as error:
+        error.args = (f"Run {k} of the batch: {error.args[0]}", *error.args[1:])
+        raise
 
 
 def _again(
     system: System, stepper: Stepper, values: Array, ends: dict[str, Array], k: int, t_end: float, dt: StepControl
-) -> None:
-    """A run by `simulate`, in which single steps may be computed in Python."""
+) -> int:
+    """A run by `simulate`, in which single steps may be computed in Python; how many were."""
     changes = {name: float(value) for name, value in zip(system.parameters, values, strict=True)}
     run = simulate(system, stepper, t_end=t_end, dt=dt, parameters=changes, record=10**9)
     ends["q"][k], ends["v"][k] = run.q.array[-1], run.v.array[-1]
-    ends["impulse"][k], ends["friction_impulse"][k] = run.P_N.array.sum(axis=0), run.P_T.array.sum(axis=0)
+    ends["impulse"][k], rubbed = run.P_N.array.sum(axis=0), run.P_T.array.sum(axis=0)
+    ends["friction_impulse"][k] = rubbed if system.dimension == 2 else np.linalg.norm(rubbed, axis=1)
     for name in ("gap_violation", "joint_violation", "complementarity", "motion_residual"):
         ends[name][k] = getattr(run.certificate, name)
+    return int(run.counts["python_steps"])
 
 
 def _checked(

@@ -28,7 +28,7 @@ from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.equations import FLOOR
 from nonsmooth.steppers.gauss import TURN, GaussFormulation
 from nonsmooth.steppers.gauss_qp import GaussQP
-from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha, GeneralizedAlphaFormulation
+from nonsmooth.steppers.generalized_alpha import GeneralizedAlphaFormulation
 from nonsmooth.steppers.mechanism import CLOSED_GAP, CLOSED_RATE, EDGE
 from nonsmooth.steppers.moreau_jean import PROJECTED, MoreauJean, MoreauJeanFormulation
 from nonsmooth.trajectory import Trajectory
@@ -49,7 +49,7 @@ def why_not_native(system: System, stepper: Stepper, control: StepControl, value
     if type(stepper) is CompliantDae:
         return why_not_compliant(system, stepper, control)
     name = type(stepper).__name__
-    if type(stepper) not in (GaussQP, MoreauJean, GeneralizedAlpha):
+    if type(stepper) not in (GaussQP, MoreauJean):
         return f"{name} has no compiled loop"
     landing = isinstance(control, Landing)
     if not isinstance(control, ConstantStep) and not (landing and isinstance(stepper, GaussQP)):
@@ -94,12 +94,6 @@ def scheme_of(system: System, stepper: Any, control: ConstantStep | Landing) -> 
     from nonsmooth.native import table as n
     from nonsmooth.native.session import Scheme
 
-    if isinstance(stepper, GeneralizedAlpha):
-        options = {
-            n.O_RADIUS: stepper.spectral_radius, n.O_LONGEST: longest_step(control), n.O_CLOSED_GAP: CLOSED_GAP,
-            n.O_CLOSED_RATE: CLOSED_RATE, n.O_EDGE: EDGE, n.O_FLOOR: FLOOR, n.O_CERTIFIED: CERTIFIED,
-        }  # fmt: skip
-        return Scheme(n.GENERALIZED_ALPHA, options)
     options = {
         n.O_THETA: getattr(stepper, "theta", 1.0), n.O_LONGEST: longest_step(control), n.O_CLOSED_GAP: CLOSED_GAP,
         n.O_CLOSED_RATE: CLOSED_RATE, n.O_EDGE: EDGE, n.O_FLOOR: FLOOR, n.O_TURN: TURN, n.O_CERTIFIED: CERTIFIED,
@@ -125,8 +119,6 @@ def native_rules(stepper: Stepper, control: StepControl) -> dict[str, Any]:
     )
     twin = SimpleNamespace(control=control, stepper=stepper, mechanism=SimpleNamespace(incremental=False))
     rules: dict[str, Any] = of.rules(twin)
-    if isinstance(stepper, GeneralizedAlpha):
-        rules["passes"] = "of impulses and accelerations in turn; where they do not settle, a step is not certified"
     return rules | {
         "active set": "semismooth Newton from the last step's modes; a reproducible half of the rows from round 13",
         "step that is not certified": "solved by the Python formulation, and counted as a fallback",
@@ -211,14 +203,12 @@ class NativeRun(CompiledRun):
         joints = {n.S_REACTION: step.reaction, n.S_REACTION_I: step.reaction_impact}
         hit = bool(np.any(step.P_N_impact > 0.0) or np.any(step.v_left != step.state.v))
         scalars.append(step.loss_friction)
-        # of generalized-alpha a state remembers no impulses
-        own = start or isinstance(self.stepper, GeneralizedAlpha)
 
         def accept() -> None:
             self.session.accept(step.state, step.v_left, gaps, step.mode, joints, scalars, hit=hit, start=start)
 
         def press() -> None:
-            if not own:
+            if not start:
                 self.session.press(remembered["P_N"], remembered["P_T"])
 
         self._taken(accept, press)

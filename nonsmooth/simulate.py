@@ -28,10 +28,11 @@ from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ErrorControl, StepControl, step_control
 from nonsmooth.steppers.base import Stepper
 from nonsmooth.steppers.compliant import CompliantDae
+from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth.trajectory.early import UNCHECKED
 
-__all__ = ["simulate"]
+__all__ = ["by_text", "simulate", "why_not"]
 
 #: default accuracy, as a share of the smallest clearance and of the peak force
 ACCURACY = 1e-2
@@ -162,7 +163,7 @@ def simulate(
             return automatic(
                 rung, system, values, first, t_end, stepper=stepper, accuracy=accuracy,
                 compiled=lambda stepper, control: engine != "python"
-                and _why_not(system, stepper)(system, stepper, control, values) is None,
+                and why_not(system, stepper, control, values) is None,
             )  # fmt: skip
         assert stepper is not None and dt is not None
         control = step_control(dt, (first.t, t_end))
@@ -198,9 +199,8 @@ def _run(
     solver = stepper.solver if stepper.solver is not None else getattr(solvers, stepper.default_solver)()
     scheme = replace(stepper, solver=solver)  # type: ignore[type-var]
     settings = {"stepper": repr(scheme), "dt": repr(control), "t_start": first.t, "t_end": t_end}
-    why_not = _why_not(system, stepper)
     reason = None if engine == "python" else why_not(system, stepper, control, values)
-    compiled = why_not is why_not_compiled and engine != "python" and reason is None
+    compiled = by_text(system, stepper) and engine != "python" and reason is None
     if engine == "native" and reason is not None:
         raise InputError(f'engine="native" does not support this run: {reason}; take engine="auto" or "python".')
     name = "python" if engine == "python" or reason is not None else "native"
@@ -235,10 +235,16 @@ def _run(
     return native.trajectory(first)
 
 
-def _why_not(system: System, stepper: Stepper) -> Callable[[System, Any, StepControl, Array], str | None]:
-    """The function that states why compiled loops do not support a run."""
-    by_text = (system.dimension == 3 or bool(system.redundant)) and not isinstance(stepper, CompliantDae)
-    return why_not_compiled if by_text else why_not_native
+def by_text(system: System, stepper: Stepper) -> bool:
+    """Whether compiled steps are those of `schemes`; older loops of the plane support what they are faster at."""
+    older = system.dimension == 2 and not system.redundant and not isinstance(stepper, GeneralizedAlpha)
+    return not older and not isinstance(stepper, CompliantDae)
+
+
+def why_not(system: System, stepper: Stepper, control: StepControl, values: Array) -> str | None:
+    """Why compiled loops do not support a run, as a clause; None if they do."""
+    of = why_not_compiled if by_text(system, stepper) else why_not_native
+    return of(system, stepper, control, values)
 
 
 def _start(system: System, values: Array, state: State | None, t_start: float | None) -> State:

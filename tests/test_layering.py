@@ -27,11 +27,11 @@ MAY_IMPORT = {
     "step_control": set(),
     "model": {"flexible", "laws"},
     "programs": {"sets"},
-    "native": {"model", "laws", "programs", "step_control"},
+    "native": {"compile", "model", "laws", "programs", "step_control"},
     "records": set(),
-    "compile": {"records", "native"},
-    "schemes": {"records", "compile", "native", "model", "solvers", "steppers", "step_control"},
-    "solvers": {"programs", "native", "sets"},
+    "compile": {"records"},
+    "schemes": {"records", "compile", "model", "solvers", "steppers", "step_control"},
+    "solvers": {"programs", "sets"},
     "steppers": {"model", "laws", "programs", "sets", "step_control"},
     "trajectory": {"model", "programs", "solvers", "steppers"},  # forces at an instant are found as steppers find them
     "checkpoints": {"model"},
@@ -220,6 +220,6 @@ def test_fields_of_further_records_are_asked_for_as_such():
     loops = ROOT / "nonsmooth" / "native" / "loops"
     text = {path.name: path.read_text(encoding="utf-8") for path in sorted(loops.glob("*.py"))}
     further = {name for code in text.values() for name in re.findall(r"\bmore\(A, [^()]*?([A-Z]\w*)\)", code)}
-    assert {"U", "Q1", "ZM", "ROOT_MASS", "S_LEFT", "SMOOTH", "LAG"} <= further
+    assert {"U", "Q1", "ZM", "ROOT_MASS", "S_LEFT"} <= further
     wrong = [(file, name) for file, code in text.items() for name in re.findall(r"8 \* (\w+)", code) if name in further]
     assert not wrong

@@ -15,8 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nonsmooth.compile import machine
+from nonsmooth.compile.lower import lowered
 from nonsmooth.exceptions import NonsmoothError
-from nonsmooth.native import compiler
 
 if TYPE_CHECKING:
     from nonsmooth.records.schema import Shape
@@ -56,7 +57,7 @@ def entry(module: str, name: str, schema: str, shape: Shape, integers: int = 0) 
     versions = [VERSION, *(importlib.metadata.version(package) for package in ("numba", "llvmlite"))]
     key = "\n".join(map(str, (*versions, SOURCES_AT_START, found)))
     symbol = f"scheme_{hashlib.sha256(key.encode()).hexdigest()[:32]}"
-    (address,) = compiler.functions(key, lambda: _code(symbol, module, name, schema, shape, integers), [symbol])
+    (address,) = machine.functions(key, lambda: _code(symbol, module, name, schema, shape, integers), [symbol])
     call: Any = ctypes.CFUNCTYPE(*[ctypes.c_int64] * (integers + 2))(address)
     return functools.update_wrapper(call, functools.partial(call))
 
@@ -65,24 +66,9 @@ def _code(symbol: str, module: str, name: str, schema: str, shape: Shape, intege
     """LLVM code of the function, and of `symbol`, which is called as C functions are."""
     if _digest() != SOURCES_AT_START:  # code of one version must not be filed under another
         raise NonsmoothError("The files of nonsmooth have changed since this process imported them; start it again.")
-    import llvmlite.binding as llvm
     import numba
 
-    from nonsmooth.native.build import unoptimised, wrapper
     from nonsmooth.records.compiled import RecordType
 
     kinds = (RecordType(schema, shape), *[numba.types.int64] * integers)
-    bare: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    dispatcher: Any = numba.njit(error_model="numpy", nogil=True, **bare)(
-        getattr(importlib.import_module(module), name)
-    )
-    with unoptimised():
-        dispatcher.compile(kinds)
-    (found,) = dispatcher.overloads.values()
-    text = llvm.parse_assembly(dispatcher.inspect_llvm(found.signature.args))
-    inner = text.get_function(found.fndesc.llvm_func_name)
-    types_of = [str(argument.type) for argument in inner.arguments]
-    for part in (*text.functions, *text.global_variables):
-        if not part.is_declaration:
-            part.linkage = "internal"
-    return f"{text}\n{wrapper(symbol, inner.name, types_of, found.signature.return_type == numba.types.none)}"
+    return lowered(symbol, getattr(importlib.import_module(module), name), kinds)

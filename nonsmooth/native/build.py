@@ -5,17 +5,17 @@ The arguments of the program are functions as `entries` names them, ``name:kinds
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from nonsmooth.native import compiler, entries
-from nonsmooth.native.entries import RAISED
+from nonsmooth.compile import machine
+from nonsmooth.compile.lower import lowered
+from nonsmooth.native import entries
 
-__all__ = ["beside", "code", "unoptimised", "wrapper"]
+__all__ = ["beside", "code"]
 
 
 def beside(shares: Sequence[Sequence[tuple[str, str]]]) -> None:
@@ -23,7 +23,7 @@ def beside(shares: Sequence[Sequence[tuple[str, str]]]) -> None:
 
     What could not be compiled there is compiled where it is called. Nothing is tried where nothing can be kept.
     """
-    if not compiler.keeps():
+    if not machine.keeps():
         return
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     quiet: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
@@ -44,7 +44,6 @@ def beside(shares: Sequence[Sequence[tuple[str, str]]]) -> None:
 
 def code(symbol: str, name: str, kinds: str) -> str:
     """LLVM code of the function and of `symbol`, which takes its arguments as C does and returns an integer."""
-    import llvmlite.binding as llvm
     import numba
 
     from nonsmooth.native import loops
@@ -54,53 +53,7 @@ def code(symbol: str, name: str, kinds: str) -> str:
         signature = tuple(types[kind] for kind in kinds)
     else:
         function, signature = loops.UNITS[name][0], loops.UNITS[name][1].args
-    bare: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    dispatcher: Any = numba.njit(error_model="numpy", nogil=True, **bare)(getattr(function, "py_func", function))
-    with unoptimised():
-        dispatcher.compile(signature)
-    (found,) = dispatcher.overloads.values()
-    module = llvm.parse_assembly(dispatcher.inspect_llvm(signature))
-    inner = module.get_function(found.fndesc.llvm_func_name)
-    types_of = [str(argument.type) for argument in inner.arguments]
-    for part in (*module.functions, *module.global_variables):
-        if not part.is_declaration:
-            part.linkage = "internal"
-    return f"{module}\n{wrapper(symbol, inner.name, types_of, found.signature.return_type == numba.types.none)}"
-
-
-@contextlib.contextmanager
-def unoptimised() -> Iterator[None]:
-    """numba leaves its code as it is: `compiler` optimises it."""
-    import numba
-
-    settings: Any = numba.config
-    before, settings.OPT = settings.OPT, 0
-    try:
-        yield
-    finally:
-        settings.OPT = before
-
-
-def wrapper(symbol: str, inner: str, types: list[str], nothing: bool) -> str:
-    """numba's functions return a status, and their result and their exception by two pointers."""
-    result, raised = ("i64" if kind == "ptr" else kind[:-1] for kind in types[:2])
-    outer = ", ".join(f"{kind} %a{i}" for i, kind in enumerate(types[2:]))
-    passed = ", ".join([f"{types[0]} %r", f"{types[1]} %e", *(f"{kind} %a{i}" for i, kind in enumerate(types[2:]))])
-    value = "0" if nothing else "%v"
-    return "\n".join(
-        [
-            f"define i64 @{symbol}({outer}) {{",
-            f"  %r = alloca {result}",
-            f"  %e = alloca {raised}",
-            f'  %s = call i32 @"{inner}"({passed})',
-            "" if nothing else f"  %v = load i64, {types[0]} %r",
-            "  %c = icmp eq i32 %s, 0",
-            f"  %x = select i1 %c, i64 {value}, i64 {RAISED}",
-            "  ret i64 %x",
-            "}",
-            "",
-        ]
-    )
+    return lowered(symbol, getattr(function, "py_func", function), signature)
 
 
 def main(functions: Sequence[str]) -> None:

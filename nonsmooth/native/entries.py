@@ -15,14 +15,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from nonsmooth.native import compiler
+from nonsmooth.compile import machine
+from nonsmooth.compile.lower import RAISED
 
 __all__ = ["Entry", "Unit", "address", "functions_met", "ready", "symbol", "unit"]
 
 #: raised with every change of how functions are compiled
 VERSION = 3
-#: what a function that would raise returns; those of `loops` do not raise
-RAISED = -(2**62)
 
 
 class Entry:
@@ -85,7 +84,7 @@ def _beside(long: list[tuple[str, str]], others: list[tuple[str, str]]) -> None:
     """Compile one function, and others, in two processes, where there are some of both that no file holds."""
     if not (_missing(long) and _missing(others)):
         return
-    with compiler.alone(f"beside {long} {others} {_source()}"):
+    with machine.alone(f"beside {long} {others} {_source()}"):
         long, others = _missing(long), _missing(others)  # another process may have compiled them meanwhile
         if long and others:
             from nonsmooth.native.build import beside
@@ -95,7 +94,7 @@ def _beside(long: list[tuple[str, str]], others: list[tuple[str, str]]) -> None:
 
 def _missing(functions: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Those that no file holds."""
-    return [function for function in functions if not compiler.kept(symbol(*function))]
+    return [function for function in functions if not machine.kept(symbol(*function))]
 
 
 def functions_met() -> int:
@@ -141,4 +140,4 @@ def address(name: str, kinds: str) -> int:
     from nonsmooth.native.build import code
 
     own = symbol(name, kinds)
-    return compiler.functions(own, lambda: code(own, name, kinds), [own])[0]
+    return machine.functions(own, lambda: code(own, name, kinds), [own])[0]

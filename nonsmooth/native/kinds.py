@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from nonsmooth.compile.emit import Unsupported
 from nonsmooth.model.assembly import ElementFunctions
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.forces import Force, Gravity, gradient, gravity_force
 from nonsmooth.model.frames import placement_like
 from nonsmooth.model.joints import Joint
 from nonsmooth.native import table as n
-from nonsmooth.native.emit import Unsupported
 
-__all__ = ["Kind", "Kinds", "varies"]
+__all__ = ["Kind", "Kinds"]
 
 #: where components go: (place in doubles, 1 or 3 of them), see `emit`
 Places = list[tuple[int, int]]
@@ -70,18 +70,6 @@ class Kinds:
             return [_numbers(g, n.ROW_G, n.ROW), direction, _numbers(rate, n.ROW_RATE, n.ROW)]
 
         return self._made_once("joint", self.functions.constraint(element), 3, outputs)
-
-    def drift(self, element: Joint) -> Kind:
-        """Per row what its second derivative holds besides the accelerations along its direction."""
-
-        def outputs(of: ca.Function, p: ca.SX) -> list[tuple[ca.SX, Places]]:
-            _, _, J_a, J_b, explicit, _ = of(self.t, self.a.z, self.b.z, p)
-            rates = J_a @ self.a.twist + J_b @ self.b.twist + explicit
-            moving = [ca.SX(1), self.a.tangent() @ self.a.twist, self.b.tangent() @ self.b.twist]
-            drift = ca.jtimes(rates, ca.vertcat(self.t, self.a.z, self.b.z), ca.vertcat(*moving))
-            return [_numbers(drift, n.ROW_DRIFT, n.ROW)]
-
-        return self._made_once("drift", self.functions.constraint(element), 3, outputs)
 
     def closure(self, element: Joint) -> Kind:
         """Per row the reported misfit; in the first the point of the second body where the reaction is reported."""
@@ -154,12 +142,6 @@ class Kinds:
         arguments = [self.t, self.a.z if first is None else first, self.b.z, self.a.twist, self.b.twist, p]
         out = ca.densify(ca.vertcat(*(components for components, _ in outputs)))
         return Kind(ca.Function("kind", arguments, [out]), [place for _, places in outputs for place in places])
-
-
-def varies(function: ca.Function) -> bool:
-    """Whether a kind depends on anything but parameters."""
-    arguments = function.sx_in()
-    return bool(ca.depends_on(function(*arguments), ca.vertcat(*arguments[:5])))
 
 
 def _numbers(values: ca.SX, first: int, step: int) -> tuple[ca.SX, Places]:

@@ -12,6 +12,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.compile.emit import Unsupported, varies
+from nonsmooth.compile.machine import kernel
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.laws.rigid import Rigid
@@ -22,10 +24,8 @@ from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.model.joints import Joint
 from nonsmooth.native import table as n
-from nonsmooth.native.compiler import kernel
 from nonsmooth.native.elimination import eliminate
-from nonsmooth.native.emit import Unsupported
-from nonsmooth.native.kinds import Kind, Kinds, varies
+from nonsmooth.native.kinds import Kind, Kinds
 from nonsmooth.native.portions import divide
 
 __all__ = ["Layout", "NotNative"]
@@ -64,7 +64,7 @@ class Layout:
     elements : of the model, in order
     parameters : names of the parameters in order, for the index of each
     rough : whether tangential rows exist
-    scheme : `table.GAUSS`, `MOREAU_JEAN`, `LANDING`, `GENERALIZED_ALPHA` or `MIDPOINT`
+    scheme : `table.GAUSS`, `MOREAU_JEAN`, `LANDING` or `MIDPOINT`
     functions : of the kinds of elements, where they have been made already
 
     Attributes
@@ -161,8 +161,7 @@ class Layout:
         pairs, of_joints = int(self._row_pairs.sum()), 2 * (np.cumsum(self._row_pairs) - self._row_pairs)
         self._empty = (of_joints + self._counts[:nj])[self._counts[:nj] % 2 == 1]
         self._take(n.BODY * (nb + 1))
-        more = 3 if self.scheme == n.GENERALIZED_ALPHA else 2
-        table[n.MORE], table[n.MORE_STEP] = self._take(n.BODY * (nb + 1) * more) - n.GROUND, 8 * n.BODY * (nb + 1)
+        table[n.MORE], table[n.MORE_STEP] = self._take(n.BODY * (nb + 1) * 2) - n.GROUND, 8 * n.BODY * (nb + 1)
         for where, value in (
             (n.N_BODIES, nb), (n.N_ROWS, 2 * pairs), (n.N_GAPS, self.nc), (n.N_JOINTS, nj),
             (n.N_JOINT_BLOCKS, pairs), (n.ROUGH, self.rough), (n.SCHEME, self.scheme), (n.RECORD, 1),
@@ -293,7 +292,6 @@ class Layout:
         section(n.SURFACE_0, self.contacts, kinds.surface, 0)
         section(n.CLOSURE_0, self.joints, kinds.closure, 0)
         section(n.POTENTIAL_0, [e for e in forces if e.conservative], kinds.potential, 1)
-        section(n.DRIFT_0, self.joints if self.scheme == n.GENERALIZED_ALPHA else [], kinds.drift, 0)
         groups += self._laws(kinds)
         self.table[n.VARYING], self.table[n.N_GROUPS] = bool(varying), len(groups)
         standing = (*self.contacts, *varying, *(self.joints if self.scheme == n.MIDPOINT else ()))

@@ -187,8 +187,6 @@ class Session:
         """The motion, and what the next step remembers."""
         layout, memory = self.layout, self.memory
         remembered = {name: np.concatenate(fields) for name, fields in self._remembered().items()}
-        if self.kind == n.GENERALIZED_ALPHA and not layout.header(memory, n.KNOWN, 1).view(np.int64)[0]:
-            remembered = {}  # no step has been tried yet
         t = float(layout.header(memory, n.TIME, 2)[1])
         q, v = (layout.body_field(memory, where).flatten() for where in (n.Q, n.V))
         return State(t, q, v, stepper_memory=remembered)
@@ -200,25 +198,12 @@ class Session:
             ends = np.cumsum([field.size for field in fields])
             if name in memory and np.shape(memory[name]) == (ends[-1],):
                 found[name] = zip(fields, np.split(memory[name], ends[:-1]), strict=True)
-        if self.kind == n.GENERALIZED_ALPHA:
-            known = set(ACCELERATIONS) <= set(found)
-            self.layout.header(self.memory, n.KNOWN, 1).view(np.int64)[0] = known
         for parts in found.values():
             for place, values in parts:
                 place[:] = values
 
-    def _accelerations(self) -> dict[str, list[Array]]:
-        """What generalized-alpha remembers, those under the names of its Python twin, and what passes begin with."""
-        gaps, rows, bodies, memory = self.layout.gap_field, self.layout.row_parts, self.layout.body_field, self.memory
-        vectors = ([*bodies(memory, where)] for where in (n.SMOOTH, n.PSEUDO))
-        found = dict(zip(ACCELERATIONS, (*vectors, rows(memory, n.LAM)), strict=True))
-        found["alpha_guess"] = [*(gaps(memory, where) for where in (n.P_N, n.P_T, n.S_PNI)), *rows(memory, n.P_B)]
-        return found
-
     def _remembered(self) -> dict[str, list[Array]]:
         """What the next step needs, under its name in a state's memory: the fields that it consists of, as views."""
-        if self.kind == n.GENERALIZED_ALPHA:
-            return self._accelerations()
         gaps, rows, memory = self.layout.gap_field, self.layout.row_parts, self.memory
         names = REMEMBERED | LATCHED if self.kind in (n.GAUSS, n.LANDING) else REMEMBERED
         found = {name: [gaps(memory, where)] for where, name in names.items()}
@@ -344,7 +329,6 @@ SCHEMES = {
     n.GAUSS: "gauss",
     n.MOREAU_JEAN: "moreau-jean",
     n.LANDING: "landing",
-    n.GENERALIZED_ALPHA: "generalized-alpha",
     n.MIDPOINT: "moreau-jean-midpoint",
 }
 #: and entries, where they begin with something of their own
@@ -354,9 +338,7 @@ STARTS = {n.LANDING: "landing_start", n.MIDPOINT: "midpoint_start"}
 REMEMBERED = {n.P_N: "P_N", n.P_T: "P_T", n.Y_SCALE: "y_scale"}
 #: those that Gauss' schemes need besides
 LATCHED = {n.CLOSED: "closed", n.LEFT_AT: "left_at"}
-#: as in `nonsmooth.steppers.generalized_alpha`
-ACCELERATIONS = "acceleration", "pseudo_acceleration", "lam_g"
 #: of joints in the middle of a step, as in `nonsmooth.steppers.moreau_jean`
 LEFT = {n.RATE_LEFT: "g_rates", n.BEND_LEFT: "g_bends"}
 #: what a scheme remembers of a step that its Python twin made, besides the motion
-OWN = {n.GENERALIZED_ALPHA: ACCELERATIONS, n.MIDPOINT: tuple(LEFT.values())}
+OWN = {n.MIDPOINT: tuple(LEFT.values())}

@@ -11,7 +11,7 @@ integers, which all runs share. Places within a run are offsets in bytes; fields
     ROUGH, VARYING, AHEAD, RECORD, OBSERVE, BRIEF, PROJECTED, SCHEME, ROW_WIDTH, STRUCK_WIDTH,
     # groups of elements, first and last, by what they are evaluated for
     CONTACT_0, CONTACT_1, JOINT_0, JOINT_1, FORCE_0, FORCE_1, STATIC_0, STATIC_1, SURFACE_0, SURFACE_1,
-    CLOSURE_0, CLOSURE_1, POTENTIAL_0, POTENTIAL_1, DRIFT_0, DRIFT_1,
+    CLOSURE_0, CLOSURE_1, POTENTIAL_0, POTENTIAL_1,
     # offsets of a run's records and arrays
     GAPS, ROWS, JOINTS, SLOTS, ON, DIAGONAL, X, RHS, RHS_A, PAIRS, LIMITS, LU, MORE, MORE_STEP,
     # addresses of records of integers; of the offsets of all bodies, and of those at contacts and varying forces
@@ -19,7 +19,7 @@ integers, which all runs share. Places within a run are offsets in bytes; fields
     # addresses of functions, the last 0 where a scheme begins with nothing of its own
     SOLVE, STEP, FINISH, START,
     N_TABLE,
-) = range(66)  # fmt: skip
+) = range(64)  # fmt: skip
 
 # ----------------------------------------------------------------------------------------------- records of integers
 #: a group of elements of one kind: its two functions, how many, the address of (body a, body b, outputs) of each, all
@@ -73,12 +73,8 @@ COUNTERS = 32
 ) = range(11)  # fmt: skip
 #: numbers that a scheme is told
 OPTIONS = 40
-#: of generalized-alpha
-O_RADIUS = O_THETA
 #: whether a step had an impact; whether a diagonal of the joints' matrix was raised; which side is the step's start
 HIT, RAISED, PARITY = 50, 51, 52
-#: of generalized-alpha, whether the accelerations of the state are known; whether contacts push along mean directions
-KNOWN, MEAN = 53, 54
 #: of Moreau-Jean, what of a step was looked at in the one before: NOT_LOOKED, NONE_CLOSED or SOME_CLOSED; the length of
 #: the next step, where this one may look at it, else 0
 LOOKED, NEXT_DT = 53, 54
@@ -93,12 +89,6 @@ Q, V, VP, BASE, INVERSE, FORCE, MASS, WORK, BODY = range(0, 36, 4)
 #: and in further records of the same length, which follow all of these, so that the cache keeps what each step needs
 U, Q1, KICK, PUSH, QM, ZM, Z0, Z1 = range(BODY, 2 * BODY, 4)
 ROOT_MASS, CONSTANT_FORCE, S_LEFT = range(2 * BODY, 2 * BODY + 12, 4)
-#: in generalized-alpha: smooth and pseudo-accelerations of the state and of a pass
-SMOOTH, PSEUDO, SMOOTH_1, PSEUDO_1 = KICK, PUSH, QM, ZM
-#: and of its own: what mean directions add to velocities, friction to displacements; of displacements and of
-#: accelerations, what the last pass answered and by how much it differed from what was given; velocities of the last
-#: pass, and the sizes of what they are sums of
-LAG, DRAG, U_ANSWER, U_CHANGE, B_ANSWER, B_CHANGE, LAST_V, PARTS = range(3 * BODY, 4 * BODY, 4)
 #: of a gap, eight doubles to a line of the cache, those together that a pass asks for: its bodies, modes and impulses;
 #: at each of two sides, start and end of a step, the gap, at the first one beside it its size, laws, the impulses of
 #: the step before, what was off by the impulse that was guessed and the rate before the step; in bytes, the normal and
@@ -123,9 +113,6 @@ WANTED, WANTS_BEFORE, GAP = 86, 87, 88
 GUESS, STEADY = HISTORY_N + 1, HISTORY_N + 2
 #: of a body, in steps without joints: what the velocity gained
 GAINED = PUSH
-#: in generalized-alpha: impulse of the displacement and its mode, whether the gap has closed in the step, its mode in
-#: velocities, and what the laws add to its rates
-S_N, S_N_MODE, BOUND, KEPT_MODE, LAW_N, LAW_T = range(HISTORY_N, HISTORY_N + 6)
 #: of a joint's row: its bodies, impulses at the start and the end of a step and their earlier ones, what is asked of
 #: its rate, its misfit, g / dt at the end of the step and of the one before, the share of P_A that closed that; in the
 #: first row of a joint the point of the reaction
@@ -138,9 +125,6 @@ ROW_G, ROW_RATE, DIRECTION, ROW_SIDE = 20, 21, 8 * 24, 8 * 12
 #: of a step with joints in its middle: their rates there and their second derivatives, as the step before left them,
 #: and as this one does
 RATE_LEFT, BEND_LEFT, RATE_NEXT, BEND_NEXT = 8, 9, 10, 11
-#: in generalized-alpha: multipliers of the state and of a pass, impulse of the displacement, force at the end; at both
-#: sides what the second derivative of g holds besides J . b
-LAM, LAM_1, S_J, AT_END, ROW_DRIFT = 8, 9, 10, 13, 22
 ROW = 44
 #: of a joint: its second body, its first row and how many pairs of rows, reactions of a step and of its impact, their
 #: sums
@@ -164,7 +148,7 @@ GROUND = 8 * HEADER
 ) = range(13)  # fmt: skip
 
 # ------------------------------------------------------------------------------------------------------- constants
-GAUSS, MOREAU_JEAN, LANDING, GENERALIZED_ALPHA, MIDPOINT = range(5)
+GAUSS, MOREAU_JEAN, LANDING, MIDPOINT = range(4)
 OPEN, STICK, FORWARD, BACKWARD = 0, 1, 2, 3
 DONE, FULL, UNCERTAIN, OPEN_START = 0, 1, 2, 3
 #: how the passes of a step without joints ended: not, by a program, by impulses as at rest, by a program whose impulses
@@ -196,15 +180,5 @@ LANDED, TRIALS, AT_THE_END, ACCEPTABLE, LANDINGS = 1e-13, 40, 1 - 1e-9, 1e-11, 1
 CORRECTIONS = 4
 #: share of its terms that is a gap's round-off, and of its size that this may be
 ROUNDED, UNSEEN = 4e-15, 5e-12
-#: as in `nonsmooth.steppers.generalized_alpha`, and the change that a pass may leave to the next ones
-SETTLED, STALLED, TURNED, FINEST, EPSILON = 1e-13, 1e-9, 0.5, 1e-15, 2.0**-52
-#: from which pass on it is noted which contacts close, and after which one these stay closed
-SETTLING, BINDING = 12, 24
-#: passes that shrink nothing before a step may end, and after how many of all it may with a larger change
-STUCK, LATE = 3, 40
-#: share of a lasting contact's impulse above which it takes part in an impact
-PRESSING = 1e-9
 #: kinetic energy of a start at rest, relative to that at the end of the step
 AT_REST = 1e-16
-#: by how much a pass has to shrink what moves, or the next ones go along secants; their least and largest share
-SLOW, SECANT, LEAST_SHARE, MOST_SHARE = 0.1, 3, -10.0, 0.97

@@ -319,8 +319,6 @@ def keep(system):
     row = system.step_rows[k]
     row.t, row.dt = system.t_next, system.dt
     row.residual, row.complementarity = system.residual, system.complementarity
-    for body in system.bodies:
-        body.start = body.q
     keep_joints(system, row)
     keep_contacts(system, row)
     for i in range(n):

@@ -47,7 +47,6 @@ class Body:
     sizes = Motion("m/s, rad/s", "of what the velocity at the end is a sum of")
     jump = Motion("m/s, rad/s", "by the impulses of an impact")
     left = Motion("m/s, rad/s", "velocity at the end of the step, before its impact")
-    start = Motion("m, rad", "position at the start of the step that has ended")
     mass = Masses("kg, kg m^2", constant=True)
     inverse_mass = Masses("1/kg, 1/(kg m^2)", constant=True)
     root_mass = Motion("kg^.5", "root of the diagonal", constant=True)
@@ -66,6 +65,17 @@ class Body:
 
 
 # ---- blocks of rows between two bodies
+
+
+@record
+class Trend:
+    """What impulses were in the steps before, whose next ones it foretells."""
+
+    last = Rows("N s", "those of the step before")
+    first = Rows("N s", "by how much these differed from the ones before")
+    second = Rows("N s", "the same of these differences")
+    third = Rows("N s", "and of those again")
+    known = Count("-", "steps in a row that it knows")
 
 
 @record
@@ -116,6 +126,7 @@ class Contact(Bond):
     before = Rows("m/s", "rates at the start of the step")
     after = Rows("m/s", "rates at its end")
     P_before = Rows("N s", "of the step before")
+    trend = Inside(of="Trend")
     struck = Count("-", "1: its impulse is that of an impact")
     mode = Count("-", "open, closed, sticking, slipping")
 
@@ -125,7 +136,7 @@ class Contact(Bond):
     resolved = Count("-", "1: its flight is long enough to be landed on")
     start_a = Directions("-, m", "directions at the start of the step, where `along` is that of its end")
     start_b = Directions("-, m")
-    start_g = Number("m")
+    start_g = Number("m", "gap there; of Moreau-Jean in the middle of the step, as a start at rest has it")
     start_rate = Number("m/s", "of the gap")
     start_rates = Rows("m/s")
     first = Rows("N s", "impulses of the first half of the step")
@@ -155,7 +166,7 @@ class Joint(Bond):
     along_b = Directions("-, m")
     rate_start = Rows("m/s, rad/s", "explicit rate at the start of the step")
     P_a = Rows("N s", "impulses along these")
-    P_a_before = Rows("N s", "those of the step before")
+    trend = Inside(of="Trend")
     P_near = Rows("N s", "impulses at the end that the pass before found")
     answer = Rows("N s", "share of P that answers an impact")
     P_b = Rows("N s", "impulses at the end, impacts aside")
@@ -283,6 +294,7 @@ class System:
     ridge = Number("1/kg", "on the diagonal of joints whose rows are redundant, else 0", constant=True)
     proximal = Number("-", "share of the diagonal of contacts that keeps them near impulses known, 0 at first")
     midpoint = Count("-", "1: joints closed in the middle of the step", constant=True)
+    many = Count("-", "of closed contacts with friction, which may hold in place what is at rest", constant=True)
     varying = Count("-", "1: forces depend on the motion", constant=True)
     residual = Number("-", "of momentum and of rates of joints")
     law = Number("-", "of the laws of contacts")

@@ -30,6 +30,7 @@ from nonsmooth.schemes.mechanism import (
     DONE,
     FULL,
     UNCERTAIN,
+    leaves_rest,
     length,
     move,
     rates_after,
@@ -254,6 +255,8 @@ def look(system):
         body.sizes = abs(body.v)
         body.u = body.reached = body.v
         body.smooth_next = body.smooth
+        body.u_found.answer = body.u_found.off = zeros_like(body.u)
+        body.smooth_found.answer = body.smooth_found.off = zeros_like(body.u)
         body.drag = body.lag = zeros_like(body.drag)
     system.mean = 1
     for joint in system.joints:
@@ -284,7 +287,7 @@ def look(system):
 def attempt(system):
     """A step of length dt; whether it is certified."""
     look(system)
-    return iterate(system) and judge(system) and part_with_impact(system)
+    return iterate(system) and judge(system) and part_with_impact(system) and not leaves_rest(system)
 
 
 @kernel

@@ -20,7 +20,17 @@ from nonsmooth.schemes import landing
 from nonsmooth.schemes.accelerations import bend, led_on, share_of
 from nonsmooth.schemes.half_kick import ACCEPTABLE, NOISE, UNSEEN
 from nonsmooth.schemes.implicit_euler_end import commit, judge, look
-from nonsmooth.schemes.mechanism import CLOSED_GAP, DONE, FULL, UNCERTAIN, length, move, rates_after, rates_of_way
+from nonsmooth.schemes.mechanism import (
+    CLOSED_GAP,
+    DONE,
+    FULL,
+    UNCERTAIN,
+    leaves_rest,
+    length,
+    move,
+    rates_after,
+    rates_of_way,
+)
 from nonsmooth.schemes.moreau_jean import next_time
 from nonsmooth.schemes.program import INFINITE, PROXIMAL, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
 
@@ -157,7 +167,7 @@ def give_up(system):
 def attempt(system):
     """A step of length dt; whether it is certified."""
     guess(system)
-    if iterate(system) and judge(system):
+    if iterate(system) and judge(system) and not leaves_rest(system):
         return True
     give_up(system)
     return False

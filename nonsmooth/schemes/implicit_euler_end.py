@@ -120,8 +120,6 @@ def commit(system):
     for joint in system.joints:
         joint.P_a = joint.answer = zeros_like(joint.P)
         joint.P_b = joint.P
-    for body in system.bodies:
-        body.start = body.q
     keep(system)
     system.t, system.last_dt, struck = system.t_next, system.dt, 0
     for contact in system.contacts:

@@ -12,12 +12,12 @@ from types import SimpleNamespace
 
 import casadi as ca
 
+from nonsmooth.compile.emit import Unsupported
 from nonsmooth.model.assembly import ElementFunctions
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.forces import Force, Gravity, gravity_force
 from nonsmooth.model.frames import placement_like
 from nonsmooth.model.joints import Joint
-from nonsmooth.native.emit import Unsupported
 from nonsmooth.records.schema import Shape, dtype, offset
 
 __all__ = ["Kind", "Kinds"]

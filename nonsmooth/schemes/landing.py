@@ -25,6 +25,7 @@ from nonsmooth.schemes.mechanism import (
     FULL,
     UNCERTAIN,
     joint_error,
+    leaves_rest,
     mode_of,
     rates_after,
     rates_before,
@@ -255,8 +256,6 @@ def latch(system):
 def commit(system, dt, t):
     """The step is done: its end is the start of the next one."""
     system.dt = dt
-    for body in system.bodies:
-        body.start = body.q
     keep(system, t)
     system.t = t
     latch(system)
@@ -294,7 +293,7 @@ def attempt(system, limit):
         t = limit if dt == limit - system.t else system.t + dt
         if not half_kick(system, dt):
             return False
-    if not plausible(system) or not finish(system, dt, crossing):
+    if not plausible(system) or not finish(system, dt, crossing) or leaves_rest(system):
         return False
     system.solved = 1
     if not system.residual <= system.certified:

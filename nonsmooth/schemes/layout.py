@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from nonsmooth.compile.emit import Unsupported, varies
+from nonsmooth.compile.machine import Kernel, kernel
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.model.bodies import Body, Ground
@@ -17,9 +19,6 @@ from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.system import System
-from nonsmooth.native.compiler import Kernel, kernel
-from nonsmooth.native.emit import Unsupported
-from nonsmooth.native.kinds import varies
 from nonsmooth.records.memory import Content, Memory, Values
 from nonsmooth.records.schema import Shape, dtype, offset
 from nonsmooth.schemes import fields  # noqa: F401  (the schemas)
@@ -62,7 +61,8 @@ class Layout:
     ----------
     shape : of the records
     contacts, joints : (contacts,) and (rows of joints,) places among the records, in the order of the model
-    redundant : whether an element has more rows of contacts than two bodies have relative motions
+    redundant : whether, in space, an element has more rows of contacts than two bodies have relative motions; the fewer
+        ones of the plane mostly do without what helps then
     """
 
     def __init__(self, system: System, *, rough: bool, accelerations: bool = False) -> None:
@@ -71,7 +71,8 @@ class Layout:
         self._joints = [e for e in system.elements if isinstance(e, Joint)]
         self._contacts = [e for e in system.elements if isinstance(e, Contact)]
         self.shape = Shape(system.dimension, system.dimension if rough or self._joints else 1)
-        self.redundant = any(len(e.gap_labels) * self.shape.rows > MOTIONS for e in self._contacts)
+        many = any(len(e.gap_labels) * self.shape.rows > MOTIONS for e in self._contacts)
+        self.redundant = many and system.dimension == 3
         self.index = {name: i for i, name in enumerate(system.parameters)}
         for name in ("System", *OPTIONAL):
             self.content.of[name] = []
@@ -238,7 +239,7 @@ class Layout:
         self._laws(memory, values)
         body = memory.of["Body"]
         if self.shape.dimension == 3:
-            body["q"][0, 4] = body["start"][0, 4] = 1.0
+            body["q"][0, 4] = 1.0
         z = np.array([0.0, 0.0, 1.0, 0.0]) if self.shape.dimension == 2 else np.vstack([np.zeros(4), np.eye(3, 4)])
         body["z"] = z
         for group in self.groups:

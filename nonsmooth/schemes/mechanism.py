@@ -15,6 +15,8 @@ CLOSED_GAP = 1e-8
 CLOSED_RATE = 1e-10
 #: share of the friction cone's radius by which a sticking force stays inside
 EDGE = 1e-6
+#: kinetic energy of a start at rest, as a share of what it is at the end of the step
+AT_REST = 1e-16
 #: share of the motion of its bodies below which a rate is one at rest
 FLOOR = 1e-3
 
@@ -122,11 +124,16 @@ def law_shift(contact):
 
 
 @kernel
+def round_off(system, contact, terms):
+    """Rate of a gap that is round-off, where `terms` is the sum of the sizes of what it is a sum of."""
+    return CLOSED_RATE * (terms + contact.scale / system.longest)
+
+
+@kernel
 def zero_rate(system, contact):
     """Rate of a gap at the end that is round-off."""
     a, b = contact.a, contact.b
-    terms = (abs(a.along) @ a.body.sizes + abs(b.along) @ b.body.sizes)[0]
-    return CLOSED_RATE * (terms + contact.scale / system.longest)
+    return round_off(system, contact, (abs(a.along) @ a.body.sizes + abs(b.along) @ b.body.sizes)[0])
 
 
 @kernel
@@ -163,6 +170,24 @@ def natural_map(system, contact):
     """min(gap, impulse), each by a size of its own, in velocities."""
     rate = contact.after[0] + rebound(contact, contact.before[0])
     return abs(min(rate * system.dt / contact.scale, contact.P[0] / contact.y_scale))
+
+
+@kernel
+def leaves_rest(system):
+    """Whether what was at rest moves though redundant contacts rub that may be able to hold it.
+
+    Whether they can, the Python formulation looks into: by the rule of all steppers, it then stays at rest.
+    """
+    closed, before, after, kick = 0, 0.0, 0.0, 0.0
+    for contact in system.contacts:
+        closed += 1 if contact.start_g <= CLOSED_GAP * contact.scale else 0
+    if closed < system.many:
+        return False
+    for body in system.bodies:
+        before += length(body.v, body.mass)
+        after += length(body.v_next, body.mass)
+        kick += length(weighed(system.dt * body.force, body.inverse_mass), body.mass)
+    return before <= AT_REST * after and after > AT_REST * kick
 
 
 # ---- residuals

@@ -26,6 +26,7 @@ from nonsmooth.schemes.mechanism import (
     evaluate_all,
     law_error,
     law_shift,
+    leaves_rest,
     length,
     load,
     mode_of,
@@ -34,13 +35,14 @@ from nonsmooth.schemes.mechanism import (
     press,
     rates_after,
     rates_before,
+    round_off,
     stand,
     stand_before,
     touches,
-    zero_rate,
 )
 from nonsmooth.schemes.motion import moved
 from nonsmooth.schemes.program import INFINITE, PROXIMAL, TINY, answer_of_joints, couple, pose_contact, solve, weigh
+from nonsmooth.schemes.trend import break_off, expected, note
 
 #: passes of a step
 PASSES = 50
@@ -63,7 +65,7 @@ def look(system):
     if system.midpoint:
         midpoint.look(system)
     for contact in system.contacts:
-        contact.P_before = contact.P
+        contact.P_before, contact.start_g = contact.P, contact.g
         if touches(contact):
             weigh(contact)
             couple(contact)
@@ -76,20 +78,30 @@ def look(system):
 
 
 @kernel
+def direct(system):
+    """Whether one program is the step, since nothing in it depends on u."""
+    return not system.varying and system.proximal == 0.0 and (system.midpoint or not len(system.joints))
+
+
+@kernel
 def guess(system):
-    """The velocity that carries positions, and impulses, as the step before suggests them."""
-    share = system.theta * system.dt / system.last_dt
+    """The velocity that carries positions, and impulses, as the steps before suggest them."""
+    share = system.dt / system.last_dt
     for body in system.bodies:
-        body.u = body.v + share * body.gained
         body.push = body.hold = zeros_like(body.push)
     for joint in system.joints:
         joint.P = joint.P_near = zeros_like(joint.P)
-        joint.P_a_before = joint.P_a
+        joint.P_a = share * expected(joint.trend)
         rattle.hold(joint, joint.P_a)
     for contact in system.contacts:
         if contact.on:
+            P = share * expected(contact.trend)
+            contact.P = P if P[0] > 0.0 else contact.P
             contact.a.body.push += contact.P @ contact.a.along
             contact.b.body.push += contact.P @ contact.b.along
+    for body in system.bodies:
+        body.v_next = body.v + weighed(system.dt * body.force + body.push, body.inverse_mass)
+        body.u = carry(system, body)
 
 
 @kernel
@@ -100,7 +112,7 @@ def take_forces(system):
             stand_before(system, system.theta * system.dt)
         else:
             stand(system, system.theta * system.dt)
-    load(system)
+        load(system)
 
 
 @kernel
@@ -126,36 +138,50 @@ def pose(system):
 
 
 @kernel
-def take(system):
-    """Velocities that follow the impulses; by how much u has changed, as a share of the size of velocities."""
-    dt, change, size, settled = system.dt, 0.0, 0.0, 0.0
+def carry(system, body):
+    """u, which carries the positions."""
+    if system.midpoint:
+        return 0.5 * (body.v + body.v_next)
+    if not len(system.joints):
+        return body.v + system.theta * (body.v_next - body.v)
+    return body.v + weighed(system.theta * (system.dt * body.force + body.push) + body.hold, body.inverse_mass)
+
+
+@kernel
+def push(system):
+    """Impulses of contacts on bodies; by how much they have changed, in the metric of masses."""
+    change = 0.0
     for body in system.bodies:
         body.total = zeros_like(body.total)
+    for contact in system.contacts:
+        if contact.on:
+            contact.a.body.total += contact.P @ contact.a.along
+            contact.b.body.total += contact.P @ contact.b.along
+    for body in system.bodies:
+        change += length(weighed(body.total - body.push, body.inverse_mass), body.mass)
+        body.push = body.total
+    return change
+
+
+@kernel
+def take(system):
+    """Velocities that follow the impulses; by how much u has changed, as a share of the size of velocities."""
     for joint in system.joints:
         joint.P_near = joint.P
         move(joint, joint.P)
     for contact in system.contacts:
         if contact.on:
             move(contact, contact.P)
-            contact.a.body.total += contact.P @ contact.a.along
-            contact.b.body.total += contact.P @ contact.b.along
-    largest_kick, before, after = 0.0, 0.0, 0.0
+    settled = 0.0 if direct(system) else push(system)
+    dt, change, kicks, before, after = system.dt, 0.0, 0.0, 0.0, 0.0
     for body in system.bodies:
-        by_forces = weighed(dt * body.force, body.inverse_mass)
-        other = weighed(body.total - body.push, body.inverse_mass)
-        body.push = body.total
-        if system.midpoint:
-            u = 0.5 * (body.v + body.v_next)
-        else:
-            by_contacts = weighed(body.push, body.inverse_mass)
-            u = body.v + system.theta * (by_forces + by_contacts) + weighed(body.hold, body.inverse_mass)
+        u = carry(system, body)
         change += length(u - body.u, body.mass)
-        settled += length(other, body.mass)
-        largest_kick += length(by_forces, body.mass)
+        kicks += length(weighed(dt * body.force, body.inverse_mass), body.mass)
         before += length(body.v, body.mass)
         after += length(body.v_next, body.mass)
         body.u = u
-    system.size = math.sqrt(before) + math.sqrt(after) + math.sqrt(largest_kick)
+    system.size = math.sqrt(before) + math.sqrt(after) + math.sqrt(kicks)
     size = system.size + system.noise / (dt * CONVERGED)
     return (math.sqrt(change) + math.sqrt(settled)) / max(size, TINY)
 
@@ -181,7 +207,7 @@ def iterate(system):
         solved, change = one_pass(system)
         if not (solved and change + system.size < INFINITE):
             return False
-        if not (system.varying or len(system.joints)):
+        if direct(system):
             return True
         if change <= CONVERGED or (k > 0 and change >= before and change <= ACCEPTABLE):
             return True
@@ -214,22 +240,24 @@ def judge(system):
 
 
 @kernel
+def approaches(system, contact):
+    """Whether it comes to an impact: one that has pressed as hard before lasts, and closes because it turns."""
+    lasts = contact.P[0] > 0.0 and contact.P[0] <= LASTING * contact.P_before[0]
+    if lasts or not contact.on:
+        return False
+    a, b = contact.a, contact.b
+    terms = (abs(a.along) @ abs(a.body.v) + abs(b.along) @ abs(b.body.v))[0]
+    return contact.before[0] < -round_off(system, contact, terms)
+
+
+@kernel
 def strike(system):
-    """Which contacts have an impact in the step; v_left, the velocity before it, and what joints answer."""
+    """Whether the step has an impact; then v_left, the velocity before it, and what joints answer."""
     struck = False
-    for body in system.bodies:
-        body.sizes = abs(body.v)
     for contact in system.contacts:
-        # one that has pressed as hard before lasts, and approaches because its direction turns
-        lasts = contact.P[0] > 0.0 and contact.P[0] <= LASTING * contact.P_before[0]
-        if contact.on and not lasts and contact.before[0] < -zero_rate(system, contact):
-            struck = True
-    for body in system.bodies:
-        body.left = body.v_next
+        struck = approaches(system, contact) or struck
     for joint in system.joints:
         joint.answer = zeros_like(joint.answer)
-    for contact in system.contacts:
-        contact.struck = 1 if struck and contact.on and contact.P[0] > 0.0 else 0
     if struck:
         part_with(system)
     return struck
@@ -238,6 +266,7 @@ def strike(system):
 @kernel
 def part_with(system):
     """v_left without the impulses of contacts, which are those of an impact, and without what joints answer to them."""
+    push(system)
     for body in system.bodies:
         body.jump = weighed(body.push, body.inverse_mass)
         body.left = body.v_next - body.jump
@@ -251,8 +280,8 @@ def part_with(system):
 
 
 @kernel
-def keep(system):
-    """Row of the step."""
+def keep(system, struck):
+    """Row of the step, and where the next one begins."""
     dt, k = system.dt, system.steps
     n, m, r = len(system.bodies), len(system.contacts), len(system.reactions)
     row = system.step_rows[k]
@@ -271,38 +300,41 @@ def keep(system):
     loss = 0.0
     for i in range(m):
         contact, of = system.contacts[i], system.contact_rows[k * m + i]
+        contact.struck = 1 if struck and contact.on and contact.P[0] > 0.0 else 0
         of.P, of.impact, of.mode = contact.P, contact.struck * contact.P, mode_of(contact)
         of.before, of.after = contact.before[0], contact.after[0]
+        if contact.on and not contact.struck:
+            note(contact.trend, contact.P)
+        else:
+            break_off(contact.trend, zeros_like(contact.P))
         if contact.on and not contact.struck:
             slip = 0.5 * (contact.before + contact.after)
             loss -= dot(contact.P, slip - slip[0] * normal_axis(slip))
     row.loss_friction = loss
     for i in range(n):
         body, at = system.bodies[i], system.body_rows[k * n + i]
-        at.q, at.v, at.v_left = body.q, body.v, body.left
+        v = body.v_next
+        if system.midpoint:
+            q = moved(moved(body.q, body.v, 0.5 * dt), v, 0.5 * dt)
+        else:
+            q = moved(body.q, body.u, dt)
+        at.q, at.v, at.v_left = q, v, body.left if struck else v
+        body.q, body.v = q, v
 
 
 @kernel
 def commit(system):
     """The step is done: its end is the start of the next one."""
-    strike(system)
+    struck = strike(system)
     if system.ridge > 0.0:
         rattle.least(system)
     for joint in system.joints:
         joint.P_b = joint.P - joint.answer
-    for body in system.bodies:
-        body.gained = body.v_next - body.v
-        body.start = body.q
-        if system.midpoint:
-            body.q = moved(moved(body.q, body.v, 0.5 * system.dt), body.v_next, 0.5 * system.dt)
-        else:
-            body.q = moved(body.q, body.u, system.dt)
-        body.v = body.v_next
-    keep(system)
+    keep(system, struck)
     if system.midpoint:
         midpoint.hand_on(system)
     else:
-        rattle.hand_on(system)
+        rattle.hand_on(system, struck)
     system.t, system.last_dt = system.t_next, system.dt
     system.steps += 1
 
@@ -311,8 +343,9 @@ def commit(system):
 def attempt(system):
     """A step of length dt; whether it is certified."""
     look(system)
-    guess(system)
-    return iterate(system) and judge(system)
+    if not direct(system):
+        guess(system)
+    return iterate(system) and judge(system) and not leaves_rest(system)
 
 
 @kernel
@@ -321,7 +354,7 @@ def give_up(system):
     for contact in system.contacts:
         contact.P, contact.on = contact.P_before, 0
     for joint in system.joints:
-        joint.P_a = joint.P_a_before
+        joint.P = joint.P_near = zeros_like(joint.P)
     system.ground.v_next = zeros_like(system.ground.v_next)  # which what is not finite would change
 
 
@@ -367,6 +400,8 @@ def run(system, steps):
 def begin(system):
     """What joints remember of a step before the start."""
     system.dt = system.longest
+    for body in system.bodies:
+        body.force, body.hold = body.steady, zeros_like(body.hold)
     if system.midpoint:
         midpoint.begin(system)
     else:

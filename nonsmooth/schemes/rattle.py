@@ -9,6 +9,7 @@ from nonsmooth.records.values import weighed
 from nonsmooth.schemes.mechanism import evaluate_all, joint_error, rates_after, rates_of_way, stand
 from nonsmooth.schemes.motion import force_of, placed, torque_of
 from nonsmooth.schemes.program import answer_of_joints, factor_joints, no_motion
+from nonsmooth.schemes.trend import break_off, note
 
 
 @kernel
@@ -91,18 +92,22 @@ def react(system, reaction, row):
         at_start += joint.P_a @ joint.along_b
         at_end += joint.P_b @ joint.b.along
         of_impact += joint.answer @ joint.b.along
-    z = placed(body.start)
+    z = placed(body.q)
     row.force = per_dt * (force_of(at_start) + force_of(at_end))
     row.torque = per_dt * (torque_of(at_start, z, point) + torque_of(at_end, body.z, point))
     row.impulse, row.twist = force_of(of_impact), torque_of(of_impact, body.z, point)
 
 
 @kernel
-def hand_on(system):
+def hand_on(system, struck):
     """The end of a step is the start of the next one."""
     for joint in system.joints:
         joint.along_a, joint.along_b = joint.a.along, joint.b.along
         joint.rate_start = joint.rate
+        if struck:
+            break_off(joint.trend, joint.trend.last)
+        else:
+            note(joint.trend, joint.P_a)
 
 
 @kernel
@@ -112,4 +117,6 @@ def begin(system):
         body.u = body.v
     stand(system, 0.0)
     evaluate_all(system.constraints)
-    hand_on(system)
+    for joint in system.joints:
+        joint.along_a, joint.along_b = joint.a.along, joint.b.along
+        joint.rate_start = joint.rate

@@ -40,6 +40,10 @@ RIDGE = 1e-9
 
 #: fields of bodies that generalised alpha begins a step with, and what its Python formulation calls them
 ACCELERATIONS = {"smooth": "acceleration", "pseudo": "pseudo_acceleration"}
+#: more contacts than there are
+NEVER = 2**40
+#: fields of trends
+TREND = ("last", "first", "second", "third", "known")
 #: as in `mechanism` and `moreau_jean`, which are compiled
 UNCERTAIN, PROXIMAL = 1, 1e-9
 
@@ -51,8 +55,6 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
 
     In the plane the loops of `native` have what they can; these have mechanisms with redundant rows of joints.
     """
-    if system.dimension == 2 and not system.redundant:
-        return "the joints of a planar mechanism are not redundant"
     for option, value in (("levers", "predicted"), ("cone", "coulomb")):
         if getattr(stepper, option, value) != value:
             return f'{option}="{getattr(stepper, option)}" has no compiled loop'
@@ -150,6 +152,8 @@ class CompiledSteps:
     def _set(self, stepper: Any, t_end: float) -> None:
         system, m, start = self.system, self.mechanism, self.system.start
         noise = ridge = 0.0
+        rubs = system.dimension == 2 and self.mechanism.rough  # in space rest is not asked for first
+        many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs else NEVER
         certified = max(CERTIFIED, gap_round_off(m, start.q)) if self.alpha else CERTIFIED
         if system.ng or self.alpha:  # joints know positions to round-off, hence velocities to round-off over dt
             noise = np.finfo(float).eps * float(np.max(np.abs(start.q))) * float(np.sqrt(np.max(m.metric.M)))
@@ -159,7 +163,7 @@ class CompiledSteps:
             ("t_end", t_end), ("longest", self.longest), ("shortest", self.shortest),
             ("theta", getattr(stepper, "theta", 0.5)), ("radius", getattr(stepper, "spectral_radius", 0.0)),
             ("certified", certified), ("reach", float(np.max(np.abs(start.q)))), ("noise", noise), ("ridge", ridge),
-            ("midpoint", self.midpoint),
+            ("midpoint", self.midpoint), ("many", many),
             ("varying", self.system.dimension == 3 or bool(self.layout.whole["loads"])),
         ):  # fmt: skip
             self._whole[name] = value
@@ -229,16 +233,19 @@ class CompiledSteps:
             contact["P"][layout.contacts, 1:] = known["P_T"].reshape(-1, tangents)
         if "closed" in known:
             contact["closed"][layout.contacts], contact["left_at"][layout.contacts] = known["closed"], known["left_at"]
-        contact["first"], memory.of["Body"]["gained"], memory.of["Joint"]["P_a"] = contact["P"], 0.0, 0.0
+        contact["first"], memory.of["Body"]["gained"] = contact["P"], 0.0
         if self.alpha:
             self._put_accelerations(known)
         self._begin(memory.address("System"))
         own = known.get("proximal")
         whole["proximal"] = own[0] if own is not None else PROXIMAL if layout.redundant else 0.0
-        if "v_gained" in known and self.scheme in ("moreau_jean", "implicit_euler"):
+        if "v_gained" in known and self.scheme == "implicit_euler":
             layout.put(memory, "gained", known["v_gained"])
-        if "P_g_start" in known and self.scheme == "moreau_jean":
-            self._put_joints("P_a", known["P_g_start"])
+        if self.scheme == "moreau_jean":
+            fresh = "trend_at" in known and known["trend_at"][0] == state.t
+            self._put_trends(known, fresh)
+            if fresh:
+                layout.put(memory, "force", known["last_force"])
         if self.midpoint:
             self._put_joints("left", known["g_rates"])
             self._put_joints("bend_before", known["g_bends"])
@@ -264,9 +271,13 @@ class CompiledSteps:
         elif self.scheme != "moreau_jean":
             found |= {"closed": contact["closed"].astype(float), "left_at": contact["left_at"].copy()}
         if self.scheme in ("moreau_jean", "implicit_euler"):
-            found |= {"v_gained": layout.packed(memory, "gained").ravel(), "last_dt": self._whole["last_dt"].copy()}
+            found["last_dt"] = self._whole["last_dt"].copy()
+        if self.scheme == "implicit_euler":
+            found["v_gained"] = layout.packed(memory, "gained").ravel()
         if self.scheme == "moreau_jean":
-            found["P_g_start"] = self._of_joints("P_a")
+            found |= {f"trend_{name}": self._trend(name) for name in TREND}
+            found |= {"last_force": layout.packed(memory, "force").ravel(), "trend_at": np.array([t])}
+            found["P_g_start"] = self._of_joints("trend", "last")
         if layout.shape.rows > 1:
             found["P_T"] = contact["P"][:, 1:].ravel()
         if self.midpoint:
@@ -274,9 +285,34 @@ class CompiledSteps:
         q, v = (layout.packed(memory, name).ravel() for name in ("q", "v"))
         return State(t, q, v, before.law_memory, {**before.stepper_memory, **found})
 
-    def _of_joints(self, name: str) -> Array:
+    def _of_joints(self, *path: str) -> Array:
         """A number per row of joints, in the order of the model."""
-        return np.ascontiguousarray(self.memory.of["Joint"][name]).reshape(-1)[self.layout.joints]
+        found = self.memory.of["Joint"]
+        for name in path:
+            found = found[name]
+        return np.ascontiguousarray(found).reshape(-1)[self.layout.joints]
+
+    def _trend(self, name: str) -> Array:
+        """A field of the trends of joints and contacts, side by side."""
+        parts = (self.memory.of[schema]["trend"][name].ravel() for schema in ("Joint", "Contact"))
+        return np.concatenate([part.astype(float) for part in parts])
+
+    def _put_trends(self, known: Mapping[str, Array], fresh: bool) -> None:
+        """What impulses were in the steps before: as compiled steps have left it, or those of the last step alone."""
+        joints, contacts = (self.memory.of[schema]["trend"] for schema in ("Joint", "Contact"))
+        for trend in (joints, contacts):
+            for name in TREND:
+                trend[name] = 0
+        if "P_g_start" in known:
+            self._put_joints("P_a", known["P_g_start"])
+            joints["last"] = self.memory.of["Joint"]["P_a"]
+        contacts["last"] = self.memory.of["Contact"]["P"]
+        for name in TREND if fresh else ():
+            values = known[f"trend_{name}"]
+            if values.size != self._trend(name).size:
+                return
+            for trend, part in zip((joints, contacts), np.split(values, [joints[name].size]), strict=True):
+                trend[name] = part.reshape(trend[name].shape)
 
     def _put_joints(self, name: str, values: Array) -> None:
         rows = np.zeros(self.memory.of["Joint"][name].shape)

@@ -67,7 +67,7 @@ class ActiveSet:
             If numba is not installed.
         """
         try:
-            from nonsmooth.native import active_set as kernels
+            from nonsmooth.solvers.kernels import active_set as kernels
         except ImportError as error:
             raise SolverMissing("ActiveSet needs numba, which cannot be imported: pip install numba.") from error
         return ActiveSetSession(kernels, self.max_iterations)

@@ -56,7 +56,7 @@ class Lemke:
             If numba is not installed.
         """
         try:
-            from nonsmooth.native.lemke import lemke
+            from nonsmooth.solvers.kernels.lemke import lemke
         except ImportError as error:
             raise SolverMissing("Lemke needs numba, which cannot be imported: pip install numba.") from error
         return LemkeSession(lemke, self.max_pivots)

@@ -52,7 +52,7 @@ class ModeEnumeration:
             If numba is not installed.
         """
         try:
-            from nonsmooth.native.mode_enumeration import enumerate_modes
+            from nonsmooth.solvers.kernels.mode_enumeration import enumerate_modes
         except ImportError as error:
             raise SolverMissing("ModeEnumeration needs numba, which cannot be imported: pip install numba.") from error
         return ModeEnumerationSession(enumerate_modes, self)

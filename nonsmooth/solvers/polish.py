@@ -91,7 +91,7 @@ def _nonnegative(y: Array, equalities: int) -> Array:
 def polished_contact(scaled: NormalisedContact, z: Array) -> Array:
     """Semismooth Newton steps from normalised impulses, kept only if the residual decreases; z without numba."""
     try:
-        from nonsmooth.native.friction import ALART_CURNIER, CONE, newton
+        from nonsmooth.solvers.kernels.friction import ALART_CURNIER, CONE, newton
     except ImportError:
         return z
     kind = CONE if isinstance(scaled.program, ConeQP) else ALART_CURNIER

@@ -60,7 +60,7 @@ class ProjectedGaussSeidel:
             If numba is not installed.
         """
         try:
-            from nonsmooth.native.friction import sweep
+            from nonsmooth.solvers.kernels.friction import sweep
         except ImportError as error:
             raise SolverMissing(
                 "ProjectedGaussSeidel needs numba, which cannot be imported: pip install numba."

@@ -72,7 +72,7 @@ class SemismoothNewton:
             If numba is not installed.
         """
         try:
-            from nonsmooth.native.friction import newton
+            from nonsmooth.solvers.kernels.friction import newton
         except ImportError as error:
             raise SolverMissing("SemismoothNewton needs numba, which cannot be imported: pip install numba.") from error
         return SemismoothNewtonSession(newton, self)

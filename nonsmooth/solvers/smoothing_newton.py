@@ -66,7 +66,7 @@ class SmoothingNewton:
             If numba is not installed.
         """
         try:
-            from nonsmooth.native.smoothing import follow, uncompiled
+            from nonsmooth.solvers.kernels.smoothing import follow, uncompiled
         except ImportError as error:
             raise SolverMissing("SmoothingNewton needs numba, which cannot be imported: pip install numba.") from error
         return SmoothingNewtonSession(follow, uncompiled(), self)

@@ -251,7 +251,7 @@ def test_the_convex_relaxation_by_two_solvers(dimension: int, redundant: bool) -
 
 
 def test_the_kernel_reports_the_residual_of_the_program() -> None:
-    from nonsmooth.native.friction import residual
+    from nonsmooth.solvers.kernels.friction import residual
 
     rng = np.random.default_rng(8)
     for dimension in (2, 3):

@@ -21,7 +21,7 @@ from nonsmooth import (
     simulate,
     simulate_batch,
 )
-from nonsmooth.native.compiler import compilations
+from nonsmooth.compile.machine import compilations
 from nonsmooth_problems import slider_crank_revolute, slider_crank_translational, slider_rod
 
 

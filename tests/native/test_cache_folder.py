@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from nonsmooth.native import compiler
+from nonsmooth.compile import machine
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows gives each user a folder of their own")
 
@@ -17,49 +17,49 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows give
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    return compiler.cache_folder()
+    return machine.cache_folder()
 
 
 def test_it_is_made_for_the_user_alone(folder):
-    assert compiler.keeps()
+    assert machine.keeps()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 def test_code_that_was_kept_is_read(folder):
-    compiler._write(folder / "some.o", b"code")
-    assert compiler._read(folder / "some.o") == b"code"
+    machine._write(folder / "some.o", b"code")
+    assert machine._read(folder / "some.o") == b"code"
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
 def test_code_that_others_could_have_written_is_compiled_anew(folder, mode):
-    compiler._write(folder / "some.o", b"code")
+    machine._write(folder / "some.o", b"code")
     folder.chmod(mode)
-    assert compiler._read(folder / "some.o") is None
-    assert not compiler.keeps()
-    compiler._write(folder / "other.o", b"code")
+    assert machine._read(folder / "some.o") is None
+    assert not machine.keeps()
+    machine._write(folder / "other.o", b"code")
     assert not (folder / "other.o").exists()
 
 
 def test_code_in_a_folder_of_another_user_is_not_read(folder, monkeypatch):
-    compiler._write(folder / "some.o", b"code")
+    machine._write(folder / "some.o", b"code")
     owner = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
-    assert compiler._read(folder / "some.o") is None
-    assert not compiler.keeps()
+    assert machine._read(folder / "some.o") is None
+    assert not machine.keeps()
 
 
 WORK = """
 import sys, time
 from pathlib import Path
-from nonsmooth.native import compiler
+from nonsmooth.compile import machine
 log, wait = Path(sys.argv[1]), float(sys.argv[2])
-with compiler.alone("work"):
-    if not (compiler.cache_folder() / "work.o").exists():
+with machine.alone("work"):
+    if not (machine.cache_folder() / "work.o").exists():
         with log.open("a") as file:
             file.write("compiled\\n")
         print("working", flush=True)
         time.sleep(wait)
-        compiler._write(compiler.cache_folder() / "work.o", b"done")
+        machine._write(machine.cache_folder() / "work.o", b"done")
 """
 
 
@@ -91,8 +91,8 @@ def test_waiting_ends(folder, tmp_path, monkeypatch):
     holder = working(tmp_path / "log", 1e6)
     assert holder.stdout.readline() == "working\n"
     try:
-        monkeypatch.setattr(compiler, "PATIENCE", 0.1)
-        with compiler.alone("work"):
+        monkeypatch.setattr(machine, "PATIENCE", 0.1)
+        with machine.alone("work"):
             assert list(folder.glob("*.lock"))
     finally:
         holder.kill()

@@ -45,6 +45,7 @@ from nonsmooth import (
     ValidityWarning,
     simulate,
 )
+from nonsmooth.compile.machine import compilations
 from nonsmooth.laws import (
     Dahl,
     Flores,
@@ -57,7 +58,6 @@ from nonsmooth.laws import (
     RegularisedCoulomb,
     Stribeck,
 )
-from nonsmooth.native.compiler import compilations
 from nonsmooth.native.compliant_table import R_RESTART as RESTART
 from nonsmooth.native.table import UNCERTAIN
 from nonsmooth_problems import (

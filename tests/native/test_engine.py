@@ -40,9 +40,9 @@ from nonsmooth import (
     Trajectory,
     simulate,
 )
+from nonsmooth.compile.machine import compilations
 from nonsmooth.laws import Flores
 from nonsmooth.native import entries
-from nonsmooth.native.compiler import compilations
 from nonsmooth.native.compliant_session import CompliantSession
 from nonsmooth.native.session import Session
 from nonsmooth.native.table import UNCERTAIN
@@ -341,11 +341,11 @@ def test_a_process_with_filled_caches_does_without_numba():
 def test_object_code_is_kept_and_a_folder_that_cannot_be_written_is_no_error(tmp_path):
     script = (
         "from nonsmooth import MoreauJean, Model, Ground, PlanarBody, Gravity, simulate;"
-        "from nonsmooth.native import compiler;"
+        "from nonsmooth.compile import machine;"
         "from nonsmooth.native.layout import Layout;"
         "m = Model([Ground(), PlanarBody('b', mass=1.0, inertia=1.0), Gravity(acceleration=(0.0, -9.81))]).build();"
         "Layout(m.elements, m.parameters, rough=False);"
-        "print(compiler.compilations())"
+        "print(machine.compilations())"
     )
 
     def run(folder) -> str:

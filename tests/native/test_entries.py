@@ -8,23 +8,24 @@ import sys
 
 import pytest
 
-from nonsmooth.native import build, entries
+from nonsmooth.compile import lower
+from nonsmooth.native import entries
 
 
 def test_the_wrapper_fits_the_pointers_of_old_and_new_llvm():
-    new = build.wrapper("f", "inner", ["ptr", "ptr", "i64", "double"], nothing=False)
+    new = lower._wrapper("f", "inner", ["ptr", "ptr", "i64", "double"], nothing=False)
     assert "define i64 @f(i64 %a0, double %a1)" in new
     assert "%r = alloca i64" in new
-    old = build.wrapper("f", "inner", ["i64*", "{ i8*, i32 }**", "i64"], nothing=False)
+    old = lower._wrapper("f", "inner", ["i64*", "{ i8*, i32 }**", "i64"], nothing=False)
     assert "%e = alloca { i8*, i32 }*" in old
     assert 'call i32 @"inner"(i64* %r, { i8*, i32 }** %e, i64 %a0)' in old
-    assert "load i64" not in build.wrapper("f", "inner", ["i8**", "i8**"], nothing=True)
+    assert "load i64" not in lower._wrapper("f", "inner", ["i8**", "i8**"], nothing=True)
 
 
 def test_a_function_that_raises_is_not_mistaken_for_an_answer():
     assert entries._checked("run", 2) == 2
     with pytest.raises(RuntimeError, match="the compiled function run raised"):
-        entries._checked("run", entries.RAISED)
+        entries._checked("run", lower.RAISED)
 
 
 def test_functions_are_kept_on_disk_and_a_folder_that_cannot_be_written_is_no_error(tmp_path):
@@ -52,11 +53,11 @@ def test_functions_are_kept_on_disk_and_a_folder_that_cannot_be_written_is_no_er
 def test_the_functions_of_a_scheme_are_compiled_in_other_processes(tmp_path):
     script = (
         "import sys;"
-        "from nonsmooth.native import compiler, entries;"
+        "from nonsmooth.compile import machine; from nonsmooth.native import entries;"
         "entries.ready('gauss', 'solve');"
         "names = [('gauss', ''), ('solve', ''), *((x.name, x.kinds) for x in entries.ALWAYS)];"
         "assert 'numba' not in sys.modules;"
-        "print(sum(compiler.kept(entries.symbol(*name)) for name in names), len(names))"
+        "print(sum(machine.kept(entries.symbol(*name)) for name in names), len(names))"
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)

@@ -26,10 +26,10 @@ from nonsmooth import (
     Table,
     Torque,
 )
+from nonsmooth.compile.emit import Unsupported, varies
+from nonsmooth.compile.machine import Kernel, kernel
 from nonsmooth.native import table as n
-from nonsmooth.native.compiler import Kernel, kernel
-from nonsmooth.native.emit import Unsupported
-from nonsmooth.native.kinds import Kind, Kinds, varies
+from nonsmooth.native.kinds import Kind, Kinds
 
 CONTACT = Rigid(restitution=0.5, friction=0.2)
 TABLE = Table(times=(0.0, 0.5, 1.0), values=(0.0, 2.0, 1.0))
@@ -65,7 +65,6 @@ def made() -> dict[str, tuple[Kind, list[float]]]:
     for e in JOINTS:
         found[e.name] = kinds.joint(e), list(e.numbers().values())
         found[f"{e.name} closure"] = kinds.closure(e), list(e.numbers().values())
-        found[f"{e.name} drift"] = kinds.drift(e), list(e.numbers().values())
     for e in FORCES:
         found[e.name] = kinds.force(e), list(e.numbers().values())
     found["spring energy"] = kinds.potential(FORCES[3]), list(FORCES[3].numbers().values())
@@ -137,7 +136,6 @@ def test_outputs_stand_in_the_records_of_gaps_and_rows():
         (kinds.contact(guide, False), n.GAP, {n.GAP_G: 1, n.NORMAL // 8: 8}),
         (kinds.surface(guide), n.GAP, {n.TRUE: 1, n.TRUE_RATE: 8}),
         (kinds.joint(weld), n.ROW, {n.ROW_G: 1, n.DIRECTION // 8: 8, n.ROW_RATE: 1}),
-        (kinds.drift(weld), n.ROW, {n.ROW_DRIFT: 1}),
     ):
         rows = 4 if step == n.GAP else 3
         wanted = {first + step * i + k for first, size in fields.items() for k in range(size) for i in range(rows)}
@@ -149,30 +147,6 @@ def test_outputs_stand_in_the_records_of_gaps_and_rows():
 def written(kind: Kind) -> set[int]:
     """Places that the kind writes to."""
     return {place + k for place, size in kind.outputs for k in range(1 if size == 1 else 4)}
-
-
-@pytest.mark.parametrize("joint", JOINTS[:4], ids=[joint.name for joint in JOINTS[:4]])
-def test_drift_is_what_rates_change_by_as_bodies_move_on(joint):
-    """By the central difference of J v + g_t along a motion of constant velocities."""
-    kinds, numbers, rng = Kinds(2), np.array(list(joint.numbers().values())), np.random.default_rng(2)
-    places, v = rng.uniform(-1, 1, (2, 3)), rng.uniform(-1, 1, (2, 3))
-
-    def rates(t):
-        q = places + t * v
-        z = [np.array([x, y, np.cos(angle), np.sin(angle)]) for x, y, angle in q]
-        kind = kinds.joint(joint)
-        row = placed(kind, [[np.array([0.4 + t]), *z, *v, numbers]])[0]
-        count = sum(size == 1 for _, size in kind.outputs) // 2
-        found = []
-        for i in range(count):
-            J = row[n.DIRECTION // 8 + n.ROW * i :][:8].reshape(2, 4)[:, :3]
-            found.append(np.sum(J * v) + row[n.ROW_RATE + n.ROW * i])
-        return np.array(found), [np.array([0.4 + t]), *z, *v, numbers]
-
-    h = 1e-5
-    slope = (rates(h)[0] - rates(-h)[0]) / (2 * h)
-    drift = placed(kinds.drift(joint), [rates(0.0)[1]])[0][n.ROW_DRIFT :: n.ROW][: slope.size]
-    assert drift == pytest.approx(slope, rel=1e-7, abs=1e-8)
 
 
 def test_other_sides_of_a_step_stand_apart():

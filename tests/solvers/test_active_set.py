@@ -108,7 +108,7 @@ def test_badly_conditioned_masses_are_refined(session) -> None:
 
 
 def test_the_kernel_reports_the_residual_of_the_program() -> None:
-    from nonsmooth.native.active_set import mixed_lcp
+    from nonsmooth.solvers.kernels.active_set import mixed_lcp
 
     rng = np.random.default_rng(4)
     for scale in (1.0, 1e8):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from nonsmooth.evaluation import Array
-from nonsmooth.native import one_contact
-from nonsmooth.native.one_contact import solve_contact
+from nonsmooth.solvers.kernels import one_contact
+from nonsmooth.solvers.kernels.one_contact import solve_contact
 
 ACCEPTED = 1e-12  # relative to the terms of u = A P + q
 CLASSES = ("random", "condition 1e4", "condition 1e8 to 1e12", "singular")

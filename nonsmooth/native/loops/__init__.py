@@ -1,6 +1,6 @@
 """The compiled step loops in absolute coordinates of planar bodies.
 
-Gauss' implicit Euler, landing, Moreau-Jean, generalized-alpha, and compliant contact.
+Gauss' implicit Euler, landing, Moreau-Jean, and compliant contact.
 
 One set of functions serves every mechanism: what the mechanism is stands in a table of integers (A, see `table` and
 `layout`), its numbers in one block of floating-point memory (f), and its elements are kernels called by address.

@@ -9,7 +9,6 @@ from typing import Any
 
 from numba import njit, types
 
-from nonsmooth.native.loops.alpha import *
 from nonsmooth.native.loops.bodies import *
 from nonsmooth.native.loops.compliant import compliant_rates
 from nonsmooth.native.loops.gauss import *
@@ -202,7 +201,6 @@ UNITS: dict[str, tuple[Any, Any]] = {
     "moreau-jean": (moreau_step, WORD(WORD, WORD, types.float64)),
     "moreau-jean-midpoint": (midpoint_step, WORD(WORD, WORD, types.float64)),
     "landing": (landing_step, WORD(WORD, WORD, types.float64)),
-    "generalized-alpha": (alpha_step, WORD(WORD, WORD, types.float64)),
     "finish": (finish_step, WORD(WORD, WORD, WORD)),
     "compliant-rates": (compliant_rates, WORD(*[WORD] * 4)),
 }

@@ -7,8 +7,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.native.active_set import _factor, _solve
-from nonsmooth.native.friction import residual
+from nonsmooth.solvers.kernels.active_set import _factor, _solve
+from nonsmooth.solvers.kernels.friction import residual
 
 __all__ = ["ENDED", "RAY", "lemke"]
 

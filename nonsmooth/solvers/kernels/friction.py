@@ -11,11 +11,11 @@ import numpy as np
 from numba import njit
 
 from nonsmooth.evaluation import Array
-from nonsmooth.native.active_set import _factor, _solve
-from nonsmooth.native.one_contact import solve_contact
 from nonsmooth.programs.base import TINY
 from nonsmooth.programs.lcp import CAP
 from nonsmooth.programs.qp import FLOOR
+from nonsmooth.solvers.kernels.active_set import _factor, _solve
+from nonsmooth.solvers.kernels.one_contact import solve_contact
 
 __all__ = [
     "ALART_CURNIER",

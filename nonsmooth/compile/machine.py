@@ -24,7 +24,7 @@ from typing import Any
 
 import casadi as ca
 
-from nonsmooth.native.emit import EMITTER, Code, emit
+from nonsmooth.compile.emit import EMITTER, Code, emit
 
 __all__ = ["Kernel", "alone", "cache_folder", "compilations", "functions", "keeps", "kept", "kernel"]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from nonsmooth.evaluation import Array
-from nonsmooth.native.friction import residual
+from nonsmooth.solvers.kernels.friction import residual
 
 __all__ = ["follow", "uncompiled"]
 
@@ -183,7 +183,7 @@ def follow(
     Parameters
     ----------
     A, b, mu, e
-        As in `nonsmooth.native.friction`, three rows per contact, with a unit diagonal.
+        As in `nonsmooth.solvers.kernels.friction`, three rows per contact, with a unit diagonal.
     start : array
         Impulses from which Newton's method starts at the first s.
     s : float

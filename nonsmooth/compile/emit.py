@@ -25,7 +25,7 @@ import casadi as ca
 
 from nonsmooth.exceptions import NonsmoothError
 
-__all__ = ["EMITTER", "Code", "Unsupported", "emit"]
+__all__ = ["EMITTER", "Code", "Unsupported", "emit", "varies"]
 
 #: raised with every change of what is emitted: cached machine code of another version is not used
 EMITTER = 6
@@ -102,6 +102,12 @@ def emit(function: ca.Function, outputs: Sequence[tuple[int, int]]) -> Code:
         body += _store(f"o{k}", "oi", place, *(next(names) for _ in range(count)))
     body += _loop_tail()
     return Code("\n".join(body) + "\n", len(slots))
+
+
+def varies(function: ca.Function) -> bool:
+    """Whether a kind depends on anything but parameters."""
+    arguments = function.sx_in()
+    return bool(ca.depends_on(function(*arguments), ca.vertcat(*arguments[:5])))
 
 
 def _values(function: ca.Function) -> tuple[list[_Value], dict[int, int]]:

@@ -1,4 +1,4 @@
-"""All modes of few contacts in the plane in turn, compiled by numba; numbers as in `nonsmooth.native.friction`."""
+"""All modes of few contacts in the plane in turn, compiled by numba; numbers as in `kernels.friction`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.native.active_set import _factor, _solve
-from nonsmooth.native.friction import residual
+from nonsmooth.solvers.kernels.active_set import _factor, _solve
+from nonsmooth.solvers.kernels.friction import residual
 
 __all__ = ["enumerate_modes"]
 

@@ -1,0 +1,28 @@
+"""Impulses of the next step, foretold from those of the steps before: the polynomial through the last ones."""
+
+from nonsmooth.compile.kernels import kernel
+from nonsmooth.records.values import zeros_like
+
+
+@kernel
+def expected(trend):
+    """Impulses of the next step."""
+    return trend.last + trend.first + trend.second + trend.third
+
+
+@kernel
+def note(trend, P):
+    """One more step, of impulses P."""
+    first = P - trend.last if trend.known > 0 else zeros_like(P)
+    second = first - trend.first if trend.known > 1 else zeros_like(P)
+    third = second - trend.second if trend.known > 2 else zeros_like(P)
+    trend.last, trend.first, trend.second, trend.third = P, first, second, third
+    trend.known += 1
+
+
+@kernel
+def break_off(trend, P):
+    """What comes next has nothing to do with what was; it begins with impulses P."""
+    trend.last = P
+    trend.first = trend.second = trend.third = zeros_like(P)
+    trend.known = 0
