@@ -1,8 +1,9 @@
-"""Steps that end where a gap closes: the first closing within a trial step, and the length that meets it.
+"""Event-locating steps: the first gap that closes within a trial step, and the step size with which it closes at the
+end.
 
-A gap is known at both ends of the step with its rate, hence as a cubic. Its interior minimum counts as well: the sign
-at the end alone misses short excursions through the wall. A contact that has just left the wall starts at zero by
-definition, so its cubic is divided by s.
+Gap and gap velocity at both ends of the step define a cubic. Its interior minimum is included, since the sign at the
+end misses short excursions through the wall. The gap of a contact that has just opened starts at zero by definition, so
+that its cubic is divided by s.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.programs import Solution
 from nonsmooth.steppers.base import Ask
@@ -21,10 +23,10 @@ from nonsmooth.steppers.mechanism import CLOSED_GAP, Mechanism
 
 __all__ = ["LANDED", "closing_within", "first_closing", "locate_landing"]
 
-#: share of the clearance to which a landing is located
+#: share of the clearance to which the closing of a gap is located
 LANDED = 1e-13
 ITERATIONS = 40
-#: a closing later than this share of the length is the landing that ends the step itself
+#: a gap that closes later than this share of the step closes at its end
 AT_THE_END = 1 - 1e-9
 
 Mask = NDArray[np.bool_]
@@ -39,17 +41,27 @@ def locate_landing(
 ) -> Generator[Ask, Solution, Advance]:
     """The longest step, up to `longest` [s], in which no open gap closes before its end.
 
-    Guarded Newton on the length: each trial solves the step's equations anew by `advance`, and each landing ends with a
-    look at all other gaps.
+    Guarded Newton on the length: each trial solves the step's equations anew by `advance`, and after each landing all
+    other gaps are evaluated.
+
+    Raises
+    ------
+    SolverFailed
+        If gaps still close earlier after `ITERATIONS` landings.
     """
     trial = yield from advance(state, longest, closed)
     found = closing_within(m, state, trial, closed)
-    while found is not None:
+    for _ in range(ITERATIONS):
+        if found is None:
+            return trial
         trial = yield from _locate(m, advance, state, trial, found, closed)
         found = closing_within(m, state, trial, closed)
         if found is not None and found[0] >= trial.dt * AT_THE_END:
-            break
-    return trial
+            return trial
+    raise SolverFailed(
+        f"the first closing of a gap was not located in {ITERATIONS} trials within dt = {longest:.6g} s; a shorter "
+        "step may be needed."
+    )
 
 
 def _locate(
@@ -60,15 +72,17 @@ def _locate(
     found: tuple[float, int],
     closed: Mask,
 ) -> Generator[Ask, Solution, Advance]:
-    """Newton on the length for one gap, kept between a length before and one after its closing."""
+    """Newton's method on the step size for one gap, bracketed by sizes before and after its closing."""
     estimate, i = found
     low, high = 0.0, beyond.dt
-    trial = beyond
+    trial, others = beyond, np.arange(closed.size) != i
     for _ in range(ITERATIONS):
         trial = yield from advance(state, estimate, closed, trial)
         gaps, rates = _end_gaps(m, state, trial)
         gap, rate = float(gaps[i]), float(rates[i])
-        low, high = (estimate, high) if gap > 0 else (low, estimate)
+        # open at the end, and opening: the gap may have closed before, and opened again
+        closes = gap <= 0 or (rate > 0 and closing_within(m, state, trial, others) is not None)
+        low, high = (low, estimate) if closes else (estimate, high)
         newton = estimate - gap / rate if rate < 0 else np.inf
         step = newton if low < newton < high else (low + high) / 2
         if abs(gap) <= LANDED * m.scale[i] or step in (low, high):
@@ -81,13 +95,13 @@ def closing_within(m: Mechanism, state: State, trial: Advance, closed: Mask) -> 
     """`first_closing` of the gaps that are open at the start of the trial."""
     here = m.at(state.t, state.q)
     ends = _end_gaps(m, state, trial)
-    # a landing at the very end leaves gaps of round-off, which are no news
+    # gaps that close at the very end are of the size of round-off
     tolerance = 1e-2 * CLOSED_GAP * m.scale
     return first_closing(here.g_N, here.W_N.T @ state.v, *ends, trial.dt, watched=~closed, tolerance=tolerance)
 
 
 def _end_gaps(m: Mechanism, state: State, trial: Advance) -> tuple[Array, Array]:
-    """Gaps at the end of a half kick, and their rates of change with its length."""
+    """Gaps at the end of a step, and their derivatives with respect to its size."""
     there = m.at(state.t + trial.dt, trial.q)
     return there.g_N, there.W_N.T @ (2 * trial.u - state.v)
 
@@ -103,7 +117,7 @@ def first_closing(
     dt : [s] its length
     watched : (nc,) bool, the contacts that are open, those that leave the wall at the start (g0 within `tolerance`)
         included
-    tolerance : (nc,) [m] below which a gap counts as closed
+    tolerance : (nc,) [m] below which a gap is regarded as closed
 
     >>> one = np.ones(1)
     >>> time, contact = first_closing(0.5 * one, -one, -0.5 * one, -one, 1.0, watched=one > 0, tolerance=1e-9 * one)
@@ -127,7 +141,7 @@ def first_closing(
 
 
 def _dips_below(start: float, a: float, b: float, c: float, level: float) -> bool:
-    """Whether the cubic goes below `level` on [0, 1]."""
+    """Whether the cubic is below `level` somewhere on [0, 1]."""
     if start + a + b + c < level:
         return True
     discriminant = b * b - 3 * c * a

@@ -1,0 +1,28 @@
+"""The length of a landing step: gaps that only seem to close within it."""
+
+import numpy as np
+import pytest
+
+from nonsmooth import GaussQP, Ground, Landing, Model, PlanarBody, PointPlane, Rigid, Spring, simulate
+
+GAP, SPEED = 1e-4, 0.1
+
+
+@pytest.mark.parametrize(("stiffness", "closes"), [(400.0, True), (2000.0, False), (4000.0, False)])
+@pytest.mark.parametrize("longest", [0.02, 0.05, 0.1])
+def test_a_mass_that_a_spring_pulls_back_before_or_after_it_meets_the_plane(stiffness, closes, longest):
+    """The spring decelerates it by a = k 0.05 m / (1 kg), so that the gap falls to GAP - SPEED^2 / 2 a: the second and
+    third mass turn above the plane. The cubic through the ends of a long step shows a closing all the same, which
+    shorter steps do not confirm: the search for it ends, and no contact occurs."""
+    model = Model(name="mass on a spring")
+    model.add(Ground())
+    mass = PlanarBody("mass", mass=1.0, inertia=1.0, position=(0.0, GAP), velocity=(0.0, -SPEED))
+    model.add(mass)
+    contact = Rigid(restitution=0.5, friction=0.0)
+    model.add(PointPlane("tip", "ground", mass, at_a=(0.0, 0.0), at_b=(0.0, 0.0), contact=contact))
+    model.add(Spring("spring", "ground", mass, at_a=(0.0, 1.05), at_b=(0.0, 0.0), stiffness=stiffness, free_length=1.0))
+    assert (SPEED**2 / (2 * 0.05 * stiffness) > GAP) is closes
+    run = simulate(model.build(), GaussQP(), t_end=longest, dt=Landing(1e-6, longest), engine="python")
+    assert run.status == "finished" and run.t[-1] == longest
+    assert np.min(run.gap["tip"]) >= -1e-13 * GAP  # landings are located to 1e-13 of the gap's scale
+    assert bool(run.P_N["tip"].sum() > 0.0) is closes
