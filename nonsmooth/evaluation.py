@@ -1,7 +1,7 @@
 """Fast numerical evaluation of CasADi functions from NumPy.
 
 A plain call ``F(array)`` converts every argument to ``DM`` and back, about 12 us. The buffered call here copies into
-memory that CasADi reads directly and costs well under 1 us besides the function itself.
+memory that CasADi reads directly and costs well under 1 us in addition to the function itself.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class ComparisonDefaults:
     target
         Own error [-] of each case at which costs are compared.
     arguments
-        Of the problem, besides the contact.
+        Of the problem, in addition to the contact.
     dt_max
         Longest step [s].
     """

@@ -38,9 +38,9 @@ ANGLES = {
     "Omega": -0.222668390165885885,
     "epsilon": 1.23054744454982120,
 }
-#: the bodies that meet at E besides K2, K1's neighbour
+#: the bodies connected at E, in addition to K2, the neighbour of K1
 PINS = ("k3", "k4", "k6")
-#: what each body turns about: a point of the ground, or the far end of another body
+#: pivot of each body: a point of the ground, or the far end of another body
 HELD = {
     "k1": ("ground", (0.0, 0.0)),
     "k2": ("k1", (0.0, 0.0)),

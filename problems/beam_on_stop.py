@@ -48,8 +48,8 @@ COMPLIANT = Compliant(LankaraniNikravesh(stiffness=VALUE["stiffness"], restituti
 PANELS = (
     ("Height of the tip", "mm", (("gap", "stop", "gap of the stop"),)),
     ("Impulse of the stop so far", "N s", (("impulse", "stop", "stop"),)),
-    ("Force of the stop, impacts left out", "N", (("lam_N", "stop", "stop"),)),
-    ("Moment of the clamp, impacts left out", "N m", (("reaction", "clamp.torque", "clamp"),)),
+    ("Force of the stop, without impacts", "N", (("lam_N", "stop", "stop"),)),
+    ("Moment of the clamp, without impacts", "N m", (("reaction", "clamp.torque", "clamp"),)),
 )
 
 
@@ -93,11 +93,11 @@ def beam_on_stop(
     deflection: float = VALUE["deflection"],
     gap: float = VALUE["gap"],
 ) -> Model:
-    """Clamped steel strip that is let go from a deflection of its tip and springs back against a stop.
+    """Clamped steel strip that is released with a deflection of its tip and springs back against a stop.
 
-    With rigid contact each impact excites all modes, and the first impulse falls as their number grows, since that of
-    the mass struck does: the beam impacts again until the waves have gone. The sum of the impulses converges. With
-    compliant contact every quantity converges.
+    With rigid contact each impact excites all modes, and the first impulse decreases with their number, as does the
+    effective mass of the tip: the beam impacts repeatedly until the waves have decayed. The sum of the impulses
+    converges. With compliant contact every quantity converges.
 
     Parameters
     ----------
@@ -108,7 +108,8 @@ def beam_on_stop(
     deflection : [m]
         Of the tip at the start, upwards, under a force that vanishes at t = 0.
     gap : [m]
-        Between the straight beam and the stop, < 0 for a stop that holds it bent; less than the start leaves free.
+        Between the straight beam and the stop, < 0 for a stop that keeps the beam bent; must exceed minus the
+        deflection.
 
     Raises
     ------

@@ -40,7 +40,7 @@ ORIGINS = {
 }
 
 PANELS = (
-    ("Place", "m", (("q", "block.x", "x"), ("q", "block.y", "y"))),
+    ("Position", "m", (("q", "block.x", "x"), ("q", "block.y", "y"))),
     ("Velocity", "m/s", (("v", "block.x", "x"), ("v", "block.y", "y"))),
     ("Normal forces", "N", (("lam_N", "left", "lower corner"), ("lam_N", "right", "upper corner"))),
 )

@@ -51,12 +51,12 @@ PANELS = (
         (("q", "link1.angle", "first"), (lambda run: _last(run.q, "link", ".angle"), "last")),
     ),
     (
-        "Bend of the chain, last link against first",
+        "Bending of the chain, last link relative to the first",
         "deg",
         ((lambda run: _last(run.q, "link", ".angle") - run.q["link1.angle"], "bend"),),
     ),
     ("Forces in the bearings", "N", (("lam_N", "joint1", "first"), (lambda run: _last(run.lam_N, "joint"), "last"))),
-    ("Widest gap", "um", ((lambda run: np.max([run.gap[name] for name in run.gap], axis=0), "of all bearings"),)),
+    ("Largest gap", "um", ((lambda run: np.max([run.gap[name] for name in run.gap], axis=0), "of all bearings"),)),
 )
 
 

@@ -239,8 +239,8 @@ def _whole(joint: str) -> Callable[[Any], Array]:
 PANELS = (
     ("Angles", "deg", _lines("q")),
     ("Angular velocities", "deg/s", _lines("v")),
-    ("Forces, impacts left out", "N", tuple((_whole(joint), joint) for joint in JOINTS)),
-    ("Place of the base", "mm", (("q", "base.x", "x"), ("q", "base.y", "y"))),
+    ("Forces, without impacts", "N", tuple((_whole(joint), joint) for joint in JOINTS)),
+    ("Position of the base", "mm", (("q", "base.x", "x"), ("q", "base.y", "y"))),
 )
 
 
@@ -262,29 +262,30 @@ def dual_manipulator(
 ) -> Model:
     """Dual manipulator on a free-floating spacecraft, five bodies, with clearance in one or two of its joints.
 
-    Arm 1 hangs on the base by joint 1, arm 2 on arm 1 by joint 2; arms 3 and 4 are their mirror image, with joints 3
-    and 4. Torques A sin(2 pi t / T) in each joint turn the arms from rest and nearly back to rest. There is no gravity
-    and no support: momenta are zero throughout. Cases: 0 ideal, 1 clearance in joint 2, 2 in joint 1, 3 in joints 2
-    and 4; 4 and 5 are case 3 with half and twice the clearance.
+    Arm 1 is connected to the base by joint 1, arm 2 to arm 1 by joint 2; arms 3 and 4 are their mirror image, with
+    joints 3 and 4. Torques A sin(2 pi t / T) in each joint accelerate the arms and bring them nearly back to rest.
+    There is no gravity and no support: momenta are zero. Cases: 0 ideal, 1 clearance in joint 2, 2 in joint 1, 3 in
+    joints 2 and 4; 4 and 5 are case 3 with half and twice the clearance.
 
     Parameters
     ----------
     case : 0 to 5
     parameters : "S1" or "S2"
-        The paper's tables are not in its text. S1 gives the published forces of the ideal joints, S2 comes nearest to
+        The paper's tables are not in its text. S1 reproduces the published forces of the ideal joints, S2 is fitted to
         the published errors of the cases with clearance.
     contact : "rigid", "compliant", or a law
-        The words stand for `RIGID` and `COMPLIANT`, the paper's law, with the numbers of the set.
+        "rigid" and "compliant" are `RIGID` and `COMPLIANT`, the paper's law, with the numbers of the set.
     joints : names with commas between, or a tuple, optional
-        Joints with clearance, ``"joint1,joint3"``, in place of the case's.
+        Joints with clearance, ``"joint1,joint3"``, instead of those of the case.
     clearance : [m], optional
-        In place of the case's.
+        Instead of that of the case.
     offset : [-], -1 to 1
-        Place of the journals in their bearings at the start along x, in clearances, mirrored on the second side: 0
-        concentric, 1 at rest on the bearing, where the first load lifts them off, -1 where it presses them on.
+        Initial position of the journals in their bearings along x, in clearances, mirrored on the second side: 0
+        concentric, 1 in contact on the side on which the first load opens the contact, -1 on the side on which it loads
+        it.
     impact : str
-        Impact law of ``contact="rigid"``, as in `Rigid`. In case 2 slip turns within impacts, which ``"stronge"``
-        follows as the compliant law does.
+        Impact law of ``contact="rigid"``, as in `Rigid`. In case 2 slip reverses within impacts, which ``"stronge"``
+        takes into account as the compliant law does.
 
     Raises
     ------

@@ -87,7 +87,7 @@ def loop(ground: float, crank: float, coupler: float, rocker: float, angle: floa
 
 
 def _end(body: str, sign: float, value: Mapping[str, float]) -> tuple[float, float]:
-    """Place of a pin in the frame of a bar: its far (+1) or near (-1) end."""
+    """Position of a pin in the frame of a bar: its far (+1) or near (-1) end."""
     return (sign * value[f"{body}.length"] / 2, 0.0)
 
 
@@ -196,7 +196,7 @@ PANELS = (
     ("Angles", "deg", tuple(("q", f"{bar}.angle", bar) for bar in ("crank", "coupler", "rocker"))),
     ("Angular velocities", "rad/s", tuple(("v", f"{bar}.angle", bar) for bar in ("crank", "coupler", "rocker"))),
     ("Distance of the centres in each joint", "mm", tuple((distance(joint, VALUE), joint) for joint in JOINTS)),
-    ("Force in each joint, impacts left out", "N", tuple((force(joint), joint) for joint in JOINTS)),
+    ("Force in each joint, without impacts", "N", tuple((force(joint), joint) for joint in JOINTS)),
 )
 
 

@@ -134,7 +134,7 @@ def loose_journal(
     contact : Rigid or Compliant
         Plastic with friction 0.1 by default. A compliant journal sinks in first.
     load : [N], >= 0
-        Downwards, besides the weight.
+        Downwards, in addition to the weight.
     eccentricity : [m]
         Of the load from the middle towards the front end, below L/2 (1 + weight/load).
     clearance, axial_clearance : [m], in (0, 0.01)

@@ -54,7 +54,8 @@ def struck_together(balls: int, restitution: float) -> Array:
 
 
 def struck_apart(balls: int, restitution: float) -> Array:
-    """Speeds when the last ball, each a little apart from the next, has been struck: one impact of two after another.
+    """Speeds when the last ball, each at a small distance from the next, has impacted: a sequence of impacts of two
+    balls.
 
     >>> struck_apart(3, 1.0)
     array([0., 0., 1.])

@@ -71,7 +71,7 @@ def depth(law: ElasticLaw, force: float) -> float:
 def touching(closed: Any) -> tuple[Any, Any, Any]:
     """Of the corners of a wall, 0 or 1 each in the order of its gaps, whether they make up a plane, lines, points.
 
-    Three or four of them are a plane, two beside each other a line; one, or two on a diagonal, are points.
+    Three or four of them are a plane, two adjacent ones a line; one, or two on a diagonal, are points.
     """
     count = closed[0] + closed[1] + closed[2] + closed[3]
     plane = count >= 3

@@ -21,7 +21,7 @@ Origins = Mapping[str, Provenance]
 
 #: stepper and step of runs with compliant contact
 COMPLIANT = (CompliantDae(solver=Dop853()), ErrorControl(rtol=1e-6, atol=1e-8, dt_min=1e-6, dt_max=1e-2))
-#: what is drawn of a case beside the ideal twin
+#: panels of a case, compared with the ideal twin
 ERROR_PANELS = (
     ("Position error", "mm", "error", tuple(("q", f"platform.{axis}", axis) for axis in "xyz")),
     ("Velocity error", "m/s", "error", tuple(("v", f"platform.{axis}", axis) for axis in "xyz")),
@@ -47,7 +47,7 @@ def contact_law(
     Raises
     ------
     InputError
-        For another word; the message names `others` too, words that the problem knows besides.
+        For another word; the message names `others` too, further accepted words.
     """
     if not isinstance(contact, str):
         return contact

@@ -1,4 +1,4 @@
-"""What an exact solution answers: its motion at given times, under the names of a trajectory."""
+"""Samples of an exact solution: its motion at given times, under the names of a trajectory."""
 
 from __future__ import annotations
 
@@ -48,5 +48,5 @@ def times(t: ArrayLike, side: str) -> Array:
         raise InputError(f'side must be "left" or "right" (the limit at a jump), got {side!r}.')
     array = np.asarray(t, float)
     if np.any(~(array >= 0.0)):
-        raise InputError(f"The motion starts at t = 0, but t = {np.min(array)} was asked for.")
+        raise InputError(f"The motion starts at t = 0, but t = {np.min(array)} was requested.")
     return array

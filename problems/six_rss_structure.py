@@ -169,7 +169,7 @@ class Structure:
 
 
 def _transformations(frames: Array, arms: Array) -> tuple[Array, Array]:
-    """Of the links; as in the paper the lever arms of the platform are not differentiated."""
+    """Of the links; as in the paper the moment arms of the platform are not differentiated."""
     n = frames.shape[1]
     crank, rod = np.zeros((3, n, 6, 9, LEG)), np.zeros((3, n, 6, 12, LEG))
     into = np.swapaxes(frames, -1, -2)

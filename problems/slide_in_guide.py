@@ -58,8 +58,8 @@ def end_forces(
 ) -> dict[tuple[str, str], float]:
     """Force [N] of each end on the lower height wall and the lower width wall, by wall and end, from statics.
 
-    Friction mu G and mu P acts backwards on the two walls, h/2 below and w/2 beside the middle, where the slide is
-    pushed by mu (G + P). With the torques M_y (pitch) and M_z (yaw)
+    Friction mu G and mu P acts backwards on the two walls, h/2 below and w/2 to the side of the middle, where the slide
+    is pushed by mu (G + P). With the torques M_y (pitch) and M_z (yaw)
 
         l/2 (N_front - N_back) = M_y + mu (G h/2 + T)  on the height wall,  M_z + mu (P w/2 + T)  on the width wall.
 

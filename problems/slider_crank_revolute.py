@@ -67,7 +67,7 @@ JOINTS = {"shaft": ("ground", "crank"), "knee": ("crank", "rod"), "pin": ("rod",
 
 
 def _end(body: str, sign: float) -> tuple[float, float]:
-    """Place of a pin in the frame of a body: the bars' right (+1) and left (-1) ends, the slider's centre."""
+    """Position of a pin in the frame of a body: the bars' right (+1) and left (-1) ends, the slider's centre."""
     return (sign * VALUE[f"{body}.length"] / 2 if body in ("crank", "rod") else 0.0, 0.0)
 
 
@@ -98,8 +98,8 @@ def _force(joint: str) -> Callable[[Any], Array]:
 PANELS = (
     ("Speed of the slider", "m/s", (("v", "slider.x", "slider"),)),
     ("Distance of the centres in each joint", "mm", tuple((_distance(joint), joint) for joint in JOINTS)),
-    ("Force in each joint, impacts left out", "kN", tuple((_force(joint), joint) for joint in JOINTS)),
-    ("Driving moment, impacts left out", "N m", (("reaction", "motor.torque", "motor"),)),
+    ("Force in each joint, without impacts", "kN", tuple((_force(joint), joint) for joint in JOINTS)),
+    ("Driving moment, without impacts", "N m", (("reaction", "motor.torque", "motor"),)),
 )
 
 

@@ -53,7 +53,7 @@ HALF_LENGTH = 0.01
 
 
 def _end(sign: float, axis: str) -> Callable[[Any], Array]:
-    """Height or place of the slider's right (+1) or left (-1) end."""
+    """Height or position of the slider's right (+1) or left (-1) end."""
     turn = np.sin if axis == "y" else np.cos
     return lambda run: run.q[f"slider.{axis}"] + sign * HALF_LENGTH * turn(run.q["slider.angle"])
 
@@ -61,7 +61,7 @@ def _end(sign: float, axis: str) -> Callable[[Any], Array]:
 PANELS = (
     ("Height", "um", ((_end(-1, "y"), "left end"), (_end(1, "y"), "right end"), ("q", "slider.y", "centre"))),
     (
-        "Place along the rod",
+        "Position along the rod",
         "mm",
         ((_end(-1, "x"), "left end"), (_end(1, "x"), "right end"), ("q", "slider.x", "centre")),
     ),

@@ -63,7 +63,7 @@ class Impact:
 
 @dataclass(frozen=True, eq=False)
 class _Segment:
-    """A stretch of smooth motion; rows are the left and the right end, columns the powers of t - start."""
+    """An interval of smooth motion; rows are the left and the right end, columns the powers of t - start."""
 
     start: float
     walls: tuple[int, int]  # LOWER or UPPER where the end is held
@@ -243,7 +243,7 @@ def solve(
     restitution
         e [-], 0 <= e < 1.
     small_angles
-        Take y -+ a theta for the heights of the ends, in place of y -+ a sin(theta).
+        Take y -+ a theta for the heights of the ends, instead of y -+ a sin(theta).
     start
         Heights of the left and the right end [m] and their rates [m/s] at t = 0, (2,) each; x starts from rest. An end
         at exactly +-c touches its wall, and may rest on it or leave.
@@ -251,8 +251,8 @@ def solve(
     Raises
     ------
     InputError
-        For a value out of range, a start beyond a wall or moving into it, and where the load presses nothing against
-        the walls, so that rest is never reached.
+        For a value out of range, a start beyond a wall or moving into it, and if the load does not act against the
+        walls, so that rest is never reached.
     """
     positive = {"mass": mass, "inertia": inertia, "half_length": half_length, "clearance": clearance}
     for name, value in positive.items():

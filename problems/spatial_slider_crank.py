@@ -67,7 +67,7 @@ class Numbers:
         )
 
     def slider(self, theta: float) -> tuple[float, float]:
-        """Place of the slider on its line [m], and its derivative by theta, from the length of the rod.
+        """Position of the slider on its line [m], and its derivative by theta, from the length of the rod.
 
         >>> round(CASES["iftomm"].slider(0.0)[0], 12)
         0.2

@@ -48,7 +48,7 @@ ORIGINS = {
 }
 
 PANELS = (
-    ("Stretch of the spring", "mm", (("q", "block.x", "block"),)),
+    ("Elongation of the spring", "mm", (("q", "block.x", "block"),)),
     ("Velocity", "m/s", (("v", "block.x", "block"), ("v", "belt.x", "belt"))),
     ("Normal forces", "N", (("lam_N", "left", "left corner"), ("lam_N", "right", "right corner"))),
 )

@@ -48,7 +48,7 @@ ORIGINS = {
 }
 
 PANELS = (
-    ("Place of the ball", "m", (("q", "ball.x", "x"), ("q", "ball.y", "y"))),
+    ("Position of the ball", "m", (("q", "ball.x", "x"), ("q", "ball.y", "y"))),
     ("Velocity of the ball", "m/s", (("v", "ball.x", "x"), ("v", "ball.y", "y"))),
     ("Normal force", "N", (("lam_N", "floor", "floor"),)),
 )
@@ -162,7 +162,7 @@ def _check(speed: float, *others: float) -> None:
         raise InputError(f"speed must be a positive number of rad/s, got {speed!r}.")
     for value in others:
         if not isfinite(value):
-            raise InputError(f"place and velocity must be finite numbers, got {value!r}.")
+            raise InputError(f"position and velocity must be finite numbers, got {value!r}.")
 
 
 def _exact(

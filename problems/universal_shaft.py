@@ -148,7 +148,7 @@ def universal_shaft(speed: float = 10.0, bend: float = 0.6, cross: bool = False)
     bend : [rad], in (-pi/2, pi/2)
         Angle between the shafts.
     cross : bool
-        True for a cross that is a body, on two revolute joints, in place of the universal joint.
+        True for a cross that is a body, on two revolute joints instead of the universal joint.
 
     Raises
     ------

@@ -265,7 +265,7 @@ def test_resume_repeats_the_words_of_the_run(tmp_path, monkeypatch, capsys):
     assert main([*JOB, "--engine", "python", "--set", "guide.friction=0.05", "--checkpoint", "c.nc",
                  "--max-steps", "50", "--output", "run.nc"]) == 1  # fmt: skip
     said = capsys.readouterr().err
-    assert "budget of 50 steps" in said and "Go on with `nonsmooth run --resume c.nc`." in said
+    assert "budget of 50 steps" in said and "Continue with `nonsmooth run --resume c.nc`." in said
     assert main(["run", "--resume", "c.nc", "--max-steps", "1000000"]) == 0
     assert main([*JOB, "--engine", "python", "--set", "guide.friction=0.05", "--output", "whole.nc"]) == 0
     assert same_bytes(tmp_path / "whole.nc", tmp_path / "run.nc")

@@ -304,7 +304,7 @@ def test_ctrl_c_in_other_commands_is_one_sentence(monkeypatch, capsys):
 
     monkeypatch.setattr("nonsmooth.cli.describe.carry_out", pressed)
     assert main(["describe", "slider-rod"]) == 130
-    assert "Interrupted; what was written before is complete" in capsys.readouterr().err
+    assert "Interrupted; files written before are complete" in capsys.readouterr().err
 
 
 def test_a_trajectory_that_cannot_be_written_is_saved_elsewhere(folder, tmp_path, monkeypatch, capsys):

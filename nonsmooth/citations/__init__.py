@@ -163,7 +163,7 @@ VARIANTS: dict[str, tuple[str, ...]] = {
 }
 ALWAYS = ("andersson2019", "harris2020")
 NATIVE = ("lam2015",)
-#: impact laws beside Newton's, as the manifest names them
+#: impact laws other than Newton's, by their names in the manifest
 IMPACTS: dict[str, tuple[str, ...]] = {
     "poisson": ("glocker1995", "pfeiffer1996"),
     "routh": ("routh1905", "keller1986"),
@@ -229,7 +229,7 @@ def bibtex(run: Run) -> str:
 
 
 def _solvers(counts: Mapping[str, Any], settings: str) -> Iterable[str]:
-    """Those that answered, by the counts; the first one asked where an engine or integrator keeps no names."""
+    """The solvers used, from the counts; the first one if an engine or integrator records no names."""
     named = [name for name in counts if name[:1].isupper()]
     first = re.search(r"solver=(\w+)\(", settings)
     if first and first[1] not in named and (not named or counts.get("solves", 0) > sum(counts[one] for one in named)):

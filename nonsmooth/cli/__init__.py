@@ -1,7 +1,7 @@
 """The command line: `nonsmooth list`, `describe`, `new`, `run`, `compare`, `study`, `cite`, `doctor`.
 
-Exit codes: 0; 1 a run that failed, its trajectory so far saved; 2 bad input, one sentence, nothing written; 130 Ctrl-C,
-the trajectory likewise saved. Results go to standard output, progress and messages to standard error.
+Exit codes: 0 success; 1 a failed run, whose trajectory so far is saved; 2 invalid input, with nothing written; 130
+Ctrl-C, with the trajectory so far saved. Results go to standard output, progress and messages to standard error.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from nonsmooth.cli.app import main as run
 
         return run(arguments)
-    except KeyboardInterrupt:  # while commands are imported, before `run` can say more
+    except KeyboardInterrupt:  # during the import of commands
         print("nonsmooth: Interrupted before the first step; nothing was written.", file=sys.stderr)
         return 130
     finally:
-        if arguments is None:  # the results are there, and Ctrl-C would but end the interpreter's own end untidily
+        if arguments is None:  # the results are complete; Ctrl-C would only disturb the end of the interpreter
             signal.signal(signal.SIGINT, signal.SIG_IGN)

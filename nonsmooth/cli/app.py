@@ -1,4 +1,4 @@
-"""Commands and options. What a command needs beyond this is imported when it runs, so that `--help` is quick."""
+"""Commands and options. Other modules are imported when a command runs, so that `--help` is fast."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ __all__ = ["app", "main"]
 
 
 class Commands(TyperGroup):
-    """Commands, of which one that Ctrl-C ends says so."""
+    """Commands with a message after Ctrl-C."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            _say("Interrupted; what was written before is complete, and nothing else was written.")
+            _say("Interrupted; files written before are complete, and nothing else was written.")
             raise typer.Exit(130) from None
 
 
@@ -172,11 +172,13 @@ def run(
         bool, typer.Option("--check", help="Repeat a run of given steps with finer ones, for its verdict.")
     ] = False,
     max_steps: Annotated[
-        int | None, typer.Option("--max-steps", help="Steps after which the run ends as one that failed.")
+        int | None, typer.Option("--max-steps", help="Largest number of steps; a longer run fails.")
     ] = None,
     max_seconds: Annotated[
         float | None,
-        typer.Option("--max-seconds", parser=duration, metavar="TIME", help="Time of computing after which it does."),
+        typer.Option(
+            "--max-seconds", parser=duration, metavar="TIME", help="Largest computing time; a longer run fails."
+        ),
     ] = None,
     contact: Annotated[
         str | None, typer.Option("--contact", help="rigid or compliant, instead of the problem's own.")
@@ -204,9 +206,7 @@ def run(
     page: Page = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(
-            "--checkpoint", help="File to keep the run in as it goes (.nc); if it is there, the same run goes on."
-        ),
+        typer.Option("--checkpoint", help="Checkpoint file of the run (.nc); if it exists, the same run is continued."),
     ] = None,
     every: Annotated[
         float | None,
@@ -216,7 +216,7 @@ def run(
     ] = None,
     resume: Annotated[
         Path | None,
-        typer.Option("--resume", help="Go on with the run of a checkpoint (.nc), with the options that it had."),
+        typer.Option("--resume", help="Continue the run of a checkpoint (.nc), with its options."),
     ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -259,7 +259,7 @@ def doctor() -> None:
 
 
 def _refused(cause: BaseException | None) -> str:
-    """The value that pydantic refused, which its message leaves out."""
+    """The value rejected by pydantic, which its message does not contain."""
     errors = getattr(cause, "errors", None)
     return f", got {errors()[0]['input']!r}" if callable(errors) else ""
 

@@ -1,4 +1,4 @@
-"""`nonsmooth study bifurcation`: from words to a section of each value's motion, and what is printed."""
+"""`nonsmooth study bifurcation`: options, sections for each value, and output."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BifurcationRequest", "carry_out_bifurcation"]
 
-#: of the range of all points: what counts as the same place
+#: share of the range of all points within which points are regarded as equal
 SAME = 1e-3
 
 
@@ -45,7 +45,7 @@ class BifurcationRequest:
     same: float | None
 
     def section(self, request: Request) -> PerPeriod | Crossings:
-        """The section that one kind of option asks for."""
+        """The requested section."""
         from nonsmooth.studies.sections import Crossings, PerPeriod
 
         kinds = {"--period": self.period, "--drive": self.drive, "--crossing": self.crossing}
@@ -80,12 +80,12 @@ class BifurcationRequest:
 
 
 def _given(request: Request) -> StepControl:
-    """The step, which is not chosen here: no step makes a motion over hundreds of periods predictable."""
+    """The step, which is not chosen automatically: no step makes a motion over hundreds of periods predictable."""
     step = request.step()
     if step is None:
         raise InputError(
-            "no step was given: give --steps per period, --dt, or --dt-min and --dt-max; long motions cannot be "
-            "predicted, so that no accuracy tells which."
+            "no step was given: give --steps per period, --dt, or --dt-min and --dt-max; for long motions, which "
+            "are not predictable, it is not chosen automatically."
         )
     return step
 
@@ -132,7 +132,7 @@ def carry_out_bifurcation(
 
 
 def _completed(request: Request, asked: BifurcationRequest) -> Request:
-    """With what a TOML file states: its scheme, and for crossings its end and step as well."""
+    """Completed by a TOML file: its scheme, and for crossings its end and step as well."""
     if not request.problem.endswith(".toml"):
         return request
     from nonsmooth.declarative import read
@@ -144,7 +144,7 @@ def _completed(request: Request, asked: BifurcationRequest) -> Request:
 
 
 def _stepper(request: Request) -> Stepper:
-    """As asked for; else Moreau and Jean's with both projections, which long runs need."""
+    """The requested one; else Moreau-Jean with combined projection, which long runs require."""
     from nonsmooth.steppers.moreau_jean import MoreauJean
 
     stepper = request.scheme(stepped=True)
@@ -184,7 +184,7 @@ def _report(found: Bifurcation, name: str, same: float) -> list[Any]:
     for period in [*sorted({int(k) for k in periods if k}), 0]:
         chosen = found.values[ran & (periods == period)]
         if chosen.size:
-            what = f"repeats itself after {period}" if period else "does not repeat itself"
+            what = f"is periodic after {period}" if period else "is not periodic"
             span = f"{chosen.min():.6g} to {chosen.max():.6g}" if chosen.size > 1 else f"{chosen[0]:.6g}"
             table.add_row(what, str(chosen.size), span)
     points = sum(map(len, found.points))
@@ -195,6 +195,6 @@ def _report(found: Bifurcation, name: str, same: float) -> list[Any]:
         lost = f"{len(found.failures)} of {len(found.values)} runs failed, the first at {first[0]:g}: {first[1]}"
     unit = found.quantity_unit or "-"
     return [
-        head, "", table, "", f"places within {same:.3g} {unit} count as the same", lost,
+        head, "", table, "", f"points within {same:.3g} {unit} are regarded as equal", lost,
         f"{found.wall_seconds:.3g} s",
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""`nonsmooth describe`: what a mechanism consists of, where its numbers come from, and what it looks like."""
+"""`nonsmooth describe`: the elements of a mechanism, the origin of its numbers, and a drawing."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SHOWN = 6
 
 
 def carry_out(problem: str, case: str | None, settings: Sequence[str], figure: Path | None) -> int:
-    """Describe a ready problem or a file's model, and draw it where that is asked for."""
+    """Describe a ready problem or a file's model, and draw it on request."""
     words = settings_from(settings)
     for owner, entries in (("solver", words.solver), ("stepper", words.stepper)):
         if entries:

@@ -1,4 +1,4 @@
-"""`nonsmooth doctor`: what is installed, which solvers can be used, what is missing and what that costs."""
+"""`nonsmooth doctor`: installed versions, available solvers, missing libraries and the consequences."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rich.table import Table
 
 __all__ = ["examination"]
 
-# What the package can still do without a library; each is a dependency, so that a full installation lacks none.
+# Consequences of missing libraries; each is a dependency, so that a full installation has all.
 COST = {
     "numpy": "nothing works without it",
     "scipy": "nothing works without it",
     "casadi": "no model can be built",
-    "numba": "the active-set solver is missing, and with it every stepper's quick path",
+    "numba": "the active-set solver is missing, and with it the fast path of every stepper",
     "osqp": "the solver osqp is missing; active-set solves the same programs",
     "cvxpy": "the solver conic is missing: no independent cross-check",
     "clarabel": "the solver conic is missing: no independent cross-check",

@@ -1,4 +1,4 @@
-"""`nonsmooth identify excite|estimate|fit`: from words to the functions of `nonsmooth.identification`."""
+"""`nonsmooth identify excite|estimate|fit`: commands for the functions of `nonsmooth.identification`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nonsmooth.exceptions import InputError
 __all__ = ["identify"]
 
 identify = typer.Typer(
-    help="Identification of parameters: the motion that tells them best, estimates, and fits to measured motion.",
+    help="Identification of parameters: exciting motions, estimates, and fits to measured motion.",
     pretty_exceptions_enable=False,
 )
 
@@ -64,7 +64,7 @@ def excite_command(
     figure: Drawing = None,
     as_json: AsJson = False,
 ) -> int:
-    """Find the periodic motion within bounds from which the parameters are known best, and say how well."""
+    """Find the periodic motion within bounds that excites the parameters best, and forecast their accuracy."""
     from nonsmooth.cli import report
     from nonsmooth.cli.studies import _progress
     from nonsmooth.identification import Bounds, Excite, excite, forecast, simulated
@@ -112,10 +112,14 @@ def estimate_command(
     ] = None,
     joints: Annotated[
         list[str] | None,
-        typer.Option("--joint", metavar="JOINT=DRIVE", help="Loose journal whose mu R is identified, too; repeatable."),
+        typer.Option(
+            "--joint",
+            metavar="JOINT=DRIVE",
+            help="Journal with clearance whose mu R is identified as well; repeatable.",
+        ),
     ] = None,
     slowest: Annotated[
-        float, typer.Option("--slowest", help="Share of the largest speed below which forces are left out.")
+        float, typer.Option("--slowest", help="Share of the largest speed below which forces are omitted.")
     ] = 0.0,
     settings: Words = None,
     figure: Drawing = None,
@@ -159,11 +163,14 @@ def fit_command(
     dt_min: Annotated[float | None, typer.Option("--dt-min", help="Shortest step [s]; steps end at impacts.")] = None,
     dt_max: Annotated[float | None, typer.Option("--dt-max", help="Longest step [s].")] = None,
     stepper: Annotated[str | None, typer.Option("--stepper", help="As of `nonsmooth run`.")] = None,
-    until: Annotated[float | None, typer.Option("--until", help="How much of the motion is used [s].")] = None,
-    starts: Annotated[int, typer.Option("--starts", help="Starts that are compared.")] = 96,
+    until: Annotated[float | None, typer.Option("--until", help="Part of the motion that is used [s].")] = None,
+    starts: Annotated[int, typer.Option("--starts", help="Number of initial guesses.")] = 96,
     seed: Annotated[int, typer.Option("--seed", help="Of the starts.")] = 0,
     resume: Annotated[
-        Path | None, typer.Option("--resume", metavar="FILE.json", help="What is found is kept here; go on from it.")
+        Path | None,
+        typer.Option(
+            "--resume", metavar="FILE.json", help="File for intermediate results, from which the search continues."
+        ),
     ] = None,
     settings: Words = None,
     figure: Drawing = None,

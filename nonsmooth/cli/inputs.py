@@ -1,4 +1,5 @@
-"""From the words of the command line to a system, a stepper and a step: everything is checked before the first step."""
+"""From the options of the command line to a system, a stepper and a step; all input is checked before the first
+step."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ Value = int | float | bool | str
 
 @dataclass(frozen=True)
 class Mechanism:
-    """What is to be simulated: a frozen system, and where it comes from."""
+    """The system to be simulated, and its origin."""
 
     name: str
     system: System
@@ -71,15 +72,15 @@ class Request:
     check: bool = False
     max_steps: int | None = None
     max_seconds: float | None = None
-    #: stepper where a step is given, but neither an option nor the file names one
+    #: default stepper if a step is given
     usual: str = "gauss-qp"
-    #: what a TOML file states
+    #: settings of a TOML file
     declaration: Declaration | None = field(default=None, compare=False)
 
     def completed(self) -> Request:
-        """With what a TOML file states in [run] where the options say nothing.
+        """Completed by the [run] table of a TOML file.
 
-        Options that make a step by themselves replace the file's step; else each replaces the file's of its name.
+        Options that define a step replace the step of the file; otherwise each option replaces that of the same name.
         """
         request = self
         if self.problem.endswith(".toml"):
@@ -91,7 +92,7 @@ class Request:
         else:
             from nonsmooth.registry import get_problem
 
-            get_problem(self.problem)  # a wrong name is told before what else is missing
+            get_problem(self.problem)  # a wrong name is reported before missing options
         if request.t_end is None:
             raise InputError(
                 "No end of the run was given: give --t-end, or t_end in the [run] of a TOML file; "
@@ -123,7 +124,7 @@ class Request:
 
     @property
     def end(self) -> float:
-        """End of the run [s], which `completed` has made sure of."""
+        """End of the run [s], which `completed` guarantees."""
         assert self.t_end is not None
         return self.t_end
 
@@ -164,7 +165,7 @@ class Request:
         if self.dt is not None and given:
             raise InputError(
                 f"--dt {self.dt:g} and {given[0]} exclude each other: "
-                "give --dt for a constant step, or --dt-min and --dt-max to land on impacts."
+                "give --dt for a constant step, or --dt-min and --dt-max for steps that end at impacts."
             )
         if self.dt is not None:
             return step_control(self.dt)
@@ -173,16 +174,15 @@ class Request:
         if self.dt_min is None or self.dt_max is None:
             missing = next(name for name in bounds if name not in given)
             raise InputError(
-                f"{given[0]} came without {missing}: give --dt for a constant step, --dt-min and --dt-max to land on "
-                "impacts, or none of them to have the step chosen."
+                f"{given[0]} came without {missing}: give --dt for a constant step, --dt-min and --dt-max for steps "
+                "that end at impacts, or none of them to have the step chosen."
             )
         return Landing(self.dt_min, self.dt_max)
 
     def scheme(self, *, stepped: bool = False) -> Stepper | None:
         """The stepper with its solver, each with what ``--set solver.NAME`` and ``--set stepper.NAME`` change.
 
-        None to have it chosen: where neither a stepper nor anything of it nor a step is given, nor `stepped` by other
-        words.
+        None if it is to be chosen: no stepper, setting of a stepper or step is given, nor `stepped` by other options.
         """
         from nonsmooth import solvers, steppers
 
@@ -221,7 +221,7 @@ class Request:
         return Mechanism(problem.name, system, parameters, problem, arguments)
 
     def _from_toml(self, path: Path, arguments: dict[str, Any], parameters: dict[str, float]) -> Mechanism:
-        """Build what a TOML file states, with another contact law where one is asked for."""
+        """Build the mechanism of a TOML file, with another contact law on request."""
         from nonsmooth.declarative import read
 
         declaration = self.declaration or read(path)
@@ -238,7 +238,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Settings:
-    """The words of ``--set``, sorted by what they change."""
+    """The values of ``--set``, sorted by their targets."""
 
     arguments: dict[str, Value] = field(default_factory=dict)
     parameters: dict[str, float] = field(default_factory=dict)

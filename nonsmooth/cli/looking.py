@@ -1,4 +1,4 @@
-"""`nonsmooth plot | report | export | cite`: what is made of runs that were saved."""
+"""`nonsmooth plot | report | export | cite`: commands for saved runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ looking = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="markdown
 Saved = Annotated[
     Path,
     typer.Argument(
-        metavar="RUN.nc", help="A trajectory that `nonsmooth run --output` wrote.", autocompletion=completed("run")
+        metavar="RUN.nc", help="A trajectory written by `nonsmooth run --output`.", autocompletion=completed("run")
     ),
 ]
 
@@ -48,17 +48,20 @@ def plot(
     ] = None,
     measured: Annotated[
         Path | None,
-        typer.Option("--measured", help="Data to lay over (.csv), with a first line such as t [ms],slider.x [mm]."),
+        typer.Option(
+            "--measured",
+            help="Measured data to draw over the run (.csv), with a first line such as t [ms],slider.x [mm].",
+        ),
     ] = None,
     begin: Annotated[
-        float | None, typer.Option("--from", parser=duration, metavar="TIME", help="Start of what is shown.")
+        float | None, typer.Option("--from", parser=duration, metavar="TIME", help="Start of the time interval.")
     ] = None,
     end: Annotated[
-        float | None, typer.Option("--to", parser=duration, metavar="TIME", help="End of what is shown.")
+        float | None, typer.Option("--to", parser=duration, metavar="TIME", help="End of the time interval.")
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List what --panel takes for this run, and stop.")] = False,
 ) -> int:
-    """Draw a saved run: any quantities, sketch, orbits, contact modes; with measured data laid over."""
+    """Draw a saved run: any quantities, sketch, orbits, contact modes; with measured data."""
     from nonsmooth.cli.plot import carry_out_plot
 
     return carry_out_plot(
@@ -93,7 +96,7 @@ def export(
 def report_page(
     runs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN.nc...", help="Trajectories that `nonsmooth run --output` wrote."),
+        typer.Argument(metavar="RUN.nc...", help="Trajectories written by `nonsmooth run --output`."),
     ],
     output: Annotated[
         Path | None,

@@ -88,7 +88,7 @@ def carry_out_plot(
     window: tuple[float | None, float | None],
     listed: bool,
 ) -> int:
-    """Draw a saved run and say how far measured data are from it."""
+    """Draw a saved run and print its difference from measured data."""
     output = output or Path(f"{run.stem}.png")
     if not listed:
         check_writable("--output", output, FIGURE_FORMATS)
@@ -111,7 +111,7 @@ def carry_out_plot(
     options: dict[str, Any] = {"exact": exact_of(trajectory), "width": width, "measured": data, "window": span}
     drawn = plots.figure(trajectory, *panels, **options) if panels else usual_figure(trajectory, **options)
     if width is not None:
-        drawn.set_dpi(300)  # what journals ask of pictures
+        drawn.set_dpi(300)  # resolution required by journals
     write_figure(drawn, output)
     if data is not None:
         for (kind, name), difference in data.differences(trajectory).items():
@@ -122,7 +122,7 @@ def carry_out_plot(
 
 
 def _names(trajectory: Trajectory) -> list[Any]:
-    """What `--panel` takes for this run."""
+    """The names accepted by `--panel` for this run."""
     from rich.table import Table
 
     from nonsmooth import plots

@@ -1,4 +1,4 @@
-"""How far a run is, how long it still takes, and why it makes no progress."""
+"""Progress of a run, the remaining time, and reasons for slow progress."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SHORT = 0.05
 
 
 class Advance:
-    """Keeps the times at which steps were reported, and says what they mean.
+    """Stores the times at which steps were reported, and evaluates them.
 
     Parameters
     ----------
     clock
-        Tells the time [s].
+        Returns the time [s].
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -33,7 +33,7 @@ class Advance:
         self.t, self.t_end, self.steps, self.run = 0.0, 0.0, 0, 1
 
     def reached(self, t: float, t_end: float, steps: int) -> None:
-        """A step has ended at t; where steps are fewer than before another run has begun, with finer steps."""
+        """A step has ended at t; if the number of steps decreases, another run with finer steps has begun."""
         now = self._clock()
         if steps < self.steps:
             self.run, self._marks, self._begin = self.run + 1, [], now
@@ -43,7 +43,7 @@ class Advance:
             self._marks.pop(0)
 
     def said(self) -> str:
-        """Time, steps, what is left, and the reason where hardly anything happens."""
+        """Time, steps, remaining time, and the reason for slow progress."""
         now = self._clock()
         if not self._marks:
             waited = now - self._begin

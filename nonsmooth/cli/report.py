@@ -1,4 +1,4 @@
-"""What a command prints: tables for people, one JSON object for programs."""
+"""Output of commands: tables, or one JSON object."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 
-#: numbers below are round-off where results are of the order of one
+#: numbers below are round-off for results of the order of one
 ROUND_OFF = 1e-15
 #: shares of the largest value that a quantity has in a run, and that any of its unit has, below which a value is 0
 SHARE_OF_OWN, SHARE_OF_UNIT = 1e-12, 1e-14
@@ -53,7 +53,7 @@ def show(*parts: RenderableType) -> None:
 
 
 def _parts(table: Table, console: Console) -> list[RenderableType]:
-    """Tables one below the other with the first column of a table and as many others as fit beside it."""
+    """Tables one below the other, each with the first column of the table and as many others as fit."""
     if not table.columns[-1].no_wrap:
         return [table]
     widths = [_width(column, console) for column in table.columns]
@@ -165,7 +165,7 @@ def _effort(counts: Mapping[str, Any]) -> str:
 
 
 def _tidied(values: Mapping[str, float], columns: Columns) -> dict[str, float]:
-    """The values with 0 in place of round-off, as measured by the whole columns."""
+    """The values with round-off replaced by 0, relative to the whole columns."""
     peaks = {name: float(np.max(np.abs(columns[name]), initial=0.0)) for name in columns.names}
     of_unit: dict[str, float] = {}
     for name, peak in peaks.items():

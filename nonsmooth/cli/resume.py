@@ -1,4 +1,4 @@
-"""Runs of the command line that go on from a checkpoint: `nonsmooth run --resume`."""
+"""Runs of the command line that continue from a checkpoint: `nonsmooth run --resume`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OUTPUTS = ("output", "figure", "animation", "report")
 
 
 class Asked(os.PathLike[str]):
-    """The path of a checkpoint, with the words that asked for the run."""
+    """The path of a checkpoint, with the options of the run."""
 
     def __init__(self, path: Path, request: str) -> None:
         self.path, self.request = path, request
@@ -34,7 +34,7 @@ class Asked(os.PathLike[str]):
 
 @dataclasses.dataclass(frozen=True)
 class Kept:
-    """Where a run of the command line is kept, and how often [s]."""
+    """Checkpoint file of a run of the command line, and interval [s]."""
 
     path: Asked
     every: float
@@ -43,7 +43,7 @@ class Kept:
 def kept_by(
     request: Request, files: Mapping[str, Path | None], checkpoint: Path | None, every: float | None
 ) -> Kept | None:
-    """Where the run is to be kept, checked before it; None if nowhere.
+    """The checkpoint file, checked before the run; None without one.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def kept_by(
 
 
 def request_of(path: Path, given: Request, files: Mapping[str, Path | None]) -> tuple[Request, dict[str, Path | None]]:
-    """The words that asked for the run of a checkpoint, and those given now in their places.
+    """The options of the run of a checkpoint, replaced by those given now.
 
     A file from others names neither a program to run nor a file outside of the working folder to write.
 
@@ -79,7 +79,7 @@ def request_of(path: Path, given: Request, files: Mapping[str, Path | None]) -> 
         wanted = {name: None if known["files"].get(name) is None else Path(known["files"][name]) for name in OUTPUTS}
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise InputError(
-            f"{path} was not written by `nonsmooth run`: go on with it by the call of simulate(..., checkpoint=...) "
+            f"{path} was not written by `nonsmooth run`: continue it by the call of simulate(..., checkpoint=...) "
             "that wrote it."
         ) from error
     changes = {one.name: getattr(given, one.name) for one in dataclasses.fields(Request)}

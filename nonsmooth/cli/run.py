@@ -1,4 +1,4 @@
-"""One run: check, simulate with a progress bar, save whatever came of it, report."""
+"""One run: check the input, simulate with a progress bar, save the result, report."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def carry_out(
     every: float | None = None,
     resume: Path | None = None,
 ) -> int:
-    """Run what is asked for and return the exit code."""
+    """Execute a request and return the exit code."""
     files = {"output": output, "figure": figure, "animation": animation, "report": page}
     if resume is not None:
         if checkpoint is not None:
@@ -87,7 +87,7 @@ def carry_out(
     if code:
         part = "" if trajectory.status == "finished" else " so far"
         so_far = f" The trajectory{part} ({len(trajectory.t) - 1} steps) is in {output}." if output is not None else ""
-        again = "" if kept is None else f" Go on with `nonsmooth run --resume {kept.path}`."
+        again = "" if kept is None else f" Continue with `nonsmooth run --resume {kept.path}`."
         print(f"nonsmooth: {message}{so_far}{again}", file=sys.stderr)
     return code
 
@@ -95,7 +95,7 @@ def carry_out(
 def _simulated(
     request: Request, mechanism: Mechanism, stepper: Stepper | None, dt: StepControl | None, kept: Kept | None
 ) -> tuple[int, str, Trajectory]:
-    """Exit code, what is to be said, and what there is of the run; KeyboardInterrupt where there is nothing."""
+    """Exit code, messages, and the trajectory so far; KeyboardInterrupt if there is none."""
     from nonsmooth.checkpoints import EVERY
     from nonsmooth.simulate import ACCURACY, simulate
 
@@ -129,15 +129,15 @@ def _simulated(
 
 
 def _joined(code: int, message: str, now: int, complaint: str, path: Path | None) -> tuple[int, str, Path | None]:
-    """The first exit code that is not 0, unless Ctrl-C was pressed since; everything that is to be said."""
+    """The first exit code that is not 0, unless Ctrl-C was pressed meanwhile; all messages."""
     return now if now == 130 else code or now, f"{message} {complaint}".strip(), path
 
 
 def _saved(trajectory: Trajectory, path: Path) -> tuple[int, str, Path | None]:
-    """Save the trajectory, in another folder where it cannot be written: exit code, complaint, where it is."""
+    """Save the trajectory, in another folder if necessary: exit code, message, path."""
     code, complaint, written = _written(trajectory.save, path)
     if code == 130:
-        code, refused, written = _written(trajectory.save, path)  # without it the run would be lost
+        code, refused, written = _written(trajectory.save, path)  # otherwise the run would be lost
         code, complaint = 130, refused or complaint
     if written is not None:
         return code, complaint, written

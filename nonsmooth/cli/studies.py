@@ -1,4 +1,4 @@
-"""Studies from the command line: what a problem states, what options change, and what is written."""
+"""Studies from the command line: defaults of problems, options, and output."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class StudyRequest:
     settings: tuple[str, ...]
 
     def prepared(self) -> Prepared:
-        """Checked and completed by what the problem states."""
+        """Checked, and completed by the defaults of the problem."""
         from nonsmooth import laws, solvers
         from nonsmooth.laws.normal.hysteresis import HysteresisLaw
         from nonsmooth.solvers.initial_value import Integrator

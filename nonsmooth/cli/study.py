@@ -27,12 +27,14 @@ studies = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="markdown
 
 End = Annotated[
     float | None,
-    typer.Option("--t-end", parser=duration, metavar="TIME", help="End of the runs; needed unless a file states it."),
+    typer.Option(
+        "--t-end", parser=duration, metavar="TIME", help="End of the runs; required unless a file contains it."
+    ),
 ]
 StepperName = Annotated[
     str | None, typer.Option("--stepper", help="Scheme, as in `nonsmooth run`.", show_default="gauss-qp")
 ]
-SolverName = Annotated[str | None, typer.Option("--solver", help="Solver in place of the stepper's default.")]
+SolverName = Annotated[str | None, typer.Option("--solver", help="Solver instead of the stepper's default.")]
 Dt = Annotated[float | None, typer.Option("--dt", parser=duration, metavar="TIME", help="Constant step.")]
 DtMin = Annotated[
     float | None,
@@ -45,7 +47,7 @@ Workers = Annotated[
     int | None, typer.Option("--workers", help="Processes, or threads of a native batch.", show_default="one per core")
 ]
 Scheduler = Annotated[
-    str | None, typer.Option("--scheduler", metavar="tcp://HOST:PORT", help="A Dask cluster in place of processes.")
+    str | None, typer.Option("--scheduler", metavar="tcp://HOST:PORT", help="A Dask cluster instead of processes.")
 ]
 DISTRIBUTION = "NAME=LOW:HIGH, NAME=LOW:HIGH:log, or NAME=normal:MEAN:SD, cut at three SD"
 
@@ -75,7 +77,7 @@ def step_size(
         typer.Option("--dt-min", parser=duration, metavar="TIME", help="Shortest flight that NAME:landing resolves."),
     ] = 1e-6,
     levels: Annotated[int, typer.Option("--levels", help="Levels, each with steps half as long.")] = 5,
-    jitter: Annotated[int, typer.Option("--jitter", help="Constant steps per level, the worst of which counts.")] = 8,
+    jitter: Annotated[int, typer.Option("--jitter", help="Constant steps per level, the worst of which is taken.")] = 8,
     reference: Annotated[str, typer.Option("--reference", help="best, exact, event-driven or self.")] = "best",
     settings: Words = None,
     workers: Workers = None,
@@ -143,7 +145,7 @@ def sweep(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> int:
-    """Run a mechanism over parameters or arguments of its problem; an interrupted sweep goes on where it stopped."""
+    """Run a mechanism for many values of parameters or arguments; an interrupted sweep is continued."""
     from nonsmooth.cli.inputs import Request
     from nonsmooth.cli.sweep import carry_out_sweep, design_of
 
@@ -176,7 +178,9 @@ def tolerance(
             "--sample", metavar="NAME=DISTRIBUTION", help="Another uncertain parameter, not scaled; repeatable."
         ),
     ] = None,
-    coverage: Annotated[float, typer.Option("--coverage", help="Share of mechanisms that must keep the limit.")] = 0.95,
+    coverage: Annotated[
+        float, typer.Option("--coverage", help="Share of mechanisms that must be within the limit.")
+    ] = 0.95,
     confidence: Annotated[float, typer.Option("--confidence", help="Confidence of that statement.")] = 0.95,
     factors: Annotated[
         str, typer.Option("--factors", metavar="LOW:HIGH:N", help="Scales of the clearances, from the smallest.")
@@ -184,7 +188,7 @@ def tolerance(
     runs: Annotated[int, typer.Option("--runs", help="Runs per scale.")] = 400,
     seed: Annotated[int, typer.Option("--seed", help="Of the sample.")] = 0,
     sensitivity: Annotated[
-        bool, typer.Option("--sensitivity", help="Share of the output's variance that each input causes (SALib).")
+        bool, typer.Option("--sensitivity", help="Share of the output's variance due to each input (SALib).")
     ] = False,
     case: CaseName = None,
     stepper: StepperName = None,
@@ -203,7 +207,7 @@ def tolerance(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> int:
-    """From distributions of clearances to that of an output, and the largest clearance that keeps its limit."""
+    """Distribution of an output due to clearances, and the largest clearance for which it is within its limit."""
     from nonsmooth.cli.inputs import Request
     from nonsmooth.cli.sweep import ToleranceRequest, carry_out_tolerance
 
@@ -240,7 +244,7 @@ def bifurcation(
         ),
     ],
     of: Annotated[
-        str, typer.Option("--of", metavar="NAME", help="What the points are of: slider.x, or its velocity v:slider.x.")
+        str, typer.Option("--of", metavar="NAME", help="Quantity of the points: slider.x, or its velocity v:slider.x.")
     ],
     drive: Annotated[
         str | None,
@@ -274,13 +278,13 @@ def bifurcation(
     ] = None,
     after: Annotated[
         float | None,
-        typer.Option("--after", parser=duration, metavar="TIME", help="Earlier crossings are left out."),
+        typer.Option("--after", parser=duration, metavar="TIME", help="Earlier crossings are omitted."),
     ] = None,
     same: Annotated[
         float | None,
         typer.Option(
             "--same",
-            help="Distance within which places count as the same, where motions are counted that repeat themselves.",
+            help="Distance within which points are regarded as equal, to detect periodic motions.",
             show_default="a thousandth of the range of all points",
         ),
     ] = None,
@@ -308,7 +312,7 @@ def bifurcation(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> int:
-    """How the long-run motion changes with a parameter: points of a section for each value of it."""
+    """Long-term motion over a parameter: points of a section for each value."""
     from nonsmooth.cli.bifurcation import BifurcationRequest, carry_out_bifurcation
     from nonsmooth.cli.inputs import Request
 

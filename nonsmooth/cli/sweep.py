@@ -1,4 +1,4 @@
-"""`nonsmooth study sweep` and `study tolerance`: from words to designs, and what is printed."""
+"""`nonsmooth study sweep` and `study tolerance`: designs from options, and output."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ToleranceRequest:
 def design_of(
     grids: Sequence[str], lists: Sequence[str], samples: Sequence[str], runs: int, method: str, seed: int
 ) -> Design:
-    """The design that one kind of option asks for.
+    """The requested design.
 
     >>> design_of(["guide.clearance=1e-6:1e-4:3:log", "slider.mass=4,5"], [], [], 1, "sobol", 0)
     Design(6 runs over guide.clearance, slider.mass; grid of 3 x 2)
@@ -211,7 +211,7 @@ def _index_table(indices: xarray.Dataset) -> Table:
 
 
 def _mechanism(request: Request, varied: Sequence[str]) -> tuple[Any, dict[str, Any], dict[str, float], str]:
-    """What is swept: a problem with its arguments, so that these can vary as well, or the system of a file."""
+    """The swept mechanism: a problem with its arguments, so that these can vary as well, or the system of a file."""
     known = request.mechanism()
     parameters = {key: value for key, value in known.parameters.items() if key not in varied}
     if known.problem is None:

@@ -1,4 +1,4 @@
-"""What options take: durations with units, names that the shell completes, silence."""
+"""Values of options: durations with units, names for shell completion, quiet output."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class _NotATerminal(io.TextIOBase):
 
 @contextmanager
 def hushed(quiet: bool, as_json: bool = False) -> Iterator[None]:
-    """With `quiet` no tables on standard output, unless JSON is asked for, and no progress bar."""
+    """With `quiet` no tables on standard output, unless JSON is requested, and no progress bar."""
     if not quiet:
         yield
         return

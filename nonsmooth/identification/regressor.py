@@ -264,7 +264,7 @@ class Regressor:
 
     @cached_property
     def _rest(self) -> ca.Function:
-        """(q, u, v, u') -> k (nv,), what the second derivative of the rows holds besides ``K a + G_u u''``."""
+        """(q, u, v, u') -> k (nv,), the second derivative of the rows without ``K a + G_u u''``."""
         kin = self.motion
         v, w = ca.SX.sym("v", self.system.nv), ca.SX.sym("w", len(self.drives))
         moved = kin.B @ v

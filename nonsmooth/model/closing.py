@@ -76,8 +76,10 @@ class Assembly:
     ----------
     start, guess : State
     moved : of each body, in order
-    residual : largest remaining constraint residual [m or rad] rate : largest remaining constraint velocity [m/s or
-    rad/s] iterations : number of accepted steps attempts : 1, or more if randomly perturbed guesses were required
+    residual : largest remaining constraint residual [m or rad]
+    rate : largest remaining constraint velocity [m/s or rad/s]
+    iterations : number of accepted steps
+    attempts : 1, or more if randomly perturbed guesses were required
     """
 
     start: State

@@ -72,7 +72,8 @@ class _Group:
     Parameters
     ----------
     function : of one element
-    members : indices of the elements among all joints, contacts or forces bodies : (elements, bodies of each)
+    members : indices of the elements among all joints, contacts or forces
+    bodies : (elements, bodies of each)
     parameters : (elements, parameters of each), indices in the vector of all parameters
     """
 
@@ -107,8 +108,10 @@ class Elementwise:
 
     Attributes
     ----------
-    width : largest number of velocities of a body rigid : velocities of a rigid body, 3 in the plane and 6 in space ng
-    : rows of joints first_rows : of each joint
+    width : largest number of velocities of a body
+    rigid : velocities of a rigid body, 3 in the plane and 6 in space
+    ng : rows of joints
+    first_rows : of each joint
     """
 
     def __init__(self, elements: Sequence[Element], functions: ElementFunctions, parameters: Iterable[str]) -> None:

@@ -17,7 +17,7 @@ __all__ = ["Curve", "Exact", "View", "dense", "exact_curve", "limits", "readable
 
 PREFIXES = {"p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3, "M": 1e6}
 BASES = ("m", "m/s", "rad", "rad/s", "N", "N m", "N s", "N m s", "J", "s")
-GRID = 1500  # points of an exact curve besides its jumps, and of an interpolated one besides its rows
+GRID = 1500  # points of an exact curve in addition to its jumps, and of an interpolated one in addition to its rows
 
 
 class Exact(Protocol):

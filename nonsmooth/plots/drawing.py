@@ -213,7 +213,7 @@ class Placed:
         return np.broadcast_to(np.array(z), (self.count, len(z)))
 
     def position(self, body: str) -> Array:
-        """Place of the origin of a body (n, dimension) [m]."""
+        """Position of the origin of a body (n, dimension) [m]."""
         return self.frame(body)[:, : self.dimension]
 
     def rotation(self, body: str) -> Array:

@@ -41,7 +41,7 @@ WIDTHS = {"single": 90.0, "double": 190.0}
 INCH = 25.4
 #: height of a row with drawings [inch], dots per inch of those that are pictures
 TALL, FINE = 2.7, 400
-#: words besides quantities, with what they draw
+#: words in addition to quantities, with their drawings
 WORDS = {
     "overview": "sketch, orbits, motion, forces and gaps; the same as no word",
     "sketch": "the mechanism at the start of the run",

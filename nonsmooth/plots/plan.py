@@ -25,7 +25,7 @@ class Label:
 
 @dataclass
 class Labels:
-    """Names to be written, and what they must not cover besides the lines of the axes, as polylines (k, 2)."""
+    """Names to be written, and what they must not cover in addition to the lines of the axes, as polylines (k, 2)."""
 
     labels: list[Label] = field(default_factory=list)
     strokes: list[Array] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Figure of a problem beside its source: the published panels of each case, with rigid and compliant contact."""
+"""Figure of a problem compared with its source: the published panels of each case, with rigid and compliant contact."""
 
 from __future__ import annotations
 

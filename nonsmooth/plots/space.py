@@ -54,7 +54,7 @@ class SpatialScene:
         Whether to draw loads and drivers.
     """
 
-    what = "mean contact forces from picture to picture, impacts left out"
+    what = "mean contact forces from picture to picture, without impacts"
 
     def __init__(
         self, drawing: Drawing, magnify: float | None, view: View | None = None, loads: bool = False,

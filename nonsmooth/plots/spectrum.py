@@ -66,7 +66,7 @@ def amplitudes(
     note = f"{window}, lines {1 / found.duration:.3g} Hz apart"
     if base is not None:
         note += f"; dashed: multiples of {base:.4g} Hz"
-    # under the title, which gives way: beside it there is no room in a narrow panel
+    # under the title, since there is no room next to it in a narrow panel
     axis.set_title(axis.get_title("left"), loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK, pad=SIZE + 8)
     axis.text(0.0, 1.02, note, transform=axis.transAxes, ha="left", va="bottom", fontsize=SIZE - 1, color=FAINT)
     return axis

@@ -187,8 +187,8 @@ class MPCC:
     def residual(self, solution: Solution) -> float:
         """Largest of `errors` [-]; infinite where a number is not finite.
 
-        A solver that improves its answer step by step asks it as often as who certifies the last one: to the same bits
-        there is the same answer.
+        It is evaluated repeatedly by iterative solvers and by the certification; identical arguments give identical
+        results.
         """
         x, y = solution.x, solution.y
         key = x.shape, x.tobytes(), y.shape, y.tobytes()

@@ -87,9 +87,9 @@ class QP:
         that cancel do not divide by zero:
 
         - stationarity j: S_j = (\|H\| \|x\| + \|f\| + \|A\|^T \|y\|)_j, kept between FLOOR and CAP times sqrt(H_jj) e.
-          Here e^2 = sum_j f_j^2 / H_jj + sum_i b_i^2 / d_i, over equalities and positive b_i, is the size of the
-          motion that is asked for, as an energy. Without FLOOR a body that nothing moves would divide round-off by
-          round-off; without CAP the unbounded multipliers of a contradiction would certify it.
+          Here e^2 = sum_j f_j^2 / H_jj + sum_i b_i^2 / d_i, over equalities and positive b_i, is the size of the free
+          motion, as an energy. Without FLOOR a body at rest would divide round-off by round-off; without CAP the
+          unbounded multipliers of a contradiction would certify it.
         - row i: s_i = (\|A\| t + \|b\|)_i, where t_j = S_j / H_jj is what x_j is the difference of. With \|x\| itself
           a body held at rest would divide round-off by round-off.
         - an inequality counts \|min(r_i, d_i y_i)\| / s_i with r = A x - b and d_i = (A diag(1/H_jj) A^T)_ii, which

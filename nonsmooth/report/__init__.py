@@ -1,7 +1,7 @@
-"""A run as one HTML page that needs nothing else: the mechanism in motion, charts, contact modes, impacts, certificate.
+"""A run as one self-contained HTML page: the mechanism in motion, charts, contact modes, impacts, certificate.
 
-`page` gives the text, `write` the file, `frame` what a notebook shows. The page is written by hand and has no library
-in it; nothing in it refers to a network but links to doi.org.
+`page` returns the text, `write` the file, `frame` the form for notebooks. The page contains no library; its only
+references to the network are links to doi.org.
 """
 
 from nonsmooth.report.page import frame, page, study_page, write

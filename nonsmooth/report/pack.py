@@ -16,9 +16,9 @@ class Packer:
     """Collects tables of numbers; `text` is the whole, `index` says where each begins and how it is stored.
 
     The kinds are ``f8`` as it is, for times; ``f4`` with a significand of 16 bits, 1.5e-5 relative, for charts; ``i4``
-    whole numbers of a 2^31st of the column's range as second differences, 2.3e-10 of the range, for coordinates, whose
-    clearances are small beside unwrapped angles; ``i2`` whole numbers of a 65534th of the column's range, for what is
-    only drawn; ``u1`` and ``u4`` whole numbers.
+    whole numbers of a 2^31st of the column's range as second differences, 2.3e-10 of the range, for coordinates, since
+    clearances are small compared with unwrapped angles; ``i2`` whole numbers of a 65534th of the column's range, for
+    what is only drawn; ``u1`` and ``u4`` whole numbers.
     """
 
     def __init__(self) -> None:

@@ -50,8 +50,8 @@ def page(
     title
         Heading; the mechanism's name where omitted.
     rows
-        Number of rows of each run from which some are left out; fewer where the page would grow beyond about 5 MB.
-        Rows of impacts, of jumps and of changes of contact modes stay in any case.
+        Number of rows of each run above which rows are omitted; fewer if the page would exceed about 5 MB. Rows of
+        impacts, of jumps and of changes of contact modes are always kept.
     light
         Without tables and with fewer rows, as within a notebook.
     more
@@ -139,7 +139,7 @@ def check_path(path: str | os.PathLike[str]) -> None:
 
 
 def write_text(text: str, path: str | os.PathLike[str]) -> None:
-    """Write a document under a temporary name beside, then rename it, so that a file of that name is complete."""
+    """Write a document under a temporary name, then rename it, so that the named file is complete."""
     write_bytes(text.encode(), path, "The page")
 
 

@@ -1,4 +1,5 @@
-"""Which rows of a long run a page shows: those that no picture may miss, the extremes of the rest, and an even fill."""
+"""Selection of the rows of a long run for a page: indispensable rows, extremes of the others, and evenly spaced
+ones."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ Rows = NDArray[np.intp]
 
 
 def marked_rows(run: Trajectory, timelines: list[Timeline]) -> Rows:
-    """Rows that stay whatever comes: jumps of a velocity, impacts, changes of a contact mode."""
+    """Rows that are always kept: jumps of a velocity, impacts, changes of a contact mode."""
     starts = [line.start for line in timelines]
     changes = np.searchsorted(run.t, np.unique(np.concatenate(starts))) if starts else np.zeros(0, int)
     jumps = np.flatnonzero(np.any(run.left.v.array != run.v.array, axis=1))
@@ -31,31 +32,31 @@ def kept_rows(t: Array, columns: Array, marked: Rows, most: int) -> Rows:
     t
         Times (n,) [s].
     columns
-        What charts show (n, k); of every stretch of time the smallest and the largest of each stay.
+        Columns of charts (n, k); in every time interval the smallest and the largest value of each are kept.
     marked
-        Rows that stay whatever comes, and with them their neighbours.
+        Rows that are always kept, with their neighbours.
     most
-        Number of rows from which some are left out.
+        Number of rows above which rows are omitted.
     """
     n = len(t)
     if n <= most:
         return np.arange(n)
     kept = np.zeros(n, bool)
     kept[[0, -1]] = True
-    for shift in (-1, 0, 1):  # a row beside an impact shows from where to where it jumps
+    for shift in (-1, 0, 1):  # rows next to an impact show the values before and after its jump
         kept[np.clip(marked + shift, 0, n - 1)] = True
     varying = columns[:, np.ptp(columns, axis=0) > 0]
     room = max(most - int(kept.sum()), 0)
     _keep_extremes(t, varying, kept, max(room // (4 * max(varying.shape[1], 1)), 8))
     left = most - int(kept.sum())
-    if left > 0:  # extremes alone leave long stretches without a row, between which interpolation is poor
+    if left > 0:  # extremes alone leave long intervals without a row, in which interpolation is poor
         even = np.searchsorted(t, np.linspace(t[0], t[-1], left + 2)[1:-1])
         kept[even.clip(0, n - 1)] = True
     return np.flatnonzero(kept)
 
 
 def _keep_extremes(t: Array, columns: Array, kept: NDArray[np.bool_], stretches: int) -> None:
-    """Mark the rows of the smallest and the largest of each column in each stretch of time."""
+    """Mark the rows of the smallest and the largest value of each column in each time interval."""
     edges = np.unique(np.searchsorted(t, np.linspace(t[0], t[-1], stretches + 1)))
     for first, last in zip(edges[:-1], edges[1:], strict=True):
         part = columns[first:last]

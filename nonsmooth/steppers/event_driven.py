@@ -2,12 +2,12 @@
 
 One step from (t, q, v) in a phase, which is defined by the modes of all contacts:
 
-1. A Runge-Kutta step of the phase's index-1 system, its length by the error estimate; q and v are projected.
-2. The first event within it, by cubics of gaps and slips and by the forces at the stages; the step is taken anew,
-   guarded Newton on its length, until it ends there.
-3. At a landing an impact of all contacts that are closed, or land within the simultaneity window: one program by
-   Newton's law, two by Poisson's, none by those that follow it along its impulse.
-4. A rebound shorter than dt_min ends a sequence of bounces: the impact is repeated with e = 0 for it.
+1. A Runge-Kutta step of the phase's index-1 system, its size from the error estimate; q and v are projected.
+2. The first event within it, detected by cubics of gaps and slips and by the forces at the stages; the step is
+   repeated, with a safeguarded Newton method on its size, until it ends there.
+3. If a gap closes, an impact of all contacts that are closed, or close within the simultaneity window: one program by
+   Newton's law, two by Poisson's, none by those that are integrated along the impulse.
+4. A rebound shorter than dt_min ends an accumulation of impacts: the impact is repeated with e = 0 for it.
 5. The new phase: one program in accelerations and forces on the closed contacts.
 
 Steps without an event require no program: with known modes the equations are linear.

@@ -3,11 +3,11 @@
 An event-locating step (`Landing`) from (t, q, v), with the set `closed` of contacts whose gap and gap velocity are
 zero:
 
-1. *Half kick* of the largest length, up to the limit, for which every open gap stays >= 0; complementarity binds only
-   closed contacts. It ends at the limit or exactly where a gap closes.
+1. *Momentum update of the first half* with the largest step size, up to the limit, for which every open gap is >= 0;
+   complementarity is imposed for closed contacts only. It ends at the limit or exactly where a gap closes.
 2. *Second half*: M (v_left - u) = dt/2 h + W(q⁺) P with W_N' v_left >= 0 on the contacts still closed.
-3. *Impact*, if a closed contact approaches: Newton's law gamma⁺ >= -e gamma⁻, Poisson's in its two phases, or one
-   that follows the impact along its impulse, on all struck contacts together.
+3. *Impact*, if a closed contact approaches: Newton's law gamma⁺ >= -e gamma⁻, Poisson's in its two phases, or a law
+   integrated along the impulse, for all impacting contacts together.
 
 A contact that closes again within dt_min of opening, as in an accumulation of impacts, is not located: one step of
 dt_min is taken in which all contacts are imposed, with plastic impact. It resolves the accumulation.

@@ -30,8 +30,8 @@ Mask = NDArray[np.bool_]
 CORNERS = 200
 #: rule for impacts of several contacts, for the manifest
 SHARING = (
-    "those that approach take up impulse together, in proportion to their speeds; those driven in by it strike next; "
-    "a rattle that has died down to 1e-3 of its first speed ends by a plastic impact"
+    "approaching contacts receive impulse together, in proportion to their velocities; contacts that this "
+    "makes approach impact next; a sequence decayed to 1e-3 of its first velocity ends by a plastic impact"
 )
 #: share of its terms below which a rate of change is regarded as zero
 ZERO = 1e-13
@@ -251,7 +251,8 @@ def rounds(
     Parameters
     ----------
     directions : (W_g, W_N, W_T) of joints and of all contacts
-    restitution : (nc,), zero below the threshold velocity together : bool
+    restitution : (nc,), zero below the threshold velocity
+    together : bool
         False: only the contact with the largest approach velocity impacts.
 
     Raises

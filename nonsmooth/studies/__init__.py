@@ -1,4 +1,4 @@
-"""Many runs for one question; each study returns its numbers, which `nonsmooth.plots` draws."""
+"""Studies with many runs; each returns its numbers, which `nonsmooth.plots` draws."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Bifurcation:
     parameter, unit
         What was varied.
     quantity, quantity_unit
-        What the points are of.
+        The quantity of the points.
     values
         Of the parameter (n,).
     points
@@ -44,7 +44,7 @@ class Bifurcation:
     failures
         Message of each value that failed.
     seconds
-        What each value took (n,) [s]; `wall_seconds` what all did together.
+        Computing time of each value (n,) [s]; `wall_seconds` is that of all together.
     """
 
     parameter: str
@@ -65,13 +65,13 @@ class Bifurcation:
         )
 
     def periods(self, tolerance: float, most: int | None = None) -> Array:
-        """Period of each section in points, within `tolerance` (n,); 0 where it is not periodic.
+        """Period of each section in points, within `tolerance` (n,); 0 if it is not periodic.
 
         Parameters
         ----------
         tolerance : in `quantity_unit`
         most
-            Longest period to look for; a quarter of the points where omitted.
+            Longest period considered; a quarter of the points by default.
         """
         found = np.zeros(len(self.values), int)
         for i, points in enumerate(self.points):
@@ -83,7 +83,7 @@ class Bifurcation:
         return found
 
     def to_dataset(self) -> xarray.Dataset:
-        """Points as a table over values and order in time, not numbers where a value has fewer than others."""
+        """Points as a table over values and order in time, filled with NaN if a value has fewer than others."""
         import xarray
 
         table = np.full((len(self.values), max(map(len, self.points), default=0)), np.nan)
@@ -121,16 +121,16 @@ def bifurcation(
     Parameters
     ----------
     section
-        Value -> points (k,) of one quantity, the transient left out: builds or changes the mechanism, runs it, and
-        takes a section, as by `periodic_section`.
+        Value -> points (k,) of one quantity after the transient: builds or changes the mechanism, runs it, and takes a
+        section, for instance by `periodic_section`.
     values
         Of the parameter.
     parameter, unit, quantity, quantity_unit
-        What values and points are, for files and figures.
+        Names and units of values and points, for files and figures.
     workers : int, optional
-        Number of processes; 1 for this one alone, one per core where omitted.
+        Number of processes; 1 for this process only, one per core by default.
     scheduler : str, optional
-        Address of a Dask scheduler in place of processes here.
+        Address of a Dask scheduler, instead of local processes.
     progress : callable (share), optional
 
     Returns
@@ -141,8 +141,7 @@ def bifurcation(
     Raises
     ------
     InputError
-        For values that are not finite, a section that cannot be sent to processes, or points that are not a list
-        of numbers.
+        For values that are not finite, a section that cannot be pickled, or points that are not a list of numbers.
 
     >>> def orbit(r):
     ...     x = [0.3]
@@ -190,18 +189,18 @@ def periodic_section(
     state: State | None = None,
     parameters: Mapping[str, float] | None = None,
 ) -> Section:
-    """States once per period of the drive after a transient, at constant step.
+    """States once per period of the drive after a transient, with a constant step.
 
     Parameters
     ----------
     period : [s]
         Of the drive.
     steps : int
-        Per period: rows lie on whole periods, and only those are kept.
+        Steps per period: rows coincide with whole periods, and only those are kept.
     transient : int
-        Periods to leave out.
+        Number of omitted periods.
     points : int
-        Periods to keep.
+        Number of recorded periods.
     state, parameters
         As of `nonsmooth.simulate`.
     """
@@ -218,7 +217,7 @@ def periodic_section(
 
 @dataclass(frozen=True, eq=False)
 class _Points:
-    """What one value gives."""
+    """Results of one value."""
 
     points: Array
     seconds: float
@@ -226,7 +225,7 @@ class _Points:
 
 
 def _one(section: bytes | Callable[[float], Array], value: float) -> _Points:
-    """The points of one value; `section` comes packed from another process."""
+    """The points of one value; `section` is pickled by another process."""
     clock = time.perf_counter()
     try:
         function = _unpacked(section) if isinstance(section, bytes) else section
@@ -240,6 +239,6 @@ def _one(section: bytes | Callable[[float], Array], value: float) -> _Points:
 
 @functools.lru_cache(maxsize=2)
 def _unpacked(section: bytes) -> Callable[[float], Array]:
-    """Once per worker, so that what one value builds serves the next."""
+    """Once per worker, so that data are shared between values."""
     function: Callable[[float], Array] = unpacked(section)
     return function

@@ -1,8 +1,8 @@
 """Comparison of rigid and compliant contact for one mechanism, by the same metrics.
 
 - A compliant force is integrated over time, a rigid impulse is used directly: both are in `P_N`.
-- Forces compare as means over stated windows of time; the impulse of a rigid impact is spread over its window.
-- A lasting contact and an impact without duration are both contact intervals, see `nonsmooth.diagnostics`.
+- Forces are compared as means over stated windows of time; the impulse of a rigid impact is averaged over its window.
+- A persistent contact and an impact without duration are both contact intervals, see `nonsmooth.diagnostics`.
 - Costs are compared at equal error, each case relative to an accurate solution with its own contact law.
 """
 
@@ -44,10 +44,10 @@ def compare(
     patience: float = 10.0,
     progress: Callable[[str, float], None] | None = None,
 ) -> Comparison:
-    """Run one mechanism with several contact laws and steppers, and measure all alike.
+    """Run one mechanism with several contact laws and steppers, and evaluate the same metrics.
 
-    The distance of two motions is the mean over time of the absolute difference of a coordinate, over the range that
-    the reference covers, of the worst coordinate ::
+    The distance of two motions is the time mean of the absolute difference of a coordinate, divided by its range in the
+    reference, maximised over the coordinates ::
 
         max_i  1/(T s_i) int_0^T |q_i - r_i| dt,      s_i = max r_i - min r_i
 
@@ -56,21 +56,21 @@ def compare(
     build
         A function of the contact law that returns a model: ``lambda contact: slider_rod(case=2, contact=contact)``.
     cases
-        What to run, at least one; labels differ.
+        The cases, at least one, with different labels.
     t_end : [s]
     reference : label, optional
-        The case whose truth all are measured against; the first where omitted. The truth is the exact solution where
-        the case has one, otherwise the same contact law with tolerances near round-off.
+        The case whose reference solution is used for all; the first one by default. It is the exact solution if the
+        case has one, otherwise that of the same contact law with tolerances near round-off.
     windows
         Number of equal windows of time over which forces are averaged.
     target : [-]
-        Error of a case against its own truth, by the same distance, at which costs are compared; 0 leaves this out.
+        Own error of a case, by the same distance, at which costs are compared; 0 omits this comparison.
     slowest : [-]
-        Contacts count as impacts if they begin faster than this share of the fastest approach of the reference case.
+        Contacts are impacts if their approach velocity exceeds this share of the largest one in the reference case.
     repeats
-        Runs of which the quickest is the cost, as long as they are quick.
+        Number of repetitions of fast runs, the fastest of which is the cost.
     patience : [s]
-        A setting is not refined any further once a run takes longer.
+        A setting is not refined further if a run takes longer.
     progress : callable (what, share), optional
         Called before each part of the work.
 

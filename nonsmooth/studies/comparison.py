@@ -1,4 +1,4 @@
-"""What a comparison of rigid and compliant contact is made of: its cases, its metrics, its result."""
+"""Cases, metrics and result of a comparison of rigid and compliant contact."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
 
 __all__ = ["GRID", "METRICS", "Case", "Comparison"]
 
-#: points of the grid in time on which motions are compared, besides their rows
+#: points of the time grid on which motions are compared, in addition to their rows
 GRID = 2000
 #: metric -> unit and meaning
 METRICS = {
-    "distance": ("-", "worst coordinate's mean deviation from the reference, over its range"),
+    "distance": ("-", "largest mean deviation of a coordinate from the reference, relative to its range"),
     "deviation": ("m or rad", "mean deviation of each coordinate from the reference"),
-    "own_error": ("-", "distance to the truth of the case's own contact law"),
+    "own_error": ("-", "distance to the accurate solution with the case's own contact law"),
     "penetration": ("m", "deepest overlap of two surfaces"),
     "impulse": ("N s", "normal impulse of each contact"),
-    "peak_force": ("N", "largest mean force of a step, rigid impacts left out"),
+    "peak_force": ("N", "largest mean force of a step, without rigid impacts"),
     "window_force": ("N", "largest mean force in a window, rigid impacts included"),
     "impacts": ("-", "contacts that begin faster than the threshold"),
     "first_impact": ("s", "when the first contact begins"),
     "first_impulse": ("N s", "impulse of the first contact, if it ends"),
     "first_approach": ("m/s", "speed at which it begins"),
     "first_separation": ("m/s", "speed at which it ends"),
-    "contact_share": ("-", "share of the time in which each contact touches"),
+    "contact_share": ("-", "share of the time in which each contact is closed"),
     "agreement": ("-", "share of the time in which the case and the reference case agree on open or closed"),
     "loss": ("J", "energy dissipated by cause"),
     "wall": ("s", "time of the run as given"),
@@ -55,7 +55,7 @@ METRICS = {
 
 @dataclass(frozen=True)
 class Case:
-    """One way to run the mechanism.
+    """Contact law, stepper and step of a run.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Case:
     parameters : mapping, optional
         Parameters to change, by name.
     exact : optional
-        The exact solution of this case, an object with ``sample(t, side)`` and ``events``; it is the case's truth.
+        The exact solution of this case, an object with ``sample(t, side)`` and ``events``.
     """
 
     label: str
@@ -100,14 +100,14 @@ class Comparison:
     runs
         The trajectories, by label.
     reference, truth
-        Label of the reference case, and the motion that the cases are measured against: that case's truth.
+        Label of the reference case, and its accurate solution, with which the cases are compared.
     between, modes
         Distances of the runs to each other [-], and shares of time in which their contact modes agree [-]; both
         (cases, cases).
     edges, forces
         Bounds of the windows [s], and mean normal forces in them [N] (cases, windows, contacts).
     settings
-        What was stated: end, target, windows, thresholds, and how the truths were made.
+        Settings: end, target, windows, thresholds, and the origin of the accurate solutions.
     """
 
     cases: tuple[Case, ...]
@@ -135,7 +135,8 @@ class Comparison:
         return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)
 
     def lines(self) -> list[tuple[str, list[Any]]]:
-        """Main rows of the table, a number per case; of contacts the one with the largest impulse in the reference."""
+        """Main rows of the table, a number per case; of contacts only the one with the largest impulse in the
+        reference."""
         rows = [self.table[label] for label in self.labels]
         contact = max(rows[0]["impulse"], key=lambda key: self.table[self.reference]["impulse"][key])
         window = self.edges[1] - self.edges[0]

@@ -1,4 +1,4 @@
-"""Which values a study runs: grids, lists, and samples of distributions."""
+"""Parameter values of a study: grids, lists, and samples of distributions."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from nonsmooth.exceptions import InputError
 
 __all__ = ["METHODS", "Design", "Distribution", "grid", "points", "sample"]
 
-#: what `sample` draws with: classes of `scipy.stats.qmc`, and independent random numbers
+#: generators of `sample`: classes of `scipy.stats.qmc`, and independent random numbers
 METHODS = {"sobol": "Sobol", "halton": "Halton", "latin": "LatinHypercube", "random": None}
-#: shares at which a distribution is not asked for its quantile, which may be infinite
+#: shares at which the quantile of a distribution may be infinite and is not evaluated
 EDGE = 2.0**-53
 
 
 class Distribution(Protocol):
-    """Anything with a quantile function, as the frozen distributions of `scipy.stats`."""
+    """An object with a quantile function, such as the frozen distributions of `scipy.stats`."""
 
     def ppf(self, q: Any) -> Any: ...
 
@@ -101,13 +101,13 @@ def sample(
     Parameters
     ----------
     distributions
-        By parameter: ``(low, high)`` for all values between alike, ``(low, high, "log")`` for all orders of magnitude
-        alike, or an object with a quantile function ``ppf``, as the frozen distributions of `scipy.stats`.
+        By parameter: ``(low, high)`` for a uniform distribution, ``(low, high, "log")`` for a log-uniform one, or an
+        object with a quantile function ``ppf``, such as the frozen distributions of `scipy.stats`.
     n
         Number of runs; a power of two keeps a Sobol sequence balanced.
     method
         "sobol", "halton" or "latin" fill the space evenly (`scipy.stats.qmc`): fewer runs for a mean or a sensitivity.
-        "random" draws independently, which is what confidence bounds assume.
+        "random" draws independently, as confidence bounds assume.
     seed
         The same seed gives the same design.
 
@@ -136,7 +136,7 @@ def quantiles(name: str, distribution: Any, share: Any) -> Array:
     Raises
     ------
     InputError
-        For what is no distribution.
+        If it is not a distribution.
     """
     share = np.clip(np.asarray(share, float), EDGE, 1.0 - EDGE)
     if hasattr(distribution, "ppf"):

@@ -1,7 +1,8 @@
-"""Cost at equal error: each run is made as coarse as a given error relative to its own reference allows.
+"""Cost at equal error: each run is made as coarse as a given own error allows.
 
-The truth of a case is its exact solution, or the same contact law stepped by another route at tolerances near
-round-off: event-driven of order 8 where contact is rigid, an explicit method of order 8 where it is compliant.
+The accurate solution of a case is its exact solution, or the same contact law computed by another method with
+tolerances near round-off: event-driven of order 8 for rigid contact, an explicit method of order 8 for compliant
+contact.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from nonsmooth.trajectory import Trajectory
 
 __all__ = ["Cost", "Run", "coarsest", "converged", "cost_of", "own_error", "refined"]
 
-#: tolerances of a converged run, and how many rows it has at least
+#: tolerances of an accurate run, and its least number of rows
 RTOL, ATOL, ROWS = 1e-11, 1e-13, 400
 #: simultaneity window and shortest flight [s] of a converged rigid run whose case states none
 DT_MIN = 1e-6
@@ -38,7 +39,7 @@ Run = Callable[[StepControl], Trajectory]
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run took; `error` [-] is its own, `wall` [s] the least of its repetitions, `setting` its step control.
+    """Cost of a run; `error` [-] is its own error, `wall` [s] the least of its repetitions, `setting` its step control.
 
     `evaluations` counts those of the equations of motion, and programs solved where the stepper formulates programs.
     """
@@ -51,7 +52,7 @@ class Cost:
 
     @classmethod
     def none(cls) -> Cost:
-        """Of a target that was not reached."""
+        """The cost if a target was not reached."""
         return cls("not reached", math.nan, math.nan, 0, 0)
 
 
@@ -73,10 +74,10 @@ def converged(
 
 
 def refined(dt: StepControl, level: int, length: float) -> StepControl | None:
-    """A step control `level` times finer, coarser if negative; None beyond what is of use.
+    """A step control refined by `level`, coarsened if negative; None beyond useful limits.
 
-    Tolerances go by tenths, steps by halves; ``dt_min`` of `Landing` goes with ``dt_max``. Where tolerances are made
-    coarser, the longest step is as well.
+    Tolerances change by factors of ten, steps by factors of two; ``dt_min`` of `Landing` changes with ``dt_max``. With
+    coarser tolerances the longest step increases as well.
 
     >>> refined(ErrorControl(1e-6, 1e-8, 1e-6, 1e-3), 1, 0.02)
     ErrorControl(rtol=1e-07, atol=1e-09, dt_min=1e-06, dt_max=0.001)
@@ -144,7 +145,7 @@ def coarsest(
 
 
 def cost_of(run: Run, setting: StepControl, first: Trajectory, error: float, repeats: int) -> Cost:
-    """What a run takes: the least of some repetitions, the first of which has been made."""
+    """Cost of a run: the least of some repetitions, the first of which is given."""
     wall = total = first.wall_seconds
     for i in range(1, repeats):
         # the first of all runs compiles; later ones are repeated as long as that is quick

@@ -14,11 +14,11 @@ __all__ = ["save_dataset"]
 
 
 def save_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> None:
-    """Write a NetCDF file with a checksum, under a temporary name beside, then renamed: what has that name is whole.
+    """Write a NetCDF file with a checksum, under a temporary name, then rename it, so that the named file is complete.
 
     Raises
     ------
     NotWritten
-        If the path cannot be written; a file that was there is as it was.
+        If the path cannot be written; an existing file remains unchanged.
     """
     write_dataset(dataset, path, "The study")

@@ -1,4 +1,4 @@
-"""Runs of a sweep on disk: pieces as they finish, and the whole."""
+"""Runs of a sweep on disk: blocks as they finish, and the complete dataset."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ FINISHED, FAILED = "finished", "failed"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is kept of one run: `message` is empty unless it failed."""
+    """Stored result of one run: `message` is empty unless it failed."""
 
     values: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     message: str = ""
 
 
 class Kept:
-    """Runs that are on disk: a folder beside the output, one file per piece, each complete by being renamed."""
+    """Runs on disk: a folder next to the output, with one file per block, each written under a temporary name and
+    renamed."""
 
     def __init__(self, output: Path | None, plan: Mapping[str, Any]) -> None:
         self.output, self.plan = output, plan
@@ -64,7 +65,7 @@ class Kept:
                 )
 
     def read(self) -> dict[int, Outcome]:
-        """Runs that are done."""
+        """Finished runs."""
         done: dict[int, Outcome] = {}
         if self.output is not None:
             for path in sorted(self.folder.glob("runs-*.nc")):
@@ -77,7 +78,7 @@ class Kept:
             save_dataset(table(numbers, outcomes), self.folder / f"runs-{numbers[0]:08d}.nc")
 
     def finish(self, dataset: xarray.Dataset) -> None:
-        """The whole, in place of the pieces."""
+        """Write the complete dataset, which replaces the blocks."""
         if self.output is not None:
             save_dataset(dataset, self.output)
             self.clear()
@@ -97,7 +98,7 @@ def load(path: Path) -> xarray.Dataset:
     try:
         return read_dataset(path)
     except InputError as error:
-        raise InputError(f"{path} cannot be gone on with: {error} Remove it, or give another name.") from error
+        raise InputError(f"{path} cannot be continued: {error} Remove it, or give another name.") from error
 
 
 def _plan(text: str, path: Path) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from nonsmooth.laws.compliant import Compliant, NormalLaw
 __all__ = ["FreeImpact", "LawCard", "Validity", "free_impact", "law_card"]
 
 REQUESTED = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-LONGEST = 200.0  # of a contact, in units of depth scale / speed; one that lasts longer counts as never parting
+LONGEST = 200.0  # duration of a contact, in units of depth scale / speed, above which there is no separation
 SAMPLES = 400
 RELATIVE, ABSOLUTE = 1e-11, 1e-13
 
@@ -35,10 +35,10 @@ class FreeImpact:
     t, depth, rate, force
         Course of the contact [s], [m], [m/s], [N].
     restitution : [-]
-        Speed of departure over speed of approach; 0 where the surfaces do not part.
+        Ratio of separation to approach velocity; 0 if the surfaces do not separate.
     penetration_number : [-]
-        Elastic energy at the greatest depth over m times speed squared, 1/2 without loss. For ``F_el = K delta^n`` it
-        is ``K delta_max^(n+1) / ((n+1) m v^2)``.
+        Elastic energy at the largest depth divided by m times speed squared, 1/2 without damping. For ``F_el = K
+        delta^n`` it is ``K delta_max^(n+1) / ((n+1) m v^2)``.
     """
 
     t: Array = field(repr=False)
@@ -85,9 +85,9 @@ class LawCard:
     impact
         With the law's own restitution.
     requested, delivered, penetration_number : [-]
-        Over restitutions; empty for a law that has none.
+        For each requested restitution; empty for a law without restitution.
     validity
-        The law's limits against this impact.
+        The law's limits, compared with this impact.
     """
 
     law: NormalLaw
@@ -130,7 +130,7 @@ def free_impact(
     mass : [kg], > 0
         Effective mass of the contact.
     geometry
-        What the law needs of the contact, by name [m]: ``{"clearance": 0.5e-3, ...}``.
+        Geometric quantities that the law requires, by name [m]: ``{"clearance": 0.5e-3, ...}``.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def law_card(
     geometry: Mapping[str, float] | None = None,
     requested: tuple[float, ...] = REQUESTED,
 ) -> LawCard:
-    """Simulate free impacts: with the law as it is, and with the restitutions that are to be requested of it.
+    """Simulate free impacts: with the law as given, and with the requested restitutions.
 
     See `free_impact` for the other parameters.
 

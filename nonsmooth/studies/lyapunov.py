@@ -37,27 +37,27 @@ def lyapunov(
 ) -> Exponent:
     """Largest Lyapunov exponent [1/s] from two neighbouring runs; see `nonsmooth.diagnostics.largest_exponent`.
 
-    The distance of two states is ``sqrt(dv' M dv + (2 pi / interval)^2 du' M du)`` over the same of unit velocities,
-    with the difference of coordinates as a displacement, dq = B(q) du: in the plane du = dq. The exponent does not
-    depend on it. A first neighbour lies in a random direction, with joints closed.
+    The distance of two states is ``sqrt(dv' M dv + (2 pi / interval)^2 du' M du)`` divided by the same for unit
+    velocities, with the difference of coordinates as a displacement, dq = B(q) du: in the plane du = dq. The exponent
+    does not depend on it. The first neighbour lies in a random direction that satisfies the joints.
 
-    Neighbouring motions impact at times that differ by about their distance over their speed. Steps must resolve that
-    difference, since it carries the growth: hence `Landing`, `EventDriven` or compliant contact. With constant steps
-    both impact in the same step, and what is left of the growth has little to do with the mechanism's.
+    Neighbouring motions impact at times that differ by about their distance divided by their velocity. Steps must
+    resolve this difference, which determines the growth; this requires `Landing`, `EventDriven` or compliant contact.
+    With constant steps both impact in the same step, and the growth is not that of the mechanism.
 
     Parameters
     ----------
     system, stepper, state, parameters
         As of `nonsmooth.simulate`.
     interval : [s]
-        Between two renormalisations; a period of the drive, where there is one.
+        Between two renormalisations; a period of the drive, if there is one.
     intervals : int
         At least 32.
     dt : Landing or ErrorControl
     size : [-], > 0
         Distance of the neighbours: m and rad and, with the mass's weight, m/s.
     transient : int
-        Intervals that are left out before.
+        Number of omitted initial intervals.
     seed : int
         Of the first direction.
     progress : callable (share), optional
@@ -65,9 +65,9 @@ def lyapunov(
     Raises
     ------
     InputError
-        For a constant step, or numbers that cannot be used.
+        For a constant step, or invalid numbers.
     SimulationFailed
-        Of a run.
+        If a run fails.
     """
     if isinstance(dt, (Real, ConstantStep)):
         raise InputError(

@@ -28,7 +28,7 @@ Metrics = str | Function | Sequence[str | Function] | Mapping[str, str | Functio
 
 @dataclass(frozen=True)
 class Batch:
-    """How `simulate_batch` knows a metric: what it is to keep, and the metric of all runs from what it gives."""
+    """A metric of `simulate_batch`: the results to be recorded, and the metric of all runs computed from them."""
 
     keep: tuple[str, ...]
     function: Callable[..., Any]
@@ -43,8 +43,8 @@ class Batch:
 class Metric:
     """A function of a trajectory with a name, a unit and a meaning.
 
-    It gives a number, several numbers (n,), of which each run may have another many, or a mapping from names to these.
-    `batch` says how a native batch gives the same number.
+    It returns a number, several numbers (n,), whose count may differ between runs, or a mapping from names to these.
+    `batch` defines the same number for a native batch.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Metric:
     batch: Batch | None = None
 
     def of(self, run: Trajectory) -> dict[str, NDArray[np.float64]]:
-        """Its numbers, by name; entries of a mapping get the metric's name in front."""
+        """Its numbers, by name; names of a mapping are prefixed with the metric's name."""
         value = self.function(run)
         parts = {f"{self.name}.{key}": part for key, part in value.items()} if isinstance(value, Mapping) else None
         numbers = {name: np.asarray(part, float) for name, part in (parts or {self.name: value}).items()}
@@ -65,7 +65,7 @@ class Metric:
 
     @property
     def fingerprint(self) -> str:
-        """Tells two functions of one name apart as far as their source can be read."""
+        """Distinguishes functions of the same name by their source, if it is available."""
         try:
             source = inspect.getsource(self.function)
         except (OSError, TypeError):
@@ -75,21 +75,21 @@ class Metric:
 
 @dataclass(frozen=True)
 class Named:
-    """A metric that is known by name.
+    """A metric that is available by name.
 
     Parameters
     ----------
     about
-        What stands after the colon: "coordinate" for a coordinate or velocity, "contact" for one contact, all of them
-        where it is left out, "" for nothing.
+        Meaning of the word after the colon: "coordinate" for a coordinate or velocity, "contact" for one contact (all
+        contacts if omitted), "" for none.
     unit
         Its unit, "" for that of the coordinate.
     meaning
         In words.
     function
-        Of the trajectory and, one by one, the columns or contacts meant.
+        Function of the trajectory and of each selected column or contact.
     batch
-        Where a native batch gives it.
+        The metric of a native batch, if available.
     """
 
     about: str
@@ -112,7 +112,7 @@ def _ends(ends: xarray.Dataset, name: str) -> Any:
 
 
 def _impulses(ends: xarray.Dataset, *contacts: str) -> Any:
-    """Added up in the order in which the metric of a trajectory does, step by step, so that bits agree."""
+    """Added up step by step in the same order as for a trajectory, so that results are bitwise identical."""
     return sum(ends["impulse"].sel(contact=name).values for name in contacts)
 
 
@@ -133,7 +133,7 @@ NAMED: dict[str, Named] = {
         "contact", "N s", "normal impulse, of all contacts together",
         lambda run, *names: float(sum(np.cumsum(run.P_N[name])[-1] for name in names)), Batch(("impulse",), _impulses),
     ),
-    "peak-force": Named("contact", "N", "largest mean force of a step, impacts left out", _largest_force),
+    "peak-force": Named("contact", "N", "largest mean force of a step, without impacts", _largest_force),
     "peak-impulse": Named(
         "contact", "N s", "largest impulse of one contact at one impact",
         lambda run, *names: float(np.max(_hits(run, names)["P_N"], initial=0.0)),

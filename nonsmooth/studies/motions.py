@@ -15,7 +15,7 @@ from nonsmooth.trajectory import Trajectory
 
 __all__ = ["Motion", "mean_deviation", "scales", "scaled_distance"]
 
-#: range of a coordinate, over the largest of the same unit, below which it counts as fixed
+#: range of a coordinate, relative to the largest of the same unit, below which it is regarded as fixed
 FIXED = 1e-9
 
 
@@ -30,7 +30,7 @@ class Motion:
     contacts
         Names of the contacts (nc,).
     rows
-        Times [s] at which the motion is known best, or jumps.
+        Times [s] of rows and jumps.
     positions
         t -> (len(t), nq) [m] or [rad].
     impulses
@@ -46,7 +46,7 @@ class Motion:
 
     @classmethod
     def of_run(cls, run: Trajectory) -> Motion:
-        """Between rows as `coordinates` and `impulses` of the diagnostics."""
+        """Interpolated between rows by `coordinates` and `impulses` of the diagnostics."""
         return cls(
             run.q.names, run.q.unit_list, run.gap.names, run.t,
             lambda t: coordinates(run, t), lambda t: impulses(run, t),
@@ -90,7 +90,7 @@ def mean_deviation(a: Motion, b: Motion, t: Array) -> Array:
 
 
 def scales(motion: Motion, t: Array) -> Array:
-    """Range of each coordinate (nq,) [m] or [rad]; infinite where it does not move, so that it does not count."""
+    """Range of each coordinate (nq,) [m] or [rad]; infinite if it does not move, so that it is ignored."""
     positions = motion.positions(t)
     extent = np.asarray(positions.max(axis=0) - positions.min(axis=0))
     for unit in set(motion.units):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MEASURES", "Bounds", "Series", "StepSizes", "order"]
 
-#: measure -> unit and meaning; of each level the largest of its jittered runs
+#: measure -> unit and meaning; for each level the largest value of its jittered runs
 MEASURES = {
     "error": ("-", "mean error over time of a gap, over the contact's clearance, of the worst contact"),
     "motion_error": ("-", "mean error over time of a coordinate, over its range, of the worst coordinate"),
@@ -26,7 +26,7 @@ MEASURES = {
     "complementarity": ("-", "worst natural map of gaps and impulses"),
     "energy": ("J", "magnitude of what the balance of energy leaves"),
 }
-#: error below which nothing has an order: round-off, and the error of the reference
+#: error below which no order is fitted: round-off, and the error of the reference
 FLOOR = 1e-9
 
 
@@ -47,13 +47,13 @@ class Series:
     measures
         Each (levels,), see `MEASURES`.
     seconds, steps
-        Of the run with the shortest step of each level [s]; of a quick one the least of some repetitions.
+        Of the run with the shortest step of each level [s]; for fast runs the least of some repetitions.
     failed
-        Jittered runs that failed, per level; they do not count in the measures.
+        Number of failed jittered runs per level; they are not included in the measures.
     reference
-        What the errors are measured against.
+        Reference of the errors.
     engine
-        "native" or "python", which the cost depends on.
+        "native" or "python"; the cost depends on it.
     """
 
     label: str

@@ -1,4 +1,4 @@
-"""Comparison of a problem with its source: known facts, published cases with rigid and compliant contact."""
+"""Comparison of a problem with its source: known facts, and published cases with rigid and compliant contact."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ POINTS = 600
 FINE = 20000
 #: compliant contacts shorter than this share of the run are impacts, whose impulses compare with rigid ones
 SHORT = 0.01
-#: what each run tells besides, with its unit
+#: additional numbers of each run, with units
 FACTS = {"first contact": "s", "first impulse": "mN s", "largest impulse": "mN s", "contact share": "%"}
 SIZES = {"deg": np.pi / 180, "deg/s": np.pi / 180, "deg/s^2": np.pi / 180, "mN s": 1e-3, "%": 0.01, "mm": 1e-3}
 
@@ -55,7 +55,7 @@ class PublishedRuns:
     problem
         Name, with the arguments common to all cases.
     table
-        Measured numbers ``table[case][contact][measure]`` in the units of `units`; besides those of the source,
+        Measured numbers ``table[case][contact][measure]`` in the units of `units`; in addition to those of the source,
         `FACTS`.
     printed
         The source's numbers ``printed[case][measure]``.
@@ -64,12 +64,12 @@ class PublishedRuns:
     runs, twins
         Trajectories by (case, "rigid" or "compliant"); ideal twins by case.
     panels
-        What to draw, as in `nonsmooth.registry.Published`.
+        Panels, as in `nonsmooth.registry.Published`.
     settings
         Steppers, steps, and sampling rates of the measures.
     facts
-        Of each number known from elsewhere ``measured``, ``expected``, ``tolerance``, ``unit``, ``note`` and whether it
-        ``agrees``, by its name.
+        For each known number ``measured``, ``expected``, ``tolerance``, ``unit``, ``note`` and whether it ``agrees``,
+        by its name.
     """
 
     problem: str
@@ -175,27 +175,26 @@ def published(
 ) -> PublishedRuns:
     """Measure the known facts of a problem, run the cases of its source, and measure the quantities printed there.
 
-    Errors are relative to the mechanism with ideal joints (ideal twin) at the same times. Where a measure has no rate,
-    its maximum is over all rows. Accelerations, and forces by them, are those of an instant, on either side of each
-    row. At rigid impacts there are none: of such a run they tell what happens between impacts, while impulses, and
-    measures that state a window, tell of impacts too.
+    Errors are relative to the mechanism with ideal joints (ideal twin) at the same times. Without a sampling rate the
+    maximum of a measure is taken over all rows. Accelerations, and forces derived from them, are instantaneous values
+    on either side of each row. They do not exist at rigid impacts and describe the motion between impacts, while
+    impulses and measures with a window include impacts.
 
     Parameters
     ----------
     problem
         With `published` data.
     cases
-        Names of cases; where omitted all, or none of a problem with facts.
+        Names of cases; by default all, or none of a problem with facts.
     kinds
-        Stepper and step of each kind of contact, ``{"rigid": (MoreauJean(), 1e-3)}``; rigid and compliant where
-        omitted.
+        Stepper and step of each kind of contact, ``{"rigid": (MoreauJean(), 1e-3)}``; rigid and compliant by default.
     measures
-        Names of measures to evaluate; all where omitted. Accelerations take longer than many a run, since each row
-        solves a complementarity problem for them.
+        Names of measures to evaluate; all by default. Accelerations may take longer than the run, since they require
+        the solution of a complementarity problem at each row.
     progress : callable (what, share), optional
         Called before each run.
     arguments
-        Of the problem, in place of those that the published data state.
+        Arguments of the problem, instead of those of the published data.
 
     Raises
     ------
@@ -269,7 +268,7 @@ def published(
 
 
 def _measured_facts(data: Published, progress: Callable[[str, float], None] | None) -> dict[str, dict[str, Any]]:
-    """By name what is known, what is measured, and whether they agree."""
+    """Known and measured values by name, and whether they agree."""
     found: dict[str, dict[str, Any]] = {}
     for i, group in enumerate(data.facts):
         if progress is not None:

@@ -46,13 +46,13 @@ class RigidLimit:
     distance
         Of the compliant run to the rigid truth [-], the norm of `compare`.
     first_impulse
-        Impulse of the first contact [N s]; not a number where the surfaces do not part again.
+        Impulse of the first contact [N s]; not a number if the surfaces do not separate again.
     rigid_impulse
         That of the rigid run [N s].
     penetration
         Deepest overlap [m].
     wall, steps, evaluations
-        What each run took [s], [-], [-].
+        Cost of each run [s], [-], [-].
     needed
         requested ``depth`` [m], ``stiffness`` interpolated for it, ``found`` [m] in a run with this stiffness; empty
         where no depth was requested.
@@ -70,7 +70,7 @@ class RigidLimit:
 
     @property
     def impulse_error(self) -> Array:
-        """Relative error of the first impulse against the rigid one [-]."""
+        """Error of the first impulse relative to the rigid one [-]."""
         return np.asarray(self.first_impulse / self.rigid_impulse - 1.0)
 
     @property
@@ -138,31 +138,31 @@ def rigid_limit(
     depth: float | None = None,
     progress: Callable[[str, float], None] | None = None,
 ) -> RigidLimit:
-    """Run a mechanism with ever stiffer contacts against the same mechanism with rigid ones.
+    """Compare runs of a mechanism with contacts of increasing stiffness with a run with rigid contact.
 
     Parameters
     ----------
     build
         A function of the contact law that returns a model.
     rigid
-        The rigid case; its truth, exact where it has one, is what the compliant runs are measured against.
+        The rigid case, whose exact or accurate solution is the reference of the compliant runs.
     law
         A function of the stiffness: ``lambda K: Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True))``.
     stiffness : [N/m^n]
-        Two values at least, rising; decades are of use.
+        At least two increasing values, for instance powers of ten.
     t_end : [s]
     stepper : optional
         ``CompliantDae(solver=Dop853())`` by default.
     dt
         Tolerances of the compliant runs.
     depth : [m], optional
-        Penetration for which the stiffness is wanted: interpolated between the runs, and checked by one more.
+        Penetration for which the stiffness is computed: interpolated between the runs, and verified by a further run.
     progress : callable (what, share), optional
 
     Raises
     ------
     InputError
-        For stiffnesses that do not rise, or a depth outside what they give.
+        For stiffnesses that do not increase, or a depth outside their range.
 
     Examples
     --------
@@ -247,6 +247,7 @@ def _stiffness_for(depth: float, K: Array, penetration: Array) -> float:
     if not penetration.min() <= depth <= penetration.max():
         low, high = penetration.min(), penetration.max()
         raise InputError(
-            f"A penetration of {depth:g} m is none that these stiffnesses give, {low:.3g} to {high:.3g} m; add others."
+            f"A penetration of {depth:g} m is outside the range of these stiffnesses, {low:.3g} to {high:.3g} m; "
+            "add others."
         )
     return float(np.exp(np.interp(np.log(depth), np.log(penetration[::-1]), np.log(K[::-1]))))

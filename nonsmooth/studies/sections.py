@@ -32,11 +32,11 @@ class PerPeriod:
     Parameters
     ----------
     period : [s], or the name of a parameter or argument
-        A name is that of the drive's speed [rad/s], whose turn is the period.
+        A name is that of the drive's speed [rad/s], whose revolution is the period.
     steps : int, or Landing or ErrorControl
-        Constant steps per period, so that points are rows; between other steps they are interpolated.
+        Constant steps per period, so that points are rows; with other steps they are interpolated.
     transient, points : int
-        Periods to leave out, and to keep.
+        Numbers of omitted and of recorded periods.
     """
 
     period: float | str
@@ -92,7 +92,7 @@ class Crossings:
     t_end, dt
         As of `simulate`.
     after : [s]
-        Earlier crossings are left out.
+        Earlier crossings are omitted.
     """
 
     name: str
@@ -122,7 +122,7 @@ class Crossings:
 
 @dataclass(eq=False)
 class LongRun:
-    """Value of a parameter -> points of one quantity, the transient left out.
+    """Value of a parameter -> points of one quantity after the transient.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class LongRun:
     section
         `PerPeriod` or `Crossings`.
     parameters, arguments
-        What does not vary: of the system, of the function.
+        Constant parameters of the system, and arguments of the function.
 
     >>> import numpy as np
     >>> from nonsmooth import MoreauJean
@@ -183,7 +183,7 @@ class LongRun:
         system = self._system(value)
         unknown = [name for name in self._changed(value) if name not in system.parameters]
         if unknown:
-            system.parameter_vector({unknown[0]: value})  # which knows what to say
+            system.parameter_vector({unknown[0]: value})  # raises the error for an unknown name
         kind, name = self._column(system)
         names, units = (getattr(system.names, what) for what in (kind, f"{kind}_units"))
         stated = getattr(self.mechanism, "provenance", {}) if "." not in self.varied else {}

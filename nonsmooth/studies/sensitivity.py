@@ -1,4 +1,4 @@
-"""Which inputs the spread of an output comes from: indices of Sobol', by SALib."""
+"""Contributions of inputs to the variance of an output: Sobol' indices, by SALib."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def sensitivity(
     scheduler: str | None = None,
     progress: Callable[[str, float], None] | None = None,
 ) -> xarray.Dataset:
-    """Share of an output's variance that each input causes, alone and with all others.
+    """Fraction of an output's variance due to each input, alone and including interactions.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def sensitivity(
     metric
         A name or a function of a trajectory that gives one number.
     distributions
-        Of two independent inputs at least, as for `sample`.
+        Of at least two independent inputs, as for `sample`.
     base
         A power of two; ``base (k + 2)`` runs for k inputs.
     seed
@@ -61,7 +61,7 @@ def sensitivity(
     Raises
     ------
     InputError
-        Without SALib (extra ``sensitivity``), for a single input, or where a run fails.
+        Without SALib (extra ``sensitivity``), for a single input, or if a run fails.
     """
     import xarray
 

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 __all__ = ["REFERENCES", "step_size"]
 
 REFERENCES = ("best", "exact", "event-driven", "self")
-#: points in time, besides the rows, of which errors are means
+#: points in time, in addition to the rows, over which errors are averaged
 GRID = 1000
 #: the longest step of a level over its shortest, less than the factor 2 between levels
 SPREAD = 2.0**0.9
 #: time [s] of a run from which it is not repeated for its cost
 SLOW = 0.1
-#: how much finer the last level is run, for a reference of its own
+#: refinement of the last level for a reference by the same stepper
 FINER = 16
 
 
@@ -57,32 +57,32 @@ def step_size(
     workers: int | None = 1,
     progress: Callable[[str, float], None] | None = None,
 ) -> StepSizes:
-    """Run steppers over ever shorter steps and measure errors, violations and cost.
+    """Run steppers with ever shorter steps and measure errors, violations and cost.
 
     Parameters
     ----------
     build
         A function of the contact law that returns a model: ``lambda contact: slider_rod(case=2, contact=contact)``.
     cases
-        What to run; labels differ. The ``dt`` of a case is its coarsest level: a constant step or ``dt_max`` of
+        The cases, with different labels. The ``dt`` of a case is its coarsest level: a constant step or ``dt_max`` of
         `Landing`, which levels halve, or tolerances of `ErrorControl`, which they divide by ten.
     t_end : [s]
     levels
         Number of levels; 5 are four halvings.
     jitter
         Runs per level of a constant step, with steps between one and nearly two times the shortest; the largest measure
-        of them counts. Steps that find the impacts need none.
+        is taken. Steps that locate the impacts are not jittered.
     reference
-        What errors are measured against: "exact" for the exact solution of a case; "event-driven" for its contact law
-        stepped at tolerances near round-off; "self" for the same stepper, 16 times finer than its last level, which
-        shows an order but not a truth; "best" for the exact solution where there is one, else event-driven.
+        Reference of errors: "exact" for the exact solution of a case; "event-driven" for its contact law with
+        tolerances near round-off; "self" for the same stepper, 16 times finer than its last level, which shows the
+        order but not the true error; "best" for the exact solution if there is one, else event-driven.
     bounds
-        Values of ``dt_min`` and of ``dt_max`` [s], each rising, that the first case with `Landing` is run over, all
-        combinations.
+        Values of ``dt_min`` and of ``dt_max`` [s], each rising, all combinations of which are run for the first case
+        with `Landing`.
     repeats
         Runs of which the quickest is the cost, as long as they are quick.
     workers
-        Processes that share the runs, None for one per core. Quick runs are timed afterwards, one by one.
+        Number of processes, None for one per core. Fast runs are timed afterwards, one by one.
     progress : callable (what, share), optional
 
     Raises
@@ -154,7 +154,7 @@ def step_size(
 
 @dataclass(frozen=True, eq=False)
 class _Study:
-    """The cases with their systems and references, which each process makes for itself."""
+    """The cases with their systems and references, which each process creates."""
 
     build: Callable[[Any], Model]
     cases: tuple[Case, ...]
@@ -167,7 +167,7 @@ class _Study:
         return self.__dict__ | {"made": {}}
 
     def prepared(self, i: int) -> tuple[System, Motion, Array, str]:
-        """System, reference, scales of coordinates, and what the reference is."""
+        """System, reference, scales of coordinates, and the origin of the reference."""
         if i not in self.made:
             case = self.cases[i]
             twin = next((k for k in self.made if self._alike(self.cases[k], case)), None)
@@ -241,7 +241,7 @@ def _mean(values: Array, t: Array) -> Array:
 
 
 def _measured(parcel: bytes, i: int, setting: StepControl) -> dict[str, float]:
-    """What a worker does."""
+    """Task of a worker."""
     return _unpacked(parcel).measured(i, setting)
 
 

@@ -1,4 +1,4 @@
-"""Parameter sweep of one mechanism: runs are saved as they finish, their metrics form a dataset."""
+"""Parameter sweep of one mechanism: runs are saved as they finish, and their metrics form a dataset."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Mechanism", "Outcome", "Runs", "sweep"]
 
-#: pieces per worker that runs are handed out in, and the most runs of one
+#: number of blocks of runs per worker, and the largest number of runs in a block
 PIECES, LONGEST = 25, 200
 
 Mechanism = System | Model | Callable[..., Model]
@@ -43,18 +43,18 @@ Mechanism = System | Model | Callable[..., Model]
 
 @dataclass(eq=False)
 class Runs:
-    """How each row of a design is run.
+    """Runs of the rows of a design.
 
     Parameters
     ----------
     mechanism
         A system, a model, or a function that returns a model: a ready problem, or one of your own.
     names
-        Parameters and arguments of that function, that vary.
+        Varied parameters and arguments of that function.
     stepper, dt, t_end, parameters
-        As for `simulate`; `parameters` are those that do not vary.
+        As for `simulate`; `parameters` are constant.
     arguments
-        Of the function, those that do not vary.
+        Constant arguments of the function.
     metrics
         See `metrics_of`.
     """
@@ -75,7 +75,7 @@ class Runs:
         return self.__dict__ | {"_built": None}
 
     def built(self, row: Array) -> tuple[System, tuple[Metric, ...]]:
-        """The system of a row and its metrics; built anew where an argument differs from the last row's.
+        """The system of a row and its metrics; rebuilt if an argument differs from that of the previous row.
 
         Raises
         ------
@@ -95,7 +95,7 @@ class Runs:
         return {**self.parameters, **varied}
 
     def outcome(self, row: Array) -> Outcome:
-        """Run a row; whatever goes wrong is its message."""
+        """Run a row; errors become its message."""
         try:
             system, metrics = self.built(row)
             run = simulate(system, self.stepper, t_end=self.t_end, dt=self.dt, parameters=self.changed(row))
@@ -107,12 +107,12 @@ class Runs:
         return Outcome(values)
 
     def outcomes(self, rows: Array, threads: int = 1) -> list[Outcome]:
-        """Run rows: as a native batch where there is one for them, else one after the other."""
+        """Run rows as a native batch if possible, else one after the other."""
         batch = self.batch(rows, threads)
         return [self.outcome(row) for row in rows] if batch is None else batch
 
     def batch(self, rows: Array, threads: int) -> list[Outcome] | None:
-        """The same outcomes from `simulate_batch`; None where it does not have these runs, or one of them fails."""
+        """The same outcomes from `simulate_batch`; None if it does not support these runs, or one of them fails."""
         if (
             self.stepper is None
             or not isinstance(self.dt, float | int | Landing)
@@ -136,7 +136,7 @@ class Runs:
         return [Outcome({name: np.asarray(column[i]) for name, column in values.items()}) for i in range(len(rows))]
 
     def plan(self, design: Design) -> dict[str, Any]:
-        """All that the results depend on, as plain data."""
+        """All data on which the results depend, as plain data."""
         system, metrics = self.built(design.values[0])
         model = json.dumps([system.description, dict(system.parameters)], sort_keys=True, default=str)
         return {
@@ -172,7 +172,7 @@ def sweep(
     piece: int | None = None,
     progress: Callable[[str, float], None] | None = None,
 ) -> xarray.Dataset:
-    """Run a mechanism once for each row of a design and keep the metrics of every run.
+    """Run a mechanism once for each row of a design, and return the metrics of every run.
 
     Parameters
     ----------
@@ -180,8 +180,8 @@ def sweep(
         A ready problem or your own function that returns a model; a model; or a system. A design may vary parameters,
         ``"guide.clearance"``, for which nothing is rebuilt, and arguments of the function, ``"crank_speed"``.
     stepper, t_end, dt
-        As for `simulate`; None for a stepper and a step that are chosen, with an error that the metrics
-        ``position-error``, ``force-error`` and ``horizon`` tell.
+        As for `simulate`; None for a stepper and a step that are chosen automatically, with the error given by the
+        metrics ``position-error``, ``force-error`` and ``horizon``.
     design
         From `grid`, `points` or `sample`.
     metrics
@@ -192,24 +192,24 @@ def sweep(
         What does not vary: of the system, of the function.
     output : path, optional
         NetCDF file to write. Runs are kept next to it, in a folder with ``.runs`` added, in blocks as they finish:
-        the same call resumes after an interruption, even SIGKILL, and repeats only pieces that were not finished. The
-        folder goes when the file is complete.
+        the same call resumes after an interruption, even SIGKILL, and repeats only blocks that were not finished. The
+        folder is removed when the file is complete.
     workers : int, optional
-        Processes; one per core by default, 1 for none besides this one. Where `simulate_batch` has the stepper, the
-        step and all metrics (``final:...``, ``impulse``, ``gap-violation``, ``complementarity``), as many threads of it
-        take their place, with the same results to the bit.
+        Processes; one per core by default, 1 for this process only. If `simulate_batch` supports the stepper, the step
+        and all metrics (``final:...``, ``impulse``, ``gap-violation``, ``complementarity``), it is used with as many
+        threads; results are bitwise identical.
     scheduler : address, optional
-        Of a Dask cluster whose workers have this package, ``"tcp://host:8786"``, in place of processes here.
+        Of a Dask cluster whose workers have this package, ``"tcp://host:8786"``, instead of local processes.
     piece : int, optional
-        Runs that are handed to a worker, and kept, together.
+        Number of runs in a block, which is passed to a worker and stored as a whole.
     progress : callable (what, share), optional
 
     Returns
     -------
     xarray.Dataset
         Metrics, ``status`` and ``message`` of each run; over the parameters of a grid, else over
-        ``run`` with the parameters as coordinates. A run that failed has its reason as message, and metrics that are
-        not numbers. Nothing in it depends on the machine or on the order of the runs.
+        ``run`` with the parameters as coordinates. A failed run has its reason as message, and NaN metrics. The dataset
+        does not depend on the machine or on the order of the runs.
 
     Raises
     ------
@@ -237,7 +237,7 @@ def sweep(
     system, found = runs.built(design.values[0])
     for name, value in runs.changed(design.values[0]).items():
         if name not in system.parameters:
-            system.parameter_vector({name: value})  # which knows what to say
+            system.parameter_vector({name: value})  # raises the error for an unknown name
     plan = runs.plan(design)
     kept = Kept(None if output is None else Path(output), plan)
     if kept.whole is not None:
@@ -263,7 +263,7 @@ def _answers(
     runs: Runs, design: Design, done: Mapping[int, Outcome], workers: int | None, scheduler: str | None,
     piece: int | None,
 ) -> Iterator[tuple[list[int], list[Outcome]]]:  # fmt: skip
-    """Runs that are not done yet, in pieces as they finish."""
+    """Unfinished runs, in blocks as they finish."""
     left = [i for i in range(len(design)) if i not in done]
     count = cores() if workers is None else workers
     batches = scheduler is None and bool(left) and runs.batch(design.values[left[:1]], 1) is not None
@@ -321,7 +321,7 @@ def _dataset(
             flat[name].attrs |= {"units": metric.unit, "long_name": metric.meaning}
     flat["status"].attrs["long_name"] = f"{FINISHED} or {FAILED}"
     flat["message"].attrs["long_name"] = "why the run failed"
-    for name in list(flat.data_vars):  # lists as short as the longest of all runs allows
+    for name in list(flat.data_vars):  # lists cut to the longest one of all runs
         if flat[name].ndim == 2:
             filled = np.flatnonzero(np.isfinite(flat[name].values).any(axis=0))
             flat = flat.isel({f"{name}_item": slice(0, int(filled[-1]) + 1 if filled.size else 0)})
@@ -349,7 +349,7 @@ def _over_grid(flat: xarray.Dataset, design: Design) -> xarray.Dataset:
 
 
 def _unit(system: System, name: str) -> str:
-    """Of a parameter; none is known of an argument."""
+    """Unit of a parameter; unknown for an argument."""
     element, _, label = name.partition(".")
     for one in system.elements:
         if one.name == element:

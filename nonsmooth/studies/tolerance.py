@@ -1,12 +1,12 @@
-"""From the tolerances of parts to the scatter of an output, and back: the largest admissible clearance.
+"""Scatter of an output due to tolerances of parts, and the largest admissible clearance.
 
 The statement about a scale s of the clearances' distributions is: with a confidence gamma, the output is within its
 limit for at least a fraction p of all mechanisms. Let k of n independent runs be within the limit. The fraction is then
 at least the bound of Clopper and Pearson, the 1 - gamma quantile of a beta distribution with k and n - k + 1; exact for
 every n and every distribution. Equivalent is the order statistic whose rank r is the least with P(Binomial(n, p) < r)
 >= gamma: it exceeds the p-quantile of the output with confidence gamma. Scales are tested in a fixed order, from the
-smallest, each with runs of its own, up to the first that fails; so that the confidence applies to all accepted scales
-together, and to the largest of them, without a correction for their number.
+smallest, each with its own runs, up to the first that fails. The confidence therefore applies to the largest accepted
+scale, without a correction for the number of scales.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Tolerance", "draws", "passing", "quantile_bound", "share_bound", "tolerance"]
 
-#: scales where none are given
+#: default scales
 FACTORS = tuple(round(0.1 * i, 1) for i in range(1, 11))
 
 
@@ -46,11 +46,11 @@ class Tolerance:
     metric, unit
         Of the output.
     limit
-        The most that is accepted.
+        Largest accepted output.
     coverage, confidence
         p and gamma [-].
     names
-        Inputs: clearances, which are scaled, then others (m,).
+        Inputs: scaled clearances, then others (m,).
     scaled
         The names of the clearances.
     factors
@@ -58,13 +58,13 @@ class Tolerance:
     widest
         Upper end of each clearance at each scale [m] (k, clearances).
     inputs, outputs
-        Each run's (k, n, m) and (k, n); infinite where a run failed, which counts as beyond the limit.
+        Of each run (k, n, m) and (k, n); infinite for a failed run, which counts as beyond the limit.
     share, share_bound
         Runs within the limit, and its lower bound with confidence, at each scale (k,) [-].
     bound
-        Upper bound of the output's p-quantile with confidence (k,); infinite where there are too few runs.
+        Upper bound of the output's p-quantile with confidence (k,); infinite if there are too few runs.
     passed
-        How many scales passed, from the smallest on.
+        Number of accepted scales, from the smallest.
     how
         The distributions, in words.
     """
@@ -183,15 +183,15 @@ def tolerance(
     limit
         The most that is accepted of it.
     clearances
-        Distribution of each at scale 1, as for `sample`; its upper end is finite.
+        Distribution of each at scale 1, as for `sample`, with a finite upper end.
     others
         Distributions of parameters that are not scaled: friction, restitution, masses.
     factors
-        Scales s of the clearances, rising; s times a draw is what is run.
+        Scales s of the clearances, increasing; s times a draw is used.
     runs
-        Independent runs per scale. Where none is beyond the limit, a share of 0.95 with confidence 0.95 needs 59.
+        Independent runs per scale. If none is beyond the limit, a share of 0.95 with confidence 0.95 requires 59.
     coverage, confidence
-        p and gamma of the statement, see the top of this module.
+        p and gamma of the statement, see the module's documentation.
     seed
         The same seed gives the same runs.
     output : path, optional
@@ -200,7 +200,7 @@ def tolerance(
     Raises
     ------
     InputError
-        For numbers out of range, an infinite clearance, or too few runs to state anything.
+        For numbers out of range, an infinite clearance, or too few runs for a statement.
     """
     factors = np.asarray(factors, float)
     others = dict(others or {})
@@ -266,7 +266,7 @@ def draws(distributions: Mapping[str, Any], n: int, seed: Any) -> Array:
 
 
 def share_bound(within: int, runs: int, confidence: float) -> float:
-    """Lower bound of Clopper and Pearson of a share, of which `within` of `runs` trials were seen.
+    """Lower bound of Clopper and Pearson of a share, with `within` successes in `runs` trials.
 
     >>> round(share_bound(59, 59, 0.95), 4), share_bound(0, 59, 0.95)
     (0.9505, 0.0)
@@ -291,7 +291,7 @@ def quantile_bound(values: Array, coverage: float, confidence: float) -> float:
 
 
 def passing(bounds: Array, coverage: float) -> int:
-    """How many scales pass before the first that does not.
+    """Number of scales that pass before the first that does not.
 
     >>> passing(np.array([0.99, 0.97, 0.90, 0.96]), 0.95)
     2

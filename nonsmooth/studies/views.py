@@ -1,4 +1,4 @@
-"""Series of a run, of its ideal twin, and of their difference, by name: what published numbers are taken from."""
+"""Series of a run, of its ideal twin, and of their difference, by name, from which published numbers are computed."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ __all__ = ["Twin", "View", "ends", "view_of", "window_means"]
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Series over time by name, at both ends of each step: what the function of a `Measure` receives.
+    """Series over time by name, at both ends of each step; the argument of the function of a `Measure`.
 
-    `t` (n,) [s]; `q`, `v` coordinates and velocities; `a` accelerations at these times, impacts left out, found when
-    they are first asked for; `parameters` of the system, `contacts` the names of its contacts.
+    `t` (n,) [s]; `q`, `v` coordinates and velocities; `a` accelerations at these times without impacts, computed on
+    first use; `parameters` of the system, `contacts` the names of its contacts.
     """
 
     t: Array
@@ -41,7 +41,8 @@ class View:
         return np.asarray(getattr(self, kind)[name], float)
 
     def less(self, other: View) -> View:
-        """The difference to another one at the same times, of what both have: a part may be loose in one only."""
+        """The difference to another view at the same times, for columns of both: a part may have clearance in one
+        only."""
         q, v = (
             {name: values - theirs[name] for name, values in ours.items() if name in theirs}
             for ours, theirs in ((self.q, other.q), (self.v, other.v))
@@ -51,7 +52,7 @@ class View:
 
 
 class Later(Mapping[str, Array]):
-    """Columns by name, of a table that is made when the first of them is asked for."""
+    """Columns by name of a table that is computed on first use."""
 
     def __init__(self, names: Iterable[str], table: Callable[[], Array]) -> None:
         self._order, self._make = {name: i for i, name in enumerate(names)}, table

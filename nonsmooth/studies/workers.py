@@ -1,4 +1,4 @@
-"""One function on many tasks: in this process, in others on this machine, or on a Dask cluster."""
+"""Evaluation of a function for many tasks: in this process, in others on this machine, or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from nonsmooth.exceptions import InputError, NonsmoothError
 
 __all__ = ["WorkersLost", "cores", "outcomes", "packed", "unpacked"]
 
-#: seconds between two looks of a worker at whether its parent lives
+#: seconds between two checks of a worker whether its parent process exists
 WATCH = 1.0
-#: times that dead workers are replaced without a task finished in between
+#: number of times that terminated workers are replaced without a finished task in between
 PATIENCE = 3
-#: times that a Dask scheduler gives a task to another worker when one dies
+#: number of times that a Dask scheduler passes a task to another worker after a failure
 RETRIES = 10
 
 
 class WorkersLost(NonsmoothError, RuntimeError):
-    """Processes that die at their task again and again, as for want of memory."""
+    """Worker processes terminate repeatedly, for instance for lack of memory."""
 
 
 def packed(thing: Any) -> bytes:
-    """To send to other processes; functions and classes of a script or notebook go along.
+    """Pickled for other processes, with functions and classes of a script or notebook.
 
     Raises
     ------
     InputError
-        For what cannot be sent.
+        For objects that cannot be pickled.
     """
     import cloudpickle
 
@@ -64,13 +64,13 @@ def outcomes(
     Parameters
     ----------
     function
-        One that can be imported by name; what it needs of a script goes in `packed`.
+        A function that can be imported by name; objects of a script are passed in `packed`.
     tasks
         Its arguments.
     workers
-        Number of processes; 1 for this one alone, None for one per core.
+        Number of processes; 1 for this process only, None for one per core.
     scheduler
-        Address of a Dask scheduler, ``"tcp://host:8786"``, in place of processes here.
+        Address of a Dask scheduler, ``"tcp://host:8786"``, instead of local processes.
     """
     known = dict(enumerate(tasks))
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
@@ -95,7 +95,7 @@ def _in_processes(
     from loky.process_executor import ProcessPoolExecutor
 
     left, lives = dict(tasks), PATIENCE
-    # each process has one core: threads inside would fight for it
+    # one core per process: threads would compete for it
     alone = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
     while left:
         pool = ProcessPoolExecutor(count, initializer=_live_with, initargs=(os.getpid(),), env=alone)
@@ -120,7 +120,7 @@ def _in_processes(
 
 
 def _live_with(parent: int) -> None:
-    """End this process when its parent is gone, as after SIGKILL."""
+    """End this process when its parent does not exist any more, as after SIGKILL."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -143,7 +143,7 @@ def _on_dask(
     try:
         client = Client(scheduler, timeout=10, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise InputError(f"No Dask scheduler answers at {scheduler} ({error}).") from error
+        raise InputError(f"There is no Dask scheduler at {scheduler} ({error}).") from error
     with contextlib.closing(client):
         numbers = {
             client.submit(function, *arguments, pure=False, retries=RETRIES): number

@@ -201,6 +201,6 @@ def places(rows: Array, struck: Array, t: Any, side: str) -> Places:
         if crossing.size:
             raise InputError(
                 f"At t = {times[crossing[0]]:.9g} s the motion is not known: the run keeps some rows only, and an "
-                "impact lies between those beside it; run it with record=1."
+                "impact lies between the adjacent ones; run it with record=1."
             )
     return Places(times, step.astype(np.intp), row.astype(np.intp), side)

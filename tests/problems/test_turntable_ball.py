@@ -83,5 +83,5 @@ def test_with_little_friction_it_slides_outwards():
 def test_bad_values_are_named():
     with pytest.raises(InputError, match="speed must be a positive number of rad/s, got 0.0"):
         turntable_ball(speed=0.0)
-    with pytest.raises(InputError, match="place and velocity must be finite"):
+    with pytest.raises(InputError, match="position and velocity must be finite"):
         turntable_ball(x=float("nan"))

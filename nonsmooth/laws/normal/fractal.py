@@ -77,8 +77,7 @@ class FractalStiffness(MaterialPair, ElasticLaw):
     - the end of the last stage, printed as 1/100 and as 1/110, is 110.
     - ``F = K_m delta^1.5`` has no unit of force, since K_m is dF/ddelta; it is integrated, by Gauss quadrature.
     - The additional damping ``eta M K_m`` does not have the unit of a damping coefficient; it is omitted. Combine the
-    law with the
-      hysteresis of the paper: ``LankaraniNikravesh(stiffness=FractalStiffness(...), restitution=e)``.
+      law with the hysteresis of the paper: ``LankaraniNikravesh(stiffness=FractalStiffness(...), restitution=e)``.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ def _error(A: Array, b: Array, bilateral: int, z: Array, w: Array) -> float:
 
 @njit(cache=True)
 def _pivot(A: Array, b: Array, bilateral: int, delta: float, base: Array, active: Mask, z: Array, limit: int) -> int:
-    """Principal pivoting on the LCP (A + delta D, b - delta D base); returns the rounds, negative if not settled."""
+    """Principal pivoting on the LCP (A + delta D, b - delta D base); returns the rounds, negative if not converged."""
     m = b.size
     rows = np.empty(m, np.int64)
     pivots = np.empty(m, np.int64)

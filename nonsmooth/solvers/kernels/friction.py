@@ -92,7 +92,7 @@ def sweep(
 ) -> tuple[int, float]:
     """Nonlinear Gauss-Seidel, to and fro: solve each contact exactly for the impulses of all others; z in place.
 
-    Returns the number of sweeps and the residual, which is looked at `every` so many of them.
+    Returns the number of sweeps and the residual, which is evaluated after every `every` sweeps.
     """
     m = b.size
     P, q, u = np.zeros(d), np.zeros(d), np.zeros(m)
@@ -261,7 +261,7 @@ def _fischer_burmeister(
 def _equations(
     kind: int, A: Array, b: Array, mu: Array, d: int, e: int, z: Array, u: Array, F: Array, J: Array, jacobian: bool
 ) -> float:
-    """Fill u and F, and J where asked for; return the merit |F|^2."""
+    """Fill u and F, and J if requested; return the merit |F|^2."""
     for i in range(b.size):
         u[i] = b[i]
         for j in range(b.size):

@@ -1,0 +1,87 @@
+"""The words of the documents: terms of multibody dynamics instead of words of this package alone."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+#: folders whose docstrings and messages users read
+FOLDERS = ["model", "laws", "programs", "solvers", "steppers", "trajectory", "trust", "diagnostics", "studies", "plots",
+           "cli", "report", "identification", "citations"]  # fmt: skip
+#: word -> the term of the literature
+TERMS = {
+    r"misfits?": "constraint residual, constraint violation",
+    r"(contact|both) worlds?": "rigid and compliant contact",
+    r"half[- ]kicks?": "momentum update, impulse of half a step",
+    r"asked for": "requested, required",
+    r"looked at|looks at": "evaluated, sampled",
+    r"judged|judges": "checked against",
+    r"struck|strikes": "impacting contacts, impacts",
+    r"settles?|settled": "converges, accepted",
+    r"posed|poses (a|one|the|its)": "formulated, assembled",
+    r"gets? on with": "no progress",
+    r"lever arms?": "moment arms",
+    r"rough contacts?": "frictional contacts",
+}
+
+
+def prose_of_page(text: str) -> str:
+    """A page without its code."""
+    return re.sub(r"^```.*?^```$|`[^`\n]*`", "", text, flags=re.M | re.S)
+
+
+def prose_of_source(source: str) -> str:
+    """Docstrings, comments and texts of several words in a module; without code in backticks, examples and fields."""
+    texts = [
+        node.value
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.count(" ") > 2
+    ]
+    texts += [
+        token.string
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
+        if token.type == tokenize.COMMENT
+    ]
+    text = re.sub(r"``?[^`]*``?", "", "\n".join(texts))
+    return "\n".join(line for line in text.splitlines() if " " in line.strip() and ">>>" not in line)
+
+
+def coined(text: str) -> list[str]:
+    """Each word of `TERMS` in a text, in its line, with what to say instead."""
+    return [
+        f"{line.strip()[:100]!r}: say {term}"
+        for line in text.splitlines()
+        for word, term in TERMS.items()
+        if re.search(rf"\b({word})\b", line, re.I)
+    ]
+
+
+def test_words_are_found_where_they_stand() -> None:
+    """In prose, docstrings, comments and messages, and not in code."""
+    page = "The misfit of `misfit`.\n\n```python\nmisfit = 1\n```\n"
+    assert len(coined(prose_of_page(page))) == 1
+    source = (
+        '"""A program is posed."""\nposed = 1  # what was asked for\nraise ValueError(f"it is struck by {posed}")\n'
+    )
+    assert len(coined(prose_of_source(source))) == 3
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_use_the_terms_of_the_literature(page: Path) -> None:
+    assert not coined(prose_of_page(page.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_docstrings_and_messages_use_the_terms_of_the_literature(folder: str) -> None:
+    found = {
+        str(path.relative_to(ROOT)): coined(prose_of_source(path.read_text(encoding="utf-8")))
+        for path in sorted((ROOT / "nonsmooth" / folder).rglob("*.py"))
+    }
+    assert found and not {path: words for path, words in found.items() if words}
