@@ -55,7 +55,7 @@ class ElementFunctions:
             placement, angle = element.placement(q, v), element.angle_of(q)
             if node:
                 placement, angle = element.node_placement(node, q, v)
-            outputs = [placement.z, angle, placement.twist, ca.jacobian(placement.twist, v)]
+            outputs = [placement.z, angle, placement.twist, element.twist_map(node, q, v)]
             return ca.Function("node", [q, v], outputs)
 
         return self._cached(f"node {node}", element, make)

@@ -80,6 +80,11 @@ class Body(Element):
         """Placement of a node, and its angle as in `angle_of`."""
         raise self.error(f'it has no node "{node}".')
 
+    def twist_map(self, node: str, q: ca.SX, v: ca.SX) -> ca.SX:
+        """A(q) of a node, or of the body's own frame by an empty name, with the twist ``A v``."""
+        placement = self.node_placement(node, q, v)[0] if node else self.placement(q, v)
+        return ca.jacobian(placement.twist, v)
+
     def angle_of(self, q: ca.SX) -> ca.SX:
         """Angle [rad] including full turns (1,) if the coordinates contain one, else (0,)."""
         return ca.SX(0, 1)

@@ -58,6 +58,15 @@ class FloatingFrame:
         rate = _scaled(B, w)
         return ca.mtimes(_inverse(R), ca.mtimes(ca.DM(self.undeformed), sigma) - ca.mtimes(B, rate)), rate
 
+    def by_velocities(self, eta: Any, by_omega: Any, by_rate: Any) -> Any:
+        """Derivative (k, .) by (sigma, w) of what has these derivatives by omega and eta'."""
+        if not self.changing:
+            return ca.horzcat(by_omega, by_rate)
+        R, B = self._factors(eta)
+        turned = ca.mtimes(by_omega, _inverse(R))
+        by_w = _scaled(B, (by_rate - ca.mtimes(turned, B)).T, transposed=True).T
+        return ca.horzcat(ca.mtimes(turned, ca.DM(self.undeformed)), by_w)
+
     def started(self, eta: Array, omega: Array, rate: Array) -> tuple[Array, Array]:
         """sigma, w of omega, eta'."""
         if not self.changing:

@@ -26,6 +26,7 @@ from nonsmooth.model.directions import Redundant, weighted
 from nonsmooth.model.elements import Element
 from nonsmooth.model.elementwise import Elementwise
 from nonsmooth.model.equations import Equations
+from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.state import State
 from nonsmooth.settings import shown
@@ -456,6 +457,8 @@ class Numeric:
         system = self.system
         t, q, p = ca.SX.sym("t"), ca.SX.sym("q", system.nq), ca.SX.sym("p", len(system.parameters))
         outputs = [system.g_N(q, p), system.W_N(q, p), system.W_T(q, p), system.W_g(t, q, p), system.g_t(t, q, p)]
+        if any(isinstance(element, FlexibleBody) for element in system.elements):
+            outputs = ca.cse(outputs)  # W_N and W_T have the same twists of nodes, which are most of the work
         names = ["g_N", "W_N", "W_T", "W_g", "g_t"]
         function = ca.Function("configuration", [t, q, p], outputs, ["t", "q", "p"], names)
         return Evaluator(function, matrices=["W_N", "W_T", "W_g"])
