@@ -131,6 +131,8 @@ b = "rod.knee"
 at_a = ["75 mm", 0]
 ```
 
+[flexible_slider_crank.toml](examples/flexible_slider_crank.toml) is the whole mechanism.
+
 - **Nodes** stand where a body stands in joints, clearances, contacts and loads: `b = "rod.knee"`. Points such as `at_b`
   are then in the frame of the node, and are left out where the node itself is meant.
 - `names` are places along the beam from 0 to 1; `interface` are the nodes at which anything attaches, `keep` is the

@@ -29,6 +29,7 @@ from nonsmooth import (
 from nonsmooth.declarative import model_text, read, read_text
 from nonsmooth.evaluation import Array
 from nonsmooth.flexible import CrossSection, Material, Rayleigh, Rectangle, Tube, assemble, beam, from_matrices, modes
+from nonsmooth_problems import flexible_slider_crank
 
 STEEL = Material(youngs=2.1e11, shear=8e10, density=7850.0)
 #: a pendulum whose rod carries a mass at its end
@@ -323,3 +324,13 @@ def test_the_example_of_the_document() -> None:
     assert system.nv == 3 + 3 + (6 - 3) + 1
     q = dict(zip(system.q_names, system.start.q, strict=True))
     assert q["rod.x"] == pytest.approx(0.075 + q["crank.x"] + 0.15, abs=1e-9)
+
+
+def test_a_ready_problem_as_a_file() -> None:
+    """The slider-crank with a flexible rod, past its first impact, which is after 0.5 ms."""
+    file = read_model(Path(__file__).parents[2] / "docs/examples/flexible_slider_crank.toml")
+    ready = flexible_slider_crank()
+    runs = [simulate(model.build(), MoreauJean(), t_end=1e-3, dt=1e-5) for model in (file, ready)]
+    assert runs[0].q.names == runs[1].q.names and len(runs[0].impacts) > 0
+    # numbers of the file differ from those of the problem by their last digit
+    assert runs[0].q.array == pytest.approx(runs[1].q.array, abs=1e-9)
