@@ -42,7 +42,7 @@ ALIKE = 1e-12
 #: share of the applied forces below which the resultant is regarded as zero, and share of the velocity that the applied
 #: forces cause in the longest step below which a mechanism is at rest
 BALANCED = 1e-12
-TINY = float(np.finfo(float).tiny)
+TINY, EPSILON = float(np.finfo(float).tiny), float(np.finfo(float).eps)
 
 
 class _Plan(NamedTuple):
@@ -354,4 +354,6 @@ class Motion:
         rates[: self.ng] += x.g_t
         terms[: self.ng] += np.abs(x.g_t)
         terms += FLOOR * self.m.metric.rows(W)[1] * (self.m.metric.length(x.v) + self.m.metric.length(kick))
-        return float(np.max(np.abs(rates) / np.maximum(terms, TINY)))
+        # at rest, velocities are round-off: a rate that changes a gap by less than its last digit is zero
+        least = np.concatenate([np.zeros(self.ng), self.m.scale, self.m.by_tangent(self.m.scale)])[rows]
+        return float(np.max(np.abs(rates) / np.maximum(terms, np.maximum(EPSILON * least / dt, TINY))))
