@@ -300,19 +300,13 @@ class Layout:
 
     def packed(self, memory: Memory, field_name: str) -> Array:
         """Motions of bodies as a model counts them: (bodies, coordinates) of q or velocities."""
-        return self.unpadded(memory.of["Body"][field_name][1:], field_name == "q")
-
-    def unpadded(self, motions: Array, positions: bool) -> Array:
-        """The same of any motions (.., width)."""
-        return motions[..., _columns(self.shape.dimension, positions)]
+        columns = _columns(self.shape.dimension, field_name == "q")
+        return np.asarray(memory.of["Body"][field_name][1:][..., columns])
 
     def put(self, memory: Memory, field_name: str, values: Array) -> None:
         """Motions of bodies from coordinates or velocities in the order of the model."""
-        self.pad(memory.of["Body"][field_name][1:], values)
-
-    def pad(self, motions: Any, values: Array) -> None:
-        """The same into any motions (.., bodies, width)."""
-        each = values.reshape(*motions.shape[:-1], -1)
+        motions = memory.of["Body"][field_name][1:]
+        each = values.reshape(len(motions), -1)
         motions[..., _columns(self.shape.dimension, each.shape[-1] == 7)] = each
 
 

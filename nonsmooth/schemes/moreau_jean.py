@@ -96,7 +96,8 @@ def guess(system):
     for contact in system.contacts:
         if contact.on:
             P = share * expected(contact.trend)
-            contact.P = P if P[0] > 0.0 else contact.P
+            # redundant ones stay near the impulses that they had
+            contact.P = P if P[0] > 0.0 and system.proximal == 0.0 else contact.P
             contact.a.body.push += contact.P @ contact.a.along
             contact.b.body.push += contact.P @ contact.b.along
     for body in system.bodies:

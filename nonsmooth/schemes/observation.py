@@ -21,19 +21,8 @@ def measure(system):
 
 
 @kernel
-def look_left(system, k):
-    """Before the impact of row k, whose bodies stand where they are placed."""
-    n, m, view = len(system.bodies), len(system.contacts), system.views[k]
-    for i in range(n):
-        system.bodies[i].u = system.body_rows[k * n + i].v_left
-    view.kinetic_left, view.power_left, view.damping_left = measure(system)
-    for j in range(m):
-        system.contact_views[k * m + j].rate_left = system.contacts[j].true_rate
-
-
-@kernel
 def look_right(system, k):
-    """After it."""
+    """After the impact of row k, if there is one, with bodies that stand where they are placed."""
     n, m, view = len(system.bodies), len(system.contacts), system.views[k]
     for i in range(n):
         system.bodies[i].u = system.body_rows[k * n + i].v
@@ -49,6 +38,32 @@ def look_right(system, k):
         view.closure = max(view.closure, largest(abs(joint.closure)))
 
 
+@kernel
+def jumps(system, k):
+    """Whether velocities change in row k."""
+    n = len(system.bodies)
+    for i in range(n):
+        at = system.body_rows[k * n + i]
+        if largest(abs(at.v - at.v_left)) > 0.0:
+            return True
+    return False
+
+
+@kernel
+def look_left(system, k):
+    """Before the impact, which without one is the same."""
+    n, m, view = len(system.bodies), len(system.contacts), system.views[k]
+    view.kinetic_left, view.power_left, view.damping_left = view.kinetic, view.power, view.damping
+    jump = jumps(system, k)
+    if jump:
+        for i in range(n):
+            system.bodies[i].u = system.body_rows[k * n + i].v_left
+        view.kinetic_left, view.power_left, view.damping_left = measure(system)
+    for j in range(m):
+        at = system.contact_views[k * m + j]
+        at.rate_left = system.contacts[j].true_rate if jump else at.rate
+
+
 def observe(system, rows):
     """So many rows, of which times, positions and velocities are given."""
     n = len(system.bodies)
@@ -58,6 +73,6 @@ def observe(system, rows):
             body, at = system.bodies[i], system.body_rows[k * n + i]
             body.at = at.q
             body.z = placed(at.q)
-        look_left(system, k)
         look_right(system, k)
+        look_left(system, k)
     return DONE

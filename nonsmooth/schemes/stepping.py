@@ -19,6 +19,7 @@ from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory
 from nonsmooth.schemes.layout import Layout, NotCompiled
+from nonsmooth.schemes.tables import Tables
 from nonsmooth.solvers.active_set import ActiveSet
 from nonsmooth.solvers.chain import CERTIFIED
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
@@ -142,6 +143,7 @@ class CompiledSteps:
         self.rows = int(np.clip(ROOM // per_row, 2, MOST))
         self.memory: Memory = layout.memory(self.rows)
         layout.fill(self.memory, values)
+        self.tables = Tables(self.memory, layout.contacts.tolist(), self.mechanism.tangents)
         self._whole = self.memory.of["System"]
         self._set(stepper, t_end)
         self._at: State | None = None
@@ -181,7 +183,7 @@ class CompiledSteps:
         elif seconds > CHUNK:
             self._chunk = max(1, int(done * CHUNK / seconds))
         self._at = end = self._state(state) if done else state
-        rows = self._tables(done) if done else (np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)))
+        rows = self.tables.read(done) if done else (np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)))
         return Taken(*rows, end, status != UNCERTAIN)
 
     def observe(self, t: Array, q: Array, v_left: Array, v: Array) -> Seen:
@@ -197,9 +199,7 @@ class CompiledSteps:
 
     def _observed(self, t: Array, q: Array, v_left: Array, v: Array) -> tuple[Any, Any]:
         of, layout, count = self.memory.of, self.layout, t.size
-        bodies = of["BodyRow"][: count * len(layout.bodies)].reshape(count, -1)
-        for name, values in (("q", q), ("v", v), ("v_left", v_left)):
-            layout.pad(bodies[name], values)
+        self.tables.write_motion(q, v, v_left)
         of["View"]["t"][:count] = t
         self._observe(self.memory.address("System"), count)
         contacts = of["ContactView"][: count * layout.contacts.size].reshape(count, -1)
@@ -318,37 +318,3 @@ class CompiledSteps:
         rows = np.zeros(self.memory.of["Joint"][name].shape)
         rows.reshape(-1)[self.layout.joints] = values
         self.memory.of["Joint"][name] = rows
-
-    # ------------------------------------------------------------------------------------------------------------ rows
-
-    def _tables(self, count: int) -> tuple[Array, Array, Array]:
-        """Rows as a `Recorder` keeps them."""
-        of, layout, tangents = self.memory.of, self.layout, self.mechanism.tangents
-
-        def table(schema: str, each: int) -> Any:
-            return of[schema][: count * each].reshape(count, each)
-
-        bodies, steps = table("BodyRow", len(layout.bodies)), of["StepRow"][:count]
-        contacts = table("ContactRow", layout.contacts.size)[:, layout.contacts]
-        reactions = table("ReactionRow", len(of["Reaction"]))
-        q, v, left = (layout.unpadded(bodies[name], name == "q").reshape(count, -1) for name in ("q", "v", "v_left"))
-        none = np.zeros((count, layout.contacts.size, tangents))
-        P_T, P_T_impact = (contacts[name][:, :, 1:] if layout.shape.rows > 1 else none for name in ("P", "impact"))
-        rows = [
-            q, v, left, contacts["P"][:, :, 0], contacts["impact"][:, :, 0],
-            P_T.reshape(count, -1), P_T_impact.reshape(count, -1), contacts["mode"],
-            contacts["before"], contacts["after"],
-            _joined(reactions, "force", "torque", tangents), _joined(reactions, "impulse", "twist", tangents),
-        ]  # fmt: skip
-        names = ("dt", "residual", "complementarity", "work_drivers", "work_drivers_impact", "loss_friction")
-        unknown, stored = np.full(count, np.nan), np.zeros(count)  # works of loads, of damping; in contacts
-        scalars = np.column_stack([*(steps[name] for name in names), unknown, unknown, stored, stored])
-        return steps["t"].copy(), np.concatenate(rows, axis=1), scalars
-
-
-def _joined(reactions: Any, force: str, torque: str, tangents: int) -> Array:
-    """Forces and torques side by side, joint by joint."""
-    pair = (reactions[force][..., :3], reactions[torque][..., :3])
-    if tangents == 1:
-        pair = (pair[0][..., :2], pair[1][..., :1])
-    return np.concatenate(pair, axis=-1).reshape(len(reactions), -1)
