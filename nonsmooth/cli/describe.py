@@ -72,7 +72,7 @@ def carry_out(problem: str, case: str | None, settings: Sequence[str], figure: P
 
 
 def mechanism_description(mechanism: Mechanism) -> list[RenderableType]:
-    """Tables of a mechanism: freedom, bodies and their modes, joints, contacts, loads; of a file every parameter too."""
+    """Tables of a mechanism: freedom, bodies, modes, joints, contacts, loads; of a file also every parameter."""
     system = mechanism.system
     values = dict(zip(system.parameters, system.parameter_vector(mechanism.parameters).tolist(), strict=True))
     head = _grid(f"mechanism: {system.name}")
