@@ -127,6 +127,6 @@ def test_a_run_with_rows_left_out_says_where_it_does_not_know():
         bouncing_ball().build(), EventDriven(), t_end=0.9, dt=ErrorControl(1e-8, 1e-10, 1e-6, 0.01), record=7
     )
     t1 = run.impacts["t"][0]
-    with pytest.raises(InputError, match="an impact lies between those beside it; run it with record=1"):
+    with pytest.raises(InputError, match="an impact lies between the adjacent ones; run it with record=1"):
         run.at(t1 + 1e-4)
     assert run.at(run.t[1]).q["ball.y"] == run.q["ball.y"][1]
