@@ -17,8 +17,8 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import normal_axis, weighed, zeros_like
 from nonsmooth.schemes import landing
-from nonsmooth.schemes.accelerations import bend, led_on, share_of
-from nonsmooth.schemes.half_kick import ACCEPTABLE, NOISE, UNSEEN
+from nonsmooth.schemes.accelerations import bend, share_of
+from nonsmooth.schemes.half_kick import ACCEPTABLE, NOISE, UNSEEN, go_on
 from nonsmooth.schemes.implicit_euler_end import commit, judge, look
 from nonsmooth.schemes.mechanism import (
     CLOSED_GAP,
@@ -117,13 +117,6 @@ def take(system):
         above, below = above + up, below + down
     system.size = math.sqrt(size)
     return math.sqrt(change), share_of(above, below)
-
-
-@kernel
-def go_on(system, share):
-    """u becomes the velocity that was found, or what the secant through this pass and the one before leads to."""
-    for body in system.bodies:
-        body.u = led_on(body.u_found, body.v_next, body.v_next - body.u, share)
 
 
 @piece
