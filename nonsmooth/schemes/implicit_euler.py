@@ -20,19 +20,10 @@ from nonsmooth.schemes import landing
 from nonsmooth.schemes.accelerations import bend, share_of
 from nonsmooth.schemes.half_kick import ACCEPTABLE, NOISE, UNSEEN, go_on
 from nonsmooth.schemes.implicit_euler_end import commit, judge, look
-from nonsmooth.schemes.mechanism import (
-    CLOSED_GAP,
-    DONE,
-    FULL,
-    UNCERTAIN,
-    leaves_rest,
-    length,
-    move,
-    rates_after,
-    rates_of_way,
-)
+from nonsmooth.schemes.mechanism import DONE, FULL, UNCERTAIN, leaves_rest, length, move, rates_after, rates_of_way
 from nonsmooth.schemes.moreau_jean import next_time
 from nonsmooth.schemes.program import INFINITE, PROXIMAL, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
+from nonsmooth.tolerances import CLOSED_GAP
 
 #: passes of a step; change of u, as a share of its size, that ends them; round-off of gaps, as a share of coordinates
 PASSES, CONVERGED, ROUNDED = 100, 1e-13, 1e-15
