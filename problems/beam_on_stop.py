@@ -48,8 +48,8 @@ COMPLIANT = Compliant(LankaraniNikravesh(stiffness=VALUE["stiffness"], restituti
 PANELS = (
     ("Height of the tip", "mm", (("gap", "stop", "gap of the stop"),)),
     ("Impulse of the stop so far", "N s", (("impulse", "stop", "stop"),)),
-    ("Force of the stop, without impacts", "N", (("lam_N", "stop", "stop"),)),
-    ("Moment of the clamp, without impacts", "N m", (("reaction", "clamp.torque", "clamp"),)),
+    ("Force of the stop without impacts", "N", (("lam_N", "stop", "stop"),)),
+    ("Moment of the clamp without impacts", "N m", (("reaction", "clamp.torque", "clamp"),)),
 )
 
 

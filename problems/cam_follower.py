@@ -104,8 +104,8 @@ PANELS = (
     ),
     ("Speed of the follower", "m/s", (("v", "follower.y", "follower"),)),
     ("Gap", "um", (("gap", "face", "gap"),)),
-    ("Contact force, without impacts", "N", (("lam_N", "face", "face"),)),
-    ("Driving moment, without impacts", "N m", (("reaction", "motor.torque", "motor"),)),
+    ("Contact force without impacts", "N", (("lam_N", "face", "face"),)),
+    ("Driving moment without impacts", "N m", (("reaction", "motor.torque", "motor"),)),
 )
 
 

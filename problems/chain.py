@@ -51,7 +51,7 @@ PANELS = (
         (("q", "link1.angle", "first"), (lambda run: _last(run.q, "link", ".angle"), "last")),
     ),
     (
-        "Bending of the chain, last link relative to the first",
+        "Angle between last and first link",
         "deg",
         ((lambda run: _last(run.q, "link", ".angle") - run.q["link1.angle"], "bend"),),
     ),

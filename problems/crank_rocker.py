@@ -41,8 +41,8 @@ PANELS = (
     ("Angles of coupler and rocker", "deg", (("q", "coupler.angle", "coupler"), ("q", "rocker.angle", "rocker"))),
     ("Angular velocities", "rad/s", (("v", "coupler.angle", "coupler"), ("v", "rocker.angle", "rocker"))),
     ("Distance of the centres in each joint", "um", tuple((distance(joint, LENGTHS), joint) for joint in JOINTS)),
-    ("Force in each joint, without impacts", "N", tuple((force(joint), joint) for joint in JOINTS)),
-    ("Driving moment, without impacts", "N m", (("reaction", "motor.torque", "motor"),)),
+    ("Force in each joint without impacts", "N", tuple((force(joint), joint) for joint in JOINTS)),
+    ("Driving moment without impacts", "N m", (("reaction", "motor.torque", "motor"),)),
 )
 
 

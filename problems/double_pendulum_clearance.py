@@ -74,7 +74,7 @@ PANELS = (
     ("Angles", "deg", (("q", "upper.angle", "upper rod"), ("q", "lower.angle", "lower rod"))),
     ("Angular velocities", "rad/s", (("v", "upper.angle", "upper rod"), ("v", "lower.angle", "lower rod"))),
     ("Distance of the centres in each joint", "mm", tuple((_distance(joint), joint) for joint in JOINTS)),
-    ("Force in each joint, without impacts", "N", tuple((_force(joint), joint) for joint in JOINTS)),
+    ("Force in each joint without impacts", "N", tuple((_force(joint), joint) for joint in JOINTS)),
 )
 
 

@@ -239,7 +239,7 @@ def _whole(joint: str) -> Callable[[Any], Array]:
 PANELS = (
     ("Angles", "deg", _lines("q")),
     ("Angular velocities", "deg/s", _lines("v")),
-    ("Forces, without impacts", "N", tuple((_whole(joint), joint) for joint in JOINTS)),
+    ("Forces without impacts", "N", tuple((_whole(joint), joint) for joint in JOINTS)),
     ("Position of the base", "mm", (("q", "base.x", "x"), ("q", "base.y", "y"))),
 )
 

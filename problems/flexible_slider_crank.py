@@ -91,7 +91,7 @@ def deflection(run: Any) -> Array:
 PANELS = (
     ("Speed of the slider", "m/s", (("v", "slider.x", "slider"),)),
     ("Deflection of the rod's middle", "mm", ((deflection, "rod"),)),
-    ("Driving moment, without impacts", "N m", (("reaction", "motor.torque", "motor"),)),
+    ("Driving moment without impacts", "N m", (("reaction", "motor.torque", "motor"),)),
 )
 
 

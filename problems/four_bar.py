@@ -196,7 +196,7 @@ PANELS = (
     ("Angles", "deg", tuple(("q", f"{bar}.angle", bar) for bar in ("crank", "coupler", "rocker"))),
     ("Angular velocities", "rad/s", tuple(("v", f"{bar}.angle", bar) for bar in ("crank", "coupler", "rocker"))),
     ("Distance of the centres in each joint", "mm", tuple((distance(joint, VALUE), joint) for joint in JOINTS)),
-    ("Force in each joint, without impacts", "N", tuple((force(joint), joint) for joint in JOINTS)),
+    ("Force in each joint without impacts", "N", tuple((force(joint), joint) for joint in JOINTS)),
 )
 
 

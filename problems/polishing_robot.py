@@ -141,7 +141,7 @@ PANELS = (
     ("Platform", "m", (_column("q", "x"), _column("q", "y"))),
     ("Velocity of the platform", "mm/s", tuple(_column("v", axis) for axis in "xyz")),
     ("Angular velocity of the platform", "rad/s", tuple(_column("v", axis) for axis in ("wx", "wy", "wz"))),
-    ("Force in the guide, without impacts", "N", ((_contact_force, "sum"),)),
+    ("Force in the guide without impacts", "N", ((_contact_force, "sum"),)),
 )
 
 #: clearances [m] and coefficients of friction of the runs; the paper does not say which clearances its figure 9 has

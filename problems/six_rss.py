@@ -123,7 +123,7 @@ PANELS = (
     ("Platform", "mm", (("q", "platform.y", "y"), ("q", "platform.z", "z"))),
     ("Across the path", "mm", (("q", "platform.x", "x"),)),
     ("Velocity of the platform", "mm/s", tuple(("v", f"platform.{axis}", axis) for axis in "xyz")),
-    ("Force of each rod, without impacts", "N", tuple((_force(f"ball{leg}"), f"rod {leg}") for leg in LEGS)),
+    ("Force of each rod without impacts", "N", tuple((_force(f"ball{leg}"), f"rod {leg}") for leg in LEGS)),
 )
 
 

@@ -98,8 +98,8 @@ def _force(joint: str) -> Callable[[Any], Array]:
 PANELS = (
     ("Speed of the slider", "m/s", (("v", "slider.x", "slider"),)),
     ("Distance of the centres in each joint", "mm", tuple((_distance(joint), joint) for joint in JOINTS)),
-    ("Force in each joint, without impacts", "kN", tuple((_force(joint), joint) for joint in JOINTS)),
-    ("Driving moment, without impacts", "N m", (("reaction", "motor.torque", "motor"),)),
+    ("Force in each joint without impacts", "kN", tuple((_force(joint), joint) for joint in JOINTS)),
+    ("Driving moment without impacts", "N m", (("reaction", "motor.torque", "motor"),)),
 )
 
 

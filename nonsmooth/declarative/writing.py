@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from nonsmooth.declarative.faults import MOST
 from nonsmooth.declarative.flexible import FORMS
 from nonsmooth.declarative.schema import schema
 from nonsmooth.declarative.stated import StatedModel
@@ -36,7 +37,8 @@ def write_model(model: Model, path: str | Path) -> None:
     Raises
     ------
     ModelError
-        If a load or motion is a function of Python, or an element or law is of a class that has no name here.
+        If a load or motion is a function of Python, an element or law is of a class that has no name here, or there are
+        more values than a file may have, as in tables of many modes.
     InputError
         If the file cannot be written.
     """
@@ -95,6 +97,8 @@ class _Writer:
         #: what a file states in place of the value of a field
         self.stated: Mapping[tuple[str, str], Any] = model.stated if isinstance(model, StatedModel) else {}
         laws = [element.contact for element in model.elements if isinstance(element, Contact)]
+        #: values so far
+        self.count = 0
         #: the law of all contacts, which then stands at the top
         self.common = laws[0] if len(laws) > 1 and all(law == laws[0] for law in laws) else None
 
@@ -120,6 +124,11 @@ class _Writer:
         found.pop("name", None)
         if self.common is not None and isinstance(element, Contact):
             found.pop("contact")
+        self.count += _count(found)
+        if self.count > MOST:
+            instead = "state its beam in a file, keep fewer modes, or " if "modes" in found else ""
+            raise _error(element, f"with it the file has more than {MOST} values, which is no file that can be read "
+                         f"again; {instead}keep the model in Python.")  # fmt: skip
         return found
 
     def _object(self, thing: Any, owner: Any) -> dict[str, Any]:
@@ -167,6 +176,12 @@ class _Writer:
 
 def _error(owner: Any, sentence: str) -> ModelError:
     return owner.error(sentence) if isinstance(owner, Element) else ModelError(sentence)
+
+
+def _count(value: Any) -> int:
+    """How many values there are in it, as reading counts them."""
+    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return len(below) + sum(_count(one) for one in below if isinstance(one, (dict, list)))
 
 
 def _same(value: Any, default: Any) -> bool:

@@ -22,8 +22,8 @@ class Modes:
     """Small deformations ``u(X) = Phi(X) eta`` of a free body in axes that follow its mean motion.
 
     Modes have unit modal mass and are orthogonal to the rigid motions in the mass matrix (Buckens' mean axes, through
-    the mass centre), so that the kinetic energy at small deformation has the constant ``M = diag(mass, inertia, 1)`` in
-    the velocity of the mass centre, the angular velocity in body axes, and eta'. The free equations are::
+    the mass centre). The body that they make has an inertia that changes with its deformation, by `changes`; without
+    them it has the constant M = diag(mass, inertia, 1). The free equations of small vibrations are::
 
         eta_k'' + damping_k eta_k' + frequencies_k^2 eta_k = translations[n, :, k] . f + rotations[n, :, k] . t
 

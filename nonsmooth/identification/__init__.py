@@ -1,4 +1,4 @@
-"""Identification: which parameters can be known, the motion that tells them best, what they are, and loose joints."""
+"""Identification: identifiable parameters, exciting motions, estimates, and joints with clearance."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which parameters a motion can tell: those never seen, those seen in combinations only, and the combinations.
+"""Identifiable parameters: those without influence, those identifiable in combinations only, and the combinations.
 
 The columns of the stacked regressor W depend on each other, ``W = W_b K``: its driving forces are those of the base
-parameters ``beta = K theta``, of which each is one standard parameter plus multiples of others that act just as it.
+parameters ``beta = K theta``, each of which is one standard parameter plus multiples of others with the same effect.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ class BaseParameters:
 
     @property
     def gap(self) -> float:
-        """Ratio of the least singular value that counts to the largest that does not; inf where all count."""
+        """Ratio of the smallest singular value within the rank to the largest one beyond it; inf for full rank."""
         s = self.singular_values
         return float(s[self.rank - 1] / s[self.rank]) if len(s) > self.rank and s[self.rank] > 0 else float("inf")
 
     @property
     def base_names(self) -> tuple[str, ...]:
-        """Names of the leading parameters, with a trailing ``*`` where others act with them."""
+        """Names of the leading parameters, with a trailing ``*`` if others are combined with them."""
         return tuple(
             self.names[c] + ("*" if np.count_nonzero(row) > 1 else "")
             for c, row in zip(self.columns, self.combination, strict=True)
@@ -76,7 +76,7 @@ class BaseParameters:
         return Y[..., list(self.columns)]
 
     def formulas(self, symbols: Mapping[str, float] | None = None) -> tuple[str, ...]:
-        """Each base parameter in words, as ``link1.mx + L1 link2.m``.
+        """Each base parameter as text, such as ``link1.mx + L1 link2.m``.
 
         Parameters
         ----------
@@ -110,17 +110,17 @@ def base_parameters(
     samples: int = 200,
     seed: int = 0,
 ) -> BaseParameters:
-    """Find what can be known of the parameters.
+    """Find the identifiable combinations of the parameters.
 
-    The rank is that of the columns scaled to norm 1, by their singular values. Going through the parameters in order, a
-    parameter leads a combination if it does not depend on the leaders before it, so that the leaders are the earliest
-    possible; put first what shall lead.
+    The rank is that of the columns scaled to norm 1, by their singular values. In the order of the parameters, a
+    parameter leads a combination if it does not depend on the previous leaders; parameters that shall lead are
+    therefore placed first.
 
     Parameters
     ----------
     Y : a regressor, or its values stacked (rows, parameters) with `names` and `units`
     states : coordinates, velocities and accelerations of the drives, each (n, drives)
-        Those of a measurement; random ones where omitted, see `random_states`.
+        Those of a measurement; random ones by default, see `random_states`.
     bounds, samples, seed : of random states
 
     Raises

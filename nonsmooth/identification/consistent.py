@@ -1,8 +1,9 @@
-"""Parameters that rigid bodies can have: positive semidefinite pseudo-inertias, by a semidefinite program.
+"""Physically consistent parameters: positive semidefinite pseudo-inertias, by a semidefinite program.
 
-Least squares in base parameters may belong to no body. The consistent estimate minimises the same sum of squares,
-``|R (K theta - beta)|^2`` with the triangular factor R of the weighted regressor, over theta with positive semidefinite
-pseudo-inertia matrices and nonnegative friction; among equals it takes the theta nearest to a prior.
+The least-squares estimate of base parameters may not be physically consistent. The consistent estimate minimises the
+same sum of squares, ``|R (K theta - beta)|^2`` with the triangular factor R of the weighted regressor, over theta with
+positive semidefinite pseudo-inertia matrices and nonnegative friction; among equivalent solutions it takes the theta
+nearest to a prior.
 
 Source: Wensing, Kim, Slotine, Linear matrix inequalities for physically consistent inertial parameter identification,
 IEEE Robot. Autom. Lett. 3 (2018), 60-67.
@@ -31,7 +32,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether numbers can be the inertia of a body.
+    """Whether numbers are a physically consistent inertia.
 
     Parameters
     ----------
@@ -103,7 +104,7 @@ def consistent_parameters(Y: Regressor, base: BaseParameters, beta: Array, R: Ar
     # where least squares belong to bodies, the minimum is theirs exactly
     wanted = beta if slack <= 1e-7 * max(1.0, float(np.linalg.norm(R @ beta))) else lead
     nearest, _ = _program(Y, base, beta, R, prior, scale, wanted)
-    # the solver's error in the base parameters is taken away along them, unless the bodies do not allow it
+    # the solver's error in the base parameters is removed along them, unless this violates consistency
     K = base.combination * scale
     exact = nearest + scale * (np.linalg.pinv(K) @ (wanted - base.values(nearest)))
     return exact if is_consistent(Y, exact) else _repaired(Y, nearest)

@@ -4,7 +4,7 @@ With the rows of joints and drives ``G(q, u) = 0``, K = G_q B and the drives' co
 
     v = S u',   S = -K^-1 G_u,   a = S u'' - K^-1 k,   k = the rest of the second derivative of G
 
-so that S spans the motions that the joints admit. Rows that depend on others are left out.
+so that S spans the motions that the joints admit. Dependent rows are omitted.
 """
 
 from __future__ import annotations

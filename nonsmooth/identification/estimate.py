@@ -1,4 +1,4 @@
-"""Estimates of the base parameters from measured forces, with their covariance, and what can be expected beforehand.
+"""Estimates of the base parameters from measured forces, with their covariance, and forecasts of their accuracy.
 
 With the stacked regressor W and forces tau, of which channel d has white noise of variance s_d^2, the estimate of least
 variance is ``beta = (W' S^-1 W)^-1 W' S^-1 tau`` and its covariance ``(W' S^-1 W)^-1``, the Cramer-Rao bound.
@@ -31,13 +31,13 @@ METHODS: tuple[Method, ...] = ("least squares", "weighted", "huber", "total", "c
 HUBER = 1.345
 #: iterations of weights at most, and relative change of estimates at which they end
 ITERATIONS, SETTLED = 50, 1e-10
-#: standard deviation as a share of the value from which on a parameter cannot be told
+#: standard deviation as a share of the value from which a parameter is not identifiable
 HOPELESS = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """What a motion will tell: the Cramer-Rao bound before anything is measured. Printed, a table.
+    """Accuracy expected from a motion: the Cramer-Rao bound before any measurement. Printed as a table.
 
     Parameters
     ----------
@@ -62,7 +62,8 @@ class Forecast:
 
     @property
     def hopeless(self) -> tuple[str, ...]:
-        """Those whose deviation is larger than their value: this motion and noise cannot tell them from zero."""
+        """Parameters whose deviation is larger than their value: with this motion and noise they cannot be
+        distinguished from zero."""
         return tuple(name for name, share in zip(self.names, self.relative, strict=True) if share > HOPELESS)
 
     def __str__(self) -> str:
@@ -83,7 +84,7 @@ def forecast(
     samples: int = 400,
     base: BaseParameters | None = None,
 ) -> Forecast:
-    """How well the base parameters can be known from a motion.
+    """The accuracy of the base parameters expected from a motion.
 
     Parameters
     ----------
@@ -204,16 +205,16 @@ def estimate(
     Y : `regressor` of the mechanism
     measured : with velocities and accelerations; see `Measurement.filtered`
     method : one of
-        "least squares", every channel alike; "weighted" by the noise of each channel, found from the residuals;
-        "huber", robust against outliers; "total" least squares, where the motion has noise too; "consistent", weighted,
+        "least squares" with equal weights; "weighted" by the noise of each channel, estimated from the residuals;
+        "huber", robust against outliers; "total" least squares, if the motion is noisy as well; "consistent", weighted,
         with pseudo-inertias positive semidefinite and friction and loads not negative.
-    base : the combinations; found for the measured motion where omitted
-    prior : standard parameters that a consistent estimate takes where forces do not decide; as built where omitted
+    base : the combinations; by default those of the measured motion
+    prior : standard parameters where forces do not determine a consistent estimate; as built by default
     joints : joint -> drive about its axis, optional
-        Journals with clearance or dry friction, whose friction ``mu R N`` is estimated too, as ``"<joint>.mu_R"`` [m];
-        their loads N are those of the prior. Not for "total" and "consistent".
-    slowest : share of the largest speed of a drive; its forces at lower speeds are left out, for there friction
-        reverses, sticks and depends on how the journal moves in its bearing. Of "weighted" and "least squares".
+        Journals with clearance or dry friction, whose friction ``mu R N`` is estimated as well, as ``"<joint>.mu_R"``
+        [m]; their loads N are those of the prior. Not for "total" and "consistent".
+    slowest : share of the largest speed of a drive; forces at lower speeds are omitted, since friction reverses and
+        sticks there and depends on the motion of the journal in its bearing. For "weighted" and "least squares".
     motion_noise : standard deviation of measured coordinates, velocities and accelerations, for "total"
 
     Raises

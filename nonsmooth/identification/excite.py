@@ -1,4 +1,4 @@
-"""Motions that tell the parameters best: optimal Fourier series within bounds, from many starts.
+"""Exciting motions: optimal Fourier series within bounds, from many initial guesses.
 
 With the stacked regressor W of the base parameters, whose forces are measured with equal noise, ``(W' W)^-1`` is the
 covariance of the estimate up to the variance of the noise. Series are parametrised by the directions in which they
@@ -31,9 +31,9 @@ __all__ = ["CRITERIA", "Bounds", "Excitation", "Excite", "criteria", "excite"]
 CRITERIA = ("D", "A", "E", "condition")
 #: points of the period at which bounds are checked in the end
 FINE = 20_000
-#: points per harmonic: at which the criterion is evaluated, bounds are imposed, and extremes are looked for
+#: points per harmonic at which the criterion is evaluated, bounds are imposed, and extremes are searched
 RESOLVED, COARSE, FINE_SEARCH = 24, 6, 100
-#: share of a bound from which on an extreme is imposed; how often extremes are looked for; excess that needs no more
+#: share of a bound from which an extreme is imposed; number of searches for extremes; admissible excess
 NEAR, EXCHANGES, EXCESS = 0.9, 3, 5e-3
 #: of IPOPT's conditions of optimality; step of central differences
 TOLERANCE, STEP = 1e-3, 1e-6
@@ -172,7 +172,7 @@ def excite(
     workers: int | None = None,
     progress: Callable[[str, float], None] | None = None,
 ) -> Excitation:
-    """Find the periodic motion of the drives from which the base parameters are known best.
+    """Find the periodic motion of the drives from which the base parameters are estimated with the best accuracy.
 
     Each start is a random series, scaled to its bounds, improved by IPOPT. The best one is scaled such that every bound
     holds at 20 000 points of the period.
@@ -183,8 +183,8 @@ def excite(
     bounds
     omega : fundamental frequency [rad/s]
     settings : `Excite`
-    base : the combinations that count; found by `base_parameters` where omitted
-    workers : processes; one per processor where omitted
+    base : the combinations of parameters; those of `base_parameters` by default
+    workers : processes; one per processor by default
     progress : callable (what, share)
 
     Raises

@@ -1,9 +1,10 @@
 """Clearance, friction, restitution and stiffness from measured motion: simulated motions are fitted to it.
 
-The parameters x minimise the sum of squares of ``(simulated - measured) / noise`` over all samples. Impacts make it a
-rugged function, the more the longer the motion is: many starts are compared over its beginning, the best of them are
-improved by Levenberg and Marquardt's method over longer and longer parts, and only so far as the motion is predictable.
-How well a parameter is known is told by its profile likelihood, the minimum over all others at fixed values of it.
+The parameters x minimise the sum of squares of ``(simulated - measured) / noise`` over all samples. With impacts this
+function has many local minima, whose number increases with the length of the motion: many initial guesses are compared
+over its beginning, and the best of them are improved by the Levenberg-Marquardt method over increasing parts, as far as
+the motion is predictable. The accuracy of a parameter is given by its profile likelihood, the minimum over all others
+at fixed values of it.
 """
 
 from __future__ import annotations
@@ -159,15 +160,14 @@ def fit_motion(
     data : the measured motion
     parameters : name -> range (low, high), low > 0; searched on a logarithmic scale
     settings : `FitMotion`
-    until : [s], how much of the motion is used; all of it where omitted, see `predictable_time`
-    resume : file (.json) in which finished starts, improvements and profiles are kept, and from which a search that was
-        interrupted goes on
+    until : [s], end of the part of the motion that is used; all of it by default, see `predictable_time`
+    resume : file (.json) with finished starts, improvements and profiles, from which an interrupted search is continued
     progress : callable (what, share)
 
     Raises
     ------
     InputError
-        For an unknown parameter, a range that is not positive, a column that the mechanism has not, or a file of
+        For an unknown parameter, a range that is not positive, a column that the mechanism does not have, or a file of
         another search.
     """
     return _Fit(system, stepper, data, parameters, dt, settings or FitMotion(), until, resume, progress).result()

@@ -1,9 +1,9 @@
 """Friction of journals that depends on their load: a column N sgn(u') for each joint, whose coefficient is mu R.
 
 A journal of radius R that slides in its bearing under the radial force N resists its drive with mu R N. N follows from
-the motion and from parameters that are known beforehand, as masses are by weighing; what is estimated is the product
-mu R. With F the magnitude of the joint's radial force, friction included, ``N = F / sqrt(1 + mu^2)``, so that the
-product is found too small by mu^2/2, 0.5 % for mu = 0.1.
+the motion and from known parameters, such as weighed masses; the product mu R is estimated. With F the magnitude of the
+joint's radial force, friction included, ``N = F / sqrt(1 + mu^2)``, so that the product is underestimated by mu^2/2,
+0.5 % for mu = 0.1.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Levenberg and Marquardt's method within bounds, with differences in place of derivatives."""
+"""The Levenberg-Marquardt method within bounds, with difference quotients."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def levenberg_marquardt(
     iterations: int,
     free: Array | None = None,
 ) -> tuple[Array, float]:
-    """Where the sum of squares of the residuals is least next to x, and this sum.
+    """The local minimum of the sum of squares of the residuals near x, and its value.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ building and evaluating grows with the number of elements.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,7 +24,7 @@ from nonsmooth.model.forces import Force, Gravity, gravity_force
 from nonsmooth.model.frames import Placement, placement_like
 from nonsmooth.model.joints import Joint
 
-__all__ = ["ElementFunctions"]
+__all__ = ["ElementFunctions", "used_nodes"]
 
 
 class ElementFunctions:
@@ -302,6 +302,14 @@ def check_dimension(element: Element, dimension: int) -> None:
             + (f"in space give {fields}." if fields else "a model is one or the other.")
         )
     element.check_components(dimension)
+
+
+def used_nodes(elements: Iterable[Element]) -> dict[str, tuple[str, ...]]:
+    """Nodes on which elements act, for each body that has nodes."""
+    elements = list(elements)
+    used = {name for element in elements for name in element.body_names()}
+    bodies = (element for element in elements if isinstance(element, Body) and element.nodes)
+    return {body.name: tuple(node for node in body.nodes if f"{body.name}.{node}" in used) for body in bodies}
 
 
 def body_offsets(bodies: list[Body]) -> dict[str, tuple[slice, slice]]:

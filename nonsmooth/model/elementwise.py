@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array, Evaluator
-from nonsmooth.model.assembly import ElementFunctions
+from nonsmooth.model.assembly import ElementFunctions, used_nodes
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
@@ -126,8 +126,9 @@ class Elementwise:
         self._carriers = np.arange(len(self.bodies) + 1)  # body index of each frame
         #: frame, body and its number, of the nodes and of the bodies whose twists are not their velocities
         self._nodes: list[tuple[int, int, Body, Evaluator]] = []
+        used = used_nodes(elements)
         for number, e in enumerate(self.bodies, start=1):
-            for node in e.nodes:
+            for node in used.get(e.name, ()):
                 self._numbers[f"{e.name}.{node}"] = len(self._carriers)
                 self._nodes.append((len(self._carriers), number, e, self._frame(e, node)))
                 self._carriers = np.append(self._carriers, number)

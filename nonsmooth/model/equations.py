@@ -9,7 +9,7 @@ from functools import cached_property
 import casadi as ca
 
 from nonsmooth.laws.rigid import Rigid
-from nonsmooth.model.assembly import ElementFunctions, body_offsets, local_parameters
+from nonsmooth.model.assembly import ElementFunctions, body_offsets, local_parameters, used_nodes
 from nonsmooth.model.bodies import Body, Ground
 from nonsmooth.model.compliance import Compliance, compliance
 from nonsmooth.model.contacts import Contact
@@ -42,7 +42,7 @@ class Equations:
         self.bodies = [element for element in elements if isinstance(element, Body)]
         self.joints = [element for element in elements if isinstance(element, Joint)]
         self.contacts = [element for element in elements if isinstance(element, Contact)]
-        self.offsets = body_offsets(self.bodies)
+        self.offsets, self.nodes = body_offsets(self.bodies), used_nodes(elements)
         self.nq = sum(len(body.q_columns) for body in self.bodies)
         self.nv = sum(len(body.v_columns) for body in self.bodies)
         self.t, self.q, self.v = ca.SX.sym("t"), ca.SX.sym("q", self.nq), ca.SX.sym("v", self.nv)
@@ -53,12 +53,12 @@ class Equations:
 
     @cached_property
     def placements(self) -> dict[str, Placement]:
-        """Of the ground and of the bodies."""
+        """Of the ground, of the bodies and of the nodes on which elements act."""
         grounds = [element.name for element in self.elements if isinstance(element, Ground)]
         placements: dict[str, Placement] = {name: ground_placement(self.dimension) for name in grounds}
         for body, q, v in self._coordinates():
             placements[body.name] = body.placement(q, v)
-            for node in body.nodes:
+            for node in self.nodes.get(body.name, ()):
                 placements[f"{body.name}.{node}"] = body.node_placement(node, q, v)[0]
         return placements
 
@@ -69,7 +69,7 @@ class Equations:
         for body, q, v in self._coordinates():
             rigid = self.placements[body.name].twist.numel() == v.numel()
             carriers[body.name] = body.name, None if rigid else self.functions.node(body, "")(q, v)[3]
-            for node in body.nodes:
+            for node in self.nodes.get(body.name, ()):
                 carriers[f"{body.name}.{node}"] = body.name, self.functions.node(body, node)(q, v)[3]
         return carriers
 
@@ -79,7 +79,7 @@ class Equations:
         angles: dict[str, ca.SX] = {}
         for body, q, v in self._coordinates():
             angles[body.name] = body.angle_of(q)
-            for node in body.nodes:
+            for node in self.nodes.get(body.name, ()):
                 angles[f"{body.name}.{node}"] = body.node_placement(node, q, v)[1]
         still = ca.SX(0) if self.dimension == 2 else ca.SX(0, 1)
         return {name: ca.vertcat(x.z, angles.get(name, still)) for name, x in self.placements.items()}

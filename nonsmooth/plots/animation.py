@@ -142,12 +142,12 @@ def animation(
 ) -> Animation:
     """Draw bodies, joints and contacts of a run as an animation, each element as its `drawing` says.
 
-    A model knows points and gaps, no shapes: a body is drawn as the hull of its joints, a slider as a block, a journal
-    as a disc in its bearing. Within a joint with clearance, offset and tilt are magnified about the bearing or the
-    guide, so that gaps read as the same multiple of the true ones; bodies themselves stand where they are. Flexible
-    bodies are curves through their nodes, and their deflection from the places at which joints hold them is magnified;
-    where nothing holds them, that from their mean frame. Both factors are written in the picture. Arrows are the mean
-    normal forces on the second body of each contact since the picture before, impacts included.
+    A model contains points and gaps but no shapes: a body is drawn as the convex hull of its joints, a slider as a
+    block, a journal as a disc in its bearing. Within a joint with clearance, offset and tilt are magnified about the
+    bearing or the guide, so that gaps read as the same multiple of the true ones; bodies themselves stand where they
+    are. Flexible bodies are curves through their nodes, and their deflection from the places at which joints hold them
+    is magnified; where nothing holds them, that from their mean frame. Both factors are written in the picture. Arrows
+    are the mean normal forces on the second body of each contact since the previous frame, impacts included.
 
     In space symbols are those of `sketch`; arrows are the whole forces, friction included, but without impacts, and
     thin lines are the paths of the mass centres.
@@ -157,20 +157,20 @@ def animation(
     trajectory
         The run, or one that was loaded.
     frames : int
-        Pictures, at equal distances in time.
+        Number of frames, at equal distances in time.
     fps : int [1/s]
-        Pictures per second.
+        Frames per second.
     span : (from, to) [s], optional
         Part of the run.
     magnify : [-], optional
-        How many times too large clearances are drawn; a readable one where omitted.
+        Magnification of clearances; chosen automatically by default.
     deformation : [-], optional
         How many times too large deflections of flexible bodies are drawn; where omitted a readable one, with which the
         largest is 8 % of its body at most.
     forces : bool
         Whether to draw arrows.
     view : (elevation, azimuth) [deg], optional
-        Where a mechanism in space is seen from; where it shows well, if omitted.
+        Viewpoint for a mechanism in space; chosen automatically by default.
 
     Raises
     ------
@@ -225,7 +225,7 @@ def _notes(film: Animation, scene: PlanarScene | SpatialScene) -> None:
     lines = [factors] if factors else []
     pace = (t[1] - t[0]) * film.fps
     lines.append(
-        f"{_readable(1 / pace)} times slower than life" if pace < 0.95 else f"{_readable(pace)} times life's speed"
+        f"{_readable(1 / pace)} times slower than real time" if pace < 0.95 else f"{_readable(pace)} times real time"
     )
     second = []
     if scene.longest > 0:

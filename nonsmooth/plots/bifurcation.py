@@ -1,4 +1,4 @@
-"""How the long-run motion changes with a parameter."""
+"""Bifurcation diagrams: long-term motion over a parameter."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def bifurcation_diagram(found: Bifurcation, *, ax: Axes | None = None) -> Axes:
     found
         From `nonsmooth.studies.bifurcation`.
     ax
-        Axes to draw into; a figure of their own where omitted.
+        Axes to draw into; a new figure by default.
 
     Raises
     ------

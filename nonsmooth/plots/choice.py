@@ -1,4 +1,4 @@
-"""Panels that tell most about a run of which nothing is known: what moves, what pushes, what is open."""
+"""Default panels of a run: moving coordinates, forces, and gaps."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from nonsmooth.trajectory import Columns, Trajectory
 
 __all__ = ["chosen_panels", "elements_of_kind", "loose_bearings"]
 
-#: lines of a panel at most, joints whose gaps are drawn at most
+#: largest number of lines in a panel, and of joints whose gaps are drawn
 LINES, JOINTS = 4, 2
 #: extents of lines that share a panel differ by no more than this factor
 SPREAD = 10.0
-#: shares of the largest motion of the unit, and of the largest force, below which a line is left out
+#: shares of the largest motion of the unit, and of the largest force, below which a line is omitted
 STILL, IDLE = 1e-6, 1e-6
 
 
 def chosen_panels(trajectory: Trajectory) -> tuple[Panel, ...]:
-    """What moves most, its velocities, forces in contacts and in ideal joints, and gaps where no orbit shows them."""
+    """Coordinates with the largest motion, their velocities, forces in contacts and in ideal joints, and gaps without
+    an orbit."""
     panels = _moving(trajectory.q, "q", "m", "Positions") + _moving(trajectory.q, "q", "rad", "Angles")
+    panels += _moving(trajectory.q, "q", "m kg^1/2", "Modal amplitudes")[:1]
     panels += _moving(trajectory.v, "v", "m/s", "Velocities")[:1] if len(panels) < 4 else []
     panels += _contact_forces(trajectory) + _joint_forces(trajectory) + _gaps(trajectory)
     if not panels:  # nothing moves, nothing pushes

@@ -35,7 +35,7 @@ SMALL = 0.05
 def comparison(found: Comparison) -> Figure:
     """Motion, impulse, mean force and depth over time, and depth, distance and cost of each case.
 
-    Drawn are the coordinate in which the cases differ most, over its range, and the contact with the largest impulse.
+    The coordinate with the largest difference relative to its range and the contact with the largest impulse are drawn.
     """
     from matplotlib.figure import Figure
 

@@ -22,14 +22,14 @@ __all__ = ["contact"]
 def contact(trajectory: Trajectory, contacts: str | Iterable[str] | None = None, exact: Exact | None = None) -> Figure:
     """Gap, mean normal force and impulse since the start of each contact: a row per contact, a scale per column.
 
-    Gaps are straight between rows, since a trajectory contains no rates of them; see `nonsmooth.plots.panels`.
+    Gaps are interpolated linearly between rows; see `nonsmooth.plots.panels`.
 
     Parameters
     ----------
     trajectory
         The run.
     contacts
-        Names of contacts, or one; all of them where omitted.
+        Names of contacts, or one; all of them by default.
     exact
         The exact solution, as for `nonsmooth.plots.panels`.
 

@@ -1,7 +1,7 @@
-"""What is drawn of a mechanism, and where its bodies are: the primitives of its elements, of a system or of a run.
+"""Drawings of a mechanism: the primitives of its elements and the positions of its bodies, for a system or a run.
 
-Of a run the elements are made again from its manifest, with the parameter values of the run, so that a file which was
-saved long ago is enough.
+For a run the elements are created from its manifest, with the parameter values of the run, so that a saved file is
+sufficient.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Drawn:
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """Elements of a mechanism in order, and the places of its bodies."""
+    """Elements of a mechanism in order, and the positions of its bodies."""
 
     parts: tuple[Drawn, ...]
     placed: Placed

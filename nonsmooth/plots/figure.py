@@ -1,4 +1,4 @@
-"""Figures of a run put together from words: sketch, orbits of journals, contact modes, and quantities over time."""
+"""Figures of a run composed by words: sketch, orbits of journals, contact modes, and quantities over time."""
 
 from __future__ import annotations
 
@@ -72,21 +72,22 @@ def figure(
     exact: Exact | None = None,
     window: tuple[float, float] | None = None,
 ) -> Figure:
-    """Draw what words ask for; drawings above, quantities over time below.
+    """Draw the requested panels; drawings above, quantities over time below.
 
     Parameters
     ----------
     trajectory
         The run, or one that was loaded.
     what : str or Panel
-        Names of quantities, ``"slider.x"``; with their kind where several have the name, ``"v:slider.x"``,
+        Names of quantities, ``"slider.x"``; with their kind if several have the name, ``"v:slider.x"``,
         ``"lam_N:pin"``; several in one panel with commas between; all of a body or an element by its name alone,
         ``"gap:guide"``; a unit in brackets behind, ``"slider.x [mm]"``. Or ``"sketch"``, ``"orbit:pin"``,
         ``"phase:slider.x"``, ``"modes"``, ``"impacts"``, ``"energy"``, ``"overview"``. Without any, the overview.
     width : "single", "double" or a number [mm]
         Width of the figure; type has the same size in all widths, so that it fits a journal as it is.
     measured
-        Data to lay over, as they are, or the name of a CSV file for `read_measured`; what no panel shows gets one.
+        Measured data drawn over the run, or the name of a CSV file for `read_measured`; quantities without a panel get
+        one.
     exact
         The exact solution, see `panels`.
     window : (from, to) [s], optional
@@ -95,7 +96,7 @@ def figure(
     Raises
     ------
     InputError
-        For a word that is not understood, with names that are like it.
+        For an unknown word, with similar names.
 
     >>> from nonsmooth import GaussQP, Landing, simulate
     >>> from nonsmooth_problems import slider_rod

@@ -1,4 +1,4 @@
-"""Figures of identification: motions against their bounds, what forces consist of, estimates, bees, profiles."""
+"""Figures of identification: motions with their bounds, shares of the forces, estimates, bee colony, profiles."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _figure(rows: int, columns: int, width: float, height: float) -> tuple[Figur
 
 
 def excitation(found: Excitation) -> Figure:
-    """The motion of an `Excitation` against its bounds, see `excited`."""
+    """The motion of an `Excitation` with its bounds, see `excited`."""
     return excited(found.motion, found.bounds, found.drives)
 
 
@@ -75,7 +75,7 @@ def identified(found: Estimate) -> Figure:
     axis.barh(places, np.clip(width, 1e-6, 1e3), color=[COLOURS[0] if one else FAINT for one in told], height=0.6)
     axis.set_xscale("log")
     axis.axvline(1.0, color=INK, lw=0.7, ls="--")
-    dress(axis, "Half width of the 95 % interval", "share of the value; grey: not told from zero", "")
+    dress(axis, "Half width of the 95 % interval", "share of the value; grey: not distinguishable from zero", "")
     _named(axis, names)
     axis = axes[0, 1]
     axis.barh(places, np.maximum(found.share, 1e-9), color=COLOURS[2], height=0.6)

@@ -1,4 +1,4 @@
-"""Impacts at the foot of a panel over time: a tick each, a bar where they are too close to be told apart."""
+"""Impacts at the bottom of a panel over time: a tick each, a bar where they are too close to be distinguished."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INK = "#222222"
 TICK_UP = 2  # matplotlib's marker of a tick that stands on its point
 TICK_STYLE: dict[str, Any] = {"color": INK, "marker": TICK_UP, "ls": "", "ms": 4, "mew": 0.6}
 CROWD_STYLE: dict[str, Any] = {"facecolor": INK, "edgecolor": "none", "alpha": 0.35}
-#: share of the panel's width at which two ticks can still be told apart, and height of a bar in shares of its own
+#: share of the panel's width at which two ticks can be distinguished, and height of a bar relative to the panel's
 APART, HEIGHT = 1 / 120, 0.035
 
 

@@ -75,7 +75,7 @@ def impact_table(
     contacts: Iterable[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """The impacts of a run as a table, in order of time: those with the largest impulses where there are more than fit.
+    """The impacts of a run as a table, in order of time; only those with the largest impulses if there are many.
 
     Parameters
     ----------
@@ -84,11 +84,11 @@ def impact_table(
     rows : int
         At most.
     slowest : [m/s]
-        Slower approaches are left out.
+        Slower approaches are omitted.
     contacts
         Only of these.
     ax
-        Axes to draw into; a figure of their own where omitted.
+        Axes to draw into; a new figure by default.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Names in a drawing, placed so that they cover neither each other nor what is drawn."""
+"""Names in a drawing, placed so that they cover neither each other nor the drawing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["write_names"]
 
-#: where a name may stand: distance [pt] and direction, nearest first
+#: possible positions of a name: distance [pt] and direction, nearest first
 SEATS = tuple(
     (reach, math.radians(turn))
     for reach in (9.0, 15.0, 23.0, 33.0, 45.0, 60.0)

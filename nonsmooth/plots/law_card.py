@@ -24,8 +24,8 @@ DEPARTING, APPROACHING = COLOURS[1], COLOURS[0]
 def law_card(card: LawCard) -> Figure:
     """Draw a law's card: figure and table.
 
-    Left, force over penetration of one free impact, whose area is the energy that is lost. For a law with a
-    restitution, delivered over requested restitution and the penetration number; for another, depth and force in time.
+    Left, force over penetration of one free impact, whose area is the energy loss. For a law with a restitution,
+    delivered over requested restitution and the penetration number; for another, depth and force in time.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Measured data that are laid over a run."""
+"""Measured data drawn over a run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Measured:
     columns
         By kind and name of the run's quantities, as ``("q", "slider.x")``, values (n,); NaN where nothing was measured.
     source
-        Where they come from.
+        Origin of the data.
     """
 
     t: Array
@@ -78,15 +78,15 @@ def _at(trajectory: Trajectory, kind: str, name: str, t: Array) -> Array:
 def read_measured(path: str | os.PathLike[str], trajectory: Trajectory) -> Measured:
     """Read a CSV file whose first line names its columns: ``t [ms],slider.x [mm],lam_N:pin [N]``.
 
-    The first column is the time. Other names are those of the run, with a kind of `Panel` before a colon where several
-    have the name; a unit in brackets may have a prefix, without one values are in SI units. Commas, semicolons or tabs
-    separate columns; with semicolons numbers may have decimal commas. Lines that begin with ``#`` are comments, empty
-    cells mean that nothing was measured.
+    The first column is the time. Other names are those of the run, with a kind of `Panel` before a colon if several
+    have the name; a unit in brackets may have a prefix, without one values are in SI units. Columns are separated by
+    commas, semicolons or tabs; with semicolons numbers may have decimal commas. Lines that begin with ``#`` are
+    comments; empty cells are missing values.
 
     Raises
     ------
     InputError
-        If the file cannot be read, or a column or a number is not understood: with its line.
+        If the file cannot be read, or a column or a number is invalid, with its line.
     """
     path = path_of(path, "The file of measured data")
     lines = _lines(path)

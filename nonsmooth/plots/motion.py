@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Panel", "energy", "motion", "panels"]
 
-# Okabe and Ito's colours, told apart with every kind of colour vision
+# Okabe and Ito's colours, distinguishable with every kind of colour vision
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 WIDTHS = (2.2, 1.4, 0.8)  # later lines are thinner, so that coincident ones all show
 INK, FAINT = "#222222", "#8A8A8A"
@@ -34,7 +34,7 @@ FLAT = 1e-6  # a panel whose values differ by less, in its display unit, is draw
 
 
 def motion(trajectory: Trajectory, panels: Iterable[AnyPanel] | None = None, exact: Exact | None = None) -> Figure:
-    """Draw the panels; without any, what moves most and the forces in contacts and joints.
+    """Draw the panels; by default coordinates with the largest motion, and forces in contacts and joints.
 
     See `panels` for the parameters.
     """
@@ -46,19 +46,19 @@ def motion(trajectory: Trajectory, panels: Iterable[AnyPanel] | None = None, exa
 def panels(trajectory: Trajectory, panels: Iterable[AnyPanel], exact: Exact | None = None) -> Figure:
     """Draw the panels as small multiples over a common time axis.
 
-    Rows are dots, as long as they are few. Between two rows the line of a coordinate, or of a function of coordinates,
-    is the cubic Hermite interpolant with the velocity's right limit at the step's start and its left limit at the end,
-    where the velocity has the coordinate's name and the step has no impact inside; quaternions, and steps of implicit
-    Euler, are straight. Velocities, gaps, impulses and energies are straight between both limits, which jump at a row;
-    mean forces are constant over the step they belong to. Impacts are ticks at the foot of each panel. A legend stands
-    over the first panel that needs it.
+    Rows are dots if there are few. Between two rows the line of a coordinate, or of a function of coordinates, is the
+    cubic Hermite interpolant with the velocity's right limit at the start of the step and its left limit at the end, if
+    the velocity has the coordinate's name and there is no impact inside the step; quaternions, and steps of implicit
+    Euler, are interpolated linearly. Velocities, gaps, impulses and energies are interpolated linearly between both
+    limits, which jump at a row; mean forces are constant over their step. Impacts are ticks at the bottom of each
+    panel. A legend is placed above the first panel that requires it.
 
     Parameters
     ----------
     trajectory
         The run.
     panels
-        What to draw: `Panel` objects or plain tuples ``(title, unit, series)``.
+        `Panel` objects or plain tuples ``(title, unit, series)``.
     exact
         The exact solution of the same problem, drawn as a thin dashed line over the run: an object with
         ``sample(t, side)``, which gives quantities under the trajectory's names, and ``events``, the times of its
@@ -109,7 +109,7 @@ def draw_panels(
     share
         Whether a column has one vertical scale.
     measured
-        Data to lay over.
+        Measured data drawn over the run.
     width : [inch]
         Of the figure.
     window : (from, to) [s]
@@ -191,7 +191,7 @@ def _draw(
     lines = [Line.of(entry, panel) for entry in panel.series]
     curves = []
     for line in lines:
-        line.unit(trajectory)  # which knows what to say of an unknown name
+        line.unit(trajectory)  # raises the error for an unknown name
         left, right = between if line.curved else at_rows
         curves.append(Curve.through(right.t, line.value(left), line.value(right)))
     unit = panel.unit or common_unit(trajectory, lines, curves)

@@ -1,4 +1,4 @@
-"""Where the journal of a joint with clearance goes in its bearing."""
+"""The path of the journal of a joint with clearance in its bearing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["orbit"]
 
 #: points of the path in all, as far as rows are fewer, and at most in one step
 POINTS, PER_STEP = 6000, 40
-#: share of the largest force below which a contact counts as unloaded
+#: share of the largest force below which a contact is regarded as unloaded
 PRESSING = 1e-9
 #: points of the clearance circle
 ROUND = 361
@@ -40,14 +40,15 @@ def orbit(
     Parameters
     ----------
     trajectory
-        The run, or one that was loaded: places of bearing and journal, and the clearance, are those of its manifest.
+        The run, or one read from a file: positions of bearing and journal, and the clearance, are those of its
+        manifest.
     joint
         Name of a `RevoluteClearance`.
     window : (from, to) [s], optional
-        Only this part of the run, as its last turns.
+        Only this part of the run, for instance its last revolutions.
     ax
-        Axes to draw into; its legend is left to the caller, ``ax.legend()``. Where omitted, axes of a figure of their
-        own, ``axes.figure``, with a legend.
+        Axes to draw into, without a legend (use ``ax.legend()``). By default axes of a new figure, ``axes.figure``,
+        with a legend.
 
     Raises
     ------

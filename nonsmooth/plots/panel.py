@@ -1,4 +1,4 @@
-"""What one panel over time shows: lines of a kind and a name, or functions of a run, in one unit."""
+"""A panel over time: lines of a kind and a name, or functions of a run, in one unit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Series = tuple[str, str, str] | tuple[Callable[[Any], Array], str]
 
 @dataclass(frozen=True)
 class Panel:
-    """What one panel shows. A problem, which does not import plots, declares it as the plain tuple of the three.
+    """Contents of a panel. A problem, which does not import plots, declares it as a plain tuple.
 
     Parameters
     ----------
@@ -46,6 +46,7 @@ AnyPanel = Panel | tuple[str, str, tuple[Series, ...]]
 
 #: what an axis shows, by kind and SI unit; by unit alone where it is a function of several quantities
 MEANINGS = {
+    ("q", "m kg^1/2"): "modal amplitude", ("v", "m kg^1/2/s"): "rate of modal amplitude",
     ("q", "m"): "position", ("q", "rad"): "angle", ("q", "1"): "orientation", ("q", "-"): "orientation",
     ("v", "m/s"): "velocity", ("v", "rad/s"): "angular velocity",
     ("gap", "m"): "gap", ("lam_N", "N"): "contact force", ("impulse", "N s"): "impulse",

@@ -16,6 +16,7 @@ from nonsmooth import (
     Gravity,
     Ground,
     Model,
+    ModelError,
     MoreauJean,
     PlanarFlexibleBody,
     PointForce,
@@ -334,3 +335,10 @@ def test_a_ready_problem_as_a_file() -> None:
     assert runs[0].q.names == runs[1].q.names and len(runs[0].impacts) > 0
     # numbers of the file differ from those of the problem by their last digit
     assert runs[0].q.array == pytest.approx(runs[1].q.array, abs=1e-9)
+
+
+def test_a_table_of_too_many_modes_is_not_written() -> None:
+    """Since reading would refuse it; the same body as a beam is a few lines."""
+    model = flexible_slider_crank(elements=60)
+    with pytest.raises(ModelError, match='"rod": with it the file has more than 100000 values.*state its beam'):
+        model_text(model)

@@ -21,6 +21,7 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.diagnostics import momentum
+from nonsmooth.flexible import Material, Rectangle, beam, modes
 from nonsmooth.model.flexible_bodies import PlanarFlexibleBody, SpatialFlexibleBody
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.step_control import ErrorControl
@@ -28,6 +29,11 @@ from nonsmooth.trajectory import Trajectory
 
 from .beams import free_rod
 
+#: with the inertia of their deformation, but without shortening
+BENDING = modes(
+    beam((0, 0, 0), (1, 0, 0), section=Rectangle(0.01, 0.02), material=Material(2.1e11, 8e10, 7850.0)),
+    interface=(), keep=2, damping=0.0, method="free", stiffening=False,
+)  # fmt: skip
 PLANE = free_rod(1.0, 2.0, axial=50.0, bending=3.0, axial_modes=1, bending_modes=2, ratio=0.01)
 SPACE = free_rod(1.0, 2.0, axial=50.0, bending=3.0, axial_modes=1, bending_modes=2, both_planes=True)
 #: round-off of placements of the order of 1 m, and of twists of the order of 10 m/s
@@ -220,11 +226,15 @@ def test_compiled_engines_refuse_flexible_bodies() -> None:
             {"angular_velocity": 20.0},
             "it turns with 20 rad/s at t = 0 s, more than 0.1 of its first frequency",
         ),
+        (
+            {"angular_velocity": 100.0, "modes": BENDING},
+            "geometric stiffness of the spin is left out, but it turns with 100 rad/s",
+        ),
     ],
 )
 def test_motions_outside_the_range_of_the_model_are_warned_of(changed, sentence) -> None:
     """The slope at the ends of the first bending mode is 9.29 / (L sqrt(m)) of its amplitude."""
-    system = Model([PlanarFlexibleBody("rod", PLANE, **changed)]).build()
+    system = Model([PlanarFlexibleBody("rod", **{"modes": PLANE} | changed)]).build()
     with pytest.warns(ValidityWarning, match=f'Flexible body "rod": .*{sentence}'):
         simulate(system, MoreauJean(), t_end=1e-5, dt=1e-5)
 

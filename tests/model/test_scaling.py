@@ -27,6 +27,7 @@ def megabytes(n: int) -> float:
     return peak / MEGABYTE
 
 
+@pytest.mark.slow
 def test_memory_grows_with_the_number_of_links():
     simulate(chain(2).build(), MoreauJean(), t_end=1e-2, dt=1e-3, engine="native", record=10)
     few, many = megabytes(250), megabytes(2000)

@@ -74,7 +74,7 @@ def test_the_journal_is_magnified_in_its_bearing(crank):
         np.testing.assert_allclose(np.subtract(journal.get_center(), bearing.get_center()), factor * e[k], atol=1e-12)
         assert bearing.get_radius() - journal.get_radius() == pytest.approx(factor * C)
     text = pieces_of_text(film)
-    assert "t = 3.0 ms" in text and "times slower than life" in text and "arrows: mean contact forces" in text
+    assert "t = 3.0 ms" in text and "times slower than real time" in text and "arrows: mean contact forces" in text
 
 
 def test_bars_end_in_their_joints(crank):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from nonsmooth import (
 )
 from nonsmooth.diagnostics import node_positions
 from nonsmooth.flexible import Material, Rectangle, assemble, beam, modes
+from nonsmooth.plots.choice import chosen_panels
 from nonsmooth.plots.drawing import drawing_of_run, drawing_of_state, magnified
 from nonsmooth_problems import beam_on_stop, flexible_slider_crank
 
@@ -152,3 +154,16 @@ def test_held_bodies_of_every_kind() -> None:
     assert rod.nodes_moved[:, 0] == pytest.approx(np.tile(rod.modes.translations[start, 0], (4, 1)), abs=1e-9)
     wanted = rod.modes.translations[start, 1] + arm[:, :1] * turned
     assert rod.nodes_moved[:, 1] == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+
+
+def test_modal_amplitudes_in_figures(crank: Trajectory) -> None:
+    """By their name, in a readable unit, and in the panels of a mechanism that has none of its own."""
+    first = np.max(np.abs(crank.q["rod.eta1"]))
+    figure = crank.plot("rod.eta1")
+    (axes,) = (one for one in figure.axes if one.get_lines())
+    assert axes.get_ylabel() == "modal amplitude [µm kg^1/2]"
+    drawn = max(np.nanmax(np.abs(line.get_ydata())) for line in axes.get_lines())
+    assert drawn == pytest.approx(1e6 * first, rel=0.05)  # between rows a cubic may reach farther
+    own = dataclasses.replace(crank, manifest={**crank.manifest, "model": {**crank.manifest["model"], "problem": None}})
+    titles = [panel.title for panel in chosen_panels(own)]
+    assert any(title.startswith("Modal amplitude") for title in titles)

@@ -129,6 +129,7 @@ def test_published_figures_are_those_of_known_measures():
         published(dual_manipulator, measures=["angle"])
 
 
+@pytest.mark.slow
 def test_chosen_measures_are_those_of_the_whole_table(rigid_s1):
     chosen = [ANGLES[1], "ideal force x, joint2"]
     found = published(
@@ -359,6 +360,7 @@ def test_the_mpcc_runs_as_the_qp_does(impact):
     assert np.max(np.abs(mpcc.q.array[-1] - qp.q.array[-1])) <= 1e-6
 
 
+@pytest.mark.slow
 def test_stronges_law_keeps_symmetry_and_momenta():
     for stepper, dt in ((EventDriven(), EVENTS), (GaussQP(), Landing(1e-6, 5e-3))):
         one_sided = run_rigid(stepper, dt, case=2, impact="stronge")

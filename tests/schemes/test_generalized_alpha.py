@@ -91,14 +91,19 @@ def end_of(steps, start, t_end):
     return end
 
 
+#: in the plane, for which the text is compiled for these tests alone
+CORNERS = slider_rod, {"case": 2, "contact": BOUNCING}
+JOURNAL = double_pendulum_clearance, {"contact": BOUNCING}
+
+
 @pytest.mark.parametrize(
     ("problem", "options", "dt", "count"),
     [
         pytest.param(socket_pendulum, {}, 1e-4, 4, id="ball in a socket"),
         pytest.param(turntable_ball, {}, 1e-3, 4, id="rolling"),
         pytest.param(heavy_top, {}, 1e-4, 4, id="joint"),
-        pytest.param(slider_rod, {"case": 2, "contact": BOUNCING}, 1e-4, 8, id="plane, corners in a guide"),
-        pytest.param(double_pendulum_clearance, {"contact": BOUNCING}, 1e-4, 4, id="plane, joint and loose journal"),
+        pytest.param(*CORNERS, 1e-4, 8, id="plane, corners in a guide", marks=pytest.mark.slow),
+        pytest.param(*JOURNAL, 1e-4, 4, id="plane, joint and loose journal", marks=pytest.mark.slow),
     ],
 )
 def test_the_text_runs_uncompiled(problem, options, dt, count):
@@ -114,12 +119,13 @@ def test_the_text_runs_uncompiled(problem, options, dt, count):
         assert largest_difference(found, expected) <= 1e-11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("radius", [0.0, 0.8, 1.0])
 @pytest.mark.parametrize(
     ("problem", "options"),
     [
-        pytest.param(slider_rod, {"case": 2, "contact": BOUNCING}, id="corners that strike and rub in a guide"),
-        pytest.param(double_pendulum_clearance, {"contact": BOUNCING}, id="joint and loose journal"),
+        pytest.param(*CORNERS, id="corners that strike and rub in a guide"),
+        pytest.param(*JOURNAL, id="joint and loose journal"),
     ],
 )
 def test_in_the_plane_it_steps_as_the_formulation_does(problem, options, radius):

@@ -62,7 +62,12 @@ CASES = {
     "twelve balls with friction and impacts": (six_rss, {}, 2e-4, 60),
     "guide with sixteen gaps, redundant joints": (polishing_robot, {}, 1e-4, 30),
 }
-SLOW = {"twelve balls with friction and impacts", "guide with sixteen gaps, redundant joints"}
+#: two for their sizes, one since the text is compiled for it alone
+SLOW = {
+    "twelve balls with friction and impacts",
+    "guide with sixteen gaps, redundant joints",
+    "redundant loop in the plane",
+}
 PARAMETERS = [pytest.param(*case, id=name, marks=[pytest.mark.slow] * (name in SLOW)) for name, case in CASES.items()]
 
 

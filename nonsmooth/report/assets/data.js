@@ -164,7 +164,7 @@ const PREFIXES = [
   [1e-9, "n"],
   [1e-12, "p"],
 ];
-const PREFIXED = new Set(["m", "N", "J", "s", "m/s", "N s", "N m"]);
+const PREFIXED = new Set(["m", "N", "J", "s", "m/s", "N s", "N m", "m kg^1/2", "m kg^1/2/s"]);
 
 // Factor and name of a readable unit for numbers of this size.
 function readable(unit, size) {
