@@ -20,8 +20,8 @@ from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.base import Step
 from nonsmooth.steppers.compliant import LOOKS, TOUCHED, CompliantDae, place_tolerance, stated_rules
 from nonsmooth.steppers.compliant_equations import WORKS
-from nonsmooth.steppers.equations import FLOOR
 from nonsmooth.steppers.validity import Validity
+from nonsmooth.tolerances import FLOOR
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trajectory.rows import Rows, trajectory_of_rows
 

@@ -25,12 +25,11 @@ from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.base import Step, Stepper
 from nonsmooth.steppers.compliant import CompliantDae
-from nonsmooth.steppers.equations import FLOOR
-from nonsmooth.steppers.gauss import TURN, GaussFormulation
+from nonsmooth.steppers.gauss import GaussFormulation
 from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.steppers.generalized_alpha import GeneralizedAlphaFormulation
-from nonsmooth.steppers.mechanism import CLOSED_GAP, CLOSED_RATE, EDGE
 from nonsmooth.steppers.moreau_jean import PROJECTED, MoreauJean, MoreauJeanFormulation
+from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, EDGE, FLOOR, TURN
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trajectory.rows import Rows, trajectory_of_rows
 

@@ -15,6 +15,7 @@ OURS = {"nonsmooth": ROOT / "nonsmooth", "nonsmooth_problems": ROOT / "problems"
 # Part of the package -> the parts that it may import. Everything may import those in FREE.
 MAY_IMPORT = {
     "exceptions": set(),
+    "tolerances": set(),
     "files": {"exceptions"},
     "settings": {"exceptions"},
     "arguments": set(),
@@ -102,7 +103,7 @@ MAY_IMPORT = {
         "trajectory",
     },
 }
-FREE = {"exceptions", "evaluation", "files", "quantities", "settings"}
+FREE = {"exceptions", "evaluation", "files", "quantities", "settings", "tolerances"}
 #: methods that hand on to what stands above them, which they import when they are called
 HANDED_ON = {"trajectory": {"plots", "report"}}
 EVERYTHING = {"cli", "nonsmooth"}

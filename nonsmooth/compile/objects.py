@@ -26,17 +26,17 @@ __all__ = ["entry"]
 
 #: raised with every change of how functions are compiled
 VERSION = 1
-#: folders of the package whose files compiled code is made of
-SOURCES = ("records", "compile", "schemes")
+#: files of the package that compiled code is made of
+SOURCES = ("tolerances.py", "records/*.py", "compile/*.py", "schemes/*.py")
 
 
 def _digest() -> str:
     """Of the files that compiled code is made of."""
     root = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256()
-    for folder in SOURCES:
-        for file in sorted((root / folder).glob("*.py")):
-            digest.update(f"{folder}/{file.name}\n".encode() + file.read_bytes())
+    for pattern in SOURCES:
+        for file in sorted(root.glob(pattern)):
+            digest.update(f"{file.relative_to(root).as_posix()}\n".encode() + file.read_bytes())
     return digest.hexdigest()
 
 

@@ -118,7 +118,8 @@ def _checked(name: str, result: int) -> int:
 def _hash() -> str:
     """Of the files that the functions stand in."""
     here = Path(__file__).parent
-    files = (here / "table.py", here / "compliant_table.py", *sorted((here / "loops").glob("*.py")))
+    tables = (here.parent / "tolerances.py", here / "table.py", here / "compliant_table.py")
+    files = (*tables, *sorted((here / "loops").glob("*.py")))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 

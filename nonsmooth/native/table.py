@@ -5,6 +5,11 @@ record has its fields at fixed places. What the mechanism is stands in a table o
 integers, which all runs share. Places within a run are offsets in bytes; fields are counted in doubles.
 """
 
+from nonsmooth.tolerances import AT_THE_END as AT_THE_END
+from nonsmooth.tolerances import LANDED as LANDED
+from nonsmooth.tolerances import LASTING as LASTING
+from nonsmooth.tolerances import LEAD as LEAD
+
 # ------------------------------------------------------------------------------------------------------ table A: counts
 (
     N_BODIES, N_ROWS, N_GAPS, N_JOINTS, N_BLOCKS, N_JOINT_BLOCKS, N_JOINT_COUPLINGS, N_GROUPS, N_FLOATS,
@@ -159,8 +164,6 @@ NOT_AHEAD, SOME_OPEN, ALL_CLOSED = 0, 1, 2
 NOT_LOOKED, NONE_CLOSED, SOME_CLOSED = 0, 1, 2
 #: where bodies stand before forces are asked for
 ELSEWHERE, NEARBY, THERE = 0, 1, 2
-#: as in `nonsmooth.steppers.moreau_jean`
-LASTING, LEAD = 2.0, 11 / 18
 TINY = 2.2250738585072014e-308
 #: a turn [rad] whose third power, over six, is less than the round-off of a sine
 LITTLE = 5e-6
@@ -175,7 +178,7 @@ TOGETHER = 12
 #: share of its terms below which an error is round-off of their sum, whatever else there is
 SUMMED = 1e-14
 #: as in `nonsmooth.steppers.landing` and, of a half kick's residual, `gauss_qp`; closings looked for in a step
-LANDED, TRIALS, AT_THE_END, ACCEPTABLE, LANDINGS = 1e-13, 40, 1 - 1e-9, 1e-11, 100
+TRIALS, ACCEPTABLE, LANDINGS = 40, 1e-11, 100
 #: of the impulses at the start within a pass
 CORRECTIONS = 4
 #: share of its terms that is a gap's round-off, and of its size that this may be

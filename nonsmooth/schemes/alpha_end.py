@@ -6,22 +6,9 @@ from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest, normal_axis, trace, weighed, zeros_like
 from nonsmooth.schemes import rattle
 from nonsmooth.schemes.accelerations import follow, hold_jump, newmark_weights, rates_of_jump
-from nonsmooth.schemes.mechanism import (
-    FLOOR,
-    body_error,
-    joint_error,
-    law_error,
-    mode_of,
-    move,
-    press,
-    rates_after,
-    rebound,
-)
+from nonsmooth.schemes.mechanism import body_error, joint_error, law_error, mode_of, move, press, rates_after, rebound
 from nonsmooth.schemes.program import TINY, agree, couple, no_motion, pose_contact, solve, weigh
-
-#: share of a lasting contact's impulse above which it takes part in an impact
-PRESSING = 1e-9
-
+from nonsmooth.tolerances import FLOOR, PRESSING
 
 # ---- impulses of the step
 

@@ -26,7 +26,6 @@ from nonsmooth.schemes.accelerations import accelerate, bend, follow, led_on, ne
 from nonsmooth.schemes.alpha_end import begin_next, between, change_velocities, judge, keep, part_with_impact
 from nonsmooth.schemes.half_kick import look_back, stand_at_end
 from nonsmooth.schemes.mechanism import (
-    CLOSED_GAP,
     DONE,
     FULL,
     UNCERTAIN,
@@ -52,6 +51,7 @@ from nonsmooth.schemes.program import (
     solve,
     weigh,
 )
+from nonsmooth.tolerances import CLOSED_GAP, TURNED
 
 #: passes of a step; change of the motion, as a share of it, that ends them if they gain so quickly that less than the
 #: finest is left, or at once if it is that; changes at which they may end if they have stopped gaining, and later
@@ -61,8 +61,6 @@ PASSES, CONVERGED, FINEST, ACCEPTABLE, STALLED = 50, 1e-13, 1e-15, 1e-11, 1e-9
 STUCK, LATE, NOTING, BINDING = 3, 40, 12, 24
 #: a pass that leaves more than this share of the change is followed by secants, from so many passes on
 SLOW, SECANT = 0.1, 3
-#: cosine, in the mass metric, between normals at both ends of a step whose mean still serves
-TURNED = 0.5
 
 
 # ---- displacements

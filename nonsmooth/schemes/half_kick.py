@@ -10,6 +10,7 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import largest, normal_axis, weighed, zeros_like
+from nonsmooth.schemes.accelerations import bend, led_on, share_of
 from nonsmooth.schemes.mechanism import (
     body_error,
     evaluate_all,
@@ -77,21 +78,31 @@ def pose_start(system, dt, first):
 
 
 @kernel
-def settle(system):
-    """u becomes what follows the impulses; its change, and its size, in the metric of masses."""
+def settle(system, dt):
+    """Velocities that follow the impulses; by how much u is not these, and their size, in the metric of masses, and
+    where the secant leads."""
     for joint in system.joints:
         joint.P_near = joint.P
         move(joint, joint.P)
     for contact in system.contacts:
         if contact.on:
             move(contact, contact.P)
-    change, size = 0.0, 0.0
+    change, size, above, below = 0.0, 0.0, 0.0, 0.0
     for body in system.bodies:
-        change += length(body.v_next - body.u, body.mass)
-        size += length(body.v_next, body.mass) + length(body.v, body.mass)
-        body.u = body.v_next
+        off, kick = body.v_next - body.u, weighed((0.5 * dt) * body.force, body.inverse_mass)
+        change += length(off, body.mass)
+        size += length(body.v_next, body.mass) + length(body.v, body.mass) + length(kick, body.mass)
+        up, down = bend(body.u_found, off, body.mass)
+        above, below = above + up, below + down
     system.size = math.sqrt(size)
-    return math.sqrt(change), system.size
+    return math.sqrt(change), system.size, share_of(above, below)
+
+
+@kernel
+def go_on(system, share):
+    """u becomes the velocity that was found, or what the secant through this pass and the one before leads to."""
+    for body in system.bodies:
+        body.u = led_on(body.u_found, body.v_next, body.v_next - body.u, share)
 
 
 @kernel
@@ -116,13 +127,16 @@ def half_kick(system, dt):
         pose_start(system, dt, k == 0)
         if not solve(system):
             return False
-        change, size = settle(system)
+        change, size, share = settle(system, dt)
         system.passes += 1
         if not change + size < INFINITE:
             return False
         noise = system.noise / dt
         enough = ACCEPTABLE * (size + TINY) + NOISE * noise + unseen(system) / dt
-        if change <= SETTLED * size + noise or (k > 0 and change >= before and change <= enough):
+        done = change <= SETTLED * size + noise or (k > 0 and change >= before and change <= enough)
+        # where contacts are redundant, which of them press changes from pass to pass
+        go_on(system, share if k > 0 and system.proximal == 0.0 and not done else 0.0)
+        if done:
             system.law_start = law_of_rates(system)
             stand_at_end(system, dt)
             return True

@@ -17,22 +17,13 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import normal_axis, weighed, zeros_like
 from nonsmooth.schemes import landing
-from nonsmooth.schemes.accelerations import bend, led_on, share_of
-from nonsmooth.schemes.half_kick import ACCEPTABLE, NOISE, UNSEEN
+from nonsmooth.schemes.accelerations import bend, share_of
+from nonsmooth.schemes.half_kick import ACCEPTABLE, NOISE, UNSEEN, go_on
 from nonsmooth.schemes.implicit_euler_end import commit, judge, look
-from nonsmooth.schemes.mechanism import (
-    CLOSED_GAP,
-    DONE,
-    FULL,
-    UNCERTAIN,
-    leaves_rest,
-    length,
-    move,
-    rates_after,
-    rates_of_way,
-)
+from nonsmooth.schemes.mechanism import DONE, FULL, UNCERTAIN, leaves_rest, length, move, rates_after, rates_of_way
 from nonsmooth.schemes.moreau_jean import next_time
 from nonsmooth.schemes.program import INFINITE, PROXIMAL, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
+from nonsmooth.tolerances import CLOSED_GAP
 
 #: passes of a step; change of u, as a share of its size, that ends them; round-off of gaps, as a share of coordinates
 PASSES, CONVERGED, ROUNDED = 100, 1e-13, 1e-15
@@ -117,13 +108,6 @@ def take(system):
         above, below = above + up, below + down
     system.size = math.sqrt(size)
     return math.sqrt(change), share_of(above, below)
-
-
-@kernel
-def go_on(system, share):
-    """u becomes the velocity that was found, or what the secant through this pass and the one before leads to."""
-    for body in system.bodies:
-        body.u = led_on(body.u_found, body.v_next, body.v_next - body.u, share)
 
 
 @piece

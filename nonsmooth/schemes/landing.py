@@ -20,7 +20,6 @@ from nonsmooth.records.values import dot, normal_axis, weighed, zeros_like
 from nonsmooth.schemes.closing import first_root, lowest
 from nonsmooth.schemes.half_kick import half_balance, half_kick, stand_at_end
 from nonsmooth.schemes.mechanism import (
-    CLOSED_GAP,
     DONE,
     FULL,
     UNCERTAIN,
@@ -44,13 +43,12 @@ from nonsmooth.schemes.velocity_change import (
     strikes,
     take_back,
 )
+from nonsmooth.tolerances import AT_THE_END, CLOSED_GAP, LANDED, TURN
 
-#: share of the clearance to which a landing is located; share of the length after which a closing is the landing itself
-LANDED, AT_THE_END, TRIALS = 1e-13, 1.0 - 1e-9, 40
+#: trial lengths of a step
+TRIALS = 40
 #: how often a step whose programs are not solved is tried again at half its length, before somebody else is asked
 HALVINGS = 9
-#: angle by which contacts and joints may turn a body in a step [rad]
-TURN = 1.5
 
 
 # ---- the length of a step

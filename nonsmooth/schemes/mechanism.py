@@ -6,19 +6,11 @@ from nonsmooth.compile.kernels import evaluate, kernel
 from nonsmooth.records.values import dot, largest, normal_axis, trace, weighed
 from nonsmooth.schemes.motion import energy_product, gyration, moved, placed
 from nonsmooth.schemes.program import TINY
+from nonsmooth.tolerances import CLOSED, CLOSED_GAP, CLOSED_RATE, EDGE, FLOOR, OPEN, SLIPPING, STICKING
 
 DONE, UNCERTAIN, FULL = 0, 1, 2
-OPEN, CLOSED, STICKING, SLIPPING = 0, 1, 2, 3
-#: share of its typical length at which a gap counts as closed
-CLOSED_GAP = 1e-8
-#: share of the sum of its terms below which a rate counts as zero
-CLOSED_RATE = 1e-10
-#: share of the friction cone's radius by which a sticking force stays inside
-EDGE = 1e-6
 #: kinetic energy of a start at rest, as a share of what it is at the end of the step
 AT_REST = 1e-16
-#: share of the motion of its bodies below which a rate is one at rest
-FLOOR = 1e-3
 
 
 # ---- where things stand

@@ -11,9 +11,7 @@ from nonsmooth.records.values import zeros_like
 from nonsmooth.schemes.mechanism import evaluate_all, joint_error, rates_after, rates_before, stand_before
 from nonsmooth.schemes.motion import force_of, torque_of
 from nonsmooth.schemes.program import factor_joints
-
-#: by how much of a step second derivatives are led on, for steady rotation to keep its energy
-LEAD = 11.0 / 18.0
+from nonsmooth.tolerances import LEAD
 
 
 @kernel

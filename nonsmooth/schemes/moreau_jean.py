@@ -43,6 +43,7 @@ from nonsmooth.schemes.mechanism import (
 from nonsmooth.schemes.motion import moved
 from nonsmooth.schemes.program import INFINITE, PROXIMAL, TINY, answer_of_joints, couple, pose_contact, solve, weigh
 from nonsmooth.schemes.trend import break_off, expected, note
+from nonsmooth.tolerances import LASTING
 
 #: passes of a step
 PASSES = 50
@@ -50,8 +51,6 @@ PASSES = 50
 CONVERGED = 1e-14
 #: and that may end them where they no longer reduce it
 ACCEPTABLE = 1e-11
-#: an impulse of at most so many times that of the step before is that of a contact that lasts, not of an impact
-LASTING = 2.0
 
 
 # ---- before the program

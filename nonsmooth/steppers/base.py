@@ -20,10 +20,8 @@ from nonsmooth.model.system import System
 from nonsmooth.programs import Program, Solution
 from nonsmooth.step_control import StepControl
 
-__all__ = ["CLOSED", "OPEN", "SLIPPING", "STICKING", "Ask", "Formulation", "Remembering", "Step", "Stepper", "Stepping"]
+__all__ = ["Ask", "Formulation", "Remembering", "Step", "Stepper", "Stepping"]
 
-#: contact modes
-OPEN, CLOSED, STICKING, SLIPPING = 0, 1, 2, 3
 
 Ask = tuple[Program, Solution | None]
 

@@ -26,10 +26,11 @@ from nonsmooth.model.system import System
 from nonsmooth.programs import Solution
 from nonsmooth.settings import settings
 from nonsmooth.step_control import ErrorControl, StepControl
-from nonsmooth.steppers.base import CLOSED, OPEN, SLIPPING, Ask, Step, Stepping
+from nonsmooth.steppers.base import Ask, Step, Stepping
 from nonsmooth.steppers.compliant_equations import WORKS, CompliantEquations, independent_rows
 from nonsmooth.steppers.landing import first_closing
 from nonsmooth.steppers.validity import Validity
+from nonsmooth.tolerances import CLOSED, OPEN, SLIPPING
 
 __all__ = ["CompliantDae"]
 

@@ -30,7 +30,7 @@ from nonsmooth.evaluation import Array, Evaluator
 from nonsmooth.model.compliance import Compliance, tangent_spins
 from nonsmooth.model.system import System
 from nonsmooth.programs.initial_value import InitialValue
-from nonsmooth.steppers.equations import FLOOR
+from nonsmooth.tolerances import FLOOR
 
 __all__ = ["WORKS", "CompliantEquations", "Layout", "independent_rows"]
 

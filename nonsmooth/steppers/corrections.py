@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array, Evaluator
 from nonsmooth.programs import QP, FrictionContact, Solution, near_impulses
-from nonsmooth.steppers.base import SLIPPING, Ask
+from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.mechanism import MassMetric, Mechanism, contact_modes
 from nonsmooth.steppers.resting import resting_answer
+from nonsmooth.tolerances import PRESSING, SLIPPING
 
 __all__ = ["Correction", "Displacement", "Rows", "correct_velocities"]
 
@@ -29,8 +30,6 @@ Correcting = Generator[Ask, Solution, "Correction"]
 SOLVED = 1e-11
 #: relative size of the part of a row outside the span of others below which it is dependent
 DEPENDENT = 1e-10
-#: share of the largest impulse below which a contact is unloaded
-PRESSING = 1e-9
 #: least curvature of the program with surfaces that are convex towards each other; 1 without curvature of the gaps
 MOST_BULGE = 0.5
 

@@ -32,12 +32,11 @@ from nonsmooth.model.system import System
 from nonsmooth.programs import MPCCStructure, Solution
 from nonsmooth.programs.base import TINY
 from nonsmooth.steppers.friction_pairs import Disc, Edges, NoFriction
+from nonsmooth.tolerances import FLOOR
 
-__all__ = ["FLOOR", "HALF_KICK", "IMPLICIT_EULER", "Advance", "StepEquations"]
+__all__ = ["HALF_KICK", "IMPLICIT_EULER", "Advance", "StepEquations"]
 
 IMPLICIT_EULER, HALF_KICK = "implicit-euler", "half-kick"
-#: share of the whole motion, in the mass metric, below which a row of the equations is not scaled by its own terms
-FLOOR = 1e-3
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ from nonsmooth.model.system import System
 from nonsmooth.programs import QP, FrictionContact, Program, Solution
 from nonsmooth.settings import settings
 from nonsmooth.step_control import ErrorControl, StepControl
-from nonsmooth.steppers.base import OPEN, Ask, Step, Stepping
+from nonsmooth.steppers.base import Ask, Step, Stepping
 from nonsmooth.steppers.crossing import crossed, reach_of_singular
 from nonsmooth.steppers.events import (
     BREAKAWAY,
@@ -50,6 +50,7 @@ from nonsmooth.steppers.phases import Phase, Point, Trial
 from nonsmooth.steppers.progress import Progress
 from nonsmooth.steppers.runge_kutta import TABLEAUS
 from nonsmooth.steppers.transitions import CLOSED_GAP, LOWEST, Impact, Transitions
+from nonsmooth.tolerances import OPEN
 
 __all__ = ["EventDriven"]
 

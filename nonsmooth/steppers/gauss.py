@@ -38,19 +38,18 @@ from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.base import Ask, Step, Stepping
 from nonsmooth.steppers.equations import HALF_KICK, IMPLICIT_EULER, Advance, StepEquations
 from nonsmooth.steppers.incremental import SHARING
-from nonsmooth.steppers.landing import LANDED, locate_landing
+from nonsmooth.steppers.landing import locate_landing
 from nonsmooth.steppers.local_error import SHORTER, LocalError
-from nonsmooth.steppers.mechanism import CLOSED_GAP, CLOSED_RATE, Configuration, Mechanism, contact_modes
+from nonsmooth.steppers.mechanism import Configuration, Mechanism, contact_modes
 from nonsmooth.steppers.resting import REST, starts_at_rest
 from nonsmooth.steppers.velocity import change_velocity, expand, strike
+from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, LANDED, TURN
 
-__all__ = ["TURN", "GaussFormulation"]
+__all__ = ["GaussFormulation"]
 
 Mask = NDArray[np.bool_]
 #: a step of at most this multiple of dt_min is not shortened
 AT_LEAST = 1 + 1e-9
-#: largest rotation of a body by contacts and joints per step [rad]
-TURN = 1.5
 MEMORIES = ("closed", "left_at", "P_N", "P_T", "x_scale", "y_scale")
 
 

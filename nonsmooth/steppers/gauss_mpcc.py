@@ -17,13 +17,14 @@ from nonsmooth.model.system import System
 from nonsmooth.programs import MPCC, Program, Solution
 from nonsmooth.settings import settings
 from nonsmooth.step_control import Landing, StepControl
-from nonsmooth.steppers.base import SLIPPING, Ask, Stepping
+from nonsmooth.steppers.base import Ask, Stepping
 from nonsmooth.steppers.equations import HALF_KICK, Advance
 from nonsmooth.steppers.gauss import GaussFormulation
-from nonsmooth.steppers.landing import AT_THE_END, closing_within
+from nonsmooth.steppers.landing import closing_within
 from nonsmooth.steppers.mechanism import contact_modes
 from nonsmooth.steppers.resting import CERTAIN, starts_at_rest
 from nonsmooth.steppers.velocity import change_velocity
+from nonsmooth.tolerances import AT_THE_END, SLIPPING
 
 __all__ = ["GaussMPCC"]
 

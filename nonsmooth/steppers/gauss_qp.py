@@ -21,9 +21,10 @@ from nonsmooth.settings import settings
 from nonsmooth.step_control import ConstantStep, StepControl
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.equations import Advance
-from nonsmooth.steppers.gauss import TURN, GaussFormulation
+from nonsmooth.steppers.gauss import GaussFormulation
 from nonsmooth.steppers.resting import resting_answer, starts_at_rest
 from nonsmooth.steppers.tightness import gap_round_off, tight_clearance
+from nonsmooth.tolerances import TURN
 
 __all__ = ["GaussQP"]
 

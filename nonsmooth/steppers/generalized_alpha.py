@@ -17,13 +17,13 @@ from nonsmooth.model.system import System
 from nonsmooth.programs import QP, FrictionContact, Program, Solution
 from nonsmooth.settings import settings
 from nonsmooth.step_control import ConstantStep, StepControl
-from nonsmooth.steppers.base import STICKING, Ask, Step, Stepping
-from nonsmooth.steppers.corrections import DEPENDENT, PRESSING, Displacement, Rows, correct_velocities
-from nonsmooth.steppers.equations import FLOOR
-from nonsmooth.steppers.mechanism import CLOSED_GAP, CLOSED_RATE, Configuration, Mechanism, contact_modes
+from nonsmooth.steppers.base import Ask, Step, Stepping
+from nonsmooth.steppers.corrections import DEPENDENT, Displacement, Rows, correct_velocities
+from nonsmooth.steppers.mechanism import Configuration, Mechanism, contact_modes
 from nonsmooth.steppers.resting import REST, starts_at_rest
 from nonsmooth.steppers.smooth import SmoothEquations, Values
 from nonsmooth.steppers.tightness import gap_round_off, tight_clearance
+from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, FLOOR, PRESSING, STICKING, TURNED
 
 __all__ = ["GeneralizedAlpha"]
 
@@ -40,8 +40,6 @@ STALLED = 1e-9
 ANSWERED = 1e-9
 #: number of iterations after which a contact that was active in a step remains active
 SETTLING = 8
-#: least cosine, in the mass metric, between the normals at both ends of a step for which their mean is used
-TURNED = 0.5
 MEMORIES = ("acceleration", "pseudo_acceleration", "lam_g")
 
 

@@ -19,15 +19,12 @@ from nonsmooth.model.state import State
 from nonsmooth.programs import Solution
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.equations import Advance
-from nonsmooth.steppers.mechanism import CLOSED_GAP, Mechanism
+from nonsmooth.steppers.mechanism import Mechanism
+from nonsmooth.tolerances import AT_THE_END, CLOSED_GAP, LANDED
 
-__all__ = ["LANDED", "closing_within", "first_closing", "locate_landing"]
+__all__ = ["closing_within", "first_closing", "locate_landing"]
 
-#: share of the clearance to which the closing of a gap is located
-LANDED = 1e-13
 ITERATIONS = 40
-#: a gap that closes later than this share of the step closes at its end
-AT_THE_END = 1 - 1e-9
 
 Mask = NDArray[np.bool_]
 

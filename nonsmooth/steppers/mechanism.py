@@ -16,14 +16,10 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.steppers.base import SLIPPING, STICKING
+from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, EDGE, SLIPPING, STICKING
 
-__all__ = ["CLOSED_GAP", "CLOSED_RATE", "Configuration", "JointRows", "MassMetric", "Mechanism", "contact_modes"]
+__all__ = ["Configuration", "JointRows", "MassMetric", "Mechanism", "contact_modes"]
 
-#: share of the clearance below which a gap is regarded as closed
-CLOSED_GAP = 1e-8
-#: share of the sum of its terms below which a gap velocity is regarded as zero
-CLOSED_RATE = 1e-10
 #: singular value of the joints' directions, of norm 1, below which rows are redundant
 DEPENDENT = 1e-9
 #: singular value of such directions below which messages mention a loss of rank
@@ -32,8 +28,6 @@ LOSING = 1e-3
 PART = 1e-2
 #: displacement [m, rad] of bodies to check whether a redundant row is redundant elsewhere
 NEARBY = 1e-3
-#: share of the friction cone's radius by which a sticking force is inside
-EDGE = 1e-6
 
 
 class Configuration(NamedTuple):

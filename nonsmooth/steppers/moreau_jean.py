@@ -20,11 +20,11 @@ from nonsmooth.programs import LCP, QP, FrictionContact, Program, Solution
 from nonsmooth.settings import settings
 from nonsmooth.step_control import ConstantStep, StepControl
 from nonsmooth.steppers.base import Ask, Step, Stepping
-from nonsmooth.steppers.equations import FLOOR
 from nonsmooth.steppers.incremental import SHARING
-from nonsmooth.steppers.mechanism import CLOSED_GAP, Configuration, Mechanism, contact_modes
+from nonsmooth.steppers.mechanism import Configuration, Mechanism, contact_modes
 from nonsmooth.steppers.resting import REST, answered_at_rest, starts_at_rest
 from nonsmooth.steppers.velocity import VelocityChange, strike
+from nonsmooth.tolerances import CLOSED_GAP, FLOOR, LASTING, LEAD
 
 __all__ = ["MoreauJean"]
 
@@ -41,10 +41,6 @@ NEAR_SINGULAR = 1e-2
 MOST_NOISE = 1e-7
 #: penetration, in clearances, after projection
 PROJECTED = 1e-12
-#: an impulse of at most this multiple of that of the previous step belongs to a persistent contact, not to an impact
-LASTING = 2.0
-#: extrapolation of the second derivatives of joints, in steps, for which steady rotation conserves energy
-LEAD = 11 / 18
 
 
 @settings

@@ -24,11 +24,10 @@ from scipy.linalg.lapack import dgetrf, dgetrs
 
 from nonsmooth.evaluation import Array, Evaluator
 from nonsmooth.exceptions import SolverFailed
-from nonsmooth.steppers.base import OPEN, SLIPPING, STICKING
-from nonsmooth.steppers.equations import FLOOR
 from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.steppers.phases import Index, Phase, Point, Trial
 from nonsmooth.steppers.runge_kutta import Tableau
+from nonsmooth.tolerances import FLOOR, OPEN, SLIPPING, STICKING
 
 __all__ = ["PASSES", "Motion"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.steppers.base import OPEN, SLIPPING, STICKING
+from nonsmooth.tolerances import OPEN, SLIPPING, STICKING
 
 __all__ = ["Index", "Phase", "Point", "Trial"]
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from nonsmooth.evaluation import Array, Evaluator
 from nonsmooth.model.state import State
-from nonsmooth.steppers.equations import FLOOR
 from nonsmooth.steppers.mechanism import DEPENDENT, Mechanism
+from nonsmooth.tolerances import FLOOR
 
 __all__ = ["SmoothEquations", "Values"]
 

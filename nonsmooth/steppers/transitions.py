@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import SolverFailed
 from nonsmooth.programs import QP, Solution
-from nonsmooth.steppers.base import CLOSED, OPEN, SLIPPING, STICKING, Ask
-from nonsmooth.steppers.equations import FLOOR
+from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.events import LANDED
 from nonsmooth.steppers.incremental import rounds
 from nonsmooth.steppers.losses import kept
 from nonsmooth.steppers.motion import ALIKE, PASSES, Motion
 from nonsmooth.steppers.phases import Phase, Point
 from nonsmooth.steppers.response import Response, respond
+from nonsmooth.tolerances import CLOSED, FLOOR, OPEN, SLIPPING, STICKING
 
 __all__ = ["CLOSED_GAP", "LOWEST", "Impact", "Transitions"]
 

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.programs import QP, FrictionContact, Program, Solution, pushed_friction_contact
 from nonsmooth.steppers.base import Ask
-from nonsmooth.steppers.equations import FLOOR
 from nonsmooth.steppers.incremental import rounds
 from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.steppers.resting import answered_at_rest
+from nonsmooth.tolerances import FLOOR
 
 __all__ = ["VelocityChange", "change_velocity", "expand", "strike"]
 

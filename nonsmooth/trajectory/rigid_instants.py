@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
-from nonsmooth.steppers.base import CLOSED, OPEN, SLIPPING, STICKING
 from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.steppers.motion import Motion
 from nonsmooth.steppers.phases import Phase, Point
 from nonsmooth.steppers.runge_kutta import TABLEAUS
 from nonsmooth.steppers.transitions import Transitions
+from nonsmooth.tolerances import CLOSED, OPEN, SLIPPING, STICKING
 from nonsmooth.trajectory.instants import Forces, Origin
 
 if TYPE_CHECKING:

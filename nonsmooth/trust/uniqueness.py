@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.steppers.base import OPEN, SLIPPING, STICKING
 from nonsmooth.steppers.mechanism import Mechanism
+from nonsmooth.tolerances import OPEN, SLIPPING, STICKING
 from nonsmooth.trajectory import Trajectory
 
 __all__ = ["Undetermined", "undetermined_forces"]
