@@ -181,7 +181,8 @@ def test_every_damage_is_refused_in_one_sentence(written):
 def test_a_truncated_file_says_how_much_is_there(written):
     data = written.read_bytes()
     written.write_bytes(data[:5000])
-    with pytest.raises(InputError, match=f"is incomplete: it contains 5000 bytes, and {len(data) - LENGTH} were written"):
+    stated = f"is incomplete: it contains 5000 bytes, and {len(data) - LENGTH} were written"
+    with pytest.raises(InputError, match=stated):
         Trajectory.load(written)
 
 
