@@ -7,8 +7,7 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.model.flexible_bodies import FlexibleBody
-from nonsmooth.model.kinds import element_kinds
+from nonsmooth.model.flexible_bodies import FlexibleBody, restored_flexible
 from nonsmooth.trajectory import Trajectory
 
 __all__ = ["flexible_body", "node_positions", "stresses"]
@@ -58,13 +57,8 @@ def stresses(trajectory: Trajectory, body: str) -> Array:
 
 def flexible_body(trajectory: Trajectory, name: str) -> FlexibleBody | None:
     """The flexible body of that name, from the run's manifest; None for any other name."""
-    classes = {cls.__name__: cls for cls in element_kinds().values() if issubclass(cls, FlexibleBody)}
-    for one in trajectory.manifest["model"]["elements"]:
-        if one["name"] == name and one["kind"] in classes:
-            body = classes[one["kind"]].restored(one)
-            assert isinstance(body, FlexibleBody)
-            return body
-    return None
+    found = (one for one in trajectory.manifest["model"]["elements"] if one["name"] == name)
+    return next((restored_flexible(one) for one in found), None)
 
 
 def _body(trajectory: Trajectory, name: str) -> FlexibleBody:

@@ -35,6 +35,7 @@ Schwertassek, R., Wallrapp, O., Dynamik flexibler Mehrkoerpersysteme (1999), on 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Annotated, Any
@@ -47,7 +48,7 @@ from nonsmooth.model.flexible_body import MOST, FlexibleBody
 from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement, rotation_matrix
 from nonsmooth.quantities import Quantity, Unit
 
-__all__ = ["FlexibleBody", "PlanarFlexibleBody", "SpatialFlexibleBody"]
+__all__ = ["FlexibleBody", "PlanarFlexibleBody", "SpatialFlexibleBody", "restored_flexible"]
 
 #: labels of the parameters of modes
 NUMBERS = tuple(str(i + 1) for i in range(MOST))
@@ -222,3 +223,13 @@ class SpatialFlexibleBody(FlexibleBody):
 
     def mass_matrix(self, p: SimpleNamespace) -> ca.SX:
         return ca.diagcat(self._rigid.mass_matrix(p), ca.SX.eye(self.count))
+
+
+def restored_flexible(data: Mapping[str, Any]) -> FlexibleBody | None:
+    """The flexible body of an element's description; None for another element."""
+    for kind in (PlanarFlexibleBody, SpatialFlexibleBody):
+        if data["kind"] == kind.__name__:
+            body = kind.restored(data)
+            assert isinstance(body, FlexibleBody)
+            return body
+    return None

@@ -15,7 +15,7 @@ from nonsmooth.exceptions import InputError, SolverFailed
 from nonsmooth.steppers.compliant import TOUCHED
 from nonsmooth.steppers.compliant_equations import CompliantEquations
 from nonsmooth.tolerances import CLOSED, OPEN, SLIPPING
-from nonsmooth.trajectory.dense import Coordinates, places
+from nonsmooth.trajectory.dense import coordinates_of, places
 from nonsmooth.trajectory.instants import Forces, Origin, between
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class CompliantLaw:
         compliance = system.compliance
         assert compliance is not None
         self.run, self.owner = run, compliance.owner
-        self.coordinates = Coordinates(run.q.names, run.v.names)
+        self.coordinates = coordinates_of(run)
         start = {} if origin.start is None else origin.start.law_memory
         self.first = np.asarray(start.get("bristles", np.zeros(len(compliance.bristles))), dtype=float)
         self.equations = CompliantEquations(system)

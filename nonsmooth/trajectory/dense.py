@@ -15,18 +15,23 @@ Hairer, Norsett, Wanner (1993), Solving Ordinary Differential Equations I, II.6.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.model.flexible_bodies import FlexibleBody, restored_flexible
 from nonsmooth.trajectory.columns import Columns
 
-__all__ = ["ORDERS", "SIDES", "Coordinates", "Places", "States", "hermite", "places", "sided"]
+if TYPE_CHECKING:
+    from nonsmooth.trajectory.trajectory import Trajectory
+
+__all__ = ["ORDERS", "SIDES", "Coordinates", "Places", "States", "coordinates_of", "hermite", "places", "sided"]
 
 Index = NDArray[np.intp]
 
@@ -52,6 +57,42 @@ class States:
     v: Columns
 
 
+class _Deforming:
+    """Velocities of a flexible body of a run, whose inertia changes with its deformation.
+
+    They are not the angular velocity of its frame and the rates of its modes, see `nonsmooth.model.floating_frame`.
+    """
+
+    def __init__(self, body: FlexibleBody, q_names: Sequence[str], v_names: Sequence[str]) -> None:
+        first_q, first_v, n = q_names.index(f"{body.name}.eta1"), v_names.index(f"{body.name}.eta1"), len(body.axes)
+        self.eta, self.frame = slice(first_q, first_q + body.count), body.frame
+        self.turning, self.modes = slice(first_v - n, first_v), slice(first_v, first_v + body.count)
+        eta, v, a = ca.SX.sym("eta", body.count), ca.SX.sym("v", n + body.count), ca.SX.sym("a", n + body.count)
+        u = ca.vertcat(*self.frame.velocities(eta, v[:n], v[n:]))
+        self._forward = ca.Function("forward", [eta, v], [u])
+        change = ca.jtimes(u, eta, u[n:]) + ca.jtimes(u, v, a)
+        self._change = ca.Function("change", [eta, v, a], [change])
+
+    @property
+    def columns(self) -> slice:
+        """Of the velocities that are others."""
+        return slice(self.turning.start, self.modes.stop)
+
+    def forward(self, q: Array, v: Array) -> Array:
+        """omega and eta' (n, k), by rows."""
+        return np.asarray(self._forward(q[:, self.eta].T, v[:, self.columns].T)).T
+
+    def change(self, q: Array, v: Array, a: Array) -> Array:
+        """Their derivatives (n, k), with v' = a."""
+        return np.asarray(self._change(q[:, self.eta].T, v[:, self.columns].T, a[:, self.columns].T)).T
+
+    def back(self, q: Array, u: Array) -> Array:
+        """The velocities (n, k) of omega and eta'."""
+        rows = zip(q[:, self.eta], u[:, self.turning], u[:, self.modes], strict=True)
+        found = [np.concatenate(self.frame.started(eta, omega, rate)) for eta, omega, rate in rows]
+        return np.array(found).reshape(len(q), -1)
+
+
 class Coordinates:
     """Between coordinates and velocities, whose names tell the quaternions: ``q' = B(q) v`` and back, rows at once.
 
@@ -59,9 +100,16 @@ class Coordinates:
     ----------
     q_names, v_names
         Of the columns; a quaternion is ``body.qw`` and the three that follow, its velocity ``body.wx`` and two more.
+    elements
+        Of the model, as its description has them.
     """
 
-    def __init__(self, q_names: Sequence[str], v_names: Sequence[str]) -> None:
+    def __init__(
+        self, q_names: Sequence[str], v_names: Sequence[str], elements: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
+        bodies = [body for one in elements if (body := restored_flexible(one)) is not None]
+        names = list(q_names), list(v_names)
+        self.deforming = [_Deforming(body, *names) for body in bodies if body.frame.changing]
         first = [i for i, name in enumerate(q_names) if name.endswith(".qw")]
         spin = [i for i, name in enumerate(v_names) if name.endswith(".wx")]
         self.turns = [(slice(i, i + 4), slice(j, j + 3)) for i, j in zip(first, spin, strict=True)]
@@ -72,6 +120,17 @@ class Coordinates:
 
     def rates(self, q: Array, v: Array) -> Array:
         """q' (n, nq) of q (n, nq) and v (n, nv)."""
+        return self._rates(q, self._moving(q, v))
+
+    def _moving(self, q: Array, v: Array) -> Array:
+        """v with the angular velocities of frames and the rates of modes of flexible bodies."""
+        if self.deforming:
+            v = v.copy()
+            for one in self.deforming:
+                v[:, one.columns] = one.forward(q, v)
+        return v
+
+    def _rates(self, q: Array, v: Array) -> Array:
         rates = np.empty_like(q)
         rates[:, self.plain_q] = v[:, self.plain_v]
         for place, spin in self.turns:
@@ -80,7 +139,12 @@ class Coordinates:
 
     def second_rates(self, q: Array, v: Array, a: Array) -> Array:
         """q'' (n, nq) with v' = a (n, nv)."""
-        second = self.rates(q, a)
+        moving = self._moving(q, v)
+        if self.deforming:
+            a = a.copy()
+            for one in self.deforming:
+                a[:, one.columns] = one.change(q, v, a)
+        v, second = moving, self._rates(q, a)
         for place, spin in self.turns:
             second[:, place] += _product(_product(q[:, place], v[:, spin]), v[:, spin]) / 4
         return second
@@ -94,7 +158,14 @@ class Coordinates:
             q[:, place] /= size
             # a change of the norm is in the scalar part of conj(q) q', which is omitted
             v[:, spin] = 2 * _spin(q[:, place], rates[:, place] / size)
+        for one in self.deforming:
+            v[:, one.columns] = one.back(q, v)
         return q, v
+
+
+def coordinates_of(run: Trajectory) -> Coordinates:
+    """Of the columns of a run, with the flexible bodies of its description."""
+    return Coordinates(run.q.names, run.v.names, run.manifest.get("model", {}).get("elements", ()))
 
 
 def _product(quaternion: Array, vector: Array) -> Array:

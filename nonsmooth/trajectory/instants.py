@@ -18,7 +18,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory.columns import Columns
 from nonsmooth.trajectory.contact_forces import ForceAxes, by_tangent
-from nonsmooth.trajectory.dense import ORDERS, Coordinates, Index, Places, States, hermite, places
+from nonsmooth.trajectory.dense import ORDERS, Coordinates, Index, Places, States, coordinates_of, hermite, places
 
 if TYPE_CHECKING:
     from nonsmooth.model.state import State
@@ -103,7 +103,7 @@ class Motions:
         self.origin, self.rows, self.struck = origin, run.t, run.impacts["t"]
         self.names, self.columns = origin.system.names, (run.q, run.v)
         self.q, self.v = run.q.array, {"right": run.v.array, "left": run.left.v.array}
-        self.coordinates = Coordinates(run.q.names, run.v.names)
+        self.coordinates = coordinates_of(run)
         self.law = _law(run, origin)
         self._accelerations = {side: np.full_like(self.v[side], np.nan) for side in self.v}
 
@@ -180,7 +180,7 @@ def between(
 def bare_states(run: Trajectory, t: object, side: str) -> States:
     """Coordinates and velocities of order 4, which require the rows only."""
     at, v = places(run.t, run.impacts["t"], t, side), {"right": run.v.array, "left": run.left.v.array}
-    q, velocities = between(at, 4, run.t, run.q.array, v, Coordinates(run.q.names, run.v.names), None)
+    q, velocities = between(at, 4, run.t, run.q.array, v, coordinates_of(run), None)
     return States(
         at.t,
         Columns("coordinate", run.q.names, q, run.q.unit_list),

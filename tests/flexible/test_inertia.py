@@ -10,6 +10,7 @@ from nonsmooth import ErrorControl, EventDriven, Model, PlanarFlexibleBody, Spat
 from nonsmooth.diagnostics import momentum
 from nonsmooth.flexible import Material, Tube, beam, from_matrices, modes
 from nonsmooth.model.frames import rotation_matrix
+from nonsmooth.trajectory.dense import coordinates_of, hermite
 
 #: places and masses, as far from symmetry as they can be
 PLACES = {
@@ -125,3 +126,35 @@ def test_what_is_left_of_a_mass_matrix_is_mass_at_the_nodes() -> None:
         errors.append([np.max(np.abs(a - b)) / np.max(np.abs(a)) for a, b in pairs])
     assert np.max(errors[0]) < 0.05
     assert np.max(errors[1]) == pytest.approx(np.max(errors[0]) / 4, rel=0.1)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_motion_between_rows_is_that_of_its_coordinates(dimension: int) -> None:
+    """Of order 4: half the distance of rows, 1/16 of the error, and 1/8 of that of velocities, to a quarter of these.
+
+    Velocities come back at rows; second rates are the central difference, of step 1e-5, of the first to 1e-7.
+    """
+    cls, kept = masses_on_springs(dimension)
+    body, _ = state(cls, kept)
+    run = simulate(Model([body]).build(), EventDriven(), t_end=0.02, dt=ErrorControl(1e-12, 1e-14, 1e-9, 1e-4))
+    coordinates = coordinates_of(run)
+    q, v = run.q.array, run.v.array
+    back = coordinates.closed(q, coordinates.rates(q, v))
+    assert np.max(np.abs(back[1] - v)) < 1e-12 * np.max(np.abs(v))
+    system = Model([body]).build()
+    p, f = system.parameter_values, system.numeric
+    a = np.linalg.solve(f.M(q[0], p)[0], f.h(0.0, q[0], v[0], p)[0])[None]
+    first, step = coordinates.rates(q[:1], v[:1]), 1e-5
+    ahead, behind = (coordinates.rates(q[:1] + d * first, v[:1] + d * a) for d in (step, -step))
+    second = coordinates.second_rates(q[:1], v[:1], a)
+    assert (ahead - behind) / (2 * step) == pytest.approx(second, abs=1e-7 * np.max(np.abs(second)))
+    errors = []
+    for apart in (16, 8):
+        ends = [(y[::apart][:-1], y[::apart][1:]) for y in (q, coordinates.rates(q, v))]
+        h = np.diff(run.t[::apart])
+        middle = np.arange(apart // 2, len(q) - apart // 2, apart)[: len(h)]
+        share = (run.t[middle] - run.t[::apart][:-1]) / h
+        found = coordinates.closed(*hermite(share, h, ((ends[0][0], ends[1][0]), (ends[0][1], ends[1][1]))))
+        errors.append([np.max(np.abs(a - b)) for a, b in ((found[0], q[middle]), (found[1], v[middle]))])
+    assert errors[1][0] < errors[0][0] / 12
+    assert errors[1][1] < errors[0][1] / 6
