@@ -5,7 +5,7 @@ import math
 from nonsmooth.compile.kernels import evaluate, kernel
 from nonsmooth.records.values import dot, largest, normal_axis, trace, weighed
 from nonsmooth.schemes.motion import energy_product, gyration, moved, placed
-from nonsmooth.schemes.program import TINY
+from nonsmooth.schemes.program import INFINITE, TINY
 from nonsmooth.tolerances import CLOSED, CLOSED_GAP, CLOSED_RATE, EDGE, FLOOR, OPEN, SLIPPING, STICKING
 
 DONE, UNCERTAIN, FULL = 0, 1, 2
@@ -187,7 +187,9 @@ def leaves_rest(system):
 
 @kernel
 def body_error(system, body, before, after, impulse):
-    """Of a balance of momentum, as a share of its terms."""
+    """Of a balance of momentum, as a share of its terms; infinite where velocities are no numbers."""
+    if not dot(after, after) < INFINITE:
+        return INFINITE
     one, other = weighed(before, body.mass), weighed(after, body.mass)
     terms = abs(one) + abs(other) + body.terms + (FLOOR * system.size) * body.root_mass
     return largest(abs(other - one - impulse) / (terms + TINY))
