@@ -21,6 +21,7 @@ from nonsmooth import (
     Landing,
     Model,
     MoreauJean,
+    Osqp,
     Rigid,
     SpatialBody,
     SpherePlane,
@@ -151,9 +152,24 @@ def test_a_sweep_over_processes_gives_the_same() -> None:
     assert alone.identical(together)
 
 
+def test_runs_of_a_batch_are_single_runs() -> None:
+    """To the bit, with friction and without; its tangential impulse is a length."""
+    run: dict[str, Any] = {"t_end": 0.01, "dt": 1e-3}
+    rough = [0.0, 0.1, 0.3]
+    batch = simulate_batch(
+        ball().build(), MoreauJean(), {"floor.friction": rough}, metrics=["impulse", "friction_impulse"], **run
+    )
+    for k, friction in enumerate(rough):
+        single = simulate(ball().build(), MoreauJean(), parameters={"floor.friction": friction}, **run)
+        assert np.array_equal(batch["q"].values[k], single.q.array[-1])
+        assert batch["impulse"].values[k] == pytest.approx(single.P_N.array.sum(axis=0), rel=1e-12)
+        length = np.linalg.norm(single.P_T.array.sum(axis=0), axis=1)
+        assert batch["friction_impulse"].values[k] == pytest.approx(length, rel=1e-12, abs=1e-15)
+
+
 def test_a_batch_says_what_runs_instead() -> None:
-    with pytest.raises(InputError, match="the native engine has planar bodies only.*nonsmooth.studies.sweep runs it"):
-        simulate_batch(ball().build(), MoreauJean(), {"floor.friction": [0.1, 0.3]}, t_end=0.01, dt=1e-3)
+    with pytest.raises(InputError, match="Osqp.*nonsmooth.studies.sweep runs it"):
+        simulate_batch(ball().build(), MoreauJean(solver=Osqp()), {"floor.friction": [0.1, 0.3]}, t_end=0.01, dt=1e-3)
 
 
 def test_a_tolerance_of_the_radius() -> None:
