@@ -60,7 +60,9 @@ def share_of(above, below):
 @kernel
 def led_on(secant, answer, off, share):
     """The answer or, with a share, where the secant leads."""
-    found = answer - share * (answer - secant.answer)
+    found = answer
+    if share != 0.0:  # else what the secant knows, of a failed step perhaps, is not asked for
+        found = answer - share * (answer - secant.answer)
     secant.answer, secant.off = answer, off
     return found
 

@@ -253,8 +253,6 @@ def look(system):
         body.sizes = abs(body.v)
         body.u = body.reached = body.v
         body.smooth_next = body.smooth
-        body.u_found.answer = body.u_found.off = zeros_like(body.u)
-        body.smooth_found.answer = body.smooth_found.off = zeros_like(body.u)
         body.drag = body.lag = zeros_like(body.drag)
     system.mean = 1
     for joint in system.joints:

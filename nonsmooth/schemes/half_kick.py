@@ -79,8 +79,8 @@ def pose_start(system, dt, first):
 
 @kernel
 def settle(system, dt):
-    """Velocities that follow the impulses; by how much u is not these, and their size, in the metric of masses, and
-    where the secant leads."""
+    """Velocities that follow the impulses; by how much u is not these, as their size in the metric of masses, and where
+    the secant leads. Forces act in them for dt."""
     for joint in system.joints:
         joint.P_near = joint.P
         move(joint, joint.P)
@@ -89,13 +89,13 @@ def settle(system, dt):
             move(contact, contact.P)
     change, size, above, below = 0.0, 0.0, 0.0, 0.0
     for body in system.bodies:
-        off, kick = body.v_next - body.u, weighed((0.5 * dt) * body.force, body.inverse_mass)
+        off, kick = body.v_next - body.u, weighed(dt * body.force, body.inverse_mass)
         change += length(off, body.mass)
         size += length(body.v_next, body.mass) + length(body.v, body.mass) + length(kick, body.mass)
         up, down = bend(body.u_found, off, body.mass)
         above, below = above + up, below + down
     system.size = math.sqrt(size)
-    return math.sqrt(change), system.size, share_of(above, below)
+    return math.sqrt(change), share_of(above, below)
 
 
 @kernel
@@ -127,7 +127,8 @@ def half_kick(system, dt):
         pose_start(system, dt, k == 0)
         if not solve(system):
             return False
-        change, size, share = settle(system, dt)
+        change, share = settle(system, 0.5 * dt)
+        size = system.size
         system.passes += 1
         if not change + size < INFINITE:
             return False

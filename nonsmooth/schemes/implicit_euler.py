@@ -17,10 +17,9 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import normal_axis, weighed, zeros_like
 from nonsmooth.schemes import landing
-from nonsmooth.schemes.accelerations import bend, share_of
-from nonsmooth.schemes.half_kick import ACCEPTABLE, NOISE, UNSEEN, go_on
+from nonsmooth.schemes.half_kick import ACCEPTABLE, NOISE, UNSEEN, go_on, settle
 from nonsmooth.schemes.implicit_euler_end import commit, judge, look
-from nonsmooth.schemes.mechanism import DONE, FULL, UNCERTAIN, leaves_rest, length, move, rates_after, rates_of_way
+from nonsmooth.schemes.mechanism import DONE, FULL, UNCERTAIN, leaves_rest, rates_after, rates_of_way
 from nonsmooth.schemes.moreau_jean import next_time
 from nonsmooth.schemes.program import INFINITE, PROXIMAL, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
 from nonsmooth.tolerances import CLOSED_GAP
@@ -37,7 +36,7 @@ def guess(system):
     """Where u begins, as the step before suggests; in the program are at first the contacts that are closed."""
     share = system.dt / system.last_dt
     for body in system.bodies:
-        body.u = body.u_found.answer = body.v + share * body.gained
+        body.u = body.v + share * body.gained
     for joint in system.joints:
         joint.P = joint.P_near = zeros_like(joint.P)
     for contact in system.contacts:
@@ -90,26 +89,6 @@ def pose(system):
             pose_contact(contact, rates_after(contact) + contact.shift, system.proximal)
 
 
-@kernel
-def take(system):
-    """Velocities that follow the impulses; by how much u is not these, their size, and where the secant leads."""
-    for joint in system.joints:
-        joint.P_near = joint.P
-        move(joint, joint.P)
-    for contact in system.contacts:
-        if contact.on:
-            move(contact, contact.P)
-    change, size, above, below = 0.0, 0.0, 0.0, 0.0
-    for body in system.bodies:
-        off, kick = body.v_next - body.u, weighed(system.dt * body.force, body.inverse_mass)
-        change += length(off, body.mass)
-        size += length(body.v_next, body.mass) + length(body.v, body.mass) + length(kick, body.mass)
-        up, down = bend(body.u_found, off, body.mass)
-        above, below = above + up, below + down
-    system.size = math.sqrt(size)
-    return math.sqrt(change), share_of(above, below)
-
-
 @piece
 def iterate(system):
     """Passes until u no longer changes; whether it does not."""
@@ -119,7 +98,7 @@ def iterate(system):
         pose(system)
         if not solve(system):
             return False
-        change, share = take(system)
+        change, share = settle(system, system.dt)
         system.passes += 1
         if not change + system.size < INFINITE:
             return False
