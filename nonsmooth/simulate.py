@@ -26,9 +26,8 @@ from nonsmooth.python_engine import Budget, PythonLoop
 from nonsmooth.schemes.stepping import CompiledSteps, why_not_compiled
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ErrorControl, StepControl, step_control
-from nonsmooth.steppers.base import Stepper
+from nonsmooth.steppers.base import Formulation, Stepper
 from nonsmooth.steppers.compliant import CompliantDae
-from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth.trajectory.early import UNCHECKED
 
@@ -207,38 +206,37 @@ def _run(
     keeper = None if checkpoint is None else checkpoint.next_run({**settings, "engine": name})
 
     def python(manifest: dict[str, Any] | None = None) -> PythonLoop:
-        formulation = stepper.formulate(system, values, control, solver)
+        def formulate() -> Formulation:
+            return stepper.formulate(system, values, control, solver)
+
         chain = Chain(solver, stepper.fallback, stepper.programs)
         facts = {} if reason is None else {"engine_reason": reason}
         if manifest is None:
-            manifest = _manifest(system, values, settings, name, formulation.rules()) | facts
+            rules = native_rules(stepper, control) if compiled else formulate().rules()
+            manifest = _manifest(system, values, settings, name, rules) | facts
         recorder = Recorder(system, manifest, values, record=record)
-        steps = CompiledSteps(system, stepper, control, values, t_end) if compiled else None
-        return PythonLoop(formulation, chain, control, recorder, system, values, t_end, progress, keeper, steps)
+
+        def compiled_steps() -> CompiledSteps:
+            return CompiledSteps(system, stepper, control, values, t_end)
+
+        ahead = compiled_steps if compiled else None
+        return PythonLoop(formulate, chain, control, recorder, system, values, t_end, progress, keeper, ahead)
 
     if name == "python" or compiled:
         return python().trajectory(first)
-    if isinstance(control, ErrorControl):
-        assert isinstance(stepper, CompliantDae)
-        rules = compliant_rules(system, stepper, control, values)
-        manifest = _manifest(system, values, settings, "native", rules)
-        compliant = CompliantRun(
-            system, stepper, control, values, manifest, t_end=t_end, record=record, progress=progress,
-            python=lambda: python(manifest), keeper=keeper,
-        )  # fmt: skip
-        return compliant.trajectory(first)
-    manifest = _manifest(system, values, settings, "native", native_rules(stepper, control))
-    native = NativeRun(
+    assert isinstance(stepper, CompliantDae) and isinstance(control, ErrorControl)
+    rules = compliant_rules(system, stepper, control, values)
+    manifest = _manifest(system, values, settings, "native", rules)
+    compliant = CompliantRun(
         system, stepper, control, values, manifest, t_end=t_end, record=record, progress=progress,
         python=lambda: python(manifest), keeper=keeper,
     )  # fmt: skip
-    return native.trajectory(first)
+    return compliant.trajectory(first)
 
 
 def by_text(system: System, stepper: Stepper) -> bool:
-    """Whether compiled steps are those of `schemes`; older loops of the plane support what they are faster at."""
-    older = system.dimension == 2 and not system.redundant and not isinstance(stepper, GeneralizedAlpha)
-    return not older and not isinstance(stepper, CompliantDae)
+    """Whether compiled steps are those of `schemes`, as all are but those of compliant contact."""
+    return not isinstance(stepper, CompliantDae)
 
 
 def why_not(system: System, stepper: Stepper, control: StepControl, values: Array) -> str | None:

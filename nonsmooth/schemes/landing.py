@@ -29,6 +29,7 @@ from nonsmooth.schemes.mechanism import (
     rates_after,
     rates_before,
     rebound,
+    size_impulses,
     touches,
     zero_rate,
 )
@@ -373,8 +374,20 @@ def run(system, steps):
     return DONE
 
 
+@kernel
+def press_at_start(system):
+    """Which contacts press at a start that remembers no step before; whether none of them approaches."""
+    lands, calm = system.shortest > 0.0, True
+    for contact in system.contacts:
+        near, rate, zero = touches(contact), contact.start_rate, zero_rate(system, contact)
+        contact.closed = 1 if lands and near and rate <= zero else 0
+        contact.left_at = system.t if near and not contact.closed else -math.inf
+        calm = calm and not (near and rate < -zero)
+    return calm
+
+
 def begin(system):
-    """Directions at the start, and rates; which contacts press, and when they left, is known."""
+    """Directions and rates at the start, and which contacts press there; UNCERTAIN where an impact comes first."""
     for body in system.bodies:
         body.u = body.v_next = body.v
         body.sizes = abs(body.v)
@@ -385,4 +398,5 @@ def begin(system):
         contact.start_a, contact.start_b = contact.a.along, contact.b.along
         contact.start_g, contact.start_rates = contact.g, rates_after(contact)
         contact.start_rate = contact.start_rates[0]
-    return DONE
+    size_impulses(system)
+    return DONE if press_at_start(system) or system.shortest == 0.0 else UNCERTAIN

@@ -36,6 +36,7 @@ from nonsmooth.schemes.mechanism import (
     rates_after,
     rates_before,
     round_off,
+    size_impulses,
     stand,
     stand_before,
     touches,
@@ -233,7 +234,7 @@ def judge(system):
         if contact.on:
             press(contact, contact.a.along, contact.b.along)
             contact.after = rates_after(contact)
-            law = max(law, law_error(contact))
+            law = max(law, law_error(system, contact))
             natural = max(natural, natural_map(system, contact))
     system.residual, system.law, system.complementarity = max(worst, balance(system)), law, natural
     return system.residual <= system.certified and law <= system.certified
@@ -398,10 +399,13 @@ def run(system, steps):
 
 
 def begin(system):
-    """What joints remember of a step before the start."""
+    """What contacts and joints are at the start, and remember of a step before it."""
     system.dt = system.longest
     for body in system.bodies:
-        body.force, body.hold = body.steady, zeros_like(body.hold)
+        body.force, body.hold, body.u = body.steady, zeros_like(body.hold), body.v
+    stand(system, 0.0)
+    evaluate_all(system.surfaces)
+    size_impulses(system)
     if system.midpoint:
         midpoint.begin(system)
     else:

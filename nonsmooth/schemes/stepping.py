@@ -71,6 +71,8 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
         default = ActiveSet()
         if isinstance(control, Landing) and control.error is not None:
             return "Landing(..., error) has no compiled loop"
+        if isinstance(control, ConstantStep) and np.any(system.numeric.contact_law(values)[0] > 0.0):
+            return "GaussQP with a constant step has no restitution"
     else:
         return f"{type(stepper).__name__} has no compiled loop with dt={control!r}"
     if stepper.solver is not None and stepper.solver != default:
@@ -79,7 +81,7 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
         if isinstance(e, FlexibleBody):
             return f'"{e.name}" is a flexible body, which runs in Python only'
         if isinstance(e, Contact) and getattr(e.contact, "impact", "newton") != "newton":
-            return f'the contact "{e.name}" has another impact law than Newton\'s'
+            return f'the contact "{e.name}" has the impact law "{e.contact.impact}"'
     try:
         _layout_of(system, values, type(stepper) is GeneralizedAlpha)
     except NotCompiled as error:
@@ -137,30 +139,35 @@ class CompiledSteps:
         self.shortest = control.dt_min if isinstance(control, Landing) else 0.0
         self.alpha = self.scheme == "generalized_alpha"
         self.layout = layout = _layout_of(system, values, self.alpha)
-        self.mechanism = Mechanism(system, values, self.longest)
+        self.tangents = system.dimension - 1
         self.midpoint = getattr(stepper, "joints", "") == "midpoint" and system.ng > 0
         per_row = 8 * (3 * system.nq + 8 * system.nc + 2 * system.nr + 8)
         self.rows = int(np.clip(ROOM // per_row, 2, MOST))
         self.memory: Memory = layout.memory(self.rows)
+        self._blank = self.memory.raw[: self.memory.start["BodyRow"]].copy()  # rows come last
         layout.fill(self.memory, values)
-        self.tables = Tables(self.memory, layout.contacts.tolist(), self.mechanism.tangents)
+        self.tables = Tables(self.memory, layout.contacts.tolist(), self.tangents)
         self._whole = self.memory.of["System"]
-        self._set(stepper, t_end)
+        self._set(stepper, values, t_end)
         self._at: State | None = None
         self._chunk = 64
         self._begin, self._run = self._entry("begin"), self._entry("run", 1)  # compiled before the clock runs
         self._observe = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1)
 
-    def _set(self, stepper: Any, t_end: float) -> None:
-        system, m, start = self.system, self.mechanism, self.system.start
+    def _set(self, stepper: Any, values: Array, t_end: float) -> None:
+        system, start = self.system, self.system.start
         noise = ridge = 0.0
-        rubs = system.dimension == 2 and self.mechanism.rough  # in space rest is not asked for first
+        rubs = system.dimension == 2 and _rough(system, values)  # in space rest is not asked for first
         many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs else NEVER
-        certified = max(CERTIFIED, gap_round_off(m, start.q)) if self.alpha else CERTIFIED
+        scale = system.numeric.contact_law(values)[3]
+        certified = max(CERTIFIED, gap_round_off(scale, start.q)) if self.alpha else CERTIFIED
         if system.ng or self.alpha:  # joints know positions to round-off, hence velocities to round-off over dt
-            noise = np.finfo(float).eps * float(np.max(np.abs(start.q))) * float(np.sqrt(np.max(m.metric.M)))
+            heaviest = float(np.max(self.memory.of["Body"]["root_mass"]))
+            noise = np.finfo(float).eps * float(np.max(np.abs(start.q))) * heaviest
+        if system.redundant:
+            m = Mechanism(system, values, self.longest)
             W_g = m.at(start.t, start.q).W_g
-            ridge = RIDGE * float(np.max(np.sum(W_g * m.metric.change(W_g), axis=0))) if system.redundant else 0.0
+            ridge = RIDGE * float(np.max(np.sum(W_g * m.metric.change(W_g), axis=0)))
         for name, value in (
             ("t_end", t_end), ("longest", self.longest), ("shortest", self.shortest),
             ("theta", getattr(stepper, "theta", 0.5)), ("radius", getattr(stepper, "spectral_radius", 0.0)),
@@ -170,10 +177,41 @@ class CompiledSteps:
         ):  # fmt: skip
             self._whole[name] = value
 
+    def start(self, state: State) -> State | None:
+        """The start of a run with what the first step needs; None where its formulation is asked first.
+
+        That is where an impact may come before the first step, and for the accelerations of generalised alpha.
+        """
+        known = state.stepper_memory
+        if self.alpha or (self.scheme == "landing" and {"closed", "left_at"} <= set(known)):
+            return None
+        if self._put(state, float(known.get("grid_start", np.array([state.t]))[0])) == UNCERTAIN:
+            return None
+        self._at = begun = self._state(state)
+        return begun
+
+    def restart(self, stepper: Any, values: Array, t_end: float) -> None:
+        """Other parameters, for a run of its own in the same memory."""
+        self.memory.raw[: self._blank.size] = self._blank
+        self.layout.fill(self.memory, values)
+        self._set(stepper, values, t_end)
+        self._at = None
+
     def advance(self, state: State, origin: float) -> Taken:
         """Steps from a state on, for about a tenth of a second, up to one that is not certified."""
+        done, certain = self.run(state, origin)
+        self._at = end = self._state(state) if done else state
+        rows = self.tables.read(done) if done else (np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)))
+        return Taken(*rows, end, certain)
+
+    def run(self, state: State, origin: float) -> tuple[int, bool]:
+        """The same, whose rows stand in the memory: how many there are, and whether the next step is one of these too.
+
+        Called again with the same state, it goes on from where it has come to.
+        """
         if state is not self._at:
             self._put(state, origin)
+            self._at = state
         self._whole["steps"] = 0
         clock = time.perf_counter()
         status = self._run(self.memory.address("System"), min(self._chunk, self.rows))
@@ -182,9 +220,7 @@ class CompiledSteps:
             self._chunk = min(2 * self._chunk, self.rows)
         elif seconds > CHUNK:
             self._chunk = max(1, int(done * CHUNK / seconds))
-        self._at = end = self._state(state) if done else state
-        rows = self.tables.read(done) if done else (np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)))
-        return Taken(*rows, end, status != UNCERTAIN)
+        return done, status != UNCERTAIN
 
     def observe(self, t: Array, q: Array, v_left: Array, v: Array) -> Seen:
         """What rows show, (n,) times, (n, nq) and (n, nv) motions."""
@@ -216,27 +252,26 @@ class CompiledSteps:
 
     # ---------------------------------------------------------------------------------------------------------- states
 
-    def _put(self, state: State, origin: float) -> None:
-        """A state into the memory, with what it remembers."""
+    def _put(self, state: State, origin: float) -> int:
+        """A state into the memory, with what it remembers; whether the text begins a run there, `DONE` or not."""
         layout, memory, known, whole = self.layout, self.memory, state.stepper_memory, self._whole
         whole["t"], whole["origin"] = state.t, origin
         whole["last_dt"] = known["last_dt"][0] if "last_dt" in known else self.longest
         layout.put(memory, "q", state.q)
         layout.put(memory, "v", state.v)
-        contact, tangents = memory.of["Contact"], self.mechanism.tangents
+        contact = memory.of["Contact"]
         contact["P"] = 0.0
-        if not self.alpha:
-            contact["y_scale"][layout.contacts] = known["y_scale"]
         if "P_N" in known:
             contact["P"][layout.contacts, 0] = known["P_N"]
         if "P_T" in known and layout.shape.rows > 1:
-            contact["P"][layout.contacts, 1:] = known["P_T"].reshape(-1, tangents)
-        if "closed" in known:
-            contact["closed"][layout.contacts], contact["left_at"][layout.contacts] = known["closed"], known["left_at"]
+            contact["P"][layout.contacts, 1:] = known["P_T"].reshape(-1, self.tangents)
         contact["first"], memory.of["Body"]["gained"] = contact["P"], 0.0
         if self.alpha:
             self._put_accelerations(known)
-        self._begin(memory.address("System"))
+        status = self._begin(memory.address("System"))
+        for name in ("y_scale", "closed", "left_at"):
+            if name in known:
+                contact[name][layout.contacts] = known[name]
         own = known.get("proximal")
         whole["proximal"] = own[0] if own is not None else PROXIMAL if layout.redundant else 0.0
         if "v_gained" in known and self.scheme == "implicit_euler":
@@ -246,9 +281,12 @@ class CompiledSteps:
             self._put_trends(known, fresh)
             if fresh:
                 layout.put(memory, "force", known["last_force"])
-        if self.midpoint:
+        if self.midpoint and "g_bends" in known:
             self._put_joints("left", known["g_rates"])
             self._put_joints("bend_before", known["g_bends"])
+        if not self.alpha:
+            self._put_joints("P", known["P_g"] if self.midpoint and "P_g" in known else np.zeros(self.system.ng))
+        return int(status)
 
     def _put_accelerations(self, known: Mapping[str, Array]) -> None:
         """What generalised alpha remembers; the impulses of joints are those that its first pass begins with."""
@@ -268,7 +306,9 @@ class CompiledSteps:
         if self.alpha:
             found |= {of: layout.packed(memory, name).ravel() for name, of in ACCELERATIONS.items()}
             found |= {"lam_g": self._of_joints("lam"), "P_g": self._of_joints("P")}
-        elif self.scheme != "moreau_jean":
+        else:
+            found["y_scale"] = contact["y_scale"].copy()
+        if self.scheme in ("landing", "implicit_euler"):
             found |= {"closed": contact["closed"].astype(float), "left_at": contact["left_at"].copy()}
         if self.scheme in ("moreau_jean", "implicit_euler"):
             found["last_dt"] = self._whole["last_dt"].copy()
@@ -282,6 +322,7 @@ class CompiledSteps:
             found["P_T"] = contact["P"][:, 1:].ravel()
         if self.midpoint:
             found |= {"g_rates": self._of_joints("left"), "g_bends": self._of_joints("bend_before")}
+            found["P_g"] = self._of_joints("P")  # from which the next program begins
         q, v = (layout.packed(memory, name).ravel() for name in ("q", "v"))
         return State(t, q, v, before.law_memory, {**before.stepper_memory, **found})
 
