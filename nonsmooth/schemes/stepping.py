@@ -174,17 +174,25 @@ class CompiledSteps:
         """Steps from a state on, for about a tenth of a second, up to one that is not certified."""
         if state is not self._at:
             self._put(state, origin)
+        return self._advanced(state, self.memory.address("System"))
+
+    def _advanced(self, state: State, address: int) -> Taken:
+        """The same by the record at an address, where the memory is at the state."""
         self._whole["steps"] = 0
         clock = time.perf_counter()
-        status = self._run(self.memory.address("System"), min(self._chunk, self.rows))
+        status = self._run(address, min(self._chunk, self.rows))
         seconds, done = time.perf_counter() - clock, int(self._whole["steps"][0])
         if seconds < CHUNK / 2:
             self._chunk = min(2 * self._chunk, self.rows)
         elif seconds > CHUNK:
             self._chunk = max(1, int(done * CHUNK / seconds))
         self._at = end = self._state(state) if done else state
-        rows = self.tables.read(done) if done else (np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)))
+        rows = self._tables(done) if done else (np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)))
         return Taken(*rows, end, status != UNCERTAIN)
+
+    def _tables(self, done: int) -> tuple[Array, Array, Array]:
+        """Rows that were written."""
+        return self.tables.read(done)
 
     def observe(self, t: Array, q: Array, v_left: Array, v: Array) -> Seen:
         """What rows show, (n,) times, (n, nq) and (n, nv) motions."""
