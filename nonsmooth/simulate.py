@@ -13,7 +13,6 @@ from typing import Any
 from nonsmooth import solvers
 from nonsmooth.arguments import check_arguments, check_budget, check_choice, check_kinds
 from nonsmooth.checkpoints import EVERY, Checkpoint, call_of
-from nonsmooth.compliant_engine import CompliantRun, compliant_rules
 from nonsmooth.engine import NativeRun, native_rules, why_not_native
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, Interrupted, NonsmoothError, SimulationFailed
@@ -23,6 +22,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.python_engine import Budget, PythonLoop
+from nonsmooth.schemes.compliant_steps import CompliantSteps, DeferredFormulation, why_not_compliant
 from nonsmooth.schemes.stepping import CompiledSteps, why_not_compiled
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ErrorControl, StepControl, step_control
@@ -207,26 +207,20 @@ def _run(
     keeper = None if checkpoint is None else checkpoint.next_run({**settings, "engine": name})
 
     def python(manifest: dict[str, Any] | None = None) -> PythonLoop:
-        formulation = stepper.formulate(system, values, control, solver)
+        def formulate() -> Any:
+            return stepper.formulate(system, values, control, solver)
+
+        steps = _compiled(system, stepper, control, values, t_end) if compiled else None
+        formulation = DeferredFormulation(steps, formulate) if isinstance(steps, CompliantSteps) else formulate()
         chain = Chain(solver, stepper.fallback, stepper.programs)
         facts = {} if reason is None else {"engine_reason": reason}
         if manifest is None:
             manifest = _manifest(system, values, settings, name, formulation.rules()) | facts
         recorder = Recorder(system, manifest, values, record=record)
-        steps = CompiledSteps(system, stepper, control, values, t_end) if compiled else None
         return PythonLoop(formulation, chain, control, recorder, system, values, t_end, progress, keeper, steps)
 
     if name == "python" or compiled:
         return python().trajectory(first)
-    if isinstance(control, ErrorControl):
-        assert isinstance(stepper, CompliantDae)
-        rules = compliant_rules(system, stepper, control, values)
-        manifest = _manifest(system, values, settings, "native", rules)
-        compliant = CompliantRun(
-            system, stepper, control, values, manifest, t_end=t_end, record=record, progress=progress,
-            python=lambda: python(manifest), keeper=keeper,
-        )  # fmt: skip
-        return compliant.trajectory(first)
     manifest = _manifest(system, values, settings, "native", native_rules(stepper, control))
     native = NativeRun(
         system, stepper, control, values, manifest, t_end=t_end, record=record, progress=progress,
@@ -235,14 +229,24 @@ def _run(
     return native.trajectory(first)
 
 
+def _compiled(system: System, stepper: Stepper, control: StepControl, values: Array, t_end: float) -> CompiledSteps:
+    """Compiled steps of a run that `why_not` has no reason against."""
+    if isinstance(stepper, CompliantDae):
+        assert isinstance(control, ErrorControl)
+        return CompliantSteps(system, stepper, control, values, t_end)
+    return CompiledSteps(system, stepper, control, values, t_end)
+
+
 def by_text(system: System, stepper: Stepper) -> bool:
     """Whether compiled steps are those of `schemes`; older loops of the plane support what they are faster at."""
-    older = system.dimension == 2 and not system.redundant and not isinstance(stepper, GeneralizedAlpha)
-    return not older and not isinstance(stepper, CompliantDae)
+    older = system.dimension == 2 and not system.redundant and not isinstance(stepper, GeneralizedAlpha | CompliantDae)
+    return not older
 
 
 def why_not(system: System, stepper: Stepper, control: StepControl, values: Array) -> str | None:
     """Why compiled loops do not support a run, as a clause; None if they do."""
+    if isinstance(stepper, CompliantDae):
+        return why_not_compliant(system, stepper, control)
     of = why_not_compiled if by_text(system, stepper) else why_not_native
     return of(system, stepper, control, values)
 

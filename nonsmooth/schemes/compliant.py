@@ -373,15 +373,27 @@ def run(run, rows):
     return DONE
 
 
-def look_at_start(run):
-    """Gaps, their rates and applied forces at the last row."""
-    system = run.system
+def begin(run):
+    """At the last row, where no step ends: which contacts touch, how fast they approach, and a typical impulse.
+
+    The latter is of the motion, and of the applied forces in the longest step.
+    """
+    system, masses, moving, pushed = run.system, 0.0, 0.0, 0.0
     system.seen = run.row_t
     for body in system.bodies:
         body.at, body.u = body.q, body.v
         body.z = placed(body.at)
     evaluate_all(system.surfaces)
     for overlap in run.overlaps:
-        overlap.rates = rates_of_way(overlap.contact)
+        rate = rates_of_way(overlap.contact)[0]
+        overlap.touches = 1 if overlap.contact.g <= run.touched * overlap.contact.scale else 0
+        overlap.approach = max(-rate, 0.0) if overlap.touches else 0.0
     load(system)
+    for body in system.bodies:
+        masses += dot(body.root_mass, body.root_mass)
+        moving += length(body.u, body.mass)
+        pushed += length(weighed(body.force, body.inverse_mass), body.mass)
+    mean = math.sqrt(masses / run.velocities)
+    run.impulse = mean * (math.sqrt(moving) + run.longest * math.sqrt(pushed))
+    run.impulse = run.impulse if run.impulse > 0.0 else 1.0
     return DONE

@@ -134,6 +134,7 @@ class Integration:
     stored = Number("J", "in contacts")
     touched = Number("-", "gap regarded as contact, as a share of its size", constant=True)
     impulse = Number("N s", "typical impulse")
+    velocities = Number("-", "how many there are", constant=True)
     # parts
     system = Link(to="System")
     courses = Many(to="Course")

@@ -33,6 +33,11 @@ def narrow_in_plane(x):
 
 
 @kernel
+def narrow_in_space(x):
+    return linear(x)
+
+
+@kernel
 def impulse_in_plane(like, F):
     return vector(F[0], F[1], 0.0, 0.0)
 
@@ -75,7 +80,7 @@ def torque_in_space(wrench):
 
 
 wide = by_dimension(wide_in_plane, wide_in_space)  # (like, x): four numbers
-narrow = by_dimension(narrow_in_plane, linear)  # (x): the first four
+narrow = by_dimension(narrow_in_plane, narrow_in_space)  # (x): the first four
 impulse_of = by_dimension(impulse_in_plane, impulse_in_space)  # (like, F): of rows
 rows_of = by_dimension(rows_in_plane, rows_in_space)  # (impulse, like)
 wrench_of = by_dimension(wrench_in_plane, wrench_in_space)  # (like, force, torque)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from nonsmooth.compile.objects import entry
 from nonsmooth.evaluation import Array
-from nonsmooth.model.contacts import Contact
+from nonsmooth.exceptions import ValidityWarning
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
+from nonsmooth.programs import Solution
 from nonsmooth.schemes.compliant_layout import CompliantLayout
 from nonsmooth.schemes.layout import NotCompiled
 from nonsmooth.schemes.stepping import MOST, RIDGE, ROOM, CompiledSteps, Taken
@@ -20,10 +24,18 @@ from nonsmooth.schemes.tables import Tables
 from nonsmooth.solvers.chain import CERTIFIED
 from nonsmooth.solvers.initial_value import FINEST, Dop853
 from nonsmooth.step_control import ErrorControl, StepControl
-from nonsmooth.steppers.compliant import LOOKS, TOUCHED, CompliantDae, place_tolerance
+from nonsmooth.steppers.base import Ask, Step, Stepping
+from nonsmooth.steppers.compliant import (
+    LOOKS,
+    TOUCHED,
+    CompliantDae,
+    CompliantFormulation,
+    place_tolerance,
+    stated_rules,
+)
 from nonsmooth.steppers.validity import Validity
 
-__all__ = ["RULES", "CompliantSteps", "why_not_compliant"]
+__all__ = ["CompliantSteps", "DeferredFormulation", "why_not_compliant"]
 
 #: rules of compiled rows besides those of the Python formulation, for the manifest
 RULES = {
@@ -67,16 +79,16 @@ class CompliantSteps(CompiledSteps):
     ----------
     system, stepper, control, values : as `simulate` takes them, for which `why_not_compliant` has no reason
     t_end : [s]
-    validity : of the laws, which are compared with their ranges after each call
     """
 
     layout: CompliantLayout
 
     def __init__(
-        self, system: System, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float,
-        validity: Validity,
+        self, system: System, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float
     ) -> None:  # fmt: skip
-        self.system, self.scheme, self.validity = system, "compliant", validity
+        self.system, self.stepper, self.scheme = system, stepper, "compliant"
+        constants = np.zeros(0) if system.compliance is None else system.compliance.coefficients(values).full().ravel()
+        self.validity = Validity(system, values, constants)
         self.layout = layout = _layout_of(system)
         per_row = 8 * (3 * system.nq + 8 * system.nc + 2 * system.nr + 12)
         self.rows = int(np.clip(ROOM // per_row, 2, MOST))
@@ -87,13 +99,13 @@ class CompliantSteps(CompiledSteps):
         self._set(stepper, control, values, t_end)
         self._at: State | None = None
         self._chunk = 64
-        self._look = entry("nonsmooth.schemes.compliant", "look_at_start", "Integration", layout.shape)
+        self._begin = entry("nonsmooth.schemes.compliant", "begin", "Integration", layout.shape)
         self._run = entry("nonsmooth.schemes.compliant", "run", "Integration", layout.shape, 1)
         self._observe = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1)
 
     def _set(self, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float) -> None:
         system, run, feedback = self.system, self._integration, stepper.baumgarte
-        place = place_tolerance(control, system.numeric.contact_law(values)[3])
+        self.tolerance = place = place_tolerance(control, system.numeric.contact_law(values)[3])
         bristles = 0 if system.compliance is None else len(system.compliance.bristles)
         numbers = system.nq + system.nv + bristles
         # SciPy's error is a mean over impulses and works too, which steer nothing
@@ -106,6 +118,7 @@ class CompliantSteps(CompiledSteps):
             ("projected", feedback is None and system.ng > 0), ("feedback", feedback is not None),
             ("alpha", feedback[0] if feedback else 0.0), ("beta", feedback[1] if feedback else 0.0),
             ("samples", stepper.samples), ("looks", max(stepper.samples, LOOKS)), ("touched", TOUCHED),
+            ("velocities", system.nv),
         ):  # fmt: skip
             run[name] = value
         self._set_tolerances(place, control.atol)
@@ -129,16 +142,32 @@ class CompliantSteps(CompiledSteps):
         for part, count in zip(parts[2 * bodies :], counts, strict=False):
             part[:count] = place
 
-    def _entry_address(self) -> int:
-        return self.memory.address("Integration")
-
     # ---------------------------------------------------------------------------------------------------------- steps
+
+    def start(self, state: State) -> State:
+        """A state with what contacts and the scheme remember."""
+        if "touching" in state.law_memory:
+            return state
+        overlaps, bristles = self.memory.of["Overlap"], self.memory.of["Overlap"]["bristles_count"].sum()
+        none = np.zeros(self.system.nc)
+        laws = {"touching": none, "approach": none, "bristles": np.zeros(bristles), "stored": np.zeros(1)}
+        scale = {"impulse_scale": np.ones(1)}
+        self._put(replace(state, law_memory=laws, stepper_memory={**state.stepper_memory, **scale}), state.t)
+        self._begin(self.memory.address("Integration"))
+        touching, approach = (overlaps[name][self.layout.contacts] for name in ("touches", "approach"))
+        laws |= {"touching": touching.astype(float), "approach": approach.copy()}
+        scale = {"impulse_scale": self._integration["impulse"].copy()}
+        return replace(state, law_memory=laws, stepper_memory={**state.stepper_memory, **scale})
+
+    def rules(self) -> dict[str, Any]:
+        """Stated rules and tolerances."""
+        return stated_rules(self.stepper, self.tolerance) | RULES
 
     def advance(self, state: State, origin: float) -> Taken:
         """Rows from a state on, for about a tenth of a second, up to one that is not certified."""
         if state is not self._at:
             self._put(state, origin)
-        taken = self._advanced(state, self._entry_address())
+        taken = self._advanced(state, self.memory.address("Integration"))
         self._check_laws()
         return taken
 
@@ -201,3 +230,52 @@ class CompliantSteps(CompiledSteps):
         q, v = (layout.packed(memory, name).ravel() for name in ("q", "v"))
         t, steps = float(run["row_t"][0]), {**before.stepper_memory, "dt": run["step"].copy()}
         return State(t, q, v, {**before.law_memory, **laws}, steps)
+
+
+class DeferredFormulation:
+    """The Python formulation of a run, made when a row is not certified: that takes longer than many a run.
+
+    Parameters
+    ----------
+    steps : the compiled rows of the same run
+    make : () -> the formulation
+    """
+
+    def __init__(self, steps: CompliantSteps, make: Callable[[], CompliantFormulation]) -> None:
+        self.steps, self._make, self._made = steps, make, False
+
+    @property
+    def made(self) -> CompliantFormulation:
+        """The formulation; laws warn once, whoever meets their limits."""
+        if not self._made:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ValidityWarning)  # they have been given
+                self._formulation = self._make()
+            self._formulation.validity, self._made = self.steps.validity, True
+        return self._formulation
+
+    def start(self, state: State) -> Generator[Ask, Solution, tuple[State, Step | None]]:
+        """Find the closed contacts."""
+        return self.steps.start(state), None
+        yield  # a generator, as in every formulation
+
+    def step(self, state: State, t_end: float) -> Stepping:
+        """The next row by the Python formulation."""
+        return self.made.step(state, t_end)
+
+    def rules(self) -> dict[str, Any]:
+        """Stated rules and tolerances."""
+        return self.steps.rules()
+
+    def counts(self) -> dict[str, int]:
+        """Evaluations of the equations of motion by the formulation's own integrator."""
+        return self.made.counts() if self._made else {"evaluations": 0}
+
+    def held(self) -> dict[str, Any]:
+        """For a checkpoint."""
+        return {"made": self._made} | ({"formulation": self.made.held()} if self._made else {})
+
+    def hold(self, held: Mapping[str, Any], state: State) -> None:
+        """Go on from a checkpoint."""
+        if held["made"]:
+            self.made.hold(held["formulation"], state)
