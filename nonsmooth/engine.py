@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.compiled_run import CompiledRun, PythonRun
-from nonsmooth.compliant_engine import why_not_compliant
 from nonsmooth.evaluation import Array
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
@@ -24,7 +23,6 @@ from nonsmooth.solvers.chain import CERTIFIED
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.base import Step, Stepper
-from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.gauss import GaussFormulation
 from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.steppers.generalized_alpha import GeneralizedAlphaFormulation
@@ -45,8 +43,6 @@ def why_not_native(system: System, stepper: Stepper, control: StepControl, value
     """Why the native engine does not have this run, as a clause; None if it does."""
     if system.redundant:
         return f"it needs independent constraints, and {system.redundant[0]}"
-    if type(stepper) is CompliantDae:
-        return why_not_compliant(system, stepper, control)
     name = type(stepper).__name__
     if type(stepper) not in (GaussQP, MoreauJean):
         return f"{name} has no compiled loop"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -60,8 +61,8 @@ class PythonLoop:
     """
 
     def __init__(
-        self, formulate: Callable[[], Formulation], chain: Chain, control: StepControl, recorder: Recorder, system: System,
-        values: Array, t_end: float, progress: Callable[[float, float, int], None] | None,
+        self, formulate: Callable[[], Formulation], chain: Chain, control: StepControl, recorder: Recorder,
+        system: System, values: Array, t_end: float, progress: Callable[[float, float, int], None] | None,
         keeper: RunKeeper | None = None, compile: Callable[[], CompiledSteps] | None = None,
     ) -> None:  # fmt: skip
         self.keeper, self.compiled, self.python_steps = keeper, cast(CompiledSteps | None, None), 0
@@ -78,7 +79,8 @@ class PythonLoop:
     @property
     def formulation(self) -> Formulation:
         if self._formulation is None:
-            self._formulation = self._formulate()
+            made = self._formulate if self.compiled is None else partial(self.compiled.accompany, self._formulate)
+            self._formulation = made()
         return self._formulation
 
     def _start(self, first: State) -> tuple[State, Step | None]:
@@ -219,10 +221,11 @@ class PythonLoop:
             self.recorder.start(state, None)
         self._save()
         counts = {"steps": self.steps, "shortened": self.shortened} | self.chain.counts
-        counts |= {} if self._formulation is None else self._formulation.counts()
+        if self._formulation is not None:
+            counts |= self._formulation.counts()
         if self.compiled is not None:
             for name, count in self.compiled.counts.items():
-                counts[name] += count
+                counts[name] = counts.get(name, 0) + count
             counts["fallbacks"] += self.python_steps
             counts["python_steps"] = self.python_steps
         observe = None if self.compiled is None else self.compiled.observe

@@ -27,6 +27,7 @@ __all__ = [
     "function",
     "identity",
     "inverse",
+    "larger_of",
     "largest",
     "linear",
     "normal_axis",
@@ -444,6 +445,16 @@ def _(x):
         return found[0]
 
     return types.float64, code
+
+
+def larger_of(x, y):
+    """The larger one of each pair of numbers."""
+    return np.maximum(x, y)
+
+
+@function(larger_of)
+def _(x, y):
+    return x, lambda context, builder, a, b: [larger(builder, p, q) for p, q in zip(a, b, strict=True)]
 
 
 def vector(x, y, z, w):

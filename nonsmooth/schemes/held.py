@@ -19,7 +19,7 @@ def held(steps: CompiledSteps, state: State) -> dict[str, Any] | None:
 
     Its records stand at the state, `there`, or are put there first, as after a step of the Python formulation.
     """
-    if steps._at is None and not steps.counts["solves"]:
+    if steps._at is None and not any(steps.counts.values()):
         return None
     return {"there": steps._at is state, "records": {name: np.array(values) for name, values in _numbers(steps)}}
 

@@ -20,9 +20,6 @@ from nonsmooth.records.values import dot, normal_axis, weighed, zeros_like
 from nonsmooth.schemes.closing import first_root, lowest
 from nonsmooth.schemes.half_kick import half_balance, half_kick, stand_at_end
 from nonsmooth.schemes.mechanism import (
-    DONE,
-    FULL,
-    UNCERTAIN,
     joint_error,
     leaves_rest,
     mode_of,
@@ -34,7 +31,7 @@ from nonsmooth.schemes.mechanism import (
     zero_rate,
 )
 from nonsmooth.schemes.motion import spin
-from nonsmooth.schemes.program import PROXIMAL, factor_joints
+from nonsmooth.schemes.program import factor_joints
 from nonsmooth.schemes.rattle import react
 from nonsmooth.schemes.velocity_change import (
     balance,
@@ -44,7 +41,7 @@ from nonsmooth.schemes.velocity_change import (
     strikes,
     take_back,
 )
-from nonsmooth.tolerances import AT_THE_END, CLOSED_GAP, LANDED, TURN
+from nonsmooth.tolerances import AT_THE_END, CLOSED_GAP, DONE, FULL, LANDED, PROXIMAL, TURN, UNCERTAIN
 
 #: trial lengths of a step
 TRIALS = 40

@@ -8,7 +8,6 @@ from nonsmooth.schemes.motion import energy_product, gyration, moved, placed
 from nonsmooth.schemes.program import INFINITE, TINY, weigh
 from nonsmooth.tolerances import CLOSED, CLOSED_GAP, CLOSED_RATE, EDGE, FLOOR, OPEN, SLIPPING, STICKING
 
-DONE, UNCERTAIN, FULL = 0, 1, 2
 #: kinetic energy of a start at rest, as a share of what it is at the end of the step
 AT_REST = 1e-16
 

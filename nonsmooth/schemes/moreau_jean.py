@@ -19,9 +19,6 @@ from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, normal_axis, weighed, zeros_like
 from nonsmooth.schemes import midpoint, rattle
 from nonsmooth.schemes.mechanism import (
-    DONE,
-    FULL,
-    UNCERTAIN,
     balance,
     evaluate_all,
     law_error,
@@ -42,9 +39,9 @@ from nonsmooth.schemes.mechanism import (
     touches,
 )
 from nonsmooth.schemes.motion import moved
-from nonsmooth.schemes.program import INFINITE, PROXIMAL, TINY, answer_of_joints, couple, pose_contact, solve, weigh
+from nonsmooth.schemes.program import INFINITE, TINY, answer_of_joints, couple, pose_contact, solve, weigh
 from nonsmooth.schemes.trend import break_off, expected, note
-from nonsmooth.tolerances import LASTING
+from nonsmooth.tolerances import DONE, FULL, LASTING, PROXIMAL, UNCERTAIN
 
 #: passes of a step
 PASSES = 50

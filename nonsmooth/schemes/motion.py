@@ -20,18 +20,23 @@ def moved_in_plane(q, v, dt):
 
 
 @kernel
-def moved_in_space(q, v, dt):
-    """Turned by Cayley's map, as q plus a change, whose round-off is as small as the change."""
-    p, w = angular(q), angular(v)
-    quarter = 0.25 * dt
-    turn = quarter * quarter * dot(w, w)
-    rates = vector(
+def turned(p, w):
+    """Twice the rate of a quaternion, of an angular velocity in the frame of the body."""
+    return vector(
         -(p[1] * w[0]) - p[2] * w[1] - p[3] * w[2],
         p[0] * w[0] - p[3] * w[1] + p[2] * w[2],
         p[3] * w[0] + p[0] * w[1] - p[1] * w[2],
         -(p[2] * w[0]) + p[1] * w[1] + p[0] * w[2],
     )
-    change = (2.0 / (1.0 + turn)) * (quarter * rates - turn * p)
+
+
+@kernel
+def moved_in_space(q, v, dt):
+    """Turned by Cayley's map, as q plus a change, whose round-off is as small as the change."""
+    p, w = angular(q), angular(v)
+    quarter = 0.25 * dt
+    turn = quarter * quarter * dot(w, w)
+    change = (2.0 / (1.0 + turn)) * (quarter * turned(p, w) - turn * p)
     return twist(linear(q) + dt * linear(v), p + change)
 
 
@@ -55,7 +60,18 @@ def placed_in_space(q):
     )
 
 
+@kernel
+def rates_in_plane(q, v):
+    return v
+
+
+@kernel
+def rates_in_space(q, v):
+    return twist(linear(v), 0.5 * turned(angular(q), angular(v)))
+
+
 moved = by_dimension(moved_in_plane, moved_in_space)  # (q, v, dt)
+rates_of_position = by_dimension(rates_in_plane, rates_in_space)  # (q, v)
 placed = by_dimension(placed_in_plane, placed_in_space)  # (q)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,16 @@ from nonsmooth.solvers.active_set import ActiveSet
 from nonsmooth.solvers.chain import CERTIFIED
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
+from nonsmooth.steppers.base import Formulation
+from nonsmooth.steppers.gauss import GaussFormulation
 from nonsmooth.steppers.gauss_qp import GaussQP
-from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha
+from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha, GeneralizedAlphaFormulation
 from nonsmooth.steppers.mechanism import Mechanism
-from nonsmooth.steppers.moreau_jean import MoreauJean
+from nonsmooth.steppers.moreau_jean import MoreauJean, MoreauJeanFormulation
 from nonsmooth.steppers.tightness import gap_round_off
+from nonsmooth.tolerances import PROXIMAL, UNCERTAIN
 
-__all__ = ["CompiledSteps", "Taken", "why_not_compiled"]
+__all__ = ["CompiledSteps", "Taken", "compiled_rules", "why_not_compiled"]
 
 #: seconds of compiled stepping between two looks at Ctrl-C, the progress and the budget
 CHUNK = 0.1
@@ -45,17 +49,12 @@ ACCELERATIONS = {"smooth": "acceleration", "pseudo": "pseudo_acceleration"}
 NEVER = 2**40
 #: fields of trends
 TREND = ("last", "first", "second", "third", "known")
-#: as in `mechanism` and `moreau_jean`, which are compiled
-UNCERTAIN, PROXIMAL = 1, 1e-9
 
 _layouts: weakref.WeakKeyDictionary[System, dict[tuple[bool, bool], Layout]] = weakref.WeakKeyDictionary()
 
 
 def why_not_compiled(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
-    """Why these steps have no compiled form, as a clause; None if they have one.
-
-    In the plane the loops of `native` have what they can; these have mechanisms with redundant rows of joints.
-    """
+    """Why these steps have no compiled form, as a clause; None if they have one."""
     for option, value in (("levers", "predicted"), ("cone", "coulomb")):
         if getattr(stepper, option, value) != value:
             return f'{option}="{getattr(stepper, option)}" has no compiled loop'
@@ -87,6 +86,19 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
     except NotCompiled as error:
         return str(error)
     return None
+
+
+def compiled_rules(stepper: Any, control: StepControl) -> dict[str, Any]:
+    """The stated rules of a scheme, those of its formulation, and what compiled steps do besides."""
+    of: Any = {GaussQP: GaussFormulation, MoreauJean: MoreauJeanFormulation}.get(
+        type(stepper), GeneralizedAlphaFormulation
+    )
+    same = SimpleNamespace(control=control, stepper=stepper, mechanism=SimpleNamespace(incremental=False))
+    rules: dict[str, Any] = of.rules(same)
+    return rules | {
+        "programs": "semismooth Newton from the impulses of the step before, else a sequence of proximal programs",
+        "step that is not certified": "solved by the Python formulation, and counted as a fallback",
+    }
 
 
 def _scheme(stepper: Any, control: StepControl) -> str:
@@ -131,6 +143,9 @@ class CompiledSteps:
     system, stepper, control, values : as `simulate` takes them, for which `why_not_compiled` has no reason
     t_end : [s]
     """
+
+    #: the schema of the record that `run` takes
+    root = "System"
 
     def __init__(self, system: System, stepper: Any, control: StepControl, values: Array, t_end: float) -> None:
         assert isinstance(control, ConstantStep | Landing)
@@ -177,6 +192,10 @@ class CompiledSteps:
         ):  # fmt: skip
             self._whole[name] = value
 
+    def accompany(self, formulate: Callable[[], Formulation]) -> Formulation:
+        """The Python formulation of the same run, for steps that are not certified."""
+        return formulate()
+
     def start(self, state: State) -> State | None:
         """The start of a run with what the first step needs; None where its formulation is asked first.
 
@@ -201,7 +220,7 @@ class CompiledSteps:
         """Steps from a state on, for about a tenth of a second, up to one that is not certified."""
         done, certain = self.run(state, origin)
         self._at = end = self._state(state) if done else state
-        rows = self.tables.read(done) if done else (np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)))
+        rows = self._tables(done) if done else (np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)))
         return Taken(*rows, end, certain)
 
     def run(self, state: State, origin: float) -> tuple[int, bool]:
@@ -214,13 +233,17 @@ class CompiledSteps:
             self._at = state
         self._whole["steps"] = 0
         clock = time.perf_counter()
-        status = self._run(self.memory.address("System"), min(self._chunk, self.rows))
+        status = self._run(self.memory.address(self.root), min(self._chunk, self.rows))
         seconds, done = time.perf_counter() - clock, int(self._whole["steps"][0])
         if seconds < CHUNK / 2:
             self._chunk = min(2 * self._chunk, self.rows)
         elif seconds > CHUNK:
             self._chunk = max(1, int(done * CHUNK / seconds))
         return done, status != UNCERTAIN
+
+    def _tables(self, done: int) -> tuple[Array, Array, Array]:
+        """Rows that were written."""
+        return self.tables.read(done)
 
     def observe(self, t: Array, q: Array, v_left: Array, v: Array) -> Seen:
         """What rows show, (n,) times, (n, nq) and (n, nv) motions."""

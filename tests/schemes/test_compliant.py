@@ -58,8 +58,8 @@ from nonsmooth.laws import (
     RegularisedCoulomb,
     Stribeck,
 )
-from nonsmooth.native.compliant_table import R_RESTART as RESTART
-from nonsmooth.native.table import UNCERTAIN
+from nonsmooth.schemes.compliant_steps import CompliantSteps
+from nonsmooth.schemes.stepping import Taken
 from nonsmooth_problems import (
     chain,
     double_pendulum_clearance,
@@ -444,21 +444,20 @@ def test_parameters_are_inputs():
 
 def test_a_row_that_is_not_certified_goes_to_python(monkeypatch):
     """Each second chunk of rows is refused; the motion stays the same within the tolerance, and the count says so."""
-    from nonsmooth.native.compliant_session import CompliantSession
-
     system = swing().build()
     run = {"t_end": 5e-2, "dt": ErrorControl(1e-9, 1e-11, 1e-6, 1e-3)}
     certain = simulate(system, stepper(), **run, **NATIVE)
-    advance, calls = CompliantSession.advance, []
+    advance, calls = CompliantSteps.advance, []
 
-    def doubting(self, t_end, rows):
-        calls.append(rows)
+    def doubting(self, state, origin):
+        calls.append(state.t)
         if len(calls) % 2:
-            return advance(self, t_end, 7)
-        self.integers[RESTART] = 1
-        return UNCERTAIN
+            self._chunk = 7
+            return advance(self, state, origin)
+        nothing = np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0))
+        return Taken(*nothing, state, False)
 
-    monkeypatch.setattr(CompliantSession, "advance", doubting)
+    monkeypatch.setattr(CompliantSteps, "advance", doubting)
     doubted = simulate(system, stepper(), **run, **NATIVE)
     assert doubted.counts["python_steps"] == doubted.counts["fallbacks"] > 5
     assert doubted.counts["steps"] == len(doubted.t) - 1
@@ -473,7 +472,7 @@ def test_no_row_is_kept_whose_residual_is_too_large(monkeypatch):
     """Where nothing is certified, all rows are Python's, and the motion is as it was."""
     system, run = swing().build(), {"t_end": 2e-2, "dt": ErrorControl(1e-7, 1e-9, 1e-6, 1e-3)}
     certain = simulate(system, stepper(), **run, **NATIVE)
-    monkeypatch.setattr("nonsmooth.compliant_engine.CERTIFIED", 1e-30)
+    monkeypatch.setattr("nonsmooth.schemes.compliant_steps.CERTIFIED", 1e-30)
     doubted = simulate(system, stepper(), **run, **NATIVE)
     assert certain.counts["python_steps"] == 0
     assert doubted.counts["python_steps"] == doubted.counts["steps"] == len(doubted.t) - 1 > 5

@@ -1,0 +1,399 @@
+"""Compliant contact, integrated with error control: the one text of it.
+
+While the same contacts touch, motion is smooth, see `compliant_motion`, and `dormand_prince` takes its steps. Within
+one, cubics through gaps and their rates at some times tell the first contact that begins or ends; Newton's method on
+the interpolant locates it. Rows are there, at ends of steps, and some within where surfaces touch. Each is projected
+onto the joints and certified by its residual. The integrator begins anew after an event, and where a projection has
+moved bodies by more than ten tolerances.
+"""
+
+import math
+
+from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.records.values import dot, largest, trace, weighed, zeros_like
+from nonsmooth.schemes.accelerations import hold_jump, rates_of_jump
+from nonsmooth.schemes.closing import first_root, lowest
+from nonsmooth.schemes.compliant_motion import accelerate, narrow, rates_at, rows_of, spread, torque_part, wide
+from nonsmooth.schemes.dormand_prince import STAGES, after, first_length, go_to, interpolate, step
+from nonsmooth.schemes.mechanism import body_error, evaluate_all, length, load, press, rates_of_way
+from nonsmooth.schemes.motion import force_of, moved, placed
+from nonsmooth.schemes.program import INFINITE, TINY, factor_joints
+from nonsmooth.tolerances import DONE, FLOOR, FULL, OPEN, UNCERTAIN
+
+#: gap [m] to which an event is located, and iterations of Newton's method
+LOCATED, NEWTON = 1e-16, 60
+#: constraint violation, in tolerances of positions, above which the integrator begins anew from the projected row
+DRIFTED = 10.0
+#: constraint residual [m or rad] at which a projection ends, and its passes
+CLOSED_JOINT, PASSES = 1e-15, 8
+
+
+# ---- events
+
+
+@kernel
+def look(run, t):
+    """Gaps and their rates at a time within the step."""
+    go_to(run, run.moving, t)
+    for course in run.courses:
+        body = course.body
+        body.at, body.u = course.q.origin + course.q.tried, course.v.tried
+        body.z = placed(body.at)
+    evaluate_all(run.system.surfaces)
+    for overlap in run.overlaps:
+        overlap.rates = rates_of_way(overlap.contact)
+
+
+@kernel
+def side(overlap):
+    """-1 where surfaces touch, which end contact where the gap opens, else 1."""
+    return -1.0 if overlap.touches else 1.0
+
+
+@kernel
+def changes_at(run, overlap, dt):
+    """When contact begins or ends between two looks, by the cubic through both; infinite if it does not.
+
+    One that has just begun or ended leaves zero: its cubic is divided by s.
+    """
+    sign, tolerance = side(overlap), run.touched * overlap.contact.scale
+    g0, g1 = sign * overlap.seen_gap, sign * overlap.contact.g
+    leaves = g0 <= tolerance
+    start = 0.0 if leaves else g0
+    a, slope, rise = dt * sign * overlap.seen_rate, dt * sign * overlap.rates[0], g1 - start
+    b, c = 3.0 * rise - 2.0 * a - slope, a + slope - 2.0 * rise
+    if not lowest(start, a, b, c) < -tolerance:
+        return math.inf
+    return dt * (first_root(a, b, c, 0.0) if leaves else first_root(start, a, b, c))
+
+
+@kernel
+def first_change(run, dt):
+    """When within dt of the last look contact begins or ends first, and which; -1 if none."""
+    soonest, found = math.inf, -1
+    for k in range(len(run.overlaps)):
+        at = changes_at(run, run.overlaps[k], dt)
+        if at < soonest:
+            soonest, found = at, k
+    return soonest, found
+
+
+@piece
+def locate(run, overlap, low, high, guess):
+    """When a gap vanishes between two times: Newton's method, kept between them."""
+    t, sign = low + guess, side(overlap)
+    for _ in range(NEWTON):
+        look(run, t)
+        gap, rate = sign * overlap.contact.g, sign * overlap.rates[0]
+        if gap > 0.0:
+            low = t
+        else:
+            high = t
+        new = t - gap / rate if rate < 0.0 else math.inf
+        if not low < new < high:
+            new = 0.5 * (low + high)
+        if abs(gap) <= LOCATED or new == low or new == high:
+            break
+        t = new
+    return t
+
+
+@piece
+def find_event(run):
+    """The end of the rows of a step: its own, or the first event, which is noted."""
+    start, apart, t0 = run.t_start, (run.t - run.t_start) / run.looks, run.t_start
+    run.changes = -1
+    for i in range(run.looks + 1):
+        t1 = run.t if i == run.looks else i * apart + start
+        look(run, t1)
+        if i > 0:
+            guess, k = first_change(run, t1 - t0)
+            if k >= 0:
+                t = max(locate(run, run.overlaps[k], t0, t1, guess), after(start))
+                run.changes, run.event, run.end = k, t, t
+                return
+        for overlap in run.overlaps:
+            overlap.seen_gap, overlap.seen_rate = overlap.contact.g, overlap.rates[0]
+        t0 = t1
+    run.end = run.t
+
+
+# ---- joints
+
+
+@piece
+def project(run):
+    """The nearest positions and velocities, in the metric of masses, with the joints closed; whether there are any."""
+    system, before = run.system, math.inf
+    for _ in range(PASSES):
+        for body in system.bodies:
+            body.z, body.jump = placed(body.at), zeros_like(body.jump)
+        evaluate_all(system.constraints)
+        worst, total = 0.0, 0.0
+        for joint in system.joints:
+            joint.b0 = joint.g
+            worst, total = max(worst, largest(abs(joint.g))), total + dot(joint.g, joint.g)
+        if not total < INFINITE:
+            return False
+        if worst <= CLOSED_JOINT or not worst < before / 4.0:
+            break
+        before = worst
+        factor_joints(system)
+        hold_jump(system)
+        for body in system.bodies:
+            body.at = moved(body.at, body.jump, 1.0)
+    factor_joints(system)
+    for body in system.bodies:
+        body.z, body.jump = placed(body.at), zeros_like(body.jump)
+    for joint in system.joints:
+        joint.b0 = rates_of_way(joint) + joint.rate
+    hold_jump(system)
+    for body in system.bodies:
+        body.u += body.jump
+    return True
+
+
+# ---- rows
+
+
+@kernel
+def error_of_motion(run):
+    """Worst residual of the equations of motion, and of joints' second derivatives, as a share of their terms."""
+    system, moving, applied, worst = run.system, 0.0, 0.0, 0.0
+    for body in system.bodies:
+        moving += length(body.jump, body.mass)
+        applied += length(weighed(body.total, body.inverse_mass), body.mass)
+    system.size = math.sqrt(moving) + math.sqrt(applied)
+    for joint in system.joints:
+        press(joint, joint.a.along, joint.b.along)
+        a, b = joint.a, joint.b
+        terms = abs(a.along) @ abs(a.body.jump) + abs(b.along) @ abs(b.body.jump) + abs(joint.bend)
+        floor = FLOOR * math.sqrt(trace(joint.W)) * system.size
+        error = largest(abs(rates_of_jump(joint) + joint.bend)) / max(largest(terms) + floor, TINY)
+        worst = max(worst, error)
+    for body in system.bodies:
+        still = zeros_like(body.jump)
+        worst = max(worst, body_error(system, body, still, body.jump, body.total))
+    return worst
+
+
+@kernel
+def note_extremes(overlap):
+    """Widen the ranges of force and depth that laws are compared with."""
+    force, depth = overlap.force[0], max(-overlap.contact.g, 0.0)
+    overlap.least_force, overlap.most_force = min(overlap.least_force, force), max(overlap.most_force, force)
+    overlap.least_depth, overlap.most_depth = min(overlap.least_depth, depth), max(overlap.most_depth, depth)
+
+
+@kernel
+def begin_contact(overlap):
+    speed = max(-overlap.rates[0], 0.0)
+    overlap.touches, overlap.approach = 1, speed
+    overlap.least_approach = min(overlap.least_approach, speed)
+    overlap.most_approach = max(overlap.most_approach, speed)
+
+
+@kernel
+def switch(run, t):
+    """Which contacts have begun or ended at a row; whether any have."""
+    changed, at_event = False, run.changes >= 0 and t == run.event
+    for k in range(len(run.overlaps)):
+        overlap = run.overlaps[k]
+        gap, rate, level = overlap.contact.g, overlap.rates[0], run.touched * overlap.contact.scale
+        touched = overlap.touches == 1
+        if touched:
+            note_extremes(overlap)
+        near = at_event and abs(gap) <= level
+        ends = touched and rate > 0.0 and (gap > level or near)
+        begins = not touched and (gap < -level or (near and rate < 0.0))
+        if at_event and k == run.changes:  # in any case: projected joints move its gap by the integrator's error
+            ends, begins = touched, not touched
+        if begins:
+            begin_contact(overlap)
+        if ends:
+            overlap.touches, overlap.approach = 0, 0.0
+        if begins or ends:
+            overlap.bristle, changed = zeros_like(overlap.bristle), True
+    return changed
+
+
+@kernel
+def natural_map(run):
+    """The worst of gap and impulse of a contact, the lesser of both, each by a size of its own."""
+    worst = 0.0
+    for overlap in run.overlaps:
+        gained = narrow(overlap.impulse.tried - overlap.impulse.last)
+        gap = max(overlap.contact.g, 0.0) / overlap.contact.scale
+        worst = max(worst, min(gap, abs(gained[0]) / run.impulse))
+    return worst
+
+
+@kernel
+def write_contacts(run, k):
+    """Impulses, rates and modes of contacts in row k."""
+    system, n = run.system, len(run.overlaps)
+    for i in range(n):
+        overlap, row = run.overlaps[i], system.contact_rows[k * n + i]
+        row.P = rows_of(overlap.impulse.tried - overlap.impulse.last, row.P)
+        row.impact = zeros_like(row.P)
+        row.before = row.after = overlap.rates[0]
+        row.mode = overlap.mode if overlap.touches else OPEN
+
+
+@kernel
+def write_row(run, t):
+    """A row of the motion as it stands, and of what integrals have gained since the last one."""
+    system, k = run.system, run.system.steps
+    n, r, dt = len(system.bodies), len(run.wrenches), t - run.row_t
+    for i in range(n):
+        body, row = system.bodies[i], system.body_rows[k * n + i]
+        row.q, row.v, row.v_left = body.at, body.u, body.u
+    write_contacts(run, k)
+    for i in range(r):
+        wrench, row = run.wrenches[i], system.reaction_rows[k * r + i]
+        mean = (1.0 / dt) * (wrench.impulse.tried - wrench.impulse.last)
+        row.force, row.torque = force_of(mean), torque_part(mean)
+        row.impulse = row.twist = zeros_like(row.force)
+    of_contacts = narrow(run.contact_work.tried - run.contact_work.last)
+    of_loads = narrow(run.load_work.tried - run.load_work.last)
+    run.stored += of_contacts[0]
+    row, works = system.step_rows[k], run.work_rows[k]
+    row.t, row.dt, row.residual, row.complementarity = t, dt, system.residual, system.complementarity
+    row.loss_friction, row.work_drivers, row.work_drivers_impact = of_contacts[2], of_contacts[3], 0.0
+    works.work_loads, works.loss_damping = of_loads[0], -of_loads[1]
+    works.loss_contact, works.stored = of_contacts[1], run.stored
+
+
+@kernel
+def keep(run, t):
+    """The row is the last one."""
+    for body in run.system.bodies:
+        body.q, body.v = body.at, body.u
+    for overlap in run.overlaps:
+        overlap.bristle_row = overlap.bristle
+    for part in run.parts:
+        part.last = part.tried
+    run.row_t = run.system.t = t
+    run.step = run.t - run.t_start
+    run.system.steps += 1
+
+
+@piece
+def take_row(run, t):
+    """The row at t; whether it is certified. Nothing is kept of one that is not."""
+    system, far = run.system, 0.0
+    go_to(run, run.parts, t)
+    system.seen = t
+    spread(run)
+    if run.projected:
+        if not project(run):
+            return False
+        for course in run.courses:
+            far = max(far, largest(abs(course.body.at - (course.q.origin + course.q.tried))))
+    accelerate(run)
+    error = error_of_motion(run)
+    if not error <= system.certified:
+        return False
+    system.residual, system.complementarity = error, natural_map(run)
+    if switch(run, t) or far > DRIFTED * run.tolerance:
+        run.restart = 1
+    write_row(run, t)
+    keep(run, t)
+    return True
+
+
+# ---- the run
+
+
+@piece
+def begin_anew(run):
+    """Start the integrator at the last row."""
+    for part in run.parts:
+        part.end = part.last = zeros_like(part.end)
+    for course in run.courses:
+        course.q.origin, course.v.end = course.body.q, course.body.v
+    for overlap in run.overlaps:
+        if overlap.bristles_count > 0:
+            overlap.bristles.end = wide(overlap.bristles.end, overlap.bristle_row)
+    for part in run.parts:
+        part.tried = part.end
+    run.t = run.row_t
+    rates_at(run, run.t, STAGES)
+    run.length = min(run.first, run.longest) if run.first > 0.0 else first_length(run)
+    run.first, run.rows, run.row, run.changes, run.restart = 0.0, 0, 1, -1, 0
+
+
+@kernel
+def next_step(run):
+    """The integrator's next step with its event and its rows; whether there is one."""
+    if not step(run):
+        return False
+    interpolate(run)
+    find_event(run)
+    run.row, run.rows = 1, 1
+    for overlap in run.overlaps:
+        if overlap.touches:
+            run.rows = run.samples
+    return True
+
+
+@kernel
+def next_time(run):
+    """When the next row is; infinite where the integrator finds no step."""
+    while True:
+        if run.row > run.rows and not next_step(run):
+            return math.inf
+        start, end = run.t_start, run.end
+        if run.row == run.rows:
+            return end
+        t = run.row * ((end - start) / run.rows) + start
+        if start < t < end:
+            return t
+        run.row += 1
+
+
+def run(run, rows):
+    """Up to so many rows; stops where there is no more room, and before one that is not certified."""
+    system = run.system
+    for _ in range(rows):
+        if not run.row_t < system.t_end:
+            return DONE
+        if system.steps >= len(system.step_rows):
+            return FULL
+        if run.restart:
+            begin_anew(run)
+        t = next_time(run)
+        if t <= system.t_end:
+            run.row += 1
+        elif t < math.inf:
+            t = system.t_end
+        if not run.row_t < t < math.inf or not take_row(run, t):
+            run.restart = 1
+            return UNCERTAIN
+    return DONE
+
+
+def begin(run):
+    """At the last row, where no step ends: which contacts touch, how fast they approach, and a typical impulse.
+
+    The latter is of the motion, and of the applied forces in the longest step.
+    """
+    system, masses, moving, pushed = run.system, 0.0, 0.0, 0.0
+    system.seen = run.row_t
+    for body in system.bodies:
+        body.at, body.u = body.q, body.v
+        body.z = placed(body.at)
+    evaluate_all(system.surfaces)
+    for overlap in run.overlaps:
+        rate = rates_of_way(overlap.contact)[0]
+        overlap.touches = 1 if overlap.contact.g <= run.touched * overlap.contact.scale else 0
+        overlap.approach = max(-rate, 0.0) if overlap.touches else 0.0
+    load(system)
+    for body in system.bodies:
+        masses += dot(body.root_mass, body.root_mass)
+        moving += length(body.u, body.mass)
+        pushed += length(weighed(body.force, body.inverse_mass), body.mass)
+    mean = math.sqrt(masses / run.velocities)
+    run.impulse = mean * (math.sqrt(moving) + run.longest * math.sqrt(pushed))
+    run.impulse = run.impulse if run.impulse > 0.0 else 1.0
+    return DONE

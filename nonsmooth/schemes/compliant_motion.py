@@ -1,0 +1,211 @@
+"""Motion with compliant contact: accelerations, forces of contacts and joints, and rates of all that is integrated.
+
+    M a = h + W F + W_g lam,    W_g' a + bias = -2 alpha g' - beta^2 g
+
+with the forces F of the contacts that touch, by their laws, and the right side 0 without Baumgarte's terms. P of
+contacts and joints are forces here, F and lam.
+"""
+
+from nonsmooth.compile.kernels import by_dimension, kernel, piece
+from nonsmooth.records.values import angular, dot, identity, linear, normal_axis, twist, vector, weighed, zeros_like
+from nonsmooth.schemes.accelerations import hold_jump, rates_of_jump
+from nonsmooth.schemes.mechanism import evaluate_all, load, press, rates_of_way
+from nonsmooth.schemes.motion import force_of, placed, rates_of_position, torque_of
+from nonsmooth.schemes.program import factor_joints
+from nonsmooth.schemes.sticking import ask, stick
+
+# ---- numbers of contacts and joints as those of bodies, and back: the first argument is of the width of a body's
+
+
+@kernel
+def wide_in_plane(like, x):
+    return x
+
+
+@kernel
+def wide_in_space(like, x):
+    return twist(x, zeros_like(x))
+
+
+@kernel
+def narrow_in_plane(x):
+    return x
+
+
+@kernel
+def narrow_in_space(x):
+    return linear(x)
+
+
+@kernel
+def impulse_in_plane(like, F):
+    return vector(F[0], F[1], 0.0, 0.0)
+
+
+@kernel
+def impulse_in_space(like, F):
+    return twist(vector(F[0], F[1], F[2], 0.0), vector(0.0, 0.0, 0.0, 0.0))
+
+
+@kernel
+def rows_in_plane(x, like):
+    one = identity(like)
+    return x[0] * one[0] + x[1] * one[1]
+
+
+@kernel
+def rows_in_space(x, like):
+    one = identity(like)
+    return x[0] * one[0] + x[1] * one[1] + x[2] * one[2]
+
+
+@kernel
+def wrench_in_plane(like, force, torque):
+    return vector(force[0], force[1], torque[0], 0.0)
+
+
+@kernel
+def wrench_in_space(like, force, torque):
+    return twist(force, torque)
+
+
+@kernel
+def torque_in_plane(wrench):
+    return vector(wrench[2], 0.0, 0.0, 0.0)
+
+
+@kernel
+def torque_in_space(wrench):
+    return angular(wrench)
+
+
+wide = by_dimension(wide_in_plane, wide_in_space)  # (like, x): four numbers
+narrow = by_dimension(narrow_in_plane, narrow_in_space)  # (x): the first four
+impulse_of = by_dimension(impulse_in_plane, impulse_in_space)  # (like, F): of rows
+rows_of = by_dimension(rows_in_plane, rows_in_space)  # (impulse, like)
+wrench_of = by_dimension(wrench_in_plane, wrench_in_space)  # (like, force, torque)
+torque_part = by_dimension(torque_in_plane, torque_in_space)  # (wrench)
+
+
+# ---- forces
+
+
+@kernel
+def spread(run):
+    """Bodies and bristles as they are tried."""
+    for course in run.courses:
+        body = course.body
+        body.at = course.q.origin + course.q.tried
+        body.z = placed(body.at)
+        body.u = course.v.tried
+    for overlap in run.overlaps:
+        if overlap.bristles_count > 0:
+            overlap.bristle = narrow(overlap.bristles.tried)
+
+
+@kernel
+def touch(run):
+    """Forces of contacts, but friction that depends on the stiction force."""
+    for overlap in run.overlaps:
+        contact = overlap.contact
+        overlap.rates = rates_of_way(contact)
+        if overlap.touches:
+            overlap.depth, overlap.closing = max(-contact.g, 0.0), -overlap.rates[0]
+            ask(overlap)
+            contact.P = overlap.force[0] * normal_axis(contact.P) if overlap.sticks else overlap.force
+            press(contact, contact.a.along, contact.b.along)
+        else:
+            overlap.force = contact.P = zeros_like(contact.P)
+            overlap.elastic, overlap.bristle_rate = 0.0, zeros_like(overlap.bristle_rate)
+
+
+@kernel
+def bend_joints(run):
+    """Second derivatives of joints along the motion alone, with feedback, and the block LU of the joints."""
+    system = run.system
+    evaluate_all(system.constraints)
+    evaluate_all(system.biases)
+    if run.feedback:
+        for joint in system.joints:
+            rate = rates_of_way(joint) + joint.rate
+            joint.bend = joint.bend + (2.0 * run.alpha) * rate + (run.beta * run.beta) * joint.g
+    factor_joints(system)
+
+
+@piece
+def accelerate(run):
+    """Accelerations, `jump`, and forces where bodies stand, moving by u; `total` are those but of joints."""
+    system = run.system
+    evaluate_all(system.surfaces)
+    evaluate_all(run.turns)
+    load(system)
+    for body in system.bodies:
+        body.total, body.terms = body.force, abs(body.force)
+    touch(run)
+    if len(system.joints):
+        bend_joints(run)
+    stick(run)
+    for body in system.bodies:
+        body.jump = weighed(body.total, body.inverse_mass)
+    if len(system.joints):
+        for joint in system.joints:
+            joint.b0 = rates_of_jump(joint) + joint.bend
+        hold_jump(system)
+        for joint in system.joints:
+            joint.P = joint.y
+
+
+# ---- rates
+
+
+@kernel
+def powers_of_loads(run):
+    """Of loads, and of damping."""
+    evaluate_all(run.working)
+    power, damping = 0.0, 0.0
+    for one in run.accounts:
+        power += one.power
+        damping += one.damping
+    return power, damping
+
+
+@kernel
+def write_rates(run, k):
+    """Rates of all parts as stage k."""
+    system = run.system
+    stored, lost, rubbed, driven = 0.0, 0.0, 0.0, 0.0
+    for course in run.courses:
+        body = course.body
+        course.q.stages[k].value = rates_of_position(body.at, body.u)
+        course.v.stages[k].value = body.jump
+    for overlap in run.overlaps:
+        stage, F, rates = overlap.impulse.stages[k], overlap.force, overlap.rates
+        stage.value = impulse_of(stage.value, F)
+        if overlap.bristles_count > 0:
+            of_bristles = overlap.bristles.stages[k]
+            of_bristles.value = wide(of_bristles.value, overlap.bristle_rate)
+        stored -= overlap.elastic * rates[0]
+        lost -= (F[0] - overlap.elastic) * rates[0]
+        rubbed -= dot(F, rates) - F[0] * rates[0]
+    for wrench in run.wrenches:
+        stage, reaction = wrench.impulse.stages[k], wrench.reaction
+        body, push = reaction.joints[0].b.body, zeros_like(stage.value)
+        for joint in reaction.joints:
+            push += joint.P @ joint.b.along
+        stage.value = wrench_of(push, force_of(push), torque_of(push, body.z, reaction.point))
+    for joint in system.joints:
+        driven -= dot(joint.P, joint.rate)
+    power, damping = powers_of_loads(run)
+    of_contacts, of_loads = run.contact_work.stages[k], run.load_work.stages[k]
+    of_contacts.value = wide(of_contacts.value, vector(stored, lost, rubbed, driven))
+    of_loads.value = wide(of_loads.value, vector(power, damping, 0.0, 0.0))
+
+
+@piece
+def rates_at(run, t, k):
+    """Rates at time t of what is tried, as stage k."""
+    run.system.seen = t
+    run.evaluations += 1
+    spread(run)
+    accelerate(run)
+    write_rates(run, k)

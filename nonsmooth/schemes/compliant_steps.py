@@ -1,0 +1,241 @@
+"""Rows of compliant contact in compiled code, many at once, for the loop that takes those which are not certified."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from nonsmooth.compile.objects import entry
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import ValidityWarning
+from nonsmooth.model.flexible_bodies import FlexibleBody
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System
+from nonsmooth.schemes.compliant_layout import CompliantLayout
+from nonsmooth.schemes.layout import NotCompiled
+from nonsmooth.schemes.stepping import MOST, RIDGE, ROOM, CompiledSteps
+from nonsmooth.schemes.tables import Tables
+from nonsmooth.solvers.chain import CERTIFIED
+from nonsmooth.solvers.initial_value import FINEST, Dop853
+from nonsmooth.step_control import ErrorControl, StepControl
+from nonsmooth.steppers.base import Formulation
+from nonsmooth.steppers.compliant import (
+    LOOKS,
+    TOUCHED,
+    CompliantDae,
+    place_tolerance,
+    stated_rules,
+)
+from nonsmooth.steppers.validity import Validity
+from nonsmooth.tolerances import DONE
+
+__all__ = ["CompliantSteps", "compliant_rules", "why_not_compliant"]
+
+#: rules of compiled rows besides those of the Python formulation, for the manifest
+RULES = {
+    "integrator": "DOP853, its steps as long as SciPy's",
+    "row that is not certified": "found by the Python formulation, and counted as a fallback",
+}
+#: numbers of a row that other schemes do not know, in the order of a `Recorder`
+WORKS = ("work_loads", "loss_damping", "loss_contact", "stored")
+
+_layouts: weakref.WeakKeyDictionary[System, CompliantLayout] = weakref.WeakKeyDictionary()
+
+
+def why_not_compliant(system: System, stepper: CompliantDae, control: StepControl) -> str | None:
+    """Why compiled loops do not have this run, as a clause; None if they do."""
+    if not isinstance(control, ErrorControl):
+        return f"CompliantDae has no compiled loop with {type(control).__name__}"
+    if stepper.solver != Dop853():
+        asked = "Radau(), the default" if stepper.solver is None else stepper.solver
+        return f"of CompliantDae's integrators only Dop853() has a compiled loop, not {asked}"
+    for e in system.elements:
+        if isinstance(e, FlexibleBody):
+            return f'"{e.name}" is a flexible body, which runs in Python only'
+    try:
+        _layout_of(system)
+    except NotCompiled as error:
+        return str(error)
+    return None
+
+
+def compliant_rules(system: System, stepper: CompliantDae, control: StepControl, values: Array) -> dict[str, Any]:
+    """Stated rules and tolerances."""
+    assert isinstance(control, ErrorControl)
+    return stated_rules(stepper, place_tolerance(control, system.numeric.contact_law(values)[3])) | RULES
+
+
+def _layout_of(system: System) -> CompliantLayout:
+    """The compiled form of a mechanism, made once for all runs."""
+    if system not in _layouts:
+        _layouts[system] = CompliantLayout(system)
+    return _layouts[system]
+
+
+class CompliantSteps(CompiledSteps):
+    """Rows of `CompliantDae` on one system.
+
+    Parameters
+    ----------
+    system, stepper, control, values : as `simulate` takes them, for which `why_not_compliant` has no reason
+    t_end : [s]
+    """
+
+    layout: CompliantLayout
+    root = "Integration"
+
+    def __init__(
+        self, system: System, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float
+    ) -> None:  # fmt: skip
+        self.system, self.stepper, self.scheme = system, stepper, "compliant"
+        constants = np.zeros(0) if system.compliance is None else system.compliance.coefficients(values).full().ravel()
+        self.validity = Validity(system, values, constants)
+        self.layout = layout = _layout_of(system)
+        per_row = 8 * (3 * system.nq + 8 * system.nc + 2 * system.nr + 12)
+        self.rows = int(np.clip(ROOM // per_row, 2, MOST))
+        self.memory = layout.memory(self.rows)
+        layout.fill(self.memory, values)
+        self.tables = Tables(self.memory, layout.contacts.tolist(), system.dimension - 1)
+        self._whole, self._integration = self.memory.of["System"], self.memory.of["Integration"]
+        self._set(stepper, control, values, t_end)
+        self._at: State | None = None
+        self._chunk = 64
+        self._begin = entry("nonsmooth.schemes.compliant", "begin", "Integration", layout.shape)
+        self._run = entry("nonsmooth.schemes.compliant", "run", "Integration", layout.shape, 1)
+        self._observe = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1)
+
+    def _set(self, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float) -> None:
+        system, run, feedback = self.system, self._integration, stepper.baumgarte
+        self.tolerance = place = place_tolerance(control, system.numeric.contact_law(values)[3])
+        bristles = 0 if system.compliance is None else len(system.compliance.bristles)
+        numbers = system.nq + system.nv + bristles
+        # SciPy's error is a mean over impulses and works too, which steer nothing
+        every = numbers + system.nc + system.nt + system.nr + 6
+        rtol = max(control.rtol, FINEST * float(np.sqrt(every / numbers)))
+        self._whole["t_end"], self._whole["certified"] = t_end, CERTIFIED
+        self._whole["ridge"] = self._ridge(values) if system.redundant else 0.0
+        for name, value in (
+            ("longest", control.dt_max), ("rtol", rtol), ("numbers", numbers), ("tolerance", place),
+            ("projected", feedback is None and system.ng > 0), ("feedback", feedback is not None),
+            ("alpha", feedback[0] if feedback else 0.0), ("beta", feedback[1] if feedback else 0.0),
+            ("samples", stepper.samples), ("looks", max(stepper.samples, LOOKS)), ("touched", TOUCHED),
+            ("velocities", system.nv),
+        ):  # fmt: skip
+            run[name] = value
+        self._set_tolerances(place, control.atol)
+        self._forget_extremes()
+
+    def _ridge(self, values: Array) -> float:
+        """On the diagonal of joints with redundant rows."""
+        start, numeric = self.system.start, self.system.numeric
+        W_g, M = self.system.W_g(start.t, start.q, values).full(), numeric.M(start.q, values)[0]
+        return RIDGE * float(np.max(np.sum(W_g * np.linalg.solve(M, W_g), axis=0)))
+
+    def _set_tolerances(self, place: float, speed: float) -> None:
+        """Of positions, velocities and bristles."""
+        parts, bodies = self.memory.of["Part"]["tolerance"], len(self.layout.bodies)
+        parts[:] = 1.0
+        motions = [0, 1, 2] if self.system.dimension == 2 else [0, 1, 2, 4, 5, 6]
+        for k in range(bodies):
+            parts[2 * k][[*motions, *([7] if self.system.dimension == 3 else [])]] = place
+            parts[2 * k + 1][motions] = speed
+        counts = [int(count) for count in self.memory.of["Overlap"]["bristles_count"] if count]
+        for part, count in zip(parts[2 * bodies :], counts, strict=False):
+            part[:count] = place
+
+    # ---------------------------------------------------------------------------------------------------------- steps
+
+    def start(self, state: State) -> State:
+        """A state with what contacts and the scheme remember."""
+        if "touching" in state.law_memory:
+            return state
+        overlaps, bristles = self.memory.of["Overlap"], self.memory.of["Overlap"]["bristles_count"].sum()
+        none = np.zeros(self.system.nc)
+        laws = {"touching": none, "approach": none, "bristles": np.zeros(bristles), "stored": np.zeros(1)}
+        scale = {"impulse_scale": np.ones(1)}
+        self._put(replace(state, law_memory=laws, stepper_memory={**state.stepper_memory, **scale}), state.t)
+        self._begin(self.memory.address("Integration"))
+        touching, approach = (overlaps[name][self.layout.contacts] for name in ("touches", "approach"))
+        laws |= {"touching": touching.astype(float), "approach": approach.copy()}
+        scale = {"impulse_scale": self._integration["impulse"].copy()}
+        return replace(state, law_memory=laws, stepper_memory={**state.stepper_memory, **scale})
+
+    def accompany(self, formulate: Callable[[], Formulation]) -> Formulation:
+        """The Python formulation of the same run; laws warn once, whoever meets their limits."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ValidityWarning)  # they have been given
+            made: Any = formulate()
+        made.validity = self.validity
+        return cast(Formulation, made)
+
+    def run(self, state: State, origin: float) -> tuple[int, bool]:
+        """Rows from a state on, for about a tenth of a second, up to one that is not certified."""
+        found = super().run(state, origin)
+        self._check_laws()
+        return found
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Evaluations of the equations of motion by the integrator."""
+        return {"evaluations": int(self._integration["evaluations"][0])}
+
+    def _tables(self, done: int) -> tuple[Array, Array, Array]:
+        times, rows, scalars = self.tables.read(done)
+        works = self.memory.of["WorkRow"][:done]
+        for k, name in enumerate(WORKS, start=scalars.shape[1] - len(WORKS)):
+            scalars[:, k] = works[name]
+        return times, rows, scalars
+
+    def _check_laws(self) -> None:
+        """Warn of laws outside their range of validity, from the extremes since the last check."""
+        overlaps = self.memory.of["Overlap"][self.layout.contacts]
+        for quantity in ("force", "depth", "approach"):
+            least, most = overlaps[f"least_{quantity}"], overlaps[f"most_{quantity}"]
+            for i in np.flatnonzero(least <= most).tolist():
+                self.validity.check(i, quantity, float(least[i]))
+                self.validity.check(i, quantity, float(most[i]))
+        self._forget_extremes()
+
+    def _forget_extremes(self) -> None:
+        overlaps = self.memory.of["Overlap"]
+        for quantity in ("force", "depth", "approach"):
+            overlaps[f"least_{quantity}"], overlaps[f"most_{quantity}"] = np.inf, -np.inf
+
+    # ---------------------------------------------------------------------------------------------------------- states
+
+    def _put(self, state: State, origin: float) -> int:
+        """A state into the memory, with what its contacts and the scheme remember."""
+        layout, memory, run = self.layout, self.memory, self._integration
+        laws, known = state.law_memory, state.stepper_memory
+        layout.put(memory, "q", state.q)
+        layout.put(memory, "v", state.v)
+        overlaps = memory.of["Overlap"]
+        bristles = np.split(laws["bristles"], np.cumsum(overlaps["bristles_count"][layout.contacts])[:-1])
+        for place, values in zip(layout.contacts.tolist(), bristles, strict=False):
+            overlaps["bristle_row"][place, : values.size] = values
+        overlaps["touches"][layout.contacts] = np.asarray(laws["touching"]) > 0.5
+        overlaps["approach"][layout.contacts] = laws["approach"]
+        self._whole["t"] = run["row_t"] = state.t
+        run["stored"], run["impulse"] = float(np.sum(laws["stored"])), known["impulse_scale"]
+        run["first"] = known["dt"][0] if "dt" in known and not run["evaluations"][0] else 0.0
+        run["step"] = known["dt"][0] if "dt" in known else 0.0
+        run["restart"] = 1
+        return DONE
+
+    def _state(self, before: State) -> State:
+        """The state at the last row, with what the next one remembers."""
+        layout, memory, run = self.layout, self.memory, self._integration
+        overlaps = memory.of["Overlap"][layout.contacts]
+        bristles = [one["bristle_row"][: one["bristles_count"]] for one in overlaps]
+        laws = {
+            "touching": overlaps["touches"].astype(float), "approach": overlaps["approach"].copy(),
+            "bristles": np.concatenate([np.zeros(0), *bristles]), "stored": run["stored"].copy(),
+        }  # fmt: skip
+        q, v = (layout.packed(memory, name).ravel() for name in ("q", "v"))
+        t, steps = float(run["row_t"][0]), {**before.stepper_memory, "dt": run["step"].copy()}
+        return State(t, q, v, {**before.law_memory, **laws}, steps)

@@ -1,0 +1,180 @@
+"""Dormand and Prince's pair of order 8 with its interpolant of order 7; the length of its steps, by their errors.
+
+Stage k of a step is at row k of the coefficients; stage 12 is at the end of the step and stage 0 of the next one. What
+does not steer the length of steps, impulses and works, counts in no error.
+
+Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), section II.10; step control as in SciPy.
+"""
+
+import math
+
+import numpy as np
+from scipy.integrate import DOP853
+
+from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.records.values import dot, larger_of
+from nonsmooth.schemes.compliant_motion import rates_at
+from nonsmooth.schemes.program import INFINITE, TINY
+
+#: stages of a step, with those of the interpolant, and terms of this
+STAGES, ALL_STAGES, TERMS = 12, 16, 7
+#: of the stages: weights of those before, where 12 is the end of the step, and times
+A = np.zeros((ALL_STAGES, ALL_STAGES))
+A[:STAGES, :STAGES], A[STAGES, :STAGES] = DOP853.A[:STAGES, :STAGES], DOP853.B
+A[STAGES + 1 :, : DOP853.A_EXTRA.shape[1]] = DOP853.A_EXTRA
+C = np.concatenate([DOP853.C[:STAGES], [1.0], DOP853.C_EXTRA])
+#: of the two estimates of the error, and of the terms of the interpolant from the fourth on
+E3, E5, D = np.array(DOP853.E3), np.array(DOP853.E5), np.array(DOP853.D)
+
+#: of the predicted length of a step its share, and least and largest change
+SAFETY, SLOWEST, FASTEST = 0.9, 0.2, 10.0
+#: a number differs from the next one by at most this share
+EPS = 2.220446049250313e-16
+#: least positive number
+LEAST = 5e-324
+
+
+@kernel
+def after(t):
+    """A number above t, among the next two."""
+    return t + max(EPS * abs(t), LEAST)
+
+
+# ---- a step
+
+
+@kernel
+def try_stage(run, k, h):
+    """Where stage k is, by the stages before it: h from the start of the step on."""
+    for part in run.parts:
+        total = A[k, 0] * part.stages[0].value
+        for i in range(1, k):
+            if A[k, i] != 0.0:
+                total += A[k, i] * part.stages[i].value
+        part.tried = part.start + h * total
+
+
+@kernel
+def errors_of(run, h):
+    """Errors over their tolerances, root mean square; a step is accepted below 1."""
+    fifth, third = 0.0, 0.0
+    for part in run.steering:
+        five, three = E5[0] * part.stages[0].value, E3[0] * part.stages[0].value
+        for i in range(1, STAGES + 1):
+            value = part.stages[i].value
+            five += E5[i] * value
+            three += E3[i] * value
+        scale = part.tolerance + run.rtol * larger_of(abs(part.start), abs(part.tried))
+        five, three = five / scale, three / scale
+        fifth += dot(five, five)
+        third += dot(three, three)
+    if fifth == 0.0 and third == 0.0:
+        return 0.0
+    return h * fifth / math.sqrt((fifth + 0.01 * third) * run.numbers)
+
+
+@piece
+def try_step(run, h):
+    """The stages of a step; its end is tried last. The errors."""
+    for k in range(1, STAGES + 1):
+        try_stage(run, k, h)
+        rates_at(run, run.t_start + C[k] * h, k)
+    return errors_of(run, h)
+
+
+@kernel
+def keep_end(run):
+    """What is tried is the end of the step; whether it is finite."""
+    size = 0.0
+    for part in run.parts:
+        part.end = part.tried
+        size += dot(part.end, part.end)
+    return size < INFINITE
+
+
+@piece
+def step(run):
+    """A step as long as its errors allow; whether there is one."""
+    run.t_start = t = run.t
+    for part in run.parts:
+        part.start = part.end
+        part.stages[0].value = part.stages[STAGES].value
+    shortest = 10.0 * (after(t) - t)
+    length, rejected = max(min(run.length, run.longest), shortest), False
+    while length >= shortest:
+        h = (t + length) - t
+        error = try_step(run, h)
+        if error < 1.0:
+            factor = min(FASTEST, SAFETY * max(error, TINY) ** -0.125)
+            run.length = h * (min(1.0, factor) if rejected else factor)
+            run.t = t + length
+            return keep_end(run)
+        factor = SAFETY * error**-0.125
+        length = h * (factor if factor > SLOWEST else SLOWEST)  # also where the error is no number
+        rejected = True
+    return False
+
+
+# ---- within a step
+
+
+@piece
+def interpolate(run):
+    """The terms of the interpolant."""
+    h = run.t - run.t_start
+    for k in range(STAGES + 1, ALL_STAGES):
+        try_stage(run, k, h)
+        rates_at(run, run.t_start + C[k] * h, k)
+    for part in run.parts:
+        first, last, terms = part.stages[0].value, part.stages[STAGES].value, part.terms
+        change = part.end - part.start
+        terms[0].value = change
+        terms[1].value = h * first - change
+        terms[2].value = 2.0 * change - h * (first + last)
+        for k in range(TERMS - 3):
+            total = D[k, 0] * first
+            for i in range(1, ALL_STAGES):
+                total += D[k, i] * part.stages[i].value
+            terms[3 + k].value = h * total
+
+
+@kernel
+def go_to(run, parts, t):
+    """Parts as they are at a time within the step."""
+    x = (t - run.t_start) / (run.t - run.t_start)
+    for part in parts:
+        value = 0.0 * part.start
+        for k in range(TERMS):
+            value = (value + part.terms[TERMS - 1 - k].value) * (1.0 - x if k & 1 else x)
+        part.tried = part.end if t == run.t else part.start + value
+
+
+# ---- the first step
+
+
+@kernel
+def root_mean_square(run, total):
+    return math.sqrt(total / run.numbers)
+
+
+@piece
+def first_length(run):
+    """A length to begin with, from rates at the start, at stage 12, and a little later."""
+    d0, d1, d2 = 0.0, 0.0, 0.0
+    for part in run.steering:
+        scale, rate = part.tolerance + run.rtol * abs(part.end), part.stages[STAGES].value
+        y, r = part.end / scale, rate / scale
+        d0 += dot(y, y)
+        d1 += dot(r, r)
+    d0, d1 = root_mean_square(run, d0), root_mean_square(run, d1)
+    h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
+    for part in run.parts:
+        part.tried = part.end + h * part.stages[STAGES].value
+    rates_at(run, run.t + h, 1)
+    for part in run.steering:
+        scale = part.tolerance + run.rtol * abs(part.end)
+        r = (part.stages[1].value - part.stages[STAGES].value) / scale
+        d2 += dot(r, r)
+    d2 = root_mean_square(run, d2) / h
+    later = max(1e-6, 1e-3 * h) if d1 <= 1e-15 and d2 <= 1e-15 else (0.01 / max(d1, d2)) ** 0.125
+    return min(min(100.0 * h, later), run.longest)
