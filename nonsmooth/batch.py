@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.engine import native_rules
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.laws.base import Law
@@ -18,6 +17,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.system import System
 from nonsmooth.schemes.batch import End, run_to_ends
+from nonsmooth.schemes.stepping import compiled_rules
 from nonsmooth.settings import is_count, is_number, shown
 from nonsmooth.simulate import simulate, why_not
 from nonsmooth.step_control import ConstantStep, Landing, StepControl, step_control
@@ -298,7 +298,7 @@ def _dataset(
     dt = control.dt if isinstance(control, ConstantStep) else repr(control)
     facts = {
         "stepper": repr(stepper), "dt": dt, "t_end": t_end, "engine": "native", "python_runs": python_runs,
-        "model": json.dumps(system.description), "rules": json.dumps(native_rules(stepper, control)),
+        "model": json.dumps(system.description), "rules": json.dumps(compiled_rules(stepper, control)),
         "wall_seconds": time.perf_counter() - begin,
     }  # fmt: skip
     return xarray.Dataset(data, coordinates, facts)

@@ -13,6 +13,7 @@ import numpy as np
 
 from nonsmooth.compile.objects import entry
 from nonsmooth.evaluation import Array
+from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.seen import Seen
@@ -79,7 +80,7 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
     for e in system.elements:
         if isinstance(e, FlexibleBody):
             return f'"{e.name}" is a flexible body, which runs in Python only'
-        if isinstance(e, Contact) and getattr(e.contact, "impact", "newton") != "newton":
+        if isinstance(e, Contact) and isinstance(e.contact, Rigid) and e.contact.impact != "newton":
             return f'the contact "{e.name}" has the impact law "{e.contact.impact}"'
     try:
         _layout_of(system, values, type(stepper) is GeneralizedAlpha)
