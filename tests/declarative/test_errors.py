@@ -192,10 +192,10 @@ CASES = {
     "provenance that is none": ({2: "[provenance]\nx = 1\n[contact]"}, 2, "provenance", ["must be a table"]),
 }
 SYNTAX = {
-    "unit without quotes": ({18: "clearance = 0.5 mm"}, 18, ["this is no TOML", 'stands in quotes, as "0.5 mm"']),
+    "unit without quotes": ({18: "clearance = 0.5 mm"}, 18, ["is not valid TOML", 'written in quotes, as "0.5 mm"']),
     "comma": ({10: "mass = 0,2"}, 10, ["decimal point, not a comma"]),
-    "word without quotes": ({14: "kind = revolute"}, 14, ["A word stands in quotes"]),
-    "a key twice": ({11: "mass = 3"}, 11, ["Each key and each table stands once"]),
+    "word without quotes": ({14: "kind = revolute"}, 14, ["A word is written in quotes"]),
+    "a key twice": ({11: "mass = 3"}, 11, ["Each key and each table may occur only once"]),
     "an element twice": ({19: "[elements.pin]"}, 19, ["('elements', 'pin') twice", "another name"]),
     "no value": ({10: "mass"}, 10, ["KEY = VALUE"]),
     "open string": ({10: 'mass = "200 g'}, 10, ["A string ends with the quote"]),
@@ -358,7 +358,7 @@ def test_files_that_cannot_be_read(tmp_path):
         read(tmp_path / "nowhere.toml")
     path = tmp_path / "latin.toml"
     path.write_bytes("x = 1\nname = 'K\xf6rper'\n".encode("latin-1"))
-    with pytest.raises(DeclarationError, match="latin.toml:2: this is no UTF-8 text"):
+    with pytest.raises(DeclarationError, match="latin.toml:2: this is not UTF-8 text"):
         read(path)
 
 
