@@ -1,4 +1,4 @@
-"""What is known of the pointing mechanism, in figures: ranks, the published motion, Table 3, bees, a loose joint."""
+"""Numerical results for the pointing mechanism: ranks, published motion, Table 3, bee colony, joints with clearance."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def measured_means(run: Any, samples: int = SAMPLES) -> Any:
 
 
 def loose_estimates(run: Any) -> dict[str, Any]:
-    """Estimates from the torques of a loose mechanism: ``"ideal"`` without friction, ``"loose"`` with mu R N."""
+    """Estimates from the torques with clearance: ``"ideal"`` without friction, ``"loose"`` with mu R N."""
     from nonsmooth.identification.base import base_parameters
     from nonsmooth.identification.estimate import estimate
 
