@@ -209,7 +209,7 @@ def test_symmetry_and_momenta(parameters):
 
 
 def test_moreau_jean_keeps_the_angular_momentum_of_one_side_to_first_order():
-    """Linear momentum to round-off; where contacts press, levers are off by dt/2 times a change of velocity."""
+    """Linear momentum to round-off; where contacts press, moment arms are off by dt/2 times a change of velocity."""
     drift = []
     for dt in (1e-3, 1e-4):
         linear, angular = momenta(run_rigid(MoreauJean(), dt, case=1))
@@ -232,7 +232,7 @@ def test_balanced_levers_keep_the_angular_momentum(case, theta):
     joints = {3: {"case": 1, "joints": "joint1,joint4"}}.get(case, {"case": case})
     for arguments in ({"case": case}, joints):
         run = simulate(
-            dual_manipulator(**arguments).build(), MoreauJean(theta=theta, levers="balanced"), t_end=0.5, dt=2e-3
+            dual_manipulator(**arguments).build(), MoreauJean(theta=theta, moment_arms="balanced"), t_end=0.5, dt=2e-3
         )
         linear, angular = momenta(run)
         assert len(run.impacts) > 0 and linear <= 1e-12 and angular <= 1e-12
@@ -241,7 +241,7 @@ def test_balanced_levers_keep_the_angular_momentum(case, theta):
 @pytest.mark.slow
 @pytest.mark.parametrize(("case", "impact"), [(1, "newton"), (2, "stronge")])
 def test_balanced_levers_keep_the_angular_momentum_over_the_whole_run(case, impact):
-    linear, angular = momenta(run_rigid(MoreauJean(levers="balanced"), 1e-3, case=case, impact=impact))
+    linear, angular = momenta(run_rigid(MoreauJean(moment_arms="balanced"), 1e-3, case=case, impact=impact))
     assert linear <= 1e-12 and angular <= 1e-10
 
 
