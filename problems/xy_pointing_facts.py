@@ -147,14 +147,15 @@ def _bees() -> dict[str, float]:
     }
 
 
-def loose_run(clearance: float = 20e-6, t_end: float | None = None, **arguments: Any) -> Any:
+def loose_run(clearance: float = 20e-6, t_end: float | None = None, control: Any = None, **arguments: Any) -> Any:
     """The mechanism with clearance in both joints in its published motion, compliant contact."""
     from nonsmooth.simulate import simulate
     from nonsmooth_problems.xy_pointing import COMPLIANT, published_motion, xy_pointing
 
-    stepper, control = COMPLIANT
+    stepper, usual = COMPLIANT
     system = xy_pointing("compliant", clearance=clearance, **arguments).build()
-    return simulate(system, stepper, t_end=published_motion().period if t_end is None else t_end, dt=control)
+    t_end = published_motion().period if t_end is None else t_end
+    return simulate(system, stepper, t_end=t_end, dt=usual if control is None else control)
 
 
 def measured_means(run: Any, samples: int = SAMPLES) -> Any:
@@ -167,6 +168,7 @@ def measured_means(run: Any, samples: int = SAMPLES) -> Any:
 
     motion = published_motion()
     t = motion.times(samples)
+    t = t[t <= run.t[-1]]
     angle = motion(run.t)[:, 0]
     across = run.reaction["motor2.torque_x"] * np.sin(angle) - run.reaction["motor2.torque_y"] * np.cos(angle)
     torques = (np.asarray(run.reaction["motor1.torque_z"]), across)
