@@ -28,6 +28,8 @@ COMMA = re.compile(r"=\s*[-+]?\d+,\s*\d")
 #: limits of a file, far above the needs of mechanisms: characters, values, parts of a key and levels of nesting. Beyond
 #: them, reading would take minutes or exhaust the memory
 LONGEST, MOST, DEEPEST = 4_000_000, 100_000, 32
+#: errors after which reading ends, since each takes time, and how many of them a message states
+MOST_FAULTS, STATED_FAULTS = 100, 20
 LONG_KEY = re.compile(
     rf"""(?:^|[{{,])[ \t]*\[{{0,2}}[ \t]*(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{DEEPEST}}}""", re.M
 )
@@ -43,21 +45,31 @@ class Source:
     faults: list[tuple[int, int, str, str]] = field(default_factory=list)
 
     def fault(self, path: Path, sentence: str) -> None:
-        """Add an error at a key; a missing key has the line of its table."""
+        """Note an error at a key; one that is missing has the line of its table.
+
+        Raises
+        ------
+        DeclarationError
+            If there are too many to be read on.
+        """
         place = self.places.nearest(path)
         sentence = " ".join(sentence.split())
         entry = (place.line, place.column, _dotted(path), sentence if sentence[-1:] in ".?" else f"{sentence}.")
         if entry not in self.faults:
             self.faults.append(entry)
+        if len(self.faults) > MOST_FAULTS:
+            self.check()
 
     def check(self) -> None:
-        """Raise DeclarationError if there are errors."""
+        """Raise DeclarationError if errors have been noted."""
         if not self.faults:
             return
-        known = sorted(self.faults)
+        known = sorted(self.faults)[:MOST_FAULTS]
         lines = [f"{self.name}:{line}: {key + ': ' if key else ''}{sentence}" for line, _, key, sentence in known]
         if len(lines) > 1:
-            lines.insert(0, f"{len(lines)} errors in {self.name}:")
+            more = "more than " if len(self.faults) > MOST_FAULTS else ""
+            first = f", the first {STATED_FAULTS}" if len(lines) > STATED_FAULTS else ""
+            lines = [f"{more}{len(lines)} errors in {self.name}{first}:", *lines[:STATED_FAULTS]]
         raise DeclarationError("\n".join(lines), faults=tuple((line, key, text) for line, _, key, text in known))
 
     def validated(self, table: type[Table], data: Any, path: Path) -> Table | None:
@@ -65,7 +77,8 @@ class Source:
         try:
             return table.model_validate(data)
         except ValidationError as error:
-            found = [_Place.of(table, data, path, one) for one in error.errors(include_url=False)]
+            every = error.errors(include_url=False)[: MOST_FAULTS + 1]
+            found = [_Place.of(table, data, path, one) for one in every]
         meant = {(*one.path[:-1], *one.meant()[:1]) for one in found}
         for one in found:
             if not (one.error["type"] == "missing" and one.path in meant):  # a misspelt key is not missing

@@ -15,7 +15,7 @@ from nonsmooth.declarative.run import Run, read_run
 from nonsmooth.declarative.schema import Given, Table, entries, schema, table_of
 from nonsmooth.declarative.stated import Assembled, StatedModel
 from nonsmooth.declarative.units import Wrong, in_unit, open_unit
-from nonsmooth.declarative.values import hint, shown
+from nonsmooth.declarative.values import hint, listed, shown
 from nonsmooth.exceptions import DeclarationError, InputError, ModelError
 from nonsmooth.files import path_of
 from nonsmooth.flexible.modes import Modes
@@ -292,12 +292,12 @@ class _Reader:
         kinds = {name: str(data.get("kind")) for name, data in elements.items() if isinstance(data, Mapping)}
         classes: dict[str, Any] = {name: known[kind].made for name, kind in kinds.items() if kind in known}
         bodies = [name for name, cls in classes.items() if issubclass(cls, Body | Ground)]
-        there = f"Bodies: {', '.join(bodies) or 'none'}."
+        owners, there = set(bodies), f"Bodies: {listed(bodies)}."
         for name, cls in classes.items():
             for key in cls.body_fields:
                 body = elements[name].get(key)
                 body = body.partition(".")[0] if isinstance(body, str) else body  # the node is checked with the body
-                if not isinstance(body, str) or body in bodies or body in kinds and body not in classes:
+                if not isinstance(body, str) or body in owners or body in kinds and body not in classes:
                     continue
                 if body in kinds:
                     sentence = f'"{body}" is a {kinds[body]}, not a body. {there}'
@@ -315,7 +315,7 @@ class _Reader:
                 owner, _, node = name.partition(".")
                 nodes = getattr(bodies.get(owner), "nodes", ())
                 if node and owner in bodies and node not in nodes:
-                    there = f"Nodes: {', '.join(nodes)}." if nodes else "A rigid body has none; name the body."
+                    there = f"Nodes: {listed(list(nodes))}." if nodes else "A rigid body has none; name the body."
                     sentence = f'"{owner}" has no node "{node}".{hint(node, nodes)} {there}'
                     self.source.fault(("elements", element.name, key), sentence)
 

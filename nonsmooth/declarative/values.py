@@ -6,7 +6,7 @@ import datetime
 import difflib
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,12 @@ from nonsmooth.evaluation import Array
 from nonsmooth.quantities import Quantity
 from nonsmooth.settings import is_number
 
-__all__ = ["array", "components", "hint", "number", "numbers", "shown", "sized", "word", "words", "wrong"]
+__all__ = ["array", "components", "hint", "listed", "number", "numbers", "shown", "sized", "word", "words", "wrong"]
 
 #: largest number of characters of a value in a message
 SHOWN = 60
+#: names that a message lists; names, and characters of a name, that are compared with a misspelt one
+LISTED, COMPARED = 20, 1000
 
 
 def number(value: Any, quantity: Quantity, unit: str) -> float:
@@ -109,9 +111,18 @@ def wrong(sentence: str) -> PydanticCustomError:
 
 
 def hint(name: str, known: Iterable[str], words: str = " Did you mean") -> str:
-    """The most similar known names as a question, or nothing."""
-    close = difflib.get_close_matches(str(name).lower(), list(known), n=2, cutoff=0.55)
+    """The most similar known names as a question, or nothing; among the first `COMPARED` names."""
+    close = difflib.get_close_matches(str(name).lower()[:COMPARED], list(known)[:COMPARED], n=2, cutoff=0.55)
     return f"{words} {' or '.join(close)}?" if close else ""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names for a message, the first of many.
+
+    >>> listed(["a", "b"]), listed([str(k) for k in range(99)])[-6:]
+    ('a, b', ', 19, ...')
+    """
+    return ", ".join([*names[:LISTED], *(["..."] if len(names) > LISTED else [])]) or "none"
 
 
 def shown(value: Any) -> str:

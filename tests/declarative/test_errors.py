@@ -258,6 +258,43 @@ def test_all_errors_are_told_at_once_in_the_order_of_lines():
     assert str(copy) == str(caught.value) and copy.faults == caught.value.faults
 
 
+def table_of(name, *lines):
+    return "\n".join([f"[elements.{name}]", *lines, ""])
+
+
+GROUND, PIN = table_of("ground", 'kind = "ground"'), ('kind = "revolute"', 'a = "ground"')
+#: files with very many errors of one sort; each stands in one line
+MANY = {
+    "keys": lambda n: table_of(
+        "rod", 'kind = "planar-body"', "mass = 1", "inertia = 1", *(f"k{i} = 1" for i in range(n))
+    ),
+    "keys at the top": lambda n: "".join(f"k{i} = 1\n" for i in range(n)),
+    "kinds": lambda n: "".join(table_of(f"rod{i}", 'kind = "rod"') for i in range(n)),
+    "bodies": lambda n: GROUND + "".join(table_of(f"pin{i}", *PIN, f'b = "rod{i}"') for i in range(n)),
+}
+
+
+@pytest.mark.parametrize("sort", MANY)
+def test_of_many_errors_the_first_are_told(sort):
+    """Reading ends after a hundred: further ones would take time and tell nothing new."""
+    with pytest.raises(DeclarationError) as caught:
+        read_text(MANY[sort](30), "many.toml")
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "30 errors in many.toml, the first 20:" and len(lines) == 21
+    assert len(caught.value.faults) == 30
+    with pytest.raises(DeclarationError) as caught:
+        read_text(MANY[sort](2000), "many.toml")
+    assert str(caught.value).splitlines()[0] == "more than 100 errors in many.toml, the first 20:"
+    assert str(caught.value).splitlines()[1:] == lines[1:]
+    assert len(caught.value.faults) == 100
+
+
+def test_names_in_a_message_have_an_end():
+    bodies = "".join(table_of(f"rod{i}", 'kind = "planar-body"', "mass = 1", "inertia = 1") for i in range(50))
+    with pytest.raises(DeclarationError, match=r"Bodies: ground, rod0, .*, rod18, \.\.\.\.$"):
+        read_text(GROUND + bodies + table_of("pin", *PIN, 'b = "crank"'))
+
+
 LAWS = """
 [elements.ground]
 kind = "ground"
