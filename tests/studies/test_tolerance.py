@@ -135,8 +135,9 @@ def test_the_stated_confidence_holds_on_a_fresh_sample(runs, fresh_runs, workers
     )  # fmt: skip
     assert 0 < found.passed < len(found.factors) and found.share[-1] < found.coverage
     scale = [found.factors[found.passed - 1], 1.0, 1.0]
+    design = Design(found.names, draws(clearances | others, fresh_runs, 987) * scale)
     fresh = sweep(
-        slider_crank_translational, MoreauJean(), Design(found.names, draws(clearances | others, fresh_runs, 987) * scale),
+        slider_crank_translational, MoreauJean(), design,
         metrics=["peak-impulse"], **settings,
     )  # fmt: skip
     share = float((fresh["peak-impulse"] <= found.limit).mean())
