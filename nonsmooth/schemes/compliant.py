@@ -11,10 +11,11 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest, trace, weighed, zeros_like
-from nonsmooth.schemes.accelerations import hold_jump, rates_of_jump
+from nonsmooth.schemes.accelerations import rates_of_jump
 from nonsmooth.schemes.closing import first_root, lowest
 from nonsmooth.schemes.compliant_motion import accelerate, narrow, rates_at, rows_of, spread, torque_part, wide
 from nonsmooth.schemes.dormand_prince import STAGES, after, first_length, go_to, interpolate, step
+from nonsmooth.schemes.joint_forces import close
 from nonsmooth.schemes.mechanism import DONE, FULL, UNCERTAIN, body_error, evaluate_all, length, load, press, rates_of_way
 from nonsmooth.schemes.motion import force_of, moved, placed
 from nonsmooth.schemes.program import INFINITE, TINY, factor_joints
@@ -131,7 +132,7 @@ def project(run):
         evaluate_all(system.constraints)
         worst, total = 0.0, 0.0
         for joint in system.joints:
-            joint.b0 = joint.g
+            joint.shift = joint.g
             worst, total = max(worst, largest(abs(joint.g))), total + dot(joint.g, joint.g)
         if not total < INFINITE:
             return False
@@ -139,15 +140,15 @@ def project(run):
             break
         before = worst
         factor_joints(system)
-        hold_jump(system)
+        close(system)
         for body in system.bodies:
             body.at = moved(body.at, body.jump, 1.0)
     factor_joints(system)
     for body in system.bodies:
         body.z, body.jump = placed(body.at), zeros_like(body.jump)
     for joint in system.joints:
-        joint.b0 = rates_of_way(joint) + joint.rate
-    hold_jump(system)
+        joint.shift = rates_of_way(joint) + joint.rate
+    close(system)
     for body in system.bodies:
         body.u += body.jump
     return True
@@ -167,9 +168,9 @@ def error_of_motion(run):
     for joint in system.joints:
         press(joint, joint.a.along, joint.b.along)
         a, b = joint.a, joint.b
-        terms = abs(a.along) @ abs(a.body.jump) + abs(b.along) @ abs(b.body.jump) + abs(joint.bend)
+        terms = abs(a.along) @ abs(a.body.jump) + abs(b.along) @ abs(b.body.jump) + abs(joint.shift)
         floor = FLOOR * math.sqrt(trace(joint.W)) * system.size
-        error = largest(abs(rates_of_jump(joint) + joint.bend)) / max(largest(terms) + floor, TINY)
+        error = largest(abs(rates_of_jump(joint) + joint.shift)) / max(largest(terms) + floor, TINY)
         worst = max(worst, error)
     for body in system.bodies:
         still = zeros_like(body.jump)
