@@ -58,8 +58,6 @@ first_row, last_row, observe_rows = Entry("first_row", "iii"), Entry("last_row",
 run = Entry("run", "iiidddi")
 landing_start, midpoint_start = Entry("landing_start", "ii"), Entry("midpoint_start", "ii")
 run_many = Entry("run_many", "iiiiiiiiiiddi")
-compliant_look, compliant_keep = Entry("compliant_look", "ii"), Entry("compliant_keep", "iiii")
-compliant_last, compliant_run = Entry("compliant_last", "iii"), Entry("compliant_run", "iiidi")
 #: what every run calls, besides its scheme
 ALWAYS = (prepare, at_state, contact_sizes, first_row, observe_rows, run)
 
@@ -68,16 +66,6 @@ ALWAYS = (prepare, at_state, contact_sizes, first_row, observe_rows, run)
 def ready(scheme: str, solve: str) -> None:
     """Compile what a run of a scheme calls and no file holds, in processes beside each other; once per process."""
     _beside([(scheme, "")], [(solve, ""), ("finish", ""), *((entry.name, entry.kinds) for entry in ALWAYS)])
-
-
-@functools.cache
-def ready_compliant() -> None:
-    """The same of a run with compliant contact."""
-    others = (prepare, compliant_look, compliant_keep, compliant_last)
-    _beside(
-        [(compliant_run.name, compliant_run.kinds)],
-        [("compliant-rates", ""), *((entry.name, entry.kinds) for entry in others)],
-    )
 
 
 def _beside(long: list[tuple[str, str]], others: list[tuple[str, str]]) -> None:
@@ -118,7 +106,7 @@ def _checked(name: str, result: int) -> int:
 def _hash() -> str:
     """Of the files that the functions stand in."""
     here = Path(__file__).parent
-    tables = (here.parent / "tolerances.py", here / "table.py", here / "compliant_table.py")
+    tables = (here.parent / "tolerances.py", here / "table.py")
     files = (*tables, *sorted((here / "loops").glob("*.py")))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 

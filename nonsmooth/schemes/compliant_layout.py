@@ -109,6 +109,7 @@ class CompliantLayout(Layout):
 
     def __init__(self, system: System) -> None:
         super().__init__(system, rough=True, accelerations=True)
+        self._memories: dict[int, Memory] = {}
 
     def _elements(self, kinds: Kinds, accelerations: bool) -> None:
         for e in self._contacts:
@@ -180,7 +181,9 @@ class CompliantLayout(Layout):
             self._closed(group)
             overlap["law"] = group.record
             self.laws.append(group)
-        first = {e.name: overlap for e, overlap in zip(reversed(self.owners), reversed(self.run["overlaps"]), strict=True)}
+        first = {
+            e.name: overlap for e, overlap in zip(reversed(self.owners), reversed(self.run["overlaps"]), strict=True)
+        }
         turning = [e for e in self._contacts if self._turns(e)]
         self.run["turns"] = self._grouped(turning, kinds.turning, lambda e: first[e.name])
 
@@ -202,9 +205,11 @@ class CompliantLayout(Layout):
 
     def memory(self, rows: int) -> Memory:
         """Of one run, with room for so many rows; without numbers yet."""
-        self.content.blank["WorkRow"] = self.run["work_rows"] = rows
-        memory = super().memory(rows)
-        for group in self.laws:  # whose first argument does not begin where placements of bodies do
-            first = memory.number("Place", group.record["places"][0])
-            memory.of["Place"]["a"][first] -= offset("Body", self.shape, "z")
-        return memory
+        if rows not in self._memories:
+            self.content.blank["WorkRow"] = self.run["work_rows"] = rows
+            memory = super().memory(rows)
+            for group in self.laws:  # whose first argument does not begin where placements of bodies do
+                first = memory.number("Place", group.record["places"][0])
+                memory.of["Place"]["a"][first] -= offset("Body", self.shape, "z")
+            self._memories[rows] = memory
+        return self._memories[rows].copied()

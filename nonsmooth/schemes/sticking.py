@@ -187,7 +187,7 @@ def each_for_itself(run):
 
 @kernel
 def together(run):
-    """Stiction forces where contacts that slide, or reach their limits, have what their laws admit, and others stick."""
+    """Stiction forces of the others where contacts that slide, or reach their limits, have what their laws admit."""
     for overlap in run.overlaps:
         overlap.held = 0
         if waits(overlap):

@@ -10,7 +10,6 @@ from typing import Any
 from numba import njit, types
 
 from nonsmooth.native.loops.bodies import *
-from nonsmooth.native.loops.compliant import compliant_rates
 from nonsmooth.native.loops.gauss import *
 from nonsmooth.native.loops.landing import *
 from nonsmooth.native.loops.matrix import *
@@ -202,5 +201,4 @@ UNITS: dict[str, tuple[Any, Any]] = {
     "moreau-jean-midpoint": (midpoint_step, WORD(WORD, WORD, types.float64)),
     "landing": (landing_step, WORD(WORD, WORD, types.float64)),
     "finish": (finish_step, WORD(WORD, WORD, WORD)),
-    "compliant-rates": (compliant_rates, WORD(*[WORD] * 4)),
 }
