@@ -12,8 +12,7 @@ from nonsmooth.model.forces import Force
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory, Values
 from nonsmooth.records.schema import dtype, offset
-from nonsmooth.schemes import compliant_fields  # noqa: F401  (the schemas)
-from nonsmooth.schemes.dormand_prince import ALL_STAGES, TERMS
+from nonsmooth.schemes.compliant_fields import ALL_STAGES, TERMS
 from nonsmooth.schemes.kinds import Kind, Kinds, Outputs
 from nonsmooth.schemes.layout import Layout, NotCompiled, _Group
 from nonsmooth.tolerances import CLOSED, SLIPPING
