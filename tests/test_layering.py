@@ -31,17 +31,15 @@ MAY_IMPORT = {
     "native": {"compile", "model", "laws", "programs", "step_control"},
     "records": set(),
     "compile": {"records"},
-    "schemes": {"records", "compile", "model", "solvers", "steppers", "step_control"},
+    "schemes": {"records", "compile", "model", "laws", "programs", "solvers", "steppers", "step_control"},
     "solvers": {"programs", "sets"},
     "steppers": {"model", "laws", "programs", "sets", "step_control"},
     "trajectory": {"model", "programs", "solvers", "steppers"},  # forces at an instant are found as steppers find them
     "checkpoints": {"model"},
     "python_engine": {"schemes", "checkpoints", "steppers", "solvers", "trajectory", "step_control", "model"},
     "compiled_run": {"checkpoints", "steppers", "native", "trajectory", "step_control", "model"},
-    "compliant_engine": {"compiled_run", "steppers", "solvers", "native", "trajectory", "step_control", "model"},
     "engine": {
         "compiled_run",
-        "compliant_engine",
         "steppers",
         "solvers",
         "native",
@@ -58,7 +56,6 @@ MAY_IMPORT = {
         "python_engine",
         "trust",
         "engine",
-        "compliant_engine",
         "steppers",
         "solvers",
         "native",
@@ -201,7 +198,7 @@ def test_names_say_what_is_inside() -> None:
 def test_no_name_of_the_loops_means_two_things():
     """They import each other's names without listing them: the last of two equal ones would replace the first."""
     native = ROOT / "nonsmooth" / "native"
-    files = [native / "table.py", native / "compliant_table.py", *sorted((native / "loops").glob("*.py"))]
+    files = [native / "table.py", *sorted((native / "loops").glob("*.py"))]
     found: dict[str, list[str]] = {}
     for file in files:
         for node in ast.parse(file.read_text(encoding="utf-8")).body:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import defaultdict
 from typing import Any
 
@@ -52,14 +53,11 @@ class Memory:
         self.shape = shape
         counts = {name: len(items) for name, items in content.of.items()} | content.blank
         sizes = {name: -(-dtype(name, shape).itemsize * count // LINE) * LINE for name, count in counts.items()}
-        total = sum(sizes.values())
-        room = np.zeros(total + LINE, dtype=np.uint8)
-        self.raw: NDArray[np.uint8] = room[-room.ctypes.data % LINE :][:total]
         self.start = dict(zip(sizes, np.cumsum([0, *sizes.values()]).tolist(), strict=False))
-        self.of = {
-            name: self.raw[self.start[name] :][: dtype(name, shape).itemsize * count].view(dtype(name, shape))
-            for name, count in counts.items()
-        }
+        self._counts, self._total = counts, sum(sizes.values())
+        #: bytes before records that begin without values
+        self._filled = min((self.start[name] for name in content.blank), default=self._total)
+        self._allocate()
         self._place = {
             id(item): self.start[name] + k * dtype(name, shape).itemsize
             for name, items in content.of.items()
@@ -71,6 +69,21 @@ class Memory:
         for name, items in content.of.items():
             for one, item in zip(self.of[name], items, strict=True):
                 self._fill(name, one, self._place[id(item)], item)
+
+    def _allocate(self) -> None:
+        room = np.zeros(self._total + LINE, dtype=np.uint8)
+        self.raw: NDArray[np.uint8] = room[-room.ctypes.data % LINE :][: self._total]
+        self.of = {
+            name: self.raw[self.start[name] :][: dtype(name, self.shape).itemsize * count].view(dtype(name, self.shape))
+            for name, count in self._counts.items()
+        }
+
+    def copied(self) -> Memory:
+        """Another block of memory with the same records; those that begin without values are empty."""
+        other = copy.copy(self)
+        other._allocate()
+        other.raw[: self._filled] = self.raw[: self._filled]
+        return other
 
     def address(self, schema: str, k: int = 0) -> int:
         """The address of record k of a schema."""

@@ -43,9 +43,9 @@ from nonsmooth import (
 from nonsmooth.compile.machine import compilations
 from nonsmooth.laws import Flores
 from nonsmooth.native import entries
-from nonsmooth.native.compliant_session import CompliantSession
 from nonsmooth.native.session import Session
 from nonsmooth.native.table import UNCERTAIN
+from nonsmooth.schemes.compliant_steps import CompliantSteps
 from nonsmooth_problems import four_bar, slider_crank_revolute, slider_crank_translational, slider_rod
 
 RUN = {"t_end": 0.004, "dt": 1e-4}
@@ -241,7 +241,7 @@ def test_ctrl_c_before_the_first_step_hands_over_the_start(contact, monkeypatch)
         law = Compliant(Flores(stiffness=1e10, restitution=0.5))
         system, stepper = slider_rod(contact=law).build(), CompliantDae(solver=Dop853())
         dt = ErrorControl(1e-6, 1e-8, 1e-6, 1e-3)
-        monkeypatch.setattr(CompliantSession, "start", stop)
+        monkeypatch.setattr(CompliantSteps, "start", stop)
     with pytest.raises(Interrupted) as interrupted:
         simulate(system, stepper, t_end=0.01, dt=dt, engine="native")
     monkeypatch.undo()
