@@ -1,12 +1,12 @@
 """Step problems: mathematical programs as data, each with its residual, independent of algorithms.
 
-=================  ============================================================================
+=================  =============================================================================
 `QP`               strictly convex quadratic program: linearised gaps, M-normalised or not
 `LCP`              mixed linear complementarity problem: impacts, Delassus form
-`FrictionContact`  contact with exact Coulomb friction, in the plane and in space `ConeQP`           its convex
-relaxation, which opens sliding contacts: only on explicit request `MPCC`             nonlinear program with
-complementarity pairs: the whole step, unreduced =================
-============================================================================
+`FrictionContact`  contact with exact Coulomb friction, in the plane and in space
+`ConeQP`           its convex relaxation, which opens sliding contacts: only on explicit request
+`MPCC`             nonlinear program with complementarity pairs: the whole step, unreduced
+=================  =============================================================================
 """
 
 from nonsmooth.programs.base import Program, Session, Solution, Solver

@@ -1,20 +1,20 @@
 """Solvers of the step problems, one algorithm per file. Settings are frozen dataclasses; `setup` creates a session.
 
-======================  ======================================  ===============================================
-`ActiveSet`             LCP, QP, MPCC, friction in the plane    exact, microseconds; default of all that has a QP
-`IpoptMPCC`             MPCC                                    interior point on a relaxation, then polished
-`Osqp`                  QP                                      operator splitting, warm-started
-`CasadiQP`              QP                                      DAQP or qrqp through CasADi
-`Conic`                 QP, symmetric LCP, friction, ConeQP     Clarabel, a cross-check
-`SemismoothNewton`      LCP, friction                           a few Newton steps; the default with friction
-`SmoothingNewton`       friction in space                       a smoothed path; the fallback in space
-`Lemke`                 LCP, friction in the plane              pivots along a finite path; the fallback
-`ModeEnumeration`       small LCP, friction in the plane        enumeration of all contact modes
-`ProjectedGaussSeidel`  LCP, QP, friction                       one contact after the other, linear convergence `Admm`
-friction, ConeQP                        splitting on cones, for many contacts in space `Chain`                 any
-one after the other, until a solution is accepted `Radau`, `Dop853`, ...  smooth phases of compliant contact
-integrators of SciPy and SUNDIALS: `initial_value` ======================  ======================================
-===============================================
+======================  ====================================  ==================================================
+`ActiveSet`             LCP, QP, MPCC, friction in the plane  exact, microseconds; default of all that has a QP
+`IpoptMPCC`             MPCC                                  interior point on a relaxation, then polished
+`Osqp`                  QP                                    operator splitting, warm-started
+`CasadiQP`              QP                                    DAQP or qrqp through CasADi
+`Conic`                 QP, symmetric LCP, friction, ConeQP   Clarabel, a cross-check
+`SemismoothNewton`      LCP, friction                         a few Newton steps; the default with friction
+`SmoothingNewton`       friction in space                     a smoothed path; the fallback in space
+`Lemke`                 LCP, friction in the plane            pivots along a finite path; the fallback
+`ModeEnumeration`       small LCP, friction in the plane      enumeration of all contact modes
+`ProjectedGaussSeidel`  LCP, QP, friction                     one contact after the other, linear convergence
+`Admm`                  friction, ConeQP                      splitting on cones, for many contacts in space
+`Chain`                 any                                   one after the other, until a solution is accepted
+`Radau`, `Dop853`, ...  smooth phases of compliant contact    integrators of SciPy and SUNDIALS: `initial_value`
+======================  ====================================  ==================================================
 
 "Friction" is `FrictionContact`, in the plane and in space unless said otherwise.
 Names are imported when they are used, and a solver's library when its session is made.

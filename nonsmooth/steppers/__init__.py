@@ -1,17 +1,19 @@
 """Time discretisation: a stepper turns a system into a formulation, which assembles one program after another.
 
-==================  ====================================================================================
+==================  ==================================================================================
 `CompliantDae`      compliant contact, by an integrator with error control
 `EventDriven`       high order between events that are located to round-off
-`GaussMPCC`         each step one complementarity program; with `Landing` its length is an unknown `GaussQP`
-each step a short sequence of convex programs `GeneralizedAlpha`  second order away from impacts; contacts and joints at
-position and velocity level `MoreauJean`        velocity-level steps with restitution and friction ==================
-====================================================================================
+`GaussMPCC`         each step one complementarity program; with `Landing` its length is an unknown
+`GaussQP`           each step a short sequence of convex programs
+`GeneralizedAlpha`  second order away from impacts; contacts and joints at position and velocity level
+`MoreauJean`        velocity-level steps with restitution and friction
+==================  ==================================================================================
 """
 
 from __future__ import annotations
 
 import difflib
+import re
 from typing import TYPE_CHECKING, Any
 
 from nonsmooth.exceptions import InputError
@@ -34,14 +36,6 @@ _MODULES = {
     "GeneralizedAlpha": "generalized_alpha",
     "MoreauJean": "moreau_jean",
 }
-_BY_NAME = {
-    "compliant-dae": "CompliantDae",
-    "event-driven": "EventDriven",
-    "gauss-mpcc": "GaussMPCC",
-    "gauss-qp": "GaussQP",
-    "generalized-alpha": "GeneralizedAlpha",
-    "moreau-jean": "MoreauJean",
-}
 
 
 def __getattr__(name: str) -> Any:
@@ -54,7 +48,11 @@ def __getattr__(name: str) -> Any:
 
 def names() -> tuple[str, ...]:
     """Names of the steppers on the command line."""
-    return tuple(_BY_NAME)
+    return tuple(map(_kebab, _MODULES))
+
+
+def _kebab(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
 
 
 def by_name(name: str) -> Any:
@@ -68,8 +66,9 @@ def by_name(name: str) -> Any:
     >>> by_name("gauss-qp").__name__
     'GaussQP'
     """
-    if name not in _BY_NAME:
-        near = difflib.get_close_matches(str(name), _BY_NAME, n=1)
+    classes = {_kebab(cls): cls for cls in _MODULES}
+    if name not in classes:
+        near = difflib.get_close_matches(str(name), classes, n=1)
         hint = f'Did you mean "{near[0]}"? ' if near else ""
-        raise InputError(f'Unknown stepper "{name}". {hint}Choose one of {", ".join(_BY_NAME)}.')
-    return __getattr__(_BY_NAME[name])
+        raise InputError(f'Unknown stepper "{name}". {hint}Choose one of {", ".join(classes)}.')
+    return __getattr__(classes[name])
