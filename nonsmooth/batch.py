@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.engine import layout_of, longest_step, native_rules, scheme_of
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.laws.base import Law
@@ -17,8 +16,10 @@ from nonsmooth.model.checks import check_start
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.system import System
+from nonsmooth.schemes.batch import End, run_to_ends
+from nonsmooth.schemes.stepping import compiled_rules
 from nonsmooth.settings import is_count, is_number, shown
-from nonsmooth.simulate import by_text, simulate, why_not
+from nonsmooth.simulate import simulate, why_not
 from nonsmooth.step_control import ConstantStep, Landing, StepControl, step_control
 from nonsmooth.steppers.base import Stepper
 
@@ -55,7 +56,7 @@ def simulate_batch(
 ) -> xarray.Dataset:
     """Run a mechanism once for each set of parameters in the native engine, and return the final states.
 
-    Planar runs of `MoreauJean` and `GaussQP` are distributed over threads; others run one after the other.
+    Runs are distributed over threads; those of `GeneralizedAlpha` run one after the other.
 
     Each run is bitwise identical to ``simulate(system, stepper, parameters=..., t_end=..., dt=...)``. A run with a step
     that compiled code cannot certify is repeated by `simulate`, and counted in ``python_runs``.
@@ -115,8 +116,7 @@ def simulate_batch(
                     f"simulate_batch requires the native engine, which does not support this run: {reason}. "
                     "nonsmooth.studies.sweep runs it in processes."
                 )
-            run = _run_by_text if by_text(system, stepper) else _run
-            python_runs += run(system, stepper, values, runs, ends, t_end, control, metrics, threads)
+            python_runs += _run(system, stepper, values, runs, ends, t_end, control, metrics, threads)
     return _dataset(system, stepper, parameters, values, ends, metrics, control, t_end, python_runs, begin)
 
 
@@ -125,40 +125,29 @@ def _run(
     control: ConstantStep | Landing, metrics: Sequence[str], threads: int | None,
 ) -> int:  # fmt: skip
     """Fill in the final states of these runs; returns how many of them used the Python engine."""
-    from nonsmooth.native import table as n
-    from nonsmooth.native.batch import run_batch
+    again: list[int] = []
 
-    layout, scheme = layout_of(system, stepper, values[runs[0]]), scheme_of(system, stepper, control)
-    places = np.arange(layout.size)
-    keep = [layout.body_field(places, where).ravel() for where in (n.Q, n.V)]
-    keep += [layout.gap_field(places, where) for where in (n.SUM_PN, n.SUM_PT)]
-    keep.append(layout.header(places, n.WORST, n.N_WORST))
-    found, status = run_batch(
-        layout,
-        values[runs],
-        scheme,
-        system.start,
-        np.concatenate(keep),
-        dt=longest_step(control),
-        t_end=t_end,
-        observe=bool(OBSERVED & {*metrics}),
-        threads=threads,
-    )
-    cuts = np.split(found, np.cumsum([part.size for part in keep])[:-1], axis=1)
-    for name, part in zip(ends, (*cuts[:4], *cuts[4].T), strict=True):
-        ends[name][runs] = part
-    again = np.flatnonzero(status != n.DONE)
-    for i in again:
-        _named(system, stepper, values, ends, int(runs[i]), t_end, control)
-    return len(again)
+    def take(k: int, end: End | None) -> None:
+        if end is None:
+            again.append(k)
+            return
+        ends["q"][k], ends["v"][k], ends["impulse"][k] = end.q, end.v, end.P[:, 0]
+        ends["friction_impulse"][k] = _rubbed(system, end.P[:, 1:])
+        ends["gap_violation"][k], ends["joint_violation"][k] = end.gap, end.joint
+        ends["complementarity"][k], ends["motion_residual"][k] = end.complementarity, end.residual
+
+    run_to_ends(
+        system, stepper, control, values, [int(k) for k in runs], t_end,
+        observe=bool(OBSERVED & {*metrics}), threads=threads, take=take,
+    )  # fmt: skip
+    return sum(_named(system, stepper, values, ends, k, t_end, control) > 0 for k in sorted(again))
 
 
-def _run_by_text(
-    system: System, stepper: Stepper, values: Array, runs: Any, ends: dict[str, Array], t_end: float,
-    control: ConstantStep | Landing, metrics: Sequence[str], threads: int | None,
-) -> int:  # fmt: skip
-    """The same by the texts of `schemes`, one run after the other."""
-    return sum(_named(system, stepper, values, ends, int(k), t_end, control) > 0 for k in runs)
+def _rubbed(system: System, P_T: Array) -> Array:
+    """Tangential impulses (nc, tangents or none) as numbers (nc,): in space their lengths."""
+    if P_T.shape[1] == 0:
+        return np.zeros(len(P_T))
+    return P_T[:, 0] if system.dimension == 2 else np.asarray(np.linalg.norm(P_T, axis=1))
 
 
 def _named(
@@ -309,7 +298,7 @@ def _dataset(
     dt = control.dt if isinstance(control, ConstantStep) else repr(control)
     facts = {
         "stepper": repr(stepper), "dt": dt, "t_end": t_end, "engine": "native", "python_runs": python_runs,
-        "model": json.dumps(system.description), "rules": json.dumps(native_rules(stepper, control)),
+        "model": json.dumps(system.description), "rules": json.dumps(compiled_rules(stepper, control)),
         "wall_seconds": time.perf_counter() - begin,
     }  # fmt: skip
     return xarray.Dataset(data, coordinates, facts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -55,37 +56,67 @@ class Budget:
 class PythonLoop:
     """One run: its loop, and what to hand over when it ends early.
 
-    `compiled`, where there is one, takes steps ahead, as many as it certifies; the formulation takes the others.
+    Compiled steps, where `compile` makes them, are taken ahead, as many as they certify; the formulation takes the
+    others, and is made when the first one comes.
     """
 
     def __init__(
-        self, formulation: Formulation, chain: Chain, control: StepControl, recorder: Recorder, system: System,
-        values: Array, t_end: float, progress: Callable[[float, float, int], None] | None,
-        keeper: RunKeeper | None = None, compiled: CompiledSteps | None = None,
+        self, formulate: Callable[[], Formulation], chain: Chain, control: StepControl, recorder: Recorder,
+        system: System, values: Array, t_end: float, progress: Callable[[float, float, int], None] | None,
+        keeper: RunKeeper | None = None, compile: Callable[[], CompiledSteps] | None = None,
     ) -> None:  # fmt: skip
-        self.keeper, self.compiled, self.python_steps = keeper, compiled, 0
+        self.keeper, self.compiled, self.python_steps = keeper, cast(CompiledSteps | None, None), 0
+        self._compile = compile
         self._stands: dict[str, Any] | None = None  # after the last step, for a checkpoint
-        self.formulation, self.chain, self.control, self.recorder = formulation, chain, control, recorder
+        self._formulate, self._formulation = formulate, cast(Formulation | None, None)
+        self._first: State | None = None  # of a run that compiled steps began, and the formulation has not seen
+        self._remembered: Mapping[str, Any] = {}
+        self.chain, self.control, self.recorder = chain, control, recorder
         self.system, self.values, self.t_end, self.progress = system, values, t_end, progress
         self.steps, self.shortened = 0, 0
         self.clock = time.perf_counter()
+
+    @property
+    def formulation(self) -> Formulation:
+        if self._formulation is None:
+            made = self._formulate if self.compiled is None else partial(self.compiled.accompany, self._formulate)
+            self._formulation = made()
+        return self._formulation
+
+    def _start(self, first: State) -> tuple[State, Step | None]:
+        """The start with what the first step needs, and the impact there, if there is one."""
+        begun = None if self.compiled is None else self.compiled.start(first)
+        if begun is None:
+            return self.chain.run(self.formulation.start(first))
+        self._first = first
+        return begun, None
+
+    def _known(self, state: State) -> State:
+        """A state that compiled steps have reached, with what the formulation remembers besides them."""
+        if self._first is not None:
+            fresh = replace(self._first, stepper_memory={})
+            self._first, self._remembered = None, self.chain.run(self.formulation.start(fresh))[0].stepper_memory
+        return replace(state, stepper_memory={**self._remembered, **state.stepper_memory})
 
     def trajectory(self, first: State) -> Trajectory:
         """The loop."""
         origin = float(first.stepper_memory.get("grid_start", np.array([first.t]))[0])
         state = first
         try:
+            if self._compile is not None:
+                self.compiled = self._compile()
+                self.clock = time.perf_counter()
             if self.keeper is not None and self.keeper.held is not None:
-                state = self._go_on(self.keeper.held, origin)
+                state = self._go_on(self.keeper.held, first, origin)
             else:
-                state, impact = self.chain.run(self.formulation.start(first))
+                state, impact = self._start(first)
                 state = _remembering(state, origin)
                 self.recorder.start(state, impact)
             self._keep(state)
             while state.t < self.t_end:
                 state, certain = self._ahead(state, origin)
                 if not certain:
-                    step = self._step(state, self.control.next_time(state.t, origin, self.t_end))
+                    step = self._step(self._known(state), self.control.next_time(state.t, origin, self.t_end))
                     if not step.state.t > state.t:
                         raise SolverFailed("the step has no length; the times of its impacts cannot be told apart.")
                     self.recorder.append(step)
@@ -125,15 +156,16 @@ class PythonLoop:
         self.steps += taken.times.size
         return taken.end, taken.whole
 
-    def _go_on(self, held: Mapping[str, Any], origin: float) -> State:
+    def _go_on(self, held: Mapping[str, Any], first: State, origin: float) -> State:
         """Take over how a run stood at its checkpoint."""
         assert self.keeper is not None
         try:
             state, seconds = held["state"], float(held["seconds"])
             self.recorder.hold(held["recorder"], state)
             self.chain.hold(held["chain"])
-            if isinstance(self.formulation, Remembering):
+            if held["formulation"] is not None and isinstance(self.formulation, Remembering):
                 self.formulation.hold(held["formulation"], state)
+            self._first = None if held["formulated"] else first
             if self.compiled is not None and held["compiled"] is not None:
                 hold(self.compiled, held["compiled"], state, origin)
             self.shortened, self.steps = int(held["shortened"]), len(self.recorder) - 1
@@ -147,9 +179,11 @@ class PythonLoop:
         """Note how the run stands after a step, and write it where an interval has passed."""
         if self.keeper is None:
             return
-        formulation = self.formulation.held() if isinstance(self.formulation, Remembering) else None
+        made = self._formulation
+        formulation = made.held() if isinstance(made, Remembering) else None
         self._stands = {
             "state": state, "chain": self.chain.held(), "shortened": self.shortened, "formulation": formulation,
+            "formulated": made is not None,
             "rows": len(self.recorder), "python_steps": self.python_steps,
             "compiled": None if self.compiled is None else compiled_held(self.compiled, state),
         }  # fmt: skip
@@ -186,10 +220,12 @@ class PythonLoop:
         if self.recorder.whole() is None:
             self.recorder.start(state, None)
         self._save()
-        counts = {"steps": self.steps, "shortened": self.shortened} | self.chain.counts | self.formulation.counts()
+        counts = {"steps": self.steps, "shortened": self.shortened} | self.chain.counts
+        if self._formulation is not None:
+            counts |= self._formulation.counts()
         if self.compiled is not None:
             for name, count in self.compiled.counts.items():
-                counts[name] += count
+                counts[name] = counts.get(name, 0) + count
             counts["fallbacks"] += self.python_steps
             counts["python_steps"] = self.python_steps
         observe = None if self.compiled is None else self.compiled.observe

@@ -13,7 +13,6 @@ from typing import Any
 from nonsmooth import solvers
 from nonsmooth.arguments import check_arguments, check_budget, check_choice, check_kinds
 from nonsmooth.checkpoints import EVERY, Checkpoint, call_of
-from nonsmooth.engine import NativeRun, native_rules, why_not_native
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, Interrupted, NonsmoothError, SimulationFailed
 from nonsmooth.laws.compliant import Compliant
@@ -22,17 +21,16 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.python_engine import Budget, PythonLoop
-from nonsmooth.schemes.compliant_steps import CompliantSteps, DeferredFormulation, why_not_compliant
-from nonsmooth.schemes.stepping import CompiledSteps, why_not_compiled
+from nonsmooth.schemes.compliant_steps import CompliantSteps, compliant_rules, why_not_compliant
+from nonsmooth.schemes.stepping import CompiledSteps, compiled_rules, why_not_compiled
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ErrorControl, StepControl, step_control
-from nonsmooth.steppers.base import Stepper
+from nonsmooth.steppers.base import Formulation, Stepper
 from nonsmooth.steppers.compliant import CompliantDae
-from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth.trajectory.early import UNCHECKED
 
-__all__ = ["by_text", "simulate", "why_not"]
+__all__ = ["simulate", "why_not"]
 
 #: default accuracy, as a share of the smallest clearance and of the peak force
 ACCURACY = 1e-2
@@ -200,55 +198,40 @@ def _run(
     scheme = replace(stepper, solver=solver)  # type: ignore[type-var]
     settings = {"stepper": repr(scheme), "dt": repr(control), "t_start": first.t, "t_end": t_end}
     reason = None if engine == "python" else why_not(system, stepper, control, values)
-    compiled = by_text(system, stepper) and engine != "python" and reason is None
     if engine == "native" and reason is not None:
         raise InputError(f'engine="native" does not support this run: {reason}; take engine="auto" or "python".')
     name = "python" if engine == "python" or reason is not None else "native"
     keeper = None if checkpoint is None else checkpoint.next_run({**settings, "engine": name})
 
-    def python(manifest: dict[str, Any] | None = None) -> PythonLoop:
-        def formulate() -> Any:
-            return stepper.formulate(system, values, control, solver)
+    def formulate() -> Formulation:
+        return stepper.formulate(system, values, control, solver)
 
-        steps = _compiled(system, stepper, control, values, t_end) if compiled else None
-        formulation = DeferredFormulation(steps, formulate) if isinstance(steps, CompliantSteps) else formulate()
-        chain = Chain(solver, stepper.fallback, stepper.programs)
-        facts = {} if reason is None else {"engine_reason": reason}
-        if manifest is None:
-            manifest = _manifest(system, values, settings, name, formulation.rules()) | facts
-        recorder = Recorder(system, manifest, values, record=record)
-        return PythonLoop(formulation, chain, control, recorder, system, values, t_end, progress, keeper, steps)
+    def compile() -> CompiledSteps:
+        if isinstance(stepper, CompliantDae):
+            assert isinstance(control, ErrorControl)
+            return CompliantSteps(system, stepper, control, values, t_end)
+        return CompiledSteps(system, stepper, control, values, t_end)
 
-    if name == "python" or compiled:
-        return python().trajectory(first)
-    manifest = _manifest(system, values, settings, "native", native_rules(stepper, control))
-    native = NativeRun(
-        system, stepper, control, values, manifest, t_end=t_end, record=record, progress=progress,
-        python=lambda: python(manifest), keeper=keeper,
+    if name == "python":
+        rules = formulate().rules()
+    elif isinstance(stepper, CompliantDae):
+        rules = compliant_rules(system, stepper, control, values)
+    else:
+        rules = compiled_rules(stepper, control)
+    manifest = _manifest(system, values, settings, name, rules) | ({} if reason is None else {"engine_reason": reason})
+    loop = PythonLoop(
+        formulate, Chain(solver, stepper.fallback, stepper.programs), control,
+        Recorder(system, manifest, values, record=record), system, values, t_end, progress, keeper,
+        compile if name == "native" else None,
     )  # fmt: skip
-    return native.trajectory(first)
-
-
-def _compiled(system: System, stepper: Stepper, control: StepControl, values: Array, t_end: float) -> CompiledSteps:
-    """Compiled steps of a run that `why_not` has no reason against."""
-    if isinstance(stepper, CompliantDae):
-        assert isinstance(control, ErrorControl)
-        return CompliantSteps(system, stepper, control, values, t_end)
-    return CompiledSteps(system, stepper, control, values, t_end)
-
-
-def by_text(system: System, stepper: Stepper) -> bool:
-    """Whether compiled steps are those of `schemes`; older loops of the plane support what they are faster at."""
-    older = system.dimension == 2 and not system.redundant and not isinstance(stepper, GeneralizedAlpha | CompliantDae)
-    return not older
+    return loop.trajectory(first)
 
 
 def why_not(system: System, stepper: Stepper, control: StepControl, values: Array) -> str | None:
     """Why compiled loops do not support a run, as a clause; None if they do."""
     if isinstance(stepper, CompliantDae):
         return why_not_compliant(system, stepper, control)
-    of = why_not_compiled if by_text(system, stepper) else why_not_native
-    return of(system, stepper, control, values)
+    return why_not_compiled(system, stepper, control, values)
 
 
 def _start(system: System, values: Array, state: State | None, t_start: float | None) -> State:

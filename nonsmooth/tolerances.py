@@ -1,10 +1,12 @@
-"""Contact modes and tolerances that all formulations share, compiled or not."""
+"""Contact modes, tolerances and codes that all formulations share, compiled or not."""
 
 __all__ = [
-    "AT_THE_END", "CLOSED", "CLOSED_GAP", "CLOSED_RATE", "EDGE", "FLOOR", "LANDED", "LASTING", "LEAD", "OPEN",
-    "PRESSING", "SLIPPING", "STICKING", "TURN", "TURNED",
+    "AT_THE_END", "CLOSED", "CLOSED_GAP", "CLOSED_RATE", "DONE", "EDGE", "FLOOR", "FULL", "LANDED", "LASTING", "LEAD",
+    "OPEN", "PRESSING", "PROXIMAL", "SLIPPING", "STICKING", "TURN", "TURNED", "UNCERTAIN",
 ]  # fmt: skip
 
+#: how compiled steps end: all taken, the next one not certified, no room for its row
+DONE, UNCERTAIN, FULL = 0, 1, 2
 #: contact modes; closed ones are frictionless or unloaded
 OPEN, CLOSED, STICKING, SLIPPING = 0, 1, 2, 3
 #: share of the clearance below which a gap is regarded as closed
@@ -29,3 +31,5 @@ TURNED = 0.5
 LANDED = 1e-13
 #: a gap that closes later than this share of the step closes at its end
 AT_THE_END = 1.0 - 1e-9
+#: share of its diagonal that keeps a program, whose contacts are redundant, near the impulses of the pass before
+PROXIMAL = 1e-9

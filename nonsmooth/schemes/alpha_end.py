@@ -150,7 +150,7 @@ def judge(system):
     for contact in system.contacts:
         contact.after = rates_after(contact)
         if contact.on:
-            law = max(law, law_error(contact))
+            law = max(law, law_error(system, contact))
         natural = max(natural, natural_map(system, contact))
     system.residual, system.law, system.complementarity = worst, law, natural
     return max(max(worst, law), natural) <= system.certified

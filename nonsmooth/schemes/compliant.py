@@ -16,9 +16,6 @@ from nonsmooth.schemes.contact_events import find_event
 from nonsmooth.schemes.dormand_prince import STAGES, first_length, go_to, interpolate, step
 from nonsmooth.schemes.joint_forces import close
 from nonsmooth.schemes.mechanism import (
-    DONE,
-    FULL,
-    UNCERTAIN,
     body_error,
     evaluate_all,
     length,
@@ -28,7 +25,7 @@ from nonsmooth.schemes.mechanism import (
 )
 from nonsmooth.schemes.motion import force_of, moved, placed
 from nonsmooth.schemes.program import INFINITE, TINY, factor_joints
-from nonsmooth.tolerances import FLOOR, OPEN
+from nonsmooth.tolerances import DONE, FLOOR, FULL, OPEN, UNCERTAIN
 
 #: constraint violation, in tolerances of positions, above which the integrator begins anew from the projected row
 DRIFTED = 10.0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,26 +16,25 @@ from nonsmooth.exceptions import ValidityWarning
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.programs import Solution
 from nonsmooth.schemes.compliant_layout import CompliantLayout
 from nonsmooth.schemes.layout import NotCompiled
-from nonsmooth.schemes.stepping import MOST, RIDGE, ROOM, CompiledSteps, Taken
+from nonsmooth.schemes.stepping import MOST, RIDGE, ROOM, CompiledSteps
 from nonsmooth.schemes.tables import Tables
 from nonsmooth.solvers.chain import CERTIFIED
 from nonsmooth.solvers.initial_value import FINEST, Dop853
 from nonsmooth.step_control import ErrorControl, StepControl
-from nonsmooth.steppers.base import Ask, Step, Stepping
+from nonsmooth.steppers.base import Formulation
 from nonsmooth.steppers.compliant import (
     LOOKS,
     TOUCHED,
     CompliantDae,
-    CompliantFormulation,
     place_tolerance,
     stated_rules,
 )
 from nonsmooth.steppers.validity import Validity
+from nonsmooth.tolerances import DONE
 
-__all__ = ["CompliantSteps", "DeferredFormulation", "why_not_compliant"]
+__all__ = ["CompliantSteps", "compliant_rules", "why_not_compliant"]
 
 #: rules of compiled rows besides those of the Python formulation, for the manifest
 RULES = {
@@ -65,6 +64,12 @@ def why_not_compliant(system: System, stepper: CompliantDae, control: StepContro
     return None
 
 
+def compliant_rules(system: System, stepper: CompliantDae, control: StepControl, values: Array) -> dict[str, Any]:
+    """Stated rules and tolerances."""
+    assert isinstance(control, ErrorControl)
+    return stated_rules(stepper, place_tolerance(control, system.numeric.contact_law(values)[3])) | RULES
+
+
 def _layout_of(system: System) -> CompliantLayout:
     """The compiled form of a mechanism, made once for all runs."""
     if system not in _layouts:
@@ -82,6 +87,7 @@ class CompliantSteps(CompiledSteps):
     """
 
     layout: CompliantLayout
+    root = "Integration"
 
     def __init__(
         self, system: System, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float
@@ -159,17 +165,19 @@ class CompliantSteps(CompiledSteps):
         scale = {"impulse_scale": self._integration["impulse"].copy()}
         return replace(state, law_memory=laws, stepper_memory={**state.stepper_memory, **scale})
 
-    def rules(self) -> dict[str, Any]:
-        """Stated rules and tolerances."""
-        return stated_rules(self.stepper, self.tolerance) | RULES
+    def accompany(self, formulate: Callable[[], Formulation]) -> Formulation:
+        """The Python formulation of the same run; laws warn once, whoever meets their limits."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ValidityWarning)  # they have been given
+            made: Any = formulate()
+        made.validity = self.validity
+        return cast(Formulation, made)
 
-    def advance(self, state: State, origin: float) -> Taken:
+    def run(self, state: State, origin: float) -> tuple[int, bool]:
         """Rows from a state on, for about a tenth of a second, up to one that is not certified."""
-        if state is not self._at:
-            self._put(state, origin)
-        taken = self._advanced(state, self.memory.address("Integration"))
+        found = super().run(state, origin)
         self._check_laws()
-        return taken
+        return found
 
     @property
     def counts(self) -> dict[str, int]:
@@ -200,7 +208,7 @@ class CompliantSteps(CompiledSteps):
 
     # ---------------------------------------------------------------------------------------------------------- states
 
-    def _put(self, state: State, origin: float) -> None:
+    def _put(self, state: State, origin: float) -> int:
         """A state into the memory, with what its contacts and the scheme remember."""
         layout, memory, run = self.layout, self.memory, self._integration
         laws, known = state.law_memory, state.stepper_memory
@@ -217,6 +225,7 @@ class CompliantSteps(CompiledSteps):
         run["first"] = known["dt"][0] if "dt" in known and not run["evaluations"][0] else 0.0
         run["step"] = known["dt"][0] if "dt" in known else 0.0
         run["restart"] = 1
+        return DONE
 
     def _state(self, before: State) -> State:
         """The state at the last row, with what the next one remembers."""
@@ -230,52 +239,3 @@ class CompliantSteps(CompiledSteps):
         q, v = (layout.packed(memory, name).ravel() for name in ("q", "v"))
         t, steps = float(run["row_t"][0]), {**before.stepper_memory, "dt": run["step"].copy()}
         return State(t, q, v, {**before.law_memory, **laws}, steps)
-
-
-class DeferredFormulation:
-    """The Python formulation of a run, made when a row is not certified: that takes longer than many a run.
-
-    Parameters
-    ----------
-    steps : the compiled rows of the same run
-    make : () -> the formulation
-    """
-
-    def __init__(self, steps: CompliantSteps, make: Callable[[], CompliantFormulation]) -> None:
-        self.steps, self._make, self._made = steps, make, False
-
-    @property
-    def made(self) -> CompliantFormulation:
-        """The formulation; laws warn once, whoever meets their limits."""
-        if not self._made:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ValidityWarning)  # they have been given
-                self._formulation = self._make()
-            self._formulation.validity, self._made = self.steps.validity, True
-        return self._formulation
-
-    def start(self, state: State) -> Generator[Ask, Solution, tuple[State, Step | None]]:
-        """Find the closed contacts."""
-        return self.steps.start(state), None
-        yield  # a generator, as in every formulation
-
-    def step(self, state: State, t_end: float) -> Stepping:
-        """The next row by the Python formulation."""
-        return self.made.step(state, t_end)
-
-    def rules(self) -> dict[str, Any]:
-        """Stated rules and tolerances."""
-        return self.steps.rules()
-
-    def counts(self) -> dict[str, int]:
-        """Evaluations of the equations of motion by the formulation's own integrator."""
-        return self.made.counts() if self._made else {"evaluations": 0}
-
-    def held(self) -> dict[str, Any]:
-        """For a checkpoint."""
-        return {"made": self._made} | ({"formulation": self.made.held()} if self._made else {})
-
-    def hold(self, held: Mapping[str, Any], state: State) -> None:
-        """Go on from a checkpoint."""
-        if held["made"]:
-            self.made.hold(held["formulation"], state)

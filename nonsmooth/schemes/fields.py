@@ -121,7 +121,7 @@ class Contact(Bond):
     threshold = Number("m/s", "speed of approach below which it does not rebound", constant=True)
     tangential = Number("-", "tangential restitution", constant=True)
     friction = Number()
-    y_scale = Number("N s", "typical impulse", constant=True)
+    y_scale = Number("N s", "typical impulse")
     free = Rows("m/s", "rates without impulses of contacts")
     before = Rows("m/s", "rates at the start of the step")
     after = Rows("m/s", "rates at its end")

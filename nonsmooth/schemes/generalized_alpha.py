@@ -26,9 +26,6 @@ from nonsmooth.schemes.accelerations import accelerate, bend, follow, led_on, ne
 from nonsmooth.schemes.alpha_end import begin_next, between, change_velocities, judge, keep, part_with_impact
 from nonsmooth.schemes.half_kick import look_back, stand_at_end
 from nonsmooth.schemes.mechanism import (
-    DONE,
-    FULL,
-    UNCERTAIN,
     leaves_rest,
     length,
     move,
@@ -40,18 +37,8 @@ from nonsmooth.schemes.mechanism import (
     zero_rate,
 )
 from nonsmooth.schemes.moreau_jean import next_time
-from nonsmooth.schemes.program import (
-    INFINITE,
-    PROXIMAL,
-    TINY,
-    agree,
-    couple,
-    factor_joints,
-    pose_contact,
-    solve,
-    weigh,
-)
-from nonsmooth.tolerances import CLOSED_GAP, TURNED
+from nonsmooth.schemes.program import INFINITE, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
+from nonsmooth.tolerances import CLOSED_GAP, DONE, FULL, PROXIMAL, TURNED, UNCERTAIN
 
 #: passes of a step; change of the motion, as a share of it, that ends them if they gain so quickly that less than the
 #: finest is left, or at once if it is that; changes at which they may end if they have stopped gaining, and later

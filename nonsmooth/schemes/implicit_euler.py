@@ -19,10 +19,10 @@ from nonsmooth.records.values import normal_axis, weighed, zeros_like
 from nonsmooth.schemes import landing
 from nonsmooth.schemes.half_kick import ACCEPTABLE, NOISE, UNSEEN, go_on, settle
 from nonsmooth.schemes.implicit_euler_end import commit, judge, look
-from nonsmooth.schemes.mechanism import DONE, FULL, UNCERTAIN, leaves_rest, rates_after, rates_of_way
+from nonsmooth.schemes.mechanism import leaves_rest, rates_after, rates_of_way
 from nonsmooth.schemes.moreau_jean import next_time
-from nonsmooth.schemes.program import INFINITE, PROXIMAL, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
-from nonsmooth.tolerances import CLOSED_GAP
+from nonsmooth.schemes.program import INFINITE, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
+from nonsmooth.tolerances import CLOSED_GAP, DONE, FULL, PROXIMAL, UNCERTAIN
 
 #: passes of a step; change of u, as a share of its size, that ends them; round-off of gaps, as a share of coordinates
 PASSES, CONVERGED, ROUNDED = 100, 1e-13, 1e-15

@@ -20,20 +20,18 @@ from nonsmooth.records.values import dot, normal_axis, weighed, zeros_like
 from nonsmooth.schemes.closing import first_root, lowest
 from nonsmooth.schemes.half_kick import half_balance, half_kick, stand_at_end
 from nonsmooth.schemes.mechanism import (
-    DONE,
-    FULL,
-    UNCERTAIN,
     joint_error,
     leaves_rest,
     mode_of,
     rates_after,
     rates_before,
     rebound,
+    size_impulses,
     touches,
     zero_rate,
 )
 from nonsmooth.schemes.motion import spin
-from nonsmooth.schemes.program import PROXIMAL, factor_joints
+from nonsmooth.schemes.program import factor_joints
 from nonsmooth.schemes.rattle import react
 from nonsmooth.schemes.velocity_change import (
     balance,
@@ -43,7 +41,7 @@ from nonsmooth.schemes.velocity_change import (
     strikes,
     take_back,
 )
-from nonsmooth.tolerances import AT_THE_END, CLOSED_GAP, LANDED, TURN
+from nonsmooth.tolerances import AT_THE_END, CLOSED_GAP, DONE, FULL, LANDED, PROXIMAL, TURN, UNCERTAIN
 
 #: trial lengths of a step
 TRIALS = 40
@@ -373,8 +371,20 @@ def run(system, steps):
     return DONE
 
 
+@kernel
+def press_at_start(system):
+    """Which contacts press at a start that remembers no step before; whether none of them approaches."""
+    lands, calm = system.shortest > 0.0, True
+    for contact in system.contacts:
+        near, rate, zero = touches(contact), contact.start_rate, zero_rate(system, contact)
+        contact.closed = 1 if lands and near and rate <= zero else 0
+        contact.left_at = system.t if near and not contact.closed else -math.inf
+        calm = calm and not (near and rate < -zero)
+    return calm
+
+
 def begin(system):
-    """Directions at the start, and rates; which contacts press, and when they left, is known."""
+    """Directions and rates at the start, and which contacts press there; UNCERTAIN where an impact comes first."""
     for body in system.bodies:
         body.u = body.v_next = body.v
         body.sizes = abs(body.v)
@@ -385,4 +395,5 @@ def begin(system):
         contact.start_a, contact.start_b = contact.a.along, contact.b.along
         contact.start_g, contact.start_rates = contact.g, rates_after(contact)
         contact.start_rate = contact.start_rates[0]
-    return DONE
+    size_impulses(system)
+    return DONE if press_at_start(system) or system.shortest == 0.0 else UNCERTAIN

@@ -5,10 +5,9 @@ import math
 from nonsmooth.compile.kernels import evaluate, kernel
 from nonsmooth.records.values import dot, largest, normal_axis, trace, weighed
 from nonsmooth.schemes.motion import energy_product, gyration, moved, placed
-from nonsmooth.schemes.program import INFINITE, TINY
+from nonsmooth.schemes.program import INFINITE, TINY, weigh
 from nonsmooth.tolerances import CLOSED, CLOSED_GAP, CLOSED_RATE, EDGE, FLOOR, OPEN, SLIPPING, STICKING
 
-DONE, UNCERTAIN, FULL = 0, 1, 2
 #: kinetic energy of a start at rest, as a share of what it is at the end of the step
 AT_REST = 1e-16
 
@@ -107,6 +106,19 @@ def rebound(contact, rate):
 
 
 @kernel
+def size_impulses(system):
+    """Typical impulses of contacts: those that change a gap by its scale within the longest step."""
+    heaviest = 0.0
+    for body in system.bodies:
+        heaviest = max(heaviest, largest(body.root_mass * body.root_mass))
+    for contact in system.contacts:
+        weigh(contact)
+        # a concentric journal has no normal yet; no mass that a contact feels exceeds the heaviest
+        mobility = max(contact.W[0][0], 1.0 / heaviest)
+        contact.y_scale = contact.scale / (system.longest * mobility)
+
+
+@kernel
 def law_shift(contact):
     """What Newton's law adds to the rates at the end, from those before."""
     before = contact.before
@@ -141,7 +153,7 @@ def mode_of(contact):
 
 
 @kernel
-def law_error(contact):
+def law_error(system, contact):
     """Natural map of Signorini's and Coulomb's laws at the end of the step, as a share of its terms."""
     a, b, P, W = contact.a, contact.b, contact.P, contact.W
     N, rate = normal_axis(P), rates_after(contact) + contact.shift
@@ -154,7 +166,8 @@ def law_error(contact):
         push = (reach / pushed) * push
     error = max(error, largest(abs((W[0][0] * P - own * N) - push)))
     terms = abs(a.along) @ abs(a.body.v_next) + abs(b.along) @ abs(b.body.v_next)
-    return error / max(largest(terms + abs(contact.shift)) + abs(own), TINY)
+    floor = FLOOR * math.sqrt(W[0][0]) * system.size
+    return error / max(largest(terms + abs(contact.shift)) + abs(own) + floor, TINY)
 
 
 @kernel

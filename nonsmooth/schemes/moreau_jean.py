@@ -19,9 +19,6 @@ from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, normal_axis, weighed, zeros_like
 from nonsmooth.schemes import midpoint, rattle
 from nonsmooth.schemes.mechanism import (
-    DONE,
-    FULL,
-    UNCERTAIN,
     balance,
     evaluate_all,
     law_error,
@@ -36,14 +33,15 @@ from nonsmooth.schemes.mechanism import (
     rates_after,
     rates_before,
     round_off,
+    size_impulses,
     stand,
     stand_before,
     touches,
 )
-from nonsmooth.schemes.motion import moved
-from nonsmooth.schemes.program import INFINITE, PROXIMAL, TINY, answer_of_joints, couple, pose_contact, solve, weigh
+from nonsmooth.schemes.motion import moved, spin
+from nonsmooth.schemes.program import INFINITE, TINY, answer_of_joints, couple, pose_contact, solve, weigh
 from nonsmooth.schemes.trend import break_off, expected, note
-from nonsmooth.tolerances import LASTING
+from nonsmooth.tolerances import DONE, FULL, LASTING, PROXIMAL, UNCERTAIN
 
 #: passes of a step
 PASSES = 50
@@ -158,7 +156,8 @@ def push(system):
             contact.a.body.total += contact.P @ contact.a.along
             contact.b.body.total += contact.P @ contact.b.along
     for body in system.bodies:
-        change += length(weighed(body.total - body.push, body.inverse_mass), body.mass)
+        body.jump = body.total - body.push
+        change += length(weighed(body.jump, body.inverse_mass), body.mass)
         body.push = body.total
     return change
 
@@ -173,6 +172,8 @@ def take(system):
         if contact.on:
             move(contact, contact.P)
     settled = 0.0 if direct(system) else push(system)
+    if settled > 0.0 and len(system.joints) and not system.midpoint:
+        rattle.follow(system)
     dt, change, kicks, before, after = system.dt, 0.0, 0.0, 0.0, 0.0
     for body in system.bodies:
         u = carry(system, body)
@@ -200,6 +201,15 @@ def one_pass(system):
 
 
 @kernel
+def turn(system):
+    """By how much the body that turns the most does so in the step [rad]."""
+    most = 0.0
+    for body in system.bodies:
+        most = max(most, spin(body.u))
+    return most * system.dt
+
+
+@kernel
 def iterate(system):
     """Passes until u no longer changes; whether it does not."""
     before = 0.0
@@ -209,6 +219,8 @@ def iterate(system):
             return False
         if direct(system):
             return True
+        if not system.varying:  # directions alone depend on u, and change with it by no more than bodies turn
+            change *= min(turn(system), 1.0)
         if change <= CONVERGED or (k > 0 and change >= before and change <= ACCEPTABLE):
             return True
         before = change
@@ -233,7 +245,7 @@ def judge(system):
         if contact.on:
             press(contact, contact.a.along, contact.b.along)
             contact.after = rates_after(contact)
-            law = max(law, law_error(contact))
+            law = max(law, law_error(system, contact))
             natural = max(natural, natural_map(system, contact))
     system.residual, system.law, system.complementarity = max(worst, balance(system)), law, natural
     return system.residual <= system.certified and law <= system.certified
@@ -297,16 +309,17 @@ def keep(system, struck):
     for joint in system.joints:
         row.work_drivers -= dot(joint.P_a, joint.rate_start) + dot(joint.P_b + joint.answer, joint.rate)
         row.work_drivers_impact -= dot(joint.answer, joint.rate)
-    loss = 0.0
+    loss, foretold = 0.0, not direct(system)
     for i in range(m):
         contact, of = system.contacts[i], system.contact_rows[k * m + i]
         contact.struck = 1 if struck and contact.on and contact.P[0] > 0.0 else 0
         of.P, of.impact, of.mode = contact.P, contact.struck * contact.P, mode_of(contact)
         of.before, of.after = contact.before[0], contact.after[0]
-        if contact.on and not contact.struck:
-            note(contact.trend, contact.P)
-        else:
-            break_off(contact.trend, zeros_like(contact.P))
+        if foretold:
+            if contact.on and not contact.struck:
+                note(contact.trend, contact.P)
+            else:
+                break_off(contact.trend, zeros_like(contact.P))
         if contact.on and not contact.struck:
             slip = 0.5 * (contact.before + contact.after)
             loss -= dot(contact.P, slip - slip[0] * normal_axis(slip))
@@ -398,10 +411,13 @@ def run(system, steps):
 
 
 def begin(system):
-    """What joints remember of a step before the start."""
+    """What contacts and joints are at the start, and remember of a step before it."""
     system.dt = system.longest
     for body in system.bodies:
-        body.force, body.hold = body.steady, zeros_like(body.hold)
+        body.force, body.hold, body.u = body.steady, zeros_like(body.hold), body.v
+    stand(system, 0.0)
+    evaluate_all(system.surfaces)
+    size_impulses(system)
     if system.midpoint:
         midpoint.begin(system)
     else:

@@ -2,8 +2,9 @@
 
 from nonsmooth.compile.kernels import kernel
 from nonsmooth.records.values import largest
-from nonsmooth.schemes.mechanism import DONE, evaluate_all
+from nonsmooth.schemes.mechanism import evaluate_all
 from nonsmooth.schemes.motion import energy_product, placed
+from nonsmooth.tolerances import DONE
 
 
 @kernel

@@ -29,8 +29,6 @@ from nonsmooth.records.values import (
 ROUNDS, SOLVED, ENOUGH, TINY = 50, 1e-14, 1e-11, 1e-300
 #: what is not below is no number
 INFINITE = 1e300
-#: share of its diagonal that keeps a program, whose contacts are redundant, near the impulses of the pass before
-PROXIMAL = 1e-9
 #: programs that stay near impulses, from a whole diagonal on, and by how much the share of each is less
 STAGES, LESS = 10, 0.1
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from nonsmooth.compile.objects import entry
 from nonsmooth.evaluation import Array
+from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.seen import Seen
@@ -24,13 +26,16 @@ from nonsmooth.solvers.active_set import ActiveSet
 from nonsmooth.solvers.chain import CERTIFIED
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
+from nonsmooth.steppers.base import Formulation
+from nonsmooth.steppers.gauss import GaussFormulation
 from nonsmooth.steppers.gauss_qp import GaussQP
-from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha
+from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha, GeneralizedAlphaFormulation
 from nonsmooth.steppers.mechanism import Mechanism
-from nonsmooth.steppers.moreau_jean import MoreauJean
+from nonsmooth.steppers.moreau_jean import MoreauJean, MoreauJeanFormulation
 from nonsmooth.steppers.tightness import gap_round_off
+from nonsmooth.tolerances import PROXIMAL, UNCERTAIN
 
-__all__ = ["CompiledSteps", "Taken", "why_not_compiled"]
+__all__ = ["CompiledSteps", "Taken", "compiled_rules", "why_not_compiled"]
 
 #: seconds of compiled stepping between two looks at Ctrl-C, the progress and the budget
 CHUNK = 0.1
@@ -45,18 +50,13 @@ ACCELERATIONS = {"smooth": "acceleration", "pseudo": "pseudo_acceleration"}
 NEVER = 2**40
 #: fields of trends
 TREND = ("last", "first", "second", "third", "known")
-#: as in `mechanism` and `moreau_jean`, which are compiled
-UNCERTAIN, PROXIMAL = 1, 1e-9
 
 _layouts: weakref.WeakKeyDictionary[System, dict[tuple[bool, bool], Layout]] = weakref.WeakKeyDictionary()
 
 
 def why_not_compiled(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
-    """Why these steps have no compiled form, as a clause; None if they have one.
-
-    In the plane the loops of `native` have what they can; these have mechanisms with redundant rows of joints.
-    """
-    for option, value in (("levers", "predicted"), ("cone", "coulomb")):
+    """Why these steps have no compiled form, as a clause; None if they have one."""
+    for option, value in (("moment_arms", "predicted"), ("cone", "coulomb")):
         if getattr(stepper, option, value) != value:
             return f'{option}="{getattr(stepper, option)}" has no compiled loop'
     if type(stepper) is MoreauJean and isinstance(control, ConstantStep):
@@ -71,6 +71,8 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
         default = ActiveSet()
         if isinstance(control, Landing) and control.error is not None:
             return "Landing(..., error) has no compiled loop"
+        if isinstance(control, ConstantStep) and np.any(system.numeric.contact_law(values)[0] > 0.0):
+            return "GaussQP with a constant step has no restitution"
     else:
         return f"{type(stepper).__name__} has no compiled loop with dt={control!r}"
     if stepper.solver is not None and stepper.solver != default:
@@ -78,13 +80,26 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
     for e in system.elements:
         if isinstance(e, FlexibleBody):
             return f'"{e.name}" is a flexible body, which runs in Python only'
-        if isinstance(e, Contact) and getattr(e.contact, "impact", "newton") != "newton":
-            return f'the contact "{e.name}" has another impact law than Newton\'s'
+        if isinstance(e, Contact) and isinstance(e.contact, Rigid) and e.contact.impact != "newton":
+            return f'the contact "{e.name}" has the impact law "{e.contact.impact}"'
     try:
         _layout_of(system, values, type(stepper) is GeneralizedAlpha)
     except NotCompiled as error:
         return str(error)
     return None
+
+
+def compiled_rules(stepper: Any, control: StepControl) -> dict[str, Any]:
+    """The stated rules of a scheme, those of its formulation, and what compiled steps do besides."""
+    of: Any = {GaussQP: GaussFormulation, MoreauJean: MoreauJeanFormulation}.get(
+        type(stepper), GeneralizedAlphaFormulation
+    )
+    same = SimpleNamespace(control=control, stepper=stepper, mechanism=SimpleNamespace(incremental=False))
+    rules: dict[str, Any] = of.rules(same)
+    return rules | {
+        "programs": "semismooth Newton from the impulses of the step before, else a sequence of proximal programs",
+        "step that is not certified": "solved by the Python formulation, and counted as a fallback",
+    }
 
 
 def _scheme(stepper: Any, control: StepControl) -> str:
@@ -130,6 +145,9 @@ class CompiledSteps:
     t_end : [s]
     """
 
+    #: the schema of the record that `run` takes
+    root = "System"
+
     def __init__(self, system: System, stepper: Any, control: StepControl, values: Array, t_end: float) -> None:
         assert isinstance(control, ConstantStep | Landing)
         self.system, self.scheme = system, _scheme(stepper, control)
@@ -137,30 +155,35 @@ class CompiledSteps:
         self.shortest = control.dt_min if isinstance(control, Landing) else 0.0
         self.alpha = self.scheme == "generalized_alpha"
         self.layout = layout = _layout_of(system, values, self.alpha)
-        self.mechanism = Mechanism(system, values, self.longest)
+        self.tangents = system.dimension - 1
         self.midpoint = getattr(stepper, "joints", "") == "midpoint" and system.ng > 0
         per_row = 8 * (3 * system.nq + 8 * system.nc + 2 * system.nr + 8)
         self.rows = int(np.clip(ROOM // per_row, 2, MOST))
         self.memory: Memory = layout.memory(self.rows)
+        self._blank = self.memory.raw[: self.memory.start["BodyRow"]].copy()  # rows come last
         layout.fill(self.memory, values)
-        self.tables = Tables(self.memory, layout.contacts.tolist(), self.mechanism.tangents)
+        self.tables = Tables(self.memory, layout.contacts.tolist(), self.tangents)
         self._whole = self.memory.of["System"]
-        self._set(stepper, t_end)
+        self._set(stepper, values, t_end)
         self._at: State | None = None
         self._chunk = 64
         self._begin, self._run = self._entry("begin"), self._entry("run", 1)  # compiled before the clock runs
         self._observe = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1)
 
-    def _set(self, stepper: Any, t_end: float) -> None:
-        system, m, start = self.system, self.mechanism, self.system.start
+    def _set(self, stepper: Any, values: Array, t_end: float) -> None:
+        system, start = self.system, self.system.start
         noise = ridge = 0.0
-        rubs = system.dimension == 2 and self.mechanism.rough  # in space rest is not asked for first
+        rubs = system.dimension == 2 and _rough(system, values)  # in space rest is not asked for first
         many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs else NEVER
-        certified = max(CERTIFIED, gap_round_off(m, start.q)) if self.alpha else CERTIFIED
+        scale = system.numeric.contact_law(values)[3]
+        certified = max(CERTIFIED, gap_round_off(scale, start.q)) if self.alpha else CERTIFIED
         if system.ng or self.alpha:  # joints know positions to round-off, hence velocities to round-off over dt
-            noise = np.finfo(float).eps * float(np.max(np.abs(start.q))) * float(np.sqrt(np.max(m.metric.M)))
+            heaviest = float(np.max(self.memory.of["Body"]["root_mass"]))
+            noise = np.finfo(float).eps * float(np.max(np.abs(start.q))) * heaviest
+        if system.redundant:
+            m = Mechanism(system, values, self.longest)
             W_g = m.at(start.t, start.q).W_g
-            ridge = RIDGE * float(np.max(np.sum(W_g * m.metric.change(W_g), axis=0))) if system.redundant else 0.0
+            ridge = RIDGE * float(np.max(np.sum(W_g * m.metric.change(W_g), axis=0)))
         for name, value in (
             ("t_end", t_end), ("longest", self.longest), ("shortest", self.shortest),
             ("theta", getattr(stepper, "theta", 0.5)), ("radius", getattr(stepper, "spectral_radius", 0.0)),
@@ -170,25 +193,54 @@ class CompiledSteps:
         ):  # fmt: skip
             self._whole[name] = value
 
+    def accompany(self, formulate: Callable[[], Formulation]) -> Formulation:
+        """The Python formulation of the same run, for steps that are not certified."""
+        return formulate()
+
+    def start(self, state: State) -> State | None:
+        """The start of a run with what the first step needs; None where its formulation is asked first.
+
+        That is where an impact may come before the first step, and for the accelerations of generalised alpha.
+        """
+        known = state.stepper_memory
+        if self.alpha or (self.scheme == "landing" and {"closed", "left_at"} <= set(known)):
+            return None
+        if self._put(state, float(known.get("grid_start", np.array([state.t]))[0])) == UNCERTAIN:
+            return None
+        self._at = begun = self._state(state)
+        return begun
+
+    def restart(self, stepper: Any, values: Array, t_end: float) -> None:
+        """Other parameters, for a run of its own in the same memory."""
+        self.memory.raw[: self._blank.size] = self._blank
+        self.layout.fill(self.memory, values)
+        self._set(stepper, values, t_end)
+        self._at = None
+
     def advance(self, state: State, origin: float) -> Taken:
         """Steps from a state on, for about a tenth of a second, up to one that is not certified."""
+        done, certain = self.run(state, origin)
+        self._at = end = self._state(state) if done else state
+        rows = self._tables(done) if done else (np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)))
+        return Taken(*rows, end, certain)
+
+    def run(self, state: State, origin: float) -> tuple[int, bool]:
+        """The same, whose rows stand in the memory: how many there are, and whether the next step is one of these too.
+
+        Called again with the same state, it goes on from where it has come to.
+        """
         if state is not self._at:
             self._put(state, origin)
-        return self._advanced(state, self.memory.address("System"))
-
-    def _advanced(self, state: State, address: int) -> Taken:
-        """The same by the record at an address, where the memory is at the state."""
+            self._at = state
         self._whole["steps"] = 0
         clock = time.perf_counter()
-        status = self._run(address, min(self._chunk, self.rows))
+        status = self._run(self.memory.address(self.root), min(self._chunk, self.rows))
         seconds, done = time.perf_counter() - clock, int(self._whole["steps"][0])
         if seconds < CHUNK / 2:
             self._chunk = min(2 * self._chunk, self.rows)
         elif seconds > CHUNK:
             self._chunk = max(1, int(done * CHUNK / seconds))
-        self._at = end = self._state(state) if done else state
-        rows = self._tables(done) if done else (np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)))
-        return Taken(*rows, end, status != UNCERTAIN)
+        return done, status != UNCERTAIN
 
     def _tables(self, done: int) -> tuple[Array, Array, Array]:
         """Rows that were written."""
@@ -224,27 +276,26 @@ class CompiledSteps:
 
     # ---------------------------------------------------------------------------------------------------------- states
 
-    def _put(self, state: State, origin: float) -> None:
-        """A state into the memory, with what it remembers."""
+    def _put(self, state: State, origin: float) -> int:
+        """A state into the memory, with what it remembers; whether the text begins a run there, `DONE` or not."""
         layout, memory, known, whole = self.layout, self.memory, state.stepper_memory, self._whole
         whole["t"], whole["origin"] = state.t, origin
         whole["last_dt"] = known["last_dt"][0] if "last_dt" in known else self.longest
         layout.put(memory, "q", state.q)
         layout.put(memory, "v", state.v)
-        contact, tangents = memory.of["Contact"], self.mechanism.tangents
+        contact = memory.of["Contact"]
         contact["P"] = 0.0
-        if not self.alpha:
-            contact["y_scale"][layout.contacts] = known["y_scale"]
         if "P_N" in known:
             contact["P"][layout.contacts, 0] = known["P_N"]
         if "P_T" in known and layout.shape.rows > 1:
-            contact["P"][layout.contacts, 1:] = known["P_T"].reshape(-1, tangents)
-        if "closed" in known:
-            contact["closed"][layout.contacts], contact["left_at"][layout.contacts] = known["closed"], known["left_at"]
+            contact["P"][layout.contacts, 1:] = known["P_T"].reshape(-1, self.tangents)
         contact["first"], memory.of["Body"]["gained"] = contact["P"], 0.0
         if self.alpha:
             self._put_accelerations(known)
-        self._begin(memory.address("System"))
+        status = self._begin(memory.address("System"))
+        for name in ("y_scale", "closed", "left_at"):
+            if name in known:
+                contact[name][layout.contacts] = known[name]
         own = known.get("proximal")
         whole["proximal"] = own[0] if own is not None else PROXIMAL if layout.redundant else 0.0
         if "v_gained" in known and self.scheme == "implicit_euler":
@@ -254,9 +305,12 @@ class CompiledSteps:
             self._put_trends(known, fresh)
             if fresh:
                 layout.put(memory, "force", known["last_force"])
-        if self.midpoint:
+        if self.midpoint and "g_bends" in known:
             self._put_joints("left", known["g_rates"])
             self._put_joints("bend_before", known["g_bends"])
+        if not self.alpha:
+            self._put_joints("P", known["P_g"] if self.midpoint and "P_g" in known else np.zeros(self.system.ng))
+        return int(status)
 
     def _put_accelerations(self, known: Mapping[str, Array]) -> None:
         """What generalised alpha remembers; the impulses of joints are those that its first pass begins with."""
@@ -276,7 +330,9 @@ class CompiledSteps:
         if self.alpha:
             found |= {of: layout.packed(memory, name).ravel() for name, of in ACCELERATIONS.items()}
             found |= {"lam_g": self._of_joints("lam"), "P_g": self._of_joints("P")}
-        elif self.scheme != "moreau_jean":
+        else:
+            found["y_scale"] = contact["y_scale"].copy()
+        if self.scheme in ("landing", "implicit_euler"):
             found |= {"closed": contact["closed"].astype(float), "left_at": contact["left_at"].copy()}
         if self.scheme in ("moreau_jean", "implicit_euler"):
             found["last_dt"] = self._whole["last_dt"].copy()
@@ -290,6 +346,7 @@ class CompiledSteps:
             found["P_T"] = contact["P"][:, 1:].ravel()
         if self.midpoint:
             found |= {"g_rates": self._of_joints("left"), "g_bends": self._of_joints("bend_before")}
+            found["P_g"] = self._of_joints("P")  # from which the next program begins
         q, v = (layout.packed(memory, name).ravel() for name in ("q", "v"))
         return State(t, q, v, before.law_memory, {**before.stepper_memory, **found})
 

@@ -32,6 +32,7 @@ class Tables:
         self.memory, self.shape, plane = memory, memory.shape, tangents == 1
         bodies, reactions = len(memory.of["Body"]) - 1, len(memory.of["Reaction"])
         every, joints = range(bodies), range(reactions)
+        self._plane = plane
         places = [0, 1, 2] if plane else [0, 1, 2, 4, 5, 6, 7]
         twists = places[: 3 if plane else 6]
         rubs = list(range(1, 1 + tangents)) if self.shape.rows > 1 else []
@@ -81,6 +82,12 @@ class Tables:
         scalars = [self._numbers("StepRow", count)[:, self._scalars], unknown, stored]
         times = self.memory.of["StepRow"]["t"][:count].copy()
         return times, np.concatenate(rows, axis=1), np.concatenate(scalars, axis=1)
+
+    def motion(self, count: int) -> tuple[Array, Array]:
+        """Positions and velocities of so many rows."""
+        rows = self._numbers("BodyRow", count)[:, self._bodies]
+        nv = self._each["BodyRow"] * (3 if self._plane else 6)
+        return rows[:, : -2 * nv], rows[:, -2 * nv : -nv]
 
     def write_motion(self, q: Array, v: Array, v_left: Array) -> None:
         """Rows of motion that are to be looked at."""

@@ -17,7 +17,7 @@ def law_of_rates(system):
     worst = 0.0
     for contact in system.contacts:
         if contact.on:
-            worst = max(worst, law_error(contact))
+            worst = max(worst, law_error(system, contact))
     return worst
 
 

@@ -151,7 +151,7 @@ class GaussQPFormulation(GaussFormulation):
                     best = Advance(dt, u, q, P_g, P_N, P_T, residual, solution)
                 if best.residual <= CONVERGED or (stalled and best.residual <= ACCEPTABLE):
                     return self._plausible(state, best)
-                if stalled and k >= SETTLING and best.residual <= gap_round_off(m, state.q):
+                if stalled and k >= SETTLING and best.residual <= gap_round_off(m.scale, state.q):
                     return self._plausible(state, best)
             errors, G, slip, H, f, A, b, norms, deviation = self.equations.linearised(x, y, parameters)
             _finite(errors, dt)

@@ -231,7 +231,7 @@ class GeneralizedAlphaFormulation:
             ) from error
         left = yield from self._left(state, origin, trial, t_end)
         step = self._record(state, origin, trial, left, t_end)
-        if not step.residual <= max(ANSWERED, gap_round_off(self.mechanism, state.q)):
+        if not step.residual <= max(ANSWERED, gap_round_off(self.mechanism.scale, state.q)):
             raise SolverFailed(
                 f"GeneralizedAlpha's iterations converged at dt = {t_end - state.t:.6g} s on what leaves a residual of "
                 f"{step.residual:.3g}, where {ANSWERED:g} is accepted; a shorter step may be needed."

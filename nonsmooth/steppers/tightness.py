@@ -17,11 +17,11 @@ MOST_NOISE = 1e-7
 TIGHT = 1e2
 
 
-def gap_round_off(m: Mechanism, q: Array) -> float:
+def gap_round_off(scale: Array, q: Array) -> float:
     """Round-off of the coordinates q as a share of the smallest clearance or contact size, `MOST_NOISE` at most."""
-    if m.scale.size == 0:
+    if scale.size == 0:
         return 0.0
-    return float(min(MOST_NOISE, 2 * np.finfo(float).eps * np.max(np.abs(q), initial=0.0) / np.min(m.scale)))
+    return float(min(MOST_NOISE, 2 * np.finfo(float).eps * np.max(np.abs(q), initial=0.0) / np.min(scale)))
 
 
 def tight_clearance(m: Mechanism, t: float, q: Array, v: Array, dt: float) -> str:

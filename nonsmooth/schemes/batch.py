@@ -1,0 +1,99 @@
+"""Many runs of one mechanism by compiled steps, of which only the ends are kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import NonsmoothError
+from nonsmooth.model.checks import check_start
+from nonsmooth.model.system import System
+from nonsmooth.schemes.stepping import CompiledSteps
+from nonsmooth.step_control import StepControl
+
+__all__ = ["End", "run_to_ends"]
+
+#: runs that a thread takes at a time
+SHARE = 64
+
+
+@dataclass(frozen=True, eq=False)
+class End:
+    """Of a run: positions, velocities, sums of the impulses of contacts (nc, 1 or more), and the worst of its steps."""
+
+    q: Array
+    v: Array
+    P: Array
+    complementarity: float
+    residual: float
+    gap: float
+    joint: float
+
+
+def run_to_ends(
+    system: System, stepper: Any, control: StepControl, values: Array, runs: Sequence[int], t_end: float, *,
+    observe: bool, threads: int | None, take: Callable[[int, End | None], None],
+) -> None:  # fmt: skip
+    """Run with the parameters `values` (runs, parameters) of these runs, distributed over threads.
+
+    `take` is called with the number of a run and its end; None where it does not start, or has a step that is not
+    certified. Where `observe` is not set, violations of gaps and joints are zero.
+    """
+    shares = [runs[k : k + SHARE] for k in range(0, len(runs), SHARE)]
+
+    def share(which: Sequence[int]) -> None:
+        steps = CompiledSteps(system, stepper, control, values[which[0]], t_end)
+        for k in which:
+            take(k, _end(steps, stepper, values[k], t_end, observe))
+
+    share(shares[0])  # compiled by one thread
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+        jobs = [pool.submit(share, which) for which in shares[1:]]
+        try:
+            for job in as_completed(jobs):
+                job.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _end(steps: CompiledSteps, stepper: Any, values: Array, t_end: float, observe: bool) -> End | None:
+    """One run in the memory of `steps`."""
+    system, start = steps.system, steps.system.start
+    try:
+        check_start(system, start, values)
+    except NonsmoothError:
+        return None
+    steps.restart(stepper, values, t_end)
+    state = steps.start(start)
+    if state is None:
+        return None
+    P, complementarity, residual = np.zeros((system.nc, steps.layout.shape.rows)), 0.0, 0.0
+    motion = [(np.array([state.t]), state.q[None], state.v[None])]
+    t, origin = state.t, state.t
+    while t < t_end:
+        count, whole = steps.run(state, origin)
+        if not whole:
+            return None
+        of = steps.memory.of
+        impulses = of["ContactRow"]["P"][: count * system.nc].reshape(count, system.nc, -1)
+        P += impulses[:, steps.layout.contacts].sum(axis=0)
+        rows = of["StepRow"][:count]
+        complementarity = max(complementarity, float(rows["complementarity"].max()))
+        residual = max(residual, float(rows["residual"].max()))
+        if observe:
+            motion.append((rows["t"].copy(), *steps.tables.motion(count)))
+        t = float(steps.memory.of["System"]["t"][0])
+    q, v = (steps.layout.packed(steps.memory, name).ravel() for name in ("q", "v"))
+    if not observe:
+        return End(q, v, P, complementarity, residual, 0.0, 0.0)
+    times, places, velocities = (np.concatenate(parts) for parts in zip(*motion, strict=True))
+    seen = steps.observe(times, places, velocities, velocities)
+    gap, joint = max(0.0, -float(np.min(seen.gap, initial=0.0))), float(np.max(seen.closure, initial=0.0))
+    return End(q, v, P, complementarity, residual, gap, joint)
