@@ -31,6 +31,8 @@ from nonsmooth.tolerances import DONE, FLOOR, FULL, OPEN, UNCERTAIN
 DRIFTED = 10.0
 #: constraint residual [m or rad] at which a projection ends, and its passes
 CLOSED_JOINT, PASSES = 1e-15, 8
+#: constraint residual [m or rad] above which it has found no closed joints: redundant rows no longer agree
+PARTED = 1e-8
 
 
 # ---- joints
@@ -39,7 +41,7 @@ CLOSED_JOINT, PASSES = 1e-15, 8
 @piece
 def project(run):
     """The nearest positions and velocities, in the metric of masses, with the joints closed; whether there are any."""
-    system, before = run.system, math.inf
+    system, before, worst = run.system, math.inf, 0.0
     for _ in range(PASSES):
         for body in system.bodies:
             body.z, body.jump = placed(body.at), zeros_like(body.jump)
@@ -57,6 +59,8 @@ def project(run):
         close(system)
         for body in system.bodies:
             body.at = moved(body.at, body.jump, 1.0)
+    if worst > PARTED:
+        return False
     factor_joints(system)
     for body in system.bodies:
         body.z, body.jump = placed(body.at), zeros_like(body.jump)
