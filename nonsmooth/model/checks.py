@@ -37,10 +37,10 @@ def check_start(system: System, state: State, parameters: Array) -> None:
         _check_signals(system, t)
         check_finite("The applied force along", force, system.names.v)
     if system.ng:
-        rows, misfit = e.constraints(t, at, p)
+        rows, residual = e.constraints(t, at, p)
         rates = rates_of(rows, at.velocities)
-        check_motion(system, t, misfit + rates)
-        _check_closed(system, misfit, "is open by", units)
+        check_motion(system, t, residual + rates)
+        _check_closed(system, residual, "is open by", units)
         _check_rank(system, state, p)
     # a continued run keeps the errors of its scheme: joint rates of implicit Euler, overlaps of velocity schemes
     if state.stepper_memory:

@@ -192,7 +192,7 @@ def _closed(system: System, t: float, guess: _Reached, p: Array) -> tuple[_Reach
 def _stays_open(system: System, t: float, best: _Reached, p: Array, attempts: int) -> ModelError:
     """Names the worst row of each violated joint, first those that require the largest motion of the bodies."""
     e, names, units = system.elementwise, system.constraint_names, system.names.constraint_units
-    lengths = np.abs(best.residual) / weighted(e.closures(t, best.at, p), best.at.masses, e.first_rows).norms
+    lengths = np.abs(best.residual) / weighted(e.violations(t, best.at, p), best.at.masses, e.first_rows).norms
     by_joint: dict[str, str] = {}
     for i in np.argsort(-lengths):
         if abs(best.residual[i]) > CLOSED:
@@ -237,7 +237,7 @@ def _descended(system: System, t: float, here: _Reached, p: Array) -> _Reached:
             if float(here.residual @ here.residual) > milestone / 2:
                 break
             milestone = float(here.residual @ here.residual)
-        rows = e.closures(t, here.at, p)
+        rows = e.violations(t, here.at, p)
         directions = weighted(rows, here.at.masses, e.first_rows)
         before = float(np.sum((here.residual / directions.norms) ** 2))
         while damping <= STRONGEST:

@@ -157,7 +157,7 @@ class Elementwise:
         return self._grouped(self.bodies, self.functions.advance)
 
     @cached_property
-    def _closure_groups(self) -> list[_Group]:
+    def _violation_groups(self) -> list[_Group]:
         return self._grouped(self.joints, self.functions.closure)
 
     def _frame(self, body: Body, node: str) -> Evaluator:
@@ -263,21 +263,21 @@ class Elementwise:
 
     def constraints(self, t: float, at: Placed, p: Array) -> tuple[Rows, Array]:
         """The joints' g with its rates, and their constraint residuals."""
-        misfit = np.zeros(self.ng)
+        residual = np.zeros(self.ng)
         rows = self._empty_rows()
         for group in self._joint_groups:
             places, found = self._joint_rows(group, t, at, p)
-            rows.value[places], misfit[places], J_a, J_b, rows.explicit[places], _ = found
+            rows.value[places], residual[places], J_a, J_b, rows.explicit[places], _ = found
             self._turn(rows, group, places, at, J_a, J_b)
-        return rows, misfit
+        return rows, residual
 
-    def closures(self, t: float, at: Placed, p: Array) -> Rows:
+    def violations(self, t: float, at: Placed, p: Array) -> Rows:
         """The joints' constraint residuals, with their derivatives with respect to the velocities of rigid motion.
 
         Assembly moves bodies without deforming them.
         """
         rows = self._empty_rows()
-        for group in self._closure_groups:
+        for group in self._violation_groups:
             places, (rows.value[places], J_a, J_b) = self._joint_rows(group, t, at, p)
             self._turn(rows, group, places, at, J_a, J_b)
         rows.J_a[:, self.rigid :] = rows.J_b[:, self.rigid :] = 0.0

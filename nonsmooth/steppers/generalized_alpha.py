@@ -50,7 +50,7 @@ class GeneralizedAlpha:
     The smooth acceleration b does not include contacts; the pseudo-acceleration a is derived from it. Their motion is
     corrected in positions by S and in velocities by P ::
 
-        M b⁺ = h(t⁺, q⁺, v⁺) + W_g lam,    W_g' b⁺ + drift = 0
+        M b⁺ = h(t⁺, q⁺, v⁺) + W_g lam,    W_g' b⁺ + bias = 0
         (1 - alpha_m) a⁺ + alpha_m a = (1 - alpha_f) b⁺ + alpha_f b
         q⁺ = q moved by u for dt,   M (u - v - dt (1/2 - beta) a - dt beta a⁺) = W(q⁺) S + W_T P_T / 2
         M (v⁺ - v - dt (1 - gamma) a - dt gamma a⁺) = W P

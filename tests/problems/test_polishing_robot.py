@@ -43,7 +43,7 @@ def test_the_closed_form_kinematics_close_all_joints_and_drives(offset):
     system = polishing_robot(ideal=True, offset=offset).build()
     p = system.parameter_values
     for state in states(system, TIMES, offset):
-        residual = np.array(system.closure(state.t, state.q, p)).ravel()
+        residual = np.array(system.violation(state.t, state.q, p)).ravel()
         rates = jacobian(system, state) @ state.v + np.array(system.g_t(state.t, state.q, p)).ravel()
         assert np.max(np.abs(residual)) < 1e-14
         assert np.max(np.abs(rates)) < 1e-14
