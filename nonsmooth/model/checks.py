@@ -9,7 +9,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ModelError
 from nonsmooth.model.directions import Directions, Redundant, weighted
-from nonsmooth.model.elementwise import Rows
+from nonsmooth.model.elementwise import ConstraintRows
 from nonsmooth.model.signals import signal_values
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System, check_finite
@@ -70,7 +70,7 @@ def _check_signals(system: System, t: float) -> None:
                     raise element.error(f"{field.name} is {value} at t = {t:g} s; it must be finite there.")
 
 
-def rates_of(rows: Rows, velocities: Array) -> Array:
+def rates_of(rows: ConstraintRows, velocities: Array) -> Array:
     """Time derivatives of the joint constraints, dg/dt."""
     turned = np.sum(rows.J_a * velocities[rows.a] + rows.J_b * velocities[rows.b], axis=1)
     rates: Array = turned + rows.explicit

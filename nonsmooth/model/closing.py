@@ -21,7 +21,7 @@ from nonsmooth.exceptions import ModelError
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.checks import CLOSED, check_motion, check_rates, rates_of
 from nonsmooth.model.directions import MANY, weighted
-from nonsmooth.model.elementwise import Elementwise, Placed, Rows
+from nonsmooth.model.elementwise import ConstraintRows, Elementwise, Placements
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System, check_finite
 
@@ -115,8 +115,8 @@ class _Reached(NamedTuple):
     """Coordinates, the bodies there, the rows of joints and their residuals, and the number of steps."""
 
     q: Array
-    at: Placed
-    rows: Rows
+    at: Placements
+    rows: ConstraintRows
     residual: Array
     steps: int
 
@@ -273,7 +273,7 @@ def _turning_little(u: Array, e: Elementwise) -> Array:
     return u * (TURN / largest) if largest > TURN else u
 
 
-def _product(rows: Rows, moving: Array) -> Array:
+def _product(rows: ConstraintRows, moving: Array) -> Array:
     """Rates of the rows at these velocities (bodies + 1, width)."""
     rates: Array = np.sum(rows.J_a * moving[rows.a] + rows.J_b * moving[rows.b], axis=1)
     return rates

@@ -32,7 +32,7 @@ from nonsmooth.model.system import System
 from nonsmooth.programs.initial_value import InitialValue
 from nonsmooth.tolerances import FLOOR
 
-__all__ = ["WORKS", "CompliantEquations", "Layout", "independent_rows"]
+__all__ = ["WORKS", "CompliantEquations", "StateLayout", "independent_rows"]
 
 #: integrals of power [W], in order
 WORKS = ("stored", "loss_contact", "loss_friction", "loads", "damping", "drivers")
@@ -43,7 +43,7 @@ TINY = 1e-300
 
 
 @dataclass(frozen=True)
-class Layout:
+class StateLayout:
     """Offsets of the parts of y: ``q``, ``v``, ``z`` (bristles), ``P_N``, ``P_T``, ``reaction``, ``work``."""
 
     nq: int
@@ -112,7 +112,7 @@ class CompliantEquations:
         compliance = system.compliance
         nk = 0 if compliance is None else compliance.coefficients.numel_out(0)
         nz = 0 if compliance is None else len(compliance.bristles)
-        self.layout = Layout(system.nq, system.nv, nz, system.nc, system.nt, len(system.reaction_names))
+        self.layout = StateLayout(system.nq, system.nv, nz, system.nc, system.nt, len(system.reaction_names))
         self.rows = independent_rows(system)
         self.t, self.y = ca.SX.sym("t"), ca.SX.sym("y", self.layout.size)
         self.p, self.k = ca.SX.sym("p", len(system.parameters)), ca.SX.sym("k", nk)
