@@ -131,27 +131,25 @@ def disks(sizes: int) -> list[str]:
     return faults
 
 
-def signals(each: int, only: Sequence[str], seed: int = 27) -> tuple[list[str], dict[str, list[float]]]:
-    """Faults, and by command the seconds from each signal to the end, without the time of writing."""
-    chance, faults, times = random.Random(seed), list[str](), dict[str, list[float]]()
-    for name in only:
-        words, cold = LONG[name]
+def signals(name: str, each: int, chance: random.Random) -> tuple[list[str], list[float]]:
+    """Faults of a command, and the seconds from each signal to the end, without the time of writing."""
+    words, cold = LONG[name]
+    with tempfile.TemporaryDirectory() as folder:
+        process, begin = _listening(words, Path(folder), cold)
+        process.communicate()
+        length = time.time() - begin
+    faults, times = list[str](), list[float]()
+    for k in range(each):
+        number, moment = (signal.SIGINT, signal.SIGTERM)[k % 2], chance.uniform(0.0, length)
         with tempfile.TemporaryDirectory() as folder:
-            process, begin = _listening(words, Path(folder), cold)
-            process.communicate()
-            length = time.time() - begin
-        times[name] = []
-        for k in range(each):
-            number, moment = (signal.SIGINT, signal.SIGTERM)[k % 2], chance.uniform(0.0, length)
-            with tempfile.TemporaryDirectory() as folder:
-                fault, seconds = _stopped(words, Path(folder), cold, number, moment)
-            where = f"{name}, {number.name} at {moment:.2f} of {length:.2f} s"
-            if fault:
-                faults.append(f"{where}: {fault}")
-            if seconds is not None:
-                times[name].append(seconds)
-                if seconds > LATE:
-                    faults.append(f"{where}: {seconds:.1f} s to the end, besides writing")
+            fault, seconds = _stopped(words, Path(folder), cold, number, moment)
+        where = f"{name}, {number.name} at {moment:.2f} of {length:.2f} s"
+        if fault:
+            faults.append(f"{where}: {fault}")
+        if seconds is not None:
+            times.append(seconds)
+            if seconds > LATE:
+                faults.append(f"{where}: {seconds:.1f} s to the end, besides writing")
     return faults, times
 
 
@@ -224,10 +222,13 @@ def main(words: Sequence[str] | None = None) -> int:
     given = parser.parse_args(words)
     faults = disks(given.sizes) if given.sizes else []
     print(f"disks: {len(WRITING) * given.sizes} runs, {len(faults)} faults", *faults, sep="\n", flush=True)
-    more, times = signals(given.signals, given.only) if given.signals else ([], {})
-    for name, seconds in times.items():
-        print(f"{name}: {len(seconds)} runs stopped, {max(seconds, default=0.0):.1f} s at most besides writing")
-    print(f"signals: {len(times) * given.signals} runs, {len(more)} faults", *more, sep="\n")
+    chance, more = random.Random(27), list[str]()
+    for name in given.only if given.signals else ():
+        found, seconds = signals(name, given.signals, chance)
+        more += found
+        most = f"{max(seconds, default=0.0):.1f} s at most besides writing"
+        print(f"{name}: {len(seconds)} of {given.signals} runs stopped, {most}", *found, sep="\n", flush=True)
+    print(f"signals: {len(more)} faults")
     return int(bool(faults or more))
 
 

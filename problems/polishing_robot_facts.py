@@ -119,7 +119,7 @@ def drifted(state: State, system: System) -> tuple[State, float]:
     state, _ = _returned(formulation.start(state))
     while state.t < DURATION:
         state = _returned(formulation.step(state, DURATION)).state
-    residual = np.array(system.closure(state.t, state.q, system.parameter_values))
+    residual = np.array(system.violation(state.t, state.q, system.parameter_values))
     return state, float(np.max(np.abs(residual)))
 
 

@@ -46,7 +46,7 @@ def _solved(system: System, state: State) -> Array:
     t, q, v, p = state.t, state.q, state.v, system.parameter_values
     W = jacobian(system, state).T
     M, h = np.array(system.M(q, p)), np.array(system.h(t, q, v, p)).ravel()
-    k = np.array(system.drift(t, q, v, p)).ravel()[: system.ng]
+    k = np.array(system.bias(t, q, v, p)).ravel()[: system.ng]
     matrix = np.block([[M, -W], [W.T, np.zeros((system.ng, system.ng))]])
     found: Array = np.linalg.solve(matrix, np.concatenate([h, -k]))[system.nv :]
     return found

@@ -19,7 +19,7 @@ from nonsmooth_problems.six_rss_motion import LEGS
 if TYPE_CHECKING:
     from nonsmooth.trajectory import Trajectory
 
-__all__ = ["FACTS", "closure", "crank_angles", "deviation", "figures", "rod_forces"]
+__all__ = ["FACTS", "residual", "crank_angles", "deviation", "figures", "rod_forces"]
 
 #: length of the published runs, step, and time from which means are taken [s]
 DURATION, DT, SETTLED = 2.0, 2e-4, 0.3
@@ -27,7 +27,7 @@ POINTS = 401
 AXES = ("x", "y", "z")
 
 
-def closure(times: Array) -> float:
+def residual(times: Array) -> float:
     """Largest deviation [m] of a rod's length, from the poses that the inverse kinematics gives at these times [s]."""
     from nonsmooth_problems.six_rss import motion
 
@@ -107,7 +107,7 @@ def _ideal() -> Mapping[str, float]:
         "constraints, ideal": system.ng,
         "rank of constraints, ideal": rank,
         "freedoms, ideal": system.nv - rank,
-        "residual of the inverse kinematics": closure(times),
+        "residual of the inverse kinematics": residual(times),
         "least crank angle": float(np.min(angles)),
         "largest crank angle": float(np.max(angles)),
         "least force of a rod on the platform": float(np.min(at_balls)),

@@ -307,6 +307,16 @@ def test_ctrl_c_in_other_commands_is_one_sentence(monkeypatch, capsys):
     assert "Interrupted; files written before are complete" in capsys.readouterr().err
 
 
+def test_ctrl_c_while_options_are_read_is_one_sentence(monkeypatch, capsys):
+    def pressed(*given, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nonsmooth.cli.app.Commands.parse_args", pressed)
+    assert main(["list"]) == 130
+    said = capsys.readouterr().err.strip()
+    assert said == "nonsmooth: Interrupted; files written before are complete, and nothing else was written."
+
+
 def test_a_trajectory_that_cannot_be_written_is_saved_elsewhere(folder, tmp_path, monkeypatch, capsys):
     save, full = Trajectory.save, tmp_path / "full"
     full.mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -123,8 +124,13 @@ def part_of(path: Path) -> str:
     return path.relative_to(OURS["nonsmooth"]).with_suffix("").parts[0].replace("__init__", "nonsmooth")
 
 
-def imports_of(path: Path, *, when_loaded: bool = False) -> Iterator[str]:
+@functools.cache
+def imports_of(path: Path, *, when_loaded: bool = False) -> frozenset[str]:
     """Full names of the modules and names that a file imports, type checking aside."""
+    return frozenset(_imports(path, when_loaded))
+
+
+def _imports(path: Path, when_loaded: bool) -> Iterator[str]:
     pending: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
     while pending:
         node = pending.pop()

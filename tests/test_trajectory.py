@@ -41,7 +41,7 @@ class Ball:
     def gap_rates(self, q, v, parameters):
         return v[:, [1]]
 
-    def joint_closure(self, t, q, parameters):
+    def joint_violation(self, t, q, parameters):
         return np.full((len(q), 1), -2e-9)
 
     def energies(self, t, q, v, parameters):
@@ -279,7 +279,7 @@ def test_a_system_without_contacts_and_joints_is_saved_too(tmp_path):
         def gap_rates(self, q, v, parameters):
             return np.zeros((len(q), 0))
 
-        def joint_closure(self, t, q, parameters):
+        def joint_violation(self, t, q, parameters):
             return np.zeros((len(q), 0))
 
     recorder = Recorder(Free(), {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,16 +22,27 @@ from nonsmooth.exceptions import InputError, NonsmoothError, NotWritten, Simulat
 
 __all__ = ["app", "main"]
 
+#: message after Ctrl-C where nothing was computed
+INTERRUPTED = "Interrupted; files written before are complete, and nothing else was written."
+
 
 class Commands(TyperGroup):
     """Commands with a message after Ctrl-C."""
 
+    def make_context(self, *given: Any, **more: Any) -> Any:
+        return _said(lambda: super(Commands, self).make_context(*given, **more))
+
     def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            _say("Interrupted; files written before are complete, and nothing else was written.")
-            raise typer.Exit(130) from None
+        return _said(lambda: super(Commands, self).invoke(ctx))
+
+
+def _said(function: Callable[[], Any]) -> Any:
+    """What the function returns; exit code 130 with a message after Ctrl-C."""
+    try:
+        return function()
+    except KeyboardInterrupt:
+        _say(INTERRUPTED)
+        raise typer.Exit(130) from None
 
 
 app = typer.Typer(
@@ -288,6 +299,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (InputError, NonsmoothError) as error:
         _say(str(error))
         return 2
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, typer.Abort):  # before the options are read, or after the command
+        _say(INTERRUPTED)
         return 130
     return code if isinstance(code, int) else 0

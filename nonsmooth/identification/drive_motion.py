@@ -100,7 +100,7 @@ class DriveMotion:
         self.B = B
         self.K, self.G_u = ca.jacobian(self.rows, q) @ B, ca.jacobian(self.rows, u)
         self._newton = Mapped(ca.Function("rows", [q, u], [self.rows, self.K, self.G_u]))
-        self._closure = Mapped(ca.Function("closure", [q, u], [system.closure(0.0, q, p)]))
+        self._violation = Mapped(ca.Function("violation", [q, u], [system.violation(0.0, q, p)]))
         step = ca.SX.sym("step", system.nv)
         self._advance = Mapped(ca.Function("advance", [q, step], [system.advance(q, step, 1.0)]))
 
@@ -145,7 +145,7 @@ class DriveMotion:
         stages = max(1, int(np.ceil(np.max(np.abs(u - at), initial=0.0) / STAGE)))
         for k in range(stages):
             q = self._closed(q, at + (u - at) * ((k + 1) / stages), predict=(u - at) / stages)
-        open_by = np.max(np.abs(self._closure(q, u)[0][..., 0]), axis=1)
+        open_by = np.max(np.abs(self._violation(q, u)[0][..., 0]), axis=1)
         if not np.all(open_by <= FOUND):
             worst = int(np.argmax(np.where(np.isfinite(open_by), open_by, np.inf)))
             raise InputError(

@@ -58,7 +58,7 @@ class FrictionLaw(Law):
 
     #: name and unit of each internal state; states are 0 at the beginning of contact
     bristles: ClassVar[tuple[tuple[str, str], ...]] = ()
-    #: whether the law requires `holding`, the stiction force, for which the slip velocity remains constant
+    #: whether the law requires `stiction`, the stiction force, for which the slip velocity remains constant
     holds: ClassVar[bool] = False
 
     def coefficients(self, p: SimpleNamespace) -> Mapping[str, Expression]:
@@ -66,7 +66,7 @@ class FrictionLaw(Law):
         return {name: getattr(p, name) for name in self.numbers()}
 
     def force(
-        self, slip: Expression, normal: Expression, bristle: Expression, holding: Expression, k: SimpleNamespace
+        self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
     ) -> Expression:
         """Force on b along the tangent [N]; `bristle` is the column of states."""
         raise TypeError(f"{type(self).__name__} has no force.")
@@ -76,13 +76,13 @@ class FrictionLaw(Law):
         return ca.SX(0, 1)
 
     def spatial_force(
-        self, slip: Expression, normal: Expression, bristle: Expression, holding: Expression, k: SimpleNamespace
+        self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
     ) -> Expression:
         """Force on b along the two tangents (2,) [N] ::
 
             F_T = F(|slip|, N) slip / |slip|
 
-        with the planar force F, negative for positive slip. `slip` and `holding` are (2,); `bristle` contains the two
+        with the planar force F, negative for positive slip. `slip` and `stiction` are (2,); `bristle` contains the two
         components of each state, one state after the other.
         """
         if self.bristles or self.holds:
@@ -169,11 +169,11 @@ class Compliant(Law):
 
     def forces(
         self, depth: Expression, rate: Expression, approach: Expression, slip: Expression, bristle: Expression,
-        holding: Expression, k: SimpleNamespace, tangents: int = 1,
+        stiction: Expression, k: SimpleNamespace, tangents: int = 1,
     ) -> tuple[Expression, Expression, Expression, Expression]:  # fmt: skip
         """Normal force, force along the tangents on b, elastic part of the normal force [N], rates of the bristles.
 
-        With one tangent, in the plane, slip, force and holding are scalars; with two they are (2,).
+        With one tangent, in the plane, slip, force and stiction are scalars; with two they are (2,).
         """
         approach = ca.fmax(approach, self.slowest)
         elastic = self.normal.elastic(depth, k)
@@ -182,13 +182,13 @@ class Compliant(Law):
             normal = ca.fmax(normal, 0)
         if self.friction is None:
             return normal, ca.SX(0) if tangents == 1 else ca.SX.zeros(tangents), elastic, ca.SX(0, 1)
-        pressing, constants = ca.fmax(normal, 0), friction_constants(k)
+        load, constants = ca.fmax(normal, 0), friction_constants(k)
         if tangents > 1:
-            tangential = self.friction.spatial_force(slip, pressing, bristle, holding, constants)
-            rates = self.friction.spatial_bristle_rate(slip, pressing, bristle, constants)
+            tangential = self.friction.spatial_force(slip, load, bristle, stiction, constants)
+            rates = self.friction.spatial_bristle_rate(slip, load, bristle, constants)
             return normal, tangential, elastic, rates
-        tangential = self.friction.force(slip, pressing, bristle, holding, constants)
-        return normal, tangential, elastic, self.friction.bristle_rate(slip, pressing, bristle, constants)
+        tangential = self.friction.force(slip, load, bristle, stiction, constants)
+        return normal, tangential, elastic, self.friction.bristle_rate(slip, load, bristle, constants)
 
 
 def friction_constants(k: SimpleNamespace) -> SimpleNamespace:

@@ -164,9 +164,9 @@ class ElementFunctions:
         return tuple(element.coefficients(self._parameters(element)[1]))
 
     def compliance(self, element: Contact) -> ca.Function:
-        """(depth, rate, approach, slip, bristles, holding, k) of a gap -> F_N, F_T, elastic F_N, rates of bristles.
+        """(depth, rate, approach, slip, bristles, stiction, k) of a gap -> F_N, F_T, elastic F_N, rates of bristles.
 
-        Slip, holding and F_T have one entry per tangent, and so has each bristle state.
+        Slip, stiction and F_T have one entry per tangent, and so has each bristle state.
         """
 
         def make() -> ca.Function:
@@ -174,11 +174,11 @@ class ElementFunctions:
             assert isinstance(law, Compliant)
             names, tangents = self.constants(element), self.dimension - 1
             depth, rate, approach = (ca.SX.sym(name) for name in ("depth", "rate", "approach"))
-            slip, holding = ca.SX.sym("slip", tangents), ca.SX.sym("holding", tangents)
+            slip, stiction = ca.SX.sym("slip", tangents), ca.SX.sym("stiction", tangents)
             bristle, k = ca.SX.sym("bristle", len(law.states(tangents))), ca.SX.sym("k", len(names))
             constants = SimpleNamespace(**{name: k[i] for i, name in enumerate(names)})
-            outputs = law.forces(depth, rate, approach, slip, bristle, holding, constants, tangents)
-            return ca.Function("compliance", [depth, rate, approach, slip, bristle, holding, k], outputs)
+            outputs = law.forces(depth, rate, approach, slip, bristle, stiction, constants, tangents)
+            return ca.Function("compliance", [depth, rate, approach, slip, bristle, stiction, k], outputs)
 
         return self._cached("compliance", element, make)
 
@@ -189,7 +189,7 @@ class ElementFunctions:
             a, b, local, p = self._arguments(element)
             t = ca.SX.sym("t")
             g = element.constraint(t, a, b, p)
-            closure = element.closure(t, a, b, p)
+            closure = element.violation(t, a, b, p)
             outputs = [g, closure, _jacobian(g, a), _jacobian(g, b), ca.jacobian(g, t), element.application_point(p)]
             return ca.Function("constraint", [t, a.z, b.z, local], outputs)
 
@@ -201,7 +201,7 @@ class ElementFunctions:
         def make() -> ca.Function:
             a, b, local, p = self._arguments(element)
             t = ca.SX.sym("t")
-            closure = element.closure(t, a, b, p)
+            closure = element.violation(t, a, b, p)
             return ca.Function("closure", [t, a.z, b.z, local], [closure, _jacobian(closure, a), _jacobian(closure, b)])
 
         return self._cached("closure", element, make)

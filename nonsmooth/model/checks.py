@@ -9,7 +9,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ModelError
 from nonsmooth.model.directions import Directions, Redundant, weighted
-from nonsmooth.model.elementwise import Rows
+from nonsmooth.model.elementwise import ConstraintRows
 from nonsmooth.model.signals import signal_values
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System, check_finite
@@ -37,10 +37,10 @@ def check_start(system: System, state: State, parameters: Array) -> None:
         _check_signals(system, t)
         check_finite("The applied force along", force, system.names.v)
     if system.ng:
-        rows, misfit = e.constraints(t, at, p)
+        rows, residual = e.constraints(t, at, p)
         rates = rates_of(rows, at.velocities)
-        check_motion(system, t, misfit + rates)
-        _check_closed(system, misfit, "is open by", units)
+        check_motion(system, t, residual + rates)
+        _check_closed(system, residual, "is open by", units)
         _check_rank(system, state, p)
     # a continued run keeps the errors of its scheme: joint rates of implicit Euler, overlaps of velocity schemes
     if state.stepper_memory:
@@ -70,7 +70,7 @@ def _check_signals(system: System, t: float) -> None:
                     raise element.error(f"{field.name} is {value} at t = {t:g} s; it must be finite there.")
 
 
-def rates_of(rows: Rows, velocities: Array) -> Array:
+def rates_of(rows: ConstraintRows, velocities: Array) -> Array:
     """Time derivatives of the joint constraints, dg/dt."""
     turned = np.sum(rows.J_a * velocities[rows.a] + rows.J_b * velocities[rows.b], axis=1)
     rates: Array = turned + rows.explicit

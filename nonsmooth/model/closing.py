@@ -21,7 +21,7 @@ from nonsmooth.exceptions import ModelError
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.checks import CLOSED, check_motion, check_rates, rates_of
 from nonsmooth.model.directions import MANY, weighted
-from nonsmooth.model.elementwise import Elementwise, Placed, Rows
+from nonsmooth.model.elementwise import ConstraintRows, Elementwise, Placements
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System, check_finite
 
@@ -115,8 +115,8 @@ class _Reached(NamedTuple):
     """Coordinates, the bodies there, the rows of joints and their residuals, and the number of steps."""
 
     q: Array
-    at: Placed
-    rows: Rows
+    at: Placements
+    rows: ConstraintRows
     residual: Array
     steps: int
 
@@ -192,7 +192,7 @@ def _closed(system: System, t: float, guess: _Reached, p: Array) -> tuple[_Reach
 def _stays_open(system: System, t: float, best: _Reached, p: Array, attempts: int) -> ModelError:
     """Names the worst row of each violated joint, first those that require the largest motion of the bodies."""
     e, names, units = system.elementwise, system.constraint_names, system.names.constraint_units
-    lengths = np.abs(best.residual) / weighted(e.closures(t, best.at, p), best.at.masses, e.first_rows).norms
+    lengths = np.abs(best.residual) / weighted(e.violations(t, best.at, p), best.at.masses, e.first_rows).norms
     by_joint: dict[str, str] = {}
     for i in np.argsort(-lengths):
         if abs(best.residual[i]) > CLOSED:
@@ -237,7 +237,7 @@ def _descended(system: System, t: float, here: _Reached, p: Array) -> _Reached:
             if float(here.residual @ here.residual) > milestone / 2:
                 break
             milestone = float(here.residual @ here.residual)
-        rows = e.closures(t, here.at, p)
+        rows = e.violations(t, here.at, p)
         directions = weighted(rows, here.at.masses, e.first_rows)
         before = float(np.sum((here.residual / directions.norms) ** 2))
         while damping <= STRONGEST:
@@ -273,7 +273,7 @@ def _turning_little(u: Array, e: Elementwise) -> Array:
     return u * (TURN / largest) if largest > TURN else u
 
 
-def _product(rows: Rows, moving: Array) -> Array:
+def _product(rows: ConstraintRows, moving: Array) -> Array:
     """Rates of the rows at these velocities (bodies + 1, width)."""
     rates: Array = np.sum(rows.J_a * moving[rows.a] + rows.J_b * moving[rows.b], axis=1)
     return rates

@@ -24,9 +24,9 @@ __all__ = ["Compliance", "compliance", "tangent_spins"]
 class Compliance:
     """CasADi functions of all contacts together, which do not distinguish open from closed contacts.
 
-    ``coefficients(p)`` constants k of the laws, once per run; ``forces(depth, rate, approach, slip, bristles, holding,
+    ``coefficients(p)`` constants k of the laws, once per run; ``forces(depth, rate, approach, slip, bristles, stiction,
     k)`` with depth >= 0 [m], rate closing > 0 [m/s], approach > 0 [m/s], each (nc,), slip (nt,) [m/s], bristles (nz,)
-    and holding (nt,) [N] gives normal forces (nc,), forces on the second bodies along the tangents (nt,), the elastic
+    and stiction (nt,) [N] gives normal forces (nc,), forces on the second bodies along the tangents (nt,), the elastic
     part of the normal forces (nc,) [N], and the rates of the bristles (nz,). In space nt = 2 nc, and each bristle state
     is a vector of two components on the tangents; their rates are those of tangents that do not spin.
 
@@ -65,7 +65,7 @@ def compliance(
     if not gaps or len(laws) < len(gaps):
         return None
     depth, rate, approach = (ca.SX.sym(name, len(gaps)) for name in ("depth", "rate", "approach"))
-    slip, holding = (ca.SX.sym(name, tangents * len(gaps)) for name in ("slip", "holding"))
+    slip, stiction = (ca.SX.sym(name, tangents * len(gaps)) for name in ("slip", "stiction"))
     states = [(i, f"{name}.{state}") for i, ((_, name), law) in enumerate(zip(gaps, laws, strict=True))
               for state in law.states(tangents)]  # fmt: skip
     bristles = ca.SX.sym("bristles", len(states))
@@ -89,14 +89,14 @@ def compliance(
             approach[i],
             slip[along],
             bristles[first:last],
-            holding[along],
+            stiction[along],
             k[start : start + count],
         )
         for column, value in zip(columns, functions.compliance(contact)(*arguments), strict=True):
             column.append(value)
         first = last
-    inputs = [depth, rate, approach, slip, bristles, holding, k]
-    names = ["depth", "rate", "approach", "slip", "bristles", "holding", "k"]
+    inputs = [depth, rate, approach, slip, bristles, stiction, k]
+    names = ["depth", "rate", "approach", "slip", "bristles", "stiction", "k"]
     outputs = ["F_N", "F_T", "F_elastic", "bristle_rates"]
     return Compliance(
         coefficients=ca.Function("coefficients", [p], [ca.vertcat(*values)], ["p"], ["k"]),

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.model.elementwise import Rows
+from nonsmooth.model.elementwise import ConstraintRows
 
 __all__ = ["Directions", "Redundant", "weighted"]
 
@@ -323,7 +323,7 @@ def _dependent(directions: Array, rows: Integers) -> dict[int, list[int]]:
     return found
 
 
-def weighted(rows: Rows, masses: Array, first: Integers) -> Directions:
+def weighted(rows: ConstraintRows, masses: Array, first: Integers) -> Directions:
     """The directions of the rows of joints, whose bodies have these mass matrices (bodies, width, width)."""
     factors = np.zeros((len(masses) + 1, *masses.shape[1:]))
     factors[1:] = np.linalg.inv(np.linalg.cholesky(masses))

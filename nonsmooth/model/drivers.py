@@ -20,7 +20,7 @@ from nonsmooth.model.joints import (
     Direction,
     Joint,
     Orientation,
-    _misfit,
+    _open_angle,
     _sine,
 )
 from nonsmooth.model.signals import Signal, evaluate_signal
@@ -134,12 +134,12 @@ class PrescribedMotion(Joint):
             return self._offset(t, a, b, p)
         return _sine(a, b, self._target(t, p)) if self.axis_a is None else self._angle(t, a, b, p)[0]
 
-    def closure(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+    def violation(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         if self.coordinate == "distance":
             return primitive.distance_residual(a, b, p.at_a, p.at_b, self._target(t, p))
         if self.coordinate != "angle":
             return self._offset(t, a, b, p)
-        return _misfit(a, b, self._target(t, p)) if self.axis_a is None else ca.atan2(*self._angle(t, a, b, p))
+        return _open_angle(a, b, self._target(t, p)) if self.axis_a is None else ca.atan2(*self._angle(t, a, b, p))
 
     def application_point(self, p: SimpleNamespace) -> ca.SX:
         return p.at_b
@@ -197,7 +197,7 @@ class PrescribedPose(Joint):
     def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
         return ca.vertcat(self._offset(t, a, b, p), primitive.turn(self._deviation(t, a, b, p)))
 
-    def closure(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
+    def violation(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
         return ca.vertcat(self._offset(t, a, b, p), primitive.rotation_vector(self._deviation(t, a, b, p)))
 
     def application_point(self, p: SimpleNamespace) -> ca.SX:

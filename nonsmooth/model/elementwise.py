@@ -25,13 +25,13 @@ from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.model.frames import ground_placement
 from nonsmooth.model.joints import Joint
 
-__all__ = ["Elementwise", "Placed", "Rows"]
+__all__ = ["ConstraintRows", "Elementwise", "Placements"]
 
 Integers = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ConstraintRows:
     """Values of the rows of joints, and their derivatives with respect to the velocities of two bodies.
 
     `value` (ng,), its rate ``J_a . v_a + J_b . v_b + explicit`` with J (ng, width); `a`, `b` (ng,) numbers of the
@@ -47,7 +47,7 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class Placements:
     """Bodies and their frames at coordinates and velocities.
 
     Frames are the ground, then the bodies, then nodes: placements z, twists (frames, 3 or 6), angles (frames, 1), in
@@ -157,7 +157,7 @@ class Elementwise:
         return self._grouped(self.bodies, self.functions.advance)
 
     @cached_property
-    def _closure_groups(self) -> list[_Group]:
+    def _violation_groups(self) -> list[_Group]:
         return self._grouped(self.joints, self.functions.closure)
 
     def _frame(self, body: Body, node: str) -> Evaluator:
@@ -181,14 +181,14 @@ class Elementwise:
 
     # ---------------------------------------------------------------------------------------------------------- bodies
 
-    def placed(self, q: Array, v: Array, p: Array) -> Placed:
+    def placed(self, q: Array, v: Array, p: Array) -> Placements:
         """The bodies at these coordinates and velocities."""
         count, width, frames, velocities = len(self.bodies), self.width, len(self._carriers), self.by_body(v)
         twists, maps = velocities, None
         if self.deformable:
             twists, maps = np.zeros((frames, self.rigid)), np.zeros((frames, self.rigid, width))
             twists[: count + 1], maps[1 : count + 1] = velocities[:, : self.rigid], np.eye(self.rigid, width)
-        at = Placed(
+        at = Placements(
             np.empty((frames, self._ground.size)), self._angles(q), velocities, np.zeros((count, width)),
             np.tile(np.eye(width), (count, 1, 1)), twists, maps,
         )  # fmt: skip
@@ -242,7 +242,7 @@ class Elementwise:
 
     # ----------------------------------------------------------------------------------------- forces, joints, contacts
 
-    def force(self, t: float, at: Placed, p: Array) -> Array:
+    def force(self, t: float, at: Placements, p: Array) -> Array:
         """h (nv,), forces of bodies on themselves included."""
         count = len(self.bodies)
         total = np.zeros(at.velocities.shape)
@@ -261,47 +261,49 @@ class Elementwise:
                 np.add.at(total, self._carriers[body], along)
         return self.in_order(total[1:])
 
-    def constraints(self, t: float, at: Placed, p: Array) -> tuple[Rows, Array]:
+    def constraints(self, t: float, at: Placements, p: Array) -> tuple[ConstraintRows, Array]:
         """The joints' g with its rates, and their constraint residuals."""
-        misfit = np.zeros(self.ng)
+        residual = np.zeros(self.ng)
         rows = self._empty_rows()
         for group in self._joint_groups:
             places, found = self._joint_rows(group, t, at, p)
-            rows.value[places], misfit[places], J_a, J_b, rows.explicit[places], _ = found
+            rows.value[places], residual[places], J_a, J_b, rows.explicit[places], _ = found
             self._turn(rows, group, places, at, J_a, J_b)
-        return rows, misfit
+        return rows, residual
 
-    def closures(self, t: float, at: Placed, p: Array) -> Rows:
+    def violations(self, t: float, at: Placements, p: Array) -> ConstraintRows:
         """The joints' constraint residuals, with their derivatives with respect to the velocities of rigid motion.
 
         Assembly moves bodies without deforming them.
         """
         rows = self._empty_rows()
-        for group in self._closure_groups:
+        for group in self._violation_groups:
             places, (rows.value[places], J_a, J_b) = self._joint_rows(group, t, at, p)
             self._turn(rows, group, places, at, J_a, J_b)
         rows.J_a[:, self.rigid :] = rows.J_b[:, self.rigid :] = 0.0
         return rows
 
-    def _empty_rows(self) -> Rows:
+    def _empty_rows(self) -> ConstraintRows:
         column, block, places = np.zeros(self.ng), np.zeros((self.ng, self.width)), np.zeros(self.ng, dtype=np.intp)
-        return Rows(column, block, block.copy(), column.copy(), places, places.copy())
+        return ConstraintRows(column, block, block.copy(), column.copy(), places, places.copy())
 
-    def _joint_rows(self, group: _Group, t: float, at: Placed, p: Array) -> tuple[Integers, list[Array]]:
+    def _joint_rows(self, group: _Group, t: float, at: Placements, p: Array) -> tuple[Integers, list[Array]]:
         """Row indices of a group, and the values of its function."""
         first, second = group.bodies.T
         found = group(np.full(group.count, t), at.z[first], at.z[second], p[group.parameters])
         places = self.first_rows[group.members][:, None] + np.arange(len(self.joints[group.members[0]].rows))
         return places, found
 
-    def _turn(self, rows: Rows, group: _Group, places: Integers, at: Placed, J_a: Array, J_b: Array) -> None:
+    def _turn(
+        self, rows: ConstraintRows, group: _Group, places: Integers, at: Placements, J_a: Array, J_b: Array
+    ) -> None:
         for side, J, by_row, block in ((0, J_a, rows.a, rows.J_a), (1, J_b, rows.b, rows.J_b)):
             frames = group.bodies[:, side]
             by_row[places] = self._carriers[frames][:, None]
             by_twist = J.reshape(*places.shape, self.rigid) * (frames > 0)[:, None, None]
             block[places] = by_twist if at.maps is None else np.einsum("frk,fkj->frj", by_twist, at.maps[frames])
 
-    def gaps(self, at: Placed, p: Array) -> Array:
+    def gaps(self, at: Placements, p: Array) -> Array:
         """True gaps (nc,)."""
         gaps = np.empty(self._sizes.size)
         for group in self._contact_groups:

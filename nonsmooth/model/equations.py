@@ -197,18 +197,18 @@ class Equations:
 
     @cached_property
     def _constraints(self) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
-        """g, closure, W_g, explicit rate of g, reactions, and the symbols of the forces."""
+        """g, violation, W_g, explicit rate of g, reactions, and the symbols of the forces."""
         sizes = [len(joint.rows) for joint in self.joints]
         lam = ca.SX.sym("lam_g", sum(sizes))
         parts = ca.vertsplit(lam, [0, *_ends(sizes)]) if sizes else []
         blocks: list[Block] = []
-        g, closure, rates, reactions = [], [], [], []
+        g, violation, rates, reactions = [], [], [], []
         column = 0
         for joint, forces in zip(self.joints, parts, strict=True):
             a, b = joint.body_names()
             local = local_parameters(joint, self.symbols)
             function = self.functions.constraint(joint)
-            value, misfit, J_a, J_b, rate, point = function(self.t, self.placements[a].z, self.placements[b].z, local)
+            value, found, J_a, J_b, rate, point = function(self.t, self.placements[a].z, self.placements[b].z, local)
             blocks += self._blocks(column, ((a, J_a), (b, J_b)))
             force = J_b.T @ forces
             arm = self.placements[b].rotate(point)
@@ -218,11 +218,11 @@ class Equations:
                 torque = self.placements[b].rotate(force[3:]) - ca.cross(arm, force[:3])
                 reactions.append(ca.vertcat(force[:3], torque))
             g.append(value)
-            closure.append(misfit)
+            violation.append(found)
             rates.append(rate)
             column += len(joint.rows)
         W = _scattered(blocks, self.nv, column)
-        return ca.vertcat(*g), ca.vertcat(*closure), W, ca.vertcat(*rates), ca.vertcat(*reactions), lam
+        return ca.vertcat(*g), ca.vertcat(*violation), W, ca.vertcat(*rates), ca.vertcat(*reactions), lam
 
     def _of_joints(self, name: str, which: int) -> ca.Function:
         return ca.Function(name, [self.t, self.q, self.p], [self._constraints[which]], ["t", "q", "p"], [name])
@@ -232,8 +232,8 @@ class Equations:
         return self._of_joints("g", 0)
 
     @cached_property
-    def closure(self) -> ca.Function:
-        return self._of_joints("closure", 1)
+    def violation(self) -> ca.Function:
+        return self._of_joints("violation", 1)
 
     @cached_property
     def W_g(self) -> ca.Function:
@@ -290,12 +290,12 @@ class Equations:
         return self._of_contacts("W_T", 3)
 
     @cached_property
-    def drift(self) -> ca.Function:
+    def bias(self) -> ca.Function:
         (_, _, W_g, g_t, _, _), (_, _, W_N, W_T) = self._constraints, self._contacts
         rates = ca.vertcat(W_g.T @ self.v + g_t, W_N.T @ self.v, W_T.T @ self.v)
         along = ca.vertcat(1, self._kinematics @ self.v)
-        drift = ca.jtimes(rates, ca.vertcat(self.t, self.q), along) if rates.numel() else rates
-        return ca.Function("drift", [self.t, self.q, self.v, self.p], [drift], ["t", "q", "v", "p"], ["drift"])
+        bias = ca.jtimes(rates, ca.vertcat(self.t, self.q), along) if rates.numel() else rates
+        return ca.Function("bias", [self.t, self.q, self.v, self.p], [bias], ["t", "q", "v", "p"], ["bias"])
 
     @cached_property
     def surface(self) -> ca.Function:

@@ -63,7 +63,7 @@ class Joint(Element):
         """g of two placements, one entry per row; zero if the joint is closed."""
         raise TypeError(f"{type(self).__name__} imposes no constraint.")
 
-    def closure(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+    def violation(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         """The reported constraint violation; differs from `constraint` if that has a second root."""
         return self.constraint(t, a, b, p)
 
@@ -113,7 +113,7 @@ def _sine(a: PlanarPlacement, b: PlanarPlacement, angle: ca.SX) -> ca.SX:
     return sine * ca.cos(angle) - cosine * ca.sin(angle)
 
 
-def _misfit(a: PlanarPlacement, b: PlanarPlacement, angle: ca.SX) -> ca.SX:
+def _open_angle(a: PlanarPlacement, b: PlanarPlacement, angle: ca.SX) -> ca.SX:
     """theta_b - theta_a - angle in (-pi, pi]."""
     sine, cosine = _relative(a, b)
     return ca.atan2(_sine(a, b, angle), cosine * ca.cos(angle) + sine * ca.sin(angle))
@@ -176,7 +176,7 @@ class Revolute(Joint):
         points = primitive.coincident_points(a, b, p.at_a, p.at_b)
         return points if self.axis_a is None else ca.vertcat(points, primitive.parallel_axes(a, b, p.axis_a, p.axis_b))
 
-    def closure(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+    def violation(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         if self.axis_a is None:
             return self.constraint(t, a, b, p)
         points = primitive.coincident_points(a, b, p.at_a, p.at_b)
@@ -244,8 +244,8 @@ class Prismatic(Joint):
         turn = _sine(a, b, p.angle) if self.axis_a is None else primitive.turn(_deviation(a, b, p))
         return ca.vertcat(_offsets(self, a, b, p), turn)
 
-    def closure(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        turn = _misfit(a, b, p.angle) if self.axis_a is None else primitive.rotation_vector(_deviation(a, b, p))
+    def violation(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        turn = _open_angle(a, b, p.angle) if self.axis_a is None else primitive.rotation_vector(_deviation(a, b, p))
         return ca.vertcat(_offsets(self, a, b, p), turn)
 
     def application_point(self, p: SimpleNamespace) -> ca.SX:
@@ -369,8 +369,8 @@ class Fixed(Joint):
         turn = _sine(a, b, p.angle) if self.quaternion is None else primitive.turn(_deviation(a, b, p))
         return ca.vertcat(b.point(p.at_b) - a.point(p.at_a), turn)
 
-    def closure(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        turn = _misfit(a, b, p.angle) if self.quaternion is None else primitive.rotation_vector(_deviation(a, b, p))
+    def violation(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        turn = _open_angle(a, b, p.angle) if self.quaternion is None else primitive.rotation_vector(_deviation(a, b, p))
         return ca.vertcat(b.point(p.at_b) - a.point(p.at_a), turn)
 
     def application_point(self, p: SimpleNamespace) -> ca.SX:

@@ -43,5 +43,5 @@ def observed_by(system: System, parameters: Array) -> Observe:
 def _observe(system: System, parameters: Array, t: Array, q: Array, v_left: Array, v: Array) -> Seen:
     rate_left, rate = (system.gap_rates(q, velocities, parameters) for velocities in (v_left, v))
     left, right = (system.energies(t, q, velocities, parameters) for velocities in (v_left, v))
-    closure = np.max(np.abs(system.joint_closure(t, q, parameters)), axis=1, initial=0.0)
+    closure = np.max(np.abs(system.joint_violation(t, q, parameters)), axis=1, initial=0.0)
     return Seen(system.true_gaps(q, parameters), rate_left, rate, closure, left, right)

@@ -114,7 +114,7 @@ class Distance(_Pointed):
     def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
         return primitive.distance(a, b, p.at_a, p.at_b, p.length)
 
-    def closure(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
+    def violation(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
         return primitive.distance_residual(a, b, p.at_a, p.at_b, p.length)
 
 
@@ -159,7 +159,7 @@ class ParallelAxes(Joint):
     def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
         return primitive.parallel_axes(a, b, p.axis_a, p.axis_b)
 
-    def closure(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
+    def violation(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
         return primitive.parallel_residual(a, b, p.axis_a, p.axis_b)
 
 
@@ -187,7 +187,7 @@ class NoTwist(Joint):
     def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
         return twist_of(a, b, p)[0]
 
-    def closure(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
+    def violation(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
         return ca.atan2(*twist_of(a, b, p))
 
 
@@ -211,7 +211,7 @@ class SameOrientation(Joint):
     def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
         return primitive.turn(primitive.relative_orientation(a, b, p.quaternion))
 
-    def closure(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
+    def violation(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
         return primitive.rotation_vector(primitive.relative_orientation(a, b, p.quaternion))
 
 
@@ -262,7 +262,7 @@ class Cylindrical(_Pointed):
         offsets = primitive.point_on_line(a, b, p.at_a, p.at_b, p.axis_a)
         return ca.vertcat(offsets, primitive.parallel_axes(a, b, p.axis_a, p.axis_b))
 
-    def closure(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
+    def violation(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
         offsets = primitive.point_on_line(a, b, p.at_a, p.at_b, p.axis_a)
         return ca.vertcat(offsets, primitive.parallel_residual(a, b, p.axis_a, p.axis_b))
 
@@ -312,7 +312,7 @@ class Screw(_Pointed):
         h, sine, _ = self._thread(a, b, p)
         return ca.vertcat(offsets, primitive.parallel_axes(a, b, p.axis_a, axis_in_b(p)), h * sine)
 
-    def closure(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
+    def violation(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
         offsets = primitive.point_on_line(a, b, p.at_a, p.at_b, p.axis_a)
         h, sine, cosine = self._thread(a, b, p)
         tilts = primitive.parallel_residual(a, b, p.axis_a, axis_in_b(p))
@@ -340,7 +340,7 @@ class Planar(_Pointed):
         height = primitive.point_in_plane(a, b, p.at_a, p.at_b, p.normal_a)
         return ca.vertcat(height, primitive.parallel_axes(a, b, p.normal_a, p.normal_b))
 
-    def closure(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
+    def violation(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
         height = primitive.point_in_plane(a, b, p.at_a, p.at_b, p.normal_a)
         return ca.vertcat(height, primitive.parallel_residual(a, b, p.normal_a, p.normal_b))
 

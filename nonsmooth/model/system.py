@@ -59,10 +59,10 @@ class System:
 
     ``M(q, p)`` (nv, nv), ``inverse_factor(p)`` L^-1 with M = L L'; ``h(t, q, v, p)`` (nv,) with gyroscopic terms;
     ``B(q)`` (nq, nv); ``advance(q, u, dt)`` coordinates after `dt` at constant velocity u; ``g(t, q, p)`` (ng,),
-    ``W_g(t, q, p)`` (nv, ng), ``g_t(t, q, p)`` its explicit rate; ``closure(t, q, p)`` the joints' constraint violation
+    ``W_g(t, q, p)`` (nv, ng), ``g_t(t, q, p)`` its explicit rate; ``violation(t, q, p)`` the constraint violation
     as reported; ``g_N(q, p)`` (nc,) [m] open > 0, ``W_N(q, p)`` (nv, nc); ``W_T(q, p)`` (nv, nt) with slip velocities
-    W_T' v, nt = nc (dimension - 1), the tangents of one contact after the other; ``drift(t, q, v, p)`` (ng + nc + nt,)
-    the convective accelerations: the second derivatives of g and g_N and the first of the slip, minus W' v';
+    W_T' v, nt = nc (dimension - 1), the tangents of one contact after the other; ``bias(t, q, v, p)`` (ng + nc + nt,)
+    the acceleration bias: the second derivatives of g and g_N and the first of the slip, minus W' v';
     ``distance(q, p)`` true gaps; ``surface(q, p)`` these, and D_N (nv, nc), D_T (nv, nt) with their rates D_N' v and
     the slips D_T' v at surfaces that may overlap; ``contact_law(p)`` normal restitution, friction, tangential
     restitution (0 for compliant contacts) and typical gap [m] of each contact; `compliance` the forces of compliant
@@ -149,8 +149,8 @@ class System:
         return self.equations.g_t
 
     @property
-    def closure(self) -> ca.Function:
-        return self.equations.closure
+    def violation(self) -> ca.Function:
+        return self.equations.violation
 
     @property
     def g_N(self) -> ca.Function:
@@ -165,8 +165,8 @@ class System:
         return self.equations.W_T
 
     @property
-    def drift(self) -> ca.Function:
-        return self.equations.drift
+    def bias(self) -> ca.Function:
+        return self.equations.bias
 
     @property
     def distance(self) -> ca.Function:
@@ -364,9 +364,9 @@ class System:
         q, v, p = ca.SX.sym("q", self.nq), ca.SX.sym("v", self.nv), ca.SX.sym("p", len(self.parameters))
         return ca.Function("gap_rates", [q, v, p], [self.surface(q, p)[1].T @ v])
 
-    def joint_closure(self, t: Array, q: Array, parameters: Array) -> Array:
+    def joint_violation(self, t: Array, q: Array, parameters: Array) -> Array:
         """Constraint violation of joints and drivers (n, ng) [m] or [rad] at rows of coordinates."""
-        return _rows(self.closure, self.ng, np.atleast_1d(t), np.atleast_2d(q), parameters)
+        return _rows(self.violation, self.ng, np.atleast_1d(t), np.atleast_2d(q), parameters)
 
     def energies(self, t: Array, q: Array, v: Array, parameters: Array) -> dict[str, Array]:
         """Kinetic and potential energy [J], power of loads and of damping [W], each (n,)."""
@@ -428,8 +428,8 @@ class Numeric:
         return Evaluator(self.system.W_T, matrices=["W_T"])
 
     @cached_property
-    def drift(self) -> Evaluator:
-        return Evaluator(self.system.drift)
+    def bias(self) -> Evaluator:
+        return Evaluator(self.system.bias)
 
     @cached_property
     def linear_forces(self) -> Evaluator:
@@ -440,8 +440,8 @@ class Numeric:
         return Evaluator(self.system.distance)
 
     @cached_property
-    def closure(self) -> Evaluator:
-        return Evaluator(self.system.closure)
+    def violation(self) -> Evaluator:
+        return Evaluator(self.system.violation)
 
     @cached_property
     def contact_law(self) -> Evaluator:

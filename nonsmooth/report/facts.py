@@ -13,7 +13,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.report.pack import Packer
-from nonsmooth.report.rows import Rows, kept_rows, marked_rows, reading_error
+from nonsmooth.report.rows import RowIndices, kept_rows, marked_rows, reading_error
 from nonsmooth.report.scene import scene, touches
 from nonsmooth.trajectory import Trajectory
 
@@ -36,7 +36,7 @@ def facts(run: Trajectory, label: str, most: int) -> tuple[dict[str, Any], str]:
     usable = np.flatnonzero(np.isfinite(run.q.array).all(axis=1) & np.isfinite(run.t))
     shown = np.column_stack([run.q.array, run.lam_N.array, run.gap.array])[usable]
     marked = np.flatnonzero(np.isin(usable, marked_rows(run, lines)))
-    keep: Rows = usable[kept_rows(run.t[usable], np.nan_to_num(shown), marked, most)]
+    keep: RowIndices = usable[kept_rows(run.t[usable], np.nan_to_num(shown), marked, most)]
     numbers = Packer()
     _pack_rows(numbers, run, keep)
     _pack_impacts(numbers, run)
@@ -89,7 +89,7 @@ def _timelines(run: Trajectory) -> list[Timeline]:
     return [mode_timeline(run, name) for name in (*sliders, *names)]
 
 
-def _pack_rows(numbers: Packer, run: Trajectory, keep: Rows) -> None:
+def _pack_rows(numbers: Packer, run: Trajectory, keep: RowIndices) -> None:
     """Times, charts and left limits at the rows where something jumps."""
     numbers.add("t", run.t[keep], "f8")
     numbers.add("q", run.q.array[keep], "i4")
@@ -128,7 +128,7 @@ def _pack_impacts(numbers: Packer, run: Trajectory) -> None:
     numbers.add("impacts", np.column_stack(columns) if len(table) else np.zeros((0, 4)), "f4")
 
 
-def _scene(numbers: Packer, run: Trajectory, keep: Rows) -> tuple[dict[str, Any] | None, str]:
+def _scene(numbers: Packer, run: Trajectory, keep: RowIndices) -> tuple[dict[str, Any] | None, str]:
     """What is drawn, with where and how contacts in space push; or why nothing is."""
     try:
         drawing = drawing_of_run(run, run.t[keep])

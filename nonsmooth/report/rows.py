@@ -12,10 +12,10 @@ from nonsmooth.trajectory import Trajectory
 
 __all__ = ["kept_rows", "marked_rows", "reading_error"]
 
-Rows = NDArray[np.intp]
+RowIndices = NDArray[np.intp]
 
 
-def marked_rows(run: Trajectory, timelines: list[Timeline]) -> Rows:
+def marked_rows(run: Trajectory, timelines: list[Timeline]) -> RowIndices:
     """Rows that are always kept: jumps of a velocity, impacts, changes of a contact mode."""
     starts = [line.start for line in timelines]
     changes = np.searchsorted(run.t, np.unique(np.concatenate(starts))) if starts else np.zeros(0, int)
@@ -24,7 +24,7 @@ def marked_rows(run: Trajectory, timelines: list[Timeline]) -> Rows:
     return np.unique(np.concatenate([changes, jumps, np.clip(hits, 0, len(run.t) - 1)]).astype(np.intp))
 
 
-def kept_rows(t: Array, columns: Array, marked: Rows, most: int) -> Rows:
+def kept_rows(t: Array, columns: Array, marked: RowIndices, most: int) -> RowIndices:
     """Rows to show, ascending.
 
     Parameters
@@ -64,7 +64,7 @@ def _keep_extremes(t: Array, columns: Array, kept: NDArray[np.bool_], stretches:
         kept[first + part.argmax(axis=0)] = True
 
 
-def reading_error(t: Array, columns: Array, kept: Rows) -> float:
+def reading_error(t: Array, columns: Array, kept: RowIndices) -> float:
     """Largest distance between a column and the line through its kept rows, over the column's range [-]."""
     if len(kept) == len(t):
         return 0.0

@@ -3,7 +3,7 @@
 The state is y = (q, v, bristles, integrals). With the forces of the contacts that touch, accelerations and joint forces
 solve the index-1 system ::
 
-    M v' = h + W_g lambda_g + D_N F_N + D_T F_T,    W_g' v' + drift = -2 alpha g' - beta^2 g
+    M v' = h + W_g lambda_g + D_N F_N + D_T F_T,    W_g' v' + bias = -2 alpha g' - beta^2 g
 
 (right-hand side 0 without Baumgarte's terms), symbolically, so that the Jacobian is exact. The integrals are impulses
 of contacts and joints, the energy stored in contacts, and work by cause; they do not enter the step size control.
@@ -32,7 +32,7 @@ from nonsmooth.model.system import System
 from nonsmooth.programs.initial_value import InitialValue
 from nonsmooth.tolerances import FLOOR
 
-__all__ = ["WORKS", "CompliantEquations", "Layout", "independent_rows"]
+__all__ = ["WORKS", "CompliantEquations", "StateLayout", "independent_rows"]
 
 #: integrals of power [W], in order
 WORKS = ("stored", "loss_contact", "loss_friction", "loads", "damping", "drivers")
@@ -43,7 +43,7 @@ TINY = 1e-300
 
 
 @dataclass(frozen=True)
-class Layout:
+class StateLayout:
     """Offsets of the parts of y: ``q``, ``v``, ``z`` (bristles), ``P_N``, ``P_T``, ``reaction``, ``work``."""
 
     nq: int
@@ -112,7 +112,7 @@ class CompliantEquations:
         compliance = system.compliance
         nk = 0 if compliance is None else compliance.coefficients.numel_out(0)
         nz = 0 if compliance is None else len(compliance.bristles)
-        self.layout = Layout(system.nq, system.nv, nz, system.nc, system.nt, len(system.reaction_names))
+        self.layout = StateLayout(system.nq, system.nv, nz, system.nc, system.nt, len(system.reaction_names))
         self.rows = independent_rows(system)
         self.t, self.y = ca.SX.sym("t"), ca.SX.sym("y", self.layout.size)
         self.p, self.k = ca.SX.sym("p", len(system.parameters)), ca.SX.sym("k", nk)
@@ -137,11 +137,11 @@ class CompliantEquations:
         inverse = s.inverse_factor(p)
         self.weighted = inverse @ self.W_g  # L^-1 W_g
         self.factors = ca.ldl(self.weighted.T @ self.weighted) if s.ng else ()
-        drift = s.drift(t, q, v, p)[: s.ng]
+        bias = s.bias(t, q, v, p)[: s.ng]
         if self.baumgarte is not None:
             alpha, beta = self.baumgarte
-            drift = drift + 2 * alpha * (W_g.T @ v + g_t) + beta**2 * s.g(t, q, p)
-        self.drift = drift = drift if self.rows is None else drift[self.rows]
+            bias = bias + 2 * alpha * (W_g.T @ v + g_t) + beta**2 * s.g(t, q, p)
+        self.bias = bias = bias if self.rows is None else bias[self.rows]
         self.gap_rates, slip = D_N.T @ v, D_T.T @ v
         h = s.h(t, q, v, p)
         F_N, F_T, elastic, z_rates = self._contact_forces(q, v, z, h, D_N, D_T, slip, inverse)
@@ -149,7 +149,7 @@ class CompliantEquations:
         self.applied = h + D_N @ F_N + D_T @ F_T
         self.terms = ca.fabs(h) + ca.fabs(D_N) @ ca.fabs(F_N) + ca.fabs(D_T) @ ca.fabs(F_T)
         half = inverse @ self.applied
-        self.lam = self._joint_forces(half, self.drift)
+        self.lam = self._joint_forces(half, self.bias)
         self.a = inverse.T @ (half + self.weighted @ self.lam)
         energy = s.energy(t, q, v, p)
         lam = ca.SX.sym("lam", self.W_g.size2())
@@ -168,11 +168,11 @@ class CompliantEquations:
         self._rates = ca.Function("rates", [t, self.y, self.d, a, lam], [rates])
         self.rates = self._rates(t, self.y, self.d, self.a, self.lam)
 
-    def _joint_forces(self, half: ca.SX, drift: ca.SX) -> ca.SX:
+    def _joint_forces(self, half: ca.SX, bias: ca.SX) -> ca.SX:
         """lambda_g for accelerations L^-T (half + L^-1 W_g lambda_g), by a sparse symbolic factorisation."""
         if self.system.ng == 0:
             return ca.SX(0, 1)
-        return ca.ldl_solve(-(self.weighted.T @ half + drift), *self.factors)
+        return ca.ldl_solve(-(self.weighted.T @ half + bias), *self.factors)
 
     def _spread(self, lam: ca.SX, directions: ca.SX) -> ca.SX:
         """Forces on all rows of redundant joints with the same effect as `lam` on the independent ones.
@@ -264,7 +264,7 @@ class CompliantEquations:
 
     def _slip_rates(self, half: ca.SX, W: ca.SX) -> ca.SX:
         """W' (half + L^-1 W_g lambda_g), with the joints closed."""
-        return W.T @ (half + self.weighted @ self._joint_forces(half, self.drift))
+        return W.T @ (half + self.weighted @ self._joint_forces(half, self.bias))
 
     def _holding(self, free: ca.SX, W: ca.SX, holding: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Forces along the tangents for which all slip velocities remain constant, and the response of the slips to
@@ -295,7 +295,7 @@ class CompliantEquations:
         """Rates, unknowns (accelerations and joint forces) and equations of the index-1 form, for DAE integrators."""
         a, lam = ca.SX.sym("a", self.system.nv), ca.SX.sym("lam", self.W_g.size2())
         M = self.system.M(self.y[self.layout.parts["q"]], self.p)
-        equations = ca.vertcat(M @ a - self.applied - self.W_g @ lam, self.W_g.T @ a + self.drift)
+        equations = ca.vertcat(M @ a - self.applied - self.W_g @ lam, self.W_g.T @ a + self.bias)
         return self._rates(self.t, self.y, self.d, a, lam), ca.vertcat(a, lam), equations
 
     def problem(self, atol: Array, rtol: float) -> InitialValue:
@@ -337,10 +337,10 @@ class CompliantEquations:
         """(t, y, d) -> gaps, their rates, F_N, worst scaled residual of the equations of motion."""
         s, q = self.system, self.y[self.layout.parts["q"]]
         M, inverse = s.M(q, self.p), s.inverse_factor(self.p)
-        rows = ca.vertcat(M @ self.a - self.applied - self.W_g @ self.lam, self.W_g.T @ self.a + self.drift)
+        rows = ca.vertcat(M @ self.a - self.applied - self.W_g @ self.lam, self.W_g.T @ self.a + self.bias)
         size = ca.sqrt(ca.dot(self.a, M @ self.a)) + ca.norm_2(inverse @ self.applied)
         momentum = ca.fabs(M) @ ca.fabs(self.a) + self.terms + ca.fabs(self.W_g) @ ca.fabs(self.lam)
-        joints = ca.fabs(self.W_g).T @ ca.fabs(self.a) + ca.fabs(self.drift)
+        joints = ca.fabs(self.W_g).T @ ca.fabs(self.a) + ca.fabs(self.bias)
         # a row at rest in a moving mechanism contains only round-off; scale it by the whole motion
         momentum += FLOOR * ca.sqrt(ca.diag(M)) * size
         joints += FLOOR * ca.sqrt(ca.sum1(self.weighted**2)).T * size

@@ -21,7 +21,7 @@ from nonsmooth.steppers.mechanism import MassMetric, Mechanism, contact_modes
 from nonsmooth.steppers.resting import resting_answer
 from nonsmooth.tolerances import PRESSING, SLIPPING
 
-__all__ = ["Correction", "Displacement", "Rows", "correct_velocities"]
+__all__ = ["Correction", "CorrectionRows", "Displacement", "correct_velocities"]
 
 Mask = NDArray[np.bool_]
 Correcting = Generator[Ask, Solution, "Correction"]
@@ -42,7 +42,7 @@ class Correction(NamedTuple):
     redundant: bool = False
 
 
-class Rows(NamedTuple):
+class CorrectionRows(NamedTuple):
     """Rows of joints, normal and tangential contact, in this order: ``at_end' change`` compared with `rates`.
 
     Impulses act along `directions`, which may differ from those `at_end`.
@@ -114,7 +114,7 @@ class Displacement:
 
 
 def correct_velocities(
-    m: Mechanism, rows: Rows, closed: Mask, last: Array, known: bool, rest: bool = False
+    m: Mechanism, rows: CorrectionRows, closed: Mask, last: Array, known: bool, rest: bool = False
 ) -> Correcting:
     """Velocities that satisfy the joints and, at `closed` contacts, the laws of impact and friction.
 
@@ -130,14 +130,14 @@ def correct_velocities(
     assert joints.shares is not None
     at_end = np.concatenate([joints.W, rows.at_end[:, ng:]], axis=1)
     directions = np.concatenate([rows.directions[:, :ng] @ joints.shares, rows.directions[:, ng:]], axis=1)
-    independent = Rows(at_end, directions, np.concatenate([joints.wanted, rows.rates[ng:]]))
+    independent = CorrectionRows(at_end, directions, np.concatenate([joints.wanted, rows.rates[ng:]]))
     reduced = np.concatenate([np.linalg.lstsq(joints.shares, last[:ng])[0], last[ng:]])
     found = yield from _corrected(m, independent, closed, reduced, known, rest)
     impulses = np.concatenate([joints.impulses(found.impulses[: m.rank]), found.impulses[m.rank :]])
     return Correction(found.change, impulses, found.redundant)
 
 
-def _corrected(m: Mechanism, rows: Rows, closed: Mask, last: Array, known: bool, rest: bool) -> Correcting:
+def _corrected(m: Mechanism, rows: CorrectionRows, closed: Mask, last: Array, known: bool, rest: bool) -> Correcting:
     """The same, where the rows of joints are independent."""
     found = _with_modes(m, rows, closed, last) if known or not np.any(closed) else None
     if found is not None:
@@ -192,7 +192,7 @@ def _quadratic(m: Mechanism, W: Array, rates: Array, names: tuple[str, ...]) -> 
     return impulses
 
 
-def _with_modes(m: Mechanism, rows: Rows, closed: Mask, last: Array) -> Correction | None:
+def _with_modes(m: Mechanism, rows: CorrectionRows, closed: Mask, last: Array) -> Correction | None:
     """The solution by equations, if the contacts have the modes of the impulses `last`; None if not."""
     ng, nc = m.rank, m.system.nc
     last_N, last_T = last[ng : ng + nc], last[ng + nc :]

@@ -18,7 +18,7 @@ from nonsmooth.programs import QP, FrictionContact, Program, Solution
 from nonsmooth.settings import settings
 from nonsmooth.step_control import ConstantStep, StepControl
 from nonsmooth.steppers.base import Ask, Step, Stepping
-from nonsmooth.steppers.corrections import DEPENDENT, Displacement, Rows, correct_velocities
+from nonsmooth.steppers.corrections import DEPENDENT, CorrectionRows, Displacement, correct_velocities
 from nonsmooth.steppers.mechanism import Configuration, Mechanism, contact_modes
 from nonsmooth.steppers.resting import REST, starts_at_rest
 from nonsmooth.steppers.smooth import SmoothEquations, Values
@@ -50,7 +50,7 @@ class GeneralizedAlpha:
     The smooth acceleration b does not include contacts; the pseudo-acceleration a is derived from it. Their motion is
     corrected in positions by S and in velocities by P ::
 
-        M b⁺ = h(t⁺, q⁺, v⁺) + W_g lam,    W_g' b⁺ + drift = 0
+        M b⁺ = h(t⁺, q⁺, v⁺) + W_g lam,    W_g' b⁺ + bias = 0
         (1 - alpha_m) a⁺ + alpha_m a = (1 - alpha_f) b⁺ + alpha_f b
         q⁺ = q moved by u for dt,   M (u - v - dt (1/2 - beta) a - dt beta a⁺) = W(q⁺) S + W_T P_T / 2
         M (v⁺ - v - dt (1 - gamma) a - dt gamma a⁺) = W P
@@ -140,7 +140,7 @@ class Origin(NamedTuple):
     shift_T: Array
 
 
-class Trial(NamedTuple):
+class AlphaIterate(NamedTuple):
     """An iteration: smooth accelerations and multipliers, the resulting motion, and the impulses of all rows (g, N,
     T)."""
 
@@ -254,7 +254,7 @@ class GeneralizedAlphaFormulation:
         shift_T = np.where(m.by_tangent(approaching), m.by_tangent(m.tangential) * slip, 0.0)
         return Origin(b, a, lam, at, steady, shift_N, shift_T)
 
-    def _passes(self, state: State, origin: Origin, t: float) -> Generator[Ask, Solution, Trial]:
+    def _passes(self, state: State, origin: Origin, t: float) -> Generator[Ask, Solution, AlphaIterate]:
         """Positions, then velocities, then a Newton step of the accelerations, until none of them changes."""
         m, w, dt = self.mechanism, self.weights, t - state.t
         length, change = m.metric.length, m.metric.change
@@ -286,7 +286,7 @@ class GeneralizedAlphaFormulation:
             rates = -np.concatenate([end.g_t, origin.shift_N, origin.shift_T]) - at_end.T @ v_free
             last_P = P
             jump, P, redundant = yield from correct_velocities(
-                m, Rows(at_end, directions, rates), closed, P, k > 0, rest
+                m, CorrectionRows(at_end, directions, rates), closed, P, k > 0, rest
             )
             v = v_free + jump
             values = self.smooth.at(t, q, v, b, lam)
@@ -303,7 +303,7 @@ class GeneralizedAlphaFormulation:
                 moved += length(drag) / max(size + kick, np.finfo(float).tiny)
             if moved <= CONVERGED or (moved >= before and moved <= (ACCEPTABLE if k < SETTLING else STALLED)):
                 a = w.pseudo * origin.a + w.old * origin.b + w.new * b
-                return Trial(b, a, lam, u, q, v, end, closed, S, P, directions)
+                return AlphaIterate(b, a, lam, u, q, v, end, closed, S, P, directions)
             if not np.isfinite(moved):
                 break
         raise SolverFailed(
@@ -311,7 +311,7 @@ class GeneralizedAlphaFormulation:
             f"its size); a shorter step may be needed.{self._likely_cause(state)}"
         )
 
-    def _left(self, state: State, origin: Origin, trial: Trial, t: float) -> Generator[Ask, Solution, Left]:
+    def _left(self, state: State, origin: Origin, trial: AlphaIterate, t: float) -> Generator[Ask, Solution, Left]:
         """The velocity at the end without the impact: impacting contacts have no impulse, joints and persistent
         contacts respond."""
         m, w, dt, ng, nc = self.mechanism, self.weights, t - state.t, self.system.ng, self.system.nc
@@ -323,7 +323,9 @@ class GeneralizedAlphaFormulation:
             v_free = state.v + dt * ((1 - w.gamma) * origin.a + w.gamma * trial.a)
             rates = -np.concatenate([end.g_t, origin.shift_N, origin.shift_T]) - at_end.T @ v_free
             guess = np.where(pushing, 0.0, P)
-            jump, rest, _ = yield from correct_velocities(m, Rows(at_end, at_end, rates), lasting, guess, True)
+            jump, rest, _ = yield from correct_velocities(
+                m, CorrectionRows(at_end, at_end, rates), lasting, guess, True
+            )
             share = P - rest
             passing = share[ng : ng + nc] > np.where(lasting, PRESSING, 0.0) * P[ng : ng + nc]
             P_N = np.where(passing & trial.closed, share[ng : ng + nc], 0.0)
@@ -371,7 +373,7 @@ class GeneralizedAlphaFormulation:
 
     # ---------------------------------------------------------------------------------------------------- bookkeeping
 
-    def _record(self, start: State, origin: Origin, trial: Trial, left: Left, t: float) -> Step:
+    def _record(self, start: State, origin: Origin, trial: AlphaIterate, left: Left, t: float) -> Step:
         m, dt, ng, nc = self.mechanism, t - start.t, self.system.ng, self.system.nc
         end = trial.end
         P_g, P_N, P_T = trial.P[:ng], trial.P[ng : ng + nc], trial.P[ng + nc :]
@@ -408,7 +410,7 @@ class GeneralizedAlphaFormulation:
         )
 
     def _reactions(
-        self, start: State, origin: Origin, trial: Trial, t: float, P_g_impact: Array
+        self, start: State, origin: Origin, trial: AlphaIterate, t: float, P_g_impact: Array
     ) -> tuple[Array, Array]:
         """Mean forces of joints on their second bodies over the step, and their impulses at impacts."""
         ng = self.system.ng
@@ -425,7 +427,7 @@ class GeneralizedAlphaFormulation:
         )
         return (before + after) / 2, impact
 
-    def _residual(self, start: State, origin: Origin, trial: Trial, t: float) -> float:
+    def _residual(self, start: State, origin: Origin, trial: AlphaIterate, t: float) -> float:
         """Scaled residual of the smooth equations, of both corrections, and of the joints' rates."""
         m, w, dt = self.mechanism, self.weights, t - start.t
         ng, nc, M = self.system.ng, self.system.nc, self.mechanism.metric.M

@@ -159,7 +159,7 @@ class Pushed(NamedTuple):
     P: Array
 
 
-class Trial(NamedTuple):
+class VelocityIterate(NamedTuple):
     """A solved iteration: velocity of the positions, final velocity, coordinates, impulses of joints in order, and of
     contacts.
 
@@ -273,7 +273,7 @@ class MoreauJeanFormulation:
             return None
         return (yield from strike(m, end.t, end.q, v, touching, terms))
 
-    def _with_impact(self, step: Step, trial: Trial, impact: VelocityChange | None) -> Step:
+    def _with_impact(self, step: Step, trial: VelocityIterate, impact: VelocityChange | None) -> Step:
         """The record of a step that ends with an impact."""
         if impact is None:
             return step
@@ -320,7 +320,7 @@ class MoreauJeanFormulation:
 
     def _passes(
         self, state: State, dt: float, active: NDArray[np.intp], contact: Configuration
-    ) -> Generator[Ask, Solution, tuple[Trial, Configuration, Array]]:
+    ) -> Generator[Ask, Solution, tuple[VelocityIterate, Configuration, Array]]:
         """Joints and moment arms at the iterate, contacts as one program, until the velocity no longer changes."""
         m = self.mechanism
         memory = (state.stepper_memory["P_N"], state.stepper_memory["P_T"])
@@ -365,14 +365,14 @@ class MoreauJeanFormulation:
             f"of its size; a shorter step may be needed.{m.lost_rank(state.t, state.q)}"
         )
 
-    def _amplified(self, trial: Trial) -> float:
+    def _amplified(self, trial: VelocityIterate) -> float:
         """Amplification of the joints' round-off in the velocity near a singular position."""
         if not trial.joints:
             return 1.0
         smallest = min(self.mechanism.smallest(x.at.W_g) for x in trial.joints)
         return max(1.0, NEAR_SINGULAR / max(smallest, np.finfo(float).tiny))
 
-    def _trial(self, state: State, dt: float, u: Array, W: Array, P: Array) -> tuple[Trial, Array]:
+    def _trial(self, state: State, dt: float, u: Array, W: Array, P: Array) -> tuple[VelocityIterate, Array]:
         """Velocities and joint impulses for given contact impulses, joints linearised at u; and the Delassus matrix."""
         m, theta = self.mechanism, self.stepper.theta
         change = m.implicit(theta * dt).change
@@ -384,7 +384,7 @@ class MoreauJeanFormulation:
         if self.system.ng == 0:
             v = state.v + kick + push
             u_new = state.v + theta * (kick + push)
-            return Trial(u_new, v, m.moved(state.q, u_new, dt), force, (), np.zeros(0), P), W.T @ moved_W
+            return VelocityIterate(u_new, v, m.moved(state.q, u_new, dt), force, (), np.zeros(0), P), W.T @ moved_W
         g = m.numeric.g(state.t + dt, q, m.p)[0]
         R = end.W_g
         moved_a, moved_b = change(start.W_g), m.metric.change(R)
@@ -399,7 +399,7 @@ class MoreauJeanFormulation:
         P_b = m.solved(compliance, -end.g_t - R.T @ free)
         v = free + moved_b @ P_b
         joints = Pushed(state.t, state.q, start, P_a), Pushed(state.t + dt, q, end, P_b)
-        trial = Trial(u_new, v, m.moved(state.q, u_new, dt), force, joints, np.zeros(self.system.ng), P)
+        trial = VelocityIterate(u_new, v, m.moved(state.q, u_new, dt), force, joints, np.zeros(self.system.ng), P)
         held = R.T @ change(R) if m.deformable else compliance
         return trial, self._held_by_joints(R, held, W, moved_W)
 
@@ -412,7 +412,7 @@ class MoreauJeanFormulation:
         """K u dt/2, the decrease of the forces of deformation if bodies are moved by u for dt/2."""
         return self.mechanism.stiffness * u * (dt / 2) if self.mechanism.deformable else 0.0
 
-    def _trial_midpoint(self, state: State, dt: float, u: Array, W: Array, P: Array) -> tuple[Trial, Array]:
+    def _trial_midpoint(self, state: State, dt: float, u: Array, W: Array, P: Array) -> tuple[VelocityIterate, Array]:
         """The same with one set of joint impulses, along the directions in the middle of the step."""
         m, memory = self.mechanism, state.stepper_memory
         change, t = m.implicit(dt / 2).change, state.t + dt / 2
@@ -429,7 +429,7 @@ class MoreauJeanFormulation:
         P_g = m.solved(compliance, rates - middle.g_t - R.T @ free)
         v = free + moved @ P_g
         joints = (Pushed(t, q, middle, P_g),)
-        trial = Trial((state.v + v) / 2, v, m.moved(q, v, dt / 2), force, joints, rates, P, bends)
+        trial = VelocityIterate((state.v + v) / 2, v, m.moved(q, v, dt / 2), force, joints, rates, P, bends)
         return trial, self._held_by_joints(R, compliance, W, moved_W)
 
     def _held_by_joints(self, R: Array, compliance: Array, W: Array, moved_W: Array) -> Array:
@@ -479,7 +479,7 @@ class MoreauJeanFormulation:
         return q
 
     def _record(
-        self, start: State, end: State, trial: Trial, active: NDArray[np.intp], contact: Configuration,
+        self, start: State, end: State, trial: VelocityIterate, active: NDArray[np.intp], contact: Configuration,
         at_arms: Configuration, W: Array,
     ) -> Step:  # fmt: skip
         m, dt, nc = self.mechanism, end.t - start.t, self.system.nc
@@ -541,7 +541,7 @@ class MoreauJeanFormulation:
             loss_friction=-float((P_T - P_T_impact) @ smooth_slip),
         )
 
-    def _residual(self, start: State, end: State, trial: Trial, W: Array) -> float:
+    def _residual(self, start: State, end: State, trial: VelocityIterate, W: Array) -> float:
         """Scaled residual of the momentum balance and of the joints' rates."""
         m, dt, M = self.mechanism, end.t - start.t, self.mechanism.metric.M
         pushes = [(W, trial.contact), *((x.at.W_g, x.P) for x in trial.joints)]

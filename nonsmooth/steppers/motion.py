@@ -4,7 +4,7 @@ In a phase closed contacts are treated as joints, and the equations are an index
 joints, closed gaps and sticking slips, and F the corresponding force directions, in which a slipping contact has W_N -
 mu W_T s with the direction s of its slip, a sign in the plane and a unit vector in space ::
 
-    M v' = h + F lam,    D' v' + drift = 0,    q' = B(q) v,    w' = (powers of loads, damping, drivers and friction)
+    M v' = h + F lam,    D' v' + bias = 0,    q' = B(q) v,    w' = (powers of loads, damping, drivers and friction)
 
 Each stage solves the bordered system; after each step q and v are projected onto joints, closed gaps and zero slips in
 the mass metric, which keeps the order of the method. The works w are states of the same Runge-Kutta pair; they depend
@@ -68,7 +68,7 @@ class Motion:
         t, q, v = ca.SX.sym("t"), ca.SX.sym("q", system.nq), ca.SX.sym("v", system.nv)
         p = ca.SX.sym("p", len(system.parameters))
         W = ca.horzcat(system.W_g(t, q, p), system.W_N(q, p), system.W_T(q, p))
-        moving = [system.h(t, q, v, p), system.B(q) @ v, system.drift(t, q, v, p), system.energy(t, q, v, p)[2:]]
+        moving = [system.h(t, q, v, p), system.B(q) @ v, system.bias(t, q, v, p), system.energy(t, q, v, p)[2:]]
         where = [system.g_t(t, q, p), system.g_N(q, p)]
         # one dense vector: separate outputs cost more than the equations
         dynamics = ca.cse(ca.densify(ca.vertcat(ca.vec(W), *where, *moving)))
@@ -88,13 +88,13 @@ class Motion:
         """Accelerations and forces at a state."""
         self.evaluations += 1
         (everything,) = self.dynamics(t, q, v, self.m.p)
-        flat, g_t, g_N, h, rate, drift, power = [everything[part] for part in self.parts]
+        flat, g_t, g_N, h, rate, bias, power = [everything[part] for part in self.parts]
         W = flat.reshape((self.nv, self.nd), order="F")
         free = self.inverse_mass @ h
-        a, lam = self._balanced(W, v, free, drift, phase)
-        return Point(t, q, v, rate, a, free, lam, h, W, g_t, drift, g_N, power)
+        a, lam = self._balanced(W, v, free, bias, phase)
+        return Point(t, q, v, rate, a, free, lam, h, W, g_t, bias, g_N, power)
 
-    def _balanced(self, W: Array, v: Array, free: Array, drift: Array, phase: Phase) -> tuple[Array, Array]:
+    def _balanced(self, W: Array, v: Array, free: Array, bias: Array, phase: Phase) -> tuple[Array, Array]:
         """Accelerations, and forces (ng + nc + nt,) of joints and contacts."""
         rows, mixed = self._plan(phase)
         if not rows.size:
@@ -103,7 +103,7 @@ class Motion:
             mixed = self._turned(mixed, self.slip_directions(W[:, self.ng + self.nc :], v, phase), phase)
         D = W[:, rows]
         moved = self.inverse_mass @ (D if mixed is None else W @ mixed)
-        K, convective = D.T @ moved, drift[rows]
+        K, convective = D.T @ moved, bias[rows]
         forces = None
         if not phase.redundant:
             factors, pivots, failed = dgetrf(K)

@@ -69,7 +69,7 @@ class Phase:
 class Point:
     """Data of the motion at one instant.
 
-    `W` (nv, ng + nc + nt), `drift` and the forces `lam` (ng + nc + nt,) hold joints, gaps and slips in this order;
+    `W` (nv, ng + nc + nt), `bias` and the forces `lam` (ng + nc + nt,) hold joints, gaps and slips in this order;
     `power` [W] is that of loads and of damping.
     """
 
@@ -83,7 +83,7 @@ class Point:
     h: Array
     W: Array
     g_t: Array
-    drift: Array
+    bias: Array
     g_N: Array
     power: Array
 
@@ -122,11 +122,11 @@ class Point:
     @cached_property
     def gap_acceleration(self) -> Array:
         ng, nc = self.g_t.size, self.g_N.size
-        return self.W_N.T @ self.a + self.drift[ng : ng + nc]
+        return self.W_N.T @ self.a + self.bias[ng : ng + nc]
 
     @cached_property
     def slip_rate(self) -> Array:
-        return self.W_T.T @ self.a + self.drift[self.g_t.size + self.g_N.size :]
+        return self.W_T.T @ self.a + self.bias[self.g_t.size + self.g_N.size :]
 
 
 @dataclass(frozen=True, eq=False)

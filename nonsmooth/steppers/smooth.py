@@ -1,6 +1,6 @@
 """The smooth part of the motion: accelerations of the mechanism with its joints, without contacts.
 
-``M a = h(t, q, v) + W_g lam``,  ``W_g' a + drift(t, q, v) = 0``: linear in (a, lam), its index reduced to one.
+``M a = h(t, q, v) + W_g lam``,  ``W_g' a + bias(t, q, v) = 0``: linear in (a, lam), its index reduced to one.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class SmoothEquations:
         t, q, v = ca.SX.sym("t"), ca.SX.sym("q", system.nq), ca.SX.sym("v", system.nv)
         a, lam, s = ca.SX.sym("a", system.nv), ca.SX.sym("lam", system.ng), ca.SX.sym("p", p.size)
         M, h, W_g = system.M(q, s), system.h(t, q, v, s), system.W_g(t, q, s)
-        drift = system.drift(t, q, v, s)[: system.ng]
-        rows = ca.vertcat(M @ a - h - W_g @ lam, W_g.T @ a + drift)
+        bias = system.bias(t, q, v, s)[: system.ng]
+        rows = ca.vertcat(M @ a - h - W_g @ lam, W_g.T @ a + bias)
         size, inverse = ca.sqrt(ca.dot(a, M @ a)), system.inverse_factor(s)
         # a row at rest in a moving mechanism has nothing but round-off; weigh it against the whole motion
         momentum = (
             ca.fabs(M) @ ca.fabs(a) + ca.fabs(h) + ca.fabs(W_g) @ ca.fabs(lam) + FLOOR * ca.sqrt(ca.diag(M)) * size
         )
-        joints = ca.fabs(W_g).T @ ca.fabs(a) + ca.fabs(drift) + FLOOR * ca.sqrt(ca.sum1((inverse @ W_g) ** 2)).T * size
+        joints = ca.fabs(W_g).T @ ca.fabs(a) + ca.fabs(bias) + FLOOR * ca.sqrt(ca.sum1((inverse @ W_g) ** 2)).T * size
         unknowns = ca.vertcat(a, lam)
         outputs = [
             rows,

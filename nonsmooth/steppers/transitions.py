@@ -204,11 +204,11 @@ class Transitions:
             pressing = candidates & (answer.z_N > ZERO * np.max(answer.z_N, initial=0.0))
             small = self._zero_acceleration(here, answer.x)
             idle = candidates & ~pressing
-            idle &= here.W_N.T @ answer.x + here.drift[self.ng : self.ng + nc] <= small
+            idle &= here.W_N.T @ answer.x + here.bias[self.ng : self.ng + nc] <= small
             for closed in (pressing | idle, pressing):
                 mode = np.where(closed, np.where(rough, SLIPPING, CLOSED), OPEN).astype(np.int8)
                 held = m.length(answer.z_T) <= m.friction * answer.z_N * (1 + 1e-9)
-                terms = self._terms(here, here.W_T, answer.x, here.drift[self.ng + nc :])
+                terms = self._terms(here, here.W_T, answer.x, here.bias[self.ng + nc :])
                 held &= m.length(slip_rate) <= ZERO * m.largest(terms)
                 still = m.length(slip) == 0
                 mode[closed & rough & still & held] = STICKING
@@ -295,7 +295,7 @@ class Transitions:
     ) -> Generator[Ask, Solution, tuple[Response, Array]]:
         """Forces and accelerations; slipping contacts are given a slip large enough that they continue along it."""
         ng, nc = self.ng, self.nc
-        c_g, c_N, c_T = here.drift[:ng], here.drift[ng : ng + nc], here.drift[ng + nc :]
+        c_g, c_N, c_T = here.bias[:ng], here.bias[ng : ng + nc], here.bias[ng + nc :]
         W = (here.W_g, here.W_N, here.W_T)
         known = index[self.m.length(slip)[index] != 0]
         rates = np.concatenate([W[1].T @ here.free + c_N, W[2].T @ here.free + c_T])
@@ -311,12 +311,12 @@ class Transitions:
 
     def _zero_acceleration(self, x: Point, a: Array | None = None) -> Array:
         ng, nc = self.ng, self.nc
-        return ZERO * self._terms(x, x.W_N, x.a if a is None else a, x.drift[ng : ng + nc])
+        return ZERO * self._terms(x, x.W_N, x.a if a is None else a, x.bias[ng : ng + nc])
 
-    def _terms(self, x: Point, W: Array, a: Array, drift: Array) -> Array:
-        """Sizes of the terms of W' a + drift; if all vanish, of an acceleration that changes a gap by its size in
+    def _terms(self, x: Point, W: Array, a: Array, bias: Array) -> Array:
+        """Sizes of the terms of W' a + bias; if all vanish, of an acceleration that changes a gap by its size in
         dt_max."""
         metric = self.m.metric
         scale = self.m.scale if W.shape[1] == self.nc else self.m.by_tangent(self.m.scale)
         whole = metric.rows(W)[1] * (metric.length(x.free) + metric.length(a)) + scale / self.m.longest**2
-        return np.abs(W).T @ (np.abs(x.free) + np.abs(a)) + np.abs(drift) + FLOOR * whole + np.finfo(float).tiny
+        return np.abs(W).T @ (np.abs(x.free) + np.abs(a)) + np.abs(bias) + FLOOR * whole + np.finfo(float).tiny

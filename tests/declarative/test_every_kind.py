@@ -353,7 +353,7 @@ def test_starts_are_assembled_as_the_file_says() -> None:
         assert isinstance(model, StatedModel)
         system = model.build()
         assert system.true_gaps(system.start.q, system.parameter_values)[0] == pytest.approx([1e-4], abs=1e-12)
-        assert system.joint_closure([0.0], system.start.q, system.parameter_values) == pytest.approx(0.0, abs=1e-13)
+        assert system.joint_violation([0.0], system.start.q, system.parameter_values) == pytest.approx(0.0, abs=1e-13)
         # the end of the crank moves at 2 rad/s times 0.2 m, and the ball with it
         v = dict(zip(system.v_names, system.start.v, strict=True))
         assert v["rod.y"] + 0.1 * -v["rod.wx"] == pytest.approx(0.4, abs=1e-12)

@@ -183,7 +183,7 @@ def test_assembly_moves_bodies_and_does_not_deform_them() -> None:
     rod = PlanarFlexibleBody("rod", PLANE, position=(0.6, 0.1), deformation=(1e-3, 0.0, 0.0))
     system = Model([Ground(), rod, Revolute("pin", "ground", rod.node("left"))]).build(assemble=True)
     assert system.start.q[3:].tolist() == [1e-3, 0.0, 0.0]
-    assert system.joint_closure(np.zeros(1), system.start.q, system.parameter_values) == pytest.approx(0.0, abs=1e-12)
+    assert system.joint_violation(np.zeros(1), system.start.q, system.parameter_values) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_rigid_bodies_have_no_nodes() -> None:

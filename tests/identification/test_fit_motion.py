@@ -33,7 +33,7 @@ def test_slider_crank_from_the_angle_of_its_crank(measured):
     system, data = measured
     until = predictable_time(system, SCHEME, data, TRUTH, dt=STEP)
     assert until > 0.39
-    found = fit_motion(system, SCHEME, data, RANGES, dt=STEP, until=until)
+    found = fit_motion(system, SCHEME, data, RANGES, dt=STEP, until=until, settings=FitMotion(starts=8, improved=2))
     assert found.values == pytest.approx(list(TRUTH.values()), rel=0.05)
     assert found.unknown == () and found.cost / found.samples == pytest.approx(1.0, abs=0.1)
 

@@ -70,18 +70,18 @@ def law_numbers(law: FrictionLaw) -> SimpleNamespace:
     return SimpleNamespace(**law.numbers())
 
 
-def at(law: FrictionLaw, slip: float, normal: float = 20.0, z: float = 3e-6, holding: float = 0.7) -> float:
-    return law.force(slip, normal, [z], holding, SimpleNamespace(**law.coefficients(law_numbers(law))))
+def at(law: FrictionLaw, slip: float, normal: float = 20.0, z: float = 3e-6, stiction: float = 0.7) -> float:
+    return law.force(slip, normal, [z], stiction, SimpleNamespace(**law.coefficients(law_numbers(law))))
 
 
 def compiled(law: FrictionLaw) -> tuple[ca.Function, ca.Function]:
     """The force and the bristles' rates over symbols, and all their first derivatives."""
     names = list(law.coefficients(law_numbers(law)))
-    slip, normal, holding = (ca.SX.sym(name) for name in ("slip", "normal", "holding"))
+    slip, normal, stiction = (ca.SX.sym(name) for name in ("slip", "normal", "stiction"))
     bristle, numbers = ca.SX.sym("z", len(law.bristles)), ca.SX.sym("k", len(names))
     k = SimpleNamespace(**dict(zip(names, ca.vertsplit(numbers), strict=True)))
-    arguments = [slip, normal, bristle, holding, numbers]
-    outputs = ca.vertcat(law.force(slip, normal, bristle, holding, k), law.bristle_rate(slip, normal, bristle, k))
+    arguments = [slip, normal, bristle, stiction, numbers]
+    outputs = ca.vertcat(law.force(slip, normal, bristle, stiction, k), law.bristle_rate(slip, normal, bristle, k))
     derivatives = ca.jacobian(outputs, ca.vertcat(*arguments))
     return ca.Function("f", arguments, [outputs]), ca.Function("df", arguments, [derivatives])
 
@@ -103,8 +103,8 @@ class TestEveryLaw:
 
     def test_its_force_is_odd(self, law: FrictionLaw) -> None:
         for slip in (1e-4, 1e-3, 7e-3, 1e-2, 0.05, 0.1, 0.5, 1.0, 30.0):
-            assert at(law, -slip, z=-3e-6, holding=-0.7) == pytest.approx(-at(law, slip), rel=1e-14)
-        assert at(law, 0.0, z=0.0, holding=0.0) == 0.0
+            assert at(law, -slip, z=-3e-6, stiction=-0.7) == pytest.approx(-at(law, slip), rel=1e-14)
+        assert at(law, 0.0, z=0.0, stiction=0.0) == 0.0
 
     def test_it_vanishes_with_the_normal_force(self, law: FrictionLaw) -> None:
         for slip in (0.0, 1e-4, 1e-3, 0.1, -2.0):
@@ -149,14 +149,14 @@ class TestEveryLaw:
 
 
 def in_space(law: FrictionLaw) -> ca.Function:
-    """(slip (2,), normal, z, holding (2,), k) -> force (2,), rates of the bristles, derivatives of both by all."""
+    """(slip (2,), normal, z, stiction (2,), k) -> force (2,), rates of the bristles, derivatives of both by all."""
     names = list(law.coefficients(law_numbers(law)))
-    slip, normal, holding = ca.SX.sym("slip", 2), ca.SX.sym("normal"), ca.SX.sym("holding", 2)
+    slip, normal, stiction = ca.SX.sym("slip", 2), ca.SX.sym("normal"), ca.SX.sym("stiction", 2)
     bristle, numbers = ca.SX.sym("z", 2 * len(law.bristles)), ca.SX.sym("k", len(names))
     k = SimpleNamespace(**dict(zip(names, ca.vertsplit(numbers), strict=True)))
-    force = law.spatial_force(slip, normal, bristle, holding, k)
+    force = law.spatial_force(slip, normal, bristle, stiction, k)
     rates = law.spatial_bristle_rate(slip, normal, bristle, k)
-    arguments = [slip, normal, bristle, holding, numbers]
+    arguments = [slip, normal, bristle, stiction, numbers]
     derivatives = ca.jacobian(ca.vertcat(force, rates), ca.vertcat(*arguments))
     return ca.Function("f", arguments, [force, rates, derivatives])
 
@@ -194,10 +194,11 @@ class TestEveryLawInSpace:
     def test_friction_is_isotropic(self, law: FrictionLaw) -> None:
         """Turning slip, bristles and stiction force together turns the force and the rates."""
         function, numbers = in_space(law), list(law.numbers().values())
-        turn, (slip, z, holding) = np.column_stack([ALONG, ACROSS]), np.array([[4e-4, 3e-4], [2e-6, -7e-6], [0.3, 0.6]])
+        turn = np.column_stack([ALONG, ACROSS])
+        slip, z, stiction = np.array([[4e-4, 3e-4], [2e-6, -7e-6], [0.3, 0.6]])
         results = []
         for Q in (np.eye(2), turn):
-            force, rates, _ = function(Q @ slip, 20.0, np.tile(Q @ z, len(law.bristles)), Q @ holding, numbers)
+            force, rates, _ = function(Q @ slip, 20.0, np.tile(Q @ z, len(law.bristles)), Q @ stiction, numbers)
             results.append(np.concatenate([np.array(force).ravel(), np.array(rates).ravel()]).reshape(-1, 2) @ Q)
         np.testing.assert_allclose(results[1], results[0], rtol=1e-12)
 
@@ -232,8 +233,8 @@ def test_karnopps_stiction_force_lies_in_the_disc() -> None:
     law = Karnopp(**MU, stick_speed=1e-3)
     function, numbers = in_space(law), list(law.numbers().values())
 
-    def force(slip: np.ndarray, holding: np.ndarray) -> np.ndarray:
-        return np.array(function(slip, 10.0, [], holding, numbers)[0]).ravel()
+    def force(slip: np.ndarray, stiction: np.ndarray) -> np.ndarray:
+        return np.array(function(slip, 10.0, [], stiction, numbers)[0]).ravel()
 
     rest = np.zeros(2)
     np.testing.assert_allclose(force(rest, 1.4 * ALONG), 1.4 * ALONG, rtol=1e-15)

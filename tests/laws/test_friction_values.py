@@ -172,12 +172,12 @@ def test_stribeck_falls_by_its_exponent() -> None:
 
 def test_karnopp_holds_what_static_friction_can() -> None:
     law = Karnopp(**MU, stick_speed=1e-3)
-    for holding in (-1.4, 0.0, 0.3, 1.4):
-        assert law.force(0.0, 10.0, [], holding, law) == holding
-    for holding in (1.6, 1e9):
-        assert law.force(0.0, 10.0, [], holding, law) == pytest.approx(1.5)
-        assert law.force(0.0, 10.0, [], -holding, law) == pytest.approx(-1.5)
-        assert law.force(2e-3, 10.0, [], holding, law) == pytest.approx(-1.0)
+    for stiction in (-1.4, 0.0, 0.3, 1.4):
+        assert law.force(0.0, 10.0, [], stiction, law) == stiction
+    for stiction in (1.6, 1e9):
+        assert law.force(0.0, 10.0, [], stiction, law) == pytest.approx(1.5)
+        assert law.force(0.0, 10.0, [], -stiction, law) == pytest.approx(-1.5)
+        assert law.force(2e-3, 10.0, [], stiction, law) == pytest.approx(-1.0)
 
 
 def lugre(**more: float) -> LuGre:

@@ -74,7 +74,7 @@ def values(system: System, which: str = "q") -> dict[str, float]:
 def assert_consistent(system: System) -> None:
     n, p, start = system.numeric, system.parameter_values, system.start
     # round-off of lengths of 0.1 m and of velocities of 10 m/s
-    assert system.joint_closure(start.t, start.q, p) == pytest.approx(0.0, abs=1e-14)
+    assert system.joint_violation(start.t, start.q, p) == pytest.approx(0.0, abs=1e-14)
     assert n.W_g(start.t, start.q, p)[0].T @ start.v + n.g_t(start.t, start.q, p)[0] == pytest.approx(0.0, abs=1e-12)
 
 

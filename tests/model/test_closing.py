@@ -381,7 +381,7 @@ def test_bennetts_four_bar_closes_all_along_its_motion() -> None:
         guess = dataclasses.replace(state, q=system.numeric.advance(state.q, free, 1.0)[0])
         state = closed_start(system, guess, p)
         total += float(np.linalg.norm(state.q - guess.q))
-        assert np.max(np.abs(system.joint_closure(np.zeros(1), state.q[None], p))) < 1e-13
+        assert np.max(np.abs(system.joint_violation(np.zeros(1), state.q[None], p))) < 1e-13
         assert len(system.redundant_at(state, p)) == 3
     assert total > 1e-3  # what assembly did was not nothing
 

@@ -10,7 +10,7 @@ import pytest
 from nonsmooth import Ground, Model, PlanarBody, Revolute
 from nonsmooth.model import directions
 from nonsmooth.model.directions import Directions, _dependent, weighted
-from nonsmooth.model.elementwise import Rows
+from nonsmooth.model.elementwise import ConstraintRows
 
 
 def random_directions(seed: int) -> Directions:
@@ -28,7 +28,7 @@ def random_directions(seed: int) -> Directions:
     if rng.random() < 0.2:
         J_a[-1] = J_b[-1] = 0.0
     masses = np.array([np.diag(rng.uniform(0.1, 10.0, 3)) for _ in range(bodies)])
-    rows = Rows(np.zeros(a.size), J_a, J_b, np.zeros(a.size), a, b)
+    rows = ConstraintRows(np.zeros(a.size), J_a, J_b, np.zeros(a.size), a, b)
     return weighted(rows, masses, np.cumsum([0, *sizes])[:-1])
 
 

@@ -312,5 +312,5 @@ def test_drift_is_what_the_rates_change_by_at_constant_velocity(kind: str, i: in
 
     expected = (rates(h) - rates(-h)) / (2 * h)
     # round-off of rates of the order of 100 over h is 1e-9; h^2 times third derivatives, (1 m/s / 0.02 m)^3, is 1e-5
-    drift = n.drift(system.start.t, q, v, p)[0][system.ng :]
-    assert drift == pytest.approx(expected, rel=1e-6, abs=2e-5)
+    bias = n.bias(system.start.t, q, v, p)[0][system.ng :]
+    assert bias == pytest.approx(expected, rel=1e-6, abs=2e-5)

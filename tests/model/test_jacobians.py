@@ -147,10 +147,10 @@ def test_constraint_and_reported_misfit_vanish_together_with_the_same_slope(case
     random = np.random.default_rng(2)
     # assembly closes joints to 1e-14; a displacement of 1e-5 leaves a difference of its third power
     assert n.g(0.0, start.q, p)[0] == pytest.approx(0.0, abs=2e-14)
-    assert n.closure(0.0, start.q, p)[0] == pytest.approx(0.0, abs=2e-14)
+    assert n.violation(0.0, start.q, p)[0] == pytest.approx(0.0, abs=2e-14)
     for _ in range(5):
         q = start.q + 1e-5 * random.normal(size=system.nq)
-        assert n.g(0.0, q, p)[0] == pytest.approx(n.closure(0.0, q, p)[0], abs=1e-13)
+        assert n.g(0.0, q, p)[0] == pytest.approx(n.violation(0.0, q, p)[0], abs=1e-13)
 
 
 @pytest.mark.parametrize("case", cases(Joint))
@@ -176,7 +176,7 @@ def test_drift_is_what_accelerations_hold_besides_directions(case: Case | None) 
     for t, q, v in random_placements(system):
         expected = rate(lambda t, q, v=v: rates(t, q, v), system, t, q, v)
         # rates are larger than gaps by |v| / length, up to 10, and so is their round-off
-        assert n.drift(t, q, v, p)[0] == pytest.approx(expected, abs=10 * TOLERANCE)
+        assert n.bias(t, q, v, p)[0] == pytest.approx(expected, abs=10 * TOLERANCE)
 
 
 @pytest.mark.parametrize("case", cases(Contact))

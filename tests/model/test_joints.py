@@ -45,7 +45,7 @@ def test_the_reported_misfit_of_an_angle_is_true_also_near_the_false_root(misfit
     t = 0.7
     q = np.array([0.0, 0.0, 5.0 * t + misfit + turns * 2 * np.pi])
     row = system.constraint_names.index("motor.angle")
-    closure = system.joint_closure(t, q, system.parameter_values)[0, row]
+    closure = system.joint_violation(t, q, system.parameter_values)[0, row]
     assert closure == pytest.approx(misfit, abs=2e-14)  # round-off of angles of the order of 100
     assert system.numeric.g(t, q, system.parameter_values)[0][row] == pytest.approx(np.sin(misfit), abs=2e-14)
 
@@ -56,7 +56,7 @@ def test_prismatic_and_fixed_joints_report_a_half_turn(joint: type) -> None:
     assert system.constraint_names[-1] == "it.angle"
     turned = np.array([0.0, 0.0, 0.2 + np.pi])
     assert abs(system.numeric.g(0.0, turned, system.parameter_values)[0][-1]) < 1e-15  # the false root of the sine
-    assert abs(system.numeric.closure(0.0, turned, system.parameter_values)[0][-1]) == pytest.approx(np.pi, abs=1e-15)
+    assert abs(system.numeric.violation(0.0, turned, system.parameter_values)[0][-1]) == pytest.approx(np.pi, abs=1e-15)
 
 
 def test_a_start_at_the_false_root_of_a_driver_is_refused() -> None:
@@ -84,7 +84,7 @@ def test_a_driver_of_a_coordinate_measures_in_the_frame_of_its_first_body(
     for angle in (0.0, 0.8, 3.0):
         c, s = np.cos(angle), np.sin(angle)
         x, y = 1.0 + c * position[0] - s * position[1], 2.0 + s * position[0] + c * position[1]
-        misfit = system.joint_closure(0.0, np.array([1.0, 2.0, angle, x, y, 0.5]), system.parameter_values)
+        misfit = system.joint_violation(0.0, np.array([1.0, 2.0, angle, x, y, 0.5]), system.parameter_values)
         assert misfit == pytest.approx(0.0, abs=1e-15)
 
 
@@ -97,7 +97,7 @@ def test_a_driver_of_a_distance_counts_elongation() -> None:
     system = Model([Ground(), body, stroke]).build()
     n, p = system.numeric, system.parameter_values
     q = np.array([1.2, 0.0, np.pi / 2])  # the point is at (0.7, 0)
-    assert n.closure(0.0, q, p)[0] == pytest.approx(-0.6, abs=1e-15)
+    assert n.violation(0.0, q, p)[0] == pytest.approx(-0.6, abs=1e-15)
     assert n.g(0.0, q, p)[0] == pytest.approx((0.49 - 1.69) / 2.6, abs=1e-15)
     assert n.W_g(0.0, q, p)[0].ravel() == pytest.approx(np.array([0.7, 0.0, 0.0]) / 1.3, abs=1e-15)
     with pytest.raises(ModelError, match="a distance must be positive, got motion 0.0 m"):

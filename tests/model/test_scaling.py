@@ -54,7 +54,7 @@ def test_functions_of_the_whole_mechanism_are_made_one_by_one():
     system = slider_crank_translational().build()
     assert system.M(system.start.q, system.parameter_values).shape == (system.nv, system.nv)
     assert "M" in vars(system.equations)
-    assert "drift" not in vars(system.equations)
+    assert "bias" not in vars(system.equations)
 
 
 @pytest.mark.parametrize("matrix", [False, True])

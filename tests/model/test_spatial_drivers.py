@@ -59,7 +59,7 @@ def test_the_residual_of_an_angle_is_true_after_any_number_of_turns(residual: fl
     q = np.concatenate([np.zeros(3), about(5.0 * t + residual)])
     p = system.parameter_values
     # round-off of angles of the order of 200
-    assert system.numeric.closure(t, q, p)[0][-1] == pytest.approx(residual, abs=1e-13)
+    assert system.numeric.violation(t, q, p)[0][-1] == pytest.approx(residual, abs=1e-13)
     assert system.numeric.g(t, q, p)[0][-1] == pytest.approx(np.sin(residual), abs=1e-13)
 
 
@@ -117,7 +117,7 @@ def test_a_displacement_is_measured_along_the_axis_of_the_first_body() -> None:
     system = Model([table, tool, drive]).build(assemble=True)
     assert system.constraint_names == ("drive.displacement",)
     q = np.concatenate([np.zeros(3), about(np.pi / 2, np.array([0, 0, 1])), (-0.3, 0.7, 0.2), about(0.3)])
-    assert system.numeric.closure(0.0, q, system.parameter_values)[0] == pytest.approx(0.3 - 0.5, abs=1e-15)
+    assert system.numeric.violation(0.0, q, system.parameter_values)[0] == pytest.approx(0.3 - 0.5, abs=1e-15)
 
 
 def test_a_driven_slide_moves_at_the_rate_of_its_motion() -> None:
@@ -154,7 +154,7 @@ def test_a_driver_of_a_distance_pushes_along_its_line() -> None:
     assert n.g_t(0.0, q, p)[0] == pytest.approx(-0.1, abs=1e-15)
     reaction = n.reaction(0.0, q, p, np.array([6.0]))[0]
     assert reaction == pytest.approx(np.concatenate([6.0 * line / 1.5, np.zeros(3)]), abs=1e-14)
-    assert n.closure(5.0, q, p)[0] == pytest.approx(-0.5, abs=1e-15)
+    assert n.violation(5.0, q, p)[0] == pytest.approx(-0.5, abs=1e-15)
 
 
 @pytest.mark.parametrize(("coordinate", "value"), [("x", 0.1), ("y", -0.2), ("z", 0.3)])
@@ -196,7 +196,7 @@ def test_a_pose_gives_velocity_and_angular_velocity_of_its_path() -> None:
         turn = Rotation.from_rotvec(2 * t * N)
         place = np.array([0.5 * np.cos(3 * t), 0.5 * np.sin(3 * t), 0.2]) - turn.apply(at_b)
         q = np.concatenate([place, turn.as_quat(scalar_first=True)])
-        assert system.numeric.closure(t, q, system.parameter_values)[0] == pytest.approx(0.0, abs=1e-14)
+        assert system.numeric.violation(t, q, system.parameter_values)[0] == pytest.approx(0.0, abs=1e-14)
 
 
 def test_a_pose_is_given_in_the_frame_of_the_first_body() -> None:

@@ -183,7 +183,7 @@ def test_the_acceleration_bias_is_the_rate_of_the_directions(name: str) -> None:
     n, p = system.numeric, system.parameter_values
     for t, q, v in random_poses(system):
         expected = rate(lambda t, q, v=v: n.W_g(t, q, p)[0].T @ v + n.g_t(t, q, p)[0], system, t, q, v)
-        assert n.drift(t, q, v, p)[0] == pytest.approx(expected, rel=1e-7, abs=100 * TOLERANCE)
+        assert n.bias(t, q, v, p)[0] == pytest.approx(expected, rel=1e-7, abs=100 * TOLERANCE)
 
 
 @every_case
@@ -193,9 +193,9 @@ def test_rates_of_the_reported_residual_are_finite_and_right_everywhere(name: st
     e, p = system.elementwise, system.parameter_values
     for t, q, v in random_poses(system):
         at = e.placed(q, v, p)
-        rows = e.closures(t, at, p)
+        rows = e.violations(t, at, p)
         found = np.sum(rows.J_a * at.velocities[rows.a] + rows.J_b * at.velocities[rows.b], axis=1)
-        expected = rate(lambda s, q, t=t: system.numeric.closure(t, q, p)[0], system, t, q, v)
+        expected = rate(lambda s, q, t=t: system.numeric.violation(t, q, p)[0], system, t, q, v)
         # second derivatives of angles grow like one over the distance from the second root
         assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
@@ -207,10 +207,10 @@ def test_constraint_and_reported_residual_vanish_together_with_the_same_slope(na
     random = np.random.default_rng(2)
     for t, q, _ in closed_poses(system):
         assert n.g(t, q, p)[0] == pytest.approx(0.0, abs=1e-9)
-        assert n.closure(t, q, p)[0] == pytest.approx(0.0, abs=1e-9)
+        assert n.violation(t, q, p)[0] == pytest.approx(0.0, abs=1e-9)
         for _ in range(3):
             away = n.advance(q, random.normal(size=system.nv), 1e-5)[0]
-            g, closure = n.g(t, away, p)[0], n.closure(t, away, p)[0]
+            g, closure = n.g(t, away, p)[0], n.violation(t, away, p)[0]
             if name in (
                 "NoTwist",
                 "PrescribedMotion angle",

@@ -36,7 +36,7 @@ def placed_on_ground(joint: Any, quaternion: Any) -> tuple[Array, Array]:
     system = Model([Ground(), SpatialBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0)), joint]).build(assemble=True)
     q = np.concatenate([np.zeros(3), quaternion])
     p = system.parameter_values
-    return system.numeric.g(0.0, q, p)[0], system.numeric.closure(0.0, q, p)[0]
+    return system.numeric.g(0.0, q, p)[0], system.numeric.violation(0.0, q, p)[0]
 
 
 def about(axis: Any, angle: float) -> Array:

@@ -182,7 +182,7 @@ def test_rows_are_evaluated_as_one_by_one() -> None:
     for i in range(5):
         one = system.energies(t[i], q[i], v[i], p)
         assert {name: value[i] for name, value in rows.items()} == {name: value[0] for name, value in one.items()}
-        assert np.array_equal(system.joint_closure(t, q, p)[i], system.joint_closure(t[i], q[i], p)[0])
+        assert np.array_equal(system.joint_violation(t, q, p)[i], system.joint_violation(t[i], q[i], p)[0])
     gaps = slider_rod()
     assert np.array_equal(gaps.true_gaps(q, gaps.parameter_values)[2], gaps.true_gaps(q[2], gaps.parameter_values)[0])
     assert system.true_gaps(q, p).shape == (5, 0) and system.energies(t[:0], q[:0], v[:0], p)["kinetic"].shape == (0,)

@@ -122,9 +122,9 @@ def test_redundant_joints_share_a_load_as_least_squares_do() -> None:
     inverse, h = system.inverse_factor(p).full(), system.numeric.h(0.0, q, v, p)[0]
     directions = inverse @ system.numeric.W_g(0.0, q, p)[0]
     norms = np.linalg.norm(directions, axis=0)
-    drift = system.numeric.drift(0.0, q, v, p)[0][: system.ng] / norms
+    bias = system.numeric.bias(0.0, q, v, p)[0][: system.ng] / norms
     unit = directions / norms
-    lam = np.linalg.lstsq(unit.T @ unit, -(unit.T @ inverse @ h + drift), rcond=1e-9)[0] / norms
+    lam = np.linalg.lstsq(unit.T @ unit, -(unit.T @ inverse @ h + bias), rcond=1e-9)[0] / norms
     expected = system.numeric.reaction(0.0, q, p, lam)[0]
     np.testing.assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())
 

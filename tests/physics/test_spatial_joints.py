@@ -51,11 +51,11 @@ def turned(axis: tuple[float, float, float], angle: float) -> tuple[float, ...]:
 
 
 def reactions(system: System, t: float, q: Array, v: Array) -> dict[str, float]:
-    """Reactions of the joints at a state: M a = h + W_g lambda with W_g' a + drift = 0."""
+    """Reactions of the joints at a state: M a = h + W_g lambda with W_g' a + bias = 0."""
     n, p = system.numeric, system.parameter_values
     M, W, h = n.M(q, p)[0], n.W_g(t, q, p)[0], n.h(t, q, v, p)[0]
     matrix = np.block([[M, -W], [W.T, np.zeros((system.ng, system.ng))]])
-    lam = np.linalg.solve(matrix, np.concatenate([h, -n.drift(t, q, v, p)[0]]))[system.nv :]
+    lam = np.linalg.solve(matrix, np.concatenate([h, -n.bias(t, q, v, p)[0]]))[system.nv :]
     return dict(zip(system.reaction_names, n.reaction(t, q, p, lam)[0].tolist(), strict=True))
 
 
@@ -271,7 +271,7 @@ def test_bennett_four_bar_has_three_redundant_rows_all_the_way_round() -> None:
     n, p = system.numeric, system.parameter_values
     for theta in np.linspace(-np.pi, np.pi, 41):
         q = np.concatenate([np.concatenate(link) for link in bennett_pose(theta)])
-        assert n.closure(0.0, q, p)[0] == pytest.approx(0.0, abs=2e-15)
+        assert n.violation(0.0, q, p)[0] == pytest.approx(0.0, abs=2e-15)
         W = n.W_g(0.0, q, p)[0]
         sizes = np.linalg.svd(W / np.linalg.norm(W, axis=0), compute_uv=False)
         assert sizes[16] > 0.15 and sizes[17] < 2e-15

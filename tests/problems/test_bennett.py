@@ -54,7 +54,7 @@ def test_it_goes_round_and_keeps_its_energy():
     np.testing.assert_allclose(np.sin(second - expected), 0.0, atol=1e-11)
     np.testing.assert_allclose(np.cos(second - expected), 1.0, atol=1e-11)
     np.testing.assert_allclose(np.sin(third + first), 0.0, atol=1e-11)
-    assert np.max(np.abs(system.joint_closure(run.t, run.q.array, system.parameter_values))) < 1e-11
+    assert np.max(np.abs(system.joint_violation(run.t, run.q.array, system.parameter_values))) < 1e-11
     # twenty rows of rank seventeen wherever it stands
     for q in run.q.array[:: len(run.t) // 10]:
         values = np.linalg.svd(system.numeric.W_g(0.0, q, system.parameter_values)[0], compute_uv=False)

@@ -7,7 +7,7 @@ from nonsmooth import InputError, MoreauJean, simulate
 from nonsmooth.model.state import State
 from nonsmooth_problems import six_rss
 from nonsmooth_problems.robot_dynamics import jacobian, row_forces
-from nonsmooth_problems.six_rss_facts import FACTS, closure, crank_angles, deviation, figures
+from nonsmooth_problems.six_rss_facts import FACTS, crank_angles, deviation, figures, residual
 from nonsmooth_problems.six_rss_motion import LEGS
 
 TIMES = np.linspace(0.0, 1.0, 21)
@@ -19,7 +19,7 @@ def ideal():
 
 
 def test_the_inverse_kinematics_close():
-    assert closure(np.linspace(0.0, 1.0, 101)) < 1e-12
+    assert residual(np.linspace(0.0, 1.0, 101)) < 1e-12
 
 
 def test_the_path_starts_level_with_equal_cranks():
@@ -39,7 +39,7 @@ def test_known_facts_of_the_ideal_robot():
 def test_it_starts_with_closed_joints_and_rates(ideal):
     """To round-off of the kinematics' derivatives, taken exactly."""
     p, start = ideal.parameter_values, ideal.start
-    assert np.max(np.abs(np.array(ideal.closure(0.0, start.q, p)))) < 1e-15
+    assert np.max(np.abs(np.array(ideal.violation(0.0, start.q, p)))) < 1e-15
     rates = jacobian(ideal, start) @ start.v + np.array(ideal.g_t(0.0, start.q, p)).ravel()
     assert np.max(np.abs(rates)) < 1e-14
 

@@ -97,7 +97,7 @@ def test_slip_that_stops_in_expansion():
 def test_every_impact_certifies_and_loses_energy():
     """Random contacts; round-off only."""
     rng = np.random.default_rng(0)
-    for _ in range(3000):
+    for _ in range(1000):
         root = rng.normal(size=(2, 2))
         G, gamma = root @ root.T + 1e-3 * np.eye(2), np.array([-rng.uniform(0.1, 3.0), rng.normal()])
         mu, e = np.array([rng.uniform(0.0, 2.0)]), np.array([rng.uniform(0.0, 1.0)])
@@ -255,7 +255,7 @@ def test_no_impact_of_kanes_pendulum_gains_energy():
         assert loss >= -1e-12 * start  # round-off of the energies
 
 
-@pytest.mark.parametrize(("stepper", "dt"), [*SCHEMES, pytest.param(GaussMPCC(), LANDING[1], id="mpcc")])
+@pytest.mark.parametrize(("stepper", "dt"), [*SCHEMES, pytest.param(GaussMPCC(), Landing(1e-6, 1e-2), id="mpcc")])
 def test_without_friction_a_single_contact_obeys_newton(stepper, dt):
     runs = []
     for impact in ("newton", "stronge"):

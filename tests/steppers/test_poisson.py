@@ -343,7 +343,7 @@ def bouncing_rod(mu, e):
 @pytest.mark.parametrize("mu", [0.1, 0.4])
 def test_a_bouncing_rod_by_landing_and_by_events(mu, stepper):
     """Flight is exact in both schemes, so that round-off alone, grown from bounce to bounce, tells them apart."""
-    landing = simulate(bouncing_rod(mu, 0.8), stepper, t_end=1.0, dt=LANDING[1])
+    landing = simulate(bouncing_rod(mu, 0.8), stepper, t_end=1.0, dt=Landing(1e-6, 1e-2))
     events = simulate(bouncing_rod(mu, 0.8), EVENTS[0], t_end=1.0, dt=EVENTS[1])
     assert len(landing.impacts) == len(events.impacts) == 3
     assert landing.q.array[-1] == pytest.approx(events.q.array[-1], abs=1e-10)

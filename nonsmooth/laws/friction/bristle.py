@@ -98,7 +98,7 @@ class Dahl(BristleLaw):
         return slip * u * ca.fmax(ca.fabs(u), 1e-30) ** (k.dahl_exponent - 1)
 
     def force(
-        self, slip: Expression, normal: Expression, bristle: Expression, holding: Expression, k: SimpleNamespace
+        self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
     ) -> Expression:
         return -normal * k.bristle_stiffness * bristle[0]
 
@@ -109,7 +109,7 @@ class Dahl(BristleLaw):
         return ca.vertcat(pace * u[0], pace * u[1])
 
     def spatial_force(
-        self, slip: Expression, normal: Expression, bristle: Expression, holding: Expression, k: SimpleNamespace
+        self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
     ) -> Expression:
         return ca.vertcat(*(-normal * k.bristle_stiffness * bristle[i] for i in range(2)))
 
@@ -171,7 +171,7 @@ class LuGre(BristleLaw):
         return slip - k.bristle_stiffness * ca.fabs(slip) * z / self.most(slip, k)
 
     def force(
-        self, slip: Expression, normal: Expression, bristle: Expression, holding: Expression, k: SimpleNamespace
+        self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
     ) -> Expression:
         z = bristle[0]
         damping = k.bristle_damping * self.deflection_rate(slip, z, k)
@@ -183,7 +183,7 @@ class LuGre(BristleLaw):
         return ca.vertcat(*(slip[i] - share * z[i] for i in range(2)))
 
     def spatial_force(
-        self, slip: Expression, normal: Expression, bristle: Expression, holding: Expression, k: SimpleNamespace
+        self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
     ) -> Expression:
         rate = self.spatial_deflection_rate(slip, bristle, k)
         stretched = [k.bristle_stiffness * bristle[i] + k.bristle_damping * rate[i] for i in range(2)]

@@ -60,7 +60,7 @@ class SlipLaw(FrictionLaw):
         raise TypeError(f"{type(self).__name__} has no coefficient.")
 
     def force(
-        self, slip: Expression, normal: Expression, bristle: Expression, holding: Expression, k: SimpleNamespace
+        self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
     ) -> Expression:
         return -normal * self.coefficient(slip, k)
 
@@ -357,7 +357,7 @@ class BrownMcPhee(SlipLaw):
         return k.friction * ca.tanh(4 * x) + (k.static_friction - k.friction) * x / (x * x / 4 + 0.75) ** 2
 
     def force(
-        self, slip: Expression, normal: Expression, bristle: Expression, holding: Expression, k: SimpleNamespace
+        self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
     ) -> Expression:
         viscous = k.viscous_damping * slip * ca.tanh(4 * normal / k.viscous_load)
         return -normal * self.coefficient(slip, k) - viscous

@@ -52,7 +52,7 @@ class Karnopp(FrictionLaw):
     A block of 10 N at rest is held against a load of 1 N, and not against one of 2 N:
 
     >>> law = Karnopp(friction=0.1, static_friction=0.15, stick_speed=1e-4)
-    >>> [round(law.force(slip, 10.0, (), holding, law), 12) for slip, holding in ((0, -1), (0, -2), (1, -2))]
+    >>> [round(law.force(slip, 10.0, (), stiction, law), 12) for slip, stiction in ((0, -1), (0, -2), (1, -2))]
     [-1.0, -1.5, -1.0]
     """
 
@@ -64,18 +64,18 @@ class Karnopp(FrictionLaw):
     ordered = (("friction", "<=", "static_friction"),)
 
     def force(
-        self, slip: Expression, normal: Expression, bristle: Expression, holding: Expression, k: SimpleNamespace
+        self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
     ) -> Expression:
         most = k.static_friction * normal
-        held = clip(holding - most * slip / k.stick_speed, -most, most)
+        held = clip(stiction - most * slip / k.stick_speed, -most, most)
         within = ca.fabs(slip) < k.stick_speed
         return within * held - (1 - within) * k.friction * normal * ca.sign(slip)
 
     def spatial_force(
-        self, slip: Expression, normal: Expression, bristle: Expression, holding: Expression, k: SimpleNamespace
+        self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
     ) -> Expression:
         most, speed = k.static_friction * normal, length(slip)
-        wanted = [holding[i] - most * slip[i] / k.stick_speed for i in range(2)]
+        wanted = [stiction[i] - most * slip[i] / k.stick_speed for i in range(2)]
         share, within = ca.fmin(most / length(wanted), 1), speed < k.stick_speed
         sliding = (1 - within) * k.friction * normal / speed
         return ca.vertcat(*(within * share * wanted[i] - sliding * slip[i] for i in range(2)))
