@@ -1,1 +1,1 @@
-"""Time-stepping schemes, each in one text that runs compiled and uncompiled, in the plane and in space."""
+"""Time-stepping schemes, each in one source that runs compiled and uncompiled, in the plane and in space."""

@@ -1,11 +1,11 @@
-"""Accelerations of generalised alpha, what they give, and fixed points along secants.
+"""Accelerations of generalised alpha, velocities from them, and the secant acceleration of the fixed-point iteration.
 
-The acceleration b leaves contacts aside, and the pseudo-acceleration a follows it:
+The acceleration b is that without contacts, and determines the pseudo-acceleration a:
 
     M b = h(t, q, v) + W_g lam,    W_g' b + bias = 0
     (1 - alpha_m) a+ + alpha_m a = (1 - alpha_f) b+ + alpha_f b
 
-with bias the second derivative of the joints' rows along the motion alone.
+with bias the convective accelerations of the joint rows.
 """
 
 import math
@@ -22,7 +22,7 @@ LEAST, MOST = -10.0, 0.97
 
 @kernel
 def pseudo_weights(system):
-    """What the old pseudo-acceleration and both accelerations weigh in the new one (Chung and Hulbert)."""
+    """Weights of the old pseudo-acceleration and of both accelerations in the new one (Chung and Hulbert)."""
     rho = system.radius
     alpha_m, alpha_f = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
     return -alpha_m / (1.0 - alpha_m), alpha_f / (1.0 - alpha_m), (1.0 - alpha_f) / (1.0 - alpha_m)
@@ -59,7 +59,7 @@ def share_of(above, below):
 
 @kernel
 def led_on(secant, answer, off, share):
-    """The answer or, with a share, where the secant leads."""
+    """The new iterate or, with a factor, that of the secant."""
     found = answer
     if share != 0.0:  # else what the secant knows, of a failed step perhaps, is not asked for
         found = answer - share * (answer - secant.answer)

@@ -130,7 +130,7 @@ def acceleration_error(system, joint):
 
 @kernel
 def natural_map(system, contact):
-    """min(gap, impulse) of the displacement and min(rate, impulse) where it is closed, each by a size of its own."""
+    """min(gap, impulse) of the displacement and min(velocity, impulse) of closed contacts, each with its own scale."""
     per_scale = 1.0 / contact.scale
     per_impulse = system.longest * contact.W[0][0] * per_scale
     found = abs(min(contact.g * per_scale, contact.S[0] * per_impulse))
@@ -187,7 +187,7 @@ def part_with_impact(system):
 
 @kernel
 def take_off_struck(system):
-    """The impact is what struck contacts push, and what joints answer to that."""
+    """The impulses of the impact: those of the impacting contacts, and those of joints due to them."""
     for body in system.bodies:
         body.total = zeros_like(body.total)
     for contact in system.contacts:
@@ -231,7 +231,7 @@ def leave_out_struck(system):
 
 @kernel
 def passes_on(contact):
-    """Whether it takes part in an impact."""
+    """Whether the contact is involved in an impact."""
     return contact.impact[0] > (PRESSING * contact.P[0] if contact.lasts else 0.0)
 
 
@@ -240,7 +240,7 @@ def passes_on(contact):
 
 @piece
 def least_forces(system):
-    """Where rows are redundant: forces of joints at both ends and impulses of the impact, the least that act alike."""
+    """If rows are redundant: the equivalent joint forces at both ends and impulses of the impact of least norm."""
     for joint in system.joints:
         joint.y = joint.answer
     no_motion(system)
@@ -263,7 +263,7 @@ def has_struck(system):
 
 @kernel
 def keep_joints(system, row):
-    """Reactions, as means over the step, those of the impact apart; work of drivers."""
+    """Reactions as means over the step, those of the impact separately; work of drivers."""
     k, r, dt, strikes = system.steps, len(system.reactions), system.dt, has_struck(system)
     row.work_drivers = row.work_drivers_impact = 0.0
     for joint in system.joints:
@@ -281,7 +281,7 @@ def keep_joints(system, row):
 
 @kernel
 def keep_contacts(system, row):
-    """Impulses, those of the impact apart, and rates of gaps; what friction loses besides impacts."""
+    """Impulses, those of the impact separately, and gap velocities; frictional loss outside impacts."""
     k, m, loss = system.steps, len(system.contacts), 0.0
     for i in range(m):
         contact, of = system.contacts[i], system.contact_rows[k * m + i]

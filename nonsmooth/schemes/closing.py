@@ -1,4 +1,4 @@
-"""Cubics start + a s + b s^2 + c s^3 on [0, 1]: where a gap, known with its rate at both ends, closes within a step."""
+"""Cubics start + a s + b s^2 + c s^3 on [0, 1] that interpolate a gap and its velocity at both ends of a step."""
 
 import math
 
@@ -12,7 +12,7 @@ def cubic(s, start, a, b, c):
 
 @kernel
 def turns(a, b, c):
-    """Where on (0, 1) it turns, in order; 1 where it does not."""
+    """Its extrema in (0, 1), in order; 1 if there are none."""
     discriminant = b * b - 3.0 * c * a
     if not discriminant >= 0.0:
         return 1.0, 1.0

@@ -1,4 +1,4 @@
-"""In which order pairs of bodies are eliminated, and which bonds are coupled then."""
+"""The order in which bonds between bodies are eliminated, and the fill-in of the elimination."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def order(pairs: Pairs, first: int) -> list[int]:
 
 
 def neighbours(pairs: Pairs) -> list[set[int]]:
-    """Of each element those that share a body which can move."""
+    """For each element, those that have a moving body in common with it."""
     at: dict[int, set[int]] = {}
     for i, bodies in enumerate(pairs):
         for body in set(bodies) - {0}:
@@ -40,7 +40,7 @@ def neighbours(pairs: Pairs) -> list[set[int]]:
 
 
 def couplings(pairs: Pairs) -> list[list[int]]:
-    """Of each bond, in the order of elimination: those before it that it is coupled with then."""
+    """For each bond, in the order of elimination: the earlier ones with which it is coupled, fill-in included."""
     graph = neighbours(pairs)
     found: list[list[int]] = [[] for _ in pairs]
     for i in range(len(pairs)):

@@ -1,4 +1,4 @@
-"""What the memory of a run holds: one line per field, with its unit."""
+"""The fields of the memory of a run, one per line, with their units."""
 
 from nonsmooth.records.schema import (
     Block,
@@ -21,7 +21,7 @@ from nonsmooth.records.schema import (
 
 @record
 class Secant:
-    """What the next pass of a fixed-point iteration needs of the one before, of a velocity or an acceleration."""
+    """Data of the previous fixed-point iteration, of a velocity or an acceleration, for the next one."""
 
     answer = Motion("m/s, ..", "what it found")
     off = Motion("m/s, ..", "by how much that differed from what it began with")
@@ -29,7 +29,7 @@ class Secant:
 
 @record
 class Body:
-    """The first one is the ground, which stays at rest."""
+    """A body; the first one is the ground, which is at rest."""
 
     q = Motion("m, rad", "position at the start of a step; in space a quaternion for the rotation")
     v = Motion("m/s, rad/s", "velocity there; in space the rotation's in the frame of the body")
@@ -69,7 +69,7 @@ class Body:
 
 @record
 class Trend:
-    """What impulses were in the steps before, whose next ones it foretells."""
+    """Impulses of previous steps, from which the next ones are extrapolated."""
 
     last = Rows("N s", "those of the step before")
     first = Rows("N s", "by how much these differed from the ones before")
@@ -80,7 +80,7 @@ class Trend:
 
 @record
 class Side:
-    """Of a bond, at one of its two bodies."""
+    """The data of a bond at one of its two bodies."""
 
     along = Directions("-, m", "of an impulse of one in each row")
     moves = Directions("1/kg, 1/(kg m)", "velocity that it gives the body")
@@ -89,10 +89,10 @@ class Side:
 
 @record
 class Bond:
-    """Rows between two bodies: what contacts and joints have in common, which is all that the program knows of them.
+    """Rows between two bodies: the common base of contacts and joints, on which alone the program depends.
 
-    All have as many rows as the widest of a mechanism; a joint with fewer fills up with empty ones, one with more is
-    several.
+    All bonds have the same number of rows, the largest of a contact; joints with fewer rows are padded with empty ones,
+    joints with more are divided into several bonds.
     """
 
     a = Inside(of="Side")
@@ -113,7 +113,7 @@ class Bond:
 
 @record
 class Contact(Bond):
-    """Normal row, and tangential ones where there is friction."""
+    """A contact: a normal row, and tangential ones if there is friction."""
 
     g = Number("m", "gap in the middle of the step")
     scale = Number("m", "its clearance or another typical length", constant=True)
@@ -157,7 +157,7 @@ class Contact(Bond):
 
 @record
 class Joint(Bond):
-    """Rows that stay closed."""
+    """A joint: bilateral rows."""
 
     g = Rows("m, rad", "value at the end of the step")
     rate = Rows("m/s, rad/s", "explicit rate there")
@@ -186,7 +186,7 @@ class Joint(Bond):
 
 @record
 class Coupling:
-    """Of a bond with one that is eliminated before it: by bodies they share, or only by the elimination of others."""
+    """Coupling of a bond with one eliminated before it: by a common body, or as fill-in of the elimination."""
 
     other = Link(to="Bond")
     shares = Many(to="Share")
@@ -206,7 +206,7 @@ class Share:
 
 @record
 class Meeting:
-    """A bond before both, which both are coupled with."""
+    """A bond eliminated earlier, with which both bonds are coupled."""
 
     mine = Link(to="Coupling")
     its = Link(to="Coupling")
@@ -217,7 +217,7 @@ class Meeting:
 
 @record
 class Group:
-    """Elements of one kind, which one piece of code evaluates."""
+    """Elements of one kind, evaluated by the same compiled code."""
 
     system = Link(to="System")
     ground = Link(to="Body")
@@ -228,7 +228,7 @@ class Group:
 
 @record
 class Place:
-    """Of an element: bytes from the ground to its bodies and to its outputs."""
+    """Offsets [bytes] from the ground to the bodies and outputs of an element."""
 
     a = Count(constant=True)
     b = Count(constant=True)
@@ -254,7 +254,7 @@ class Load:
 
 @record
 class Account:
-    """Of a force, or of the weight of a body."""
+    """Energy and power of a force, or of the weight of a body."""
 
     potential = Number("J")
     power = Number("W", "of what has no potential")
@@ -263,7 +263,7 @@ class Account:
 
 @record
 class Reaction:
-    """Of a joint on its second body, from all its bonds."""
+    """Reaction of a joint on its second body, from all its bonds."""
 
     joints = Many(to="Joint")
     point = Vector("m", "where it is reported, in the frame of the body", constant=True)
@@ -368,7 +368,7 @@ class StepRow:
     loss_friction = Number("J")
 
 
-# ---- what a row shows besides
+# ---- derived quantities of a recorded row
 
 
 @record

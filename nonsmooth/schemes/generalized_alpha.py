@@ -1,7 +1,7 @@
-"""The nonsmooth generalised-alpha scheme: the one text of it.
+"""The nonsmooth generalised-alpha scheme, compiled and uncompiled.
 
-The acceleration b leaves contacts aside, the pseudo-acceleration a follows it, and the motion is what they give,
-corrected in positions by S and in velocities by P:
+The acceleration b is that without contacts, it determines the pseudo-acceleration a, and the motion computed from these
+is corrected in positions by S and in velocities by P:
 
     M b+ = h(t+, q+, v+) + W_g lam,    W_g' b+ + bias = 0
     (1 - alpha_m) a+ + alpha_m a = (1 - alpha_f) b+ + alpha_f b
@@ -13,9 +13,9 @@ corrected in positions by S and in velocities by P:
 with Coulomb's law between P_T and gamma_T+ + e_T gamma_T. D are the means of the directions at both ends of the step
 or, where a contact closes in it or turns far, those at its end.
 
-A step is passes of displacement (a program without friction on the contacts that are near), evaluation where it leads,
-velocities (a program on those that are closed there), and accelerations, each with what the others were last. They end
-where nothing changes; passes that gain little go along secants. Then residuals are evaluated, and the step is done.
+An iteration of a step solves for the displacement (a frictionless program of nearby contacts), evaluates the mechanism
+at its end, solves for velocities (a program of the contacts closed there) and for accelerations, each with the latest
+values of the others. Slow convergence is accelerated by secants. Then residuals are evaluated and the step accepted.
 """
 
 import math
@@ -90,7 +90,7 @@ def pose_displacement(system):
 
 @piece
 def displace(system, along_secants):
-    """Whether u was found, and by how much it has changed."""
+    """Whether the program was solved, and the change of u."""
     _, beta = newmark_weights(system)
     follow(system, 0.5 - beta, beta)
     pose_displacement(system)
@@ -120,7 +120,7 @@ def displace(system, along_secants):
 
 @kernel
 def turned(contact):
-    """Whether its normal turns so far in the step that the mean of both is none."""
+    """Whether its normal turns so far in the step that the mean of both directions is meaningless."""
     a, b, start_a, start_b = contact.a, contact.b, contact.start_a, contact.start_b
     both = products(start_a, a.moves) + products(start_b, b.moves)
     first = products(start_a, weighed(start_a, a.body.inverse_mass))
@@ -146,7 +146,7 @@ def close_contacts(system, k):
 
 @kernel
 def carry(system):
-    """What impulses do besides, in the next pass; by how much that has changed, as velocities."""
+    """Further effects of impulses in the next iteration; returns their change, as velocities."""
     for body in system.bodies:
         body.total, body.jump = body.drag, body.lag
         body.drag = body.lag = zeros_like(body.drag)
@@ -174,7 +174,7 @@ def carry(system):
 
 @kernel
 def one_pass(system, k, along_secants):
-    """Whether its programs were solved, and by how much the motion has changed, as a share of it."""
+    """Whether its programs were solved, and the relative change of the motion."""
     dt, change = system.dt, 0.0
     gamma, _ = newmark_weights(system)
     if k > 0:
@@ -201,14 +201,14 @@ def one_pass(system, k, along_secants):
     system.passes += 1
     size = math.sqrt(before) + math.sqrt(after) + dt * math.sqrt(smooth)
     system.size, faster = size, faster + math.sqrt(between_passes)
-    # joints and gaps cannot be closed better than positions are known; at rest velocities are differences of kicks
+    # joints and gaps are limited by the round-off of positions; at rest, velocities are differences of impulses
     moved = change / max(size, max(system.noise / (dt * CONVERGED), TINY))
     return True, moved + faster / max(size + dt * math.sqrt(kick), TINY)
 
 
 @kernel
 def iterate(system):
-    """Passes until the motion no longer changes; whether it does not."""
+    """Iterate until the motion no longer changes; whether this converged."""
     moved, before, least = math.inf, math.inf, math.inf
     stuck, along_secants, led = 0, False, False
     for k in range(PASSES):
@@ -235,7 +235,7 @@ def iterate(system):
 
 @kernel
 def look(system):
-    """Which contacts last from the start of the step, what the laws add to rates, and what passes begin with."""
+    """Persistent contacts of the step, terms of the impact laws, and initial values of the iteration."""
     for body in system.bodies:
         body.sizes = abs(body.v)
         body.u = body.reached = body.v

@@ -1,9 +1,9 @@
-"""The first half of a step that lands: Gauss' principle over a length that is tried.
+"""The first half of an event-locating step: Gauss' principle for a trial step size.
 
     M (u - v) = dt/2 h + W(q) P,       q+ = q moved by u for dt,   g(q+) = 0,   0 <= g_N(q+)  ⟂  P_N >= 0
 
-on the contacts that are in the program, with forces h in the middle of the step. A trial changes nothing that it begins
-with, so that another length may be tried.
+on the contacts in the program, with forces h at the midpoint of the step. A trial does not change its initial data, so
+that another step size can be tried.
 """
 
 import math
@@ -40,7 +40,7 @@ def look_back(bond, a, b):
 
 @kernel
 def kick(system, dt):
-    """Forces in the middle of where u leads in dt; velocities after half of the kick."""
+    """Forces at the midpoint of the motion by u for dt; velocities after their impulse of half a step."""
     stand(system, 0.5 * dt)
     load(system)
     for body in system.bodies:
@@ -49,7 +49,7 @@ def kick(system, dt):
 
 @kernel
 def stand_at_end(system, dt):
-    """Where u leads in dt: gaps, joints and their directions."""
+    """Gaps, joints and their directions after the motion by u for dt."""
     stand(system, dt)
     evaluate_all(system.surfaces)
     evaluate_all(system.constraints)
@@ -57,7 +57,7 @@ def stand_at_end(system, dt):
 
 @kernel
 def pose_start(system, dt, first):
-    """The program of a half kick: impulses along directions at the start close at its end what is closed or bound."""
+    """The program of the half step: impulses along the directions at the start close the active gaps at its end."""
     for joint in system.joints:
         look_back(joint, joint.along_a, joint.along_b)
         joint.shift = joint.g / dt - rates_of_way(joint)
@@ -107,7 +107,7 @@ def go_on(system, share):
 
 @kernel
 def unseen(system):
-    """Velocities, times a step, that the round-off of gaps which press stands for."""
+    """Round-off of the gaps of loaded contacts as velocities, times the step."""
     worst = 0.0
     for contact in system.contacts:
         if contact.on:
@@ -147,7 +147,7 @@ def half_kick(system, dt):
 
 @kernel
 def half_balance(system, dt):
-    """Residual of the momentum of the first half, with forces evaluated where u leads, and of the joints' positions."""
+    """Residual of the momentum balance of the first half, with forces evaluated again, and of the joint positions."""
     worst = 0.0
     for body in system.bodies:
         body.total = body.terms = zeros_like(body.total)

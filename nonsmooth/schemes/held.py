@@ -1,4 +1,4 @@
-"""How compiled steps stand, for checkpoints: the numbers of their records, without any place in memory."""
+"""The state of compiled steps for checkpoints: the values of their records, without addresses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def held(steps: CompiledSteps, state: State) -> dict[str, Any] | None:
 
 
 def hold(steps: CompiledSteps, known: Mapping[str, Any], state: State, origin: float) -> None:
-    """Go on from a checkpoint at a state, on a grid that begins at `origin`.
+    """Resume from a checkpoint at a state, on a grid that begins at `origin`.
 
     Raises
     ------

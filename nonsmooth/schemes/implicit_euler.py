@@ -1,4 +1,4 @@
-"""Gauss' principle of least constraint by implicit Euler, at constant steps: the one text of it.
+"""Gauss' principle of least constraint by implicit Euler with constant steps, compiled and uncompiled.
 
     M (v+ - v) = dt h(t+, q+, v+) + W(q+) P,       q+ = q moved by v+ for dt
     g(t+, q+) = 0 of joints,                       0 <= g_N(q+)  ⟂  P_N >= 0
@@ -6,10 +6,10 @@
 with Coulomb's law between P_T and the slip W_T(q+)' v+: equations (10)-(14) of Chaturvedi, Sandu and Sandu. Joints and
 gaps close at the end of the step in positions; impacts are plastic.
 
-A step is passes with u, which becomes the velocity at its end: evaluate forces, gaps and directions where u leads;
-linearise joints and gaps there; solve; take the velocities that follow. They end where u no longer changes; then
-residuals are evaluated afresh, and the step is committed. The normal of a contact turns with the motion that its own
-impulse changes, by a share P dt / (m c) of the change in a clearance c; a secant through two passes makes up for that.
+A step iterates on u, the velocity at its end: evaluate forces, gaps and directions at q moved by u for dt; linearise
+joints and gaps there; solve; update velocities. When u no longer changes, residuals are evaluated again and the step is
+accepted. The normal of a contact turns with the motion that its own impulse changes, by the fraction P dt / (m c) of
+the change in a clearance c; a secant through two iterations compensates for that.
 """
 
 import math
@@ -28,7 +28,7 @@ from nonsmooth.tolerances import CLOSED_GAP, DONE, FULL, PROXIMAL, UNCERTAIN
 PASSES, CONVERGED, ROUNDED = 100, 1e-13, 1e-15
 
 
-# ---- a pass
+# ---- an iteration
 
 
 @kernel
@@ -60,7 +60,7 @@ def gap_of(system, contact):
 
 @kernel
 def unseen(system):
-    """Velocities, times a step, that the round-off of gaps stands for."""
+    """Round-off of gaps as velocities, times the step."""
     worst = 0.0
     for contact in system.contacts:
         if contact.on:
@@ -91,7 +91,7 @@ def pose(system):
 
 @piece
 def iterate(system):
-    """Passes until u no longer changes; whether it does not."""
+    """Iterate until u no longer changes; whether this converged."""
     before, dt = 0.0, system.dt
     for k in range(PASSES):
         look(system)
@@ -105,7 +105,7 @@ def iterate(system):
         noise = system.noise / dt
         enough = ACCEPTABLE * (system.size + TINY) + NOISE * noise + unseen(system) / dt
         done = change <= CONVERGED * system.size + noise or (k > 0 and change >= before and change <= enough)
-        # where contacts are redundant, which of them press changes from pass to pass
+        # the set of loaded contacts among redundant ones changes from iteration to iteration
         go_on(system, share if k > 0 and system.proximal == 0.0 and not done else 0.0)
         if done:
             return True
@@ -118,7 +118,7 @@ def iterate(system):
 
 @kernel
 def give_up(system):
-    """As before the attempt; what is no number is left nowhere."""
+    """Restore the state before the attempt, without values that are not finite."""
     for contact in system.contacts:
         contact.P, contact.on = contact.P_before, 0
     for body in system.bodies:

@@ -1,4 +1,4 @@
-"""Where a step of implicit Euler ends: what is there, its residuals, its impacts, its row.
+"""The end of a step of implicit Euler: evaluation, residuals, impacts, and its row.
 
 See `implicit_euler` for the equations.
 """
@@ -30,7 +30,7 @@ def look(system):
 
 @kernel
 def natural_maps(system, contact):
-    """Of gap and impulse, and of Coulomb's law, each by a size of its own."""
+    """Residuals of gap and impulse, and of Coulomb's law, each with its own scale."""
     push, slip = (1.0 / contact.y_scale) * contact.P, rates_after(contact)
     N = normal_axis(push)
     rubs = push - push[0] * N
@@ -43,7 +43,7 @@ def natural_maps(system, contact):
 
 @kernel
 def judge(system):
-    """Residuals of the step, from forces, gaps and directions evaluated afresh where it ends, and from all impulses."""
+    """Residuals of the step, from forces, gaps and directions evaluated again at its end, and from all impulses."""
     look(system)
     worst, law, natural = 0.0, 0.0, 0.0
     for body in system.bodies:
@@ -101,7 +101,7 @@ def keep(system):
 
 @kernel
 def commit(system):
-    """The step is done: its end is the start of the next one."""
+    """Accept the step: its end is the start of the next one."""
     if system.ridge > 0.0:  # of impulses that act alike the least
         for joint in system.joints:
             joint.y = joint.P

@@ -22,7 +22,7 @@ from nonsmooth.records.schema import Shape, dtype, offset
 
 __all__ = ["Kind", "Kinds"]
 
-#: where components go: (place in doubles, 1 or 3 of them)
+#: outputs of components: (offset in doubles, 1 or 3 components)
 Places = list[tuple[int, int]]
 Outputs = list[tuple[ca.SX, Places]]
 #: fields that rows are looked at with
@@ -31,7 +31,7 @@ TRUE, ACCOUNT = ("true_gap", "true_rate"), ("potential", "power", "damping")
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A function, and where its outputs go."""
+    """A function, and the offsets of its outputs."""
 
     function: ca.Function
     outputs: Places
@@ -100,7 +100,7 @@ class Kinds:
         p, symbols = self._gravity(element)
         return self._kind(p, self._load(gravity_force(self.a, p[0], symbols)))
 
-    # ---- what rows show besides
+    # ---- derived quantities of recorded rows
 
     def surface(self, element: Contact) -> Kind:
         """Per gap the true one, and its rate."""
@@ -114,7 +114,7 @@ class Kinds:
         return self._made_once("surface", self.functions.surface(element), 2, outputs)
 
     def closure(self, element: Joint) -> Kind:
-        """Per row by how much the joint is open."""
+        """Per row the constraint violation of the joint."""
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
             closure, *_ = of(self.t, self.a.z, self.b.z, p)
@@ -180,7 +180,7 @@ class Kinds:
         found: tuple[ca.SX, ...] = of.call([self.t, *turning, *(body.twist for body in bodies), p])
         if ca.depends_on(ca.veccat(*found), angles):
             raise Unsupported(
-                f'the load "{element.name}" depends on angles with their full turns, which compiled loops have not'
+                f'the load "{element.name}" depends on angles beyond a full turn, which compiled loops do not have'
             )
         return found
 
@@ -191,7 +191,7 @@ class Kinds:
         key = what, id(of)
         if key not in self._made:
             p = ca.SX.sym("p", of.numel_in(p_index))
-            self._made[key] = of, self._kind(p, outputs(of, p))  # `of` is kept, so that its id stays its own
+            self._made[key] = of, self._kind(p, outputs(of, p))  # `of` is kept alive, so that its id is not reused
         return self._made[key][1]
 
     def _kind(self, p: ca.SX, outputs: Outputs) -> Kind:

@@ -1,16 +1,16 @@
-"""Gauss' principle of least constraint in steps that end where a gap closes: the one text of it.
+"""Gauss' principle of least constraint in steps that end when a gap closes, compiled and uncompiled.
 
     M (u - v) = dt/2 h + W(q) P,       q+ = q moved by u for dt,   g(q+) = 0,   0 <= g_N(q+)  ⟂  P_N >= 0
     M (v- - u) = dt/2 h + W(q+) P,     W_g' v- = -g_t,             0 <= gamma_N-  ⟂  P_N >= 0
     M (v+ - v-) = W(q+) P,             W_g' v+ = -g_t,             0 <= gamma_N+ + e min(gamma_N-, 0)  ⟂  P_N >= 0
 
-with Coulomb's law between P_T and the slip by u, v- and v+ + e_T v-: a *half kick* on contacts that press at the start,
-of the largest length for which every other gap stays open; its second half on those that press still; and the impact on
-what has closed, if any of it approaches. The forces h are those in the middle of the step.
+with Coulomb's law between P_T and the slip by u, v- and v+ + e_T v-: a half step on the contacts loaded at its start,
+with the largest step size for which every other gap stays open; the second half on those that are still loaded; and the
+impact on the closed contacts, if any of them approaches. The forces h are those at the midpoint of the step.
 
-A step is cut into trials: `half_kick` changes nothing that it begins with, so that another length may be tried;
-`finish` is what comes after the length is known. A contact that comes back within the shortest flight is not landed on:
-the step is then a half kick of that length in which all contacts bind, with plastic impact.
+The step size is found by trials: `half_kick` does not change its initial data; `finish` follows once the step size is
+known. A contact that closes again within the shortest flight is not located: the step then has that size, with all
+contacts imposed and a plastic impact.
 """
 
 import math
@@ -45,7 +45,7 @@ from nonsmooth.tolerances import AT_THE_END, CLOSED_GAP, DONE, FULL, LANDED, PRO
 
 #: trial lengths of a step
 TRIALS = 40
-#: how often a step whose programs are not solved is tried again at half its length, before somebody else is asked
+#: how often a step whose programs are not solved is repeated with half its size, before the Python formulation is used
 HALVINGS = 9
 
 
@@ -61,7 +61,7 @@ def end_rate(contact):
 
 @kernel
 def closes_at(contact, dt):
-    """When within dt a gap closes, by the cubic through both ends: infinite if it does not."""
+    """Time within dt at which a gap closes, by cubic interpolation; infinite if it does not."""
     tolerance, start = 1e-2 * CLOSED_GAP * contact.scale, contact.start_g
     leaves = start <= tolerance
     start = 0.0 if leaves else start
@@ -75,7 +75,7 @@ def closes_at(contact, dt):
 
 @kernel
 def first_closing(system, dt):
-    """When within dt the first gap closes, and which."""
+    """Time within dt at which the first gap closes, and its index."""
     soonest, found = math.inf, 0
     for k in range(len(system.contacts)):
         at = closes_at(system.contacts[k], dt)
@@ -86,7 +86,7 @@ def first_closing(system, dt):
 
 @kernel
 def meet(system, contact, at, beyond):
-    """The length at whose end a gap closes: Newton's method, kept between a length before and one after."""
+    """The step size at whose end a gap closes: Newton's method, bracketed."""
     low, high, dt = 0.0, beyond, at
     for _ in range(TRIALS):
         if not half_kick(system, dt):
@@ -107,7 +107,7 @@ def meet(system, contact, at, beyond):
 
 @kernel
 def land(system, longest):
-    """The longest half kick in which no open gap closes before its end; infinite where there is none."""
+    """The largest step size for which no open gap closes before the end; infinite if there is none."""
     dt = longest
     if not half_kick(system, dt):
         return math.inf
@@ -136,7 +136,7 @@ def comes_back_early(system, t):
 
 @kernel
 def finish(system, dt, crossing):
-    """What follows a half kick of length dt, with directions at its end; whether it was found and is certified."""
+    """Second half and impact of a step of size dt, with directions at its end; whether it is solved and certified."""
     worst = half_balance(system, dt)
     for joint in system.joints:
         joint.P_a = joint.P
@@ -186,7 +186,7 @@ def finish(system, dt, crossing):
 
 @kernel
 def book(system):
-    """What stops a contact within the step that closes it is an impact."""
+    """Whether the impulse of a contact in the step that closes it is an impact."""
     for contact in system.contacts:
         if not contact.closed:
             contact.impact += contact.first + contact.second
@@ -194,7 +194,7 @@ def book(system):
 
 @kernel
 def natural_map(system, contact):
-    """min(gap, impulse), each by a size of its own."""
+    """min(gap, impulse), each with its own scale."""
     pressed = contact.second[0] if contact.closed else 0.0
     if touches(contact):
         pressed = contact.P[0]
@@ -235,7 +235,7 @@ def keep(system, t):
 
 @kernel
 def latch(system):
-    """What a step begins with: which contacts press, and where they and joints are."""
+    """Initial data of a step: loaded contacts, and gaps and joints."""
     for joint in system.joints:
         joint.along_a, joint.along_b, joint.rate_start = joint.a.along, joint.b.along, joint.rate
     for contact in system.contacts:
@@ -250,7 +250,7 @@ def latch(system):
 
 @kernel
 def commit(system, dt, t):
-    """The step is done: its end is the start of the next one."""
+    """Accept the step: its end is the start of the next one."""
     system.dt = dt
     keep(system, t)
     system.t = t
@@ -314,7 +314,7 @@ def plausible(system):
 
 @kernel
 def closed_again(system):
-    """Whether no gap overlaps beyond the certificate, and what pressed is closed."""
+    """Whether no penetration exceeds the certificate's tolerance, and loaded contacts are closed."""
     for contact in system.contacts:
         if not contact.g >= -system.certified * contact.scale:
             return False
@@ -341,7 +341,7 @@ def step(system, limit):
 
 @kernel
 def give_up(system):
-    """What is no number is left nowhere."""
+    """Remove values that are not finite."""
     system.ground.v_next = zeros_like(system.ground.v_next)
     for contact in system.contacts:
         contact.first = contact.P = zeros_like(contact.P)

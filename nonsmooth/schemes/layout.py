@@ -1,4 +1,4 @@
-"""A system as records: what the memory of a run is before it has numbers, and how parameters come into it."""
+"""A system as records: the structure of the memory of a run, and how parameters are written into it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OPTIONAL = ("Joint", "Contact", "Coupling", "Group", "Load", "Account", "Reactio
 
 
 class NotCompiled(NonsmoothError):
-    """A mechanism that the compiled loops do not have; the message says why, in one clause."""
+    """A mechanism that compiled loops do not support; the message gives the reason in one clause."""
 
 
 @dataclass
@@ -49,7 +49,7 @@ class _Group:
 
 
 class Layout:
-    """The records of a mechanism; one serves all runs of it, whatever the parameters.
+    """The records of a mechanism, common to all its runs, for any parameters.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class Layout:
         return self.content.add("Joint", a=a, b=b, on=1, empty=np.arange(self.shape.rows) >= left)
 
     def _couple(self, bonds: Sequence[tuple[Values, tuple[int, int]]]) -> None:
-        """Couplings of bonds in the order of elimination, what they share, and whom they meet."""
+        """Couplings of bonds in the order of elimination, their common bodies, and their fill-in."""
         add, near = self.content.add, couplings([pair for _, pair in bonds])
         coupled = {(k, j): add("Coupling", other=bonds[j][0]) for k in range(len(bonds)) for j in near[k]}
         for (k, j), coupling in coupled.items():
@@ -215,7 +215,7 @@ class Layout:
     # --------------------------------------------------------------------------------------------------------- memory
 
     def memory(self, rows: int) -> Memory:
-        """Of one run, with room for so many rows; without numbers yet."""
+        """The memory of one run, with room for this number of rows, without values."""
         for name, schema, count in (
             ("body_rows", "BodyRow", len(self.bodies)), ("contact_rows", "ContactRow", self.contacts.size),
             ("reaction_rows", "ReactionRow", len(self._joints)), ("step_rows", "StepRow", 1),

@@ -1,4 +1,4 @@
-"""What schemes do with bodies, contacts and joints."""
+"""Operations of schemes on bodies, contacts and joints."""
 
 import math
 
@@ -8,7 +8,7 @@ from nonsmooth.schemes.motion import energy_product, gyration, moved, placed
 from nonsmooth.schemes.program import INFINITE, TINY, weigh
 from nonsmooth.tolerances import CLOSED, CLOSED_GAP, CLOSED_RATE, EDGE, FLOOR, OPEN, SLIPPING, STICKING
 
-#: kinetic energy of a start at rest, as a share of what it is at the end of the step
+#: kinetic energy below which a start counts as at rest, relative to that at the end of the step
 AT_REST = 1e-16
 
 
@@ -77,7 +77,7 @@ def move(bond, P):
 
 @kernel
 def press(bond, along_a, along_b):
-    """Impulses of a bond along directions among those on its bodies, and their sizes."""
+    """Add the impulses of a bond along directions to those on its bodies, and their magnitudes."""
     for_a, for_b = bond.P @ along_a, bond.P @ along_b
     bond.a.body.total += for_a
     bond.b.body.total += for_b
@@ -101,7 +101,7 @@ def touches(contact):
 
 @kernel
 def rebound(contact, rate):
-    """By how much the laws ask for another rate than zero: e times the approach, where it is fast enough."""
+    """Velocity after impact required by the laws: e times the approach velocity, if that is large enough."""
     return contact.restitution * min(rate, 0.0) if -rate > contact.threshold else 0.0
 
 
@@ -120,7 +120,7 @@ def size_impulses(system):
 
 @kernel
 def law_shift(contact):
-    """What Newton's law adds to the rates at the end, from those before."""
+    """The term of Newton's law in the velocities at the end, from those before the impact."""
     before = contact.before
     N = normal_axis(before)
     slip = contact.tangential if before[0] < 0.0 else 0.0
@@ -129,13 +129,13 @@ def law_shift(contact):
 
 @kernel
 def round_off(system, contact, terms):
-    """Rate of a gap that is round-off, where `terms` is the sum of the sizes of what it is a sum of."""
+    """Round-off of a gap velocity; `terms` is the sum of the magnitudes of its terms."""
     return CLOSED_RATE * (terms + contact.scale / system.longest)
 
 
 @kernel
 def zero_rate(system, contact):
-    """Rate of a gap at the end that is round-off."""
+    """Round-off of a gap velocity at the end."""
     a, b = contact.a, contact.b
     return round_off(system, contact, (abs(a.along) @ a.body.sizes + abs(b.along) @ b.body.sizes)[0])
 
@@ -172,16 +172,16 @@ def law_error(system, contact):
 
 @kernel
 def natural_map(system, contact):
-    """min(gap, impulse), each by a size of its own, in velocities."""
+    """min(gap, impulse), each divided by its own scale, as a velocity."""
     rate = contact.after[0] + rebound(contact, contact.before[0])
     return abs(min(rate * system.dt / contact.scale, contact.P[0] / contact.y_scale))
 
 
 @kernel
 def leaves_rest(system):
-    """Whether what was at rest moves though redundant contacts rub that may be able to hold it.
+    """Whether bodies at rest start to move although redundant frictional contacts might sustain rest.
 
-    Whether they can, the Python formulation looks into: by the rule of all steppers, it then stays at rest.
+    The Python formulation decides whether they do; by the rule of all steppers, bodies then remain at rest.
     """
     closed, before, after, kick = 0, 0.0, 0.0, 0.0
     for contact in system.contacts:
@@ -200,7 +200,7 @@ def leaves_rest(system):
 
 @kernel
 def body_error(system, body, before, after, impulse):
-    """Of a balance of momentum, as a share of its terms; infinite where velocities are no numbers."""
+    """Relative residual of a momentum balance; infinite if velocities are not finite."""
     if not dot(after, after) < INFINITE:
         return INFINITE
     one, other = weighed(before, body.mass), weighed(after, body.mass)
@@ -221,7 +221,7 @@ def balance(system):
 
 @kernel
 def joint_error(system, joint, asked):
-    """Rates of a joint beside those asked of it, as a share of their terms."""
+    """Relative difference of the velocities of a joint from the required ones."""
     a, b = joint.a, joint.b
     terms = abs(a.along) @ abs(a.body.v_next) + abs(b.along) @ abs(b.body.v_next) + abs(asked)
     floor = FLOOR * math.sqrt(trace(joint.W)) * system.size

@@ -1,9 +1,9 @@
-"""Joints that close by one impulse along their directions in the middle of a step, up to a misfit of the third order.
+"""Joints closed by one impulse along their directions at the midpoint of a step, with a residual of third order.
 
     W_g' v+ + g_t = -g/dt - 3/8 dt (k + 11/18 (k - k0)),    k = 2 (W_g' v + g_t - s) / (dt + dt0)
 
-all where bodies stand in the middle of the step by their velocity v; s are the rates that the step before left in its
-own middle, k0 its k, dt0 its length.
+all at the midpoint configuration, q moved by v for dt/2; s are the constraint velocities of the previous step at its
+own midpoint, k0 its k, dt0 its length.
 """
 
 from nonsmooth.compile.kernels import kernel
@@ -16,7 +16,7 @@ from nonsmooth.tolerances import LEAD
 
 @kernel
 def look(system):
-    """What is asked of the rates at the end; bodies stand in the middle of the step."""
+    """The required velocities at the end; bodies are at the midpoint."""
     evaluate_all(system.constraints)
     dt, last = system.dt, system.last_dt
     for joint in system.joints:
@@ -44,7 +44,7 @@ def error(system):
 
 @kernel
 def react(system, reaction, row):
-    """Force and torque on the second body, as a mean over the step; those that answer an impact apart."""
+    """Force and torque on the second body, as means over the step, and the impulses due to an impact separately."""
     per_dt, point = 1.0 / system.dt, reaction.point
     body = reaction.joints[0].b.body
     smooth, of_impact = 0.0 * body.q, 0.0 * body.q
@@ -57,14 +57,14 @@ def react(system, reaction, row):
 
 @kernel
 def hand_on(system):
-    """What the next step asks for."""
+    """Keep the data for the next step."""
     for joint in system.joints:
         joint.left, joint.bend_before = joint.rate - joint.shift, joint.bend
 
 
 @kernel
 def begin(system):
-    """What a step before the start would have left."""
+    """Initial values, as if from a previous step."""
     dt = system.dt
     stand_before(system, -0.5 * dt)
     evaluate_all(system.constraints)

@@ -1,4 +1,4 @@
-"""Moreau and Jean's scheme: the one text of it.
+"""Moreau and Jean's scheme, compiled and uncompiled.
 
 With u the velocity that carries the positions, q+ = q moved by u for dt, and forces at the point theta of the step,
 
@@ -6,11 +6,12 @@ With u the velocity that carries the positions, q+ = q moved by u for dt, and fo
     M (v+ - u) = (1 - theta) (dt h + W P) + W_g(q+) P_b,     W_g(q+)' v+ = -g_t
     0 <= gamma_N+ + e min(gamma_N-, 0)  ⟂  P_N >= 0,  Coulomb's law between P_T and gamma_T+ + e_T gamma_T-
 
-on the contacts that are closed where bodies stand in the middle of the step by their velocity v, with directions W
-there. Joints close at the end of the step in positions and velocities, as in RATTLE; or, where the system says so, by
-one impulse along their directions in the middle of the step, see `midpoint`.
+on the contacts that are closed at the midpoint configuration, q moved by v for dt/2, with directions W there. Joints
+are closed at the end of the step in positions and velocities, as in RATTLE; or, if the system requests it, by one
+impulse along their directions at the midpoint, see `midpoint`.
 
-A step is: look at contacts; passes of (load, joints, pose, solve, take) until u no longer changes; judge; commit.
+A step: evaluate contacts; iterate (loads, joints, program, solution, velocities) until u no longer changes; residual
+tests; accept.
 """
 
 import math
@@ -56,7 +57,7 @@ ACCEPTABLE = 1e-11
 
 @kernel
 def look(system):
-    """Which contacts are closed in the middle of the step, and what the laws add to their rates."""
+    """Determine the contacts that are closed at the midpoint, and the terms of the impact laws."""
     stand_before(system, 0.5 * system.dt)
     evaluate_all(system.surfaces)
     if system.midpoint:
@@ -82,7 +83,7 @@ def direct(system):
 
 @kernel
 def guess(system):
-    """The velocity that carries positions, and impulses, as the steps before suggest them."""
+    """Initial guesses of u and of the impulses, extrapolated from previous steps."""
     share = system.dt / system.last_dt
     for body in system.bodies:
         body.push = body.hold = zeros_like(body.push)
@@ -93,7 +94,7 @@ def guess(system):
     for contact in system.contacts:
         if contact.on:
             P = share * expected(contact.trend)
-            # redundant ones stay near the impulses that they had
+            # redundant contacts stay near their previous impulses
             contact.P = P if P[0] > 0.0 and system.proximal == 0.0 else contact.P
             contact.a.body.push += contact.P @ contact.a.along
             contact.b.body.push += contact.P @ contact.b.along
@@ -137,7 +138,7 @@ def pose(system):
 
 @kernel
 def carry(system, body):
-    """u, which carries the positions."""
+    """u, with which positions are updated."""
     if system.midpoint:
         return 0.5 * (body.v + body.v_next)
     if not len(system.joints):
@@ -147,7 +148,7 @@ def carry(system, body):
 
 @kernel
 def push(system):
-    """Impulses of contacts on bodies; by how much they have changed, in the metric of masses."""
+    """Impulses of contacts on bodies; returns their change in the mass metric."""
     change = 0.0
     for body in system.bodies:
         body.total = zeros_like(body.total)
@@ -164,7 +165,7 @@ def push(system):
 
 @kernel
 def take(system):
-    """Velocities that follow the impulses; by how much u has changed, as a share of the size of velocities."""
+    """Velocities from the impulses; returns the change of u relative to the velocities."""
     for joint in system.joints:
         joint.P_near = joint.P
         move(joint, joint.P)
@@ -211,7 +212,7 @@ def turn(system):
 
 @kernel
 def iterate(system):
-    """Passes until u no longer changes; whether it does not."""
+    """Iterate until u no longer changes; whether this converged."""
     before = 0.0
     for k in range(PASSES):
         solved, change = one_pass(system)
@@ -232,7 +233,7 @@ def iterate(system):
 
 @kernel
 def judge(system):
-    """Residuals of the step, from forces and joints evaluated afresh and from all impulses."""
+    """Residuals of the step, from forces and joints evaluated again and from all impulses."""
     take_forces(system)
     for body in system.bodies:
         body.total, body.terms = body.hold, abs(body.hold)
@@ -253,7 +254,7 @@ def judge(system):
 
 @kernel
 def approaches(system, contact):
-    """Whether it comes to an impact: one that has pressed as hard before lasts, and closes because it turns."""
+    """Whether the contact has an impact; one with a similar impulse in the previous step is persistent."""
     lasts = contact.P[0] > 0.0 and contact.P[0] <= LASTING * contact.P_before[0]
     if lasts or not contact.on:
         return False
@@ -264,7 +265,7 @@ def approaches(system, contact):
 
 @kernel
 def strike(system):
-    """Whether the step has an impact; then v_left, the velocity before it, and what joints answer."""
+    """Whether the step has an impact; then also v_left, the velocity before it, and the impulses of joints."""
     struck = False
     for contact in system.contacts:
         struck = approaches(system, contact) or struck
@@ -277,7 +278,7 @@ def strike(system):
 
 @kernel
 def part_with(system):
-    """v_left without the impulses of contacts, which are those of an impact, and without what joints answer to them."""
+    """v_left: the velocity without the impulses of the impact, in contacts and in joints."""
     push(system)
     for body in system.bodies:
         body.jump = weighed(body.push, body.inverse_mass)
@@ -293,7 +294,7 @@ def part_with(system):
 
 @kernel
 def keep(system, struck):
-    """Row of the step, and where the next one begins."""
+    """Record the row of the step, and set the start of the next one."""
     dt, k = system.dt, system.steps
     n, m, r = len(system.bodies), len(system.contacts), len(system.reactions)
     row = system.step_rows[k]
@@ -337,7 +338,7 @@ def keep(system, struck):
 
 @kernel
 def commit(system):
-    """The step is done: its end is the start of the next one."""
+    """Accept the step: its end is the start of the next one."""
     struck = strike(system)
     if system.ridge > 0.0:
         rattle.least(system)
@@ -363,17 +364,17 @@ def attempt(system):
 
 @kernel
 def give_up(system):
-    """As before the attempt."""
+    """Restore the state before the attempt."""
     for contact in system.contacts:
         contact.P, contact.on = contact.P_before, 0
     for joint in system.joints:
         joint.P = joint.P_near = zeros_like(joint.P)
-    system.ground.v_next = zeros_like(system.ground.v_next)  # which what is not finite would change
+    system.ground.v_next = zeros_like(system.ground.v_next)  # values that are not finite would change it
 
 
 @kernel
 def step(system):
-    """One step; it is not committed where it is not certified, also not near the impulses of the pass before."""
+    """One step, accepted only if certified; if not, it is tried again with the proximal term."""
     if not attempt(system):
         give_up(system)
         if system.proximal > 0.0 or not len(system.contacts):
@@ -396,7 +397,7 @@ def next_time(system):
 
 
 def run(system, steps):
-    """Up to so many steps; stops where rows are full, or where a step is not certified, its start left as it was."""
+    """Up to this number of steps; ends if rows are full, or at a step that is not certified, its start unchanged."""
     for _ in range(steps):
         if not system.t < system.t_end:
             return DONE

@@ -1,4 +1,4 @@
-"""Where bodies stand and how impulses move them, in the plane and in space."""
+"""Placements of bodies and effects of impulses on them, in the plane and in space."""
 
 from nonsmooth.compile.kernels import by_dimension, kernel, sine_cosine
 from nonsmooth.records.values import (

@@ -1,4 +1,4 @@
-"""What recorded rows show besides the motion: true gaps and their rates, how far joints are open, energies, powers."""
+"""Derived quantities of recorded rows: true gaps and gap velocities, constraint violations, energies, powers."""
 
 from nonsmooth.compile.kernels import kernel
 from nonsmooth.records.values import largest
@@ -23,7 +23,7 @@ def measure(system):
 
 @kernel
 def look_right(system, k):
-    """After the impact of row k, if there is one, with bodies that stand where they are placed."""
+    """Quantities after the impact of row k, if there is one, with bodies at their recorded placements."""
     n, m, view = len(system.bodies), len(system.contacts), system.views[k]
     for i in range(n):
         system.bodies[i].u = system.body_rows[k * n + i].v
@@ -52,7 +52,7 @@ def jumps(system, k):
 
 @kernel
 def look_left(system, k):
-    """Before the impact, which without one is the same."""
+    """Quantities before the impact; the same if there is none."""
     n, m, view = len(system.bodies), len(system.contacts), system.views[k]
     view.kinetic_left, view.power_left, view.damping_left = view.kinetic, view.power, view.damping
     jump = jumps(system, k)
@@ -66,7 +66,7 @@ def look_left(system, k):
 
 
 def observe(system, rows):
-    """So many rows, of which times, positions and velocities are given."""
+    """This number of rows, whose times, positions and velocities are given."""
     n = len(system.bodies)
     for k in range(rows):
         system.seen = system.views[k].t

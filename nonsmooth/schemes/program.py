@@ -1,9 +1,8 @@
 """The program of a step: u = W P + b with u = 0 in the rows of joints, and in those of contacts Signorini's condition
-0 <= u_N ⟂ P_N >= 0 and Coulomb's law; and the solver that is built in.
+0 <= u_N ⟂ P_N >= 0 and Coulomb's law; and its solver.
 
-Semismooth Newton on the equations of Alart and Curnier (1991), by block elimination: the same text for one row (no
-friction), two (plane) and three (space). Bonds are eliminated in their order, joints first, with all couplings that
-this order makes.
+Semismooth Newton method on the equations of Alart and Curnier (1991), with block elimination: the same source for one
+row (no friction), two (plane) and three (space). Bonds are eliminated in their order, joints first, with all fill-in.
 """
 
 import math
@@ -38,7 +37,7 @@ STAGES, LESS = 10, 0.1
 
 @kernel
 def weigh(bond):
-    """What impulses along its directions do to the velocities of its bodies, and to its own rates."""
+    """Effect of impulses along its directions on the velocities of its bodies, and on its own velocities."""
     bond.a.moves = weighed(bond.a.along, bond.a.body.inverse_mass)
     bond.b.moves = weighed(bond.b.along, bond.b.body.inverse_mass)
     bond.W = products(bond.a.along, bond.a.moves) + products(bond.b.along, bond.b.moves)
@@ -46,7 +45,7 @@ def weigh(bond):
 
 @kernel
 def couple(bond):
-    """How impulses of bonds before it change its rates."""
+    """Delassus blocks with the bonds eliminated before it."""
     for coupling in bond.couplings:
         if coupling.other.on:
             W = zeros_like(coupling.W)
@@ -57,9 +56,9 @@ def couple(bond):
 
 @kernel
 def pose_contact(contact, free, share):
-    """Its rows: `free` are the rates without impulses.
+    """Its rows of the program; `free` are the velocities without impulses.
 
-    With a share of the diagonal, among impulses that act alike, those near the ones that it has are preferred: a step
+    With the proximal term, a fraction of the diagonal, equivalent impulses near the present ones are preferred: a step
     of the proximal point method.
     """
     contact.free = contact.b0 = free
@@ -80,7 +79,7 @@ def linearise_joint(joint, ridge):
 
 @kernel
 def linearise_contact(contact):
-    """Newton's row of a contact for the change of its impulses; by how much its laws are off, as a rate."""
+    """Newton's row of a contact for the change of its impulses; returns the residual of its laws as a velocity."""
     W, P, u, mu = contact.W, contact.P, contact.u, contact.friction
     N, one = normal_axis(P), identity(P)
     per_N = 1.0 / W[0][0]
@@ -109,7 +108,7 @@ def linearise_contact(contact):
 
 @kernel
 def eliminate(bond):
-    """Its row of the block LU; its own y is the right side, those of bonds before it are eliminated already."""
+    """Its row of the block LU; its y is the right-hand side, those of earlier bonds are already eliminated."""
     G, left, y = bond.G, bond.pivot, bond.y
     for coupling in bond.couplings:
         other = coupling.other
@@ -130,7 +129,7 @@ def eliminate(bond):
 
 @kernel
 def forward(bond):
-    """The same for another right side, where the block LU is there."""
+    """Forward substitution of another right-hand side with the existing block LU."""
     y = bond.y
     for coupling in bond.couplings:
         if coupling.other.on:
@@ -140,7 +139,7 @@ def forward(bond):
 
 @kernel
 def backward(bond):
-    """Its y is the answer; what those before it owe to it."""
+    """Back substitution: its y becomes the solution, and is eliminated from earlier bonds."""
     for coupling in bond.couplings:
         other = coupling.other
         if other.on:
@@ -149,7 +148,7 @@ def backward(bond):
 
 @piece
 def factor_joints(system):
-    """The block LU of joints alone, whatever the right sides."""
+    """The block LU of joints alone, for any right-hand side."""
     for joint in system.joints:
         weigh(joint)
         couple(joint)
@@ -160,7 +159,7 @@ def factor_joints(system):
 
 @kernel
 def substitute_joints(system):
-    """Of the right sides y of joints the answers."""
+    """Solve for joints alone, with y as right-hand side and solution."""
     joints = system.joints
     for joint in joints:
         forward(joint)
@@ -170,11 +169,11 @@ def substitute_joints(system):
 
 @piece
 def answer_of_joints(system):
-    """y of joints alone: the impulses that change their rates by minus b0, the least ones where rows are redundant."""
+    """y of joints alone: impulses that change their velocities by -b0, of least norm if rows are redundant."""
     for joint in system.joints:
         joint.y = -joint.b0
     substitute_joints(system)
-    if system.ridge > 0.0:  # take away what the rows, which contradict each other, ask for beyond their directions
+    if system.ridge > 0.0:  # remove the component of the right-hand side outside the range of the redundant rows
         for joint in system.joints:
             joint.b0 = joint.y
             joint.y = system.ridge * joint.y
@@ -185,7 +184,7 @@ def answer_of_joints(system):
 
 @piece
 def no_motion(system):
-    """Of the impulses y of joints the part that moves nothing: twice ridge (K + ridge)^-1 leaves it alone."""
+    """The component of the impulses y of joints without effect on motion, by ridge (K + ridge)^-1, applied twice."""
     for _ in range(2):
         for joint in system.joints:
             joint.y = system.ridge * joint.y
@@ -194,7 +193,7 @@ def no_motion(system):
 
 @kernel
 def agree(system):
-    """Without what redundant rows of joints ask for in contradiction to each other."""
+    """Remove the inconsistent component of the right-hand side of redundant joint rows."""
     for joint in system.joints:
         joint.y = joint.b0
     no_motion(system)
@@ -207,7 +206,7 @@ def agree(system):
 
 @kernel
 def rate(bond):
-    """u of the impulses as they are; later bonds add to it."""
+    """u at the present impulses; later bonds add their contributions."""
     P = bond.P
     u = bond.W @ P + bond.b0
     for coupling in bond.couplings:
@@ -220,7 +219,7 @@ def rate(bond):
 
 @kernel
 def rates(system):
-    """u of all bonds in the program; of redundant joints with what keeps them near impulses known."""
+    """u of all bonds in the program; of redundant joints including their proximal term."""
     for joint in system.joints:
         rate(joint)
     for contact in system.contacts:
@@ -233,7 +232,7 @@ def rates(system):
 
 @kernel
 def linearise(system):
-    """The laws linearised at the impulses as they are; by how much they are off, as a share of the rates."""
+    """Linearise the laws at the present impulses; returns their residual relative to the velocities."""
     off, size = 0.0, TINY
     for joint in system.joints:
         joint.y = -joint.u
@@ -248,8 +247,8 @@ def linearise(system):
 
 @kernel
 def correct(system):
-    """Impulses changed by the answer of the linearised program; whether they obey the laws at once: all that are closed
-    stay so, and none has friction."""
+    """Update the impulses by the solution of the linearised program; whether they satisfy the laws already: all closed
+    contacts remain closed, and none has friction."""
     joints, contacts, stays = system.joints, system.contacts, True
     for joint in joints:
         forward(joint)
@@ -270,13 +269,13 @@ def correct(system):
 
 @piece
 def solve(system):
-    """Whether impulses were found that obey the laws: from the impulses as they are, else from afar."""
+    """Whether impulses that satisfy the laws were found: from the present ones, otherwise by proximal steps."""
     return newton(system) or come_near(system)
 
 
 @piece
 def come_near(system):
-    """The program by ones that stay near the impulses of the one before, ever less: the first ones are easy."""
+    """Solve by proximal steps with a decreasing proximal term; the first of these programs are easy."""
     for contact in system.contacts:
         contact.P = zeros_like(contact.P)
     for joint in system.joints:
@@ -295,7 +294,7 @@ def come_near(system):
 
 @piece
 def newton(system):
-    """Whether impulses were found that obey the laws, from the impulses as they are."""
+    """Whether impulses that satisfy the laws were found, starting from the present ones."""
     system.solves += 1
     before = 0.0
     for k in range(ROUNDS):

@@ -1,7 +1,7 @@
-"""Joints that close at the end of a step in positions and velocities, by impulses along their directions at both ends.
+"""Joints closed at the end of a step in positions and velocities, by impulses along the directions at both ends.
 
-Impulses P_a at the start bring positions to g(q+) = 0, and impulses P at the end bring velocities there to rest. Both
-are found with one matrix, W_g(q+)' M^-1 W_g(q+): the passes of the step correct P_a until g(q+) = 0 holds.
+Impulses P_a at the start satisfy g(q+) = 0, and impulses P at the end the velocity constraints there. Both are computed
+with the same matrix, W_g(q+)' M^-1 W_g(q+): the iterations of the step correct P_a until g(q+) = 0 is satisfied.
 """
 
 from nonsmooth.compile.kernels import kernel, piece
@@ -21,7 +21,7 @@ def hold(joint, P):
 
 @piece
 def close(system):
-    """Impulses at the start that bring the joints to g = 0 where u leads, linearised there."""
+    """Impulses at the start for g = 0 at the end, q moved by u, linearised there."""
     dt = system.dt
     stand(system, dt)
     evaluate_all(system.constraints)
@@ -85,7 +85,7 @@ def exchange(joint):
 
 @piece
 def least(system):
-    """Impulses at both ends as the least ones that act alike, where rows are redundant."""
+    """Replace the impulses at both ends by the equivalent ones of least norm, if rows are redundant."""
     for joint in system.joints:
         joint.y = joint.P
     no_motion(system)
@@ -103,7 +103,7 @@ def least(system):
 
 @kernel
 def react(system, reaction, row):
-    """Force and torque on the second body at both ends of the step, as a mean; those that answer an impact apart."""
+    """Force and torque on the second body, as means of both ends of the step; those due to an impact separately."""
     per_dt, point = 1.0 / system.dt, reaction.point
     first = reaction.joints[0]
     body = first.b.body

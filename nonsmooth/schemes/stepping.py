@@ -1,4 +1,4 @@
-"""Steps of a scheme in compiled code, many at once, for a loop that takes those itself which are not certified here."""
+"""Steps of a scheme in compiled code, many per call; Python repeats those that are not certified."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from nonsmooth.tolerances import PROXIMAL, UNCERTAIN
 
 __all__ = ["CompiledSteps", "Taken", "compiled_rules", "why_not_compiled"]
 
-#: seconds of compiled stepping between two looks at Ctrl-C, the progress and the budget
+#: seconds of compiled stepping between two checks of Ctrl-C, progress and budget
 CHUNK = 0.1
 #: rows that memory has room for: bytes of all, and their number at most
 ROOM, MOST = 2**23, 2**14
@@ -103,7 +103,7 @@ def compiled_rules(stepper: Any, control: StepControl) -> dict[str, Any]:
 
 
 def _scheme(stepper: Any, control: StepControl) -> str:
-    """The module of `schemes` that has the text."""
+    """The module of `schemes` with the source of the scheme."""
     if isinstance(control, Landing):
         return "landing"
     return {MoreauJean: "moreau_jean", GeneralizedAlpha: "generalized_alpha"}.get(type(stepper), "implicit_euler")
@@ -124,7 +124,7 @@ def _layout_of(system: System, values: Array, accelerations: bool) -> Layout:
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """Steps that were taken: their ends, arrays and scalars as a `Recorder` keeps them, and the state after them.
+    """Accepted steps: their end times, arrays and scalars in the form of a `Recorder`, and the state after them.
 
     `whole` is False where the next step is one that was not certified.
     """
@@ -173,7 +173,7 @@ class CompiledSteps:
     def _set(self, stepper: Any, values: Array, t_end: float) -> None:
         system, start = self.system, self.system.start
         noise = ridge = 0.0
-        rubs = system.dimension == 2 and _rough(system, values)  # in space rest is not asked for first
+        rubs = system.dimension == 2 and _rough(system, values)  # in space, rest is not tried first
         many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs else NEVER
         scale = system.numeric.contact_law(values)[3]
         certified = max(CERTIFIED, gap_round_off(scale, start.q)) if self.alpha else CERTIFIED
@@ -320,7 +320,7 @@ class CompiledSteps:
         self._put_joints("P", known.get("P_g", np.zeros(self.system.ng)))
 
     def _state(self, before: State) -> State:
-        """The state after the last step, with what the next one remembers."""
+        """The state after the last step, with the memory for the next one."""
         layout, memory, t = self.layout, self.memory, float(self._whole["t"][0])
         contact = memory.of["Contact"][layout.contacts]
         found = {
@@ -363,7 +363,7 @@ class CompiledSteps:
         return np.concatenate([part.astype(float) for part in parts])
 
     def _put_trends(self, known: Mapping[str, Array], fresh: bool) -> None:
-        """What impulses were in the steps before: as compiled steps have left it, or those of the last step alone."""
+        """Impulses of previous steps: as left by compiled steps, or those of the last step alone."""
         joints, contacts = (self.memory.of[schema]["trend"] for schema in ("Joint", "Contact"))
         for trend in (joints, contacts):
             for name in TREND:

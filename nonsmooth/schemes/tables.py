@@ -1,4 +1,4 @@
-"""Rows of compiled steps as tables: which numbers of the records they are."""
+"""Rows of compiled steps as tables."""
 
 from __future__ import annotations
 
@@ -90,5 +90,5 @@ class Tables:
         return rows[:, : -2 * nv], rows[:, -2 * nv : -nv]
 
     def write_motion(self, q: Array, v: Array, v_left: Array) -> None:
-        """Rows of motion that are to be looked at."""
+        """Rows of motion whose derived quantities are to be evaluated."""
         self._numbers("BodyRow", len(q))[:, self._bodies] = np.concatenate([q, v, v_left], axis=1)

@@ -1,8 +1,8 @@
-"""Changes of velocity at the end of a step that lands: its second half, and the impact.
+"""Changes of velocity at the end of an event-locating step: its second half, and the impact.
 
     M (v+ - v) = W P,    W_g' v+ = -g_t,    0 <= gamma_N+ + e min(gamma_N, 0)  ⟂  P_N >= 0,  Coulomb's law
 
-on the contacts that are in the program, with directions where the step ends.
+on the contacts in the program, with directions at the end of the step.
 """
 
 from nonsmooth.compile.kernels import kernel, piece
@@ -13,7 +13,7 @@ from nonsmooth.schemes.program import agree, answer_of_joints, couple, pose_cont
 
 @kernel
 def law_of_rates(system):
-    """By how much the laws are off at v_next."""
+    """Residual of the laws at v_next."""
     worst = 0.0
     for contact in system.contacts:
         if contact.on:
@@ -104,7 +104,7 @@ def rates_left(bond):
 
 @kernel
 def take_back(system):
-    """Velocity before what stops short bounces in the step, which counts as an impact; joints answer it."""
+    """Velocity before the impulse that ends short rebounds in the step, which counts as an impact, joints included."""
     for body in system.bodies:
         body.total = zeros_like(body.total)
     for contact in system.contacts:

@@ -140,11 +140,6 @@ class MoreauJean:
                 f'projection={self.projection!r}; use joints="rattle" for others.'
             )
 
-    @property
-    def levers(self) -> str:
-        """Former name of `moment_arms`."""
-        return self.moment_arms
-
     def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> MoreauJeanFormulation:
         """The scheme on one system."""
         return MoreauJeanFormulation(self, system, parameters, control, solver)
