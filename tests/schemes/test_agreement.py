@@ -27,6 +27,7 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.registry import find_problems
+from nonsmooth.tolerances import SLIPPING, STICKING
 
 STEPS = 100
 STEPPERS = {
@@ -152,6 +153,14 @@ def agree(native, python, noise: float, growth: np.ndarray | float = 0.0) -> boo
     )
 
 
+def modes(mode: np.ndarray, name: str) -> np.ndarray:
+    """Contact modes; of two corners that stick together, and share friction as they like, one may be at its limit."""
+    if name != "stick-slip-oscillator":
+        return mode
+    closed = np.where(mode == SLIPPING, STICKING, mode)
+    return np.column_stack([closed, np.any(mode == STICKING, axis=1)])
+
+
 @pytest.mark.sampled(3)  # each mechanism with two or three of the eight, and the next with others
 @pytest.mark.parametrize("dt", [1e-5, 2e-4])
 @pytest.mark.parametrize("stepper", STEPPERS.values(), ids=STEPPERS)
@@ -174,7 +183,7 @@ def test_both_engines_give_the_same_motion(name, stepper, dt):
         names, start = system.q_names, system.start.q
         moved = system.state({name: value * (1 + 4e-16) for name, value in zip(names, start, strict=True)})
         assert agree(native, python, noise, 100 * difference(simulate(system, stepper, **run, state=moved), python))
-    assert np.array_equal(native.mode.array, python.mode.array)
+    assert np.array_equal(*(modes(run.mode.array, name) for run in (native, python)))
     ours, theirs = native.certificate, python.certificate
     assert ours.gap_violation == pytest.approx(theirs.gap_violation, rel=1e-6, abs=1e-12)
     assert ours.joint_violation <= max(10 * theirs.joint_violation, 1e-14)
