@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def _problem_rows(asked: argparse.Namespace, console: Console) -> tuple[list[Row], list[str], list[str]]:
-    """P1 to P4; long chains in processes of their own, since a model may take more memory than there is."""
+    """P1 to P4; long chains in separate processes, since a model may need more memory than is available."""
     rows: list[Row] = []
     missing: list[str] = []
     notes: list[str] = []
@@ -97,7 +97,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output instead of tables")
     parser.add_argument("--only", type=_words, default=PARTS, metavar="P1,P2,...", help=f"some of {', '.join(PARTS)}")
-    parser.add_argument("--rounds", type=int, default=7, help="how often each is timed; medians are shown (7)")
+    parser.add_argument("--rounds", type=int, default=7, help="timings of each problem; medians are shown (7)")
     parser.add_argument("--chains", type=_sizes, default=CHAINS, metavar="1,4,...", help="numbers of links in P4")
     parser.add_argument(
         "--clock", choices=tuple(CLOCKS), default="cpu", help="CPU time of the thread (default) or wall"

@@ -1,4 +1,4 @@
-"""Batches: many runs of one mechanism with other parameters, over all cores, only their ends kept; wall time."""
+"""Batches: many runs of one mechanism with different parameters, on all cores, of which only final states are kept."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from nonsmooth_problems import slider_crank_translational, slider_rod
 __all__ = ["batches"]
 
 RUNS, CHECKED = 10_000, (0, 1, 4_999, 9_999)
-#: a batch is repeated so often, or until so many seconds are spent
+#: largest number of repetitions of a batch, and time [s] after which there is no further one
 REPEATS, SPENT = 3, 20.0
-#: title, problem, stepper, dt, steps, what varies
+#: title, problem, stepper, dt, steps, varied parameter
 BATCHES = (
     ("slider-rod 2, GaussQP", lambda: slider_rod(case=2), GaussQP(), 1e-4, 1000, "guide.clearance", (5e-6, 5e-5)),
     (

@@ -1,4 +1,4 @@
-"""What happens before the first step, in processes of their own: new mechanisms, other parameters, long chains."""
+"""Time until the first step, in separate processes: new mechanisms, other parameters, long chains."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ print(json.dumps([*spent, peak]))
 
 
 def build() -> list[dict[str, Any]]:
-    """Milliseconds to the end of the first step, what was compiled or loaded for it, and the peak of memory [MiB]."""
+    """Milliseconds to the end of the first step, functions compiled or loaded for it, and peak memory [MiB]."""
     rows = [
         {"what": what, "wall_ms": wall, "cpu_ms": cpu, "compiled": compiled, "peak_mib": None}
         for what, wall, cpu, compiled in _run(MECHANISMS)
@@ -76,7 +76,7 @@ def build() -> list[dict[str, Any]]:
 
 
 def _run(script: str) -> Any:
-    """What a new interpreter prints; from another folder, so that the installed package is what runs."""
+    """The output of a new interpreter, in another folder, so that the installed package is used."""
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, cwd=tempfile.gettempdir(), capture_output=True, text=True, check=True)
     return json.loads(done.stdout)

@@ -1,16 +1,16 @@
-"""Random work for the library, and whether it keeps its word: ``python -m benchmarks.fuzz --minutes N``.
+"""Randomised tests of the library's guarantees: ``python -m benchmarks.fuzz --minutes N``.
 
 Each seed is one case: a mechanism with a stepper, in the plane or in space; a TOML file or a NetCDF file with some
-bytes turned; a run whose solvers give wrong answers; a file whose writing fails. What must hold whatever comes:
+bytes changed; a run whose solvers return wrong solutions; a file whose writing fails. In every case:
 
-- a case ends: by a result, or by an error of the package in one sentence, within its budget of time;
-- numbers of a run are finite, its times rise, and there are as many rows as steps;
-- a run that is called finished has a motion residual below the certificate's tolerance;
-- the same run again has the same bytes, and so has one that is cut short and goes on from its checkpoint;
-- a file of turned bytes is refused, or gives the numbers that were written.
+- the case ends within its time budget, with a result or an error of the package in one sentence;
+- the numbers of a run are finite, its times increase, and there are as many rows as steps;
+- a run reported as finished has a motion residual below the certificate's tolerance;
+- the same run, repeated, has the same bytes, and so has one that is interrupted and resumed from its checkpoint;
+- a file with changed bytes is refused, or gives the numbers that were written.
 
-Cases run in processes of their own, so that one that crashes or hangs is counted and not the end. Those that fail are
-printed with their seed: ``python -m benchmarks.fuzz --seed N`` repeats one, and it is kept in ``tests/fuzz``.
+Cases run in separate processes, so that a crash or a hang is counted and does not end the tests. Failed cases are
+printed with their seed: ``python -m benchmarks.fuzz --seed N`` repeats one; they are collected in ``tests/fuzz``.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ from nonsmooth.exceptions import NonsmoothError
 
 __all__ = ["KINDS", "Outcome", "case", "main", "report"]
 
-#: kinds of cases and how often they come
+#: kinds of cases and their relative frequencies
 KINDS = {"plane": 50, "space": 18, "toml": 14, "netcdf": 10, "solver": 5, "write": 3}
-#: [s] of computing that a run is given, and that a case may take beyond; of bytes turned, a case
+#: [s] of computing for a run, in addition for the rest of a case, and for a case with changed bytes
 BUDGET, GRACE, READING = 2.0, 10.0, 5.0
-#: bytes that a file may make a process take
+#: memory [bytes] that a process may need to read a file
 MEMORY = 500e6
-#: [s] after which a case is taken for one that hangs; loops may have to be compiled first
+#: [s] after which a case counts as a hang; loops may have to be compiled first
 HANGS = 300.0
 
 
 @dataclass
 class Outcome:
-    """What came of a case: `fault` is empty where it kept its word."""
+    """The outcome of a case: `fault` is empty if all conditions are satisfied."""
 
     seed: int
     kind: str
@@ -62,7 +62,7 @@ class Outcome:
 
 
 def case(seed: int, only: str = "") -> Outcome:
-    """One case, here; of this kind, where one is named."""
+    """Run one case in this process; of the given kind, if any."""
     chance = random.Random(seed)
     kind = chance.choices(list(KINDS), list(KINDS.values()))[0]
     kind = only or kind
@@ -130,7 +130,7 @@ def _run(chance: random.Random, found: Outcome, space: bool, faulty: Callable[[]
 
 
 def _timed(run: Callable[[], Any]) -> Any:
-    """A run, whose time of the processor keeps its budget: if not at once, since loops were compiled, then again."""
+    """A run whose processor time must be within its budget; it is repeated once, since loops may have been compiled."""
     for again in (False, True):
         begin, failure = time.process_time(), None
         try:
@@ -147,7 +147,7 @@ def _timed(run: Callable[[], Any]) -> Any:
 
 
 def _one_sentence(error: Exception) -> None:
-    """One sentence; for each error of a TOML file one, a line each."""
+    """Check that a message is one sentence; for TOML files one sentence and line per error."""
     text = str(error)
     longest = max(map(len, text.splitlines()), default=0)
     assert text.strip() and longest < 3000, f"a sentence of {longest} characters"
@@ -202,7 +202,7 @@ def _space(chance: random.Random, found: Outcome) -> None:
 
 
 def _solver(chance: random.Random, found: Outcome) -> None:
-    """Solvers that now and then give numbers that are wrong, none, or not finite, or raise."""
+    """Solvers that occasionally return numbers that are wrong or not finite, no solution, or raise."""
     from nonsmooth import SolverFailed, solvers
     from nonsmooth.solvers.chain import Chain
 
@@ -238,7 +238,7 @@ def _solver(chance: random.Random, found: Outcome) -> None:
 
 
 def _write(chance: random.Random, found: Outcome) -> None:
-    """Writing that fails after some bytes: the old file is whole, and there is one sentence."""
+    """Writing that fails after some bytes: the old file must be intact, and the message one sentence."""
     from nonsmooth import files
     from nonsmooth.exceptions import NotWritten
 
@@ -282,7 +282,7 @@ def _sample() -> Any:
 
 
 def _image(run: Any, path: Path, *, old: bool) -> bytes:
-    """What a run is written as; if `old` as earlier versions did, without a checksum."""
+    """The bytes of a file of a run; if `old`, in the format of earlier versions, without a checksum."""
     from nonsmooth import files
 
     if "image" not in _samples:
@@ -295,7 +295,7 @@ def _image(run: Any, path: Path, *, old: bool) -> bytes:
 
 
 def _turned(chance: random.Random, data: bytes) -> bytes:
-    """Some bytes changed, left out, put in or doubled."""
+    """Data with some bytes changed, removed, inserted or duplicated."""
     changed = bytearray(data)
     for _ in range(chance.choice([1, 1, 2, 5, 20])):
         at = chance.randrange(len(changed) + 1)
@@ -317,7 +317,7 @@ def _turned(chance: random.Random, data: bytes) -> bytes:
 
 
 def _bounded(work: Callable[[], None]) -> None:
-    """Within the time and the memory that a file may cost."""
+    """Check the time and memory needed to read a file."""
     before, begin = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
     try:
         work()
@@ -353,7 +353,7 @@ def _netcdf(chance: random.Random, found: Outcome) -> None:
         _bounded(read)
 
 
-#: what stands in place of a value of a TOML file
+#: replacements for values of a TOML file
 VALUES = (
     "nan", "inf", "-1", "0", "1e400", "1e-320", '""', "[]", "{}", "true", '"x"', "9" * 400, "[[[[1]]]]", '"\\u0000"',
     "1979-05-27", "0x7fffffffffffffff", "[1, 2, 3, 4]", '"2*t"', '"__import__(\'os\')"', "'''\n'''", "-0.0", "1e308",
@@ -405,9 +405,9 @@ CASES: dict[str, Callable[[random.Random, Outcome], None]] = {
 
 
 def _work(only: str) -> None:
-    """Cases of the seeds that come on standard input, one outcome a line."""
+    """Run the cases whose seeds are read from standard input, with one outcome per line."""
     out = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever prints does not come between
+    os.dup2(2, 1)  # other output must not interfere
     for line in sys.stdin:
         print(json.dumps(asdict(case(int(line), only))), file=out, flush=True)
 
@@ -423,7 +423,7 @@ class _Worker:
         self.done, self.only = 0, only
 
     def ask(self, seed: int) -> Outcome:
-        """The outcome of a seed; of a process that crashes or hangs, that."""
+        """The outcome of a seed, which may be a crash or a hang of its process."""
         import selectors
 
         assert self.process.stdin is not None and self.process.stdout is not None

@@ -1,4 +1,4 @@
-"""Mechanisms, steppers and steps at random, for `benchmarks.fuzz`: many sensible, some at the edge of what computes."""
+"""Random mechanisms, steppers and step sizes for `benchmarks.fuzz`: mostly realistic, some at the limits."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def vector(chance: Chance, size: float, count: int) -> tuple[float, ...]:
 
 
 def planar(chance: Chance, law: Any) -> Model:
-    """Up to six links in joints, loose and ideal, with a floor, a guide, springs, a motor."""
+    """Up to six links with joints, ideal or with clearance, a floor, a guide, springs, a motor."""
     model, length = Model(name="random"), log_uniform(chance, 1e-2, 1.0)
     before: Any = model.add(Ground())
     clearance, height, count = length * log_uniform(chance, 1e-6, 3e-2), 0.0, chance.choice([1, 1, 2, 2, 3, 4, 6])

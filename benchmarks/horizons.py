@@ -1,8 +1,9 @@
-"""How well the time is foreseen from which on a motion cannot be predicted: ``python -m benchmarks.horizons``.
+"""Accuracy of the estimated time up to which a motion can be predicted: ``python -m benchmarks.horizons``.
 
-Each case is run from event to event at a tolerance with ``check=True``: a finer run tells when it parts from the motion
-by a tenth of the clearance (`Verdict.parted`, before the factor 0.8 of the horizon). When it really does is measured
-against a run of order eight at 1e-13; where one at 1e-12 has left that by a hundredth before, it says so. Ten minutes.
+Each case is run from event to event at a tolerance with ``check=True``: a finer run gives the time at which it deviates
+from the motion by a tenth of the clearance (`Verdict.parted`, before the factor 0.8 of the horizon). The true time is
+measured against a run of order eight at 1e-13; it is reported as not known if a run at 1e-12 deviates from that one by
+a hundredth earlier. Ten minutes.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ KNOWN = 0.01
 
 @dataclass(frozen=True)
 class Case:
-    """A motion that soon depends on the least change, and the tolerance of the run that is to be foreseen."""
+    """A motion that soon is sensitive to the smallest perturbation, and the tolerance of the run to be assessed."""
 
     name: str
     build: Callable[[], Model]
@@ -44,7 +45,7 @@ CASES = (
 
 
 def row(case: Case) -> tuple[str, ...]:
-    """Name, tolerance, time foreseen, time at which it parts from the motion, their difference in percent."""
+    """Name, tolerance, estimated time, time at which it deviates from the motion, their difference in percent."""
     system, p = case.build().build(), case.parameters
     values = system.parameter_vector(p)
 

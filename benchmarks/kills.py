@@ -1,9 +1,8 @@
-"""Runs that are killed at random times, and go on from their checkpoints: ``python -m benchmarks.kills``.
+"""Runs that are killed at random times and resumed from their checkpoints: ``python -m benchmarks.kills``.
 
-Each run of a list is begun in a process of its own, which is killed (SIGKILL) at a random time of its computing,
-begun again, killed again, and at last left alone. What it then returns is compared with a run that was never
-interrupted, byte by byte: tables, impacts, memories, counts, certificate, verdict. Of each kill it is measured how much
-computing was lost.
+Each run of a list is started in a separate process, which is killed (SIGKILL) at a random time of its computation,
+restarted, killed again, and finally left to end. The result is compared byte by byte with that of an uninterrupted run:
+tables, impacts, memories, counts, certificate, verdict. For each kill the lost computing time is measured.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ run.save(output)
 
 @dataclass(frozen=True)
 class Kill:
-    """When a process was killed, in seconds of its computing, and what of these was lost."""
+    """The time at which a process was killed, in seconds of its computation, and the time lost."""
 
     after: float
     lost: float
@@ -115,7 +114,7 @@ def _saved(path: Path) -> float:
 def kill(
     run: tuple[Any, ...], folder: Path, kills: int, every: float, chance: random.Random
 ) -> tuple[bool, list[Kill]]:
-    """Whether a run that is killed so often, and left alone at last, gives the bytes of one that was not."""
+    """Whether a run that is killed this often and then left to end has the same bytes as an uninterrupted one."""
     whole, resumed, checkpoint = folder / "whole.nc", folder / "resumed.nc", folder / "checkpoint.nc"
     process = _process(run, "", every, whole)
     _said(process)
@@ -158,7 +157,7 @@ def _left_alone(process: subprocess.Popen[str]) -> None:
 
 
 def same_bytes(first: Path, second: Path) -> bool:
-    """Whether two trajectories differ in nothing but the time that they took."""
+    """Whether two trajectories are identical except for their computing times."""
     from nonsmooth.files import read_dataset
 
     datasets = [read_dataset(path, decode_times=False) for path in (first, second)]
@@ -176,7 +175,7 @@ def same_bytes(first: Path, second: Path) -> bool:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Print a table, of kills and of what they cost."""
+    """Print a table of the kills and the time lost."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kills", description=__doc__)
     parser.add_argument("--kills", type=int, default=50, help="in all")
     parser.add_argument("--every", type=float, default=0.25, help="seconds between checkpoints")

@@ -1,10 +1,10 @@
-"""Hand-written loops for one problem each, in numba: the floor under any general library.
+"""Hand-written loops for one problem each, in numba: a lower bound for the cost of any general library.
 
-Each knows its mechanism by heart, enumerates its contact modes directly and keeps nothing but the end. What is small
-and known to stay small is not sent through libm: angles that clearances bound take a short Taylor series, others are
-turned on from step to step by theirs (both exact to round-off). Fields with `bound` say how far the end may lie from
-the library's, which `tests/test_benchmarks.py` checks: P1 and P4 are the library's schemes and agree to round-off; P2
-and P3 are in minimal coordinates, where the discrete equations differ by terms of the order of the step.
+Each is specialised to its mechanism, enumerates its contact modes directly and keeps only the final state. Functions of
+libm are avoided: sine and cosine of angles bounded by clearances are short Taylor series, those of other angles are
+updated from step to step by such series (both exact to round-off). The permissible differences from the library's final
+states are checked by `tests/test_benchmarks.py`: P1 and P4 are the library's schemes and agree to round-off; P2 and P3
+are in minimal coordinates, whose discrete equations differ by terms of the order of the step.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def slider_rod_moreau(
         while True:
             free = omega - s * f * dt * C_h / J
             w_L, w_R = free_y - a * C * free, free_y + a * C * free
-            # rates that must not go on outwards
+            # velocities that must not point outwards
             hit_L, hit_R = side_L * w_L > 0.0, side_R * w_R > 0.0
             L, R = -w_L / G_d if hit_L else 0.0, -w_R / G_d if hit_R else 0.0
             if side_L != 0 and side_R != 0:
@@ -180,11 +180,11 @@ def solve_in_place(A: Any, b: Any, size: int) -> None:
 
 @compiled
 def enumerate_modes(W: Any, change: Any, rate: Any, slip: Any, mu: float, count: int, impulses: Any) -> bool:
-    """All modes of at most two contacts: open, slip forwards, stick, slip backwards; seldom called.
+    """All modes of at most two contacts: open, slip forwards, stick, slip backwards; rarely called.
 
-    Rows of W and of `change`, its image under the inverse mass, are normal and tangential directions of each contact;
-    `rate` and `slip` what the law holds for, without impulses. Two sticking contacts are redundant; 1e-10 of the
-    diagonal, as in the library, shares their load.
+    Rows of W and of `change`, the product of the inverse mass matrix and W, are normal and tangential directions of
+    each contact; `rate` and `slip` are the velocities in the law, without impulses. Two sticking contacts are
+    redundant; 1e-10 of the diagonal, as in the library, distributes their load.
     """
     size = 2 * count
     G, A, z, modes = np.zeros((4, 4)), np.zeros((4, 4)), np.zeros(4), np.zeros(2, dtype=np.int64)
@@ -202,7 +202,7 @@ def enumerate_modes(W: Any, change: Any, rate: Any, slip: Any, mu: float, count:
             z[n], z[t] = -rate[i], -slip[i]
             if mode == OPEN:
                 A[n, n], z[n] = 1.0, 0.0
-            if mode != STICKS:  # friction as a share of the normal impulse
+            if mode != STICKS:  # ratio of friction to normal impulse
                 A[t, t], z[t] = 1.0, 0.0
                 A[t, n] = 0.0 if mode == OPEN else mu * (2.0 - mode)
         solve_in_place(A, z, size)
@@ -227,7 +227,7 @@ def enumerate_modes(W: Any, change: Any, rate: Any, slip: Any, mu: float, count:
 
 @compiled
 def slider_crank_translational(p: Any, dt: float, steps: int) -> tuple[Any, int]:
-    """Moreau and Jean; the three angles and speeds at the end, and how many steps no mode fitted.
+    """Moreau and Jean; the three angles and speeds at the end, and the number of steps without an admissible mode.
 
     `p`: l1, l2, half length a, half height b, clearance, m1, m2, m3, J1, J2, J3, g, e, mu, omega1, omega2.
     """
@@ -270,7 +270,7 @@ def slider_crank_translational(p: Any, dt: float, steps: int) -> tuple[Any, int]
                 end, up = -1.0 if i < 2 else 1.0, 1.0 if i % 2 == 0 else -1.0  # left first, lower first
                 if room + up * (y + end * tilt) <= closed and count < 2:
                     row, count = 2 * count, count + 1
-                    # place of the corner in the frame of the ground, from the slider's centre
+                    # position of the corner relative to the slider's centre, in the ground frame
                     rx, ry = end * a * c3 + up * b * s3, end * a * s3 - up * b * c3
                     W[row, 0], W[row, 1], W[row, 2] = up * l1 * c1, up * l2 * c2, up * rx
                     W[row + 1, 0], W[row + 1, 1], W[row + 1, 2] = -l1 * s1, -l2 * s2, -ry
@@ -283,7 +283,7 @@ def slider_crank_translational(p: Any, dt: float, steps: int) -> tuple[Any, int]
                 before = W[2 * i, 0] * v1 + W[2 * i, 1] * v2 + W[2 * i, 2] * v3
                 rate[i] = W[2 * i, 0] * n1 + W[2 * i, 1] * n2 + W[2 * i, 2] * n3 + e * min(before, 0.0)
                 slip[i] = W[2 * i + 1, 0] * n1 + W[2 * i + 1, 1] * n2 + W[2 * i + 1, 2] * n3
-            # all slip on as they do: normal rates under W_N - sign mu W_T
+            # all contacts continue to slip: normal velocities by W_N - sign mu W_T
             good = False
             f0 = -mu if slip[0] > 0.0 else mu
             a00 = t00 = 0.0
@@ -379,11 +379,11 @@ def slider_crank_revolute(
 def chain(
     q: Any, v: Any, half: float, m: float, J: float, c: float, g: float, dt: float, steps: int
 ) -> tuple[float, int]:
-    """Moreau and Jean, plastic, frictionless; q and v (N, 3) are moved on in place.
+    """Moreau and Jean, plastic, frictionless; q and v (N, 3) are updated in place.
 
-    A link's angle is that from the vertical at which it hangs. The Delassus matrix is tridiagonal; the rows that push
-    are kept from step to step and changed until all signs hold. Returns the deepest penetration [m] and how many
-    rounds were needed besides the first.
+    A link's angle is measured from the downward vertical. The Delassus matrix is tridiagonal; the active rows are kept
+    from step to step and changed until all signs are correct. Returns the deepest penetration [m] and the number of
+    iterations in addition to the first.
     """
     n = q.shape[0]
     cosine, sine, at = np.cos(q[:, 2]), np.sin(q[:, 2]), q[:, 2].copy()
@@ -415,8 +415,8 @@ def chain(
             shut = 1.0 - square <= 2.0 * CLOSED_GAP
             worst = max(worst, square)
             closed[k] = shut
-            b = -half * (ex * c_k + ey * s_k)  # e times the derivative of the head's place by the angle
-            a = half * (ex * foot_c + ey * foot_s)  # and of the foot's above
+            b = -half * (ex * c_k + ey * s_k)  # e times the derivative of the head's position with respect to the angle
+            a = half * (ex * foot_c + ey * foot_s)  # and that of the foot above
             arm_b[k], arm_a[k] = b, a
             vx, vy = v[k, 0] - half * c_k * w, v[k, 1] - half * s_k * w
             rate[k] = -(ex * (vx - foot_vx) + ey * (vy - foot_vy))

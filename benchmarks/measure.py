@@ -1,7 +1,7 @@
-"""Timing of a problem: ours, the limit and MuJoCo in turn, several times; medians, and medians of ratios.
+"""Timing of a problem: this library, the limit and MuJoCo in turn, several times; medians, and medians of ratios.
 
-All three are timed by one clock: the CPU time of the thread, system calls included, so that what other processes take
-from a shared core is left out; by the wall clock where the system counts CPU time too coarsely.
+All three are timed by the same clock: the CPU time of the thread, including system calls, so that other processes on a
+shared core have no influence; by the wall clock if the system's CPU time is too coarse.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from nonsmooth import simulate
 
 __all__ = ["CLOCKS", "Row", "measured", "measured_apart"]
 
-#: seconds that a timed piece lasts at least
+#: shortest timed interval [s]
 LEAST = 2e-3
-#: steps of a run where only the Python engine has it
+#: steps of a run that only the Python engine supports
 SLOW_STEPS = 200
-#: MuJoCo steps one by one when its penetration is read; enough of them to meet every kind of contact
+#: steps of MuJoCo, one by one, while its penetration is read; enough for every kind of contact to occur
 READ_STEPS = 20_000
 CLOCKS: dict[str, Callable[[], float]] = {"cpu": time.thread_time, "wall": time.perf_counter}
 if time.get_clock_info("thread_time").resolution > 1e-6:
     CLOCKS["cpu"] = time.perf_counter
-#: of the memory that is free at the start, what a process with a long chain may take; and seconds that it may last
+#: fraction of the free memory that a process with a long chain may use, and its longest duration [s]
 SHARE, PATIENCE = 0.5, 900
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one problem costs and how well it is solved; None where there is nothing.
+    """Cost and accuracy of one problem; None for values that do not exist.
 
     `ns_per_step` is the stepping with every step recorded and certified; `ns_per_step_call` the whole call of
-    `simulate`, checks and tables included. Ratios are medians of those of each round. `differs` is the distance of
-    our number at the end from the limit's, `may_differ` what it may be.
+    `simulate`, including checks and tables. Ratios are medians of those of each round. `differs` is the difference
+    between the final values of the library and of the limit, `may_differ` its bound.
     """
 
     key: str
@@ -53,7 +53,7 @@ class Row:
     steps: int
     size: int
     dt: str
-    judged_by: str
+    compared: str
     ns_per_step: float
     ns_per_step_call: float
     limit_ns: float | None
@@ -107,11 +107,11 @@ def measured(problem: Problem, rounds: int, clock: str = "cpu") -> Row:
             mujoco.steps(data, problem.steps)
             theirs.append((now() - begin) / problem.steps)
 
-    judged = problem.judged or problem.steps
-    end = run(judged * dt) if problem.judged else trajectory
-    whole = problem.judged is not None or trajectory.t[-1] >= problem.seconds * (1 - 1e-9)
+    compared_at = problem.compared_at or problem.steps
+    end = run(compared_at * dt) if problem.compared_at else trajectory
+    whole = problem.compared_at is not None or trajectory.t[-1] >= problem.seconds * (1 - 1e-9)
     value = problem.result(end) if whole else None
-    floor = problem.limit(dt, judged)[0] if problem.limit is not None else None
+    floor = problem.limit(dt, compared_at)[0] if problem.limit is not None else None
     truth = problem.reference() if problem.reference is not None and whole else None
 
     def error(number: float | None) -> float | None:
@@ -125,7 +125,7 @@ def measured(problem: Problem, rounds: int, clock: str = "cpu") -> Row:
         steps=trajectory.counts["steps"],
         size=problem.size,
         dt=f"{dt:.3g}" if isinstance(dt, float) else str(dt),
-        judged_by=problem.judged_by,
+        compared=problem.compared,
         ns_per_step=1e9 * median(ours),
         ns_per_step_call=1e9 * median(calls),
         limit_ns=1e9 * median(floors) if floors else None,
@@ -137,7 +137,7 @@ def measured(problem: Problem, rounds: int, clock: str = "cpu") -> Row:
         mujoco_violation=mujoco.violation(min(problem.steps, READ_STEPS)) if mujoco else None,
         error=error(value),
         limit_error=error(floor),
-        mujoco_error=error(mujoco.end(judged) if mujoco and problem.same_model else None),
+        mujoco_error=error(mujoco.end(compared_at) if mujoco and problem.same_model else None),
         differs=None if value is None or floor is None else abs(value - floor),
         may_differ=problem.agrees,
         fallbacks=trajectory.counts["fallbacks"],
@@ -145,7 +145,7 @@ def measured(problem: Problem, rounds: int, clock: str = "cpu") -> Row:
 
 
 def _timed(call: Callable[[], Any], now: Callable[[], float]) -> float:
-    """Seconds of one call, over as many as last `LEAST`."""
+    """Seconds of one call, averaged over at least `LEAST`."""
     begin = now()
     call()
     count = max(1, int(LEAST / max(now() - begin, 1e-7)))
@@ -156,7 +156,7 @@ def _timed(call: Callable[[], Any], now: Callable[[], float]) -> float:
 
 
 def measured_apart(size: int, rounds: int, clock: str) -> tuple[list[Row], str | None]:
-    """Chains of `size` links in a process of their own, whose memory is limited; the rows, or why there are none."""
+    """Chains of `size` links in a separate process of limited memory; the rows, or why there are none."""
     command = [sys.executable, "-m", "benchmarks", "--json", "--only", "P4", "--inside", "--chains", str(size)]
     command += ["--rounds", str(rounds), "--clock", clock]
     limits = {"preexec_fn": _limited} if sys.platform == "linux" else {}

@@ -1,4 +1,4 @@
-"""The problems P1 to P4: ours, the hand-written limit of each, and the final value that is compared."""
+"""The problems P1 to P4: the library's model, the hand-written limit of each, and the final value that is compared."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nonsmooth_problems import chain, slider_crank_revolute, slider_crank_transl
 __all__ = ["CHAINS", "Problem", "problems"]
 
 CHAINS = (1, 4, 16, 64, 256, 1024, 4096)
-#: steps of a chain of so many links, enough to be timed
+#: by number of links, steps of a chain that are enough to be timed
 CHAIN_STEPS = {1: 5000, 4: 5000, 16: 2000, 64: 500, 256: 200, 1024: 100, 4096: 40}
 
 # m, J, half length, clearance, force, g
@@ -42,12 +42,12 @@ class Problem:
     ----------
     key, part : its name, and P1 to P4
     system : () -> System
-    stepper, dt, steps : how it is run
-    result, judged_by : of the end of a trajectory, one number and what it is
+    stepper, dt, steps : of the run
+    result, compared : the final value that is compared, and its description
     limit : (dt, steps) -> the same number and the deepest penetration [m]; None where there is no such loop
-    agrees : by how much the limit's number may differ from ours
-    reference : () -> the number, from elsewhere
-    judged : steps after which the number is taken, where not at the end
+    agrees : permissible difference between the limit's number and the library's
+    reference : () -> the number, from another source
+    compared_at : number of steps after which it is taken, if not at the end
     mujoco : options of its MuJoCo model, None where there is none
     same_model : whether MuJoCo's number can be compared
     size : links
@@ -61,11 +61,11 @@ class Problem:
     dt: Any
     steps: int
     result: Callable[[Any], float]
-    judged_by: str
+    compared: str
     limit: Callable[[float, int], tuple[float, float]] | None = None
     agrees: float = 1e-9
     reference: Callable[[], float] | None = None
-    judged: int | None = None
+    compared_at: int | None = None
     mujoco: dict[str, Any] | None = None
     same_model: bool = True
     size: int = 1
@@ -78,7 +78,7 @@ class Problem:
 
 
 def problems(parts: tuple[str, ...], chains: tuple[int, ...] = CHAINS) -> Iterator[Problem]:
-    """Those of the parts asked for, in order."""
+    """The problems of the requested parts, in order."""
     if "P1" in parts:
         yield from _slider_rods()
     if "P2" in parts:
@@ -108,7 +108,7 @@ def _slider_rods() -> Iterator[Problem]:
                 dt=1e-5,
                 steps=10_000,
                 result=lambda run: float(run.q["slider.y"][-1]),
-                judged_by="height of the slider [m]",
+                compared="height of the slider [m]",
                 limit=limit,
                 agrees=1e-15,
                 reference=lambda height=height: height,  # type: ignore[misc]
@@ -132,7 +132,7 @@ def _slider_crank_translational() -> Iterator[Problem]:
         "part": "P2",
         "system": _guide,
         "result": lambda run: float(run.q["crank.angle"][-1]),
-        "judged_by": "angle of the crank at 0.2 s [rad]",
+        "compared": "angle of the crank at 0.2 s [rad]",
         "reference": lambda: SLIDER_CRANK_TRUTH,
     }
     for key, joints in (("P2", "midpoint"), ("P2_rattle", "rattle")):
@@ -193,11 +193,11 @@ def _slider_crank_revolute() -> Iterator[Problem]:
             dt=1e-5,
             steps=10_000,
             result=lambda run: float(run.q["slider.x"][-1]),
-            judged_by="place of the slider at 0.5 ms [m]",
+            compared="place of the slider at 0.5 ms [m]",
             limit=limit,
             agrees=1e-5,
             reference=reference,
-            judged=50,
+            compared_at=50,
             mujoco={},
             same_model=False,
         )
@@ -235,7 +235,7 @@ def _chains(sizes: tuple[int, ...]) -> Iterator[Problem]:
                 dt=dt,
                 steps=steps,
                 result=lambda run, n=n: float(run.q[f"link{n}.x"][-1]),  # type: ignore[misc]
-                judged_by="x of the last link [m]",
+                compared="x of the last link [m]",
                 limit=None if friction else limit,
                 agrees=1e-10,
                 reference=None if friction else reference,

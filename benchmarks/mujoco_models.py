@@ -1,9 +1,9 @@
-"""The four problems in MuJoCo, set as stiff and as exact as it goes.
+"""The four problems in MuJoCo, as stiff and as exact as possible.
 
 Contacts and clearances are soft limits in MuJoCo's Newton solver: ``solref = 2 dt`` (its stiffest stable value),
 ``solimp = .9999``, so penetration shrinks with the step. There is no restitution: P2 and P3 are other models, compared
-for cost alone. Mechanisms are kinematic trees where they can be, which is what MuJoCo is made for; all runs are
-sequences of ``mj_step`` inside one call into C, and record nothing.
+for cost alone. Mechanisms are kinematic trees where possible, for which MuJoCo is designed; all runs are sequences of
+``mj_step`` within one call into C, without recording.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import numpy as np
 
 __all__ = ["MuJoCoRun", "installed", "mujoco_run"]
 
-#: as peers.md of the project has them for the one step dt
+#: options for the step size dt
 SOLVER = 'solreflimit="{solref} 1" solimplimit=".9999 .9999 .001 .5 2"'
 OPTION = (
     '<option timestep="{dt}" gravity="0 0 {gravity}" integrator="Euler" solver="Newton" cone="elliptic" '
     'iterations="100" tolerance="1e-12"><flag {flags} energy="disable"/></option>'
     '<size memory="{memory}"/>'
 )
-#: keeps the speed of a crank whatever acts on it [kg m^2]
+#: inertia that keeps the speed of a crank constant under any load [kg m^2]
 FLYWHEEL = 1e7
 
 
@@ -39,11 +39,11 @@ def installed() -> str | None:
 
 @dataclass
 class MuJoCoRun:
-    """A model in MuJoCo: `steps` of it from the start, as often as asked.
+    """A model in MuJoCo, of which `steps` steps can be run repeatedly from the start.
 
     Parameters
     ----------
-    model, start : the model, and what puts a fresh MjData to its start
+    model, start : the model, and a function that sets an MjData to the initial state
     depth : penetration [m] of an MjData, at its last step
     result : the number that is compared with a reference
     """

@@ -1,7 +1,7 @@
-"""The spatial problems in MuJoCo, frictionless: sockets as tendons no longer than the clearance, as stiff as it goes.
+"""The spatial problems in MuJoCo, frictionless: sockets are tendons of limited length, as stiff as possible.
 
-Set as the planar ones, see `mujoco_models`. With friction a ball in a socket has no counterpart: tendons have none, and
-MuJoCo's geometries are convex.
+Options are those of the planar problems, see `mujoco_models`. A ball in a socket with friction has no counterpart:
+tendons have no friction, and MuJoCo's geometries are convex.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _numbers(values: Any) -> str:
 
 
 def _hanging(dt: float, mass: float, inertia: Any, length: float, swing: Any) -> Run:
-    """Free links, each held to the one above by a tendon; result is the centre of the last one."""
+    """Free links, each connected to the one above by a tendon; the result is the centre of the last one."""
     bodies, tendons, speeds = ['<site name="foot0"/>'], [], []
     for i, (upper, lower) in enumerate(zip(swing[:-1], swing[1:], strict=True), start=1):
         depth = i * CLEARANCE + (i - 0.5) * length
@@ -82,7 +82,7 @@ def slider_crank(dt: float, loose: bool) -> Run:
     else:
         joined = f'<connect site1="end" site2="slider" solref="{2 * dt!r} 1" solimp=".9999 .9999 .001 .5 2"/>'
         model = _compiled(dt, body, tendons=f"</tendon><equality>{joined}</equality><tendon>")
-    # what turns the rod in the frame of the crank's body, in its own axes
+    # rotation of the rod relative to the crank's body, in its own axes
     swing = (rate * np.array(one.slide) - moves) * one.speed / one.rod
     along = rod / np.linalg.norm(rod)
     omega = np.cross(along, swing) - [one.speed, 0.0, 0.0]

@@ -1,7 +1,7 @@
-"""P1 in Siconos and in Exudyn, where an interpreter on this machine has them: cost and penetration beside ours.
+"""P1 in Siconos and in Exudyn, if an interpreter on this machine has them: cost and penetration for comparison.
 
-Both need not live in our environment (Debian's Siconos wants an older NumPy), so each runs in a process of its own with
-the first interpreter that can import it: this one, then each `python3` on PATH and in /usr/bin.
+They may be installed in other environments (Debian's Siconos requires an older NumPy), so each runs in a separate
+process with the first interpreter that can import it: this one, then each `python3` on PATH and in /usr/bin.
 """
 
 from __future__ import annotations

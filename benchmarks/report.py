@@ -1,4 +1,4 @@
-"""What was measured as figures by key, and as tables for the terminal or for a document."""
+"""The measurements as figures by key, and as tables for the terminal or for a document."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from benchmarks.steps import Timing
 
 __all__ = ["BEGIN", "END", "Table", "print_tables", "summary", "tables", "write_tables"]
 
-#: what each problem's entry has at least
+#: required keys of each problem's entry
 FIGURES = ("ns_per_step", "limit_ratio", "mujoco_ratio", "violation")
 #: lines of a document between which its tables stand
 BEGIN, END = "<!-- python -m benchmarks: begin -->", "<!-- python -m benchmarks: end -->"
@@ -32,7 +32,7 @@ class Table:
 
 
 def summary(rows: Sequence[Row], missing: Sequence[str] = ()) -> dict[str, Any]:
-    """The figures by key; P1 is the slowest of its schemes and cases, P4_N a chain of N links, null where it failed."""
+    """The figures by key; P1 is the slowest of its schemes and cases, P4_N a chain of N links, null if it failed."""
     found = {row.key: asdict(row) | {"ns_per_link": row.ns_per_link} for row in rows}
     rods = [row for row in rows if row.part == "P1"]
     if rods:
@@ -41,7 +41,7 @@ def summary(rows: Sequence[Row], missing: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def tables(rows: Sequence[Row], report: dict[str, Any], timings: dict[str, list[Timing]]) -> list[Table]:
-    """All that was measured."""
+    """All measurements."""
     found = [_costs(rows), _exactness(rows)] if rows else []
     if chains := [row for row in rows if row.part == "P4" and row.key == f"P4_{row.size}"]:
         found.append(_per_link(chains))
@@ -80,7 +80,7 @@ def _exactness(rows: Sequence[Row]) -> Table:
             row.dt,
             _size(row.violation),
             _size(row.mujoco_violation),
-            row.judged_by,
+            row.compared,
             *(_size(value) for value in (row.error, row.limit_error, row.mujoco_error)),
         )
         for row in rows
@@ -144,7 +144,7 @@ def _steps(title: str, timings: list[Timing]) -> Table:
 
 
 def print_tables(console: Console, found: Sequence[Table]) -> None:
-    """To a terminal."""
+    """Print tables to a terminal."""
     for table in found:
         shown = RichTable(title=escape(table.title))
         for i, heading in enumerate(table.headings):
@@ -155,7 +155,7 @@ def print_tables(console: Console, found: Sequence[Table]) -> None:
 
 
 def holds_tables(path: Path, marks: tuple[str, str] = (BEGIN, END)) -> bool:
-    """Whether it is a document with one place for tables."""
+    """Whether it is a document with one place for these tables."""
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     begin, end = marks
     return text.count(begin) == text.count(end) == 1 and text.index(begin) < text.index(end)
@@ -164,7 +164,7 @@ def holds_tables(path: Path, marks: tuple[str, str] = (BEGIN, END)) -> bool:
 def write_tables(
     path: Path, found: Sequence[Table], lines: Sequence[str], marks: tuple[str, str] = (BEGIN, END)
 ) -> None:
-    """Into a document, in the place of those that stand between its markers."""
+    """Write tables into a document, replacing those between its markers."""
     begin, end = marks
     text = path.read_text(encoding="utf-8")
     before, rest = text.split(begin)

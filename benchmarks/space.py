@@ -1,7 +1,7 @@
-"""What compiled steps in space cost: ``python -m benchmarks --only space``, and how well they are solved.
+"""Cost and accuracy of compiled steps in space: ``python -m benchmarks --only space``.
 
-The clock is the CPU time of the thread. Each problem is run again for a second, at least twice, and the least is kept:
-whatever else the machine does can only add to it.
+The clock is the CPU time of the thread. Each problem is repeated for a second, at least twice, and the minimum is kept,
+since other processes can only increase it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from nonsmooth.schemes import stepping
 
 __all__ = ["MARKS", "SpaceRow", "entries", "space", "space_tables"]
 
-#: lines of a document between which the tables of space stand
+#: lines of a document that enclose the tables of space
 MARKS = (
     "<!-- python -m benchmarks --only space: begin -->",
     "<!-- python -m benchmarks --only space: end -->",
@@ -38,7 +38,7 @@ READ_STEPS = 5_000
 
 @dataclass(frozen=True)
 class SpaceRow:
-    """What one problem costs [us per step] and how well it is solved; None where there is nothing.
+    """Cost [us per step] and accuracy of one problem; None for values that do not exist.
 
     `step` is the compiled step alone, `recorded` includes its rows in Python and steps that are repeated there, `call`
     the whole call of `simulate`; `python` the step of the Python engine, `mujoco` of MuJoCo. `repeated` of `whole`
@@ -65,7 +65,7 @@ class SpaceRow:
     violation: float
     clearances: bool
     joint_violation: float
-    judged_by: str
+    compared: str
     error: float | None
     expected: float
     mujoco_error: float | None
@@ -82,13 +82,13 @@ def space(links: tuple[int, ...] = LINKS, only: Sequence[str] = (), shorter: int
             continue
         if shorter > 1:
             few = {name: max(2, getattr(problem, name) // shorter) for name in ("steps", "whole", "python_steps")}
-            problem = replace(problem, **few, judged=few["whole"], error=None)
+            problem = replace(problem, **few, compared_at=few["whole"], error=None)
         rows.append(measured(problem, clock, SPENT / shorter))
     return rows
 
 
 def measured(problem: SpaceProblem, clock: str = "cpu", seconds: float = SPENT) -> SpaceRow:
-    """Time a problem for so many seconds."""
+    """Time a problem for this number of seconds."""
     system, dt, now = problem.system(), problem.dt, CLOCKS[clock]
 
     def run(steps: int, engine: str = "auto") -> Any:
@@ -109,7 +109,7 @@ def measured(problem: SpaceProblem, clock: str = "cpu", seconds: float = SPENT) 
     moved = np.max(np.abs(slow.q.array[-1] - slow.q.array[0]))
     apart = np.max(np.abs(fast.q.array[-1] - slow.q.array[-1])) / moved
     theirs = _mujoco(problem, now, seconds / 2)
-    found = None if problem.result is None else problem.result(whole, problem.judged)
+    found = None if problem.result is None else problem.result(whole, problem.compared_at)
     certificate = whole.certificate
     return SpaceRow(
         key=problem.key,
@@ -130,7 +130,7 @@ def measured(problem: SpaceProblem, clock: str = "cpu", seconds: float = SPENT) 
         violation=float(certificate.gap_violation),
         clearances=system.nc > 0,
         joint_violation=float(certificate.joint_violation),
-        judged_by=problem.judged_by if problem.error else "",
+        compared=problem.compared if problem.error else "",
         error=problem.error(found) if problem.error else None,
         expected=problem.expected,
         mujoco_error=theirs["error"],
@@ -152,14 +152,14 @@ def _mujoco(problem: SpaceProblem, now: Any, least: float) -> dict[str, float | 
         seconds.append(now() - begin)
     return {
         "us": 1e6 * min(seconds) / problem.steps,
-        "error": problem.error(run.end(problem.judged)) if problem.error else None,
+        "error": problem.error(run.end(problem.compared_at)) if problem.error else None,
         "violation": run.violation(min(problem.whole, READ_STEPS)),
     }
 
 
 @contextmanager
 def _compiled_seconds(now: Any) -> Iterator[list[float]]:
-    """Seconds that compiled steps take while this is open, without anything that Python does about them."""
+    """Measure the time [s] of compiled steps within the context, without the Python code around them."""
     spent, found = [0.0], stepping.entry
 
     def entry(module: str, name: str, *shape: Any) -> Any:
@@ -181,7 +181,7 @@ def _compiled_seconds(now: Any) -> Iterator[list[float]]:
 
 
 def space_tables(rows: Sequence[SpaceRow]) -> list[Table]:
-    """Costs, how well it is solved, and what a link of a chain costs."""
+    """Tables of costs, of accuracy, and of the cost per link of a chain."""
     chains = [row for row in rows if row.key.startswith("S2")]
     return [_costs(rows), _solved(rows), *([_per_link(chains)] if chains else [])] if rows else []
 
@@ -217,7 +217,7 @@ def _solved(rows: Sequence[SpaceRow]) -> Table:
             _size(row.violation) if row.clearances else "",
             _size(row.joint_violation),
             _size(row.mujoco_violation),
-            row.judged_by,
+            row.compared,
             _size(row.error),
             _size(row.mujoco_error),
             f"{row.apart:.0e} ({row.python_steps})",

@@ -1,4 +1,4 @@
-"""Spatial problems S1 to S4 and two parallel robots, and what is known of their motion from elsewhere."""
+"""Spatial problems S1 to S4 and two parallel robots, with reference solutions of their motions."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class SpaceProblem:
     dt : [s]
     steps : of a run that is timed
     whole : steps of the run whose penetration and end are shown
-    python_steps : steps in the Python engine, by which the compiled ones are checked
-    result : (run, row) -> what is compared
-    error : of that, one number; None where nothing is known from elsewhere
-    judged, judged_by : row that is compared, and how
-    expected : what the error may be
-    mujoco : (dt) -> its MuJoCo model, None where there is none
+    python_steps : steps in the Python engine, with which the compiled ones are compared
+    result : (run, row) -> the quantities that are compared
+    error : of these, one number; None if there is no reference
+    compared_at, compared : row that is compared, and description of the comparison
+    expected : bound of the error
+    mujoco : (dt) -> its MuJoCo model, None if there is none
     size : links
     stepper
     """
@@ -68,10 +68,10 @@ class SpaceProblem:
     steps: int
     whole: int
     python_steps: int
-    judged: int
+    compared_at: int
     result: Callable[[Any, int], Any] | None = None
     error: Callable[[Any], float] | None = None
-    judged_by: str = ""
+    compared: str = ""
     expected: float = 0.0
     mujoco: Callable[[float], mujoco_space.Run] | None = None
     size: int = 1
@@ -123,10 +123,10 @@ def _pendulums() -> Iterator[SpaceProblem]:
             steps=5_000,
             whole=round(share / dt),
             python_steps=100,
-            judged=round(0.02 / dt),
+            compared_at=round(0.02 / dt),
             result=_position("rod") if smooth else None,
             error=_distance(exact) if smooth else None,
-            judged_by="rod at 0.02 s, from exact motion [m]" if smooth else "",
+            compared="rod at 0.02 s, from exact motion [m]" if smooth else "",
             expected=0.2 * dt,  # first order
             mujoco=mujoco_space.pendulum if smooth else None,
         )
@@ -147,7 +147,7 @@ def swing(n: int) -> Any:
 
 
 def spatial_chain(n: int, friction: float = 0.0) -> Model:
-    """`n` links that hang tight from balls in sockets; their lower ends move sideways at random."""
+    """`n` links that hang from balls in sockets, in contact; their lower ends have random lateral velocities."""
     velocities = swing(n)
     model = Model(name=f"chain of {n} balls in sockets")
     model.add(Ground())
@@ -193,10 +193,10 @@ def _chains(n: int) -> Iterator[SpaceProblem]:
             steps=steps,
             whole=steps,
             python_steps=max(8, 300 // n),
-            judged=round(time / dt),
+            compared_at=round(time / dt),
             result=_position(f"link{n}") if smooth else None,
             error=_distance(reference) if smooth else None,
-            judged_by=f"last link at {time:g} s, from massless links [m]" if smooth else "",
+            compared=f"last link at {time:g} s, from massless links [m]" if smooth else "",
             expected=0.2 * dt,  # first order
             mujoco=functools.partial(mujoco_space.chain, velocities=swing(n)) if smooth else None,
             size=n,
@@ -216,14 +216,14 @@ def _slider_cranks() -> Iterator[SpaceProblem]:
     def reference() -> float:
         return space_references.slider_crank(0.1)
 
-    common: dict[str, Any] = {"dt": 1e-4, "steps": 1000, "whole": 1000, "python_steps": 40, "judged": 1000}
+    common: dict[str, Any] = {"dt": 1e-4, "steps": 1000, "whole": 1000, "python_steps": 40, "compared_at": 1000}
     yield SpaceProblem(
         key="S3_ideal",
         title="S3, RSSP, ideal",
         system=functools.partial(_slider_crank, False),
         result=lambda run, row: run.q["slider.y"][row],
         error=_distance(reference),
-        judged_by="slider at 0.1 s, from one coordinate [m]",
+        compared="slider at 0.1 s, from one coordinate [m]",
         expected=1e-6,
         mujoco=functools.partial(mujoco_space.slider_crank, loose=False),
         **common,
@@ -249,7 +249,7 @@ def _slides() -> Iterator[SpaceProblem]:
     for friction in (0.0, 0.1, 0.3):
 
         def forces(run: Any, row: int, friction: float = friction) -> Any:
-            """Of each end of each wall [N], and what statics require."""
+            """Forces [N] of the ends of the walls, and those required by statics."""
             known = end_forces(friction, twist=float(wall_twist(run)[row]))
             return np.array([[end_force(*key)(run)[row], force] for key, force in known.items()])
 
@@ -261,10 +261,10 @@ def _slides() -> Iterator[SpaceProblem]:
             steps=1000,
             whole=1000,
             python_steps=20,
-            judged=1000,
+            compared_at=1000,
             result=forces,
             error=lambda pairs: float(np.max(np.abs(pairs[:, 0] / pairs[:, 1] - 1.0))),
-            judged_by="forces of the walls' ends, from statics [-]",
+            compared="forces of the walls' ends, from statics [-]",
             expected=1e-6,
         )
 
@@ -307,10 +307,10 @@ def _cubes() -> Iterator[SpaceProblem]:
             steps=600,
             whole=600,
             python_steps=400 if tumbling else 40,  # it falls for 250 steps
-            judged=600,
+            compared_at=600,
             result=None if tumbling else lambda run, row: run.q["cube.y"][row],
             error=None if tumbling else _distance(lambda: REST),
-            judged_by="" if tumbling else f"y at rest, from {REST:g} m [m]",
+            compared="" if tumbling else f"y at rest, from {REST:g} m [m]",
             expected=RANGE,
         )
 
@@ -336,7 +336,7 @@ def _robots() -> Iterator[SpaceProblem]:
             steps=1000,
             whole=1000,
             python_steps=10,
-            judged=1000,
+            compared_at=1000,
         )
 
 

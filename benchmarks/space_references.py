@@ -1,4 +1,4 @@
-"""Motions of the spatial problems from other equations than those of the library: no gaps, no joints."""
+"""Motions of the spatial problems from equations other than those of the library, without gaps or joints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starting up and memory, in processes of their own: import, first step with empty and filled caches, bytes a step."""
+"""Start-up time and memory, in separate processes: import, first step with empty and filled caches, bytes per step."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def start(repeats: int = 3) -> list[dict[str, Any]]:
 
 
 def memory() -> list[dict[str, Any]]:
-    """Bytes per recorded step: what a trajectory keeps, and by how much the process grew at its peak."""
+    """Bytes per recorded step: of the trajectory, and of the growth of the process at its peak."""
     if sys.platform != "linux":  # the peak is read in /proc
         return []
     rows = []
@@ -75,7 +75,7 @@ def _median(script: str, repeats: int, caches: str | None = None) -> tuple[float
 
 
 def _seconds(script: str, caches: str | None = None) -> tuple[float, float, str]:
-    """Wall and CPU time of a new process, and what it prints."""
+    """Wall and CPU time of a new process, and its output."""
     begin, before = time.perf_counter(), os.times()
     said, after = _run(script, caches), os.times()
     cpu = after.children_user + after.children_system - before.children_user - before.children_system
@@ -83,7 +83,7 @@ def _seconds(script: str, caches: str | None = None) -> tuple[float, float, str]
 
 
 def _run(script: str, caches: str | None = None) -> str:
-    """What a new interpreter prints; from another folder, so that the installed package is what runs."""
+    """The output of a new interpreter, in another folder, so that the installed package is used."""
     environment = dict(os.environ)
     if caches is not None:
         environment |= {"NUMBA_CACHE_DIR": str(Path(caches) / "numba"), "XDG_CACHE_HOME": str(Path(caches) / "user")}

@@ -1,4 +1,4 @@
-"""Cost of one step of the slider-rod, case 2: the solvers on one program each, and whole steps with all bookkeeping."""
+"""Cost of one step of the slider-rod, case 2: the solvers on one program each, and whole steps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DT = 1e-3
 
 @dataclass(frozen=True)
 class Timing:
-    """Median time of one thing; `target` [us] where the project states one."""
+    """Median time of an operation; `target` [us] if there is one."""
 
     key: str
     what: str
@@ -30,7 +30,7 @@ class Timing:
 
 
 def solver_timings() -> list[Timing]:
-    """Warm solves of the first step's program, which touches down."""
+    """Warm-started solutions of the program of the first step, in which a contact closes."""
     qp, mpcc = _programs()
     timings = []
     for name, solver, (program, guess), target in (
@@ -51,7 +51,7 @@ def solver_timings() -> list[Timing]:
 
 
 def step_timings() -> list[Timing]:
-    """Wall time per step of runs that are long enough for their set-up not to count."""
+    """Wall time per step of runs that are long enough for their set-up to be negligible."""
     system = slider_rod(case=2).build()
     timings = []
     for key, what, stepper, dt, target in (

@@ -1,10 +1,10 @@
-"""How often a verdict is wrong: ``python -m benchmarks.verdicts [--cases N]``, about a quarter of an hour.
+"""Error rate of verdicts: ``python -m benchmarks.verdicts [--cases N]``, about a quarter of an hour.
 
 Every planar problem with rigid contact, with its own numbers and with other clearances, is run by every stepper with
-steps from far too long to short, each with ``check=True``. What each run really misses is measured against an
-event-driven run of order eight at 1e-12. A run is *wrong* where its peak force is off by more than 5 % or a position by
-more than a tenth of the clearance, *right* where both are within a hundredth, and counts in neither between. A *miss*
-is a wrong run that is called accurate, a *false alarm* a right one that is not.
+steps from far too long to short, each with ``check=True``. The true error of each run is measured against an
+event-driven run of order eight at 1e-12. A run is *wrong* if the error of its peak force exceeds 5 % or that of a
+position a tenth of the clearance, *right* if both are within a hundredth, and otherwise in neither class. A *miss* is a
+wrong run that is called accurate, a *false alarm* a right one that is not.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from nonsmooth import (
 from nonsmooth.trust import difference, scale_of
 
 WRONG, RIGHT = (0.1, 0.05), (0.01, 0.01)
-#: share of the time of parting within which it is foreseen
+#: relative error within which the time of deviation counts as estimated correctly
 NEAR = 0.15
 #: steps per run, of time stepping, and relative tolerances of event-driven runs
 STEPS, TOLERANCES = (50, 150, 500, 1500, 5000, 15000, 50000), (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
@@ -78,7 +78,7 @@ CASES = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one run: what it misses, and what it says of itself."""
+    """The true error of one run, and its verdict."""
 
     case: str
     stepper: str
@@ -87,7 +87,7 @@ class Outcome:
     force: float
     verdict: str
     estimate: tuple[float, float]
-    #: times at which the run parts from the finer one and from the truth [s]
+    #: times at which the run deviates from the finer one and from the reference [s]
     parted: tuple[float, float]
     seconds: float
 
@@ -124,7 +124,7 @@ def outcomes(case: Case) -> Iterator[Outcome]:
         try:
             run = simulate(system, stepper, t_end=case.t_end, dt=control, parameters=case.parameters, check=True)
         except (SimulationFailed, ValueError):
-            continue  # nothing that could be trusted by mistake; or a scheme that does not take restitution
+            continue  # no run that could be trusted by mistake; or a scheme without restitution
         off = difference(run, truth, radii, scale, accuracy=RIGHT[0])
         verdict, kind = run.verdict, type(stepper).__name__
         name = f"{kind}, landing" if isinstance(control, Landing) else kind

@@ -142,8 +142,8 @@ at_a = ["75 mm", 0]
 - **Several beams**, kind `beam-structure`, are tables `[elements.NAME.modes.beams.BEAM]`, joined rigidly where nodes
   have one name. `interface`, `keep`, `damping` and `masses` stand in `[elements.NAME.modes]`.
 - **Finite elements of another program**, kind `matrix-file`: `file = "rod.npz"` has the arrays `mass` and `stiffness`
-  (d, d), `names` (n,) and `places` (n, 3) of the nodes, and where these have not simply 6 or 3 degrees of freedom each
-  also `translations` and `rotations`, as [`from_matrices`](flexible.md) takes them. The file is beside the TOML file
+  (d, d), `names` (n,) and `places` (n, 3) of the nodes, and, unless each node simply has 6 or 3 degrees of freedom,
+  also `translations` and `rotations`, see [`from_matrices`](flexible.md). The file is in the folder of the TOML file
   and is written by `numpy.savez`.
 - **Tables of modes**, kind `mode-table`, are what `write_model` writes of bodies made in Python: the numbers of
   `Modes`, by the names of its fields. A body that was read as a beam is written as a beam.
@@ -152,8 +152,8 @@ at_a = ["75 mm", 0]
 
 A file of more than 4 million characters, 100 000 values, keys of more than 32 parts, or tables and lists nested more
 than 32 levels deep is refused; reading runs no code of the file. Its flexible bodies may have 500 finite elements in
-all and 200 modes each. An .npz file is opened only beside the TOML file, may have 3000 degrees of freedom and 200 MB
-unpacked, and its arrays are numbers and names only.
+total and 200 modes each. An .npz file is opened only in the folder of the TOML file, may have 3000 degrees of freedom
+and 200 MB uncompressed, and its arrays are numbers and names only.
 
 All errors of a file are reported at once, each with file, line, key, and what to do:
 

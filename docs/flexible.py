@@ -27,6 +27,7 @@ from nonsmooth.flexible import Material, Modes, Rectangle, beam, modes
 from nonsmooth.laws import Hertz
 from nonsmooth_problems import six_rss
 from nonsmooth_problems.six_rss_facts import figures
+from nonsmooth_problems.six_rss_sag import sag
 
 LENGTH, SIDE, STEEL = 0.5, 0.01, Material(youngs=2.1e11, shear=8e10, density=7850.0)
 SOUND, MASS = np.sqrt(STEEL.youngs / STEEL.density), STEEL.density * SIDE**2 * LENGTH
@@ -87,18 +88,22 @@ def of_the_rod() -> None:
 
 def of_the_robot() -> None:
     print(
-        "| clearance | rods | largest error x, y, z [mm] | mean sag [mm] | closed contacts | mean contact force [N] |"
+        "| clearance | rods | largest error x, y, z [mm] | mean sag [mm] | by clearance [mm] | by overlap [um] "
+        "| by stretch [um] | closed contacts | mean contact force [N] |"
     )
-    print("|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|---|---|")
     for clearance, shafts in ((0.25e-3, 0.0), (0.25e-3, 0.1e-3), (0.5e-3, 0.0)):
         for flexible in (False, True):
             system = six_rss(clearance=clearance, flexible=flexible, shaft_clearance=shafts).build()
-            found = figures(simulate(system, MoreauJean(), t_end=1.0, dt=5e-4))
+            run = simulate(system, MoreauJean(), t_end=1.0, dt=5e-4)
+            found, parts = figures(run), sag(run, clearance).means()
+            overlap, stretch = (round(1e6 * parts[name], 3) + 0.0 for name in ("overlap", "stretch"))
             errors = ", ".join(f"{1e3 * value:.2f}" for value in found["largest"])
             rods = "flexible" if flexible else "rigid"
             loose = f", shafts {1e3 * shafts:g} mm" if shafts else ""
             print(
                 f"| {1e3 * clearance:g} mm{loose} | {rods} | {errors} | {1e3 * found['sag']:.3f} "
+                f"| {1e3 * parts['clearance']:.3f} | {overlap:.1f} | {stretch:.3f} "
                 f"| {found['closed']:.1f} | {np.mean(found['forces']):.2f} |"
             )
 

@@ -1,4 +1,4 @@
-"""A clamped flexible beam that springs back against a stop under its tip."""
+"""A clamped flexible beam that is released and impacts on a stop under its tip."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def strip(elements: int) -> Modes:
 
 
 def _deflected(found: Modes, deflection: float) -> dict[str, Any]:
-    """Start at rest under a force across the tip that deflects it by so much [m], clamped at the origin."""
+    """State of rest under a transverse force that deflects the tip by this distance [m], clamped at the origin."""
     clamp, tip = found.node("clamp"), found.node("tip")
     Phi, Psi = found.translations, found.rotations
     # a force F = 1 at the tip, and at the clamp -F and the moment -F L that balance it
@@ -93,7 +93,7 @@ def beam_on_stop(
     deflection: float = VALUE["deflection"],
     gap: float = VALUE["gap"],
 ) -> Model:
-    """Clamped steel strip that is released with a deflection of its tip and springs back against a stop.
+    """Clamped steel strip that is released with a deflected tip, which then impacts on a stop.
 
     With rigid contact each impact excites all modes, and the first impulse decreases with their number, as does the
     effective mass of the tip: the beam impacts repeatedly until the waves have decayed. The sum of the impulses

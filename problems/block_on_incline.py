@@ -1,4 +1,4 @@
-"""A block on an inclined plane with Coulomb friction: it slides, or it sticks for ever."""
+"""A block on an inclined plane with Coulomb friction: it slides, or it sticks permanently."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class BlockOnIncline:
     """Exact motion along the plane, s counted upwards.
 
     Sliding up the block is slowed by g (sin a + mu cos a), sliding down it is driven by g (sin a - mu cos a). At rest
-    it stays if tan a <= mu, held by the friction m g sin a. Friction F at the base shifts the normal forces,
+    it sticks if tan a <= mu, with the friction force m g sin a. Friction F at the base shifts the normal forces,
     N_left - N_right = F (half height)/(half length); it must not tip the block.
 
     Parameters
@@ -88,7 +88,7 @@ class BlockOnIncline:
 
     @property
     def sticks(self) -> bool:
-        """Whether friction holds the block at rest."""
+        """Whether the block sticks when at rest."""
         return sin(self.angle) <= self.friction * cos(self.angle)
 
     def acceleration(self, direction: float) -> float:

@@ -1,4 +1,4 @@
-"""An eccentric cam under a sprung follower, which leaves the cam above some speed and impacts on its return."""
+"""An eccentric cam under a spring-loaded follower, which above a certain speed leaves the cam and impacts on return."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ SIZE = "a small engine's valve drive, simplified"
 ORIGINS = {
     "cam.radius": Provenance(30e-3, "m", "assumed", SIZE),
     "cam.eccentricity": Provenance(10e-3, "m", "assumed", SIZE, "of the disk's centre from the shaft: half the stroke"),
-    "cam.mass": Provenance(0.5, "kg", "assumed", SIZE, "of no effect on the follower at constant speed"),
-    "cam.inertia": Provenance(2.25e-4, "kg m^2", "inferred", "homogeneous disk", "of no effect at constant speed"),
+    "cam.mass": Provenance(0.5, "kg", "assumed", SIZE, "no influence on the follower at constant speed"),
+    "cam.inertia": Provenance(2.25e-4, "kg m^2", "inferred", "homogeneous disk", "no influence at constant speed"),
     "follower.mass": Provenance(0.2, "kg", "assumed", SIZE),
-    "follower.inertia": Provenance(1e-4, "kg m^2", "assumed", "of no effect: it does not turn"),
+    "follower.inertia": Provenance(1e-4, "kg m^2", "assumed", "no influence: it does not turn"),
     "roller.radius": Provenance(10e-3, "m", "assumed", SIZE),
     "roller.mass": Provenance(0.05, "kg", "assumed", SIZE),
     "roller.inertia": Provenance(2.5e-6, "kg m^2", "inferred", "homogeneous disk", "nothing turns it without friction"),
@@ -128,7 +128,7 @@ def cam_follower(contact: Rigid | Compliant = RIGID, follower: str = "flat", spe
     follower : "flat" or "roller"
         A plane face, or a disk of its own on an ideal pin above the shaft.
     speed : [rad/s]
-        Of the cam, held by a motor, whatever moment it takes.
+        Of the cam, kept constant by a motor of unlimited moment.
 
     Raises
     ------

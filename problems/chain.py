@@ -29,7 +29,7 @@ ORIGINS = {
     "link*.mass": Provenance(MASS, "kg", "assumed", "a round number"),
     "link*.inertia": Provenance(MASS * LENGTH**2 / 12, "kg m^2", "inferred", "homogeneous slender rod"),
     "joint*.clearance": Provenance(CLEARANCE, "m", "assumed", "ample: a twentieth of the journal"),
-    "joint*.radius": Provenance(10e-3, "m", "assumed", "journal", "of no effect in rigid contact without friction"),
+    "joint*.radius": Provenance(10e-3, "m", "assumed", "journal", "no influence in rigid contact without friction"),
     "joint*.restitution": Provenance(0.0, "-", "assumed", "no rebound where all joints stay loaded"),
     "joint*.friction": Provenance(0.0, "-", "assumed", "without it the straight chain turns as one body"),
     "gravity.acceleration_y": Provenance(-GRAVITY, "m/s^2", "assumed", "standard value"),
@@ -39,7 +39,7 @@ ORIGINS = {
 
 
 def _last(columns: Any, stem: str, suffix: str = "") -> Array:
-    """The column of the last link or joint, whatever their number."""
+    """The column of the last link or joint, for any number of links."""
     count = sum(name.startswith(stem) and name.endswith(suffix) for name in columns)
     return np.asarray(columns[f"{stem}{count}{suffix}"])
 
@@ -62,7 +62,7 @@ PANELS = (
 
 @problem(
     tags=("planar", "revolute", "clearance", "chain", "benchmark"),
-    source="A benchmark of this package: a textbook chain of equal slender rods, every bearing loose",
+    source="A benchmark of this package: a textbook chain of equal slender rods, with clearance in every bearing",
     parameters=ORIGINS,
     panels=PANELS,
 )
@@ -72,7 +72,7 @@ def chain(n: int = 4, contact: Rigid | Compliant = PLASTIC, speed: float = 1.0) 
     Each journal lies on the lowest point of its bearing, so that all contacts are closed and loaded from the start, and
     the velocities are those of one rigid body. In this position nothing accelerates but towards the first bearing, and
     joint i carries the weight and the centripetal force of all links below it, the sum of m (g + speed^2 r) over them
-    with r the distance of a centre of mass. Without gravity the chain turns so for ever, as one body.
+    with r the distance of a centre of mass. Without gravity the chain continues to rotate as one body.
 
     Parameters
     ----------

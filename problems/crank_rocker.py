@@ -49,7 +49,7 @@ PANELS = (
 def rocker_range(ground: float, crank: float, coupler: float, rocker: float) -> tuple[float, float]:
     """Least and largest angle [rad] of the rocker, where crank and coupler lie on one line.
 
-    By the cosine theorem the rocker stands at pi - arccos((l0^2 + l3^2 - d^2) / (2 l0 l3)) with d = l2 + l1 where crank
+    By the cosine theorem its angle is pi - arccos((l0^2 + l3^2 - d^2) / (2 l0 l3)) with d = l2 + l1 where crank
     and coupler are stretched out, and d = l2 - l1 where they overlap. The crank turns fully if shortest and longest bar
     together are not longer than the other two (Grashof) and it is the shortest.
 
@@ -84,13 +84,13 @@ def crank_rocker(
     ----------
     contact : Rigid or Compliant
         In each joint with clearance; restitution 0.5 without friction by default.
-    loose : "joint1" ... "joint4", several with commas between, a tuple of these, or "none"
+    loose : "joint1" ... "joint4", several separated by commas, a tuple of these, or "none"
         Joints with clearance: ground and crank, crank and coupler, coupler and rocker, rocker and ground.
         "none" is the ideal linkage.
     clearance : [m]
         Difference of the radii; the bearings have 5 mm.
     crank_speed : [rad/s]
-        Held by the motor, whatever moment it takes.
+        Kept constant by a motor of unlimited moment.
 
     Raises
     ------

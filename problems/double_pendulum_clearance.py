@@ -96,13 +96,13 @@ def double_pendulum_clearance(
     The journals start in the middle of their bearings. Elastic and without friction it keeps its energy, with rigid
     contact through every impact. Without gravity the angular momentum about the first bearing stays, too: the force of
     a frictionless bearing points through its centre.
-    It is chaotic: after some impacts motions depend on the least difference.
+    The motion is chaotic: after some impacts it is sensitive to the smallest perturbation.
 
     Parameters
     ----------
     contact : Rigid or Compliant
         In each joint with clearance; restitution 0.8 without friction by default.
-    loose : "pin", "knee", both with a comma between, a tuple of these, or "none"
+    loose : "pin", "knee", both separated by a comma, a tuple of these, or "none"
         The joints with clearance: upper rod on the ground, lower rod on the upper one. "none" is the ideal pendulum.
     clearance : [m]
         Difference of the radii; the bearings have 10 mm.

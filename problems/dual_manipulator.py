@@ -32,7 +32,7 @@ PAPER = (
 UNSTATED = "tables 1 and 2 of the paper are missing from its text"
 PEAKS = "gives the published peaks of the ideal reactions, section 4.2"
 FITTED = "fitted to 32 published errors and forces of cases 1 to 5"
-SOFT = "force peaks of some 9 N ask for soft contact; steel gives some 90 N"
+SOFT = "force peaks of about 9 N require soft contact; steel gives about 90 N"
 BAR = "m L^2/12; the centres of mass are at mid-length"
 
 SHARED = {
@@ -89,7 +89,7 @@ def _number(name: str, key: str) -> float:
     return float((SETS[name] | SHARED)[key].value)
 
 
-#: rigid contact of each set: restitution as asked of the compliant law, its friction
+#: rigid contact of each set: nominal restitution and friction of the compliant law
 RIGID = {name: Rigid(restitution=_number(name, "restitution"), friction=_number(name, "friction")) for name in SETS}
 #: the paper's law, eq. (6), (9) and (10), with the numbers of each set; static and dynamic friction are one number
 COMPLIANT = {

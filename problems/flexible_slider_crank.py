@@ -1,4 +1,4 @@
-"""A slider-crank with a flexible rod, driven at constant speed, its pin loose or ideal."""
+"""A slider-crank with a flexible rod, driven at constant speed, its pin ideal or with clearance."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def rod(elements: int, stiffening: bool = True) -> Modes:
 
 
 def deflection(run: Any) -> Array:
-    """How far [m] the rod's middle is off the straight line between its ends, by time; 0 for the rigid rod."""
+    """Deflection [m] of the rod's middle from the straight line between its ends, by time; 0 for the rigid rod."""
     amplitudes = [name for name in run.q if name.startswith("rod.eta")]
     if not amplitudes:
         return np.zeros(len(run.t))
@@ -129,7 +129,7 @@ def flexible_slider_crank(
     elements : int, 2 to 100, even
         Finite elements along the rod, of which all modes are kept, three for each.
     crank_speed : [rad/s]
-        Held by the motor, whatever moment it takes.
+        Kept constant by a motor of unlimited moment.
     damping : bool
         False for a rod without damping.
     stiffening : bool

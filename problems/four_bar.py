@@ -224,14 +224,14 @@ def four_bar(
     ----------
     contact : Rigid or Compliant
         In each joint with clearance; plastic with friction 0.1 by default.
-    loose : "joint1" ... "joint4", several with commas between, a tuple of these, or "none"
+    loose : "joint1" ... "joint4", several separated by commas, a tuple of these, or "none"
         Joints with clearance: ground and crank, crank and coupler, coupler and rocker, rocker and ground.
     clearance : [m]
         Difference of the radii; the bearings have 60 mm.
     crank_angle, crank_speed : [rad], [rad/s]
         At the start.
     driven : bool
-        True for a motor that keeps the crank's speed, whatever moment it takes.
+        True for a motor of unlimited moment that keeps the crank's speed constant.
 
     Raises
     ------

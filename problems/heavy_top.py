@@ -31,7 +31,7 @@ CENTRE = (0.0, 1.0, 0.0)
 SPIN = (0.0, 150.0, -4.61538)
 
 #: of the ideal top: centre of mass [m] and angular velocity in the body frame [rad/s] by time [s]; Dormand and Prince's
-#: method of order 8 at a tolerance of 1e-13 in the coordinates of the fixed point, all digits given stand
+#: method of order 8 at a tolerance of 1e-13 in the coordinates of the fixed point; all digits are correct
 REFERENCE = {
     0.1: ((0.42129665893, 0.89457197435, -0.14916470056), (4.808941332, 150.0, 1.028300757)),
     0.2: ((0.60555056138, 0.59895768179, -0.52398302743), (-2.691590912, 150.0, 4.917261)),
@@ -77,15 +77,15 @@ def heavy_top(contact: Rigid | Compliant | None = None, clearance: float = 1e-4)
     """Heavy symmetric top of Geradin and Cardona: it spins fast about its axis, precesses and nutates.
 
     Without a contact law the tip is an ideal ball joint: the motion of the benchmark, see `REFERENCE`. With one it is a
-    ball in a socket with clearance, which starts where the reaction of the ideal joint presses it, at rest: so it stays
-    in contact and goes round in its socket with the nutation.
+    ball in a socket with clearance, which starts at rest in contact, on the side to which the reaction of the ideal
+    joint points: it remains in contact and moves around the socket with the nutation.
 
     Parameters
     ----------
     contact : Rigid or Compliant, optional
         Of the ball in its socket; none for the ideal joint.
     clearance : [m], in (0, 0.05)
-        Difference of the radii, where there is a contact law; the ball has a radius of 50 mm.
+        Difference of the radii, if there is a contact law; the ball has a radius of 50 mm.
 
     Raises
     ------

@@ -132,7 +132,7 @@ def loose_journal(
     Parameters
     ----------
     contact : Rigid or Compliant
-        Plastic with friction 0.1 by default. A compliant journal sinks in first.
+        Plastic with friction 0.1 by default. A compliant journal first moves to its static penetration.
     load : [N], >= 0
         Downwards, in addition to the weight.
     eccentricity : [m]

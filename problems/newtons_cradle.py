@@ -1,4 +1,4 @@
-"""Newton's cradle: equal balls on strings, and what an impact law says of several at once."""
+"""Newton's cradle: equal balls on strings, and the result of simultaneous impacts by an impact law."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nonsmooth.model.model import Model
 from nonsmooth.registry import Provenance, problem
 from nonsmooth_problems.samples import Array
 
-__all__ = ["newtons_cradle", "struck_apart", "struck_together"]
+__all__ = ["newtons_cradle", "after_successive_impacts", "after_simultaneous_impacts"]
 
 ELASTIC = Rigid(restitution=1.0, friction=0.0)
 MASS, RADIUS, LENGTH, GRAVITY = 0.1, 0.02, 0.2, 9.81
@@ -39,13 +39,14 @@ ORIGINS = {
 }
 
 
-def struck_together(balls: int, restitution: float) -> Array:
-    """Velocities after a ball of speed 1 impacts on balls at rest in contact, by Newton's law for all at once.
+def after_simultaneous_impacts(balls: int, restitution: float) -> Array:
+    """Velocities after a ball of speed 1 impacts on balls at rest in contact, by Newton's law for all contacts.
 
-    The impacting pair separates at e, all balls behind stay together: -((n - 1) e - 1)/n for the impacting ball and
-    (1 + e)/n for the others. Three balls and e = 1 give -1/3, 2/3, 2/3: energy and momentum as they were.
+    The impacting pair separates with the velocity e, the balls behind stay together: -((n - 1) e - 1)/n for the
+    impacting ball and (1 + e)/n for the others. Three balls and e = 1 give -1/3, 2/3, 2/3, which conserves energy and
+    momentum.
 
-    >>> struck_together(3, 1.0).round(4)
+    >>> after_simultaneous_impacts(3, 1.0).round(4)
     array([-0.3333,  0.6667,  0.6667])
     """
     speeds = np.full(balls, (1.0 + restitution) / balls)
@@ -53,11 +54,11 @@ def struck_together(balls: int, restitution: float) -> Array:
     return speeds
 
 
-def struck_apart(balls: int, restitution: float) -> Array:
+def after_successive_impacts(balls: int, restitution: float) -> Array:
     """Speeds when the last ball, each at a small distance from the next, has impacted: a sequence of impacts of two
     balls.
 
-    >>> struck_apart(3, 1.0)
+    >>> after_successive_impacts(3, 1.0)
     array([0., 0., 1.])
     """
     passed = (1.0 + restitution) / 2.0
@@ -85,13 +86,13 @@ def newtons_cradle(
 ) -> Model:
     """Newton's cradle: equal balls on strings, of which the first are lifted and released.
 
-    The impact of several balls is not unique in rigid mechanics: momentum, energy and the gap rates of Newton's law
-    leave room for many answers. With touching balls (`spacing` 0) Newton's law, taken for all contacts at once as in
-    Moreau's form, lets the striking ball bounce back and all others leave together: -3/5, 2/5, 2/5, 2/5, 2/5 of its
-    speed for five balls (`struck_together`). With any gap between the balls, however small, the impacts come one after
-    another and the last ball alone leaves, as in the toy (`struck_apart`). A scheme that takes neighbouring impacts for
-    one, by a window of simultaneity or by the length of its step, gives the first answer to the second question, or a
-    mixture of both. None of this is a fault of the scheme: rigid bodies do not tell.
+    The impact of several balls is not unique in rigid-body mechanics: balance of momentum, energy and Newton's law do
+    not determine it. With touching balls (`spacing` 0) Newton's law for all contacts simultaneously, as in Moreau's
+    form, makes the impacting ball rebound and all others leave together: -3/5, 2/5, 2/5, 2/5, 2/5 of its speed for five
+    balls (`after_simultaneous_impacts`). With any gap between the balls, however small, the impacts occur in succession
+    and only the last ball leaves, as in the toy (`after_successive_impacts`). A scheme that treats successive impacts
+    as simultaneous, by a simultaneity window or by the length of its step, returns the first solution also with gaps,
+    or a mixture of both. This is no error of the scheme; the rigid-body model does not determine the result.
 
     The strings are ideal revolute joints; each ball turns with its string, as one rigid pendulum.
 

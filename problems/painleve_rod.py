@@ -20,7 +20,7 @@ MASS, HALF_LENGTH, GRAVITY = 1.0, 0.5, 9.81
 STEEPEST = atan(2.0)
 
 ORIGINS = {
-    "angle": Provenance(STEEPEST, "rad", "inferred", "atan 2, where the paradox asks for the least friction, 4/3"),
+    "angle": Provenance(STEEPEST, "rad", "inferred", "atan 2, where the paradox requires the least friction, 4/3"),
     "speed": Provenance(3.0, "m/s", "assumed", "so that the rod slides for some hundredths of a second"),
     "rod.mass": Provenance(MASS, "kg", "assumed", "no influence on the motion"),
     "rod.inertia": Provenance(MASS * HALF_LENGTH**2 / 3.0, "kg m^2", "assumed", "homogeneous slender rod of 1 m"),
@@ -41,7 +41,7 @@ PANELS = (
 
 @dataclass(frozen=True)
 class PainleveRod:
-    """What is known of the start in closed form: a rod at rest but for its sliding, with the tip ahead of the centre.
+    """Closed-form results for the initial state: a rod that slides without rotation, its tip ahead of the centre.
 
     Per mass, a normal force and the friction mu times it accelerate the tip upwards by
     p = 1 + 3 cos^2 - 3 mu sin cos, sine and cosine of the rod's angle.
@@ -95,7 +95,7 @@ class PainleveRod:
 
     @property
     def jam(self) -> tuple[float, float]:
-        """Normal impulse and friction [N s] that stop the tip at once: the impact without collision above the limit.
+        """Normal and friction impulse [N s] that stop the tip: the impact without collision above the limit.
 
         3 sin cos/4 and (1 + 3 cos^2)/4 of m times the speed; their quotient is `limit`, so that they are in the cone of
         friction just where no finite force exists.
@@ -120,12 +120,12 @@ def _check(angle: float, speed: float) -> None:
 def painleve_rod(angle: float = STEEPEST, speed: float = 3.0, contact: Rigid = ROUGH) -> Model:
     """Painlevé's slender rod on a plane with friction, pushed with its lower tip ahead, as chalk on a board.
 
-    Above the friction `PainleveRod.limit` (4/3 at the angle atan 2, more at others) friction presses the tip into the
-    plane faster than the normal force lifts it: accelerations and finite forces that obey Coulomb's law do not exist.
-    At the level of velocities and impulses they do: an impact without collision, of the impulse `PainleveRod.jam`
-    however short the step, stops the tip at once. A scheme of impulses must find that, or stop and say so; one of
-    accelerations can only stop. By default friction is below the limit; the normal force is then 2.5 times the weight
-    at first, and the motion smooth until the tip sticks.
+    Above the friction `PainleveRod.limit` (4/3 at the angle atan 2, more at others) friction accelerates the tip into
+    the plane more than the normal force accelerates it away: no accelerations and finite forces satisfy Coulomb's law.
+    Velocities and impulses do: an impact without collision, with the impulse `PainleveRod.jam` for any step size, stops
+    the tip. An impulse-based scheme must find it, or stop with an error; an acceleration-based scheme can only stop. By
+    default friction is below the limit; the normal force is then initially 2.5 times the weight, and the motion is
+    smooth until the tip sticks.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ __all__ = ["PendulumWithStop", "pendulum_with_stop"]
 
 BOUNCY = Rigid(restitution=0.7, friction=0.0)
 MASS, LENGTH, GRAVITY = 1.0, 0.5, 9.81
-#: rebounds below this part of the first impact's rate are rest
+#: rebounds below this fraction of the first impact's rate count as rest
 REST = 1e-16
 LIMIT = 2_000
 
@@ -32,10 +32,10 @@ ORIGINS = {
     "rod.mass": Provenance(MASS, "kg", "assumed", "no influence on the motion"),
     "rod.inertia": Provenance(MASS * LENGTH**2 / 12.0, "kg m^2", "assumed", "homogeneous slender rod of 0.5 m"),
     "stop.restitution": Provenance(0.7, "-", "assumed", "textbook value"),
-    "stop.friction": Provenance(0.0, "-", "assumed", "a smooth stop"),
+    "stop.friction": Provenance(0.0, "-", "assumed", "a frictionless stop"),
     "gravity.acceleration_y": Provenance(-GRAVITY, "m/s^2", "assumed", "standard value"),
     "restitution": Provenance(0.7, "-", "assumed", "textbook value"),
-    "friction": Provenance(0.0, "-", "assumed", "a smooth stop"),
+    "friction": Provenance(0.0, "-", "assumed", "a frictionless stop"),
 }
 
 PANELS = (
@@ -213,15 +213,16 @@ def _exact(angle: float = 1.2, stop: float = 0.2, contact: Rigid = BOUNCY) -> Pe
 def pendulum_with_stop(angle: float = 1.2, stop: float = 0.2, contact: Rigid = BOUNCY) -> Model:
     """Rod on an ideal pin that falls against a wall, rebounds, and comes to rest on it.
 
-    The wall is vertical and meets the tip at the angle `stop`. An impact meets an ideal joint here: the pin's reaction
-    has its share of the impulse.
+    The wall is vertical, and the tip touches it at the angle `stop`. The pin is an ideal joint, whose reaction has an
+    impulse at each impact.
 
     Parameters
     ----------
     angle : [rad]
         At the start, from the downward vertical, counter-clockwise; at rest.
     stop : [rad], in (-pi/2, pi/2), < angle
-        Where the tip meets the wall. Above 0 the rod comes to rest on the wall; at 0 it rebounds for ever, ever slower.
+        Angle at which the tip touches the wall. Above 0 the rod comes to rest on the wall; at 0 it rebounds for ever,
+        with decreasing velocity.
     contact : Rigid
         Restitution 0.7 by default.
 

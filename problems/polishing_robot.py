@@ -78,7 +78,7 @@ ORIGINS = {
     "clearance": Provenance(1e-4, "m", "given", "section 4, figures 10 and 11", "on each of the four sides"),
     "restitution": Provenance(0.9, "-", "given", "Table 3"),
     "friction": Provenance(0.05, "-", "given", "figure 10", "0.02, 0.05, 0.08 there; 0.80 and 0.16 in Table 3"),
-    "stiffness": Provenance(1e10, "N/m^1.5", "assumed", "gives way by 4 um at 85 N, of the order of eq. (7) for steel"),
+    "stiffness": Provenance(1e10, "N/m^1.5", "assumed", "depth of 4 um at 85 N, of the order of eq. (7) for steel"),
     "normal force": Provenance(
         "LankaraniNikravesh", "-", "corrected", "eq. (7)", "one law per corner; those of planes and lines jump at 171 N"
     ),
@@ -94,7 +94,7 @@ ORIGINS = {
 VALUE = numbers(ORIGINS)
 INERTIA = inertias(ORIGINS, ("platform", "cylinder", "rod", "tip", "slide"))
 X, Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
-#: word for the laws of the paper, which are no model of contact
+#: name of the laws of the paper, which are not a physical contact model
 PRINTED = "printed laws"
 
 
@@ -221,10 +221,10 @@ def polishing_robot(
     Parameters
     ----------
     contact : "rigid", "compliant", "printed laws", or a law
-        The words stand for rigid contact; for Lankarani and Nikravesh's law at each corner with the paper's friction;
-        and for the paper's laws of planes, lines and points, without damping, which is not physical: which law holds
-        depends on how many corners of a wall touch, forces jump where this changes, and energy is made. It has no
-        contacts and no restitution; see `nonsmooth_problems.polishing_robot_printed`.
+        The words select rigid contact; Lankarani and Nikravesh's law at each corner with the paper's friction; or the
+        paper's laws of planes, lines and points, without damping, which are not physical: the law depends on the number
+        of corners of a wall in contact, so that forces are discontinuous and energy is generated. They have no contacts
+        and no restitution; see `nonsmooth_problems.polishing_robot_printed`.
     clearance : [m], > 0
         Between slide and guide, on each of the four sides.
     ideal : bool

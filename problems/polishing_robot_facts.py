@@ -1,4 +1,4 @@
-"""What is known of the polishing robot, in figures: rank, drives, reach of the clearance, contact modes, drift."""
+"""Numerical results for the polishing robot: rank, drives, reach of the clearance, contact modes, constraint drift."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ DURATION = 0.3
 #: the paper's feedback of joints, alpha and beta [1/s]
 BAUMGARTE = (5.0, 1.0)
 #: ends and steps [s] of runs that are compared
-STRETCHES = ((0.1, 1.25e-4), (DURATION, 2e-3))
+INTERVALS = ((0.1, 1.25e-4), (DURATION, 2e-3))
 AXES = ("x", "y", "z")
-#: place on the circle at which the robot is held still [rad]: its load is within the cone of friction of one wall
+#: position on the circle at which the robot is kept at rest [rad]: its load is within the friction cone of one wall
 ANGLE = 0.04
 #: friction there [-], speed of friction that is smoothed by tanh [m/s], and time at which slide and guide have met [s]
 STICKING, SMOOTHED, MET = 0.08, 1e-3, 0.03
@@ -56,7 +56,7 @@ def states(system: System, times: Array, offset: float = 0.0) -> list[State]:
 
 
 def reach(system: System, state: State) -> Array:
-    """Largest displacements (3,) [m] of the platform along x, y, z that the clearance allows where drives are held.
+    """Largest displacements (3,) [m] of the platform along x, y, z that the clearance allows for locked drives.
 
     Motions that leave joints and drives closed are the null space N of W_g'; the gaps bound them, linearised,
     ``g_N + W_N' N s >= 0``. Each displacement is the solution of a linear program.
@@ -90,7 +90,7 @@ def deviation(run: Trajectory, offset: float = 0.0, **circle: float) -> Array:
 
 
 def held(contact: Any, stepper: Stepper, dt: Any, **arguments: float) -> Trajectory:
-    """The robot held still for the published time."""
+    """The robot with drives at rest for the published time."""
     from nonsmooth.simulate import simulate
     from nonsmooth_problems.polishing_robot import polishing_robot
 
@@ -99,7 +99,7 @@ def held(contact: Any, stepper: Stepper, dt: Any, **arguments: float) -> Traject
 
 
 def slipped(run: Trajectory) -> float:
-    """Largest displacement [m] of a platform that is held still, after slide and guide have met."""
+    """Largest displacement [m] of a platform whose drives are at rest, after slide and guide are in contact."""
     places = np.column_stack([run.q[f"platform.{axis}"] for axis in AXES])[run.t >= MET]
     return float(np.max(np.linalg.norm(places - places[0], axis=1)))
 
@@ -124,21 +124,21 @@ def drifted(state: State, system: System) -> tuple[State, float]:
 
 
 def _returned(stepping: Iterator[Any]) -> Any:
-    """What a generator returns that poses no program, since it integrates by itself."""
+    """The value returned by a generator that yields no program, since it integrates without one."""
     try:
         program = next(stepping)
     except StopIteration as stop:
         return stop.value
-    raise TypeError(f"A compliant step posed {program!r}.")
+    raise TypeError(f"A compliant step yielded {program!r}.")
 
 
-def compared(system: System, stretches: tuple[tuple[float, float], ...] = STRETCHES) -> tuple[Array, Array]:
+def compared(system: System, intervals: tuple[tuple[float, float], ...] = INTERVALS) -> tuple[Array, Array]:
     """Displacements (n, 3) [m] of the platform at equal times by `MoreauJean` with projection and by `GaussQP`.
 
     Parameters
     ----------
-    stretches
-        End [s] and step [s] of each part of the runs: short steps until slide and guide touch, since the flight before
+    intervals
+        End [s] and step [s] of each interval: short steps until slide and guide touch, since the flight before
         is of first order in them.
     """
     from nonsmooth.simulate import simulate
@@ -147,7 +147,7 @@ def compared(system: System, stretches: tuple[tuple[float, float], ...] = STRETC
 
     def whole(stepper: Stepper) -> Array:
         parts: list[Trajectory] = []
-        for t_end, dt in stretches:
+        for t_end, dt in intervals:
             parts.append(simulate(system, stepper, t_end=t_end, dt=dt, state=parts[-1].end if parts else None))
         return np.concatenate([deviation(run) for run in parts])
 

@@ -1,4 +1,4 @@
-"""Kinematics of the 3-UPRU+UP polishing robot: where its bodies are if its tool follows a circle, in closed form."""
+"""Kinematics of the 3-UPRU+UP polishing robot: positions of its bodies as its tool follows a circle, in closed form."""
 
 from __future__ import annotations
 

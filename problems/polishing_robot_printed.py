@@ -1,8 +1,8 @@
 """The contact laws that the paper on the polishing robot prints: one for planes, one for lines, one for points.
 
-Which of them holds depends on how many corners of a wall touch, so that the force at one and the same penetration jumps
-when another corner touches or parts: no potential belongs to it, and a motion through such a jump gains or loses
-energy. It is here to be compared with, and is no model of contact.
+The law depends on the number of corners of a wall in contact, so that the force at a given penetration is discontinuous
+when another corner closes or opens: it has no potential, and a motion through such a discontinuity gains or loses
+energy. It is included for comparison, and is not a physical contact model.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def depth(law: ElasticLaw, force: float) -> float:
 
 
 def touching(closed: Any) -> tuple[Any, Any, Any]:
-    """Of the corners of a wall, 0 or 1 each in the order of its gaps, whether they make up a plane, lines, points.
+    """For each corner of a wall, in the order of its gaps, 0 or 1: whether it belongs to a plane, a line or a point.
 
     Three or four of them are a plane, two adjacent ones a line; one, or two on a diagonal, are points.
     """

@@ -1,4 +1,4 @@
-"""What problems of parallel robots share: numbers with their origins, words for contact, measures of the platform."""
+"""Common base of problems of parallel robots: numbers with their origins, contact laws by name, platform measures."""
 
 from __future__ import annotations
 

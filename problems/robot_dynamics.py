@@ -1,4 +1,4 @@
-"""Inverse dynamics of a robot whose joints and drives leave no motion free but spins of no effect."""
+"""Inverse dynamics of a robot whose joints and drives determine its motion, except for spins without influence."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def quaternion(R: Array) -> Quaternion:
 def consistent(model: Model) -> Model:
     """The model with its bodies where `Model.assemble` puts them, joints closed and velocities consistent.
 
-    Its joints must name their bodies instead of holding them.
+    Its joints must refer to their bodies by name.
     """
     start = model.assemble().start
     closed = Model(name=model.name, provenance=model.provenance)

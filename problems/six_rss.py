@@ -60,7 +60,7 @@ ORIGINS = {
     "crank.mass": Provenance(DENSITY * CRANK_SECTION * 0.216, "kg", "inferred", TABLE, "density and section"),
     "rod.mass": Provenance(DENSITY * ROD_SECTION * 0.5, "kg", "inferred", TABLE, "density and section"),
     "platform.mass": Provenance(1.366, "kg", "given", TABLE),
-    "crank.inertia": Provenance("1.0e-4, 3.02e-3, 3.02e-3", "kg m^2", "given", "Table 1", "of no effect on the motion"),
+    "crank.inertia": Provenance("1.0e-4, 3.02e-3, 3.02e-3", "kg m^2", "given", "Table 1", "no influence on the motion"),
     "rod.inertia": Provenance(
         "5e-5, 11.00e-3, 11.00e-3", "kg m^2", "corrected", "Table 1", "J_xx printed as 4.58e-3, 100 times too large"
     ),
@@ -74,11 +74,11 @@ ORIGINS = {
     "gravity": Provenance(9.81, "m/s^2", "assumed", UNSTATED, "along -z"),
     "clearance": Provenance(0.25e-3, "m", "given", "Table 2", "and 0.5 mm"),
     "ball.radius": Provenance(8e-3, "m", "assumed", UNSTATED),
-    "shaft.radius": Provenance(10e-3, "m", "assumed", UNSTATED, "of loose shafts only"),
+    "shaft.radius": Provenance(10e-3, "m", "assumed", UNSTATED, "of shafts with clearance only"),
     "shaft.length": Provenance(30e-3, "m", "assumed", UNSTATED, "of their bearings"),
     "restitution": Provenance(0.9, "-", "given", "section 4.1", "xi"),
     "friction": Provenance(0.05, "-", "assumed", UNSTATED, "mu_d"),
-    "stiffness": Provenance(1e9, "N/m^1.5", "assumed", "gives way by 5 um at 10 N; aluminium is stiffer"),
+    "stiffness": Provenance(1e9, "N/m^1.5", "assumed", "penetration of 5 um at 10 N; aluminium is stiffer"),
     "normal force": Provenance("LankaraniNikravesh", "-", "given", "eq. (17)"),
     "friction force": Provenance("Ambrosio", "-", "given", "eq. (18)"),
     "dead_speed": Provenance(1e-4, "m/s", "assumed", UNSTATED, "v_0"),
@@ -182,7 +182,7 @@ def six_rss(
     Parameters
     ----------
     contact : "rigid", "compliant", or a law
-        The words stand for rigid contact, and for the paper's law, with the numbers below.
+        The words select rigid contact or the paper's law, with the numbers below.
     clearance : [m], > 0
         Difference of the radii of socket and ball, in each of the 12 joints.
     ideal : bool
@@ -194,8 +194,8 @@ def six_rss(
     flexible : bool
         True for flexible rods, straight at the start, see `nonsmooth_problems.six_rss_flexible`.
     shaft_clearance : [m]
-        Of the six shafts of the cranks, radial, and axial on each side; 0 for ideal joints. The motors hold the angles
-        of the cranks about the shafts' axes, and nothing else of them. The shafts start concentric.
+        Of the six shafts of the cranks, radial, and axial on each side; 0 for ideal joints. The motors prescribe only
+        the angles of the cranks about the axes of the shafts. The shafts start concentric.
 
     Raises
     ------

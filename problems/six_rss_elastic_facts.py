@@ -1,4 +1,4 @@
-"""What is known of the 6-RSS robot with elastic links, in figures; and printed figures beside the printed equations."""
+"""Numerical results for the 6-RSS robot with elastic links, and the printed figures against the printed equations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of the 6-RSS robot, in figures: inverse kinematics, rank, deviation and forces with clearance."""
+"""Numerical results for the 6-RSS robot: inverse kinematics, rank, deviation and forces with clearance."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def figures(run: Trajectory) -> dict[str, Any]:
     -------
     dict
         ``largest`` (3,) [m] deviations of the platform in the whole run; means after 0.3 s: ``sag`` [m], ``closed`` the
-        number of closed contacts, ``forces`` (12,) [N] of each contact, impulses included; contacts of loose shafts
-        do not count.
+        number of closed contacts, ``forces`` (12,) [N] of each contact, impulses included; contacts of shafts are not
+        counted.
     """
     moved, late = deviation(run), run.t > SETTLED
     balls = [name for name in run.gap.names if not name.startswith("shaft")]
@@ -107,7 +107,7 @@ def _ideal() -> Mapping[str, float]:
         "constraints, ideal": system.ng,
         "rank of constraints, ideal": rank,
         "freedoms, ideal": system.nv - rank,
-        "closure of the inverse kinematics": closure(times),
+        "residual of the inverse kinematics": closure(times),
         "least crank angle": float(np.min(angles)),
         "largest crank angle": float(np.max(angles)),
         "least force of a rod on the platform": float(np.min(at_balls)),
@@ -154,7 +154,7 @@ FACTS = (
             Fact("constraints, ideal", "-", 72, 0.0),
             Fact("rank of constraints, ideal", "-", 72, 0.0),
             Fact("freedoms, ideal", "-", 6, 0.0, "each rod spins about its axis"),
-            Fact("closure of the inverse kinematics", "m", 0.0, 1e-12, "of the rods' lengths"),
+            Fact("residual of the inverse kinematics", "m", 0.0, 1e-12, "of the rods' lengths"),
             Fact("least crank angle", "deg", -33, 0.5),
             Fact("largest crank angle", "deg", 62, 0.5),
             Fact("least force of a rod on the platform", "N", 0.9, 0.1, "by inverse dynamics on the path"),

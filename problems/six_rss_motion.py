@@ -1,4 +1,4 @@
-"""Kinematics of the 6-RSS parallel robot: where its bodies are if its platform follows the path, in closed form."""
+"""Kinematics of the 6-RSS parallel robot: positions of its bodies as its platform follows the path, in closed form."""
 
 from __future__ import annotations
 

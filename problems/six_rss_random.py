@@ -1,9 +1,9 @@
-"""The random clearance vectors of the 6-RSS robot's paper: statistics of a process that is no motion.
+"""The random clearance vectors of the 6-RSS robot's paper: statistics of a process that is not a motion.
 
-The paper draws the vector of each joint anew at each time step, independent of the forces and of the step before. There
-is then no velocity in the joint, the journal passes through its bearing, and all rates that follow from differences
-grow as the step shrinks. Nothing here is physical; it is computed to compare the printed figures with what the printed
-equations give. The physical robot with clearance is the problem `six_rss`.
+The paper draws a new vector for each joint at each time step, independent of the forces and of the previous step. The
+joint then has no velocity, the journal passes through its bearing, and all rates computed from differences grow as the
+step size decreases. This is not physical; it is computed to compare the printed figures with the results of the printed
+equations. The physical robot with clearance is the problem `six_rss`.
 """
 
 from __future__ import annotations

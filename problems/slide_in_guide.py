@@ -127,18 +127,18 @@ def slide_in_guide(
 
     Its weight seats it on the lower wall, a lateral load on a side wall, so that eight of its sixteen gaps are closed:
     two planes. The forces of the walls and of their ends follow from statics, see `end_forces`; those of single corners
-    are not unique. Torques, limited so that no end lifts off, shift both forces to the front.
+    are not unique. Torques, so small that no end lifts off, shift both forces to the front.
 
     Parameters
     ----------
     contact : Rigid or Compliant
-        Of all corners; plastic with friction 0.1 by default. A compliant slide sinks in first.
+        Of all corners; plastic with friction 0.1 by default. A compliant slide first moves to its static penetration.
     load : [N], > 0
         Lateral, along y.
     pitch, yaw : [N m]
         Torques about y and z.
     speed : [m/s]
-        Along the guide, held by a driver at the slide's centre. The torques were chosen for speed >= 0.
+        Along the guide, prescribed at the slide's centre. The torques were chosen for speed >= 0.
     clearance : [m], in (0, 0.006)
         On each side.
 

@@ -125,7 +125,8 @@ def slider_crank_revolute(
     It starts stretched out, journals and bearings concentric, with the velocities of the ideal mechanism: the slider at
     rest, the rod rotating relative to the crank. With clearance in the pin only, no force acts on the slider along the
     guide until the journal has crossed the clearance and impacts on the bearing, at a time and speed that do not depend
-    on the contact law. After some five impacts motions depend on the least difference: compare statistics only.
+    on the contact law. After about five impacts the motion is sensitive to the smallest perturbation: compare
+    statistics only.
 
     Parameters
     ----------
@@ -134,12 +135,12 @@ def slider_crank_revolute(
         and Nikravesh for steel.
     clearance : [m]
         Difference of the radii; the bearing has 10 mm.
-    joints : "shaft", "knee", "pin", several with commas between, or a tuple of these
+    joints : "shaft", "knee", "pin", several separated by commas, or a tuple of these
         The joints with clearance: crank in the ground, rod on the crank, slider on the rod.
     ideal : bool
         True for the ideal mechanism, without clearance.
     crank_speed : [rad/s]
-        Held by the motor, whatever moment it takes.
+        Kept constant by a motor of unlimited moment.
     gravity : [m/s^2]
         Downwards, across the guide.
 

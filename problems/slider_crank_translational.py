@@ -77,8 +77,8 @@ def slider_crank_translational(contact: Rigid = CONTACT, clearance: bool = True,
 
     The crank starts stretched out at 150 rad/s and is not driven; gravity acts across the guide. The slider bounces
     between the walls, comes to rest on them along a line, and leaves again. As long as it does not tilt its corners
-    impact in pairs. Simultaneous impacts of two corners and impacts one after the other end differently, however near
-    they are in time: see the simultaneity window of `EventDriven`.
+    impact in pairs. Simultaneous impacts of two corners and successive impacts have different results, however short
+    the time between them: see the simultaneity window of `EventDriven`.
 
     Parameters
     ----------

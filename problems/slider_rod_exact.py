@@ -78,7 +78,7 @@ class _Segment:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SliderRod:
-    """The solution; made by `solve` or `case`.
+    """The solution, created by `solve` or `case`.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def solve(
 
 
 class _Motion:
-    """Goes from impact to impact; the state is (anchor, rise, rate) of both ends, rise = 0 exactly after a touch."""
+    """Proceed from impact to impact; the state is (anchor, rise, rate) of both ends, rise = 0 exactly after a touch."""
 
     def __init__(self, m: float, J: float, a: float, c: float, moment: float, g: float, e: float, small: bool) -> None:
         self.m, self.J, self.a, self.c, self.moment, self.g, self.e, self.small = m, J, a, c, moment, g, e, small

@@ -1,4 +1,4 @@
-"""A rod that hangs by a ball in a socket with clearance, and swings: two pendulums in one, a long and a tiny one."""
+"""A rod that hangs from a ball in a socket with clearance, and swings: a double pendulum with a very short member."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class SocketPendulum:
         scales = np.array([1e-13] * 3 + [1e-11] * 3 + [1e-13] * 8)
         run = solve_ivp(self._rates, (0.0, end), self._start(), "DOP853", wanted, rtol=1e-13, atol=scales, events=parts)
         if run.t_events[0].size:
-            raise InputError(f"The ball leaves the socket at t = {run.t_events[0][0]:.9g} s; ask for times before it.")
+            raise InputError(f"The ball leaves the socket at t = {run.t_events[0][0]:.9g} s; request times before it.")
         states: Array = run.y.T[places[:-1]].reshape(*t.shape, 14)
         return states
 

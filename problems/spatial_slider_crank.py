@@ -107,7 +107,7 @@ ORIGINS = {
     "rod.mass": Provenance(0.5, "kg", "given", QUOTED, "rssp: 0.2 kg, assumed"),
     "rod.inertia_yy": Provenance(4e-3, "kg m^2", "given", QUOTED, "rssp: 7e-4, a homogeneous rod, assumed"),
     "slider.mass": Provenance(2.0, "kg", "given", QUOTED, "rssp: 0.3 kg, assumed"),
-    "slider.inertia_xx": Provenance(1e-4, "kg m^2", "given", QUOTED, "of no effect: it does not turn"),
+    "slider.inertia_xx": Provenance(1e-4, "kg m^2", "given", QUOTED, "no influence: it does not turn"),
     "crank_speed": Provenance("6 or 30", "rad/s", "given", QUOTED, "rssp: 30, assumed"),
     "clearance": Provenance(1e-4, "m", "assumed", "the benchmark has ideal joints"),
     "gravity.acceleration_z": Provenance(-GRAVITY, "m/s^2", "given", QUOTED),
@@ -169,10 +169,10 @@ def spatial_slider_crank(
 ) -> Model:
     """Spatial slider-crank of the IFToMM library, or another one; ideal, or with clearance between rod and slider.
 
-    The crank turns about x, the slider moves along a line beside it: along x in the benchmark, along y in the mechanism
+    The crank turns about x, the slider moves along an offset line: along x in the benchmark, along y in the mechanism
     "rssp" (revolute, two spherical, prismatic), where the rod can spin. Without a contact law joints are ideal; with
     one the rod ends in a ball in a socket of the slider with clearance, concentric at the start, with the velocities of
-    the ideal mechanism: nothing holds the slider until the ball has crossed the clearance.
+    the ideal mechanism: no force acts on the slider along its guide until the ball has crossed the clearance.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def spatial_slider_crank(
         Of the ball in its socket; none for ideal joints.
     case : "iftomm" or "rssp"
     clearance : [m], in (0, 0.01)
-        Difference of the radii, where there is a contact law; the ball has a radius of 10 mm.
+        Difference of the radii, if there is a contact law; the ball has a radius of 10 mm.
     theta, crank_speed : [rad], [rad/s]
         Of the crank at the start; 6 rad/s for "iftomm" and 30 rad/s for "rssp" where the speed is omitted.
     driven : bool

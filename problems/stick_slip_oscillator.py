@@ -1,4 +1,4 @@
-"""A block on a moving belt, held by a spring: it rides along, slips back and swings."""
+"""A block on a moving belt, attached to a spring: it sticks to the belt, slips back and oscillates."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Phase", "StickSlip", "stick_slip_oscillator"]
 ROUGH = Rigid(restitution=0.0, friction=0.3)
 MASS, STIFFNESS, GRAVITY = 1.0, 100.0, 9.81
 HALF_LENGTH, HALF_HEIGHT = 0.1, 0.05
-#: phases that are followed; each excursion takes 2 mu m g/k off the stretch
+#: largest number of phases; each excursion reduces the elongation by 2 mu m g/k
 LIMIT = 100_000
 
 ORIGINS = {
@@ -56,7 +56,7 @@ PANELS = (
 
 @dataclass(frozen=True)
 class Phase:
-    """Sliding behind the belt (+1) or ahead of it (-1), or riding on it (0), from `start` [s] at the stretch x [m]."""
+    """Slip behind the belt (+1) or ahead of it (-1), or sticking (0), from `start` [s] at the elongation x [m]."""
 
     start: float
     x: float
@@ -69,12 +69,12 @@ class StickSlip:
 
     With w^2 = k/m, the reach X = mu m g/k and the belt speed V:
 
-    - riding, x' = V while abs(x) <= X;
-    - sliding behind (s = 1) or ahead (s = -1), x'' = -w^2 (x - s X), until x' = V again, at the mirror image 2 s X - x.
+    - sticking, x' = V while abs(x) <= X;
+    - slip behind (s = 1) or ahead (s = -1), x'' = -w^2 (x - s X), until x' = V again, at the mirror image 2 s X - x.
 
-    So an excursion takes 2 X off the stretch, for V = 0 in half a period pi/w; the block rides once abs(x) <= X, and is
-    carried to x = X. From there it swings about X with amplitude V/w and period 2 pi/w for ever: with equal
-    coefficients it touches the belt's speed once a period without riding any more. For V = 0 it stays where it rides.
+    An excursion thus reduces the elongation by 2 X, for V = 0 in half a period pi/w; the block sticks once abs(x) <= X,
+    and is carried to x = X. From there it oscillates about X with amplitude V/w and period 2 pi/w for ever: with equal
+    coefficients it reaches the belt's speed once per period without sticking again. For V = 0 it remains at rest.
 
     Parameters
     ----------
@@ -230,16 +230,16 @@ def _exact(belt_speed: float = 0.1, stretch: float = 0.0, contact: Rigid = ROUGH
 def stick_slip_oscillator(belt_speed: float = 0.1, stretch: float = 0.0, contact: Rigid = ROUGH) -> Model:
     """Block on a belt of constant speed, tied to the ground by a spring: it rides, slips and swings.
 
-    Friction at rest and in sliding are equal here, exact Coulomb. So the block rides on the belt once, until the spring
-    pulls it off, and then swings for ever with the amplitude that touches the belt's speed; it would stick anew in
-    each period only if friction at rest were the larger. With a belt at rest a stretched block swings out, by
-    2 mu m g/k less to each side, and sticks.
+    Static and dynamic friction are equal here, exact Coulomb. The block therefore sticks to the belt once, until the
+    spring force exceeds friction, and then oscillates for ever with a velocity that just reaches the belt's; it would
+    stick again in each period only if static friction were larger. With a belt at rest a displaced block oscillates
+    with an amplitude that decreases by 2 mu m g/k per half period, and sticks.
 
     Parameters
     ----------
     belt_speed : [m/s], >= 0
     stretch : [m]
-        Of the spring at the start, where the block rides on the belt.
+        Elongation of the spring at the start, when the block sticks to the belt.
     contact : Rigid
         Friction 0.3 by default.
 

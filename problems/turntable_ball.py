@@ -1,4 +1,4 @@
-"""A ball that rolls on a turntable: its centre goes round in a circle, at two sevenths of the table's speed."""
+"""A ball that rolls on a turntable: its centre moves on a circle, at two sevenths of the table's angular velocity."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class TurntableBall:
 
     @property
     def events(self) -> Array:
-        """Nothing happens suddenly: no times."""
+        """No events: no times."""
         return np.zeros(0)
 
     def path(self, t: Array) -> tuple[Array, Array, Array]:
@@ -189,11 +189,11 @@ def turntable_ball(
     contact: Rigid | Compliant = ROUGH, speed: float = 7.0, x: float = 0.2, y: float = 0.0, velocity_x: float = 0.0,
     velocity_y: float = 0.2,
 ) -> Model:  # fmt: skip
-    """Homogeneous ball that rolls on a turntable of constant speed: its centre goes round in a circle.
+    """Homogeneous ball that rolls on a turntable of constant speed: its centre moves on a circle.
 
-    Whatever its velocity, which the start makes one of rolling without spin about the vertical, the centre circles at
-    2/7 of the table's speed, about a point that depends on the start, and never leaves. With too little friction it
-    slides at first.
+    For any initial velocity, of rolling without spin about the vertical, the centre circles at 2/7 of the table's
+    angular velocity about a point that depends on the initial state, and never leaves the table. With too little
+    friction the ball slides at first.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Two shafts at an angle, coupled by a universal joint: an even speed goes in, an uneven one comes out."""
+"""Two shafts at an angle, coupled by a universal joint: the speed of the driven shaft is not uniform."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class UniversalShaft:
 
     @property
     def events(self) -> Array:
-        """Nothing happens suddenly: no times."""
+        """No events: no times."""
         return np.zeros(0)
 
     def angle(self, t: ArrayLike) -> Array:
@@ -138,8 +138,8 @@ def _exact(speed: float = 10.0, bend: float = 0.6, cross: bool = False) -> Unive
 def universal_shaft(speed: float = 10.0, bend: float = 0.6, cross: bool = False) -> Model:
     """Two shafts whose axes meet at an angle, coupled by a universal joint, the first driven at constant speed.
 
-    The second is faster and slower than the first twice a turn, between cos(bend) and 1/cos(bend) of its speed; what
-    this takes of torque has a mean of zero. There are no contacts.
+    Twice per revolution the second is faster and slower than the first, between cos(bend) and 1/cos(bend) times its
+    speed; the torque required has a mean of zero. There are no contacts.
 
     Parameters
     ----------
@@ -177,6 +177,6 @@ def universal_shaft(speed: float = 10.0, bend: float = 0.6, cross: bool = False)
         model.add(Revolute("second_arm", "cross", "driven", axis_a=Y, axis_b=Y))
     else:
         model.add(Universal("joint", "driving", "driven", axis_a=Z, axis_b=Y))
-    # the joint holds the driven shaft's place, so its bearing holds but the direction
+    # the joint fixes the position of the driven shaft, so its bearing constrains the direction only
     model.add(ParallelAxes("support", "ground", "driven", axis_a=(cos(bend), sin(bend), 0.0), axis_b=X))
     return model

@@ -71,7 +71,7 @@ ORIGINS = {
     "clearance": Provenance(20e-6, "m", "assumed", UNSTATED),
     "friction": Provenance(0.1, "-", "assumed", UNSTATED),
     "restitution": Provenance(0.9, "-", "assumed", UNSTATED, "c_e; the joints never separate"),
-    "stiffness": Provenance(1e9, "N/m^1.5", "assumed", UNSTATED, 'of contact="compliant"; gives way by 10 um at 30 N'),
+    "stiffness": Provenance(1e9, "N/m^1.5", "assumed", UNSTATED, 'of contact="compliant"; depth of 10 um at 30 N'),
     "roughness": Provenance(0.8e-6, "m", "assumed", UNSTATED, "R_a, of the fractal law"),
     "area_share": Provenance(0.1, "-", "assumed", UNSTATED, "lambda; eq. (13) cannot be recovered"),
     "yield_strength": Provenance(3.5e8, "Pa", "assumed", UNSTATED, "steel"),
@@ -181,14 +181,14 @@ def xy_pointing(
     L_1, perpendicular to the first; with both angles zero the links hang upwards along x. Frames of the links, from
     whose origins their centres of mass lie along x, have their z axis along the joint, as in the paper.
 
-    With clearance, each joint is a journal in a bearing whose axes are held parallel and in their plane: two freedoms,
-    radial clearance, one contact. Both journals rest at the bottoms of their bearings at the start.
+    With clearance, each joint is a journal in a bearing whose axis is kept parallel and in its plane: two degrees of
+    freedom, radial clearance, one contact. At the start both journals rest at the bottoms of their bearings.
 
     Parameters
     ----------
     contact : "rigid", "compliant", "fractal", or a law
-        The words stand for rigid contact; for Lankarani and Nikravesh's law; and for this law over the stiffness of
-        fractal asperities, as in the paper.
+        The words select rigid contact; Lankarani and Nikravesh's law; or this law with the stiffness of fractal
+        asperities, as in the paper.
     clearance : c [m], > 0, optional
         Of both joints; ideal joints where omitted.
     motion : of both drives, that starts from rest at zero

@@ -1,4 +1,4 @@
-"""What is known of the pointing mechanism, in figures: ranks, the published motion, Table 3, bees, a loose joint."""
+"""Numerical results for the pointing mechanism: ranks, published motion, Table 3, bee colony, joints with clearance."""
 
 from __future__ import annotations
 
@@ -147,14 +147,15 @@ def _bees() -> dict[str, float]:
     }
 
 
-def loose_run(clearance: float = 20e-6, t_end: float | None = None, **arguments: Any) -> Any:
+def loose_run(clearance: float = 20e-6, t_end: float | None = None, control: Any = None, **arguments: Any) -> Any:
     """The mechanism with clearance in both joints in its published motion, compliant contact."""
     from nonsmooth.simulate import simulate
     from nonsmooth_problems.xy_pointing import COMPLIANT, published_motion, xy_pointing
 
-    stepper, control = COMPLIANT
+    stepper, usual = COMPLIANT
     system = xy_pointing("compliant", clearance=clearance, **arguments).build()
-    return simulate(system, stepper, t_end=published_motion().period if t_end is None else t_end, dt=control)
+    t_end = published_motion().period if t_end is None else t_end
+    return simulate(system, stepper, t_end=t_end, dt=usual if control is None else control)
 
 
 def measured_means(run: Any, samples: int = SAMPLES) -> Any:
@@ -167,6 +168,7 @@ def measured_means(run: Any, samples: int = SAMPLES) -> Any:
 
     motion = published_motion()
     t = motion.times(samples)
+    t = t[t <= run.t[-1]]
     angle = motion(run.t)[:, 0]
     across = run.reaction["motor2.torque_x"] * np.sin(angle) - run.reaction["motor2.torque_y"] * np.cos(angle)
     torques = (np.asarray(run.reaction["motor1.torque_z"]), across)
@@ -180,7 +182,7 @@ def measured_means(run: Any, samples: int = SAMPLES) -> Any:
 
 
 def loose_estimates(run: Any) -> dict[str, Any]:
-    """Estimates from the torques of a loose mechanism: ``"ideal"`` without friction, ``"loose"`` with mu R N."""
+    """Estimates from the torques with clearance: ``"ideal"`` without friction, ``"loose"`` with mu R N."""
     from nonsmooth.identification.base import base_parameters
     from nonsmooth.identification.estimate import estimate
 

@@ -78,7 +78,7 @@ SETTINGS = {
     SemismoothNewton: [("formulation", None), ("formulation", "newton"), ("max_iterations", -1)],
     SmoothingNewton: [("max_iterations", "1")],
     MoreauJean: [
-        ("theta", "abc"), ("theta", 0.4), ("theta", None), ("projection", True), ("levers", 1), ("joints", None),
+        ("theta", "abc"), ("theta", 0.4), ("theta", None), ("projection", True), ("moment_arms", 1), ("joints", None),
         ("fallback", "False"),
     ],
     GaussQP: [("cone", None), ("cone", "ice"), ("fallback", "no")],

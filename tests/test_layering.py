@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "programs": {"sets"},
     "records": set(),
     "compile": {"records"},
-    "schemes": {"records", "compile", "model", "laws", "solvers", "steppers", "step_control"},
+    "schemes": {"records", "compile", "model", "laws", "programs", "solvers", "steppers", "step_control"},
     "solvers": {"programs", "sets"},
     "steppers": {"model", "laws", "programs", "sets", "step_control"},
     "trajectory": {"model", "programs", "solvers", "steppers"},  # forces at an instant are found as steppers find them

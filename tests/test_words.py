@@ -12,9 +12,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
-#: folders whose docstrings and messages users read
-FOLDERS = ["model", "laws", "programs", "solvers", "steppers", "trajectory", "trust", "diagnostics", "studies", "plots",
-           "cli", "report", "identification", "citations"]  # fmt: skip
+PACKAGE = ["model", "laws", "programs", "solvers", "steppers", "trajectory", "trust", "diagnostics", "studies", "plots",
+           "cli", "report", "identification", "citations", "declarative", "flexible", "records", "compile"]  # fmt: skip
+#: folders whose docstrings, comments and messages are checked
+FOLDERS = [*(f"nonsmooth/{folder}" for folder in PACKAGE), "problems", "benchmarks"]
 #: word -> the term of the literature
 TERMS = {
     r"misfits?": "constraint residual, constraint violation",
@@ -82,6 +83,6 @@ def test_pages_use_the_terms_of_the_literature(page: Path) -> None:
 def test_docstrings_and_messages_use_the_terms_of_the_literature(folder: str) -> None:
     found = {
         str(path.relative_to(ROOT)): coined(prose_of_source(path.read_text(encoding="utf-8")))
-        for path in sorted((ROOT / "nonsmooth" / folder).rglob("*.py"))
+        for path in sorted((ROOT / folder).rglob("*.py"))
     }
     assert found and not {path: words for path, words in found.items() if words}

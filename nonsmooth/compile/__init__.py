@@ -1,1 +1,1 @@
-"""Functions that run compiled and uncompiled from one text, and their object code on disk."""
+"""Functions that run compiled and uncompiled from the same source, and their object code on disk."""

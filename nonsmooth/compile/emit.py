@@ -1,18 +1,18 @@
-"""LLVM code of element kinds, written from CasADi's instruction lists.
+"""LLVM code of element kinds, generated from CasADi's instruction lists.
 
 A kind is a function ``(t, z_a, z_b, v_a, v_b, p) -> out`` of the placements and twists of two bodies and of the
-element's parameters. What depends on parameters alone is computed once per run, by the first of two functions; the
-second is evaluated every step, over all elements of the kind ::
+element's parameters. Expressions of the parameters alone are computed once per run by the first of two functions; the
+second is evaluated in every step, for all elements of the kind ::
 
     prepare(n, p, w)                           p (n, parameters) -> w (n, slots)
     evaluate(n, places, t, z, v, w, out)       places (n, 3) offsets of body a, of body b, of the outputs, in bytes
 
-The placement of a body at offset a stands at z + a, its twist at v + a; outputs of an element at offset o stand at
-constant places from out + o. Three components that belong together are stored as one vector, whose fourth is zero: a
-vector that is loaded later need not wait for several stores.
+The placement of a body at offset a is at z + a, its twist at v + a; the outputs of an element at offset o are at
+constant offsets from out + o. The three components of a vector are stored at once, with a zero as the fourth, so that a
+later load of the vector need not wait for several stores.
 
-Arithmetic is emitted in CasADi's order, without contraction and without fast mathematics: the bits are those of
-CasADi's own evaluation.
+Arithmetic is emitted in CasADi's order, without contraction and without fast-math flags, so that results are bitwise
+equal to CasADi's own evaluation.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from nonsmooth.exceptions import NonsmoothError
 
 __all__ = ["EMITTER", "Code", "Unsupported", "emit", "varies"]
 
-#: raised with every change of what is emitted: cached machine code of another version is not used
+#: to be increased with every change of the emitted code: cached machine code of another version is not used
 EMITTER = 6
 
 CONSTANT, PARAMETRIC, VARYING = 0, 1, 2
@@ -50,18 +50,18 @@ LIBRARY = {
     **{f"OP_{name.upper()}": name for name in ("atan2", "pow", "fmod", "erf")},
     "OP_CONSTPOW": "pow",
 }
-#: what lets LLVM ask once for what derivatives repeat, and for the sine and the cosine of an angle together
+#: attributes with which LLVM eliminates repeated calls and evaluates the sine and cosine of an angle together
 PURE = "nounwind readnone willreturn"
 NAME_OF = {getattr(ca, name): name for name in dir(ca) if name.startswith("OP_")}
 
 
 class Unsupported(NonsmoothError):
-    """An operation that is not emitted; whoever meets it evaluates the element in Python."""
+    """An operation without a compiled form; elements that contain it are evaluated in Python."""
 
 
 @dataclass(frozen=True)
 class Code:
-    """LLVM code of a kind with the placeholder ``@NAME@`` for its name, and how many slots an element has."""
+    """LLVM code of a kind, with the placeholder ``@NAME@`` for its name, and the number of slots per element."""
 
     text: str
     slots: int
@@ -69,27 +69,27 @@ class Code:
 
 @dataclass(frozen=True)
 class _Value:
-    """One instruction: what it does, with which values, and whether it varies within a run."""
+    """One instruction: its operation, its arguments, and whether its value varies within a run."""
 
     operation: str
     arguments: tuple[int, ...]
     level: int
-    #: of inputs (argument, component); of constants their bits
+    #: for inputs (argument, component); for constants their bits
     source: tuple[int, int] = (0, 0)
 
 
 def emit(function: ca.Function, outputs: Sequence[tuple[int, int]]) -> Code:
-    """Write the code of a kind ``(t, z_a, z_b, v_a, v_b, p) -> out``.
+    """Generate the code of a kind ``(t, z_a, z_b, v_a, v_b, p) -> out``.
 
     Parameters
     ----------
     function
-    outputs : where the components of out go, in their order: (place in doubles, 1 or 3 components)
+    outputs : for the components of out, in their order: (offset in doubles, 1 or 3 components)
 
     Raises
     ------
     Unsupported
-        If the function holds an operation that is not emitted.
+        If the function contains an operation without a compiled form.
     """
     values, results = _values(function)
     used = {i for value in values if value.level == VARYING for i in value.arguments} | set(results.values())
@@ -105,13 +105,13 @@ def emit(function: ca.Function, outputs: Sequence[tuple[int, int]]) -> Code:
 
 
 def varies(function: ca.Function) -> bool:
-    """Whether a kind depends on anything but parameters."""
+    """Whether a kind depends on anything other than parameters."""
     arguments = function.sx_in()
     return bool(ca.depends_on(function(*arguments), ca.vertcat(*arguments[:5])))
 
 
 def _values(function: ca.Function) -> tuple[list[_Value], dict[int, int]]:
-    """The instructions as values that are assigned once, and the value of each output component."""
+    """The instructions in static single assignment form, and the value of each output component."""
     values: list[_Value] = []
     outputs: dict[int, int] = {}
     register: dict[int, int] = {}
@@ -160,7 +160,7 @@ def _prepare(values: list[_Value], slots: dict[int, int], parameters: int) -> li
 
 
 def _stands(argument: int, component: int, sizes: list[int]) -> int:
-    """Where a component of an argument stands: placements and twists of space are vectors of three and a zero each.
+    """The index of a component of an argument: spatial placements and twists consist of vectors of three and a zero.
 
     >>> [_stands(3, component, [1, 12, 12, 6, 6]) for component in range(6)]
     [0, 1, 2, 4, 5, 6]
@@ -170,7 +170,7 @@ def _stands(argument: int, component: int, sizes: list[int]) -> int:
 
 
 def _evaluate(values: list[_Value], slots: dict[int, int], sizes: list[int]) -> list[str]:
-    """Loads come first: nothing that the loop stores can change what it reads."""
+    """The evaluation; loads come first, since stores of the loop never change its inputs."""
     inputs = {
         i: value.source for i, value in enumerate(values) if value.operation == "OP_INPUT" and value.level == VARYING
     }
@@ -227,14 +227,14 @@ def _load(name: str, pointer: str, index: int, kind: str = "double") -> list[str
 
 
 def _store(name: str, pointer: str, index: int, *values: str) -> list[str]:
-    """One number, or several and zeros as a vector of four."""
+    """Store one number, or several numbers padded with zeros to a vector of four."""
     lines, kind, value = [f"  %{name}p = getelementptr double, ptr %{pointer}, i64 {index}"], "double", values[0]
     if len(values) > 1:
         kind, value = "<4 x double>", "zeroinitializer"
         for k, x in enumerate(values):
             lines.append(f"  %{name}v{k} = insertelement {kind} {value}, double {x}, i32 {k}")
             value = f"%{name}v{k}"
-    keep = "volatile " if len(values) > 1 else ""  # which LLVM does not divide into stores of two numbers
+    keep = "volatile " if len(values) > 1 else ""  # keeps LLVM from splitting it into stores of two numbers
     return [*lines, f"  store {keep}{kind} {value}, ptr %{name}p, align 8"]
 
 

@@ -1,7 +1,7 @@
 """Functions that run compiled and uncompiled.
 
-``@kernel`` leaves a function as it is: called from Python, with views of records, it runs line by line; called from
-compiled code it is compiled into it.
+``@kernel`` leaves a function unchanged: called from Python, with views of records, it is interpreted; called from
+compiled code, it is compiled and inlined there.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from nonsmooth.records.values import I64, OPT, function
 __all__ = ["by_dimension", "evaluate", "kernel", "piece", "sine_cosine"]
 
 kernel: Any = register_jitable(**OPT)
-#: the same for a larger piece, which stands once in compiled code however often it is called
+#: the same for a larger function, which is compiled once and not inlined
 piece: Any = register_jitable(**{**OPT, "forceinline": False})
 
 
 def by_dimension(plane, space):
-    """One name for a function in the plane and one in space, by the width of the first argument."""
+    """One function from a planar and a spatial one, selected by the shape of the first argument."""
 
     def either(x, *others):
         return (plane if x.shape == (4,) else space)(x, *others)
@@ -41,12 +41,12 @@ def by_dimension(plane, space):
 # ---- elements
 
 
-#: fields that the code of a group of elements is handed, from the first body on
+#: fields whose addresses in the first body are passed to the code of a group of elements
 SEEN = ("z", "u")
 
 
 def evaluate(group):
-    """Run the code of a group of elements, at the time and the placements that elements see."""
+    """Run the code of a group of elements, at the time and placements at which elements are evaluated."""
     shape = group._shape
     ground = group.ground._at
     places = group.places
@@ -84,7 +84,7 @@ def _(group):
 
 @kernel
 def sine_cosine(x):
-    """Both, to an error of 1e-16: as compiled code of its own, which libm's is not."""
+    """(sin x, cos x) with an error of 1e-16; unlike libm's functions, it is inlined in compiled code."""
     n, y = 0.0, x
     if not abs(x) <= 0.7853981633974483:
         if not abs(x) < 1e6:

@@ -1,7 +1,7 @@
-"""Machine code of element kinds and of loops: compiled by LLVM, which numba brings, and kept on disk.
+"""Machine code of element kinds and of loops, compiled by the LLVM library of numba and cached on disk.
 
-Object code is filed under a hash of its LLVM text, of the versions of the emitter and of LLVM, and of the processor. A
-folder that cannot be written costs the compilation of each process, nothing else.
+Object code is stored under a hash of its LLVM text, of the versions of the emitter and of LLVM, and of the processor.
+If the folder cannot be written, each process compiles the code again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from nonsmooth.compile.emit import EMITTER, Code, emit
 
 __all__ = ["Kernel", "alone", "cache_folder", "compilations", "functions", "keeps", "kept", "kernel"]
 
-#: [s] for which a process waits for another one that compiles the same
+#: [s] longest wait for another process that compiles the same code
 PATIENCE = 300.0
 
 _lock = threading.RLock()
@@ -38,7 +38,7 @@ _counts = {"compiled": 0, "loaded": 0}
 
 @dataclass(frozen=True)
 class Kernel:
-    """Addresses of the two functions of a kind, see `emit`, and how many slots an element has."""
+    """Addresses of the two functions of a kind, see `emit`, and the number of slots per element."""
 
     prepare: int
     evaluate: int
@@ -46,17 +46,17 @@ class Kernel:
 
 
 def compilations() -> dict[str, int]:
-    """How many kinds this process has compiled, and how many it has loaded from disk."""
+    """The numbers of kinds that this process has compiled and loaded from disk."""
     return dict(_counts)
 
 
 def kernel(function: ca.Function, outputs: Sequence[tuple[int, int]]) -> Kernel:
-    """The compiled form of ``(t, z_a, z_b, v_a, v_b, p) -> out``, see `emit`; the same code is compiled once.
+    """The compiled form of ``(t, z_a, z_b, v_a, v_b, p) -> out``, see `emit`; identical code is compiled once.
 
     Raises
     ------
     Unsupported
-        If the function holds an operation that has no compiled form.
+        If the function contains an operation that has no compiled form.
     """
     code = emit(function, outputs)
     with _lock:
@@ -67,7 +67,7 @@ def kernel(function: ca.Function, outputs: Sequence[tuple[int, int]]) -> Kernel:
 
 
 def cache_folder() -> Path:
-    """Where object code is kept: below NUMBA_CACHE_DIR if that is set, else in the user's cache folder."""
+    """The folder of object code: below NUMBA_CACHE_DIR if that is set, otherwise in the user's cache folder."""
     given = os.environ.get("NUMBA_CACHE_DIR")
     if given:
         return Path(given) / "nonsmooth-kinds"
@@ -81,7 +81,7 @@ def cache_folder() -> Path:
 
 
 def _target() -> Any:
-    """A target machine of LLVM for this processor."""
+    """LLVM's target machine for this processor."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -104,7 +104,7 @@ def _features() -> str:
 
 @functools.cache
 def _processor() -> str:
-    """All that machine code depends on besides the LLVM text."""
+    """Everything that machine code depends on besides the LLVM text."""
     import llvmlite.binding as llvm
 
     parts = (EMITTER, llvm.llvm_version_info, llvm.get_process_triple(), llvm.get_host_cpu_name(), _features())
@@ -133,25 +133,25 @@ def _loaded(key: str, code: Code) -> Kernel:
 
 
 def functions(key: str, text: Callable[[], str], names: list[str]) -> list[int]:
-    """Addresses of functions whose LLVM code `text` writes where their object code is not on disk under `key`."""
+    """Addresses of functions; `text` generates their LLVM code if no object code is on disk under `key`."""
     with _lock:
         return _linked(_filed(key), text, names, optimised=True)
 
 
 def kept(key: str) -> bool:
-    """Whether `functions` finds their object code on disk."""
+    """Whether object code of the functions of this key is on disk."""
     return _own(cache_folder()) and (cache_folder() / f"{_filed(key)}.o").exists()
 
 
 def keeps() -> bool:
-    """Whether object code can be kept on disk."""
+    """Whether object code can be stored on disk."""
     with contextlib.suppress(OSError):
         cache_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
     return _own(cache_folder()) and os.access(cache_folder(), os.W_OK)
 
 
 def _own(folder: Path) -> bool:
-    """Whether the folder is this user's and nobody else may write into it: what lies there is run."""
+    """Whether the folder belongs to this user and nobody else may write into it, since its contents are executed."""
     try:
         found = folder.stat()
     except OSError:
@@ -196,10 +196,11 @@ def _compiled(text: str, optimised: bool) -> bytes:
 
 @contextlib.contextmanager
 def alone(what: str) -> Iterator[None]:
-    """Within, no other process that asks for the same does so: one compiles, the others wait and find it on disk.
+    """A lock among processes: the one that holds it compiles, the others wait and then find the code on disk.
 
-    The lock is the system's, on a file in the cache folder, and ends with the process that has it, however that ends.
-    Where there are no such locks, the folder cannot be written, or waiting takes longer than `PATIENCE`, all compile.
+    It is a lock of the operating system on a file in the cache folder, and is released when its process ends for any
+    reason. If there are no such locks, the folder cannot be written, or the wait exceeds `PATIENCE`, every process
+    compiles.
     """
     handle = _lock_of(what) if keeps() else None
     try:
@@ -207,7 +208,7 @@ def alone(what: str) -> Iterator[None]:
     finally:
         if handle is not None:
             with contextlib.suppress(OSError):
-                os.unlink(cache_folder() / _lock_name(what))  # by now what others wait for is there
+                os.unlink(cache_folder() / _lock_name(what))  # the code that others wait for is on disk
             os.close(handle)
 
 
@@ -216,7 +217,7 @@ def _lock_name(what: str) -> str:
 
 
 def _lock_of(what: str) -> int | None:
-    """A handle that has the lock; None where there is none to be had."""
+    """A handle that holds the lock; None if no lock can be obtained."""
     try:
         import fcntl
     except ImportError:  # Windows
@@ -245,7 +246,7 @@ def _lock_of(what: str) -> int | None:
 
 
 def _optimise(module: Any, target: Any) -> None:
-    """LLVM's passes, without copies of loops: those of a mechanism are short, and code that fits a cache is faster."""
+    """Run LLVM's passes without unrolling or vectorising loops, which are short; small code is faster."""
     import llvmlite.binding as llvm
 
     options = llvm.create_pipeline_tuning_options(speed_level=3)
@@ -255,7 +256,7 @@ def _optimise(module: Any, target: Any) -> None:
 
 
 def _dialect(text: str, version: int) -> str:
-    """The text as this version of LLVM reads it: before 16, pointers say what they point to.
+    """The text in the syntax of this version of LLVM: before 16, pointers are typed.
 
     >>> _dialect("load double, ptr %x", 15)
     'load double, double* %x'
@@ -275,7 +276,7 @@ def _dialect(text: str, version: int) -> str:
 
 
 def _read(path: Path) -> bytes | None:
-    """Object code, if the file is whole: it begins with the hash of the rest; None if others could have written it."""
+    """Object code, if the hash at the beginning of the file is correct; None if others may write into the folder."""
     if not _own(path.parent):
         return None
     try:
@@ -286,7 +287,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Written beside and renamed, so that a file of that name is whole; a folder that cannot be written is no error."""
+    """Write a temporary file and rename it, so that the file is complete; a read-only folder is not an error."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _own(path.parent):

@@ -1,7 +1,7 @@
 """Entry points of compiled code: compiled by numba and LLVM when first called on a machine, then loaded from disk.
 
-Object code is filed under a hash of the sources that it is made of, of the versions, the processor and the shapes. What
-is on disk is loaded without importing numba, which would take longer than a short run.
+Object code is stored under a hash of its sources, of the versions, of the processor and of the shapes. Code on disk is
+loaded without importing numba, which would take longer than a short run.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 __all__ = ["entry"]
 
-#: raised with every change of how functions are compiled
+#: to be increased with every change of how functions are compiled
 VERSION = 1
-#: files of the package that compiled code is made of
+#: source files of compiled code
 SOURCES = ("tolerances.py", "records/*.py", "compile/*.py", "schemes/*.py")
 
 
 def _digest() -> str:
-    """Of the files that compiled code is made of."""
+    """Hash of the source files of compiled code."""
     root = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256()
     for pattern in SOURCES:
@@ -40,18 +40,19 @@ def _digest() -> str:
     return digest.hexdigest()
 
 
-#: as this process has imported them, or is about to
+#: hash of the sources that this process imports
 SOURCES_AT_START = _digest()
 
 
 @functools.cache
 def entry(module: str, name: str, schema: str, shape: Shape, integers: int = 0) -> Callable[..., int]:
-    """A kernel as Python calls it: with the address of a record, and so many integers after it; returns an integer.
+    """A kernel callable from Python with the address of a record and further integers; it returns an integer.
 
     Parameters
     ----------
     module, name : of the kernel
     schema, shape : of the record
+    integers : number of further arguments
     """
     found = f"{module}.{name}({schema}<{shape}>, {integers})"
     versions = [VERSION, *(importlib.metadata.version(package) for package in ("numba", "llvmlite"))]
@@ -63,9 +64,9 @@ def entry(module: str, name: str, schema: str, shape: Shape, integers: int = 0) 
 
 
 def _code(symbol: str, module: str, name: str, schema: str, shape: Shape, integers: int) -> str:
-    """LLVM code of the function, and of `symbol`, which is called as C functions are."""
-    if _digest() != SOURCES_AT_START:  # code of one version must not be filed under another
-        raise NonsmoothError("The files of nonsmooth have changed since this process imported them; start it again.")
+    """LLVM code of the function and of its entry point `symbol`."""
+    if _digest() != SOURCES_AT_START:  # code must not be stored under the hash of another version
+        raise NonsmoothError("The source files of nonsmooth have changed since this process started; start it again.")
     import numba
 
     from nonsmooth.records.compiled import RecordType

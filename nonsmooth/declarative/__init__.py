@@ -1,8 +1,8 @@
-"""Mechanisms as TOML files, for those who write no Python.
+"""Mechanisms as TOML files, for use without Python.
 
 A file has one table per element, ``[elements.NAME]``, whose keys are the fields of the element's class; numbers are in
-SI units or strings such as ``"0.5 mm"``. `read` makes a model of it, `write_model` the file of a model. What a table
-takes is made from the classes themselves, so that a new element or law is known here by itself.
+SI units or strings such as ``"0.5 mm"``. `read` creates a model from a file, `write_model` a file from a model. The
+keys that a table accepts are derived from the classes, so that new elements and laws are supported automatically.
 """
 
 from nonsmooth.declarative.reading import Declaration, read, read_model, read_text

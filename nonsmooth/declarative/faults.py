@@ -1,4 +1,4 @@
-"""Errors of a TOML file: collected while it is read, each with its line and key, raised together."""
+"""Errors in a TOML file: collected with line and key while the file is read, and raised together."""
 
 from __future__ import annotations
 
@@ -19,15 +19,17 @@ from nonsmooth.exceptions import DeclarationError
 
 __all__ = ["Source", "kebab", "parse"]
 
-#: what pydantic adds to a path where it has chosen a form or a kind
+#: parts that pydantic adds to a path for the form or kind it has selected
 CHOSEN = re.compile(r"[<{].*[>}]")
-#: a number with something behind it that should stand in quotes, or with a decimal comma
+#: a number with a unit that should be in quotes, or with a decimal comma
 UNQUOTED = re.compile(r"=\s*\[?\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*([^\W\d_]|°|%)")
 COMMA = re.compile(r"=\s*[-+]?\d+,\s*\d")
 
-#: limits of a file, far above what mechanisms take: characters, values, parts of a key and levels of nesting. Beyond
-#: them reading takes minutes or all memory
+#: limits of a file, far above the needs of mechanisms: characters, values, parts of a key and levels of nesting. Beyond
+#: them, reading would take minutes or exhaust the memory
 LONGEST, MOST, DEEPEST = 4_000_000, 100_000, 32
+#: errors after which reading ends, since each takes time, and how many of them a message states
+MOST_FAULTS, STATED_FAULTS = 100, 20
 LONG_KEY = re.compile(
     rf"""(?:^|[{{,])[ \t]*\[{{0,2}}[ \t]*(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{DEEPEST}}}""", re.M
 )
@@ -35,7 +37,7 @@ LONG_KEY = re.compile(
 
 @dataclass
 class Source:
-    """A text, its name, where its keys stand, and what is wrong with them."""
+    """A text, its name, the positions of its keys, and the errors found."""
 
     name: str
     data: Mapping[str, Any]
@@ -43,43 +45,54 @@ class Source:
     faults: list[tuple[int, int, str, str]] = field(default_factory=list)
 
     def fault(self, path: Path, sentence: str) -> None:
-        """Note an error at a key; one that is missing has the line of its table."""
+        """Note an error at a key; one that is missing has the line of its table.
+
+        Raises
+        ------
+        DeclarationError
+            If there are too many to be read on.
+        """
         place = self.places.nearest(path)
         sentence = " ".join(sentence.split())
         entry = (place.line, place.column, _dotted(path), sentence if sentence[-1:] in ".?" else f"{sentence}.")
         if entry not in self.faults:
             self.faults.append(entry)
+        if len(self.faults) > MOST_FAULTS:
+            self.check()
 
     def check(self) -> None:
         """Raise DeclarationError if errors have been noted."""
         if not self.faults:
             return
-        known = sorted(self.faults)
+        known = sorted(self.faults)[:MOST_FAULTS]
         lines = [f"{self.name}:{line}: {key + ': ' if key else ''}{sentence}" for line, _, key, sentence in known]
         if len(lines) > 1:
-            lines.insert(0, f"{len(lines)} errors in {self.name}:")
+            more = "more than " if len(self.faults) > MOST_FAULTS else ""
+            first = f", the first {STATED_FAULTS}" if len(lines) > STATED_FAULTS else ""
+            lines = [f"{more}{len(lines)} errors in {self.name}{first}:", *lines[:STATED_FAULTS]]
         raise DeclarationError("\n".join(lines), faults=tuple((line, key, text) for line, _, key, text in known))
 
     def validated(self, table: type[Table], data: Any, path: Path) -> Table | None:
-        """The data as a table, or None with the errors noted."""
+        """The data as a table, or None if there are errors, which are added."""
         try:
             return table.model_validate(data)
         except ValidationError as error:
-            found = [_Place.of(table, data, path, one) for one in error.errors(include_url=False)]
+            every = error.errors(include_url=False)[: MOST_FAULTS + 1]
+            found = [_Place.of(table, data, path, one) for one in every]
         meant = {(*one.path[:-1], *one.meant()[:1]) for one in found}
         for one in found:
-            if not (one.error["type"] == "missing" and one.path in meant):  # a key that is misspelt is there
+            if not (one.error["type"] == "missing" and one.path in meant):  # a misspelt key is not missing
                 self.fault(one.path, one.sentence())
         return None
 
     @staticmethod
     def bare(error: Exception) -> str:
-        """The message of an element, a law or a setting without their names, which the key says."""
+        """The message of an element, a law or a setting without its name, which the key contains."""
         return re.sub(r'^[\w-]+(?: "[^"]*")?: ', "", str(error))
 
     @classmethod
     def named(cls, error: Exception, table: type[Table]) -> tuple[str, ...]:
-        """The key that a message names first, if it names one."""
+        """The first key named in a message, if there is one."""
         keys = [entry.key for entry in entries(table) if len(entry.key) > 1]
         found = re.search(rf"\b(?:{'|'.join(keys)})\b(?!=)", cls.bare(error)) if keys else None
         return (found[0],) if found else ()
@@ -91,7 +104,7 @@ def parse(text: str, name: str) -> Source:
     Raises
     ------
     DeclarationError
-        If the text is no TOML, with the line and what is probably meant.
+        If the text is not valid TOML, with the line and a suggestion.
     """
     check_length(len(text), name)
     found = LONG_KEY.search(text)
@@ -106,22 +119,22 @@ def parse(text: str, name: str) -> Source:
         found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
         line = min(int(found[1]), len(lines)) if found else len(lines)
         reason = re.sub(r"\s*\(at [^)]*\)$", "", str(error))
-        sentence = f"this is no TOML: {reason[:1].lower()}{reason[1:]}.{_remedy(lines[line - 1], reason)}"
+        sentence = f"this is not valid TOML: {reason[:1].lower()}{reason[1:]}.{_remedy(lines[line - 1], reason)}"
         raise DeclarationError(f"{name}:{line}: {sentence}", faults=((line, "", sentence),)) from None
-    except ValueError as error:  # Python reads no whole number of thousands of digits
+    except ValueError as error:  # Python rejects whole numbers of thousands of digits
         raise _beyond(name, 1, " ".join(str(error).split(";")[0].split())) from None
     _check_counts(data, name)
     return Source(name, data, positions(text))
 
 
 def check_length(length: int, name: str) -> None:
-    """Raise DeclarationError for a text that is longer than files of mechanisms are."""
+    """Raise DeclarationError for a text that is longer than the limit."""
     if length > LONGEST:
         raise _beyond(name, 1, f"it has {length} characters, more than {LONGEST}")
 
 
 def _check_counts(data: Mapping[str, Any], name: str) -> None:
-    """Raise DeclarationError for data that is nested too deep, or too many."""
+    """Raise DeclarationError for data that are nested too deeply, or too many."""
     level: list[Any] = [data]
     count = 0
     for _ in range(DEEPEST + 1):
@@ -130,36 +143,36 @@ def _check_counts(data: Mapping[str, Any], name: str) -> None:
             below.extend(one.values() if isinstance(one, dict) else one)
         count += len(below)
         if count > MOST:
-            raise _beyond(name, 1, f"it states more than {MOST} values")
+            raise _beyond(name, 1, f"it contains more than {MOST} values")
         level = [one for one in below if isinstance(one, dict | list)]
     if level:
         raise _beyond(name, 1, f"its tables and lists are nested more than {DEEPEST} deep")
 
 
 def _beyond(name: str, line: int, what: str) -> DeclarationError:
-    sentence = f"{what}; this is no file of a mechanism as this package reads it, build such a model in Python."
+    sentence = f"{what}, which is beyond the limits of files of mechanisms; build such a model in Python."
     return DeclarationError(f"{name}:{line}: {sentence}", faults=((line, "", sentence),))
 
 
 def _remedy(line: str, reason: str) -> str:
-    """What is probably meant by a line that is no TOML."""
+    """A suggestion for a line that is not valid TOML."""
     if COMMA.search(line):
         return " A number has a decimal point, not a comma."
     if UNQUOTED.search(line):
-        return ' A number with a unit stands in quotes, as "0.5 mm".'
+        return ' A number with a unit is written in quotes, as "0.5 mm".'
     if "verwrite" in reason or "twice" in reason:
-        return " Each key and each table stands once: give one of the two another name, or remove it."
+        return " Each key and each table may occur only once: give one of the two another name, or remove it."
     if re.search(r"=\s*[A-Za-z]", line):
-        return ' A word stands in quotes, as kind = "revolute".'
+        return ' A word is written in quotes, as kind = "revolute".'
     if "nterminated" in reason or "Illegal character" in reason:
-        return " A string ends with the quote that it begins with, on the same line."
+        return " A string ends with the quote with which it begins, on the same line."
     if "=" not in line and not line.lstrip().startswith("["):
         return " A line is KEY = VALUE, or a [TABLE]; a comment begins with #."
     return ""
 
 
 class _Place(NamedTuple):
-    """Where one of pydantic's errors is: its path in the file, the table and the key there, the value."""
+    """The location of one of pydantic's errors: path in the file, table, key and value."""
 
     path: Path
     table: type[Table]
@@ -169,7 +182,7 @@ class _Place(NamedTuple):
 
     @classmethod
     def of(cls, table: type[Table], data: Any, path: Path, error: Any) -> _Place:
-        """Follow the error from the table down; forms and kinds that pydantic chose are no part of the path."""
+        """Follow the error from the table downwards; forms and kinds selected by pydantic are not part of the path."""
         key = ""
         for step in error["loc"]:
             if CHOSEN.fullmatch(str(step)):
@@ -190,13 +203,13 @@ class _Place(NamedTuple):
         return cls(path, table, key, data, error)
 
     def meant(self) -> list[str]:
-        """The keys that an unknown one is probably meant to be."""
+        """The known keys that are most similar to an unknown one."""
         if self.error["type"] != "extra_forbidden":
             return []
         return difflib.get_close_matches(self.key.lower(), [entry.key for entry in entries(self.table)], n=2)
 
     def sentence(self) -> str:
-        """What is wrong and what is accepted."""
+        """The error message: what is wrong and what is accepted."""
         known = {entry.key: entry.accepted for entry in entries(self.table)}
         accepted = "a number or a function of time" if self.key.endswith(IN_LIST) else known.get(self.key, "a word")
         accepted = "a table" if self.key.endswith(BY_NAME) else accepted
@@ -214,7 +227,7 @@ class _Place(NamedTuple):
         return f"must be {accepted}; got {shown(self.value)}."
 
     def _kind(self, accepted: str) -> str:
-        """Of a table whose kind is not there, or not known."""
+        """The error message for a table whose kind is missing or unknown."""
         kinds = self.table.tables.get(self.key, {})
         given = self.value.get("kind")
         if not kinds:
@@ -225,19 +238,19 @@ class _Place(NamedTuple):
 
 
 def _name(table: type[Table]) -> str:
-    """What a message calls a table."""
+    """The name of a table in messages."""
     if "kind" in table.model_fields:
         return f"a {get_args(table.model_fields['kind'].annotation)[0]}"
     return str(getattr(table.made, "called", f"the table of a {table.__name__}"))
 
 
 def kebab(name: Any) -> str:
-    """A kind that may be written as the name of a class."""
+    """A kind in kebab case; it may be given as the name of a class."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", str(name)).replace("_", "-")
 
 
 def _dotted(path: Path) -> str:
-    """A path as TOML writes it."""
+    """A path in TOML notation."""
     text = ""
     for part in path:
         if isinstance(part, int):

@@ -1,4 +1,4 @@
-"""Modes of flexible bodies as a TOML file states them: beams and their reduction, matrices in a file, or numbers."""
+"""Modes of flexible bodies in TOML files: beams and their reduction, matrices in a file, or numbers."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from nonsmooth.quantities import Quantity
 
 __all__ = ["FORMS", "UNITS", "Beam", "BeamStructure", "MatrixFile", "NodeMass", "Reduction"]
 
-#: limits, far above what beams take: finite elements of all bodies of a file; and of a body: modes, and of matrices in
-#: a file beside it degrees of freedom and bytes unpacked. Beyond them reading takes minutes or all memory
+#: limits, far above the needs of beams: finite elements of all bodies of a file; modes of a body; degrees of freedom
+#: and uncompressed bytes of a matrix file. Beyond them, reading would take minutes or exhaust the memory
 MOST_ELEMENTS, MOST_MODES, MOST_DOFS, MOST_BYTES = 500, 200, 3000, 200_000_000
 
 Positive = Quantity("-", positive=True)
@@ -38,7 +38,7 @@ Place = Annotated[tuple[float, float, float], Quantity("m")]
 
 @dataclass(frozen=True)
 class NodeMass:
-    """A rigid mass at a node, as `FiniteElements.with_mass` adds it."""
+    """A rigid mass at a node, see `FiniteElements.with_mass`."""
 
     called: ClassVar[str] = "the mass of a node"
 
@@ -49,7 +49,7 @@ class NodeMass:
 
 @dataclass(frozen=True, kw_only=True)
 class BeamPart:
-    """A straight beam, as `nonsmooth.flexible.beam` makes it, with one section."""
+    """A straight beam with one section, see `nonsmooth.flexible.beam`."""
 
     called: ClassVar[str] = "the table of a beam"
 
@@ -64,22 +64,22 @@ class BeamPart:
     timoshenko: bool = False
 
     def __post_init__(self) -> None:
-        """Check what a message should name by its key."""
+        """Check values that messages name by their keys."""
         if isinstance(self.elements, int) and self.elements < 1:
             raise InputError(f"elements must be 1 or more, got {self.elements}.")
         for name, at in (self.names or {}).items():
             if not 0.0 <= at <= 1.0:
                 raise InputError(
-                    f'names has "{name}" at {at:g}; places are from 0 at the start of the beam to 1 at its end.'
+                    f'names has "{name}" at {at:g}; positions are from 0 at the start of the beam to 1 at its end.'
                 )
 
     @property
     def count(self) -> int:
-        """The most finite elements that it may have: names at places of their own divide some."""
+        """The largest possible number of its finite elements, which named positions may divide."""
         return (self.elements if isinstance(self.elements, int) else len(self.elements)) + len(self.names or ())
 
     def part(self, prefix: str) -> FiniteElements:
-        """Its finite elements, the nodes without a name of their own named with the prefix."""
+        """Its finite elements; the names of nodes without a given name begin with the prefix."""
         return beam(
             self.start, self.end, section=self.section, material=self.material, elements=self.elements,
             names=self.names, prefix=prefix, across=self.across, element=self.element, timoshenko=self.timoshenko,
@@ -88,7 +88,7 @@ class BeamPart:
 
 @dataclass(frozen=True, kw_only=True)
 class Reduction:
-    """What all finite elements need to become modes, see `nonsmooth.flexible.modes`."""
+    """Data of a modal reduction, common to all finite elements, see `nonsmooth.flexible.modes`."""
 
     interface: tuple[str, ...]
     keep: int
@@ -97,7 +97,7 @@ class Reduction:
     stiffening: bool = True
     masses: Mapping[str, NodeMass] = field(default_factory=dict)
 
-    #: whether the file itself says all, without another file
+    #: whether the data are in the TOML file itself, and not in another file
     complete: ClassVar[bool] = True
 
     def modes(self, folder: Path | None) -> Modes:
@@ -106,20 +106,20 @@ class Reduction:
         Raises
         ------
         InputError
-            As the functions of `nonsmooth.flexible`, and for more than a file should ask for.
+            As the functions of `nonsmooth.flexible`, and for more modes than a file may request.
         """
         most = self.keep + 6 * len(self.interface)
         if most > MOST_MODES:
             raise InputError(
                 f"keep = {self.keep} and {len(self.interface)} nodes in interface make up to {most} modes, more than "
-                f"the {MOST_MODES} that a file may ask for; keep fewer, or build such a body in Python."
+                f"the {MOST_MODES} that a file may request; keep fewer, or build such a body in Python."
             )
         elements = self.finite_elements(folder)
         for key, names in (("interface", self.interface), ("masses", tuple(self.masses))):
             unknown = [name for name in names if name not in elements.names]
             if unknown:
                 raise InputError(
-                    f'{key} has "{unknown[0]}", which is no node; the nodes are {", ".join(elements.names)}.'
+                    f'{key} has "{unknown[0]}", which is not a node; the nodes are {", ".join(elements.names)}.'
                 )
         for node, one in self.masses.items():
             elements = elements.with_mass(node, one.mass, inertia=one.inertia, offset=one.offset)
@@ -130,7 +130,7 @@ class Reduction:
 
     @property
     def count(self) -> int:
-        """Finite elements that are to be made; none of matrices from elsewhere."""
+        """Number of finite elements to be assembled; 0 for given matrices."""
         return 0
 
     def finite_elements(self, folder: Path | None) -> FiniteElements:
@@ -147,13 +147,13 @@ class Beam(BeamPart, Reduction):
 
 @dataclass(frozen=True, kw_only=True)
 class BeamStructure(Reduction):
-    """Modes of several beams, rigidly joined where nodes have one name, as `nonsmooth.flexible.assemble` does."""
+    """Modes of several beams, rigidly joined at nodes of the same name, see `nonsmooth.flexible.assemble`."""
 
     beams: Mapping[str, BeamPart]
 
     @property
     def count(self) -> int:
-        """Of all its beams."""
+        """Number of finite elements of all its beams."""
         return sum(one.count for one in self.beams.values())
 
     def finite_elements(self, folder: Path | None) -> FiniteElements:
@@ -164,10 +164,10 @@ class BeamStructure(Reduction):
 
 @dataclass(frozen=True, kw_only=True)
 class MatrixFile(Reduction):
-    """Modes of finite elements from another program: an .npz file beside the TOML file holds the matrices.
+    """Modes of finite elements from another program: an .npz file in the folder of the TOML file holds the matrices.
 
     Arrays of the file: ``mass`` and ``stiffness`` (d, d), ``names`` (n,) and ``places`` (n, 3) of the nodes, optionally
-    ``translations`` and ``rotations`` (n, 3), as `nonsmooth.flexible.from_matrices` takes them.
+    ``translations`` and ``rotations`` (n, 3), see `nonsmooth.flexible.from_matrices`.
     """
 
     file: str
@@ -181,7 +181,7 @@ class MatrixFile(Reduction):
             raise InputError(f'file "{self.file}" has no array {", ".join(missing)}; save it with numpy.savez.')
         names, places, given = found["names"], found["places"], {}
         if names.dtype.kind != "U" or names.ndim != 1 or places.shape != (len(names), 3) or len({*names}) < len(names):
-            raise InputError(f'file "{self.file}" needs names (n,), each another, and places (n, 3) of the nodes.')
+            raise InputError(f'file "{self.file}" needs names (n,), all different, and places (n, 3) of the nodes.')
         if len(found["mass"].shape) != 2 or found["mass"].shape[0] > MOST_DOFS:
             raise InputError(
                 f'file "{self.file}" has a mass matrix of shape {found["mass"].shape}, which must be square with at '
@@ -201,14 +201,14 @@ def _checked_dofs(file: str, key: str, dofs: Any, nodes: int, count: int) -> Any
 
 
 def _arrays(file: str, folder: Path | None) -> dict[str, Any]:
-    """The arrays of a file beside the TOML file; it is data only, of which nothing is run."""
+    """The arrays of a file in the folder of the TOML file; nothing in it is executed."""
     if Path(file).name != file or "\\" in file or not file.endswith(".npz"):
-        raise InputError(f'file must be the name of an .npz file beside the TOML file, as "rod.npz", got "{file}".')
+        raise InputError(f'file must name an .npz file in the folder of the TOML file, as "rod.npz", got "{file}".')
     if folder is None:
-        raise InputError(f'file "{file}" is sought beside the TOML file; read that by its path instead of as text.')
+        raise InputError(f'file "{file}" is relative to the TOML file; read the latter by its path, not as text.')
     path = folder / file
     if not path.is_file():
-        raise InputError(f'file "{file}" is not beside the TOML file; write it there with numpy.savez.')
+        raise InputError(f'file "{file}" is not in the folder of the TOML file; write it there with numpy.savez.')
     try:
         with zipfile.ZipFile(path) as parts:
             size = sum(one.file_size for one in parts.infolist())
@@ -217,14 +217,14 @@ def _arrays(file: str, folder: Path | None) -> dict[str, Any]:
         with np.load(path, allow_pickle=False) as data:
             found = {name: data[name] for name in data.files}
     except (ValueError, OSError, EOFError, MemoryError, zipfile.BadZipFile) as error:
-        raise InputError(f'file "{file}" is no .npz file of arrays ({error}); write it with numpy.savez.') from None
+        raise InputError(f'file "{file}" is not an .npz file of arrays ({error}); write it with numpy.savez.') from None
     for name, one in found.items():
         if one.dtype.kind not in "fiuU" or one.dtype.kind != "U" and not np.all(np.isfinite(one)):
             raise InputError(f'array {name} of the file "{file}" must be finite numbers, or words as names.')
     return found
 
 
-#: kinds of table for a field of each class, and what each makes
+#: for a field of each class, the kinds of tables and the classes that they create
 FORMS: dict[Any, dict[str, Any]] = {
     Modes: {"beam": Beam, "beam-structure": BeamStructure, "matrix-file": MatrixFile, "mode-table": Modes},
     Rectangle: {"rectangle": Rectangle},
@@ -234,7 +234,7 @@ FORMS: dict[Any, dict[str, Any]] = {
 
 _METRE = Annotated[float, Quantity("m", positive=True)]
 _SECOND_MOMENT = Annotated[float, Quantity("m^4", positive=True)]
-#: units of classes that are no elements, for the strings that files may give
+#: units of classes other than elements, for strings in files
 UNITS: dict[Any, dict[str, Any]] = {
     Material: {
         "youngs": Annotated[float, Quantity("Pa", positive=True)],

@@ -1,7 +1,7 @@
-"""Where each key of a TOML text stands; Python's own reader does not say.
+"""Positions of the keys of a TOML text, which Python's own reader does not provide.
 
-The text is known to be valid TOML: `tomllib` has read it. What is left is to follow keys, tables, arrays of tables,
-inline tables and the ends of values.
+The text is valid TOML, since `tomllib` has read it; only keys, tables, arrays of tables, inline tables and the ends of
+values have to be followed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BETWEEN = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
 BLANKS = re.compile(r"[ \t]*")
 #: strings, the longer quotes first
 STRINGS = re.compile(r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'', re.S)
-#: a value that is no string, array or inline table
+#: a value other than a string, array or inline table
 PLAIN = re.compile(r"[^,\]}#\r\n]+")
 
 
@@ -32,10 +32,10 @@ class Place(NamedTuple):
 
 
 class Positions(dict[Path, Place]):
-    """Places of keys and of entries of arrays, by their path from the top."""
+    """Positions of keys and of entries of arrays, by their path from the top."""
 
     def nearest(self, path: Path) -> Place:
-        """Of the path, or of the innermost table above it that stands in the text."""
+        """The position of the path, or of the innermost table above it that is in the text."""
         for size in range(len(path), 0, -1):
             if path[:size] in self:
                 return self[path[:size]]
@@ -43,7 +43,7 @@ class Positions(dict[Path, Place]):
 
 
 def positions(text: str) -> Positions:
-    """The places of all keys of a valid TOML text.
+    """The positions of all keys of a valid TOML text.
 
     >>> positions("[a]\\nb = [1,\\n  2]\\n")[("a", "b", 1)]
     Place(line=3, column=3)

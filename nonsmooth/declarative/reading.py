@@ -1,4 +1,4 @@
-"""From a TOML text to a model: every element is made by its own class, and what is wrong is said with its line."""
+"""From a TOML text to a model: each element is created by its own class, and errors are reported with their lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nonsmooth.declarative.run import Run, read_run
 from nonsmooth.declarative.schema import Given, Table, entries, schema, table_of
 from nonsmooth.declarative.stated import Assembled, StatedModel
 from nonsmooth.declarative.units import Wrong, in_unit, open_unit
-from nonsmooth.declarative.values import hint, shown
+from nonsmooth.declarative.values import hint, listed, shown
 from nonsmooth.exceptions import DeclarationError, InputError, ModelError
 from nonsmooth.files import path_of
 from nonsmooth.flexible.modes import Modes
@@ -30,7 +30,7 @@ from nonsmooth.model.system import System
 
 __all__ = ["Declaration", "Document", "read", "read_model", "read_text"]
 
-#: remedy of an open joint, in Python and in a file
+#: remedy for an open joint, in Python and in a file
 ASSEMBLE = ("let build(assemble=True) do so", "let assemble = true, at the top of the file, do so")
 
 
@@ -51,7 +51,7 @@ class Document:
 
 @dataclass(frozen=True, eq=False)
 class Declaration:
-    """What a file states: a model and its run.
+    """The contents of a file: a model and its run.
 
     >>> from nonsmooth.declarative import read_text
     >>> stated = read_text('''
@@ -71,7 +71,7 @@ class Declaration:
     source: Source
 
     def build(self, *, contact: Rigid | Compliant | None = None) -> System:
-        """Check the mechanism and freeze it, with `contact` in place of the law of every contact where given.
+        """Check the mechanism and freeze it; `contact`, if given, replaces the law of every contact.
 
         Raises
         ------
@@ -86,7 +86,7 @@ class Declaration:
             raise
 
     def replaced(self, contact: Rigid | Compliant | None) -> StatedModel:
-        """The model, with `contact` as the law of every contact where given."""
+        """The model; `contact`, if given, replaces the law of every contact."""
         if contact is None:
             return self.model
         model = StatedModel(name=self.model.name, provenance=self.model.provenance)
@@ -103,17 +103,17 @@ class Declaration:
 
 
 def read_model(path: str | Path) -> StatedModel:
-    """The model that a TOML file states; its `build` assembles the start where the file says so.
+    """The model described by a TOML file; its `build` assembles the initial state if the file says so.
 
     Parameters
     ----------
     path
-        Of the file; its keys stand in the document on the TOML form.
+        Path of the file; its keys are described in the document on the TOML form.
 
     Raises
     ------
     DeclarationError
-        If the file states no mechanism; every error stands on a line of its own, with file, line, key and remedy.
+        If the file does not describe a mechanism; each error is on its own line, with file, line, key and remedy.
     InputError
         If the file cannot be read.
     """
@@ -121,27 +121,27 @@ def read_model(path: str | Path) -> StatedModel:
 
 
 def read(path: str | Path) -> Declaration:
-    """All that a TOML file states: model and run."""
+    """Model and run described by a TOML file."""
     try:
         file = path_of(path, "The TOML file")
-        if file.exists() and not file.is_file():  # a pipe or a device may never end
-            raise OSError(0, "it is no file")
-        check_length(file.stat().st_size // 4, str(path))  # UTF-8 takes up to four bytes a character
+        if file.exists() and not file.is_file():  # reading a pipe or a device may never end
+            raise OSError(0, "it is not a regular file")
+        check_length(file.stat().st_size // 4, str(path))  # up to four bytes per character in UTF-8
         data = file.read_bytes()
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise InputError(f"{path} cannot be read ({reason}): give a TOML file that states a mechanism.") from error
+        raise InputError(f"{path} cannot be read ({reason}): give a TOML file that describes a mechanism.") from error
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        sentence = "this is no UTF-8 text; save the file as UTF-8."
+        sentence = "this is not UTF-8 text; save the file as UTF-8."
         raise DeclarationError(f"{path}:{line}: {sentence}", faults=((line, "", sentence),)) from None
     return read_text(text, str(path), folder=file.parent)
 
 
 def read_text(text: str, name: str = "text", *, folder: Path | None = None) -> Declaration:
-    """All that a TOML text states; `name` stands for the file in messages, `folder` has the files that it names."""
+    """Model and run described by a TOML text; `name` is used in messages, `folder` contains the files that it names."""
     source = parse(text, name)
     reader = _Reader(source, folder)
     declaration = reader.read()
@@ -150,11 +150,11 @@ def read_text(text: str, name: str = "text", *, folder: Path | None = None) -> D
 
 
 class _Failed(Exception):
-    """A part that could not be made; its error is noted."""
+    """A part could not be created; its error has been added."""
 
 
 class _Reader:
-    """One text: collects errors, so that all are told at once."""
+    """Reader of one text; it collects errors, so that all are reported at once."""
 
     def __init__(self, source: Source, folder: Path | None) -> None:
         self.source, self.folder = source, folder
@@ -185,7 +185,7 @@ class _Reader:
         return Declaration(model, run, self.source)
 
     def _default(self, top: Table | None, raw: Mapping[str, Any]) -> Any:
-        """The law at the top, None where there is none or it is wrong."""
+        """The law at the top, None if there is none or it has an error."""
         if top is None or "contact" not in top.model_fields_set:
             return None
         try:
@@ -227,7 +227,7 @@ class _Reader:
         return element
 
     def _make(self, table: Table, data: Mapping[str, Any], path: tuple[str | int, ...], given: Any = None) -> Any:
-        """The object of a table, its parts first."""
+        """The object described by a table, its parts first."""
         values = dict(given or {})
         for key in sorted(table.model_fields_set - {"kind"}):
             values[key] = self._value(getattr(table, key), data[key], (*path, key))
@@ -242,7 +242,7 @@ class _Reader:
         return made
 
     def _value(self, value: Any, data: Any, path: tuple[str | int, ...]) -> Any:
-        """The value of a key; a list with functions of time in it is one of vectors."""
+        """The value of a key; a list that contains functions of time is a vector function."""
         if isinstance(value, Table):
             return self._make(value, data, path)
         if isinstance(value, dict):
@@ -252,19 +252,19 @@ class _Reader:
         return TimeVector(tuple(self._value(one, data[i], (*path, i)) for i, one in enumerate(value)))
 
     def _modes(self, made: Reduction, path: tuple[str | int, ...]) -> Modes:
-        """The modes of a flexible body; what states them is kept for a file that is written of the model."""
+        """The modes of a flexible body; their description is kept for writing the model to a file again."""
         self.finite_elements += made.count
         if self.finite_elements > MOST_ELEMENTS:
             raise InputError(
                 f"elements of this file are {self.finite_elements} so far, more than the {MOST_ELEMENTS} that it may "
-                "have in all; take fewer, or build such a mechanism in Python."
+                "have in total; use fewer, or build such a mechanism in Python."
             )
         if made.complete:
             self.stated[str(path[1]), str(path[2])] = made
         return made.modes(self.folder)
 
     def _check_units(self, made: Any, table: Table, data: Mapping[str, Any], path: tuple[str | int, ...]) -> None:
-        """Units that only the finished object knows: of a motion, of a stiffness with an exponent."""
+        """Check units that only the created object knows: of a motion, of a stiffness with an exponent."""
         for entry in entries(type(table)):
             if not open_unit(entry.unit) or entry.key not in data or not hasattr(made, "quantity"):
                 continue
@@ -287,17 +287,17 @@ class _Reader:
                     self.source.fault(path, str(error))
 
     def _check_bodies(self, elements: Mapping[str, Any]) -> None:
-        """Bodies that elements name, whatever else is wrong with these."""
+        """Check the bodies named by elements, also of elements that have other errors."""
         known = self.schema.elements
         kinds = {name: str(data.get("kind")) for name, data in elements.items() if isinstance(data, Mapping)}
         classes: dict[str, Any] = {name: known[kind].made for name, kind in kinds.items() if kind in known}
         bodies = [name for name, cls in classes.items() if issubclass(cls, Body | Ground)]
-        there = f"Bodies: {', '.join(bodies) or 'none'}."
+        owners, there = set(bodies), f"Bodies: {listed(bodies)}."
         for name, cls in classes.items():
             for key in cls.body_fields:
                 body = elements[name].get(key)
                 body = body.partition(".")[0] if isinstance(body, str) else body  # the node is checked with the body
-                if not isinstance(body, str) or body in bodies or body in kinds and body not in classes:
+                if not isinstance(body, str) or body in owners or body in kinds and body not in classes:
                     continue
                 if body in kinds:
                     sentence = f'"{body}" is a {kinds[body]}, not a body. {there}'
@@ -308,19 +308,19 @@ class _Reader:
                 self.source.fault(("elements", name, key), sentence)
 
     def _check_nodes(self, model: StatedModel) -> None:
-        """Nodes that elements name, of the bodies that could be made."""
+        """Check the nodes named by elements, of bodies without errors."""
         bodies = {element.name: element for element in model.elements if isinstance(element, Body | Ground)}
         for element in model.elements:
             for key, name in zip(element.body_fields, element.body_names(), strict=True):
                 owner, _, node = name.partition(".")
                 nodes = getattr(bodies.get(owner), "nodes", ())
                 if node and owner in bodies and node not in nodes:
-                    there = f"Nodes: {', '.join(nodes)}." if nodes else "A rigid body has none; name the body."
+                    there = f"Nodes: {listed(list(nodes))}." if nodes else "A rigid body has none; name the body."
                     sentence = f'"{owner}" has no node "{node}".{hint(node, nodes)} {there}'
                     self.source.fault(("elements", element.name, key), sentence)
 
     def _check_size(self, element: Element, data: Mapping[str, Any], path: tuple[str, ...]) -> None:
-        """A clearance as large as its bearing is an error of the unit."""
+        """Reject a clearance that is as large as its bearing, probably an error of the unit."""
         size = getattr(element, element.bearing, None) if isinstance(element, Clearance) and element.bearing else None
         if isinstance(element, Clearance) and size is not None and element.clearance >= size:
             self.source.fault(
@@ -330,7 +330,7 @@ class _Reader:
             )
 
     def _words(self, raw: Mapping[str, Any], key: str, *, nested: bool) -> dict[str, Any]:
-        """A table of words and numbers that no equation uses."""
+        """A table of words and numbers that are not used in equations."""
         data = raw.get(key, {})
         good = isinstance(data, Mapping) and all(isinstance(one, Mapping) == nested for one in data.values())
         if not good:
@@ -341,7 +341,7 @@ class _Reader:
 
 
 def _concerned(sentence: str, model: StatedModel) -> tuple[str, ...]:
-    """The element that an error of `Model.build` names first, as itself or as one of its rows, gaps or columns."""
+    """The first element named in an error of `Model.build`, directly or by one of its rows, gaps or columns."""
     names = {element.name for element in model.elements}
     quoted = (found.partition(".")[0] for found in re.findall(r'"([^"]+)"', sentence))
     return ("elements", *[name for name in quoted if name in names][:1])

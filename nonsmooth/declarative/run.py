@@ -1,4 +1,4 @@
-"""The table ``[run]``: what `nonsmooth run` takes where its options say nothing."""
+"""The table ``[run]``: defaults for options of `nonsmooth run` that are not given."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FILES = {
 
 @dataclass(frozen=True)
 class Choice:
-    """A stepper or a solver by name, with the settings that are changed."""
+    """A stepper or a solver by name, with the settings that differ from their defaults."""
 
     name: str
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Run:
-    """What a file states of its run; None where it states nothing.
+    """The settings of a run in a file; None for those that are not in the file.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Run:
     report: str | None = None
 
     def step(self) -> StepControl | None:
-        """The constant step, `Landing` or `ErrorControl`, None where no step is stated.
+        """The constant step, `Landing` or `ErrorControl`, None if no step is given.
 
         >>> Run(dt_min=1e-6, dt_max=1e-3).step()
         Landing(dt_min=1e-06, dt_max=0.001)
@@ -87,7 +87,7 @@ class Run:
         return None if self.dt is None else step_control(self.dt)
 
     def scheme(self) -> Any:
-        """The stepper with its solver, None where no stepper is stated.
+        """The stepper with its solver, None if no stepper is given.
 
         >>> Run(stepper=Choice("moreau-jean", {"theta": 0.6})).scheme().theta
         0.6
@@ -101,7 +101,7 @@ class Run:
 
 
 def read_run(source: Source, data: Any, path: tuple[str, ...]) -> Run:
-    """The table, with its errors noted in `source`."""
+    """The table; errors are added to `source`."""
     if not isinstance(data, Mapping):
         source.fault(path, f"must be a table, as [run], got {shown(data)}")
         return Run()

@@ -1,7 +1,7 @@
-"""Tables of the TOML form, made as pydantic models from what elements, laws and functions of time declare.
+"""Tables of the TOML form: pydantic models derived from the declarations of elements, laws and functions of time.
 
-Nothing is listed here: a table has the fields of its class, with their units and ranges; a table with a choice of
-classes says by ``kind`` which, in kebab case. `Table.made` is the class that a table makes.
+A table has the fields of its class, with their units and ranges; if there is a choice of classes, ``kind`` names the
+class in kebab case. `Table.made` is the class of the objects that a table describes.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from nonsmooth.quantities import AXES, Quantity, Text, Unit
 
 __all__ = ["BY_NAME", "IN_LIST", "Entry", "Given", "Schema", "Table", "entries", "schema", "table_of"]
 
-#: the unit of a function of time that stands for that of its field
+#: placeholder in the units of a function of time for the unit of its field
 VALUE = "value"
-#: what is added to a key for the tables that entries of its list may be
+#: suffix of a key for the tables among the entries of its list
 IN_LIST = "[]"
-#: what is added to a key whose table holds tables by name
+#: suffix of a key whose table contains tables by name
 BY_NAME = "{}"
-#: the function of time that a message gives as an example
+#: functions of time given as examples in messages
 WORDED = {"number": "ramp", "quaternion": "axis-angle"}
 
 
@@ -45,13 +45,13 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     made: ClassVar[Any]
-    #: tables that a key takes, by kind, those that entries of its list may be under the key with `IN_LIST` added, and
-    #: those that it holds by name under the key with `BY_NAME`; one without a kind has the kind ""
+    #: tables that a key accepts, by kind; those among the entries of its list have `IN_LIST` added to the key, those
+    #: that it contains by name have `BY_NAME`; a table without a kind has the kind ""
     tables: ClassVar[Mapping[str, Mapping[str, type[Table]]]]
 
 
 class Entry(NamedTuple):
-    """One key of a table: what it accepts in words, its unit if it has one, whether it must be there, its default."""
+    """One key of a table: accepted values in words, unit if it has one, whether it is required, default."""
 
     key: str
     accepted: str
@@ -62,7 +62,7 @@ class Entry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Given:
-    """A field whose value is checked elsewhere, with what it accepts in words."""
+    """A field whose value is checked elsewhere, with its accepted values in words."""
 
     accepted: str
 
@@ -75,13 +75,13 @@ class Schema(NamedTuple):
 
 
 class NoForm(TypeError):
-    """A class with a field that is needed and has no TOML form: its elements are for Python only."""
+    """A class with a required field that has no TOML form; its elements exist in Python only."""
 
 
 def schema() -> Schema:
-    """The tables of everything that is known now; a class that is defined later is in the next schema.
+    """The tables of all classes defined so far; classes defined later are in the next schema.
 
-    Elements of one's own whose fields have no TOML form are left out.
+    User-defined elements with required fields that have no TOML form are left out.
     """
     kinds = tuple(element_kinds().items())
     functions = tuple(time_functions().items())
@@ -98,12 +98,12 @@ def _schema(kinds: tuple[tuple[str, type], ...], functions: tuple[tuple[str, typ
 
 @functools.lru_cache(maxsize=64)
 def table_of(cls: Callable[..., Any], kind: str = "") -> type[Table]:
-    """The table of a class of settings, as a stepper; fields that hold other objects are left out."""
+    """The table of a class of settings, such as a stepper; fields that contain other objects are left out."""
     return _Maker({}).table(cls, kind)
 
 
 def entries(table: type[Table]) -> list[Entry]:
-    """The keys of a table, `kind` aside."""
+    """The keys of a table, except `kind`."""
     found = []
     defaults = {one.name: one.default for one in dataclasses.fields(table.made)}
     for key, field in table.model_fields.items():
@@ -115,30 +115,30 @@ def entries(table: type[Table]) -> list[Entry]:
 
 
 class _Shape(NamedTuple):
-    """One form in which a value may be given: its tag, what pydantic checks, and that in words."""
+    """One form in which a value may be given: its tag, the annotation that pydantic checks, and its description."""
 
     tag: str
     annotation: Any
     accepted: str
-    #: of a list, the forms of its entries
+    #: for a list, the forms of its entries
     parts: tuple[_Shape, ...] = ()
 
 
 class _Maker:
-    """Tables of one schema; those of a class are made once."""
+    """Creates the tables of one schema, each once."""
 
     def __init__(self, functions: Mapping[str, type[TimeFunction]]) -> None:
         self.functions = functions
         self.made: dict[tuple[Any, str, str], type[Table]] = {}
 
     def table(self, cls: Callable[..., Any], kind: str = "", unit: str = "") -> type[Table]:
-        """The table of a class; `unit` is that of the field that a function of time is for."""
+        """The table of a class; for a function of time, `unit` is the unit of its field."""
         if (cls, kind, unit) not in self.made:
             self.made[cls, kind, unit] = self._table(cls, kind, unit)
         return self.made[cls, kind, unit]
 
     def has_form(self, cls: Callable[..., Any], kind: str) -> bool:
-        """Whether all that a class needs has a TOML form."""
+        """Whether all required fields of a class have a TOML form."""
         try:
             self.table(cls, kind)
         except NoForm:
@@ -173,7 +173,7 @@ class _Maker:
         return made
 
     def laws(self, base: type) -> list[tuple[str, type]]:
-        """Kind and class of each law of a base, as of `NormalLaw`; a class that is no base is the one of its kind."""
+        """Kind and class of each law of a base such as `NormalLaw`; other classes have one kind, their own."""
         kind: Literal["normal", "friction"] | None = (
             "normal" if issubclass(base, NormalLaw) else "friction" if issubclass(base, FrictionLaw) else None
         )
@@ -236,7 +236,7 @@ class _Maker:
         return shapes, own
 
     def _list(self, unit: str, quantity: Quantity, size: int | None) -> _Shape:
-        """A list of numbers and functions of time, at least one of them a function."""
+        """The form of a list of numbers and functions of time, at least one of them a function."""
         one = functools.partial(number, quantity=quantity, unit=unit)
         entry = [_shape("number", float, one, quantity.accepted), *self._functions(unit, ["number"])]
         check = functools.partial(sized, size=size)
@@ -249,7 +249,7 @@ class _Maker:
         )
 
     def _functions(self, unit: str, given_as: list[str]) -> Iterator[_Shape]:
-        """Functions of time whose values are of these forms."""
+        """Functions of time whose values have these forms."""
         for kind, cls in self.functions.items():
             if cls.gives in given_as:
                 accepted = f'a function of time, as {{ kind = "{WORDED[cls.gives]}", ... }}'
@@ -281,7 +281,7 @@ def _shape(form: str, annotation: Any, check: Callable[[Any], Any], accepted: st
 
 
 def _union(shapes: list[_Shape]) -> Any:
-    """What pydantic checks: the one form, or a union whose form is told by the value alone."""
+    """The annotation that pydantic checks: a single form, or a union whose form is determined by the value alone."""
     if len(shapes) == 1:
         shape = shapes[0]
         return shape.annotation if shape.tag != "{}" else Annotated[shape.annotation, BeforeValidator(_only_tables)]
@@ -297,7 +297,7 @@ def _only_tables(value: Any) -> Any:
 
 
 def _tag(value: Any, tags: tuple[str, ...]) -> str | None:
-    """The form that a value is meant to have."""
+    """The tag of the form of a value, from its type."""
     if isinstance(value, dict):
         return "<table>" if "<table>" in tags else f"{{{value.get('kind', '')}}}"
     if isinstance(value, bool):
@@ -312,7 +312,7 @@ def _tag(value: Any, tags: tuple[str, ...]) -> str | None:
 
 
 def _parts(hint: Any, data: list[Any]) -> Iterator[Any]:
-    """The alternatives of a type hint, None aside; what it is annotated with goes to `data`."""
+    """The alternatives of a type hint, except None; its annotations are appended to `data`."""
     if get_origin(hint) is Annotated:
         inner, *more = get_args(hint)
         data.extend(more)
@@ -325,13 +325,13 @@ def _parts(hint: Any, data: list[Any]) -> Iterator[Any]:
 
 
 def _size(hint: Any) -> int | None:
-    """How many components a tuple has, None where that is open."""
+    """The number of components of a tuple, None if it is arbitrary."""
     arguments = get_args(hint)
     return None if Ellipsis in arguments else len(arguments)
 
 
 def own_unit(declared: str, unit: str) -> str:
-    """The unit of a field of a function of time that is for a field in `unit`, which may be ``rad or m``."""
+    """The unit of a field of a function of time that is the value of a field in `unit`, possibly ``rad or m``."""
     if VALUE not in declared:
         return declared
     return " or ".join(declared.replace(VALUE, one) for one in unit.split(" or "))

@@ -1,4 +1,4 @@
-"""The model that a TOML file states, which is assembled as the file says."""
+"""A model read from a TOML file, which also says how its initial state is assembled."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from nonsmooth.model.system import System
 
 __all__ = ["CENTRED", "Assembled", "StatedModel"]
 
-#: clearances stand as ideal joints while the start is assembled
+#: joints with clearance are replaced by ideal joints while the initial state is assembled
 CENTRED: Literal["centred"] = "centred"
 Assembled = bool | Literal["centred"]
 
 
 class StatedModel(Model):
-    """A model whose `build` assembles the start where its file says so.
+    """A model whose `build` assembles the initial state if its file says so.
 
-    `assembled` is True for ``build(assemble=True)``, "centred" for the start of the mechanism with ideal joints in
-    place of its clearances: ``build(assemble=model.ideal().assemble())``. `stated` is what a file is written from
-    again, such as a beam instead of its modes.
+    `assembled` is True for ``build(assemble=True)``, "centred" for the initial state of the mechanism with ideal joints
+    instead of clearances: ``build(assemble=model.ideal().assemble())``. `stated` contains the descriptions from which
+    the file is written again, such as a beam instead of its modes.
     """
 
     assembled: Assembled = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        #: name of an element and its field -> what the file states there instead of the value made of it
+        #: name of an element and of a field -> its description in the file, from which the value was created
         self.stated: dict[tuple[str, str], Any] = {}
 
     def build(self, *, assemble: bool | Assembly | None = None) -> System:
-        """As of any model; where nothing is said of assembly here, the file decides."""
+        """As `Model.build`; if `assemble` is omitted, the file decides."""
         if assemble is not None:
             return super().build(assemble=assemble)
         if self.assembled == CENTRED:

@@ -1,8 +1,8 @@
 """Numbers with units in strings, such as ``"0.5 mm"``: their value in SI units, and a check of the dimension.
 
-A unit is a product of named units with powers, factors separated by a blank, ``*`` or ``·``, each with ``/`` before it
-where it divides: ``kg m^2``, ``N s/m``, ``m/s²``, ``N/m^1.5``. A plane angle counts as a dimension of its own, so that
-a length is no angle. Values are rounded once: ``"0.3 mm"`` is the float 0.0003.
+A unit is a product of named units with powers; factors are separated by a blank, ``*`` or ``·``, and ``/`` precedes
+each divisor: ``kg m^2``, ``N s/m``, ``m/s²``, ``N/m^1.5``. The plane angle is a separate dimension, so that a length is
+not accepted as an angle. Values are rounded once: ``"0.3 mm"`` is the float 0.0003.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 __all__ = ["Parsed", "Wrong", "in_unit", "open_unit", "parse_unit", "such_as"]
 
-#: dimensions in order
+#: dimensions, in order
 BASES = ("m", "kg", "s", "rad")
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459")
 PREFIXES = {"n": -9, "u": -6, "µ": -6, "μ": -6, "m": -3, "c": -2, "k": 3, "M": 6, "G": 9}
-#: name -> value in base units, powers of these, prefixes that are in use
+#: name -> value in base units, powers of these, usual prefixes
 NAMES: dict[str, tuple[Fraction, tuple[int, int, int, int], str]] = {
     "m": (Fraction(1), (1, 0, 0, 0), "nuµμmck"),
     "g": (Fraction(1, 1000), (0, 1, 0, 0), "mk"),
@@ -54,21 +54,21 @@ class Wrong(ValueError):
 
 @dataclass(frozen=True)
 class Parsed:
-    """Its value in SI units and the powers of metre, kilogram, second and radian."""
+    """A unit: its value in SI units and the powers of metre, kilogram, second and radian."""
 
     value: Fraction
     powers: tuple[Fraction, ...]
 
 
 class Named(NamedTuple):
-    """One named unit."""
+    """A named unit."""
 
     value: Fraction
     powers: tuple[int, int, int, int]
 
 
 def _named() -> dict[str, Named]:
-    """Every name, with its prefixes."""
+    """All names, with their prefixes."""
     found = {name: Named(value, powers) for name, (value, powers, _) in NAMES.items()}
     for name, (value, powers, prefixes) in NAMES.items():
         found |= {prefix + name: Named(value * Fraction(10) ** PREFIXES[prefix], powers) for prefix in prefixes}
@@ -79,12 +79,12 @@ KNOWN = _named()
 
 
 def parse_unit(text: str) -> Parsed:
-    """The unit that a text names.
+    """The unit named by a text.
 
     Raises
     ------
     Wrong
-        For a name that is no unit, with the nearest, or a text of another form.
+        For an unknown name, with the most similar units, or a text of another form.
 
     >>> parse_unit("N s/m") == parse_unit("kg/s")
     True
@@ -109,17 +109,17 @@ def parse_unit(text: str) -> Parsed:
 
 
 def open_unit(unit: str) -> bool:
-    """Whether a declared unit leaves something open, as ``rad or m`` and ``N/m^n``."""
+    """Whether a declared unit is not fully determined, such as ``rad or m`` and ``N/m^n``."""
     return " or " in unit or "^n" in unit
 
 
 def in_unit(text: str, unit: str) -> float:
-    """The value in SI units of a text such as ``"0.5 mm"`` that is to be in `unit`, a declared one.
+    """The value in SI units of a text such as ``"0.5 mm"``, whose dimension must be that of the declared `unit`.
 
     Raises
     ------
     Wrong
-        For a text that is no number with a unit, or a unit of another dimension.
+        For a text other than a number with a unit, or a unit of another dimension.
 
     >>> in_unit("0.3 mm", "m"), in_unit("120 rpm", "rad/s") == 4 * math.pi, in_unit("1e-4 kg m^2", "kg m^2")
     (0.0003, True, 0.0001)
@@ -144,7 +144,7 @@ def in_unit(text: str, unit: str) -> float:
         wanted = "a number without unit" if unit == "-" else unit
         raise Wrong(f'"{text}" is of another dimension than {wanted}; {remedy}')
     number = float(found[0])
-    if number == 0.0 or not math.isfinite(number):  # and of an exponent that no fraction should have
+    if number == 0.0 or not math.isfinite(number):  # also that of a non-integer exponent
         return number
     try:
         return float(Fraction(found[0].replace("_", "")) * given.value)
@@ -167,12 +167,12 @@ def _has_dimension(unit: str) -> bool:
 
 
 def _powers(unit: str) -> list[tuple[Fraction, ...]]:
-    """Of each alternative of a declared unit."""
+    """The alternatives of a declared unit."""
     return [parse_unit(re.sub(r"\^n", "", one)).powers for one in unit.split(" or ")]
 
 
 def _fits(given: Parsed, wanted: str) -> bool:
-    """Whether a unit is of the dimension of a declared one; ``m^n`` stands for any power."""
+    """Whether a unit has the dimension of a declared one; ``m^n`` is any power."""
     if "^n" not in wanted:
         return given.powers == parse_unit(wanted).powers
     without = parse_unit(re.sub(r"[/ ]m\^n", "", wanted)).powers

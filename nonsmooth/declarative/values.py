@@ -6,7 +6,7 @@ import datetime
 import difflib
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,14 +17,16 @@ from nonsmooth.evaluation import Array
 from nonsmooth.quantities import Quantity
 from nonsmooth.settings import is_number
 
-__all__ = ["array", "components", "hint", "number", "numbers", "shown", "sized", "word", "words", "wrong"]
+__all__ = ["array", "components", "hint", "listed", "number", "numbers", "shown", "sized", "word", "words", "wrong"]
 
-#: characters of a value that a message shows
+#: largest number of characters of a value in a message
 SHOWN = 60
+#: names that a message lists; names, and characters of a name, that are compared with a misspelt one
+LISTED, COMPARED = 20, 1000
 
 
 def number(value: Any, quantity: Quantity, unit: str) -> float:
-    """A number in SI units, or a string in the dimension of `unit`; "" for a number that has none."""
+    """A number in SI units, or a string with the dimension of `unit`; "" for a number without unit."""
     example = such_as(unit) if unit else ""
     if isinstance(value, str):
         try:
@@ -41,7 +43,7 @@ def number(value: Any, quantity: Quantity, unit: str) -> float:
 
 
 def components(value: Any, quantity: Quantity, unit: str, size: int | None) -> tuple[float, ...]:
-    """A list of numbers; a wrong one is named by its place, from 1."""
+    """A list of numbers; messages name the index of a wrong one, starting from 1."""
     if not isinstance(value, list):
         count = f"{size} numbers" if size else "numbers"
         example = f"[{', '.join(['0'] * (size or 2))}]"
@@ -70,14 +72,14 @@ def array(value: Any) -> Array:
 
 
 def sized(value: list[Any], size: int | None) -> list[Any]:
-    """The list, if it has as many entries as it should."""
+    """The list, if it has the required number of entries."""
     if size is not None and len(value) != size:
         raise wrong(f"takes {size} components, got {len(value)}: {shown(value)}")
     return value
 
 
 def word(value: Any, choices: tuple[str, ...] = ()) -> str:
-    """A string, one of the choices if there are any."""
+    """A string, which must be one of the choices if there are any."""
     if not isinstance(value, str):
         raise wrong(f"must be a word in quotes, got {shown(value)}")
     if choices and value not in choices:
@@ -104,18 +106,27 @@ def numbers(value: Any) -> dict[str, float]:
 
 
 def wrong(sentence: str) -> PydanticCustomError:
-    """An error whose message is the rest of a sentence that begins with the key."""
+    """An error whose message continues a sentence that begins with the key."""
     return PydanticCustomError("nonsmooth", "{sentence}", {"sentence": sentence})
 
 
 def hint(name: str, known: Iterable[str], words: str = " Did you mean") -> str:
-    """The nearest known names as a question, or nothing."""
-    close = difflib.get_close_matches(str(name).lower(), list(known), n=2, cutoff=0.55)
+    """The most similar known names as a question, or nothing; among the first `COMPARED` names."""
+    close = difflib.get_close_matches(str(name).lower()[:COMPARED], list(known)[:COMPARED], n=2, cutoff=0.55)
     return f"{words} {' or '.join(close)}?" if close else ""
 
 
+def listed(names: Sequence[str]) -> str:
+    """Names for a message, the first of many.
+
+    >>> listed(["a", "b"]), listed([str(k) for k in range(99)])[-6:]
+    ('a, b', ', 19, ...')
+    """
+    return ", ".join([*names[:LISTED], *(["..."] if len(names) > LISTED else [])]) or "none"
+
+
 def shown(value: Any) -> str:
-    """A value as TOML writes it, cut where it is long."""
+    """A value in TOML notation, shortened if it is long."""
     if isinstance(value, datetime.date | datetime.time):
         text = str(value)
     elif isinstance(value, dict):

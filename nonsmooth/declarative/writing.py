@@ -1,4 +1,4 @@
-"""From a model to its TOML text, which reads back to the same numbers."""
+"""From a model to its TOML text, from which the same numbers are read."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from nonsmooth.model.signals import TimeFunction, TimeVector
 
 __all__ = ["model_text", "write_model"]
 
-#: longest table on one line
+#: longest inline table [characters]
 WIDE = 100
 
 
 def write_model(model: Model, path: str | Path) -> None:
-    """Write a model as a TOML file, from which `read_model` makes it again with the same numbers.
+    """Write a model as a TOML file, from which `read_model` recreates it with the same numbers.
 
     Raises
     ------
     ModelError
-        If a load or motion is a function of Python, an element or law is of a class that has no name here, or there are
-        more values than a file may have, as in tables of many modes.
+        If a load or motion is a Python function, the class of an element or law has no name in TOML files, or there are
+        more values than a file may contain, as in tables of many modes.
     InputError
         If the file cannot be written.
     """
@@ -91,15 +91,15 @@ class _Writer:
         self.kinds |= {cls: kind for kind, cls in time_functions().items()}
         self.kinds |= {by_name(kind, "normal"): kind for kind in names("normal")}
         self.kinds |= {by_name(kind, "friction"): kind for kind in names("friction")}
-        #: classes of tables that have a kind and are no elements, laws or functions
+        #: classes of tables with a kind, other than elements, laws and functions
         self.forms: dict[Any, str] = {cls: kind for kinds in FORMS.values() for kind, cls in kinds.items()}
         self.kinds |= self.forms
-        #: what a file states in place of the value of a field
+        #: descriptions that are written instead of the values of fields
         self.stated: Mapping[tuple[str, str], Any] = model.stated if isinstance(model, StatedModel) else {}
         laws = [element.contact for element in model.elements if isinstance(element, Contact)]
-        #: values so far
+        #: number of values so far
         self.count = 0
-        #: the law of all contacts, which then stands at the top
+        #: the law that all contacts have in common, which is written at the top
         self.common = laws[0] if len(laws) > 1 and all(law == laws[0] for law in laws) else None
 
     def text(self) -> str:
@@ -108,7 +108,7 @@ class _Writer:
             top["assemble"] = self.model.assembled
         parts = ["".join(f"{key} = {_plain(value)}\n" for key, value in top.items())]
         origin = {key: value for key, value in self.model.origin.items() if key in ("problem", "source")}
-        if origin:  # without the problem's arguments, since the file states the mechanism itself
+        if origin:  # without the arguments of the problem, since the file describes the mechanism itself
             parts.append(_table(("origin",), origin))
         if self.common is not None:
             parts.append(_table(("contact",), self._object(self.common, self.common)))
@@ -126,18 +126,18 @@ class _Writer:
             found.pop("contact")
         self.count += _count(found)
         if self.count > MOST:
-            instead = "state its beam in a file, keep fewer modes, or " if "modes" in found else ""
-            raise _error(element, f"with it the file has more than {MOST} values, which is no file that can be read "
-                         f"again; {instead}keep the model in Python.")  # fmt: skip
+            instead = "describe its beam in a file, keep fewer modes, or " if "modes" in found else ""
+            raise _error(element, f"with it the file has more than {MOST} values, the limit for reading; "
+                         f"{instead}keep the model in Python.")  # fmt: skip
         return found
 
     def _object(self, thing: Any, owner: Any) -> dict[str, Any]:
-        """Kind and keys of an element, a law or a function of time; what is as by default is left out."""
+        """Kind and keys of an element, a law or a function of time; defaults are left out."""
         data: dict[str, Any] = {}
         if isinstance(thing, (Element, Law, TimeFunction)) or type(thing) in self.forms:
             if type(thing) not in self.kinds:
                 raise _error(owner, f"{type(thing).__name__} has no name in TOML files: another class has its name, "
-                             "it stands in no module of laws, or one of its fields has no form there; keep the model "
+                             "it is not in a module of laws, or one of its fields has no TOML form; keep the model "
                              "in Python.")  # fmt: skip
             data["kind"] = self.kinds[type(thing)]
         for one in dataclasses.fields(thing):
@@ -170,7 +170,7 @@ class _Writer:
             return {name: self._value(one, name, owner) for name, one in value.items()}
         name = getattr(value, "__name__", type(value).__name__)
         instead = "a formula" if isinstance(owner, Load) else "a Ramp, a Harmonic or a Table"
-        raise _error(owner, f"{field} is the Python function {name}, which a TOML file cannot hold; give {instead}, or "
+        raise _error(owner, f"{field} is the Python function {name}, which has no TOML form; give {instead}, or "
                      "keep the model in Python.")  # fmt: skip
 
 
@@ -179,18 +179,18 @@ def _error(owner: Any, sentence: str) -> ModelError:
 
 
 def _count(value: Any) -> int:
-    """How many values there are in it, as reading counts them."""
+    """The number of values in it, counted as in reading."""
     below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return len(below) + sum(_count(one) for one in below if isinstance(one, (dict, list)))
 
 
 def _same(value: Any, default: Any) -> bool:
-    """Equal also in the sign of zeros."""
+    """Whether two values are equal, including the sign of zeros."""
     return not isinstance(value, np.ndarray) and bool(value == default) and repr(value) == repr(default)
 
 
 def _table(path: tuple[str, ...], data: Mapping[str, Any]) -> str:
-    """A table with a header; tables in it that are long come below, with headers of their own."""
+    """A table with a header; long tables in it follow below, with headers of their own."""
     lines, below = [f"[{'.'.join(map(_key, path))}]"], []
     for key, value in data.items():
         if isinstance(value, dict):
@@ -207,7 +207,7 @@ def _key(key: str) -> str:
 
 
 def _plain(value: Any) -> str:
-    """A value as TOML writes it; numbers with all their digits."""
+    """A value in TOML notation; numbers with all their digits."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{_key(key)} = {_plain(one)}" for key, one in value.items()) + " }"
     if isinstance(value, (list, tuple)):

@@ -1,1 +1,1 @@
-"""Typed records: one schema is the memory as NumPy sees it, the types of compiled code, and views for debugging."""
+"""Typed records: one schema defines the NumPy memory layout, the types of compiled code, and views for debugging."""

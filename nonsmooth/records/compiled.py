@@ -24,7 +24,7 @@ __all__ = ["RecordType", "RecordsType", "attribute"]
 
 
 class RecordType(types.Type):
-    """A record, held as its address."""
+    """A record, represented by its address."""
 
     def __init__(self, schema, shape):
         self.schema, self.shape = schema, shape
@@ -32,17 +32,17 @@ class RecordType(types.Type):
 
     @property
     def fields(self):
-        """By name."""
+        """Its fields by name."""
         return SCHEMAS[self.schema].fields
 
     @property
     def dtype(self):
-        """Its memory."""
+        """Its NumPy data type."""
         return dtype(self.schema, self.shape)
 
 
 class RecordsIteratorType(types.SimpleIteratorType):
-    """Over records one after the other."""
+    """An iterator over contiguous records."""
 
     def __init__(self, record):
         self.record = record
@@ -50,7 +50,7 @@ class RecordsIteratorType(types.SimpleIteratorType):
 
 
 class RecordsType(types.IterableType):
-    """Records one after the other, held as the address of the first and their number."""
+    """Contiguous records, represented by the address of the first and their number."""
 
     def __init__(self, record):
         self.record = record
@@ -58,7 +58,7 @@ class RecordsType(types.IterableType):
 
     @property
     def iterator_type(self):
-        """As numba asks for it."""
+        """The name that numba requires."""
         return RecordsIteratorType(self.record)
 
 
@@ -92,7 +92,7 @@ class _Attribute(AttributeTemplate):
 
 
 def _type(of, name):
-    """What an attribute is to numba."""
+    """The numba type of an attribute."""
     kind = of.fields[name]
     if isinstance(kind, Link | Inside):
         return RecordType(kind.to if isinstance(kind, Link) else kind.of, of.shape)
@@ -105,7 +105,7 @@ def _type(of, name):
 
 
 def _marked(builder, access, of, name):
-    """Tell LLVM that a field shares memory with no other field, and which ones nothing writes during a run."""
+    """Tell LLVM that a field overlaps no other field, and whether it is constant during a run."""
     if of.fields[name].constant:
         access.set_metadata("invariant.load", builder.module.add_metadata([]))
         return access

@@ -1,7 +1,8 @@
-"""The memory of records: filled from plain dictionaries, whose links are other dictionaries."""
+"""The memory of records, filled from dictionaries in which links are other dictionaries."""
 
 from __future__ import annotations
 
+import copy
 from collections import defaultdict
 from typing import Any
 
@@ -12,16 +13,16 @@ from nonsmooth.records.schema import SCHEMAS, Inside, Link, Many, Shape, dtype
 
 __all__ = ["Content", "Memory"]
 
-#: bytes to whose multiples the records of a schema are aligned
+#: alignment [bytes] of the records of a schema
 LINE = 64
 
 Values = dict[str, Any]
 
 
 class Content:
-    """Records before they have a place: dictionaries, in which links are other ones, and many are lists of these.
+    """Records before memory is allocated: dictionaries, in which a link is another one and `Many` a list of them.
 
-    Of records that begin without values, `blank` has the number; many of these are all of their schema.
+    `blank` is the number of records of a schema that have no initial values; all records of that schema are then blank.
     """
 
     def __init__(self) -> None:
@@ -29,12 +30,12 @@ class Content:
         self.blank: dict[str, int] = {}
 
     def add(self, schema: str, **values: Any) -> Values:
-        """One more record; its fields may be set later."""
+        """Add a record; its fields may be set later."""
         self.of[schema].append(values)
         return values
 
     def many(self, schema: str, count: int) -> list[Values]:
-        """So many empty ones."""
+        """Add this number of empty records."""
         return [self.add(schema) for _ in range(count)]
 
 
@@ -45,43 +46,55 @@ class Memory:
     ----------
     raw : the bytes
     of : records by schema, as NumPy arrays that are views of the bytes
-    start : by schema, bytes from the beginning
+    start : offset [bytes] of the records of each schema
     """
 
     def __init__(self, content: Content, shape: Shape) -> None:
         self.shape = shape
         counts = {name: len(items) for name, items in content.of.items()} | content.blank
         sizes = {name: -(-dtype(name, shape).itemsize * count // LINE) * LINE for name, count in counts.items()}
-        total = sum(sizes.values())
-        room = np.zeros(total + LINE, dtype=np.uint8)
-        self.raw: NDArray[np.uint8] = room[-room.ctypes.data % LINE :][:total]
         self.start = dict(zip(sizes, np.cumsum([0, *sizes.values()]).tolist(), strict=False))
-        self.of = {
-            name: self.raw[self.start[name] :][: dtype(name, shape).itemsize * count].view(dtype(name, shape))
-            for name, count in counts.items()
-        }
+        self._counts, self._total = counts, sum(sizes.values())
+        #: bytes before records that begin without values
+        self._filled = min((self.start[name] for name in content.blank), default=self._total)
+        self._allocate()
         self._place = {
             id(item): self.start[name] + k * dtype(name, shape).itemsize
             for name, items in content.of.items()
             for k, item in enumerate(items)
         }
-        for name, items in content.of.items():  # parts of records first, since links may lead to them
+        for name, items in content.of.items():  # embedded records first, since links may point to them
             for item in items:
                 self._place_parts(name, item, self._place[id(item)])
         for name, items in content.of.items():
             for one, item in zip(self.of[name], items, strict=True):
                 self._fill(name, one, self._place[id(item)], item)
 
+    def _allocate(self) -> None:
+        room = np.zeros(self._total + LINE, dtype=np.uint8)
+        self.raw: NDArray[np.uint8] = room[-room.ctypes.data % LINE :][: self._total]
+        self.of = {
+            name: self.raw[self.start[name] :][: dtype(name, self.shape).itemsize * count].view(dtype(name, self.shape))
+            for name, count in self._counts.items()
+        }
+
+    def copied(self) -> Memory:
+        """Another block of memory with the same records; those that begin without values are empty."""
+        other = copy.copy(self)
+        other._allocate()
+        other.raw[: self._filled] = self.raw[: self._filled]
+        return other
+
     def address(self, schema: str, k: int = 0) -> int:
-        """Of a record."""
+        """The address of record k of a schema."""
         return int(self.raw.ctypes.data) + self.start[schema] + k * dtype(schema, self.shape).itemsize
 
     def place(self, item: Values) -> int:
-        """Bytes from the beginning to the record of a dictionary."""
+        """Offset [bytes] of the record of a dictionary."""
         return self._place[id(item)]
 
     def number(self, schema: str, item: Values) -> int:
-        """Of the record of a dictionary among those of its schema."""
+        """Index of the record of a dictionary among those of its schema."""
         return (self._place[id(item)] - self.start[schema]) // dtype(schema, self.shape).itemsize
 
     def _place_parts(self, schema: str, values: Values, at: int) -> None:

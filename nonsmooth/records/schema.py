@@ -1,7 +1,7 @@
-"""Schemas of records: kinds of fields with their units, and the memory that they make as NumPy sees it.
+"""Schemas of records: kinds of fields with their units, and the NumPy data types that they define.
 
-A record is one address, compiled or not; its attributes are loads and stores. A link is stored relative to the record
-it stands in, so that memory may be copied as a whole.
+A record is an address, in compiled and in uncompiled code; its attributes are loads and stores. A link is stored as an
+offset from the record that contains it, so that the memory can be copied as a whole.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Shape:
-    """What the sizes of fields depend on: dimension 2 or 3, and rows of a block."""
+    """The two numbers that determine the shapes of fields: dimension (2 or 3) and rows of a block."""
 
     dimension: int
     rows: int
 
     @property
     def width(self) -> int:
-        """Numbers of the motion of a body, in whole fours."""
+        """Length of the velocity vector of a body, padded to a multiple of four."""
         return 4 * (self.dimension - 1)
 
     def __str__(self) -> str:
@@ -58,14 +58,14 @@ class Shape:
 
 @dataclass(frozen=True)
 class Field:
-    """Of a record: its unit, what it means, and whether it is constant during a run."""
+    """A field of a record: its unit, its meaning, and whether it is constant during a run."""
 
     unit: str = "-"
     note: str = ""
     constant: bool = False
 
     def shape(self, shape: Shape) -> tuple[int, ...]:
-        """Of its array; () of a number."""
+        """The shape of its array; () for a scalar."""
         return ()
 
 
@@ -78,46 +78,46 @@ class Count(Field):
 
 
 class Vector(Field):
-    """Three numbers and a zero, whatever the dimension."""
+    """Three components and a zero, in the plane as well as in space."""
 
     def shape(self, shape: Shape) -> tuple[int, ...]:
         return (4,)
 
 
 class Motion(Field):
-    """Of a body: (x, y, angle, 0) in the plane, (translation, 0, rotation, 0) in space."""
+    """A velocity, displacement or force of a body: (x, y, angle, 0) in the plane, (linear, 0, angular, 0) in space."""
 
     def shape(self, shape: Shape) -> tuple[int, ...]:
         return (shape.width,)
 
 
 class Placement(Field):
-    """(x, y, cos, sin), or the position and the columns of the rotation matrix."""
+    """(x, y, cos, sin) in the plane; the position and the columns of the rotation matrix in space."""
 
     def shape(self, shape: Shape) -> tuple[int, ...]:
         return (4,) if shape.dimension == 2 else (4, 4)
 
 
 class Masses(Placement):
-    """(m, m, I, 0), or (m, m, m, 0) and the columns of the inertia; or the inverse of these."""
+    """(m, m, I, 0) in the plane; (m, m, m, 0) and the columns of the inertia matrix in space; or their inverses."""
 
 
 class Rows(Field):
-    """A number per row of a block."""
+    """One number per row of a block."""
 
     def shape(self, shape: Shape) -> tuple[int, ...]:
         return (shape.rows,)
 
 
 class Block(Field):
-    """Rows by rows."""
+    """A square matrix with the rows and columns of a block."""
 
     def shape(self, shape: Shape) -> tuple[int, ...]:
         return (shape.rows, shape.rows)
 
 
 class Directions(Field):
-    """A motion of a body per row of a block."""
+    """One constraint direction of a body, as a `Motion`, per row of a block."""
 
     def shape(self, shape: Shape) -> tuple[int, ...]:
         return (shape.rows, shape.width)
@@ -125,7 +125,7 @@ class Directions(Field):
 
 @dataclass(frozen=True)
 class Link(Field):
-    """To another record."""
+    """A reference to another record."""
 
     to: str = ""
     constant: bool = True
@@ -133,7 +133,7 @@ class Link(Field):
 
 @dataclass(frozen=True)
 class Inside(Field):
-    """A record that is part of this one; links may lead to it."""
+    """A record embedded in this one; links may refer to it."""
 
     of: str = ""
     constant: bool = True
@@ -141,7 +141,7 @@ class Inside(Field):
 
 @dataclass(frozen=True)
 class Many(Field):
-    """Records one after the other, elsewhere: where they begin, and how many they are."""
+    """A reference to contiguous records: the offset of the first, and their number."""
 
     to: str = ""
     constant: bool = True
@@ -154,7 +154,7 @@ class Many(Field):
 
 
 class Schema:
-    """Of a kind of records: its fields, those of the schema it extends first, and the schema that each comes from."""
+    """The fields of a kind of record, inherited ones first, and the schema in which each of them is defined."""
 
     def __init__(self, name: str, fields: dict[str, Field], extends: Schema | None) -> None:
         self.name, self.extends = name, extends
@@ -166,7 +166,7 @@ SCHEMAS: dict[str, Schema] = {}
 
 
 def record(cls: type[T]) -> type[T]:
-    """Make a schema of a class whose attributes are fields; those of a class that it extends keep their places."""
+    """Register a class whose attributes are fields as a schema; inherited fields keep their offsets."""
     fields = {name: kind for name, kind in vars(cls).items() if isinstance(kind, Field)}
     base = cls.__bases__[0]
     SCHEMAS[cls.__name__] = Schema(cls.__name__, fields, SCHEMAS[base.__name__] if base is not object else None)
@@ -175,7 +175,7 @@ def record(cls: type[T]) -> type[T]:
 
 @functools.cache
 def dtype(schema: str, shape: Shape) -> np.dtype[Any]:
-    """The memory of a record; fields of whole fours come first and are aligned to them."""
+    """The NumPy data type of a record; fields whose length is a multiple of four come first, aligned to 32 bytes."""
     of = SCHEMAS[schema]
     names: list[str] = []
     formats: list[Any] = []
@@ -198,7 +198,7 @@ def dtype(schema: str, shape: Shape) -> np.dtype[Any]:
 
 
 def offset(schema: str, shape: Shape, *path: str) -> int:
-    """Bytes from a record to a field, along fields that are parts of it."""
+    """Offset [bytes] of a field from its record, along a path of embedded records."""
     total = 0
     for name in path:
         kind = SCHEMAS[schema].fields[name]

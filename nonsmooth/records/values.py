@@ -1,7 +1,8 @@
-"""Small arrays as values: vectors of bodies, rows of contacts, blocks of programs; compiled to registers, else NumPy's.
+"""Small arrays as values: vectors of bodies, rows of contacts, blocks of programs.
 
-The shape is in the type. A last axis of whole fours is held in vectors of four doubles, others in single doubles.
-Each function stands here once in NumPy, which is what it means, and right below in LLVM's terms.
+Compiled code keeps them in registers, uncompiled code in NumPy arrays. The shape is part of the type. If the length of
+the last axis is a multiple of four, the array is stored in vectors of four doubles, otherwise in single doubles. Each
+function is defined in NumPy, which is its specification, and directly below as LLVM code.
 """
 
 from __future__ import annotations
@@ -43,12 +44,12 @@ __all__ = [
 ]
 
 F64, I64, I32 = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
-#: how functions are compiled that are part of those called from Python
+#: compiler options of functions that are inlined into entry points
 OPT = {"error_model": "numpy", "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": True}
 
 
 class Value(np.ndarray):
-    """A small array where nothing is compiled: two names of one value stay two values, x += y makes a new one."""
+    """A small array in uncompiled code; it is immutable under +=, -= and *=, which return a new value."""
 
     def __iadd__(self, other):
         return self + other
@@ -61,7 +62,7 @@ class Value(np.ndarray):
 
 
 class PackedType(types.Type):
-    """A small array where all is compiled."""
+    """The type of a small array in compiled code."""
 
     def __init__(self, shape):
         self.shape, self.lanes = tuple(shape), 4 if shape[-1] % 4 == 0 else 1
@@ -77,14 +78,14 @@ class _PackedModel(models.PrimitiveModel):
 
 
 def split(builder, kind, value):
-    """The parts of a value: vectors of four, or single numbers; what is no packed array stays as it is."""
+    """The parts of a value: vectors of four, or single numbers; values of other types are returned unchanged."""
     if not isinstance(kind, PackedType):
         return value
     return [builder.extract_value(value, i) for i in range(kind.parts)]
 
 
 def join(builder, kind, parts):
-    """The value that these parts make."""
+    """The value assembled from its parts."""
     if not isinstance(kind, PackedType):
         return parts
     value = ir.Constant(ir.LiteralStructType([kind.part] * kind.parts), ir.Undefined)
@@ -94,7 +95,7 @@ def join(builder, kind, parts):
 
 
 def spread(builder, number, lanes=4):
-    """A number in all lanes of a part."""
+    """A number broadcast to all lanes of a part."""
     if lanes == 1:
         return number
     value = ir.Constant(ir.VectorType(F64, 4), ir.Undefined)
@@ -109,7 +110,7 @@ def lane(builder, part, i):
 
 
 def added(builder, terms):
-    """Their sum, one after the other."""
+    """The sum of the terms, in their order."""
     terms = list(terms)
     total = terms[0]
     for term in terms[1:]:
@@ -118,7 +119,7 @@ def added(builder, terms):
 
 
 def sum_of(builder, kind, part):
-    """Of the lanes of a part."""
+    """The sum of the lanes of a part."""
     if kind.lanes == 1:
         return part
     a, b, c, d = (lane(builder, part, i) for i in range(4))
@@ -126,12 +127,12 @@ def sum_of(builder, kind, part):
 
 
 def larger(builder, x, y):
-    """As max(x, y) of Python: one instruction, other than maxnum."""
+    """The larger of two numbers, as max(x, y) in Python; a single instruction, unlike maxnum."""
     return builder.select(builder.fcmp_ordered(">", y, x), y, x)
 
 
 def absolute(builder, part):
-    """Of the lanes of a part."""
+    """The absolute values of the lanes of a part."""
     of_four = isinstance(part.type, ir.VectorType)
     name = "llvm.fabs.v4f64" if of_four else "llvm.fabs.f64"
     of = ir.FunctionType(part.type, [part.type])
@@ -139,10 +140,10 @@ def absolute(builder, part):
 
 
 def function(python):
-    """A function with a compiled form of its own.
+    """Decorator that gives a Python function a compiled implementation.
 
-    What this decorates is told the types of the arguments and returns the result's type and ``(context, builder,
-    parts of the arguments..) -> parts of the result``.
+    The decorated function receives the types of the arguments and returns the type of the result and a function
+    ``(context, builder, parts of the arguments..) -> parts of the result``.
     """
 
     def attach(written):
@@ -156,7 +157,7 @@ def function(python):
             return result(*kinds), lowered
 
         names = ", ".join(python.__code__.co_varnames[: python.__code__.co_argcount])
-        # numba looks at the names of arguments
+        # numba compares the names of arguments
         scope = {"typed": typed, "intrinsic": intrinsic}
         exec(
             f"@intrinsic\ndef made(typing, {names}):\n    return typed(typing, {names})\n"
@@ -279,7 +280,7 @@ def _(x, y):
 
 
 def products(J, K):
-    """J K' of directions: how much of each row of K is along each of J."""
+    """J K' of directions: the scalar products of the rows of J and K."""
     return J @ K.T
 
 
@@ -298,7 +299,7 @@ def _(J, K):
 
 
 def weighed(J, masses):
-    """Rows of J times masses: (m, m, I, 0) in the plane; in space (m, m, m, 0) and, below, a symmetric matrix."""
+    """J M of the rows of J, with M as (m, m, I, 0) in the plane, or (m, m, m, 0) and a symmetric matrix in space."""
     if masses.ndim == 1:
         return J * masses
     rows = np.atleast_2d(J)
@@ -350,7 +351,7 @@ def _(x, y):
 
 
 def inverse(A):
-    """Of a block, by cofactors; not finite where it is singular."""
+    """The inverse of a block, by cofactors; not finite if the block is singular."""
     try:
         return np.linalg.inv(A).view(Value)
     except np.linalg.LinAlgError:
@@ -385,7 +386,7 @@ def _(A):
 
 
 def identity(x):
-    """A block as wide as the rows x."""
+    """The identity block of the size of the rows x."""
     return np.eye(len(x)).view(Value)
 
 
@@ -412,7 +413,7 @@ def _(x):
 
 
 def normal_axis(x):
-    """Rows like x: 1 and zeros."""
+    """(1, 0, ..) of the length of the rows x."""
     return np.eye(len(x))[0].view(Value)
 
 
@@ -439,7 +440,7 @@ def _(x):
     def code(context, builder, found):
         if x.lanes == 4:
             found = [lane(builder, part, i) for part in found for i in range(4)]
-        while len(found) > 1:  # in pairs, not one after the other
+        while len(found) > 1:  # pairwise, for shorter chains of dependent instructions
             pairs = [found[i : i + 2] for i in range(0, len(found), 2)]
             found = [larger(builder, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
         return found[0]
@@ -458,7 +459,7 @@ def _(x, y):
 
 
 def vector(x, y, z, w):
-    """Four numbers as one vector."""
+    """The vector of four numbers."""
     return np.array([x, y, z, w]).view(Value)
 
 
@@ -474,7 +475,7 @@ def _(x, y, z, w):
 
 
 def stacked(x, y, z, w):
-    """Four vectors as the rows of one array."""
+    """The array whose rows are four vectors."""
     return np.stack([x, y, z, w]).view(Value)
 
 
@@ -484,7 +485,7 @@ def _(x, y, z, w):
 
 
 def twist(linear, angular):
-    """One vector of a body in space."""
+    """The twist of a body in space from its linear and angular parts."""
     return np.concatenate([linear, angular]).view(Value)
 
 
@@ -494,7 +495,7 @@ def _(linear, angular):
 
 
 def linear(x):
-    """Of the motion of a body in space, the translation."""
+    """The linear part of a twist."""
     return x[:4]
 
 
@@ -504,7 +505,7 @@ def _(x):
 
 
 def angular(x):
-    """Of the motion of a body in space, the rotation."""
+    """The angular part of a twist."""
     return x[4:]
 
 

@@ -1,4 +1,4 @@
-"""Views of records for code that is not compiled: the same attributes, from Python."""
+"""Views of records for uncompiled code, with the same attributes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Record", "Records"]
 
 
 class Record:
-    """One record at an address, whose memory somebody keeps."""
+    """One record at an address; its memory is owned, and kept alive, by the caller."""
 
     __slots__ = ("_at", "_memory", "_schema", "_shape")
 
@@ -46,7 +46,7 @@ class Record:
 
 
 class Records:
-    """Records one after the other."""
+    """Contiguous records."""
 
     def __init__(self, schema: str, shape: Shape, at: int, count: int) -> None:
         self.schema, self.shape, self.at, self.count = schema, shape, at, count

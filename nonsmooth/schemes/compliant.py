@@ -1,121 +1,36 @@
 """Compliant contact, integrated with error control: the one text of it.
 
-While the same contacts touch, motion is smooth, see `compliant_motion`, and `dormand_prince` takes its steps. Within
-one, cubics through gaps and their rates at some times tell the first contact that begins or ends; Newton's method on
-the interpolant locates it. Rows are there, at ends of steps, and some within where surfaces touch. Each is projected
-onto the joints and certified by its residual. The integrator begins anew after an event, and where a projection has
-moved bodies by more than ten tolerances.
+While the same contacts touch, motion is smooth, see `compliant_motion`, and `dormand_prince` takes its steps. A row is
+where contact begins or ends within one, see `contact_events`, else at its end, and where surfaces touch some are
+between. Each row is projected onto the joints and accepted only if its residual is below tolerance. The integrator
+begins anew after an event, and where a projection has moved bodies by more than ten tolerances.
 """
 
 import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest, trace, weighed, zeros_like
-from nonsmooth.schemes.accelerations import hold_jump, rates_of_jump
-from nonsmooth.schemes.closing import first_root, lowest
+from nonsmooth.schemes.accelerations import rates_of_jump
 from nonsmooth.schemes.compliant_motion import accelerate, narrow, rates_at, rows_of, spread, torque_part, wide
-from nonsmooth.schemes.dormand_prince import STAGES, after, first_length, go_to, interpolate, step
-from nonsmooth.schemes.mechanism import body_error, evaluate_all, length, load, press, rates_of_way
+from nonsmooth.schemes.contact_events import find_event
+from nonsmooth.schemes.dormand_prince import STAGES, first_length, go_to, interpolate, step
+from nonsmooth.schemes.joint_forces import close
+from nonsmooth.schemes.mechanism import (
+    body_error,
+    evaluate_all,
+    length,
+    load,
+    press,
+    rates_of_way,
+)
 from nonsmooth.schemes.motion import force_of, moved, placed
 from nonsmooth.schemes.program import INFINITE, TINY, factor_joints
 from nonsmooth.tolerances import DONE, FLOOR, FULL, OPEN, UNCERTAIN
 
-#: gap [m] to which an event is located, and iterations of Newton's method
-LOCATED, NEWTON = 1e-16, 60
 #: constraint violation, in tolerances of positions, above which the integrator begins anew from the projected row
 DRIFTED = 10.0
 #: constraint residual [m or rad] at which a projection ends, and its passes
 CLOSED_JOINT, PASSES = 1e-15, 8
-
-
-# ---- events
-
-
-@kernel
-def look(run, t):
-    """Gaps and their rates at a time within the step."""
-    go_to(run, run.moving, t)
-    for course in run.courses:
-        body = course.body
-        body.at, body.u = course.q.origin + course.q.tried, course.v.tried
-        body.z = placed(body.at)
-    evaluate_all(run.system.surfaces)
-    for overlap in run.overlaps:
-        overlap.rates = rates_of_way(overlap.contact)
-
-
-@kernel
-def side(overlap):
-    """-1 where surfaces touch, which end contact where the gap opens, else 1."""
-    return -1.0 if overlap.touches else 1.0
-
-
-@kernel
-def changes_at(run, overlap, dt):
-    """When contact begins or ends between two looks, by the cubic through both; infinite if it does not.
-
-    One that has just begun or ended leaves zero: its cubic is divided by s.
-    """
-    sign, tolerance = side(overlap), run.touched * overlap.contact.scale
-    g0, g1 = sign * overlap.seen_gap, sign * overlap.contact.g
-    leaves = g0 <= tolerance
-    start = 0.0 if leaves else g0
-    a, slope, rise = dt * sign * overlap.seen_rate, dt * sign * overlap.rates[0], g1 - start
-    b, c = 3.0 * rise - 2.0 * a - slope, a + slope - 2.0 * rise
-    if not lowest(start, a, b, c) < -tolerance:
-        return math.inf
-    return dt * (first_root(a, b, c, 0.0) if leaves else first_root(start, a, b, c))
-
-
-@kernel
-def first_change(run, dt):
-    """When within dt of the last look contact begins or ends first, and which; -1 if none."""
-    soonest, found = math.inf, -1
-    for k in range(len(run.overlaps)):
-        at = changes_at(run, run.overlaps[k], dt)
-        if at < soonest:
-            soonest, found = at, k
-    return soonest, found
-
-
-@piece
-def locate(run, overlap, low, high, guess):
-    """When a gap vanishes between two times: Newton's method, kept between them."""
-    t, sign = low + guess, side(overlap)
-    for _ in range(NEWTON):
-        look(run, t)
-        gap, rate = sign * overlap.contact.g, sign * overlap.rates[0]
-        if gap > 0.0:
-            low = t
-        else:
-            high = t
-        new = t - gap / rate if rate < 0.0 else math.inf
-        if not low < new < high:
-            new = 0.5 * (low + high)
-        if abs(gap) <= LOCATED or new == low or new == high:
-            break
-        t = new
-    return t
-
-
-@piece
-def find_event(run):
-    """The end of the rows of a step: its own, or the first event, which is noted."""
-    start, apart, t0 = run.t_start, (run.t - run.t_start) / run.looks, run.t_start
-    run.changes = -1
-    for i in range(run.looks + 1):
-        t1 = run.t if i == run.looks else i * apart + start
-        look(run, t1)
-        if i > 0:
-            guess, k = first_change(run, t1 - t0)
-            if k >= 0:
-                t = max(locate(run, run.overlaps[k], t0, t1, guess), after(start))
-                run.changes, run.event, run.end = k, t, t
-                return
-        for overlap in run.overlaps:
-            overlap.seen_gap, overlap.seen_rate = overlap.contact.g, overlap.rates[0]
-        t0 = t1
-    run.end = run.t
 
 
 # ---- joints
@@ -131,7 +46,7 @@ def project(run):
         evaluate_all(system.constraints)
         worst, total = 0.0, 0.0
         for joint in system.joints:
-            joint.b0 = joint.g
+            joint.shift = joint.g
             worst, total = max(worst, largest(abs(joint.g))), total + dot(joint.g, joint.g)
         if not total < INFINITE:
             return False
@@ -139,15 +54,15 @@ def project(run):
             break
         before = worst
         factor_joints(system)
-        hold_jump(system)
+        close(system)
         for body in system.bodies:
             body.at = moved(body.at, body.jump, 1.0)
     factor_joints(system)
     for body in system.bodies:
         body.z, body.jump = placed(body.at), zeros_like(body.jump)
     for joint in system.joints:
-        joint.b0 = rates_of_way(joint) + joint.rate
-    hold_jump(system)
+        joint.shift = rates_of_way(joint) + joint.rate
+    close(system)
     for body in system.bodies:
         body.u += body.jump
     return True
@@ -167,9 +82,9 @@ def error_of_motion(run):
     for joint in system.joints:
         press(joint, joint.a.along, joint.b.along)
         a, b = joint.a, joint.b
-        terms = abs(a.along) @ abs(a.body.jump) + abs(b.along) @ abs(b.body.jump) + abs(joint.bend)
+        terms = abs(a.along) @ abs(a.body.jump) + abs(b.along) @ abs(b.body.jump) + abs(joint.shift)
         floor = FLOOR * math.sqrt(trace(joint.W)) * system.size
-        error = largest(abs(rates_of_jump(joint) + joint.bend)) / max(largest(terms) + floor, TINY)
+        error = largest(abs(rates_of_jump(joint) + joint.shift)) / max(largest(terms) + floor, TINY)
         worst = max(worst, error)
     for body in system.bodies:
         still = zeros_like(body.jump)

@@ -2,6 +2,9 @@
 
 from nonsmooth.records.schema import Block, Count, Link, Many, Motion, Number, Rows, Vector, record
 
+#: of a step of the integrator: its stages with those of the interpolant, and the terms of this
+ALL_STAGES, TERMS = 16, 7
+
 
 @record
 class Stage:

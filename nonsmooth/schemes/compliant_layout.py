@@ -12,8 +12,7 @@ from nonsmooth.model.forces import Force
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory, Values
 from nonsmooth.records.schema import dtype, offset
-from nonsmooth.schemes import compliant_fields  # noqa: F401  (the schemas)
-from nonsmooth.schemes.dormand_prince import ALL_STAGES, TERMS
+from nonsmooth.schemes.compliant_fields import ALL_STAGES, TERMS
 from nonsmooth.schemes.kinds import Kind, Kinds, Outputs
 from nonsmooth.schemes.layout import Layout, NotCompiled, _Group
 from nonsmooth.tolerances import CLOSED, SLIPPING
@@ -109,6 +108,7 @@ class CompliantLayout(Layout):
 
     def __init__(self, system: System) -> None:
         super().__init__(system, rough=True, accelerations=True)
+        self._memories: dict[int, Memory] = {}
 
     def _elements(self, kinds: Kinds, accelerations: bool) -> None:
         for e in self._contacts:
@@ -204,9 +204,11 @@ class CompliantLayout(Layout):
 
     def memory(self, rows: int) -> Memory:
         """Of one run, with room for so many rows; without numbers yet."""
-        self.content.blank["WorkRow"] = self.run["work_rows"] = rows
-        memory = super().memory(rows)
-        for group in self.laws:  # whose first argument does not begin where placements of bodies do
-            first = memory.number("Place", group.record["places"][0])
-            memory.of["Place"]["a"][first] -= offset("Body", self.shape, "z")
-        return memory
+        if rows not in self._memories:
+            self.content.blank["WorkRow"] = self.run["work_rows"] = rows
+            memory = super().memory(rows)
+            for group in self.laws:  # whose first argument does not begin where placements of bodies do
+                first = memory.number("Place", group.record["places"][0])
+                memory.of["Place"]["a"][first] -= offset("Body", self.shape, "z")
+            self._memories[rows] = memory
+        return self._memories[rows].copied()

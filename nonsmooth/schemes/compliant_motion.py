@@ -8,7 +8,7 @@ contacts and joints are forces here, F and lam.
 
 from nonsmooth.compile.kernels import by_dimension, kernel, piece
 from nonsmooth.records.values import angular, dot, identity, linear, normal_axis, twist, vector, weighed, zeros_like
-from nonsmooth.schemes.accelerations import hold_jump, rates_of_jump
+from nonsmooth.schemes.joint_forces import bias, close, least
 from nonsmooth.schemes.mechanism import evaluate_all, load, press, rates_of_way
 from nonsmooth.schemes.motion import force_of, placed, rates_of_position, torque_of
 from nonsmooth.schemes.program import factor_joints
@@ -147,12 +147,8 @@ def accelerate(run):
     stick(run)
     for body in system.bodies:
         body.jump = weighed(body.total, body.inverse_mass)
-    if len(system.joints):
-        for joint in system.joints:
-            joint.b0 = rates_of_jump(joint) + joint.bend
-        hold_jump(system)
-        for joint in system.joints:
-            joint.P = joint.y
+    bias(system)
+    close(system)
 
 
 # ---- rates
@@ -187,6 +183,7 @@ def write_rates(run, k):
         stored -= overlap.elastic * rates[0]
         lost -= (F[0] - overlap.elastic) * rates[0]
         rubbed -= dot(F, rates) - F[0] * rates[0]
+    least(system)
     for wrench in run.wrenches:
         stage, reaction = wrench.impulse.stages[k], wrench.reaction
         body, push = reaction.joints[0].b.body, zeros_like(stage.value)

@@ -102,14 +102,14 @@ class CompliantSteps(CompiledSteps):
         layout.fill(self.memory, values)
         self.tables = Tables(self.memory, layout.contacts.tolist(), system.dimension - 1)
         self._whole, self._integration = self.memory.of["System"], self.memory.of["Integration"]
-        self._set_integration(stepper, control, values, t_end)
+        self._configure(stepper, control, values, t_end)
         self._at: State | None = None
         self._chunk = 64
         self._begin = entry("nonsmooth.schemes.compliant", "begin", "Integration", layout.shape)
         self._run = entry("nonsmooth.schemes.compliant", "run", "Integration", layout.shape, 1)
         self._observe = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1)
 
-    def _set_integration(self, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float) -> None:
+    def _configure(self, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float) -> None:
         system, run, feedback = self.system, self._integration, stepper.baumgarte
         self.tolerance = place = place_tolerance(control, system.numeric.contact_law(values)[3])
         bristles = 0 if system.compliance is None else len(system.compliance.bristles)

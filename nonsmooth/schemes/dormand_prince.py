@@ -13,11 +13,12 @@ from scipy.integrate import DOP853
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, larger_of
+from nonsmooth.schemes.compliant_fields import ALL_STAGES, TERMS
 from nonsmooth.schemes.compliant_motion import rates_at
 from nonsmooth.schemes.program import INFINITE, TINY
 
-#: stages of a step, with those of the interpolant, and terms of this
-STAGES, ALL_STAGES, TERMS = 12, 16, 7
+#: stages of a step, without those of the interpolant
+STAGES = 12
 #: of the stages: weights of those before, where 12 is the end of the step, and times
 A = np.zeros((ALL_STAGES, ALL_STAGES))
 A[:STAGES, :STAGES], A[STAGES, :STAGES] = DOP853.A[:STAGES, :STAGES], DOP853.B

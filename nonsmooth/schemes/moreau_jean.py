@@ -38,7 +38,7 @@ from nonsmooth.schemes.mechanism import (
     stand_before,
     touches,
 )
-from nonsmooth.schemes.motion import moved
+from nonsmooth.schemes.motion import moved, spin
 from nonsmooth.schemes.program import INFINITE, TINY, answer_of_joints, couple, pose_contact, solve, weigh
 from nonsmooth.schemes.trend import break_off, expected, note
 from nonsmooth.tolerances import DONE, FULL, LASTING, PROXIMAL, UNCERTAIN
@@ -156,7 +156,8 @@ def push(system):
             contact.a.body.total += contact.P @ contact.a.along
             contact.b.body.total += contact.P @ contact.b.along
     for body in system.bodies:
-        change += length(weighed(body.total - body.push, body.inverse_mass), body.mass)
+        body.jump = body.total - body.push
+        change += length(weighed(body.jump, body.inverse_mass), body.mass)
         body.push = body.total
     return change
 
@@ -171,6 +172,8 @@ def take(system):
         if contact.on:
             move(contact, contact.P)
     settled = 0.0 if direct(system) else push(system)
+    if settled > 0.0 and len(system.joints) and not system.midpoint:
+        rattle.follow(system)
     dt, change, kicks, before, after = system.dt, 0.0, 0.0, 0.0, 0.0
     for body in system.bodies:
         u = carry(system, body)
@@ -198,6 +201,15 @@ def one_pass(system):
 
 
 @kernel
+def turn(system):
+    """By how much the body that turns the most does so in the step [rad]."""
+    most = 0.0
+    for body in system.bodies:
+        most = max(most, spin(body.u))
+    return most * system.dt
+
+
+@kernel
 def iterate(system):
     """Passes until u no longer changes; whether it does not."""
     before = 0.0
@@ -207,6 +219,8 @@ def iterate(system):
             return False
         if direct(system):
             return True
+        if not system.varying:  # directions alone depend on u, and change with it by no more than bodies turn
+            change *= min(turn(system), 1.0)
         if change <= CONVERGED or (k > 0 and change >= before and change <= ACCEPTABLE):
             return True
         before = change
@@ -295,16 +309,17 @@ def keep(system, struck):
     for joint in system.joints:
         row.work_drivers -= dot(joint.P_a, joint.rate_start) + dot(joint.P_b + joint.answer, joint.rate)
         row.work_drivers_impact -= dot(joint.answer, joint.rate)
-    loss = 0.0
+    loss, foretold = 0.0, not direct(system)
     for i in range(m):
         contact, of = system.contacts[i], system.contact_rows[k * m + i]
         contact.struck = 1 if struck and contact.on and contact.P[0] > 0.0 else 0
         of.P, of.impact, of.mode = contact.P, contact.struck * contact.P, mode_of(contact)
         of.before, of.after = contact.before[0], contact.after[0]
-        if contact.on and not contact.struck:
-            note(contact.trend, contact.P)
-        else:
-            break_off(contact.trend, zeros_like(contact.P))
+        if foretold:
+            if contact.on and not contact.struck:
+                note(contact.trend, contact.P)
+            else:
+                break_off(contact.trend, zeros_like(contact.P))
         if contact.on and not contact.struck:
             slip = 0.5 * (contact.before + contact.after)
             loss -= dot(contact.P, slip - slip[0] * normal_axis(slip))

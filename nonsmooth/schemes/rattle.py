@@ -37,6 +37,26 @@ def close(system):
         hold(joint, joint.y)
 
 
+@piece
+def follow(system):
+    """Impulses at the start follow those of contacts, which have changed by body.jump, and so do those at the end.
+
+    Without this the next pass would find g as far from zero as the contacts' change has moved it.
+    """
+    for joint in system.joints:
+        a, b = joint.a, joint.b
+        moved_a, moved_b = weighed(a.body.jump, a.body.inverse_mass), weighed(b.body.jump, b.body.inverse_mass)
+        joint.b0 = system.theta * (a.along @ moved_a + b.along @ moved_b)
+    answer_of_joints(system)
+    for joint in system.joints:
+        joint.P_a += joint.y
+        joint.P = joint.P - joint.y
+        hold(joint, joint.y)
+        a, b, y = joint.a, joint.b, joint.y
+        a.body.v_next += weighed(y @ joint.along_a, a.body.inverse_mass) - y @ a.moves
+        b.body.v_next += weighed(y @ joint.along_b, b.body.inverse_mass) - y @ b.moves
+
+
 @kernel
 def pose(system):
     """Their rows of the program, whose matrix `close` has made."""

@@ -56,7 +56,7 @@ _layouts: weakref.WeakKeyDictionary[System, dict[tuple[bool, bool], Layout]] = w
 
 def why_not_compiled(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
     """Why these steps have no compiled form, as a clause; None if they have one."""
-    for option, value in (("levers", "predicted"), ("cone", "coulomb")):
+    for option, value in (("moment_arms", "predicted"), ("cone", "coulomb")):
         if getattr(stepper, option, value) != value:
             return f'{option}="{getattr(stepper, option)}" has no compiled loop'
     if type(stepper) is MoreauJean and isinstance(control, ConstantStep):

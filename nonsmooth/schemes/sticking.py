@@ -18,7 +18,8 @@ from nonsmooth.records.values import (
     weighed,
     zeros_like,
 )
-from nonsmooth.schemes.accelerations import hold_jump, rates_of_jump
+from nonsmooth.schemes.accelerations import rates_of_jump
+from nonsmooth.schemes.joint_forces import bias, close
 from nonsmooth.schemes.mechanism import press
 
 #: share of its diagonal by which the matrix of contacts that stick together is raised, so that their forces are unique
@@ -69,16 +70,6 @@ def friction_at_rest(overlap, holding):
 # ---- responses
 
 
-@kernel
-def close_jump(run):
-    """Accelerations `jump` as closed joints change them, all else being at rest."""
-    joints = run.system.joints
-    if len(joints):
-        for joint in joints:
-            joint.b0 = rates_of_jump(joint)
-        hold_jump(run.system)
-
-
 @piece
 def respond_to(run, i, e):
     """How slips answer to a force of one along e at contact i."""
@@ -88,7 +79,9 @@ def respond_to(run, i, e):
     a, b = contact.a, contact.b
     a.body.jump += e @ weighed(a.along, a.body.inverse_mass)
     b.body.jump += e @ weighed(b.along, b.body.inverse_mass)
-    close_jump(run)
+    for joint in run.system.joints:
+        joint.shift = zeros_like(joint.shift)
+    close(run.system)
     for overlap in run.overlaps:
         if waits(overlap):
             response = overlap.responses[i]
@@ -194,7 +187,7 @@ def each_for_itself(run):
 
 @kernel
 def together(run):
-    """Stiction forces where those that slide, or reach their limits, have what their laws admit, and others stick."""
+    """Stiction forces of the others where contacts that slide, or reach their limits, have what their laws admit."""
     for overlap in run.overlaps:
         overlap.held = 0
         if waits(overlap):
@@ -222,10 +215,8 @@ def stick(run):
         return
     for body in run.system.bodies:
         body.jump = weighed(body.total, body.inverse_mass)
-    for joint in run.system.joints:
-        joint.b0 = rates_of_jump(joint) + joint.bend
-    if len(run.system.joints):
-        hold_jump(run.system)
+    bias(run.system)
+    close(run.system)
     for overlap in run.overlaps:
         overlap.held = 1 if waits(overlap) else 0
         if overlap.held:

@@ -65,7 +65,7 @@ class MoreauJean:
     projection : None or "combined"
         "combined" moves the bodies, by the least change in the mass metric, until no gap is negative and joints are
         satisfied. The order remains one.
-    levers : "predicted" or "balanced"
+    moment_arms : "predicted" or "balanced"
         Moment arms of contact forces. "predicted": those of the configuration in which gaps are evaluated. "balanced":
         those about the centres of mass moved by u for (1 - theta) dt, for which the discrete balance of angular
         momentum is exact; see the notes.
@@ -91,8 +91,8 @@ class MoreauJean:
     a step, to the contacts whose gap would close within dt/2, in the directions there. The rotation of the direction of
     a persistent contact within the step does not cause an impact.
 
-    Linear momentum is conserved to round-off, angular momentum only with ``levers="balanced"``: otherwise the moment
-    arms have an error of dt/2 (u - v), which for theta = 1/2 changes angular momentum by O(dt) through impacts with
+    Linear momentum is conserved to round-off, angular momentum only with ``moment_arms="balanced"``: otherwise the
+    moment arms have an error of dt/2 (u - v), which for theta = 1/2 changes angular momentum by O(dt) at impacts with
     Newton's law and by O(dt²) in persistent contact. Balanced moment arms are updated with u in each iteration (a step
     without joints otherwise requires only one); the compiled loops do not support them.
 
@@ -116,7 +116,7 @@ class MoreauJean:
 
     theta: float = 0.5
     projection: str | None = None
-    levers: str = "predicted"
+    moment_arms: str = "predicted"
     joints: str = "rattle"
     solver: Any = None
     fallback: bool = True
@@ -130,8 +130,8 @@ class MoreauJean:
             raise InputError(f"MoreauJean: theta must lie in [1/2, 1], got {self.theta!r}.")
         if self.projection not in (None, "combined"):
             raise InputError(f'MoreauJean: projection must be None or "combined", got {self.projection!r}.')
-        if self.levers not in ("predicted", "balanced"):
-            raise InputError(f'MoreauJean: levers must be "predicted" or "balanced", got {self.levers!r}.')
+        if self.moment_arms not in ("predicted", "balanced"):
+            raise InputError(f'MoreauJean: moment_arms must be "predicted" or "balanced", got {self.moment_arms!r}.')
         if self.joints not in ("rattle", "midpoint"):
             raise InputError(f'MoreauJean: joints must be "rattle" or "midpoint", got {self.joints!r}.')
         if self.joints == "midpoint" and (self.theta != 0.5 or self.projection is not None):
@@ -139,6 +139,11 @@ class MoreauJean:
                 f'MoreauJean: joints="midpoint" requires theta=0.5 and projection=None, got theta={self.theta!r} and '
                 f'projection={self.projection!r}; use joints="rattle" for others.'
             )
+
+    @property
+    def levers(self) -> str:
+        """Former name of `moment_arms`."""
+        return self.moment_arms
 
     def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> MoreauJeanFormulation:
         """The scheme on one system."""
@@ -185,9 +190,9 @@ class MoreauJeanFormulation:
         self.mechanism.refuse_mixed_impacts("MoreauJean")
         self.between = self.mechanism.impact != "newton"
         self.rough = bool(np.any(self.mechanism.friction > 0))
-        self.balanced = stepper.levers == "balanced"
+        self.balanced = stepper.moment_arms == "balanced"
         if self.balanced and system.dimension == 3:
-            raise InputError('MoreauJean: levers="balanced" exists in the plane only; take levers="predicted".')
+            raise InputError('MoreauJean: moment_arms="balanced" exists in the plane only; use "predicted".')
         self.midpoint = stepper.joints == "midpoint" and system.ng > 0
         planar = [e.name for e in system.elements if isinstance(e, PlanarBody)]
         self.planar = [[system.v_names.index(f"{b}.{c}") for b in planar] for c in ("x", "y", "angle")]
@@ -216,7 +221,7 @@ class MoreauJeanFormulation:
             rules["joints"] = "one impulse along the directions in the middle of the step, satisfied to third order"
         # the compiled loops have Newton's law and predicted moment arms only
         if getattr(self, "balanced", False):
-            rules["levers of contacts"] = "about centres of mass moved by the velocity of the step for (1 - theta) dt"
+            rules["moment arms"] = "about centres of mass moved by the velocity of the step for (1 - theta) dt"
         if getattr(self, "between", False):
             rules["impacts"] = "at the end of a step, of contacts whose gap would close within dt/2; steps are plastic"
             if self.mechanism.incremental:
@@ -243,15 +248,15 @@ class MoreauJeanFormulation:
         m, dt = self.mechanism, t_end - state.t
         contact = m.at(state.t, m.moved(state.q, state.v, dt / 2))
         active = np.flatnonzero(m.touching(contact.g_N))
-        trial, at_levers, W = yield from self._passes(state, dt, active, contact)
+        trial, at_arms, W = yield from self._passes(state, dt, active, contact)
         q, t = trial.q, t_end
         if self.stepper.projection == "combined":
             q = yield from self._projected(t, q)
         end = State(t, q, trial.v, state.law_memory)
         if self.between:
             impact = yield from self._impact(state, end, contact, active, trial.contact)
-            return self._with_impact(self._record(state, end, trial, active, contact, at_levers, W), trial, impact)
-        return self._record(state, end, trial, active, contact, at_levers, W)
+            return self._with_impact(self._record(state, end, trial, active, contact, at_arms, W), trial, impact)
+        return self._record(state, end, trial, active, contact, at_arms, W)
 
     def _impact(
         self, start: State, end: State, contact: Configuration, active: NDArray[np.intp], P: Array
@@ -320,7 +325,7 @@ class MoreauJeanFormulation:
         m = self.mechanism
         memory = (state.stepper_memory["P_N"], state.stepper_memory["P_T"])
         P = m.rows(*memory, active) if self.rough else memory[0][active]
-        at_levers, W = contact, self._directions(contact, active)
+        at_arms, W = contact, self._directions(contact, active)
         shift = self._restitution(state.v, W, active)
         u, change = state.v, np.inf
         # joints determine positions to round-off, hence velocities to round-off over dt
@@ -332,8 +337,8 @@ class MoreauJeanFormulation:
         rest = active.size > 1 and starts_at_rest(m, state.v, kick)
         for _ in range(PASSES):
             if self.balanced and active.size:
-                at_levers = self._balanced(contact, state, u, dt)
-                W = self._directions(at_levers, active)
+                at_arms = self._balanced(contact, state, u, dt)
+                W = self._directions(at_arms, active)
             trial, delassus = solve(state, dt, u, W, P)
             if active.size:
                 b = W.T @ trial.v + shift - delassus @ P
@@ -352,9 +357,9 @@ class MoreauJeanFormulation:
             before, change = change, (m.metric.length(trial.u - u) + settled) / max(size, np.finfo(float).tiny)
             u = trial.u
             if change <= CONVERGED or (change >= before and change <= ACCEPTABLE):
-                return trial, at_levers, W
+                return trial, at_arms, W
             if change >= before and change <= MOST_NOISE and change <= ACCEPTABLE * self._amplified(trial):
-                return trial, at_levers, W
+                return trial, at_arms, W
         raise SolverFailed(
             f"MoreauJean's iterations did not converge at dt = {dt:.6g} s: the velocity still changes by {change:.3g} "
             f"of its size; a shorter step may be needed.{m.lost_rank(state.t, state.q)}"
@@ -475,7 +480,7 @@ class MoreauJeanFormulation:
 
     def _record(
         self, start: State, end: State, trial: Trial, active: NDArray[np.intp], contact: Configuration,
-        at_levers: Configuration, W: Array,
+        at_arms: Configuration, W: Array,
     ) -> Step:  # fmt: skip
         m, dt, nc = self.mechanism, end.t - start.t, self.system.nc
         P_N, P_T = np.zeros(nc), np.zeros(self.system.nt)
@@ -483,7 +488,7 @@ class MoreauJeanFormulation:
             P_N, P_T = m.parted(trial.contact, active)
         else:
             P_N[active] = trial.contact
-        gamma_minus, gamma_plus = contact.W_N.T @ start.v, at_levers.W_N.T @ end.v
+        gamma_minus, gamma_plus = contact.W_N.T @ start.v, at_arms.W_N.T @ end.v
         closed = np.isin(np.arange(nc), active)
         # a contact with as large an impulse before is persistent, and approaches because its direction rotates
         lasting = (P_N > 0) & (P_N <= LASTING * start.stepper_memory["P_N"])
@@ -492,7 +497,7 @@ class MoreauJeanFormulation:
         struck = closed & bool(np.any(approaching)) & (not self.between)
         P_N_impact, P_T_impact = np.where(struck, P_N, 0.0), np.where(m.by_tangent(struck), P_T, 0.0)
         change = m.implicit(self.stepper.theta * dt).change
-        jump = change(at_levers.W_N @ P_N_impact + at_levers.W_T @ P_T_impact)
+        jump = change(at_arms.W_N @ P_N_impact + at_arms.W_T @ P_T_impact)
         answer: Array = np.zeros(self.system.ng)
         if self.system.ng and np.any(struck):  # the response of the joints to the impact
             R = trial.joints[-1].at.W_g
@@ -500,7 +505,7 @@ class MoreauJeanFormulation:
             answer = -m.solved(R.T @ moved, R.T @ jump)
             jump = jump + moved @ answer
         v_left = end.v - jump
-        smooth_slip = at_levers.W_T.T @ (start.v + end.v) / 2
+        smooth_slip = at_arms.W_T.T @ (start.v + end.v) / 2
         law = gamma_plus + m.rebound(gamma_minus) * (not self.between)
         y_scale = start.stepper_memory["y_scale"]
         natural = np.abs(np.minimum(law * dt / m.scale, P_N / y_scale))[active]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from nonsmooth.evaluation import Array
 
-__all__ = ["Certificate", "EnergyLedger", "energy_ledger", "energy_series", "worst_violation"]
+__all__ = ["ENERGIES", "Balance", "Certificate", "EnergyLedger", "energy_ledger", "energy_series", "worst_violation"]
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,45 @@ def worst_violation(values: Array) -> float:
     return float(np.max(values, initial=0.0)) + 0.0  # no negative zero
 
 
+@dataclass(frozen=True)
+class Balance:
+    """The balance of energy after a row, from which it is continued: the time of the row [s], the powers there after
+    impacts [W], the sums of works and losses so far and the energy at the start [J].
+    """
+
+    t: float
+    power_loads: float
+    power_damping: float
+    start: float
+    sums: Mapping[str, float]
+
+    def held(self) -> dict[str, Any]:
+        """As plain data."""
+        return {**asdict(self), "sums": dict(self.sums)}
+
+    @classmethod
+    def of(cls, held: Mapping[str, Any]) -> Balance:
+        """From plain data."""
+        numbers = {one.name: float(held[one.name]) for one in fields(cls) if one.name != "sums"}
+        return cls(**numbers, sums={name: float(held["sums"][name]) for name in SUMS})
+
+
+#: columns of a trajectory's energies, in this order
+ENERGIES = (
+    "kinetic", "potential", "work_loads", "work_drivers", "loss_impacts", "loss_contact", "loss_friction",
+    "loss_damping", "remainder",
+)  # fmt: skip
+#: works and losses that a balance of energy adds up; the work of damping is the negative of its loss
+SUMS = ("work_loads", "work_drivers", "loss_impacts", "loss_contact", "loss_friction", "work_damping")
+
+
 def energy_series(
-    t: Array, left: Mapping[str, Array], right: Mapping[str, Array], steps: Mapping[str, Array]
-) -> dict[str, Array]:
+    t: Array,
+    left: Mapping[str, Array],
+    right: Mapping[str, Array],
+    steps: Mapping[str, Array],
+    before: Balance | None = None,
+) -> tuple[dict[str, Array], Balance]:
     """Energies and, cumulative from the left limit of row 0, works and losses at the rows; each (n,) [J].
 
     Parameters
@@ -85,28 +122,49 @@ def energy_series(
         Of the step that ends in each row, each (n,) [J]: ``work_drivers``, of which ``work_drivers_impact`` was done at
         the impact; ``loss_friction``; ``work_loads`` and ``loss_damping``, not a number if the trapezoidal rule is to
         be used; ``loss_contact``; and ``stored`` in contacts at the row.
+    before
+        The balance after the row before these; None if they begin with row 0, which has no step.
+
+    Returns
+    -------
+    The energies, and the balance after the last row. Rows in several parts give the same bits as all rows at once.
     """
-    dt = np.diff(t)
 
-    def work(power: str, known: Array) -> Array:
-        trapezoid = dt * (right[power][:-1] + left[power][1:]) / 2.0
-        return np.concatenate([[0.0], np.cumsum(np.where(np.isnan(known[1:]), trapezoid, known[1:]))])
+    def summed(name: str, increments: Array) -> Array:
+        if before is None:
+            return np.cumsum(increments)
+        return np.cumsum(np.concatenate([[before.sums[name]], increments]))[1:]
 
+    def work(name: str, power: str, known: Array) -> Array:
+        if before is None:
+            times, powers, ends, known = t, right[power], left[power][1:], known[1:]
+        else:
+            times = np.concatenate([[before.t], t])
+            powers, ends = np.concatenate([[getattr(before, power)], right[power]]), left[power]
+        trapezoid = np.diff(times) * (powers[:-1] + ends) / 2.0
+        total = summed(name, np.where(np.isnan(known), trapezoid, known))
+        return np.concatenate([[0.0], total]) if before is None else total
+
+    damping = work("work_damping", "power_damping", -steps["loss_damping"])
+    impacts = left["kinetic"] - right["kinetic"] + steps["work_drivers_impact"]
     series = {
         "kinetic": right["kinetic"],
         "potential": right["potential"] + steps["stored"],
-        "work_loads": work("power_loads", steps["work_loads"]),
-        "work_drivers": np.cumsum(steps["work_drivers"]),
-        "loss_impacts": np.cumsum(left["kinetic"] - right["kinetic"] + steps["work_drivers_impact"]),
-        "loss_contact": np.cumsum(steps["loss_contact"]),
-        "loss_friction": np.cumsum(steps["loss_friction"]),
-        "loss_damping": 0.0 - work("power_damping", -steps["loss_damping"]),
+        "work_loads": work("work_loads", "power_loads", steps["work_loads"]),
+        "work_drivers": summed("work_drivers", steps["work_drivers"]),
+        "loss_impacts": summed("loss_impacts", impacts),
+        "loss_contact": summed("loss_contact", steps["loss_contact"]),
+        "loss_friction": summed("loss_friction", steps["loss_friction"]),
+        "loss_damping": 0.0 - damping,
     }
     losses = sum(series[name] for name in ("loss_impacts", "loss_contact", "loss_friction", "loss_damping"))
     gained = series["work_loads"] + series["work_drivers"] - losses
-    start = left["kinetic"][0] + left["potential"][0] + steps["stored"][0]
+    start = before.start if before else float(left["kinetic"][0] + left["potential"][0] + steps["stored"][0])
     series["remainder"] = right["kinetic"] + series["potential"] - start - gained
-    return series
+    known = {**series, "work_damping": damping}
+    sums = {name: float(known[name][-1]) for name in SUMS}
+    loads, damped = float(right["power_loads"][-1]), float(right["power_damping"][-1])
+    return series, Balance(float(t[-1]), loads, damped, start, sums)
 
 
 def energy_ledger(series: Mapping[str, Array]) -> EnergyLedger:

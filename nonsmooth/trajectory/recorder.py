@@ -14,11 +14,12 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.seen import Observe, observed_by
 from nonsmooth.model.state import State
-from nonsmooth.trajectory.certificate import Certificate, energy_ledger, energy_series, worst_violation
+from nonsmooth.trajectory.certificate import ENERGIES, Certificate, energy_ledger
 from nonsmooth.trajectory.columns import Columns
-from nonsmooth.trajectory.contact_forces import ForceAxes, by_tangent, tangential_size
+from nonsmooth.trajectory.contact_forces import ForceAxes, by_tangent
 from nonsmooth.trajectory.instants import Origin
-from nonsmooth.trajectory.trajectory import Left, Trajectory, impact_table
+from nonsmooth.trajectory.thinning import ARRAYS, SCALARS, Part, Thinned
+from nonsmooth.trajectory.trajectory import IMPACT_COLUMNS, Left, Trajectory, impact_table
 from nonsmooth.trajectory.verdict import first_verdict
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Recorder"]
 
-#: rows of steps: their times (k,), concatenated arrays (k, width), scalars (k, scalars)
-_Part = tuple[Array, Array, Array]
+#: rows that wait, at least, until those between the recorded ones are omitted; rows evaluated at once
+WAITING, AT_ONCE = 1000, 4096
 
 
 class Recorder:
@@ -44,19 +45,28 @@ class Recorder:
         Parameter values of the run, in the system's order; those of the system by default.
     record
         Keep every `record`-th row, and the last one. Impulses of the rows between are added up, forces averaged;
-        impacts, energies and the certificate cover all steps.
+        impacts, energies and the certificate cover all steps. The rows between are omitted during the run, so that its
+        memory is that of the kept rows, of one group of `record` rows, and of `WAITING`.
+    observe
+        Evaluates rows; by default with the functions of the system. If a compiled loop provides it, it must not use the
+        memory of the steps.
     """
 
     def __init__(
-        self, system: System, manifest: Mapping[str, Any], parameters: Array | None = None, *, record: int = 1
-    ) -> None:
+        self, system: System, manifest: Mapping[str, Any], parameters: Array | None = None, *, record: int = 1,
+        observe: Observe | None = None,
+    ) -> None:  # fmt: skip
         self.system, self.manifest, self.record = system, manifest, record
         self.parameters = system.parameter_values if parameters is None else np.asarray(parameters, float)
-        self._parts: list[_Part] = []
+        self.observe = observe
+        # what Ctrl-C may interrupt is replaced at once: the rows of the first steps, thinned, and those that follow
+        self._rows: tuple[Thinned, list[Part]] = (Thinned(record), [])
+        self._made: Thinned | None = None  # of all rows, as far as `finish` has come
         self._count = 0
         self._widths: list[int] = []  # of the arrays of a step, which are concatenated in a row
         self._start: State | None = None
         self._end: State | None = None
+        self._compiled = False
 
     def __len__(self) -> int:
         """Number of rows so far, before any are omitted."""
@@ -66,7 +76,7 @@ class Recorder:
         """Row 0: the state, which is the right limit of `impact` where the start is one."""
         if self._end is not None:
             raise InputError("The trajectory has been started already.")
-        self._parts, self._count, self._start = [], 0, state
+        self._rows, self._count, self._start = (Thinned(self.record), []), 0, state
         if impact is not None:
             self._add(state, _arrays(impact), _scalars(impact))
             return
@@ -81,7 +91,9 @@ class Recorder:
 
     def extend(self, times: Array, rows: Array, scalars: Array, end: State) -> None:
         """Many accepted steps: their ends, q, v and `ARRAYS` side by side, `SCALARS`, the state after them."""
-        self._parts.append((times, rows, scalars))
+        self._compiled = True
+        self._thin_out()
+        self._rows[1].append((times, rows, scalars))
         self._end = end
         self._count += times.size
 
@@ -89,21 +101,45 @@ class Recorder:
         """The last state, without rows that Ctrl-C left incomplete; None if there is none."""
         if self._end is None:
             return None
-        while len(self._parts) > 1 and self._parts[-1][0][-1] != self._end.t:
-            self._parts.pop()
-        self._count = sum(times.size for times, _, _ in self._parts)
+        thinned, parts = self._rows
+        while len(parts) > 1 and parts[-1][0][-1] != self._end.t:
+            parts.pop()
+        self._count = thinned.count + sum(times.size for times, _, _ in parts)
         return self._end
 
-    def _tables(self) -> _Part:
-        """All rows."""
-        times, rows, scalars = (np.concatenate(part) for part in zip(*self._parts, strict=True))
+    def _tables(self) -> Part:
+        """All rows that are not thinned yet."""
+        times, rows, scalars = (np.concatenate(part) for part in zip(*self._rows[1], strict=True))
         return times, rows, scalars
+
+    def _thin_out(self) -> None:
+        """Omit rows between the recorded ones, once many wait; the last part waits, since a checkpoint may be of the
+        state before it."""
+        thinned, parts = self._rows
+        # rows of a compiled loop are evaluated by its own functions, where they are known only at the end of the run
+        if self.record == 1 or (self._compiled and self.observe is None):
+            return
+        waiting = self._count - thinned.count
+        if waiting < WAITING + self.record:
+            return
+        n = thinned.end(self._count - parts[-1][0].size) - thinned.count
+        if n > 0:
+            tables = self._tables()
+            ready: Part = (tables[0][:n], tables[1][:n], tables[2][:n])
+            rest: Part = (tables[0][n:].copy(), tables[1][n:].copy(), tables[2][n:].copy())
+            thinned = thinned.extended(ready, self._widths, self.system, self.parameters, self._observed())
+            self._rows = (thinned, [rest])
+
+    def _observed(self) -> Observe:
+        return self.observe or observed_by(self.system, self.parameters)
 
     def held(self, n: int) -> dict[str, Any]:
         """The first n rows, for a checkpoint."""
-        times, rows, scalars = (table[:n] for table in self._tables())
+        thinned, waiting = self._rows[0], n - self._rows[0].count
+        times, rows, scalars = (table[:waiting] for table in self._tables())
         return {
             "times": times, "rows": rows, "widths": list(self._widths), "scalars": scalars, "start": self._start,
+            "thinned": thinned.held(),
         }  # fmt: skip
 
     def hold(self, held: Mapping[str, Any], end: State) -> None:
@@ -116,8 +152,22 @@ class Recorder:
             raise ValueError("its rows are those of another mechanism")
         if n < 1 or rows.shape != (n, sum(widths)) or scalars.shape != (n, len(SCALARS)) or times[-1] != end.t:
             raise ValueError("its rows are not complete")
+        thinned = Thinned(self.record).holding(held["thinned"], system)
         self._widths, self._start, self._end = widths, held["start"], end
-        self._parts, self._count = [(times, rows, scalars)], n
+        self._rows, self._count = (thinned, [(times, rows, scalars)]), thinned.count + n
+
+    def _reduced(self, observe: Observe) -> Thinned:
+        """All rows, thinned; repeated after Ctrl-C, it continues where it was."""
+        base, tables, n = self._rows[0], self._tables(), len(self)
+        made = self._made or base
+        portion = max(AT_ONCE // self.record, 1) * self.record
+        while made.count < n:
+            first, last = made.count - base.count, min(made.count + portion + (made.count == 0), n) - base.count
+            part: Part = (tables[0][first:last], tables[1][first:last], tables[2][first:last])
+            made = made.extended(part, self._widths, self.system, self.parameters, observe)
+            if made.end(made.count) == made.count:
+                self._made = made
+        return made
 
     def finish(
         self, counts: Mapping[str, Any], wall_seconds: float, status: str, observe: Observe | None = None
@@ -128,105 +178,62 @@ class Recorder:
             raise InputError("The trajectory has not been started.")
         self.whole()
         system, parameters = self.system, self.parameters
-        n, columns = len(self), np.cumsum(self._widths[:-1])
-        t, rows, numbers = self._tables()
-        arrays = (np.ascontiguousarray(part) for part in np.split(rows, columns, axis=1))
-        (q, v, v_left, P_N, P_N_impact, P_T, P_T_impact, mode, gamma_minus, gamma_plus, reaction,
-         reaction_impact) = arrays  # fmt: skip
-        mode = mode.astype(np.int8)
-        scalars = dict(zip(SCALARS, numbers.T, strict=True))
-        dt = scalars["dt"]
-        seen = (observe or observed_by(system, parameters))(t, q, v_left, v)
-        gap, rate_left, rate = seen.gap, seen.rate_left, seen.rate
-        energy = energy_series(t, seen.left, seen.right, {name: scalars[name] for name in SCALARS[3:]})
-        certificate = Certificate(
-            gap_violation=worst_violation(-gap),
-            joint_violation=worst_violation(seen.closure),
-            complementarity=worst_violation(scalars["complementarity"]),
-            motion_residual=worst_violation(scalars["residual"]),
-            energy=energy_ledger(energy),
-        )
+        thinned = self._reduced(self.observe or observe or self._observed())
+        a = thinned.table()
+        assert thinned.worst is not None and thinned.least_gap is not None and thinned.extremes is not None
+        energy = dict(zip(ENERGIES, a["energy"].T, strict=True))
+        gap, joint, complementarity, motion = thinned.worst.tolist()
+        certificate = Certificate(gap, joint, complementarity, motion, energy_ledger(energy))
         status, verdict = first_verdict(
-            system, parameters, certificate, gap=gap, energy=energy, counts=counts, status=status
-        )
-        row, contact = np.nonzero(P_N_impact > 0.0)
-        impacts = impact_table(
-            [system.contact_names[i] for i in contact],
-            {
-                "t": t[row],
-                "P_N": P_N_impact[row, contact],
-                "P_T": tangential_size(P_T, system)[row, contact],
-                "gamma_minus": gamma_minus[row, contact],
-                "gamma_plus": gamma_plus[row, contact],
-            },
-        )
-        kept = np.union1d(np.arange(0, n, self.record), [n - 1])
-        spans = np.concatenate([[0], kept[:-1] + 1])  # first step of each recorded row
-
-        def total(array: NDArray[Any]) -> NDArray[Any]:
-            return np.add.reduceat(array, spans, axis=0) if self.record > 1 else array
-
-        def mean(array: NDArray[Any]) -> NDArray[Any]:
-            """Of impulses, over the time of their steps; 0 at a start."""
-            time = total(dt)[:, None]
-            return np.divide(total(array), time, out=np.zeros((len(kept), array.shape[1])), where=time > 0.0)
-
-        lam_N = mean(P_N - P_N_impact)
+            system, parameters, certificate, gap=thinned.least_gap[None],
+            energy=dict(zip(ENERGIES, thinned.extremes.T, strict=True)), counts=counts, status=status,
+        )  # fmt: skip
+        impacts = thinned.all_impacts()
+        numbers = dict(zip(IMPACT_COLUMNS, np.delete(impacts, 1, axis=1).T, strict=True))
 
         def by_contact(array: NDArray[Any], unit: str) -> Columns:
             return Columns("contact", system.contact_names, array, [unit] * len(system.contact_names))
 
         names, v_units, r_units = system.names, system.names.v_units, system.names.reaction_units
         impulse_units = [f"{unit} s" for unit in r_units]
-        forces = reaction if self.record == 1 else mean(reaction * dt[:, None])
-        series = np.column_stack([values[kept] for values in energy.values()])
         return Trajectory(
-            t=t[kept],
-            q=Columns("coordinate", names.q, q[kept], names.q_units),
-            v=Columns("velocity", names.v, v[kept], v_units),
-            left=Left(Columns("velocity", names.v, v_left[kept], v_units), by_contact(rate_left[kept], "m/s")),
-            gap=by_contact(gap[kept], "m"),
-            gap_rate=by_contact(rate[kept], "m/s"),
-            P_N=by_contact(total(P_N), "N s"),
-            P_T=by_contact(by_tangent(total(P_T), system), "N s"),
-            lam_N=by_contact(lam_N, "N"),
-            mode=by_contact(mode[kept], "1"),
-            reaction=Columns("reaction", names.reactions, forces, r_units),
-            reaction_impact=Columns("reaction", names.reactions, total(reaction_impact), impulse_units),
-            energy=Columns("energy term", tuple(energy), series, ["J"] * len(energy)),
-            impacts=impacts,
+            t=a["t"],
+            q=Columns("coordinate", names.q, a["q"], names.q_units),
+            v=Columns("velocity", names.v, a["v"], v_units),
+            left=Left(Columns("velocity", names.v, a["v_left"], v_units), by_contact(a["rate_left"], "m/s")),
+            gap=by_contact(a["gap"], "m"),
+            gap_rate=by_contact(a["rate"], "m/s"),
+            P_N=by_contact(a["P_N"], "N s"),
+            P_T=by_contact(by_tangent(a["P_T"], system), "N s"),
+            lam_N=by_contact(a["lam_N"], "N"),
+            mode=by_contact(a["mode"], "1"),
+            reaction=Columns("reaction", names.reactions, a["reaction"], r_units),
+            reaction_impact=Columns("reaction", names.reactions, a["reaction_impact"], impulse_units),
+            energy=Columns("energy term", ENERGIES, a["energy"], ["J"] * len(ENERGIES)),
+            impacts=impact_table([system.contact_names[int(i)] for i in impacts[:, 1]], numbers),
             certificate=certificate,
             counts=_plain(counts),
             manifest=_plain(self.manifest),
             status=status,
             end=self._end,
             wall_seconds=float(wall_seconds),
-            force_axes=ForceAxes(system, parameters, q[kept], lam_N, mean(P_T - P_T_impact)),
+            force_axes=ForceAxes(system, parameters, a["q"], a["lam_N"], a["lam_T"]),
             origin=Origin(system, parameters, self._start),
             verdict=verdict,
         )
 
     def _add(self, state: State, arrays: tuple[NDArray[Any], ...], scalars: tuple[float | None, ...]) -> None:
         parts = (state.q, state.v, *arrays)
-        if not self._parts:
+        if not self._count:
             self._widths = [part.size for part in parts]
+        self._thin_out()
         # works that the stepper does not know, None, are not numbers
         numbers = np.array([scalars], dtype=float)
-        self._parts.append((np.array([state.t]), np.concatenate(parts)[None], numbers))
+        self._rows[1].append((np.array([state.t]), np.concatenate(parts)[None], numbers))
         self._end = state  # only the internal states of the last state are needed
         self._count += 1
 
 
-#: numbers of a step: its length, its certificate, and what `energy_series` takes
-SCALARS = (
-    "dt", "residual", "complementarity", "work_drivers", "work_drivers_impact", "loss_friction", "work_loads",
-    "loss_damping", "loss_contact", "stored",
-)  # fmt: skip
-#: arrays of a step, in this order after q and v in a row
-ARRAYS = (
-    "v_left", "P_N", "P_N_impact", "P_T", "P_T_impact", "mode", "gamma_minus", "gamma_plus", "reaction",
-    "reaction_impact",
-)  # fmt: skip
 _scalars: Callable[[Step], tuple[float | None, ...]] = attrgetter(*SCALARS)
 _arrays: Callable[[Step], tuple[NDArray[Any], ...]] = attrgetter(*ARRAYS)
 

@@ -192,10 +192,10 @@ CASES = {
     "provenance that is none": ({2: "[provenance]\nx = 1\n[contact]"}, 2, "provenance", ["must be a table"]),
 }
 SYNTAX = {
-    "unit without quotes": ({18: "clearance = 0.5 mm"}, 18, ["this is no TOML", 'stands in quotes, as "0.5 mm"']),
+    "unit without quotes": ({18: "clearance = 0.5 mm"}, 18, ["is not valid TOML", 'written in quotes, as "0.5 mm"']),
     "comma": ({10: "mass = 0,2"}, 10, ["decimal point, not a comma"]),
-    "word without quotes": ({14: "kind = revolute"}, 14, ["A word stands in quotes"]),
-    "a key twice": ({11: "mass = 3"}, 11, ["Each key and each table stands once"]),
+    "word without quotes": ({14: "kind = revolute"}, 14, ["A word is written in quotes"]),
+    "a key twice": ({11: "mass = 3"}, 11, ["Each key and each table may occur only once"]),
     "an element twice": ({19: "[elements.pin]"}, 19, ["('elements', 'pin') twice", "another name"]),
     "no value": ({10: "mass"}, 10, ["KEY = VALUE"]),
     "open string": ({10: 'mass = "200 g'}, 10, ["A string ends with the quote"]),
@@ -256,6 +256,43 @@ def test_all_errors_are_told_at_once_in_the_order_of_lines():
     assert lines[0] == "6 errors in pendulum.toml:" and all(one.startswith("pendulum.toml:") for one in lines[1:])
     copy = pickle.loads(pickle.dumps(caught.value))
     assert str(copy) == str(caught.value) and copy.faults == caught.value.faults
+
+
+def table_of(name, *lines):
+    return "\n".join([f"[elements.{name}]", *lines, ""])
+
+
+GROUND, PIN = table_of("ground", 'kind = "ground"'), ('kind = "revolute"', 'a = "ground"')
+#: files with very many errors of one sort; each stands in one line
+MANY = {
+    "keys": lambda n: table_of(
+        "rod", 'kind = "planar-body"', "mass = 1", "inertia = 1", *(f"k{i} = 1" for i in range(n))
+    ),
+    "keys at the top": lambda n: "".join(f"k{i} = 1\n" for i in range(n)),
+    "kinds": lambda n: "".join(table_of(f"rod{i}", 'kind = "rod"') for i in range(n)),
+    "bodies": lambda n: GROUND + "".join(table_of(f"pin{i}", *PIN, f'b = "rod{i}"') for i in range(n)),
+}
+
+
+@pytest.mark.parametrize("sort", MANY)
+def test_of_many_errors_the_first_are_told(sort):
+    """Reading ends after a hundred: further ones would take time and tell nothing new."""
+    with pytest.raises(DeclarationError) as caught:
+        read_text(MANY[sort](30), "many.toml")
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "30 errors in many.toml, the first 20:" and len(lines) == 21
+    assert len(caught.value.faults) == 30
+    with pytest.raises(DeclarationError) as caught:
+        read_text(MANY[sort](2000), "many.toml")
+    assert str(caught.value).splitlines()[0] == "more than 100 errors in many.toml, the first 20:"
+    assert str(caught.value).splitlines()[1:] == lines[1:]
+    assert len(caught.value.faults) == 100
+
+
+def test_names_in_a_message_have_an_end():
+    bodies = "".join(table_of(f"rod{i}", 'kind = "planar-body"', "mass = 1", "inertia = 1") for i in range(50))
+    with pytest.raises(DeclarationError, match=r"Bodies: ground, rod0, .*, rod18, \.\.\.\.$"):
+        read_text(GROUND + bodies + table_of("pin", *PIN, 'b = "crank"'))
 
 
 LAWS = """
@@ -358,7 +395,7 @@ def test_files_that_cannot_be_read(tmp_path):
         read(tmp_path / "nowhere.toml")
     path = tmp_path / "latin.toml"
     path.write_bytes("x = 1\nname = 'K\xf6rper'\n".encode("latin-1"))
-    with pytest.raises(DeclarationError, match="latin.toml:2: this is no UTF-8 text"):
+    with pytest.raises(DeclarationError, match="latin.toml:2: this is not UTF-8 text"):
         read(path)
 
 

@@ -213,8 +213,8 @@ def bomb() -> bytes:
 
 
 FILES = {
-    "not there": (None, "is not beside the TOML file"),
-    "no archive": (b"what is this", "is no .npz file of arrays"),
+    "not there": (None, "is not in the folder of the TOML file"),
+    "no archive": (b"what is this", "is not an .npz file of arrays"),
     "objects that run code": (written("", places=np.array([{}, {}, {}, {}], dtype=object)), "Object arrays cannot be"),
     "no names": (written("", names=None), "has no array names"),
     "a bomb": (bomb(), "bytes of arrays, more than 200000000"),
@@ -245,12 +245,12 @@ def test_files_elsewhere_are_not_opened(name: str, tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
     (tmp_path / "plate.npz").write_bytes(written(""))
     (tmp_path / "model/plate.toml").write_text(FROM_FILE.replace("plate.npz", name))
-    with pytest.raises(DeclarationError, match="file must be the name of an .npz file beside the TOML file"):
+    with pytest.raises(DeclarationError, match="file must name an .npz file in the folder of the TOML file"):
         read(tmp_path / "model/plate.toml")
 
 
 def test_a_text_has_no_files_beside() -> None:
-    with pytest.raises(DeclarationError, match="read that by its path instead of as text"):
+    with pytest.raises(DeclarationError, match="read the latter by its path, not as text"):
         read_text(FROM_FILE)
 
 
@@ -269,9 +269,9 @@ WRONG = {
     "too many elements": ("elements = 4", "elements = 4000", 11, "modes.elements", "more than the 500 that it may"),
     "too many modes": ("keep = 2", "keep = 2000", 14, "modes.keep", "up to 2012 modes, more than the 200"),
     "modes": ("keep = 2", "keep = -1", 14, "modes.keep", "from 0 to 18, got -1"),
-    "interface": ('"tip"]', '"tp"]', 13, "modes.interface", 'interface has "tp", which is no node; the nodes are pin'),
+    "interface": ('"tip"]', '"tp"]', 13, "modes.interface", 'has "tp", which is not a node; the nodes are pin'),
     "place of a node": ("pin = 0", "pin = 2", 12, "modes.names", "from 0 at the start of the beam to 1"),
-    "mass at no node": ("masses = { tip", "masses = { tp", 16, "modes.masses", 'masses has "tp", which is no node'),
+    "mass at no node": ("masses = { tip", "masses = { tp", 16, "modes.masses", 'masses has "tp", which is not a node'),
     "key of a mass": ('mass = "37.68 g"', 'mas = "37.68 g"', 16, "modes.masses.tip.mas", "Did you mean mass\\?"),
     "no table of a mass": ('{ mass = "37.68 g" }', "3", 16, "modes.masses.tip", "must be a table, got 3"),
     "damping": ("damping = 0.01", "damping = -1", 15, "modes.damping", "a number >= 0; got -1"),
@@ -340,5 +340,5 @@ def test_a_ready_problem_as_a_file() -> None:
 def test_a_table_of_too_many_modes_is_not_written() -> None:
     """Since reading would refuse it; the same body as a beam is a few lines."""
     model = flexible_slider_crank(elements=60)
-    with pytest.raises(ModelError, match='"rod": with it the file has more than 100000 values.*state its beam'):
+    with pytest.raises(ModelError, match='"rod": with it the file has more than 100000 values.*describe its beam'):
         model_text(model)

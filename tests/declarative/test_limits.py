@@ -74,7 +74,7 @@ def test_a_pipe_is_no_file(tmp_path):
     ended = threading.Event()
 
     def reading():
-        with pytest.raises(InputError, match="it is no file"):
+        with pytest.raises(InputError, match="it is not a regular file"):
             read(path)
         ended.set()
 

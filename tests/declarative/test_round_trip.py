@@ -224,7 +224,7 @@ def test_a_class_without_a_form_is_for_python_only():
     model = Model([Ground(), PlanarBody("sail", 1.0, 1.0)])
     assert read_text(model_text(model)).model.elements[1].mass == 1.0
     model.add(Wind("wind", "sail", profile={"low": [1.0]}))
-    with pytest.raises(ModelError, match="Wind has no name in TOML files: .* one of its fields has no form there"):
+    with pytest.raises(ModelError, match="Wind has no name in TOML files: .* one of its fields has no TOML form"):
         model_text(model)
     with pytest.raises(DeclarationError, match='there is no kind "wind"'):
         read_text(model_text(Model([Ground()])) + '[elements.it]\nkind = "wind"\nbody = "sail"\n')

@@ -144,7 +144,7 @@ def test_a_load_in_a_file() -> None:
     with pytest.raises(ModelError, match="force: must be a list of words in quotes, got"):
         read_text(LOAD.replace('torque = "stall * (1 - omega / free)"', "force = [1, 2]"), "f")
     model = Model([Ground(), PlanarBody("b", 1.0, 1.0), Load("it", "ground", "b", torque=lambda t, a, b, p: 0.0)])
-    with pytest.raises(ModelError, match="a TOML file cannot hold; give a formula, or keep the model in Python"):
+    with pytest.raises(ModelError, match="which has no TOML form; give a formula, or keep the model in Python"):
         model_text(model)
 
 

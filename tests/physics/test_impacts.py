@@ -16,7 +16,7 @@ from nonsmooth import CircleCircle, Gravity, Ground, Landing, Model, PlanarBody,
 from nonsmooth.step_control import ErrorControl
 from nonsmooth_problems import bouncing_ball, newtons_cradle, pendulum_with_stop
 from nonsmooth_problems.bouncing_ball import GRAVITY, MASS
-from nonsmooth_problems.newtons_cradle import struck_apart, struck_together
+from nonsmooth_problems.newtons_cradle import after_simultaneous_impacts, after_successive_impacts
 
 DT_MIN = 1e-6
 #: how each stepper takes a step of about dt: what `simulate` gets as dt
@@ -157,12 +157,12 @@ def test_a_collision_keeps_linear_and_angular_momentum(name, friction):
 
 
 @pytest.mark.parametrize("name", IPOPT_SLOW)
-def test_balls_in_touch_are_struck_together(name):
+def test_balls_in_touch_are_after_simultaneous_impacts(name):
     """Newton's law for all contacts at once: all but the striking ball leave together."""
     trajectory = run(name, newtons_cradle, 0.24, 1e-2 if name in LANDERS else 2e-3)
     speeds = np.array([trajectory.v[f"ball{i}.angle"][-1] for i in range(1, 6)])
     # the balls have swung for some milliseconds: by the cosine of a few degrees
-    np.testing.assert_allclose(speeds / speeds.sum(), struck_together(5, 1.0), atol=1e-2)
+    np.testing.assert_allclose(speeds / speeds.sum(), after_simultaneous_impacts(5, 1.0), atol=1e-2)
 
 
 @pytest.mark.parametrize("name", LANDERS)
@@ -180,7 +180,7 @@ def test_balls_apart_are_struck_one_after_another(name):
     assert list(trajectory.impacts["contact"]) == [f"contact{i}" for i in range(1, 5)]
     assert np.all(np.diff(trajectory.impacts["t"]) > 1e-4)
     speeds = np.array([trajectory.v[f"ball{i}.angle"][-1] for i in range(1, 6)])
-    np.testing.assert_allclose(speeds / speeds.sum(), struck_apart(5, 1.0), atol=1e-2)
+    np.testing.assert_allclose(speeds / speeds.sum(), after_successive_impacts(5, 1.0), atol=1e-2)
 
 
 # Order, and one limit

@@ -209,7 +209,7 @@ def test_symmetry_and_momenta(parameters):
 
 
 def test_moreau_jean_keeps_the_angular_momentum_of_one_side_to_first_order():
-    """Linear momentum to round-off; where contacts press, levers are off by dt/2 times a change of velocity."""
+    """Linear momentum to round-off; where contacts press, moment arms are off by dt/2 times a change of velocity."""
     drift = []
     for dt in (1e-3, 1e-4):
         linear, angular = momenta(run_rigid(MoreauJean(), dt, case=1))
@@ -232,16 +232,17 @@ def test_balanced_levers_keep_the_angular_momentum(case, theta):
     joints = {3: {"case": 1, "joints": "joint1,joint4"}}.get(case, {"case": case})
     for arguments in ({"case": case}, joints):
         run = simulate(
-            dual_manipulator(**arguments).build(), MoreauJean(theta=theta, levers="balanced"), t_end=0.5, dt=2e-3
+            dual_manipulator(**arguments).build(), MoreauJean(theta=theta, moment_arms="balanced"), t_end=0.5, dt=2e-3
         )
         linear, angular = momenta(run)
         assert len(run.impacts) > 0 and linear <= 1e-12 and angular <= 1e-12
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("case", "impact"), [(1, "newton"), (2, "stronge")])
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize(("case", "impact"), [(2, "stronge"), (1, "newton")])
 def test_balanced_levers_keep_the_angular_momentum_over_the_whole_run(case, impact):
-    linear, angular = momenta(run_rigid(MoreauJean(levers="balanced"), 1e-3, case=case, impact=impact))
+    linear, angular = momenta(run_rigid(MoreauJean(moment_arms="balanced"), 1e-3, case=case, impact=impact))
     assert linear <= 1e-12 and angular <= 1e-10
 
 
@@ -319,7 +320,8 @@ def test_facts_of_the_compliant_motion(compliant):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", ["1", "3", "4", "5"])
+@pytest.mark.sampled(2)  # one loose joint, and two
+@pytest.mark.parametrize("case", ["1", "3", "5", "4"])
 def test_rigid_agrees_with_compliant(compliant, case):
     """Rigid steppers against Lankarani and Nikravesh's law, within 0.01 deg, with an impulse of 8.1 mN s to 2 %."""
     expected = errors(compliant["S1"].table[case]["compliant"], "angle")
@@ -333,13 +335,14 @@ def test_rigid_agrees_with_compliant(compliant, case):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", ["1", "2", "3", "4", "5"])
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("case", ["2", "1", "3", "5", "4"])
 def test_stronges_law_agrees_with_compliant_in_every_case(compliant, case):
     """It follows the slip within an impact, which turns in case 2."""
     expected = errors(compliant["S1"].table[case]["compliant"], "angle")
     steppers = [(EventDriven(), EVENTS), (GaussQP(), Landing(1e-6, 2e-3))]
     if case == "2":
-        steppers += [(GaussMPCC(), Landing(1e-6, 5e-3)), (MoreauJean(), 5e-4)]
+        steppers += [(MoreauJean(), 5e-4)]
     for setting in steppers:
         common = {"parameters": "S1", "impact": "stronge", "measures": ANGLES}
         found = published(dual_manipulator, [case], kinds={"rigid": setting}, **common)
@@ -350,7 +353,8 @@ def test_stronges_law_agrees_with_compliant_in_every_case(compliant, case):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("impact", ["newton", "stronge"])
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("impact", ["stronge", "newton"])
 def test_the_mpcc_runs_as_the_qp_does(impact):
     """Through impacts and 3 s of lasting contact: no root across the bearing, no energy from nowhere."""
     mpcc, qp = (run_rigid(stepper, Landing(1e-6, 5e-3), case=2, impact=impact) for stepper in (GaussMPCC(), GaussQP()))

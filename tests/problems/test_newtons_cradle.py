@@ -7,7 +7,7 @@ import pytest
 
 from nonsmooth.exceptions import InputError
 from nonsmooth_problems import newtons_cradle
-from nonsmooth_problems.newtons_cradle import struck_apart, struck_together
+from nonsmooth_problems.newtons_cradle import after_simultaneous_impacts, after_successive_impacts
 
 
 @pytest.mark.parametrize("lifted", [1, 2, 4])
@@ -21,10 +21,10 @@ def test_balls_hang_in_touch(lifted):
 @pytest.mark.parametrize("balls", [2, 3, 5, 9])
 @pytest.mark.parametrize("restitution", [0.0, 0.6, 1.0])
 def test_both_answers_keep_momentum_and_the_law(balls, restitution):
-    for speeds in (struck_together(balls, restitution), struck_apart(balls, restitution)):
+    for speeds in (after_simultaneous_impacts(balls, restitution), after_successive_impacts(balls, restitution)):
         assert speeds.sum() == pytest.approx(1.0, rel=1e-14)
         assert (speeds**2).sum() <= 1.0 + 1e-14
-    together, apart = struck_together(balls, restitution), struck_apart(balls, restitution)
+    together, apart = after_simultaneous_impacts(balls, restitution), after_successive_impacts(balls, restitution)
     assert together[1] - together[0] == pytest.approx(restitution, abs=1e-15)
     if restitution == 1.0:  # both keep the energy as well: it does not choose between them
         assert (together**2).sum() == pytest.approx(1.0, rel=1e-14)

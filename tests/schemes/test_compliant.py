@@ -37,7 +37,6 @@ from nonsmooth import (
     Revolute,
     RevoluteClearance,
     SimulationFailed,
-    SpatialBody,
     Spring,
     Table,
     Torque,
@@ -558,9 +557,9 @@ def test_auto_takes_native_where_dop853_is_asked_for():
     ("model", "scheme", "reason"),
     [
         (slider_rod(contact=Compliant(FLORES)), CompliantDae(solver=Radau()), r"only Dop853\(\).*not Radau\(\)"),
-        (Model([Ground(), SpatialBody("top", mass=1.0, inertia=(1.0, 2.0, 3.0))]), stepper(), "planar bodies only"),
+        (slider_rod(contact=Compliant(FLORES)), CompliantDae(), r"not Radau\(\), the default"),
     ],
-    ids=["solver", "spatial"],
+    ids=["solver", "default"],
 )
 def test_what_is_not_native_is_refused_in_one_sentence(model, scheme, reason):
     with pytest.raises(InputError, match=f'engine="native" does not support this run.*{reason}.*engine="auto"'):

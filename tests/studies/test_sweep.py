@@ -22,7 +22,9 @@ from nonsmooth.studies.sweep import Runs
 from nonsmooth.studies.workers import WorkersLost, outcomes
 from nonsmooth_problems import bouncing_ball, slider_crank_revolute, slider_rod
 
-#: case 2, thousand sets; each run is logged by the one number that tells it from the others
+#: runs of a sweep that is disturbed
+SETS = 300
+#: case 2; each run is logged by the one number that tells it from the others
 SCRIPT = '''
 import os, sys
 from nonsmooth import GaussQP
@@ -38,7 +40,7 @@ def resting(run):
     return run.q["slider.y"][-1]
 
 if __name__ == "__main__":
-    design = sample({{"guide.clearance": (5e-6, 5e-5), "slider.mass": (4.0, 6.0)}}, 1000, method="random", seed=3)
+    design = sample({{"guide.clearance": (5e-6, 5e-5), "slider.mass": (4.0, 6.0)}}, {sets}, method="random", seed=3)
     settings = dict(t_end=4e-3, dt=5e-5, metrics=[resting, "peak-impulse"], piece=10, output={output!r})
     sweep(slider_rod, GaussQP(), design, **settings, **{options})
 '''
@@ -188,11 +190,11 @@ def test_processes_that_always_die():
         list(outcomes(die, [(1,), (2,)], workers=2, scheduler=None))
 
 
-def thousand(folder, name, **options):
-    """The script of the sweep of 1000 sets, its output and its log."""
+def long_sweep(folder, name, **options):
+    """The script of the sweep, its output and its log."""
     output, log = folder / f"{name}.nc", folder / f"{name}.log"
     script = folder / f"{name}.py"
-    script.write_text(SCRIPT.format(output=str(output), log=str(log), options=options), encoding="utf-8")
+    script.write_text(SCRIPT.format(sets=SETS, output=str(output), log=str(log), options=options), encoding="utf-8")
     return script, output, log
 
 
@@ -205,16 +207,29 @@ def logged(path):
     return [float.fromhex(line) for line in path.read_text().split()]
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
-def test_a_thousand_sets_killed_half_way(tmp_path):
-    script, output, log = thousand(tmp_path, "killed", workers=2)
-    folder = output.with_name("killed.nc.runs")
-    process = subprocess.Popen([sys.executable, str(script)])
+def until_pieces(count, folder, process):
+    """Wait for so many pieces of a sweep that runs."""
     deadline = time.monotonic() + 300
-    while len(list(folder.glob("runs-*.nc"))) < 50:
+    while len(list(folder.glob("runs-*.nc"))) < count:
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The dataset of the sweep in one process."""
+    script, output, _ = long_sweep(tmp_path_factory.mktemp("sweep"), "undisturbed", workers=1)
+    subprocess.run([sys.executable, str(script)], check=True)
+    return loaded(output)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
+def test_a_sweep_killed_in_the_middle(undisturbed, tmp_path):
+    script, output, log = long_sweep(tmp_path, "killed", workers=2)
+    folder = output.with_name("killed.nc.runs")
+    process = subprocess.Popen([sys.executable, str(script)])
+    until_pieces(SETS // 30, folder, process)
     process.send_signal(signal.SIGKILL)
     process.wait()
     time.sleep(3.0)  # the workers see that their parent is gone
@@ -222,38 +237,30 @@ def test_a_thousand_sets_killed_half_way(tmp_path):
     finished = {
         number for path in folder.glob("runs-*.nc") for number in loaded(path).run.values.tolist()
     }  # fmt: skip
-    assert 500 <= len(finished) < 1000
+    assert SETS // 3 <= len(finished) < SETS
     log.unlink()
     subprocess.run([sys.executable, str(script)], check=True)
-    design = sample({"guide.clearance": (5e-6, 5e-5), "slider.mass": (4.0, 6.0)}, 1000, method="random", seed=3)
+    design = sample({"guide.clearance": (5e-6, 5e-5), "slider.mass": (4.0, 6.0)}, SETS, method="random", seed=3)
     again = logged(log)
     values = design.values[:, 0]
     assert sorted(again) == sorted(np.delete(values, sorted(finished)))  # nothing finished is run again
     assert set(before) | set(again) == set(values)
-    script, undisturbed, _ = thousand(tmp_path, "undisturbed", workers=1)
-    subprocess.run([sys.executable, str(script)], check=True)
-    assert loaded(output).identical(loaded(undisturbed))
+    assert loaded(output).identical(undisturbed)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_a_thousand_sets_on_a_dask_cluster_that_loses_a_worker(tmp_path):
+def test_a_dask_cluster_that_loses_a_worker(undisturbed, tmp_path):
     distributed = pytest.importorskip("distributed")
-    script, undisturbed, _ = thousand(tmp_path, "undisturbed", workers=1)
-    subprocess.run([sys.executable, str(script)], check=True)
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
     ) as cluster:
-        script, output, _ = thousand(tmp_path, "cluster", scheduler=cluster.scheduler_address)
+        script, output, _ = long_sweep(tmp_path, "cluster", scheduler=cluster.scheduler_address)
         process = subprocess.Popen([sys.executable, str(script)])
-        folder = output.with_name("cluster.nc.runs")
-        deadline = time.monotonic() + 300
-        while len(list(folder.glob("runs-*.nc"))) < 30:
-            assert process.poll() is None and time.monotonic() < deadline
-            time.sleep(0.02)
+        until_pieces(SETS // 30, output.with_name("cluster.nc.runs"), process)
         os.kill(cluster.workers[0].pid, signal.SIGKILL)
         assert process.wait(timeout=300) == 0
-    assert loaded(output).identical(loaded(undisturbed))
+    assert loaded(output).identical(undisturbed)
 
 
 def test_a_native_batch_gives_the_same_to_the_bit():

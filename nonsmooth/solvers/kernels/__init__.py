@@ -1,1 +1,1 @@
-"""Compiled kernels of solvers: one program each, by numba where it is worth its time, line by line where not."""
+"""Kernels of solvers: each solves one program, compiled by numba where this takes less time than it saves."""

@@ -1,7 +1,7 @@
-"""The kernels of the active set, compiled by numba: mixed linear complementarity problems, and what is reduced to them.
+"""The kernels of the active set, compiled by numba: mixed linear complementarity problems and programs reduced to them.
 
-The systems have a handful of rows, so the factorisations are written out: a LAPACK call costs more than the elimination
-itself. Inner loops run along rows, which the compiler turns into vector instructions, so that large ones do as well.
+Most systems have a few rows; the factorisations are written out, since a LAPACK call costs more than the elimination
+itself. Inner loops run along rows, which the compiler vectorises, so that larger systems are solved efficiently too.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ Rows = NDArray[np.int64]
 
 SIGN = 1e-13  # a row or multiplier this far below zero, relative to its terms, counts as zero
 ROUND_OFF = 1e-15
-ALL_AT_ONCE = 12  # rounds without progress in which all wrong rows switch together
+ALL_AT_ONCE = 12  # iterations without progress in which all rows of wrong sign change together
 REGULARISATIONS = (1e-10, 1e-7, 1e-4)
 REFINEMENTS = 40
-LOST = 1e-13  # a row of A x - b that differs by this share of its terms from the LCP's w has lost digits
+LOST = 1e-13  # relative difference between a row of A x - b and the LCP's w above which digits have been lost
 
 
 @njit(cache=True)
 def _factor(A: Array, rows: Rows, k: int, delta: float, lu: Array, pivots: Rows) -> None:
-    """LU with row pivoting of A[rows, rows] with its diagonal raised by a factor 1 + delta."""
+    """LU factorisation with row pivoting of A[rows, rows], its diagonal multiplied by 1 + delta."""
     for i in range(k):
         for j in range(k):
             lu[i, j] = A[rows[i], rows[j]]
@@ -94,7 +94,7 @@ def _error(A: Array, b: Array, bilateral: int, z: Array, w: Array) -> float:
 
 @njit(cache=True)
 def _pivot(A: Array, b: Array, bilateral: int, delta: float, base: Array, active: Mask, z: Array, limit: int) -> int:
-    """Principal pivoting on the LCP (A + delta D, b - delta D base); returns the rounds, negative if not converged."""
+    """Principal pivoting on the LCP (A + delta D, b - delta D base); returns iterations, negative if not converged."""
     m = b.size
     rows = np.empty(m, np.int64)
     pivots = np.empty(m, np.int64)
@@ -149,12 +149,12 @@ def _pivot(A: Array, b: Array, bilateral: int, delta: float, base: Array, active
 def mixed_lcp(
     A: Array, b: Array, bilateral: int, active: Mask, max_iterations: int
 ) -> tuple[Array, Array, Mask, int, float]:
-    """Solve w = A z + b with w_i = 0 for i < bilateral and 0 <= w_i, z_i >= 0, w_i z_i = 0 else.
+    """Solve w = A z + b with w_i = 0 for i < bilateral and w_i >= 0, z_i >= 0, w_i z_i = 0 for the other rows.
 
-    Block principal pivoting: all rows with a wrong sign switch together, and after `ALL_AT_ONCE` rounds without
-    progress only the last of them (Murty's rule, finite for a P-matrix). The diagonal is raised relatively by delta,
-    which makes a positive semidefinite matrix (redundant contacts) positive definite; proximal-point refinement
-    z <- LCP(A + delta D, b - delta D z) then removes what that changed, so that the answer is one of A itself.
+    Block principal pivoting: all rows of wrong sign change together, and after `ALL_AT_ONCE` iterations without
+    progress only the last of them (Murty's rule, finite for a P-matrix). The diagonal is multiplied by 1 + delta, which
+    makes a positive semidefinite matrix (redundant contacts) positive definite; proximal-point refinement
+    z <- LCP(A + delta D, b - delta D z) then removes this perturbation, so that the solution is one of A itself.
 
     Parameters
     ----------
@@ -164,16 +164,16 @@ def mixed_lcp(
     bilateral : int
         Number of leading equations.
     active : bool (m,)
-        Rows believed to bind: a warm start, not changed.
+        Rows expected to be active: a warm start, not changed.
     max_iterations : int
-        Most factorisations in all.
+        Largest number of factorisations.
 
     Returns
     -------
     z, w, active : arrays (m,)
-        The best point met; z >= 0 exactly on complementary rows.
+        The iterate of least residual; z >= 0 exactly on complementary rows.
     iterations : int
-        Factorisations.
+        Number of factorisations.
     error : float
         Residual as `nonsmooth.programs.LCP.residual` defines it.
 
@@ -216,7 +216,7 @@ def mixed_lcp(
 def quadratic_program(
     H: Array, f: Array, A: Array, b: Array, equalities: int, active: Mask, max_iterations: int
 ) -> tuple[Array, Array, Mask, int, float, bool]:
-    """Solve a QP by the LCP of its multipliers, the reduction of `nonsmooth.programs.lcp_from_qp` in one call.
+    """Solve a QP by the LCP of its multipliers, with the reduction of `nonsmooth.programs.lcp_from_qp`.
 
     Parameters
     ----------
@@ -228,9 +228,9 @@ def quadratic_program(
     Returns
     -------
     x, y, active, iterations, error
-        Of the LCP, and x = H^-1 (A'y - f); iterations = -1 and x not a number where H is not positive definite.
+        Results of the LCP, and x = H^-1 (A'y - f); iterations = -1 and x is NaN if H is not positive definite.
     lost : bool
-        Whether the reduction has lost digits, as it does where H is badly conditioned.
+        Whether the reduction has lost digits, as it does if H is ill-conditioned.
     """
     n, m = f.size, b.size
     x = np.empty(n)
@@ -284,7 +284,7 @@ def quadratic_program(
 
 @njit(cache=True)
 def _places(mask: Mask) -> tuple[Rows, int]:
-    """Where the mask is true, and how often."""
+    """Indices at which the mask is true, and their number."""
     places, count = np.empty(mask.size, np.int64), 0
     for i in range(mask.size):
         if mask[i]:
@@ -295,7 +295,7 @@ def _places(mask: Mask) -> tuple[Rows, int]:
 
 @njit(cache=True)
 def _eliminate(M: Array, R: Array) -> bool:
-    """R becomes M^-1 R, and M is used up; False where M has no inverse."""
+    """Replace R by M^-1 R and overwrite M; return False if M is singular."""
     n = R.shape[0]
     for c in range(n):
         p = c
@@ -339,20 +339,20 @@ def newton_step(
     x, y : float64 (n,), (m,)
         The iterate, not changed.
     free, pairs : bool (n,), (m,)
-        The x that move, as many as equations, and the pairs that bind; another y is zero.
+        Free unknowns x, as many as equations, and active complementarity pairs; y of other pairs is zero.
     G_scale, y_scale : float64 (m,)
-        Typical sizes.
+        Scales of G and y.
     active : bool (m,)
-        Pairs believed to be closed.
+        Pairs expected to be closed.
     max_iterations : int
-        Most pivots.
+        Largest number of pivots.
 
     Returns
     -------
     x, y, active : arrays
         The new iterate.
     solved : bool
-        False where c_x is not square or has no inverse.
+        False if c_x is not square or is singular.
     """
     (moving, n), (binding, m) = _places(free), _places(pairs)
     new_x, new_y, new_active = x.copy(), np.zeros(y.size), np.zeros(y.size, np.bool_)

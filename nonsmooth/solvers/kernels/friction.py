@@ -1,8 +1,8 @@
 """Coulomb friction compiled by numba: residual, sweeps over all contacts, semismooth Newton.
 
-Every function takes the numbers of a `nonsmooth.programs.FrictionContact` (A, b, mu, d, e): d rows per contact, the
-normal one first, after e bilateral rows. With d = 1 it is a mixed LCP, and mu is of no account. A should have a unit
-diagonal where it is not zero (`nonsmooth.solvers.normalised`), so that impulses and velocities have one unit.
+Every function takes the data of a `nonsmooth.programs.FrictionContact` (A, b, mu, d, e): d rows per contact, the
+normal one first, after e bilateral rows. With d = 1 it is a mixed LCP, and mu is ignored. The diagonal entries of A
+should be one or zero (`nonsmooth.solvers.normalised`), so that impulses and velocities have the same unit.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ __all__ = [
 ALART_CURNIER, FISCHER_BURMEISTER, CONE = 0, 1, 2  # formulations; the last without de Saxcé's correction: `ConeQP`
 ROUND_OFF = 1e-15
 HALVINGS = 8
-MEMORY = 5  # merits among which the largest need only be undercut
-PATIENCE = 10  # Newton steps without progress after which a descent ends
+MEMORY = 5  # previous merits, the largest of which is the bound of a nonmonotone line search
+PATIENCE = 10  # Newton steps without progress after which an attempt ends
 SWEEPS = 20
-RIDGES = (1e-11, 1e-8, 1e-5)  # added to the unit diagonal of the Jacobian; the equations stay those of A
+RIDGES = (1e-11, 1e-8, 1e-5)  # added to the unit diagonal of the Jacobian; the equations are those of A
 SMOOTHING = 1e-20
-LAPACK = 40  # rows from which the call of LAPACK pays
+LAPACK = 40  # rows from which a LAPACK call is faster
 
 
 @njit(cache=True)
@@ -90,7 +90,7 @@ def residual(A: Array, b: Array, mu: Array, d: int, e: int, z: Array, u: Array) 
 def sweep(
     A: Array, b: Array, mu: Array, d: int, e: int, z: Array, limit: int, every: int, tolerance: float
 ) -> tuple[int, float]:
-    """Nonlinear Gauss-Seidel, to and fro: solve each contact exactly for the impulses of all others; z in place.
+    """Symmetric nonlinear Gauss-Seidel sweeps: solve each contact exactly for the impulses of all others; z in place.
 
     Returns the number of sweeps and the residual, which is evaluated after every `every` sweeps.
     """
@@ -280,7 +280,7 @@ def _equations(
 def _descend(
     kind: int, A: Array, b: Array, mu: Array, d: int, e: int, z: Array, limit: int, ridge: float, tolerance: float
 ) -> tuple[int, float]:
-    """Damped Newton steps from z until no progress; z becomes the best point met. Returns steps and error."""
+    """Damped Newton steps from z until there is no progress; z becomes the best iterate. Returns steps and error."""
     m = b.size
     best, u, F, direction, trial = z.copy(), np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(m)
     J, lu, pivots, rows = np.zeros((m, m)), np.zeros((m, m)), np.zeros(m, np.int64), np.arange(m)
@@ -329,18 +329,18 @@ def newton(
 ) -> tuple[Array, int, float]:
     """Semismooth Newton on the equations of `kind`: `ALART_CURNIER`, `FISCHER_BURMEISTER` or `CONE`.
 
-    A step is halved until it undercuts the largest of the last `MEMORY` merits |F|^2; `PATIENCE` steps without progress
-    end a descent. Up to `rounds` times it begins anew where Gauss-Seidel sweeps, `SWEEPS` and twice as many each time,
-    lead from the best point.
+    A step is halved until its merit |F|^2 is below the largest of the last `MEMORY` ones; `PATIENCE` steps without
+    progress end an attempt. Up to `rounds` further attempts start from the best iterate after Gauss-Seidel sweeps,
+    `SWEEPS` at first and twice as many each time.
 
     Returns
     -------
     z : array
-        The best point met.
+        The best iterate.
     iterations : int
-        Newton steps.
+        Number of Newton steps.
     error : float
-        Its residual; for `CONE` |F|, which is as good a measure, b being of size one.
+        Its residual; for `CONE` |F|, which is equivalent, since b is of order one.
     """
     z, best = start.copy(), start.copy()
     iterations, error = _descend(kind, A, b, mu, d, e, best, limit, RIDGES[0], tolerance)

@@ -31,7 +31,7 @@ def _pivot(T: Array, row: int, column: int) -> None:
 
 @njit(cache=True)
 def _leaving(T: Array, candidates: NDArray[np.bool_], column: int, sign: float, basis: NDArray[np.int64]) -> int:
-    """Row of the lexicographically smallest (right side, columns of w) / entry; -1 if no entry has the sign."""
+    """Row of the lexicographically smallest (right-hand side, columns of w) / entry; -1 if no entry has the sign."""
     m, z_0, right = T.shape[0], T.shape[1] - 2, T.shape[1] - 1
     best = -1
     for i in range(m):
@@ -44,7 +44,7 @@ def _leaving(T: Array, candidates: NDArray[np.bool_], column: int, sign: float, 
             c = right if j < 0 else j
             one, other = T[i, c] / abs(T[i, column]), T[best, c] / abs(T[best, column])
             if j < 0 and abs(one - other) <= TIE * (1.0 + abs(one)):
-                if basis[best] == z_0:  # z_0 leaves whenever it may: that is the end
+                if basis[best] == z_0:  # z_0 leaves the basis whenever it can, which ends the pivoting
                     break
                 if basis[i] == z_0:
                     best = i
@@ -60,16 +60,16 @@ def _leaving(T: Array, candidates: NDArray[np.bool_], column: int, sign: float, 
 
 @njit(cache=True)
 def lemke(A: Array, b: Array, e: int, limit: int) -> tuple[Array, NDArray[np.bool_], int, int, float]:
-    """Solve w = A z + b, w_i = 0 for i < e, 0 <= w_i _|_ z_i >= 0 else, b being of size one.
+    """Solve w = A z + b, w_i = 0 for i < e, 0 <= w_i _|_ z_i >= 0 for the other rows, with b of order one.
 
-    The tableau of w - A z - c z_0 = b, c = 1 on complementary rows. The impulses of equations enter the basis first and
-    stay; then z_0 enters at its largest need, and complements follow until it leaves or a ray is met. The equations of
-    the rows found to bind are then solved afresh, since a tableau gathers round-off.
+    The tableau of w - A z - c z_0 = b with c = 1 on complementary rows. The impulses of equations enter the basis first
+    and remain there; then z_0 enters in the row of the most negative entry, and complements follow until z_0 leaves or
+    a ray is reached. The equations of the active rows are then solved again, since a tableau accumulates round-off.
 
     Returns
     -------
     z : array
-        The answer, or the last basic point where there is none.
+        The solution, or the last basic point if there is none.
     active : array of bool
         Rows whose z is in the basis.
     pivots : int

@@ -1,4 +1,4 @@
-"""All modes of few contacts in the plane in turn, compiled by numba; numbers as in `kernels.friction`."""
+"""Enumeration of the modes of a few contacts in the plane, compiled by numba; data as in `kernels.friction`."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from nonsmooth.solvers.kernels.friction import residual
 __all__ = ["enumerate_modes"]
 
 Rows = NDArray[np.int64]
-OPEN, STICK, FORWARD, BACKWARD = 0, 1, 2, 3  # modes; a closed row of an LCP sticks
+OPEN, STICK, FORWARD, BACKWARD = 0, 1, 2, 3  # modes; STICK stands for a closed row of an LCP
 
 
 @njit(cache=True)
 def enumerate_modes(
     A: Array, b: Array, mu: Array, d: int, e: int, start: Rows, tolerance: float
 ) -> tuple[Array, int, float]:
-    """Modes of all contacts in turn, those nearest to `start` first, until the equations of one give a certified point.
+    """Enumerate the modes of all contacts, those nearest to `start` first, until the residual test is passed.
 
     Modes of a contact are `OPEN`, `STICK` and, in the plane, `FORWARD` and `BACKWARD` for u_T > 0 and u_T < 0.
 
     Returns
     -------
     z : array
-        The best point met.
+        The point of least residual.
     iterations : int
-        Combinations tried.
+        Number of combinations tried.
     error : float
         Its residual.
     """
@@ -48,7 +48,7 @@ def enumerate_modes(
                 changed += digit > 0
                 modes[k] = (start[k] + digit) % kinds
                 if d == 2 and mu[k] == 0.0 and (modes[k] == STICK or modes[k] == BACKWARD):
-                    sensible = False  # without friction all closed modes are one
+                    sensible = False  # without friction all closed modes are the same
             if changed != distance or not sensible:
                 continue
             tried += 1

@@ -1,17 +1,17 @@
 """Coulomb's law of one contact, solved exactly: the local problem of Gauss-Seidel sweeps, compiled by numba.
 
-Given the block A (d, d) of one contact, normal row first, and the velocity q that all other impulses leave it with,
-find P with u = A P + q, 0 <= u_N _|_ P_N >= 0, |P_T| <= mu P_N and P_T opposed to u_T where that is not zero.
+Given the block A (d, d) of one contact, normal row first, and the relative velocity q caused by all other impulses,
+find P with u = A P + q, 0 <= u_N _|_ P_N >= 0, |P_T| <= mu P_N and P_T opposite to u_T if u_T is not zero.
 
 In space u_N = 0 is eliminated: P_N = -(q_N + w . P_T) / a and u_T = S P_T + c with the Schur complement S (2, 2) in its
-principal axes. The contact sticks where the P_T with u_T = 0 lies in the disk. Otherwise u_T = -x P_T with x > 0 and
-|P_T| = mu P_N, found by at most `STEPS` Newton steps of Alart and Curnier from the last impulse, and where these do not
-converge by the secular equation |P_T(x)| = mu P_N(x), P_T(x) = -c / (S + x), whose left side exceeds the right one at
-x = 0 and falls below it for large x, so that there always is a root.
+principal axes. The contact sticks if the P_T with u_T = 0 lies in the disk. Otherwise u_T = -x P_T with x > 0 and
+|P_T| = mu P_N, found by at most `STEPS` Newton steps of Alart and Curnier from the last impulse, or, if these do not
+converge, by the secular equation |P_T(x)| = mu P_N(x), P_T(x) = -c / (S + x), whose left-hand side exceeds the
+right-hand side at x = 0 and is below it for large x, so that there is always a root.
 
-Where several impulses obey the law (strong friction on a block whose tangential rows are strongly coupled with the
-normal one) sticking is taken where it is possible; otherwise that slipping impulse to which Newton's method leads from
-the last one, and behind it a root that the bracket of the secular equation closes in on.
+If several impulses satisfy the law (large friction and strong coupling of tangential and normal rows), the sticking one
+is returned if it exists, otherwise the slipping impulse to which Newton's method converges from the last one, otherwise
+the root to which the bracket of the secular equation converges.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from nonsmooth.programs.base import TINY
 __all__ = ["solve_contact"]
 
 STEPS = 6  # Newton steps before the secular equation
-ITERATIONS = 200  # of the secular equation; usual are 3 to 6, bisection alone takes 60
-SINGULAR = 1e-14  # of the trace: a smaller principal value of the Schur complement is round-off
+ITERATIONS = 200  # iterations of the secular equation; usually 3 to 6, bisection alone takes 60
+SINGULAR = 1e-14  # relative to the trace: a smaller eigenvalue of the Schur complement is round-off
 CLOSE = 1e-15  # relative size of a step that ends the secular equation
-QUADRATIC = 1e-12  # of a step of Newton in two unknowns, after which the error is of the size of its square
+QUADRATIC = 1e-12  # relative size of a Newton step in two unknowns, after which the error is of the order of its square
 
 
 @njit(cache=True)
 def _length(x: float, y: float) -> float:
-    """Without the guards of hypot against overflow, which take longer than all the rest."""
+    """hypot without protection against overflow, which would take most of the time."""
     return np.sqrt(x * x + y * y)
 
 
 @njit(cache=True)
 def solve_contact(A: Array, i: int, d: int, mu: float, q: Array, P: Array) -> None:
-    """P of the contact whose first row is i; on entry P is the last impulse, from which Newton starts in space."""
+    """P of the contact whose first row is i; on entry the last impulse, from which Newton's method starts in space."""
     a = A[i, i]
     if q[0] >= 0.0 or a <= 0.0:
         P[:] = 0.0
@@ -56,7 +56,7 @@ def solve_contact(A: Array, i: int, d: int, mu: float, q: Array, P: Array) -> No
 
 @njit(cache=True)
 def _planar(A: Array, i: int, mu: float, q: Array, P: Array) -> None:
-    """In the plane: sticks, or slips to the side to which it would move without friction."""
+    """In the plane: the contact sticks, or slips in the direction in which it would move without friction."""
     P[:] = 0.0
     a = A[i, i]
     S_1 = A[i + 1, i + 1] - A[i + 1, i] * A[i, i + 1] / a
@@ -73,7 +73,7 @@ def _planar(A: Array, i: int, mu: float, q: Array, P: Array) -> None:
 
 @njit(cache=True)
 def _spatial(A: Array, i: int, mu: float, q: Array, P: Array) -> None:
-    """In space, u_N = 0 eliminated and the Schur complement diagonal."""
+    """In space, with u_N = 0 eliminated and a diagonal Schur complement."""
     a = A[i, i]
     S_1 = A[i + 1, i + 1] - A[i + 1, i] * A[i, i + 1] / a
     S_2 = A[i + 2, i + 2] - A[i + 2, i] * A[i, i + 2] / a
@@ -82,7 +82,7 @@ def _spatial(A: Array, i: int, mu: float, q: Array, P: Array) -> None:
     w_1, w_2 = A[i, i + 1], A[i, i + 2]
     p_1, p_2 = P[1], P[2]
     C, s = 1.0, 0.0
-    if S_12 != 0.0:  # one rotation of Jacobi, without trigonometry
+    if S_12 != 0.0:  # one Jacobi rotation, without trigonometric functions
         half = 0.5 * (S_1 - S_2) / S_12
         t = 1.0 / (half + np.sqrt(1.0 + half * half)) if half >= 0.0 else 1.0 / (half - np.sqrt(1.0 + half * half))
         C = 1.0 / np.sqrt(1.0 + t * t)
@@ -92,7 +92,7 @@ def _spatial(A: Array, i: int, mu: float, q: Array, P: Array) -> None:
         w_1, w_2 = C * w_1 + s * w_2, C * w_2 - s * w_1
         p_1, p_2 = C * p_1 + s * p_2, C * p_2 - s * p_1
     tiny = SINGULAR * (A[i + 1, i + 1] + A[i + 2, i + 2])
-    if tiny <= 0.0:  # nothing moves it tangentially: whatever slip there is remains, and is opposed
+    if tiny <= 0.0:  # tangential impulses do not change the slip velocity, which friction opposes
         length = _length(q[1], q[2])
         P[0] = -q[0] / a
         P[1] = -mu * P[0] * q[1] / length if length > 0.0 else 0.0
@@ -131,9 +131,9 @@ def _alart_curnier(
     p_1: float,
     p_2: float,
 ) -> tuple[float, float, bool]:
-    """Newton on p = mu P_N y / |y|, y = p - (S p + c) / max(S); the last value says whether it ended at a slip.
+    """Newton's method on p = mu P_N y / |y|, y = p - (S p + c) / max(S); the last value: whether a root was found.
 
-    A root with |y| < |p| would be driven by its friction, and counts as none.
+    A root with |y| < |p| is rejected, since its friction would act in the direction of slip.
     """
     r = 1.0 / max(S_1, S_2)
     if p_1 == 0.0 and p_2 == 0.0:
@@ -168,9 +168,9 @@ def _alart_curnier(
 def _secular(
     a: float, q_N: float, S_1: float, S_2: float, c_1: float, c_2: float, w_1: float, w_2: float, mu: float
 ) -> tuple[float, float]:
-    """P_T(x) at a root of |P_T(x)| = mu P_N(x), by Newton on 1 / |P_T| - 1 / (mu P_N) between two bounds.
+    """P_T(x) at a root of |P_T(x)| = mu P_N(x), by Newton's method on 1 / |P_T| - 1 / (mu P_N) between two bounds.
 
-    That function is nearly linear in x, as in trust-region methods. Convergence is tested before the bounds are: a
+    This function is nearly linear in x, as in trust-region methods. Convergence is tested before the bounds, since a
     converged iterate may lie on one of them by round-off.
     """
     low = 0.0

@@ -1,8 +1,8 @@
-"""A path to the answer of a program with friction in space, followed by Newton's method; compiled by numba.
+"""A path to the solution of a program with friction in space, followed by Newton's method; compiled by numba.
 
 On the path impulse and velocity of each contact, x = (mu P_N, P_T) and y = (u_N + mu |u_T|, mu u_T) in the Jordan
-algebra of the cone, obey x o y = s^2 e instead of x o y = 0: all contacts touch a little and slip a little, redundant
-ones share their load, and the Jacobian is regular. s starts large and goes to zero.
+algebra of the cone, satisfy x o y = s^2 e instead of x o y = 0: all contacts are slightly loaded and slip slightly,
+redundant ones share their load, and the Jacobian is regular. s starts large and is reduced to zero.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from nonsmooth.solvers.kernels.friction import residual
 
 __all__ = ["follow", "uncompiled"]
 
-NEWTON_STEPS = 40  # at one s
-FAILURES = 6  # values of s at which Newton's method did not converge, each nearer to the last one where it did
-CONVERGED = 0.1  # |F| / s
-EASY = 4  # Newton steps up to which s falls faster next time
-SLOWEST, FASTEST = 0.1, 0.03  # factor of s at first, and least one
+NEWTON_STEPS = 40  # iterations at one s
+FAILURES = 6  # successive failures of Newton's method, each at an s nearer to the last one at which it converged
+CONVERGED = 0.1  # |F| / s at convergence
+EASY = 4  # Newton steps up to which s is reduced faster next time
+SLOWEST, FASTEST = 0.1, 0.03  # first and least factor of s
 SMALLEST = 1e-15
 HALVINGS = 12
 DESCENT = 1e-4
-RIDGES = (1e-13, 1e-10, 1e-2)  # added to the diagonal of the Jacobian: usual, first and last where steps get short
-SHORT = 0.3  # share of a step below which the ridge grows
-STRONGER = 100.0  # growth of the ridge where no share of a step is accepted
+RIDGES = (1e-13, 1e-10, 1e-2)  # added to the diagonal of the Jacobian: usually, and for short steps first and at most
+SHORT = 0.3  # accepted fraction of a step below which the ridge is increased
+STRONGER = 100.0  # factor of the ridge if no fraction of a step is accepted
 
 
 @njit(cache=True)
 def _functions(
     A: Array, b: Array, mu: Array, e: int, z: Array, s: float, u: Array, F: Array, X: Array, Y: Array
 ) -> None:
-    """F = x + y - (x^2 + y^2 + 2 s^2 e)^(1/2), zero on the path, with its derivatives X in x and Y in y by contact.
+    """F = x + y - (x^2 + y^2 + 2 s^2 e)^(1/2), zero on the path, and its derivatives X in x and Y in y per contact.
 
-    The smaller spectral value of the root is taken from the determinant, written as a sum of squares: as a difference
-    it would lose all digits below the square root of round-off. Without friction F = P_N + u_N - (..)^(1/2) and P_T.
+    The smaller spectral value of the root is computed from the determinant, written as a sum of squares: a difference
+    would lose all digits below the square root of round-off. Without friction F = P_N + u_N - (..)^(1/2) and P_T.
     """
     for i in range(z.size):
         u[i] = b[i]
@@ -96,7 +96,7 @@ def _functions(
 
 @njit(cache=True)
 def _jacobian(A: Array, mu: Array, e: int, X: Array, Y: Array, J: Array) -> None:
-    """J = X + Y A by rows of contacts, A on bilateral rows."""
+    """J = X + Y A in the rows of contacts, A in bilateral rows."""
     m = A.shape[0]
     J[:e] = A[:e]
     for k in range(mu.size):
@@ -118,10 +118,10 @@ def _jacobian(A: Array, mu: Array, e: int, X: Array, Y: Array, J: Array) -> None
 def _correct(
     A: Array, b: Array, mu: Array, e: int, z: Array, s: float, memory: int, growth: float, limit: int
 ) -> tuple[int, bool]:
-    """Newton's method at one s, z in place; returns its steps and whether it converged.
+    """Newton's method at one s, z in place; returns the number of steps and whether it converged.
 
-    A step is halved until it undercuts the largest of the last `memory` values of |F|^2. Where little of a step is
-    left the ridge grows, which turns it away from directions in which redundant impulses slide along each other.
+    A step is halved until |F|^2 is below the largest of its last `memory` values. If only a small fraction of a step is
+    accepted, the ridge is increased, which turns the step away from changes of redundant impulses without effect.
     """
     m = b.size
     u, F, trial, J = np.zeros(m), np.zeros(m), np.zeros(m), np.zeros((m, m))
@@ -178,7 +178,7 @@ def follow(
     limit: int,
     tolerance: float,
 ) -> tuple[Array, int, float]:
-    """Follow the path of a program in space from s to the certified answer, or until s falls no further.
+    """Follow the path of a program in space from s until the residual test is passed, or s cannot be reduced further.
 
     Parameters
     ----------
@@ -189,20 +189,20 @@ def follow(
     s : float
         First value, in the unit of b.
     memory : int
-        Values of |F|^2 of which the largest need only be undercut.
+        Number of previous values of |F|^2, the largest of which bounds that of the next iterate.
     growth : float
-        Of the ridge where steps get short.
+        Factor of the ridge when steps become short.
     limit : int
-        Most Newton steps.
+        Largest number of Newton steps.
     tolerance : float
         Residual at which the path ends.
 
     Returns
     -------
     z : array
-        The best point met.
+        The best iterate.
     iterations : int
-        Newton steps.
+        Number of Newton steps.
     error : float
         Its residual.
     """
@@ -233,7 +233,7 @@ def follow(
 
 
 def uncompiled() -> Callable[..., Any]:
-    """`follow` as Python runs it: a hundred times slower, and ready at once."""
+    """`follow` without compilation: a hundred times slower, but available at once."""
     names = dict(globals())
     for name in ("_functions", "_jacobian", "_correct", "follow"):
         names[name] = FunctionType(globals()[name].py_func.__code__, names, name)

@@ -1,0 +1,173 @@
+"""Rows that a run keeps, and what all of its steps add up to: computed portion by portion, while the run goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.model.seen import Observe
+from nonsmooth.trajectory.certificate import Balance, energy_series, worst_violation
+from nonsmooth.trajectory.contact_forces import tangential_size
+
+if TYPE_CHECKING:
+    from nonsmooth.model.system import System
+
+__all__ = ["ARRAYS", "SCALARS", "Part", "Thinned"]
+
+#: rows of steps: their times (k,), concatenated arrays (k, width), scalars (k, scalars)
+Part = tuple[Array, Array, Array]
+
+#: numbers of a step: its length, its certificate, and what `energy_series` takes
+SCALARS = (
+    "dt", "residual", "complementarity", "work_drivers", "work_drivers_impact", "loss_friction", "work_loads",
+    "loss_damping", "loss_contact", "stored",
+)  # fmt: skip
+#: arrays of a step, in this order after q and v in a row
+ARRAYS = (
+    "v_left", "P_N", "P_N_impact", "P_T", "P_T_impact", "mode", "gamma_minus", "gamma_plus", "reaction",
+    "reaction_impact",
+)  # fmt: skip
+#: numbers of an impact: its time, the index of its contact, impulses, gap velocities before and after
+IMPACT = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Thinned:
+    """The recorded rows of the first `count` steps (row 0 included), and what is known of all of these.
+
+    Parameters
+    ----------
+    record
+        Every `record`-th row is kept. Impulses of the steps between are added up, forces averaged over their time.
+    count
+        Number of rows before any are omitted.
+    tables
+        Parts of the kept rows, one after the other, each by name.
+    impacts
+        Parts of the table of impacts (k, 6): time, index of the contact, P_N, P_T, gap velocity before and after.
+    worst
+        Largest gap violation [m], joint violation, complementarity and motion residual of all rows (4,).
+    least_gap
+        Smallest gap of each contact (nc,) [m].
+    extremes
+        Smallest, largest and last value of each energy (3, energies) [J].
+    balance
+        From which the balance of energy is continued.
+    """
+
+    record: int = 1
+    count: int = 0
+    tables: tuple[Mapping[str, NDArray[Any]], ...] = ()
+    impacts: tuple[Array, ...] = ()
+    worst: Array | None = None
+    least_gap: Array | None = None
+    extremes: Array | None = None
+    balance: Balance | None = None
+
+    def end(self, rows: int) -> int:
+        """The largest number of rows, not above `rows`, with which a group of `record` steps ends."""
+        return 1 + (rows - 1) // self.record * self.record
+
+    def extended(
+        self, part: Part, widths: list[int], system: System, parameters: Array, observe: Observe
+    ) -> Thinned:  # fmt: skip
+        """With the rows that follow, the last of which is kept."""
+        t, rows, numbers = part
+        arrays = [np.ascontiguousarray(one) for one in np.split(rows, np.cumsum(widths[:-1]), axis=1)]
+        a = dict(zip(("q", "v", *ARRAYS), arrays, strict=True))
+        scalars = dict(zip(SCALARS, numbers.T, strict=True))
+        seen = observe(t, a["q"], a["v_left"], a["v"])
+        energy, balance = energy_series(
+            t, seen.left, seen.right, {name: scalars[name] for name in SCALARS[3:]}, self.balance
+        )
+        series = np.column_stack(list(energy.values()))
+        kept = np.union1d(np.arange(-self.count % self.record, t.size, self.record), [t.size - 1])
+        table = self._forces(a, scalars["dt"], kept)
+        views = {"gap": seen.gap, "rate_left": seen.rate_left, "rate": seen.rate, "energy": series}
+        table |= {"t": t[kept]} | {name: a[name][kept] for name in ("q", "v", "v_left")}
+        table |= {"mode": a["mode"][kept].astype(np.int8)} | {name: values[kept] for name, values in views.items()}
+        worst = np.array([
+            worst_violation(-seen.gap), worst_violation(seen.closure), worst_violation(scalars["complementarity"]),
+            worst_violation(scalars["residual"]),
+        ])  # fmt: skip
+        least, extremes = np.min(seen.gap, axis=0), np.array([np.min(series, 0), np.max(series, 0), series[-1]])
+        if self.worst is not None and self.least_gap is not None and self.extremes is not None:
+            worst, least = np.maximum(self.worst, worst), np.minimum(self.least_gap, least)
+            extremes[0] = np.minimum(self.extremes[0], extremes[0])
+            extremes[1] = np.maximum(self.extremes[1], extremes[1])
+        return replace(
+            self, count=self.count + t.size, tables=(*self.tables, table),
+            impacts=(*self.impacts, _impacts(t, a, system)), worst=worst, least_gap=least, extremes=extremes,
+            balance=balance,
+        )  # fmt: skip
+
+    def _forces(self, a: Mapping[str, Array], dt: Array, kept: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
+        """Impulses and mean forces of the steps of each kept row."""
+        spans = np.concatenate([[0], kept[:-1] + 1])  # first step of each kept row
+
+        def total(array: Array) -> Array:
+            return np.add.reduceat(array, spans, axis=0) if self.record > 1 else array
+
+        def mean(array: Array) -> Array:
+            """Of impulses, over the time of their steps; 0 at a start."""
+            time = total(dt)[:, None]
+            return np.divide(total(array), time, out=np.zeros((len(kept), array.shape[1])), where=time > 0.0)
+
+        reaction = a["reaction"]
+        return {
+            "P_N": total(a["P_N"]), "P_T": total(a["P_T"]), "lam_N": mean(a["P_N"] - a["P_N_impact"]),
+            "lam_T": mean(a["P_T"] - a["P_T_impact"]), "reaction_impact": total(a["reaction_impact"]),
+            "reaction": reaction if self.record == 1 else mean(reaction * dt[:, None]),
+        }  # fmt: skip
+
+    def table(self) -> dict[str, NDArray[Any]]:
+        """All kept rows, by name."""
+        return {name: np.concatenate([part[name] for part in self.tables]) for name in self.tables[0]}
+
+    def all_impacts(self) -> Array:
+        """The table of impacts (k, 6)."""
+        return np.concatenate([np.zeros((0, IMPACT)), *self.impacts])
+
+    def held(self) -> dict[str, Any] | None:
+        """For a checkpoint; None where there are no rows."""
+        if self.balance is None:
+            return None
+        return {
+            "count": self.count, "table": self.table(), "impacts": self.all_impacts(), "worst": self.worst,
+            "least_gap": self.least_gap, "extremes": self.extremes, "balance": self.balance.held(),
+        }  # fmt: skip
+
+    def holding(self, held: Mapping[str, Any] | None, system: System) -> Thinned:
+        """As in a checkpoint; ValueError if its rows are not those of the mechanism."""
+        if held is None:
+            return Thinned(self.record)
+        count, table, impacts = int(held["count"]), dict(held["table"]), held["impacts"]
+        rows = (count - 1) // self.record + 1
+        if count < 1 or self.end(count) != count:
+            raise ValueError("its recorded rows end within a group of steps")
+        nq, nv, nc, nt, nr = system.nq, system.nv, system.nc, system.nt, system.nr
+        widths = {
+            "P_N": nc, "P_T": nt, "lam_N": nc, "lam_T": nt, "reaction_impact": nr, "reaction": nr, "q": nq, "v": nv,
+            "v_left": nv, "mode": nc, "gap": nc, "rate_left": nc, "rate": nc, "energy": held["extremes"].shape[1],
+        }  # fmt: skip
+        shapes = {"t": (rows,)} | {name: (rows, width) for name, width in widths.items()}
+        if {name: np.shape(values) for name, values in table.items()} != shapes or impacts.shape[1:] != (IMPACT,):
+            raise ValueError("its recorded rows are those of another mechanism")
+        if not (held["worst"].shape == (4,) and held["least_gap"].shape == (nc,) and len(held["extremes"]) == 3):
+            raise ValueError("its sums are not complete")
+        return Thinned(
+            self.record, count, (table,), (impacts,), held["worst"], held["least_gap"], held["extremes"],
+            Balance.of(held["balance"]),
+        )  # fmt: skip
+
+
+def _impacts(t: Array, a: Mapping[str, Array], system: System) -> Array:
+    """Impacts of rows (k, 6)."""
+    row, contact = np.nonzero(a["P_N_impact"] > 0.0)
+    parts = (a["P_N"], tangential_size(a["P_T"], system), a["gamma_minus"], a["gamma_plus"])
+    return np.column_stack([t[row], contact, *(part[row, contact] for part in parts)])
