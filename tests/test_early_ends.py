@@ -13,9 +13,8 @@ import pytest
 
 from nonsmooth import GaussQP, InputError, Interrupted, Landing, SimulationFailed, simulate
 from nonsmooth.cli import main
-from nonsmooth.engine import NativeRun
 from nonsmooth.exceptions import NotWritten
-from nonsmooth.native import table
+from nonsmooth.schemes.stepping import CompiledSteps
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth_problems import slider_rod
@@ -158,17 +157,18 @@ def test_ctrl_c_loses_no_step_wherever_it_comes(system, whole):
 
 def test_ctrl_c_loses_no_step_of_compiled_loops_either(system, monkeypatch):
     """Every second step is the Python formulation's, whose takeover must not stop halfway."""
-    advance, calls = NativeRun._advance, 0
+    run, calls = CompiledSteps.run, 0
 
-    def every_second(self, steps):
+    def every_second(self, state, origin):
         nonlocal calls
         calls += 1
-        return advance(self, 1) if calls % 2 else table.UNCERTAIN
+        self._chunk = 1
+        return run(self, state, origin) if calls % 2 else (0, False)
 
-    monkeypatch.setattr(NativeRun, "_advance", every_second)
+    monkeypatch.setattr(CompiledSteps, "run", every_second)
     whole = simulate(system, GaussQP(), t_end=0.01, dt=1e-3, engine="native")
     assert whole.counts["python_steps"] == 5
-    names, line = ("simulate.py", "early.py", "compiled_run.py", "engine.py", "session.py", "rows.py"), 1
+    names, line = (*LOOP, "stepping.py", "tables.py"), 1
     calls = 0
     while not stopped_at(system, whole, line, "native", names):
         line, calls = line + 23, 0

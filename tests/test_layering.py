@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,7 +28,6 @@ MAY_IMPORT = {
     "step_control": set(),
     "model": {"flexible", "laws"},
     "programs": {"sets"},
-    "native": {"compile", "model", "laws", "programs", "step_control"},
     "records": set(),
     "compile": {"records"},
     "schemes": {"records", "compile", "model", "laws", "programs", "solvers", "steppers", "step_control"},
@@ -38,17 +36,7 @@ MAY_IMPORT = {
     "trajectory": {"model", "programs", "solvers", "steppers"},  # forces at an instant are found as steppers find them
     "checkpoints": {"model"},
     "python_engine": {"schemes", "checkpoints", "steppers", "solvers", "trajectory", "step_control", "model"},
-    "compiled_run": {"checkpoints", "steppers", "native", "trajectory", "step_control", "model"},
-    "engine": {
-        "compiled_run",
-        "steppers",
-        "solvers",
-        "native",
-        "trajectory",
-        "step_control",
-        "model",
-    },
-    "batch": {"engine", "simulate", "native", "model", "laws", "step_control", "steppers"},
+    "batch": {"schemes", "simulate", "model", "laws", "step_control", "steppers"},
     "trust": {"trajectory", "diagnostics", "steppers", "solvers", "step_control", "model"},
     "simulate": {
         "arguments",
@@ -56,14 +44,11 @@ MAY_IMPORT = {
         "checkpoints",
         "python_engine",
         "trust",
-        "engine",
         "steppers",
         "solvers",
-        "native",
         "trajectory",
         "step_control",
         "model",
-        "programs",
         "laws",
     },
     "facts": set(),
@@ -199,31 +184,3 @@ def test_every_folder_is_a_package() -> None:
 
 def test_names_say_what_is_inside() -> None:
     assert not [identify(path) for path in FILES if UNHELPFUL_NAMES & set(path.relative_to(ROOT).with_suffix("").parts)]
-
-
-def test_no_name_of_the_loops_means_two_things():
-    """They import each other's names without listing them: the last of two equal ones would replace the first."""
-    native = ROOT / "nonsmooth" / "native"
-    files = [native / "table.py", *sorted((native / "loops").glob("*.py"))]
-    found: dict[str, list[str]] = {}
-    for file in files:
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
-            targets = node.targets if isinstance(node, ast.Assign) else [node]
-            names = {
-                n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-            }
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                names = {node.name}
-            for name in names - {"_", "__all__"}:
-                found.setdefault(name, []).append(file.stem)
-    assert {name: where for name, where in found.items() if len(where) > 1} == {}
-
-
-def test_fields_of_further_records_are_asked_for_as_such():
-    """`f + 8 FIELD` of a field that stands in a further record would be another body's."""
-    loops = ROOT / "nonsmooth" / "native" / "loops"
-    text = {path.name: path.read_text(encoding="utf-8") for path in sorted(loops.glob("*.py"))}
-    further = {name for code in text.values() for name in re.findall(r"\bmore\(A, [^()]*?([A-Z]\w*)\)", code)}
-    assert {"U", "Q1", "ZM", "ROOT_MASS", "S_LEFT"} <= further
-    wrong = [(file, name) for file, code in text.items() for name in re.findall(r"8 \* (\w+)", code) if name in further]
-    assert not wrong

@@ -1,4 +1,4 @@
-"""Steps that end where a gap closes: the native engine against the Python one."""
+"""Steps that end where a gap closes: compiled runs against those of the Python formulation."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ from nonsmooth import (
     Trajectory,
     simulate,
 )
-from nonsmooth.engine import why_not_native
-from nonsmooth.native.table import UNCERTAIN
 from nonsmooth.registry import find_problems
+from nonsmooth.schemes.stepping import CompiledSteps, why_not_compiled
 from nonsmooth_problems import (
     block_on_incline,
     bouncing_ball,
@@ -92,7 +91,7 @@ MODELS = {name: problem() for name, problem in find_problems().items()} | {"flai
 @pytest.mark.parametrize("name", MODELS)
 def test_both_engines_give_the_same_motion(name, elastic):
     system = MODELS[name].build()
-    if why_not_native(system, GaussQP(), FINE, system.parameter_values):
+    if why_not_compiled(system, GaussQP(), FINE, system.parameter_values):
         pytest.skip("the native engine does not have this mechanism")
     run = {"parameters": changed(system, restitution=0.5, friction=0.2) if elastic else {}}
     native, python = both(system, STEPS * FINE.dt_max, FINE, **run)
@@ -205,16 +204,17 @@ def test_a_start_may_be_an_impact(record):
 
 
 def doubting(monkeypatch):
-    """Every other chunk of steps is refused."""
-    from nonsmooth.native.session import Session
+    """Compiled steps are taken by sevens, and each second time they are refused."""
+    run, calls = CompiledSteps.run, []
 
-    advance, calls = Session.advance, []
+    def few(self, state, origin):
+        calls.append(state.t)
+        if len(calls) % 2:
+            return 0, False
+        self._chunk = 7
+        return run(self, state, origin)
 
-    def few(self, origin, dt, t_end, steps):
-        calls.append(steps)
-        return UNCERTAIN if len(calls) % 2 else advance(self, origin, dt, t_end, 7)
-
-    monkeypatch.setattr(Session, "advance", few)
+    monkeypatch.setattr(CompiledSteps, "run", few)
 
 
 def test_a_step_that_is_not_certified_goes_to_python(monkeypatch):
@@ -227,11 +227,9 @@ def test_a_step_that_is_not_certified_goes_to_python(monkeypatch):
 
 
 def test_a_start_that_is_not_certified_goes_to_python(monkeypatch):
-    from nonsmooth.native import entries
-
     system = flail().build()
     certain = simulate(system, GaussQP(), t_end=0.05, dt=FINE, engine="native")
-    monkeypatch.setattr(entries, "landing_start", lambda A, f: UNCERTAIN)
+    monkeypatch.setattr(CompiledSteps, "start", lambda self, state: None)
     doubted = simulate(system, GaussQP(), t_end=0.05, dt=FINE, engine="native")
     assert doubted.counts["steps"] == certain.counts["steps"]
     same_columns(doubted, certain, 1e-9)

@@ -45,7 +45,7 @@ def mechanism(rng: np.random.Generator, loop: bool) -> Model:
 
 
 def moreau(rng: np.random.Generator) -> MoreauJean:
-    return MoreauJean(projection="combined" if rng.integers(2) else None)
+    return MoreauJean(theta=float(rng.choice([0.5, 0.7, 1.0])))
 
 
 def alpha(rng: np.random.Generator) -> GeneralizedAlpha:

@@ -1,0 +1,55 @@
+"""Entry points of compiled code as they are kept on disk and called."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from nonsmooth.compile import lower
+
+
+def test_the_wrapper_fits_the_pointers_of_old_and_new_llvm():
+    new = lower._wrapper("f", "inner", ["ptr", "ptr", "i64", "double"], nothing=False)
+    assert "define i64 @f(i64 %a0, double %a1)" in new
+    assert "%r = alloca i64" in new
+    old = lower._wrapper("f", "inner", ["i64*", "{ i8*, i32 }**", "i64"], nothing=False)
+    assert "%e = alloca { i8*, i32 }*" in old
+    assert 'call i32 @"inner"(i64* %r, { i8*, i32 }** %e, i64 %a0)' in old
+    assert "load i64" not in lower._wrapper("f", "inner", ["i8**", "i8**"], nothing=True)
+
+
+#: compiles the code that rows are looked at with, the least of those that runs need
+OBSERVE = """
+import sys
+import numpy as np
+from nonsmooth import GaussQP, Ground, Model, PlanarBody
+from nonsmooth.compile.objects import entry
+from nonsmooth.schemes.layout import Layout
+layout = Layout(Model([Ground(), PlanarBody("body", mass=2.0, inertia=1.0)]).build(), rough=False)
+observe = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1)
+memory = layout.memory(4)
+layout.fill(memory, layout.system.parameter_values)
+memory.of["BodyRow"]["v"][:, 0] = 3.0
+observe(memory.address("System"), 4)
+assert np.array_equal(memory.of["View"]["kinetic"], [9.0] * 4), memory.of["View"]["kinetic"]
+print("numba.core.compiler" in sys.modules)
+"""
+
+
+@pytest.mark.slow
+def test_functions_are_kept_on_disk_and_a_folder_that_cannot_be_written_is_no_error(tmp_path):
+    """The kinetic energy of 2 kg at 3 m/s is 9 J, whether the code was compiled or read."""
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder")
+    for folder, compiled in ((tmp_path, "True"), (tmp_path, "False"), (blocked, "True")):
+        environment = {**os.environ, "XDG_CACHE_HOME": str(folder), "LOCALAPPDATA": str(folder)}
+        environment.pop("NUMBA_CACHE_DIR", None)
+        if sys.platform == "darwin":
+            environment |= {"NUMBA_CACHE_DIR": str(folder)}
+        done = subprocess.run(
+            [sys.executable, "-c", OBSERVE], env=environment, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout.strip()) == (0, compiled), done.stderr
