@@ -24,6 +24,7 @@ from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import normal_axis, products, weighed, zeros_like
 from nonsmooth.schemes.accelerations import accelerate, bend, follow, led_on, newmark_weights, share_of
 from nonsmooth.schemes.alpha_end import begin_next, between, change_velocities, judge, keep, part_with_impact
+from nonsmooth.schemes.grid import run_of
 from nonsmooth.schemes.half_kick import look_back, stand_at_end
 from nonsmooth.schemes.mechanism import (
     leaves_rest,
@@ -36,9 +37,8 @@ from nonsmooth.schemes.mechanism import (
     touches,
     zero_rate,
 )
-from nonsmooth.schemes.moreau_jean import next_time
 from nonsmooth.schemes.program import INFINITE, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
-from nonsmooth.tolerances import CLOSED_GAP, DONE, FULL, PROXIMAL, TURNED, UNCERTAIN
+from nonsmooth.tolerances import CLOSED_GAP, DONE, PROXIMAL, TURNED, UNCERTAIN
 
 #: passes of a step; change of the motion, as a share of it, that ends them if they gain so quickly that less than the
 #: finest is left, or at once if it is that; changes at which they may end if they have stopped gaining, and later
@@ -301,19 +301,7 @@ def step(system):
     return DONE
 
 
-def run(system, steps):
-    """Up to so many steps; stops where rows are full, or where a step is not certified, its start left as it was."""
-    for _ in range(steps):
-        if not system.t < system.t_end:
-            return DONE
-        if system.steps >= len(system.step_rows):
-            return FULL
-        system.t_next = next_time(system)
-        system.dt = system.t_next - system.t
-        status = step(system)
-        if status != DONE:
-            return status
-    return DONE
+run = run_of(step)
 
 
 def begin(system):

@@ -17,12 +17,12 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import normal_axis, weighed, zeros_like
 from nonsmooth.schemes import landing
+from nonsmooth.schemes.grid import run_of
 from nonsmooth.schemes.half_kick import ACCEPTABLE, NOISE, UNSEEN, go_on, settle
 from nonsmooth.schemes.implicit_euler_end import commit, judge, look
 from nonsmooth.schemes.mechanism import leaves_rest, rates_after, rates_of_way
-from nonsmooth.schemes.moreau_jean import next_time
 from nonsmooth.schemes.program import INFINITE, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
-from nonsmooth.tolerances import CLOSED_GAP, DONE, FULL, PROXIMAL, UNCERTAIN
+from nonsmooth.tolerances import CLOSED_GAP, DONE, PROXIMAL, UNCERTAIN
 
 #: passes of a step; change of u, as a share of its size, that ends them; round-off of gaps, as a share of coordinates
 PASSES, CONVERGED, ROUNDED = 100, 1e-13, 1e-15
@@ -150,19 +150,7 @@ def step(system):
     return DONE
 
 
-def run(system, steps):
-    """Up to so many steps; stops where rows are full, or where a step is not certified, its start left as it was."""
-    for _ in range(steps):
-        if not system.t < system.t_end:
-            return DONE
-        if system.steps >= len(system.step_rows):
-            return FULL
-        system.t_next = next_time(system)
-        system.dt = system.t_next - system.t
-        status = step(system)
-        if status != DONE:
-            return status
-    return DONE
+run = run_of(step)
 
 
 #: what contacts and joints are at the start

@@ -19,6 +19,7 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, normal_axis, weighed, zeros_like
 from nonsmooth.schemes import midpoint, rattle
+from nonsmooth.schemes.grid import run_of
 from nonsmooth.schemes.mechanism import (
     balance,
     evaluate_all,
@@ -42,7 +43,7 @@ from nonsmooth.schemes.mechanism import (
 from nonsmooth.schemes.motion import moved, spin
 from nonsmooth.schemes.program import INFINITE, TINY, answer_of_joints, couple, pose_contact, solve, weigh
 from nonsmooth.schemes.trend import break_off, expected, note
-from nonsmooth.tolerances import DONE, FULL, LASTING, PROXIMAL, UNCERTAIN
+from nonsmooth.tolerances import DONE, LASTING, PROXIMAL, UNCERTAIN
 
 #: passes of a step
 PASSES = 50
@@ -388,27 +389,7 @@ def step(system):
     return DONE
 
 
-@kernel
-def next_time(system):
-    """On the grid of steps; the last one is cut at the end of the run."""
-    t, dt = system.t, system.longest
-    end = system.origin + (math.floor((t - system.origin) / dt + 1e-6) + 1.0) * dt
-    return end if end < system.t_end - 1e-9 * dt else system.t_end
-
-
-def run(system, steps):
-    """Up to this number of steps; ends if rows are full, or at a step that is not certified, its start unchanged."""
-    for _ in range(steps):
-        if not system.t < system.t_end:
-            return DONE
-        if system.steps >= len(system.step_rows):
-            return FULL
-        system.t_next = next_time(system)
-        system.dt = system.t_next - system.t
-        status = step(system)
-        if status != DONE:
-            return status
-    return DONE
+run = run_of(step)
 
 
 def begin(system):
