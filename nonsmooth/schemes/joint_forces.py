@@ -15,6 +15,7 @@ def close(system):
 
     The matrix of the joints is factored.
     """
+    system.ground.jump = zeros_like(system.ground.jump)  # which what is not finite would have changed
     if not len(system.joints):
         return
     for joint in system.joints:
