@@ -1,4 +1,4 @@
-"""Compiled runs against those of Python formulations: every problem and every stepper that both run."""
+"""Compiled runs against Python formulations: every problem and every stepper that both run, found by discovery."""
 
 from __future__ import annotations
 

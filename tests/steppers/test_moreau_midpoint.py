@@ -60,7 +60,7 @@ def test_free_motion_is_of_second_order_and_joints_close_to_third(engine):
         drift.append(np.max(np.abs(total / total[0] - 1)))
         misfit.append(run.certificate.joint_violation)
         assert run.certificate.motion_residual <= 1e-12
-        assert run.counts["solves"] == 0
+        assert run.counts["iterations"] <= run.counts["steps"]  # joints alone are a linear system
     assert np.all((orders(drift) >= 1.7) & (orders(drift) <= 2.3))
     assert np.all((orders(misfit) >= 2.7) & (orders(misfit) <= 3.3))
 
