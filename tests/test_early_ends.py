@@ -176,10 +176,12 @@ def test_ctrl_c_loses_no_step_of_compiled_loops_either(system, monkeypatch):
 
 
 @pytest.mark.slow
-def test_ctrl_c_loses_no_step_at_any_line(system, whole):
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("every", [3, 1])
+def test_ctrl_c_loses_no_step_at_any_line(system, whole, every):
     line = 1
     while not stopped_at(system, whole, line):
-        line += 1
+        line += every
     assert line > 400
 
 
