@@ -319,6 +319,26 @@ def test_ctrl_c_while_options_are_read_is_one_sentence(monkeypatch, capsys):
     assert said == "nonsmooth: Interrupted; files written before are complete, and nothing else was written."
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_commands_are_imported_is_one_sentence(monkeypatch, capsys, number):
+    class Loading:
+        """The import of the commands meets the signal."""
+
+        @staticmethod
+        def find_spec(name, path, target=None):
+            if name == "nonsmooth.cli.app":
+                signal.raise_signal(number)
+
+    before = signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    try:
+        monkeypatch.delitem(sys.modules, "nonsmooth.cli.app")
+        monkeypatch.setattr(sys, "meta_path", [Loading, *sys.meta_path])
+        assert main(["list"]) == 130
+    finally:
+        signal.signal(number, before)
+    assert capsys.readouterr().err == "nonsmooth: Interrupted before the first step; nothing was written.\n"
+
+
 def test_a_trajectory_that_cannot_be_written_is_saved_elsewhere(folder, tmp_path, monkeypatch, capsys):
     save, full = Trajectory.save, tmp_path / "full"
     full.mkdir()
