@@ -192,6 +192,7 @@ def test_bad_input_is_one_sentence(case: str, folder: Path, capsys: pytest.Captu
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", ["negative mass", "unknown option", "unknown problem", "output in no folder"])
 def test_bad_input_of_a_real_process(case: str, folder: Path) -> None:
     done = subprocess.run([*COMMAND, *BAD[case][0]], capture_output=True, text=True)

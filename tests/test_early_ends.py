@@ -176,10 +176,12 @@ def test_ctrl_c_loses_no_step_of_compiled_loops_either(system, monkeypatch):
 
 
 @pytest.mark.slow
-def test_ctrl_c_loses_no_step_at_any_line(system, whole):
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("every", [3, 1])
+def test_ctrl_c_loses_no_step_at_any_line(system, whole, every):
     line = 1
     while not stopped_at(system, whole, line):
-        line += 1
+        line += every
     assert line > 400
 
 
@@ -315,6 +317,26 @@ def test_ctrl_c_while_options_are_read_is_one_sentence(monkeypatch, capsys):
     assert main(["list"]) == 130
     said = capsys.readouterr().err.strip()
     assert said == "nonsmooth: Interrupted; files written before are complete, and nothing else was written."
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_commands_are_imported_is_one_sentence(monkeypatch, capsys, number):
+    class Loading:
+        """The import of the commands meets the signal."""
+
+        @staticmethod
+        def find_spec(name, path, target=None):
+            if name == "nonsmooth.cli.app":
+                signal.raise_signal(number)
+
+    before = signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    try:
+        monkeypatch.delitem(sys.modules, "nonsmooth.cli.app")
+        monkeypatch.setattr(sys, "meta_path", [Loading, *sys.meta_path])
+        assert main(["list"]) == 130
+    finally:
+        signal.signal(number, before)
+    assert capsys.readouterr().err == "nonsmooth: Interrupted before the first step; nothing was written.\n"
 
 
 def test_a_trajectory_that_cannot_be_written_is_saved_elsewhere(folder, tmp_path, monkeypatch, capsys):

@@ -28,7 +28,8 @@ TERMS = {
     r"settles?|settled": "converges, accepted",
     r"posed|poses (a|one|the|its)": "formulated, assembled",
     r"gets? on with": "no progress",
-    r"lever arms?": "moment arms",
+    r"levers?( arms?)?": "moment arms",
+    r"far side": "second root, opposite wall",
     r"rough contacts?": "frictional contacts",
 }
 

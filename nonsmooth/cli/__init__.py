@@ -10,15 +10,18 @@ import signal
 import sys
 from collections.abc import Sequence
 
+from nonsmooth.cli.signals import stoppable
+
 __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line on `arguments` (default: those of the process) and return the exit code."""
     try:
-        from nonsmooth.cli.app import main as run
+        with stoppable():
+            from nonsmooth.cli.app import main as run
 
-        return run(arguments)
+            return run(arguments)
     except KeyboardInterrupt:  # during the import of commands
         print("nonsmooth: Interrupted before the first step; nothing was written.", file=sys.stderr)
         return 130

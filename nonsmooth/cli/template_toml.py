@@ -75,7 +75,7 @@ clearance = "0.5 mm"
 #     coordinate = "angle"
 #     motion = { kind = "ramp", start = 0.5, rate = "120 rpm" }
 
-# A rod that bends, of aluminium; its nodes stand where a body stands, then without at_b:
+# A flexible rod of aluminium; its nodes can be used in place of bodies, then without at_b:
 #     [elements.rod]
 #     kind = "planar-flexible-body"
 #     position = [0.0719138307906305, -0.13163738428355591]

@@ -8,8 +8,8 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ModelError
-from nonsmooth.model.directions import Directions, Redundant, weighted
 from nonsmooth.model.elementwise import ConstraintRows
+from nonsmooth.model.redundancy import Directions, Redundant, weighted
 from nonsmooth.model.signals import signal_values
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System, check_finite

@@ -22,12 +22,12 @@ from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.assembly import ElementFunctions
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
-from nonsmooth.model.directions import Redundant, weighted
 from nonsmooth.model.elements import Element
 from nonsmooth.model.elementwise import Elementwise
 from nonsmooth.model.equations import Equations
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.joints import Joint
+from nonsmooth.model.redundancy import Redundant, weighted
 from nonsmooth.model.state import State
 from nonsmooth.settings import shown
 

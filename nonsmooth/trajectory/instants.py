@@ -52,7 +52,7 @@ class Instants:
     reaction
         Force [N] and torque [N m] of each joint on its second body, ground frame.
     lam_N, lam_T
-        Normal force [N], pressing apart > 0, and tangential forces [N] on the second body of each contact; in space
+        Normal force [N], compressive > 0, and tangential forces [N] on the second body of each contact; in space
         lam_T has two components in each row.
     contact_force
         Force of each contact on its second body (n, dimension) [N], ground frame.

@@ -81,7 +81,7 @@ def test_the_flexible_rod_that_the_toml_file_offers(folder, capsys):
     main(["new", "rod.toml"])
     text = (folder / "rod.toml").read_text(encoding="utf-8")
     before, _, rest = text.partition("# A body's frame sits")
-    offered, _, after = rest.partition("# A rod that bends")[2].partition("[elements.gravity]")
+    offered, _, after = rest.partition("# A flexible rod")[2].partition("[elements.gravity]")
     tables = "\n".join(line.lstrip("# ") for line in offered.splitlines()[1:])
     (folder / "bends.toml").write_text(f"{before}{tables}\n[elements.gravity]{after}", encoding="utf-8")
     capsys.readouterr()

@@ -124,7 +124,7 @@ def test_studies_of_a_file(study, capsys):
 
 def test_every_comment_that_is_toml_is_right(folder, capsys):
     """The elements that the comments offer, in place of or beside the others."""
-    rigid = TEXT.partition("# A rod that bends")[0]  # which test_new replaces the rod by
+    rigid = TEXT.partition("# A flexible rod")[0]  # which test_new replaces the rod by
     offered = dict(re.findall(r"#     \[elements\.(\w+)\]\n((?:#     .*\n)+)", rigid))
     assert list(offered) == ["pin", "floor", "spring", "motor"]
     tables = {name: f"[elements.{name}]\n{lines.replace('#     ', '')}" for name, lines in offered.items()}

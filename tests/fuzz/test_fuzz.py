@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(not (ROOT / "benchmarks").is_dir(), reason="the benchmarks are part of the checkout")
 
 #: seconds of the share, and its first seed
-SHARE, FIRST = 20.0, 1_000_000
+SHARE, FIRST = 6.0, 1_000_000
 #: seeds that failed, and what was wrong
 REGRESSIONS = {
     117: "a law that lets contacts pull was taken for a fault",

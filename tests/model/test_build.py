@@ -28,7 +28,7 @@ from nonsmooth import (
     Torque,
     simulate,
 )
-from nonsmooth.model.directions import Redundant
+from nonsmooth.model.redundancy import Redundant
 
 SMOOTH = Rigid(restitution=0.0, friction=0.0)
 

@@ -25,7 +25,7 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.evaluation import Array
-from nonsmooth.model import directions
+from nonsmooth.model import redundancy
 from nonsmooth.model.closing import closed_start
 from nonsmooth.model.system import System
 
@@ -182,8 +182,8 @@ def test_declared_velocities_that_the_joints_do_not_allow_change_by_the_least_ki
 
 def test_a_long_chain_whose_crank_declares_its_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A row of pinned links from a pin at the ground; only the first turns, the second one's pin follows."""
-    monkeypatch.setattr(directions, "MANY", 10)  # by sparse factors
-    monkeypatch.setattr(directions.Directions, "_dense", None)
+    monkeypatch.setattr(redundancy, "MANY", 10)  # by sparse factors
+    monkeypatch.setattr(redundancy.Directions, "_dense", None)
     n = 40
     links = [PlanarBody(f"link{i}", 1.0, 1 / 12, (i + 0.5, 0.0), angular_velocity=2.0 * (i == 0)) for i in range(n)]
     joints = [

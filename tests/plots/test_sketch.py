@@ -43,7 +43,7 @@ def boxes(figure):
     return {text.get_text(): text.get_window_extent(canvas.get_renderer()) for text in axes.texts if text.get_text()}
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", [pytest.param(one, marks=[pytest.mark.slow] * (one == "six-rss")) for one in PROBLEMS])
 def test_names_stand_apart(name):
     system = PROBLEMS[name]().build()
     figure = sketch(system)

@@ -20,6 +20,9 @@ from nonsmooth.registry import find_problems
 from nonsmooth_problems.samples import Sample
 
 PROBLEMS = find_problems()
+#: robots of many bodies, of which drawings and programs take seconds
+LARGE = ("polishing-robot", "six-rss")
+EVERY = [pytest.param(name, marks=[pytest.mark.slow] * (name in LARGE)) for name in PROBLEMS]
 SOFT = Compliant(LankaraniNikravesh(stiffness=1e8, restitution=0.9))
 LANDING, CONTROL = Landing(1e-6, 1e-4), ErrorControl(rtol=1e-7, atol=1e-9, dt_min=1e-6, dt_max=1e-4)
 #: a step that each stepper takes; a new one needs a line here
@@ -48,7 +51,7 @@ def built(name, soft):
 
 
 @pytest.mark.parametrize("word", steppers.names())
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", EVERY)
 def test_ten_steps_with_each_stepper_that_fits(name, word):
     """Rigid steppers with the problem's own contact, compliant ones with a law in its place, drawn with its panels."""
     one, stepper = PROBLEMS[name], steppers.by_name(word)()
@@ -65,7 +68,7 @@ def test_ten_steps_with_each_stepper_that_fits(name, word):
         assert run.certificate.complementarity <= 1e-9
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", EVERY)
 def test_it_is_described(name, tmp_path, capsys):
     """With each of its bodies, joints and contacts, each origin, and a drawing."""
     path = tmp_path / "sketch.png"
@@ -89,8 +92,10 @@ def test_the_example_in_its_docstring(name):
     assert results.attempted >= 1 and results.failed == 0
 
 
-@pytest.mark.parametrize("stepper", RUNS)
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.sampled(2)  # each problem with one of both, and the next with the other
+@pytest.mark.parametrize(
+    ("name", "stepper"), [(name, word) for i, name in enumerate(PROBLEMS) for word in (RUNS, reversed(RUNS))[i % 2]]
+)
 def test_it_runs_from_the_command_line(name, stepper, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     code = main(["run", name, *RUNS[stepper], "--json"])

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from nonsmooth import Ground, Model, PlanarBody, Revolute
-from nonsmooth.model import directions
-from nonsmooth.model.directions import Directions, _dependent, weighted
+from nonsmooth.model import redundancy
 from nonsmooth.model.elementwise import ConstraintRows
+from nonsmooth.model.redundancy import Directions, _dependent, weighted
 
 
 def random_directions(seed: int) -> Directions:
@@ -44,7 +44,7 @@ def dense(found: Directions) -> np.ndarray:
 @pytest.mark.parametrize("seed", range(200))
 def test_redundant_rows_are_those_that_the_whole_matrix_shows(seed, monkeypatch):
     if seed % 2:  # the sparse factor is asked first
-        monkeypatch.setattr(directions, "MANY", 1)
+        monkeypatch.setattr(redundancy, "MANY", 1)
     found = random_directions(seed)
     assert found.redundant() == _dependent(dense(found), np.arange(found.a.size))
 
@@ -52,7 +52,7 @@ def test_redundant_rows_are_those_that_the_whole_matrix_shows(seed, monkeypatch)
 @pytest.mark.parametrize("seed", range(100))
 def test_the_least_change_is_that_of_the_whole_matrix(seed, monkeypatch):
     if seed % 2:
-        monkeypatch.setattr(directions, "MANY", 1)
+        monkeypatch.setattr(redundancy, "MANY", 1)
     found = random_directions(seed)
     wanted = np.random.default_rng(seed).normal(size=found.a.size)
     x = np.linalg.lstsq(dense(found).T, wanted / found.norms, rcond=1e-12)[0].reshape(len(found.factors), 3)

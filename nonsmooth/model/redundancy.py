@@ -120,49 +120,49 @@ class Directions:
         """
         changed = np.zeros((len(self.factors), self.factors.shape[1]))
         for rows in self._blocks(range(self.first.size)):
-            bodies, asked = self._bodies(rows), wanted[rows] / self.norms[rows]
+            bodies, required = self._bodies(rows), wanted[rows] / self.norms[rows]
             if not bodies.size:
                 continue
             fixed = np.zeros(0, dtype=bool) if kept is None else kept[bodies].ravel()
             if damping > 0.0:
-                x = self._damped(rows, asked, damping)
+                x = self._damped(rows, required, damping)
             elif fixed.any() and not fixed.all():
-                x = self._keeping(rows, asked, fixed)
+                x = self._keeping(rows, required, fixed)
             else:
-                x = self._least(rows, asked)
+                x = self._least(rows, required)
             changed[bodies] = x.reshape(bodies.size, -1)
         result: Array = np.einsum("bji,bj->bi", self.factors, changed)[1:].ravel()
         return result
 
-    def _least(self, rows: Integers, asked: Array) -> Array:
-        """x of least norm with D' x = asked, or of least residual."""
-        x = self._sparse_least(rows, asked) if rows.size > MANY else None
-        return np.asarray(np.linalg.lstsq(self._dense(rows).T, asked, rcond=RANK)[0] if x is None else x)
+    def _least(self, rows: Integers, required: Array) -> Array:
+        """x of least norm with D' x = required, or of least residual."""
+        x = self._sparse_least(rows, required) if rows.size > MANY else None
+        return np.asarray(np.linalg.lstsq(self._dense(rows).T, required, rcond=RANK)[0] if x is None else x)
 
-    def _damped(self, rows: Integers, asked: Array, damping: float) -> Array:
-        """x = D (D' D + damping^2)^-1 asked."""
+    def _damped(self, rows: Integers, required: Array, damping: float) -> Array:
+        """x = D (D' D + damping^2)^-1 required."""
         if rows.size <= MANY:
             dense = self._dense(rows)
-            return np.asarray(dense @ np.linalg.solve(dense.T @ dense + damping**2 * np.eye(rows.size), asked))
+            return np.asarray(dense @ np.linalg.solve(dense.T @ dense + damping**2 * np.eye(rows.size), required))
         from scipy.sparse import identity
         from scipy.sparse.linalg import splu
 
         D = self._sparse(rows)
-        return np.asarray(D @ splu((D.T @ D + damping**2 * identity(rows.size)).tocsc()).solve(asked))
+        return np.asarray(D @ splu((D.T @ D + damping**2 * identity(rows.size)).tocsc()).solve(required))
 
-    def _keeping(self, rows: Integers, asked: Array, fixed: NDArray[np.bool_]) -> Array:
-        """x with D' x = asked whose `fixed` entries are least, zero where possible, and then its others."""
+    def _keeping(self, rows: Integers, required: Array, fixed: NDArray[np.bool_]) -> Array:
+        """x with D' x = required whose `fixed` entries are least, zero where possible, and then its others."""
         x, free = np.zeros(fixed.size), ~fixed
-        found = self._sparse_least(rows, asked, free) if rows.size > MANY else None
+        found = self._sparse_least(rows, required, free) if rows.size > MANY else None
         if found is not None:
             return found
         A = self._dense(rows).T
-        x[free], span = _least_squares(A[:, free], asked)
-        rest = asked - A @ x
-        if np.linalg.norm(rest) > KEPT * np.linalg.norm(asked):
-            beside = A[:, fixed] - span @ (span.T @ A[:, fixed])
-            x[fixed] = _least_squares(beside, asked - span @ (span.T @ asked))[0]
-            x[free] = _least_squares(A[:, free], asked - A[:, fixed] @ x[fixed])[0]
+        x[free], span = _least_squares(A[:, free], required)
+        rest = required - A @ x
+        if np.linalg.norm(rest) > KEPT * np.linalg.norm(required):
+            complement = A[:, fixed] - span @ (span.T @ A[:, fixed])
+            x[fixed] = _least_squares(complement, required - span @ (span.T @ required))[0]
+            x[free] = _least_squares(A[:, free], required - A[:, fixed] @ x[fixed])[0]
         return x
 
     # ----------------------------------------------------------------------------------------------------- the graph
