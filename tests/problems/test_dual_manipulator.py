@@ -337,7 +337,7 @@ def test_rigid_agrees_with_compliant(compliant, case):
 @pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", ["2", "1", "3", "5", "4"])
-def test_stronges_law_agrees_with_compliant_in_every_case(compliant, case):
+def test_stronges_law_agrees_with_compliant(compliant, case):
     """It follows the slip within an impact, which turns in case 2."""
     expected = errors(compliant["S1"].table[case]["compliant"], "angle")
     steppers = [(EventDriven(), EVENTS), (GaussQP(), Landing(1e-6, 2e-3))]

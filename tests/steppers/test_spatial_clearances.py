@@ -119,6 +119,7 @@ def test_one_throw(joint, name):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(2)  # each stepper with two of the joints
 @pytest.mark.parametrize("name", STEPPERS)
 @pytest.mark.parametrize("joint", JOINTS)
 def test_many_throws(joint, name):
