@@ -105,6 +105,8 @@ class PythonLoop:
         try:
             if self._compile is not None:
                 self.compiled = self._compile()
+                if self.recorder.record > 1:
+                    self.recorder.observe = self.compiled.viewer()
                 self.clock = time.perf_counter()
             if self.keeper is not None and self.keeper.held is not None:
                 state = self._go_on(self.keeper.held, first, origin)

@@ -20,6 +20,7 @@ from nonsmooth.schemes.compliant_layout import CompliantLayout
 from nonsmooth.schemes.layout import NotCompiled
 from nonsmooth.schemes.stepping import MOST, RIDGE, ROOM, CompiledSteps
 from nonsmooth.schemes.tables import Tables
+from nonsmooth.schemes.viewer import Viewer
 from nonsmooth.solvers.chain import CERTIFIED
 from nonsmooth.solvers.initial_value import FINEST, Dop853
 from nonsmooth.step_control import ErrorControl, StepControl
@@ -100,14 +101,15 @@ class CompliantSteps(CompiledSteps):
         self.rows = int(np.clip(ROOM // per_row, 2, MOST))
         self.memory = layout.memory(self.rows)
         layout.fill(self.memory, values)
-        self.tables = Tables(self.memory, layout.contacts.tolist(), system.dimension - 1)
+        self.tangents, self.values = system.dimension - 1, values
+        self.tables = Tables(self.memory, layout.contacts.tolist(), self.tangents)
         self._whole, self._integration = self.memory.of["System"], self.memory.of["Integration"]
         self._configure(stepper, control, values, t_end)
         self._at: State | None = None
         self._chunk = 64
         self._begin = entry("nonsmooth.schemes.compliant", "begin", "Integration", layout.shape)
         self._run = entry("nonsmooth.schemes.compliant", "run", "Integration", layout.shape, 1)
-        self._observe = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1)
+        self.observe = Viewer(layout, self.memory, self.tables, self.rows)
 
     def _configure(self, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float) -> None:
         system, run, feedback = self.system, self._integration, stepper.baumgarte

@@ -16,12 +16,12 @@ from nonsmooth.evaluation import Array
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.flexible_bodies import FlexibleBody
-from nonsmooth.model.seen import Seen
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory
 from nonsmooth.schemes.layout import Layout, NotCompiled
 from nonsmooth.schemes.tables import Tables
+from nonsmooth.schemes.viewer import Viewer
 from nonsmooth.solvers.active_set import ActiveSet
 from nonsmooth.solvers.chain import CERTIFIED
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
@@ -41,6 +41,8 @@ __all__ = ["CompiledSteps", "Taken", "compiled_rules", "why_not_compiled"]
 CHUNK = 0.1
 #: rows that memory has room for: bytes of all, and their number at most
 ROOM, MOST = 2**23, 2**14
+#: rows that are evaluated at once during a run
+AT_ONCE = 4096
 #: on the diagonal of joints with redundant rows, as a share of the largest entry
 RIDGE = 1e-9
 
@@ -162,13 +164,14 @@ class CompiledSteps:
         self.memory: Memory = layout.memory(self.rows)
         self._blank = self.memory.raw[: self.memory.start["BodyRow"]].copy()  # rows come last
         layout.fill(self.memory, values)
-        self.tables = Tables(self.memory, layout.contacts.tolist(), self.tangents)
+        self.tables, self.values = Tables(self.memory, layout.contacts.tolist(), self.tangents), values
         self._whole = self.memory.of["System"]
         self._set(stepper, values, t_end)
         self._at: State | None = None
         self._chunk = 64
         self._begin, self._run = self._entry("begin"), self._entry("run", 1)  # compiled before the clock runs
-        self._observe = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1)
+        #: evaluates rows when no more steps are taken
+        self.observe = Viewer(layout, self.memory, self.tables, self.rows)
 
     def _set(self, stepper: Any, values: Array, t_end: float) -> None:
         system, start = self.system, self.system.start
@@ -215,7 +218,7 @@ class CompiledSteps:
         self.memory.raw[: self._blank.size] = self._blank
         self.layout.fill(self.memory, values)
         self._set(stepper, values, t_end)
-        self._at = None
+        self._at, self.values = None, values
 
     def advance(self, state: State, origin: float) -> Taken:
         """Steps from a state on, for about a tenth of a second, up to one that is not certified."""
@@ -246,24 +249,12 @@ class CompiledSteps:
         """Rows that were written."""
         return self.tables.read(done)
 
-    def observe(self, t: Array, q: Array, v_left: Array, v: Array) -> Seen:
-        """What rows show, (n,) times, (n, nq) and (n, nv) motions."""
-        parts = [slice(k, k + self.rows) for k in range(0, t.size, self.rows)]
-        tables = [self._observed(t[part], q[part], v_left[part], v[part]) for part in parts]
-        contacts, views = (np.concatenate(table) for table in zip(*tables, strict=True))
-        gap, rate_left, rate = (np.ascontiguousarray(contacts[name]) for name in ("gap", "rate_left", "rate"))
-        right = {"kinetic": "kinetic", "potential": "potential", "power_loads": "power", "power_damping": "damping"}
-        left = right | {name: f"{right[name]}_left" for name in right if name != "potential"}
-        energies = ({name: views[which].copy() for name, which in side.items()} for side in (left, right))
-        return Seen(gap, rate_left, rate, views["closure"].copy(), *energies)
-
-    def _observed(self, t: Array, q: Array, v_left: Array, v: Array) -> tuple[Any, Any]:
-        of, layout, count = self.memory.of, self.layout, t.size
-        self.tables.write_motion(q, v, v_left)
-        of["View"]["t"][:count] = t
-        self._observe(self.memory.address("System"), count)
-        contacts = of["ContactView"][: count * layout.contacts.size].reshape(count, -1)
-        return contacts[:, layout.contacts], of["View"][:count].copy()
+    def viewer(self) -> Viewer:
+        """Evaluates rows while steps go on: in a memory of its own."""
+        rows = min(self.rows, AT_ONCE)
+        memory = self.layout.memory(rows)
+        self.layout.fill(memory, self.values)
+        return Viewer(self.layout, memory, Tables(memory, self.layout.contacts.tolist(), self.tangents), rows)
 
     @property
     def counts(self) -> dict[str, int]:

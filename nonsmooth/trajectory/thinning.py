@@ -169,5 +169,5 @@ class Thinned:
 def _impacts(t: Array, a: Mapping[str, Array], system: System) -> Array:
     """Impacts of rows (k, 6)."""
     row, contact = np.nonzero(a["P_N_impact"] > 0.0)
-    parts = (a["P_N"], tangential_size(a["P_T"], system), a["gamma_minus"], a["gamma_plus"])
+    parts = (a["P_N_impact"], tangential_size(a["P_T"], system), a["gamma_minus"], a["gamma_plus"])
     return np.column_stack([t[row], contact, *(part[row, contact] for part in parts)])

@@ -1,0 +1,51 @@
+"""Gaps, gap velocities, energies and powers of recorded rows, evaluated in compiled code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nonsmooth.compile.objects import entry
+from nonsmooth.evaluation import Array
+from nonsmooth.model.seen import Seen
+from nonsmooth.records.memory import Memory
+from nonsmooth.schemes.layout import Layout
+from nonsmooth.schemes.tables import Tables
+
+__all__ = ["Viewer"]
+
+
+class Viewer:
+    """Evaluates rows in a memory, whose own rows and positions it overwrites.
+
+    Parameters
+    ----------
+    layout : of the mechanism
+    memory : with its parameters
+    tables : of this memory
+    rows : number of rows that the memory has room for
+    """
+
+    def __init__(self, layout: Layout, memory: Memory, tables: Tables, rows: int) -> None:
+        self.layout, self.memory, self.tables, self.rows = layout, memory, tables, rows
+        self._observe = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1)
+
+    def __call__(self, t: Array, q: Array, v_left: Array, v: Array) -> Seen:
+        """Of rows at times (n,), with positions (n, nq) and velocities (n, nv) before and after impacts."""
+        parts = [slice(k, k + self.rows) for k in range(0, t.size, self.rows)]
+        tables = [self._observed(t[part], q[part], v_left[part], v[part]) for part in parts]
+        contacts, views = (np.concatenate(table) for table in zip(*tables, strict=True))
+        gap, rate_left, rate = (np.ascontiguousarray(contacts[name]) for name in ("gap", "rate_left", "rate"))
+        right = {"kinetic": "kinetic", "potential": "potential", "power_loads": "power", "power_damping": "damping"}
+        left = right | {name: f"{right[name]}_left" for name in right if name != "potential"}
+        energies = ({name: views[which].copy() for name, which in side.items()} for side in (left, right))
+        return Seen(gap, rate_left, rate, views["closure"].copy(), *energies)
+
+    def _observed(self, t: Array, q: Array, v_left: Array, v: Array) -> tuple[Any, Any]:
+        of, layout, count = self.memory.of, self.layout, t.size
+        self.tables.write_motion(q, v, v_left)
+        of["View"]["t"][:count] = t
+        self._observe(self.memory.address("System"), count)
+        contacts = of["ContactView"][: count * layout.contacts.size].reshape(count, -1)
+        return contacts[:, layout.contacts], of["View"][:count].copy()
