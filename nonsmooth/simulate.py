@@ -203,6 +203,7 @@ def _run(
     name = "python" if engine == "python" or reason is not None else "native"
     keeper = None if checkpoint is None else checkpoint.next_run({**settings, "engine": name})
 
+    @functools.cache
     def formulate() -> Formulation:
         return stepper.formulate(system, values, control, solver)
 

@@ -141,7 +141,12 @@ def test_every_command_has_its_example() -> None:
         assert any(line.startswith(f"nonsmooth {name}") for line in lines)
 
 
-@pytest.mark.parametrize("name", list(script("command_line").EXAMPLES))
+#: examples of seconds
+LONG = {"identify estimate", "plot", "run"}
+EXAMPLES = [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in script("command_line").EXAMPLES]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_the_examples_of_the_command_line_run(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

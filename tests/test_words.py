@@ -13,7 +13,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 PACKAGE = ["model", "laws", "programs", "solvers", "steppers", "trajectory", "trust", "diagnostics", "studies", "plots",
-           "cli", "report", "identification", "citations", "declarative", "flexible", "records", "compile"]  # fmt: skip
+           "cli", "report", "identification", "citations", "declarative", "flexible", "records", "compile",
+           "schemes"]  # fmt: skip
 #: folders whose docstrings, comments and messages are checked
 FOLDERS = [*(f"nonsmooth/{folder}" for folder in PACKAGE), "problems", "benchmarks"]
 #: word -> the term of the literature

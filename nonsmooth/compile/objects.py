@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nonsmooth.compile import machine
-from nonsmooth.compile.lower import lowered
+from nonsmooth.compile.lower import RAISED, lowered
 from nonsmooth.exceptions import NonsmoothError
 
 if TYPE_CHECKING:
@@ -59,8 +59,19 @@ def entry(module: str, name: str, schema: str, shape: Shape, integers: int = 0) 
     key = "\n".join(map(str, (*versions, SOURCES_AT_START, found)))
     symbol = f"scheme_{hashlib.sha256(key.encode()).hexdigest()[:32]}"
     (address,) = machine.functions(key, lambda: _code(symbol, module, name, schema, shape, integers), [symbol])
-    call: Any = ctypes.CFUNCTYPE(*[ctypes.c_int64] * (integers + 2))(address)
-    return functools.update_wrapper(call, functools.partial(call))
+    compiled: Any = ctypes.CFUNCTYPE(*[ctypes.c_int64] * (integers + 2))(address)
+
+    def call(*given: int) -> int:
+        return answer(found, int(compiled(*given)))
+
+    return call
+
+
+def answer(name: str, status: int) -> int:
+    """What a compiled function returned; RuntimeError if it raised, which compiled code can tell by a number only."""
+    if status == RAISED:
+        raise RuntimeError(f"the compiled function {name} raised an exception")
+    return status
 
 
 def _code(symbol: str, module: str, name: str, schema: str, shape: Shape, integers: int) -> str:

@@ -119,7 +119,7 @@ def hint(name: str, known: Iterable[str], words: str = " Did you mean") -> str:
 def listed(names: Sequence[str]) -> str:
     """Names for a message, the first of many.
 
-    >>> listed(["a", "b"]), listed([str(k) for k in range(99)])[-6:]
+    >>> listed(["a", "b"]), listed([str(k) for k in range(99)])[-9:]
     ('a, b', ', 19, ...')
     """
     return ", ".join([*names[:LISTED], *(["..."] if len(names) > LISTED else [])]) or "none"

@@ -61,7 +61,7 @@ def share_of(above, below):
 def led_on(secant, answer, off, share):
     """The new iterate or, with a factor, that of the secant."""
     found = answer
-    if share != 0.0:  # else what the secant knows, of a failed step perhaps, is not asked for
+    if share != 0.0:  # else the data of the secant, perhaps of a failed step, are not used
         found = answer - share * (answer - secant.answer)
     secant.answer, secant.off = answer, off
     return found

@@ -83,7 +83,8 @@ def _end(steps: CompiledSteps, stepper: Any, values: Array, t_end: float, observ
             return None
         of = steps.memory.of
         impulses = of["ContactRow"]["P"][: count * system.nc].reshape(count, system.nc, -1)
-        P += impulses[:, steps.layout.contacts].sum(axis=0)
+        # one after the other, as in a single run, whatever the number of rows
+        P = np.cumsum(np.concatenate([P[None], impulses[:, steps.layout.contacts]]), axis=0)[-1]
         rows = of["StepRow"][:count]
         complementarity = max(complementarity, float(rows["complementarity"].max()))
         residual = max(residual, float(rows["residual"].max()))

@@ -30,7 +30,7 @@ def close(system):
 
 @kernel
 def bias(system):
-    """Rates asked for are those of accelerations."""
+    """The rates required are those of accelerations."""
     for joint in system.joints:
         joint.shift = joint.bend
 

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from nonsmooth.compile import lower
+from nonsmooth.compile.objects import answer
 
 
 def test_the_wrapper_fits_the_pointers_of_old_and_new_llvm():
@@ -53,3 +54,9 @@ def test_functions_are_kept_on_disk_and_a_folder_that_cannot_be_written_is_no_er
             [sys.executable, "-c", OBSERVE], env=environment, capture_output=True, text=True, check=False
         )
         assert (done.returncode, done.stdout.strip()) == (0, compiled), done.stderr
+
+
+def test_a_function_that_raises_is_not_mistaken_for_an_answer():
+    assert answer("run", 2) == 2
+    with pytest.raises(RuntimeError, match="the compiled function run raised"):
+        answer("run", lower.RAISED)

@@ -175,13 +175,13 @@ def test_rigid_steppers_agree(friction, other):
     With friction four corners that stick share their forces in no unique way, so that only sums are compared.
     """
     system = polishing_robot(restitution=0.0, friction=friction).build()
-    first = simulate(system, MoreauJean(projection="combined"), t_end=0.04, dt=1e-4)
+    first = simulate(system, MoreauJean(projection="combined"), t_end=0.03, dt=1e-4)
     if other == "events":
         control = ErrorControl(rtol=1e-8, atol=1e-10, dt_min=1e-6, dt_max=1e-3)
-        second = simulate(system, EventDriven(), t_end=0.04, dt=control)
+        second = simulate(system, EventDriven(), t_end=0.03, dt=control)
     else:
-        second = simulate(system, GaussQP(), t_end=0.04, dt=1e-4)
-    times = np.linspace(0.0, 0.04, 41)
+        second = simulate(system, GaussQP(), t_end=0.03, dt=1e-4)
+    times = np.linspace(0.0, 0.03, 31)
     a, b = (np.array([np.interp(times, run.t, axis) for axis in deviation(run).T]) for run in (first, second))
     assert np.max(np.abs(a - b)) < 0.01 * 1e-4
     assert pushed(first) == pytest.approx(pushed(second), rel=0.01)

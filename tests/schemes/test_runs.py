@@ -298,7 +298,8 @@ def test_a_step_that_is_not_certified_goes_to_python(monkeypatch):
     assert np.allclose(doubted.q.array, certain.q.array, rtol=0, atol=1e-12)
     assert np.allclose(doubted.v.array, certain.v.array, rtol=0, atol=1e-9)
     assert np.allclose(doubted.energy.array, certain.energy.array, rtol=0, atol=1e-9)
-    assert doubted.certificate.motion_residual < 1e-12
+    # an iteration that would change velocities by round-off only is omitted: joints' directions are those before it
+    assert doubted.certificate.motion_residual < 1e-11
 
 
 def test_nothing_is_compiled_for_other_numbers_or_mechanisms():
