@@ -36,7 +36,7 @@ class Course:
 
 @record
 class Overlap:
-    """Of a compliant contact: what its law is given, and what it gives."""
+    """Of a compliant contact: the arguments of its law, and forces."""
 
     bristle = Vector("..", "internal states of the friction law")
     bristle_rate = Vector("../s")
@@ -56,7 +56,7 @@ class Overlap:
     approach = Number("m/s", "closing speed when contact began")
     elastic = Number("N", "part of the normal force that stores energy")
     spin = Number("rad/s", "of the tangents about the normal, relative to both bodies")
-    touches = Count("-", "1: its law is asked")
+    touches = Count("-", "1: its law is evaluated")
     bristles_count = Count("-", "internal states", constant=True)
     sticks = Count("-", "1: the friction law depends on the stiction force", constant=True)
     held = Count("-", "1: sticks, and no law says otherwise")

@@ -171,7 +171,7 @@ class CompliantLayout(Layout):
     # ---- laws
 
     def _overlaps(self, kinds: CompliantKinds) -> None:
-        """Of each contact its law, and what tangents that turn ask for."""
+        """Of each contact its law, and the group that evaluates the turning of its tangents."""
         self.laws: list[_Group] = []
         for e, overlap in zip(self.owners, self.run["overlaps"], strict=True):
             group = self._group(kinds.law(e))
@@ -187,7 +187,7 @@ class CompliantLayout(Layout):
         self.run["turns"] = self._grouped(turning, kinds.turning, lambda e: first[e.name])
 
     def _turns(self, element: Contact) -> bool:
-        """Whether turning tangents matter: in space to bristles, and to friction that asks what would hold it."""
+        """Whether turning tangents matter: in space to bristles, and to friction that depends on the stiction force."""
         law = element.contact
         assert isinstance(law, Compliant)
         spins = self.shape.dimension == 3 and bool(law.bristles)

@@ -12,7 +12,7 @@ from nonsmooth.schemes.joint_forces import bias, close, least
 from nonsmooth.schemes.mechanism import evaluate_all, load, press, rates_of_way
 from nonsmooth.schemes.motion import force_of, placed, rates_of_position, torque_of
 from nonsmooth.schemes.program import factor_joints
-from nonsmooth.schemes.sticking import ask, stick
+from nonsmooth.schemes.sticking import evaluate_law, stick
 
 # ---- numbers of contacts and joints as those of bodies, and back: the first argument is of the width of a body's
 
@@ -111,7 +111,7 @@ def touch(run):
         overlap.rates = rates_of_way(contact)
         if overlap.touches:
             overlap.depth, overlap.closing = max(-contact.g, 0.0), -overlap.rates[0]
-            ask(overlap)
+            evaluate_law(overlap)
             contact.P = overlap.force[0] * normal_axis(contact.P) if overlap.sticks else overlap.force
             press(contact, contact.a.along, contact.b.along)
         else:

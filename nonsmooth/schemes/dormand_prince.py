@@ -45,9 +45,9 @@ def after(t):
 
 
 @kernel
-def try_stage(run, k, h):
-    """Where stage k is, by the stages before it: h from the start of the step on."""
-    for part in run.parts:
+def try_stage(run, parts, k, h):
+    """Where parts are at stage k, by the stages before it: h from the start of the step on."""
+    for part in parts:
         total = A[k, 0] * part.stages[0].value
         for i in range(1, k):
             if A[k, i] != 0.0:
@@ -76,10 +76,15 @@ def errors_of(run, h):
 
 @piece
 def try_step(run, h):
-    """The stages of a step; its end is tried last. The errors."""
-    for k in range(1, STAGES + 1):
-        try_stage(run, k, h)
+    """The stages of a step; its end is tried last. The errors.
+
+    Rates do not depend on integrals, which are needed at the end only.
+    """
+    for k in range(1, STAGES):
+        try_stage(run, run.steering, k, h)
         rates_at(run, run.t_start + C[k] * h, k)
+    try_stage(run, run.parts, STAGES, h)
+    rates_at(run, run.t_start + h, STAGES)
     return errors_of(run, h)
 
 
@@ -124,7 +129,7 @@ def interpolate(run):
     """The terms of the interpolant."""
     h = run.t - run.t_start
     for k in range(STAGES + 1, ALL_STAGES):
-        try_stage(run, k, h)
+        try_stage(run, run.steering, k, h)
         rates_at(run, run.t_start + C[k] * h, k)
     for part in run.parts:
         first, last, terms = part.stages[0].value, part.stages[STAGES].value, part.terms
@@ -142,12 +147,16 @@ def interpolate(run):
 @kernel
 def go_to(run, parts, t):
     """Parts as they are at a time within the step."""
+    if t == run.t:
+        for part in parts:
+            part.tried = part.end
+        return
     x = (t - run.t_start) / (run.t - run.t_start)
     for part in parts:
         value = 0.0 * part.start
         for k in range(TERMS):
             value = (value + part.terms[TERMS - 1 - k].value) * (1.0 - x if k & 1 else x)
-        part.tried = part.end if t == run.t else part.start + value
+        part.tried = part.start + value
 
 
 # ---- the first step
@@ -169,7 +178,7 @@ def first_length(run):
         d1 += dot(r, r)
     d0, d1 = root_mean_square(run, d0), root_mean_square(run, d1)
     h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
-    for part in run.parts:
+    for part in run.steering:
         part.tried = part.end + h * part.stages[STAGES].value
     rates_at(run, run.t + h, 1)
     for part in run.steering:

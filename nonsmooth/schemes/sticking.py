@@ -27,7 +27,7 @@ SHARED = 1e-9
 
 
 @kernel
-def ask(overlap):
+def evaluate_law(overlap):
     """Force and rates of bristles by the law of a contact that touches.
 
     Bristles turn with the mean spin of both bodies about the normal, tangents relative to it.
@@ -53,7 +53,7 @@ def waits(overlap):
 def friction_of(overlap, holding):
     """Friction that the law admits where `holding` is the stiction force."""
     overlap.holding = holding
-    ask(overlap)
+    evaluate_law(overlap)
     return tangential(overlap.force)
 
 
@@ -125,7 +125,7 @@ def respond_all(run):
 
 
 @kernel
-def pose_sticking(run):
+def assemble_sticking(run):
     """The matrix of contacts that are held, raised by a share of its diagonal."""
     for i in range(len(run.overlaps)):
         overlap = run.overlaps[i]
@@ -140,7 +140,7 @@ def pose_sticking(run):
 def solve_sticking(run):
     """`holding` of contacts that are held: from the right sides that it has to the forces."""
     overlaps = run.overlaps
-    pose_sticking(run)
+    assemble_sticking(run)
     for k in range(len(overlaps)):
         if overlaps[k].held:
             pivot = inverse(overlaps[k].responses[k].left)
