@@ -150,7 +150,7 @@ class Contact(Bond):
     lasts = Count("-", "1: closed at the start of the step, where it neither approaches nor opens")
     near = Count("-", "1: in the displacement's program")
     bound = Count("-", "1: has closed in a late pass of the step")
-    # of rows that are looked at
+    # of rows that are evaluated
     true_gap = Number("m", "between the surfaces themselves")
     true_rate = Number("m/s")
 
@@ -180,7 +180,7 @@ class Joint(Bond):
     lam_next = Rows("N, N m", "at its end")
     S = Rows("N s", "impulses that correct the displacement, over the step")
     kept = Rows("N s", "P, while the displacement's program is solved")
-    # of rows that are looked at
+    # of rows that are evaluated
     closure = Rows("m, rad", "by how much it is open")
 
 

@@ -25,7 +25,7 @@ from nonsmooth.schemes.mechanism import (
 from nonsmooth.schemes.program import INFINITE, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
 from nonsmooth.schemes.velocity_change import law_of_rates
 
-#: passes of a half kick; change of u, as a share of it, that ends them, and that is enough where they no longer reduce
+#: iterations of a momentum update; change of u, as a share of it, that ends them, and that is enough where they no longer reduce
 #: it, as are so many times the round-off of joints
 PASSES, SETTLED, ACCEPTABLE, NOISE = 60, 1e-15, 1e-11, 1e3
 #: share of its clearance that is a gap's round-off

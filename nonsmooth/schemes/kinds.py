@@ -25,7 +25,7 @@ __all__ = ["Kind", "Kinds"]
 #: outputs of components: (offset in doubles, 1 or 3 components)
 Places = list[tuple[int, int]]
 Outputs = list[tuple[ca.SX, Places]]
-#: fields that rows are looked at with
+#: fields from which rows are evaluated
 TRUE, ACCOUNT = ("true_gap", "true_rate"), ("potential", "power", "damping")
 
 

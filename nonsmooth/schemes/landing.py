@@ -54,7 +54,7 @@ HALVINGS = 9
 
 @kernel
 def end_rate(contact):
-    """By which a gap changes with the length of the half kick; directions are those of its end."""
+    """Derivative of a gap with respect to the step size; directions are those of the end."""
     a, b = contact.a, contact.b
     return (a.along @ (2.0 * a.body.u - a.body.v) + b.along @ (2.0 * b.body.u - b.body.v))[0]
 
@@ -265,7 +265,7 @@ def commit(system, dt, t):
 
 @kernel
 def start_over(system, binding):
-    """Which contacts bind in the half kick, with the impulses that they begin with."""
+    """Contacts that bind in the first momentum update, and their initial impulses."""
     for body in system.bodies:
         body.u = body.v
     for contact in system.contacts:

@@ -78,7 +78,7 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
     else:
         return f"{type(stepper).__name__} has no compiled loop with dt={control!r}"
     if stepper.solver is not None and stepper.solver != default:
-        return f"the solver {stepper.solver} was asked for"
+        return f"the solver {stepper.solver} was requested"
     for e in system.elements:
         if isinstance(e, FlexibleBody):
             return f'"{e.name}" is a flexible body, which runs in Python only'
