@@ -40,7 +40,7 @@ from nonsmooth.schemes.mechanism import (
     stand_before,
     touches,
 )
-from nonsmooth.schemes.motion import moved, spin
+from nonsmooth.schemes.motion import moved
 from nonsmooth.schemes.program import INFINITE, TINY, answer_of_joints, couple, pose_contact, solve, weigh
 from nonsmooth.schemes.trend import break_off, expected, note
 from nonsmooth.tolerances import DONE, LASTING, PROXIMAL, UNCERTAIN
@@ -203,15 +203,6 @@ def one_pass(system):
 
 
 @kernel
-def turn(system):
-    """By how much the body that turns the most does so in the step [rad]."""
-    most = 0.0
-    for body in system.bodies:
-        most = max(most, spin(body.u))
-    return most * system.dt
-
-
-@kernel
 def iterate(system):
     """Iterate until u no longer changes; whether this converged."""
     before = 0.0
@@ -221,8 +212,6 @@ def iterate(system):
             return False
         if direct(system):
             return True
-        if not system.varying:  # directions alone depend on u, and change with it by no more than bodies turn
-            change *= min(turn(system), 1.0)
         if change <= CONVERGED or (k > 0 and change >= before and change <= ACCEPTABLE):
             return True
         before = change
