@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array, Evaluator
+from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.assembly import ElementFunctions, used_nodes
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
@@ -28,6 +29,10 @@ from nonsmooth.model.joints import Joint
 __all__ = ["ConstraintRows", "Elementwise", "Placements"]
 
 Integers = NDArray[np.intp]
+
+
+#: numbers of rigid contact laws
+LAW = ("restitution", "friction", "tangential")
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +156,20 @@ class Elementwise:
         self._sizes = np.array(
             [self._index[f"{e.name}.{e.size_label}"] for e in self.contacts for _ in e.gap_labels], dtype=np.intp
         )
+
+    @cached_property
+    def _law_places(self) -> NDArray[np.intp]:
+        """Indices of the parameters of `contact_law` (4, nc), -1 for what a law does not have."""
+        found = [
+            [self._index[f"{e.name}.{label}"] if isinstance(e.contact, Rigid) else -1 for label in LAW]
+            for e in self.contacts
+            for _ in e.gap_labels
+        ]
+        return np.vstack([np.array(found, dtype=np.intp).reshape(-1, len(LAW)).T, self._sizes])
+
+    def contact_law(self, values: Array) -> Array:
+        """Restitution, friction, tangential restitution and size of each contact (4, nc)."""
+        return np.append(values, 0.0)[self._law_places]
 
     @cached_property
     def _advance_groups(self) -> list[_Group]:

@@ -195,7 +195,7 @@ class CompliantLayout(Layout):
 
     def _laws(self, memory: Memory, values: Array) -> None:
         """Sizes of gaps, and points of reactions."""
-        memory.of["Contact"]["scale"][self.contacts] = self.system.numeric.contact_law(values)[3]
+        memory.of["Contact"]["scale"][self.contacts] = self.system.elementwise.contact_law(values)[3]
         points = [
             self.system.functions.constraint(e)(0, *self._still(), self._numbers(e, values))[5] for e in self._joints
         ]

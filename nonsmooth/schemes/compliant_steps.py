@@ -68,7 +68,7 @@ def why_not_compliant(system: System, stepper: CompliantDae, control: StepContro
 def compliant_rules(system: System, stepper: CompliantDae, control: StepControl, values: Array) -> dict[str, Any]:
     """Stated rules and tolerances."""
     assert isinstance(control, ErrorControl)
-    return stated_rules(stepper, place_tolerance(control, system.numeric.contact_law(values)[3])) | RULES
+    return stated_rules(stepper, place_tolerance(control, system.elementwise.contact_law(values)[3])) | RULES
 
 
 def _layout_of(system: System) -> CompliantLayout:
@@ -113,7 +113,7 @@ class CompliantSteps(CompiledSteps):
 
     def _configure(self, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float) -> None:
         system, run, feedback = self.system, self._integration, stepper.baumgarte
-        self.tolerance = place = place_tolerance(control, system.numeric.contact_law(values)[3])
+        self.tolerance = place = place_tolerance(control, system.elementwise.contact_law(values)[3])
         bristles = 0 if system.compliance is None else len(system.compliance.bristles)
         numbers = system.nq + system.nv + bristles
         # SciPy's error is a mean over impulses and works too, which steer nothing

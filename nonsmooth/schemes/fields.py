@@ -51,6 +51,8 @@ class Body:
     inverse_mass = Masses("1/kg, 1/(kg m^2)", constant=True)
     root_mass = Motion("kg^.5", "root of the diagonal", constant=True)
 
+    projected = Motion("m, rad", "position at the end of the step, projected onto joints and gaps")
+
     # of generalised alpha: accelerations without contacts, and pseudo-accelerations, which follow them
     smooth = Motion("m/s^2, rad/s^2", "acceleration at the start of the step")
     smooth_next = Motion("m/s^2, rad/s^2", "at its end")
@@ -294,6 +296,7 @@ class System:
     ridge = Number("1/kg", "on the diagonal of joints whose rows are redundant, else 0", constant=True)
     proximal = Number("-", "share of the diagonal of contacts that keeps them near impulses known, 0 at first")
     midpoint = Count("-", "1: joints closed in the middle of the step", constant=True)
+    projected = Count("-", "1: positions at the end of a step are projected onto joints and gaps", constant=True)
     many = Count("-", "of closed contacts with friction, which may hold in place what is at rest", constant=True)
     varying = Count("-", "1: forces depend on the motion", constant=True)
     residual = Number("-", "of momentum and of rates of joints")

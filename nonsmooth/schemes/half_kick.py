@@ -25,8 +25,8 @@ from nonsmooth.schemes.mechanism import (
 from nonsmooth.schemes.program import INFINITE, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
 from nonsmooth.schemes.velocity_change import law_of_rates
 
-#: iterations of a momentum update; change of u, as a share of it, that ends them, and that is enough where they no longer reduce
-#: it, as are so many times the round-off of joints
+#: iterations of a momentum update; relative change of u that ends them, one that suffices if they no longer reduce it,
+#: and a multiple of the round-off of joints that suffices too
 PASSES, SETTLED, ACCEPTABLE, NOISE = 60, 1e-15, 1e-11, 1e3
 #: share of its clearance that is a gap's round-off
 UNSEEN = 1e-12

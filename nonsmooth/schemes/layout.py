@@ -275,7 +275,7 @@ class Layout:
             record["root_mass"][[0, 1, 2, 4, 5, 6]] = np.sqrt(np.diag(matrix))
 
     def _laws(self, memory: Memory, values: Array) -> None:
-        restitution, friction, tangential, scale = self.system.numeric.contact_law(values)
+        restitution, friction, tangential, scale = self.system.elementwise.contact_law(values)
         found = memory.of["Contact"]
         for name, numbers in (
             ("restitution", restitution), ("friction", friction), ("tangential", tangential), ("scale", scale),

@@ -42,6 +42,7 @@ from nonsmooth.schemes.mechanism import (
 )
 from nonsmooth.schemes.motion import moved
 from nonsmooth.schemes.program import INFINITE, TINY, answer_of_joints, couple, pose_contact, solve, weigh
+from nonsmooth.schemes.projection import place, project
 from nonsmooth.schemes.trend import break_off, expected, note
 from nonsmooth.tolerances import DONE, LASTING, PROXIMAL, UNCERTAIN
 
@@ -321,7 +322,7 @@ def keep(system, struck):
         if system.midpoint:
             q = moved(moved(body.q, body.v, 0.5 * dt), v, 0.5 * dt)
         else:
-            q = moved(body.q, body.u, dt)
+            q = body.projected if system.projected else moved(body.q, body.u, dt)
         at.q, at.v, at.v_left = q, v, body.left if struck else v
         body.q, body.v = q, v
 
@@ -338,6 +339,9 @@ def commit(system):
     if system.midpoint:
         midpoint.hand_on(system)
     else:
+        if system.projected and len(system.joints):
+            place(system)
+            evaluate_all(system.constraints)
         rattle.hand_on(system, struck)
     system.t, system.last_dt = system.t_next, system.dt
     system.steps += 1
@@ -349,7 +353,9 @@ def attempt(system):
     look(system)
     if not direct(system):
         guess(system)
-    return iterate(system) and judge(system) and not leaves_rest(system)
+    if not (iterate(system) and judge(system)) or leaves_rest(system):
+        return False
+    return project(system) if system.projected else True
 
 
 @kernel

@@ -63,8 +63,6 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
             return f'{option}="{getattr(stepper, option)}" has no compiled loop'
     if type(stepper) is MoreauJean and isinstance(control, ConstantStep):
         default: Any = SemismoothNewton()
-        if stepper.projection is not None:
-            return f'projection="{stepper.projection}" has no compiled loop for this mechanism'
         if stepper.joints == "midpoint" and system.redundant:
             return 'joints="midpoint" with redundant rows has no compiled loop'
     elif type(stepper) is GeneralizedAlpha and isinstance(control, ConstantStep):
@@ -73,7 +71,7 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
         default = ActiveSet()
         if isinstance(control, Landing) and control.error is not None:
             return "Landing(..., error) has no compiled loop"
-        if isinstance(control, ConstantStep) and np.any(system.numeric.contact_law(values)[0] > 0.0):
+        if isinstance(control, ConstantStep) and np.any(system.elementwise.contact_law(values)[0] > 0.0):
             return "GaussQP with a constant step has no restitution"
     else:
         return f"{type(stepper).__name__} has no compiled loop with dt={control!r}"
@@ -113,7 +111,7 @@ def _scheme(stepper: Any, control: StepControl) -> str:
 
 def _rough(system: System, values: Array) -> bool:
     """Whether there is friction."""
-    return system.nc > 0 and bool(np.any(system.numeric.contact_law(values)[1] > 0))
+    return system.nc > 0 and bool(np.any(system.elementwise.contact_law(values)[1] > 0))
 
 
 def _layout_of(system: System, values: Array, accelerations: bool) -> Layout:
@@ -178,7 +176,7 @@ class CompiledSteps:
         noise = ridge = 0.0
         rubs = system.dimension == 2 and _rough(system, values)  # in space, rest is not tried first
         many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs else NEVER
-        scale = system.numeric.contact_law(values)[3]
+        scale = system.elementwise.contact_law(values)[3]
         certified = max(CERTIFIED, gap_round_off(scale, start.q)) if self.alpha else CERTIFIED
         if system.ng or self.alpha:  # joints know positions to round-off, hence velocities to round-off over dt
             heaviest = float(np.max(self.memory.of["Body"]["root_mass"]))
@@ -191,8 +189,8 @@ class CompiledSteps:
             ("t_end", t_end), ("longest", self.longest), ("shortest", self.shortest),
             ("theta", getattr(stepper, "theta", 0.5)), ("radius", getattr(stepper, "spectral_radius", 0.0)),
             ("certified", certified), ("reach", float(np.max(np.abs(start.q)))), ("noise", noise), ("ridge", ridge),
-            ("midpoint", self.midpoint), ("many", many),
-            ("varying", self.system.dimension == 3 or bool(self.layout.whole["loads"])),
+            ("midpoint", self.midpoint), ("projected", getattr(stepper, "projection", None) is not None),
+            ("many", many), ("varying", self.system.dimension == 3 or bool(self.layout.whole["loads"])),
         ):  # fmt: skip
             self._whole[name] = value
 

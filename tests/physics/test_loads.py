@@ -236,7 +236,7 @@ def test_compiled_and_python_engines_agree_on_a_law() -> None:
     assert runs[0].v["rotor.angle"] == pytest.approx(runs[1].v["rotor.angle"], abs=1e-11)
     wound = motor(torque=lambda t, a, b, p: -b.angle)
     assert simulate(wound, GaussQP(), t_end=0.01, dt=1e-3).manifest["engine"] == "python"
-    with pytest.raises(InputError, match='the load "motor" depends on angles with their full turns'):
+    with pytest.raises(InputError, match='the load "motor" depends on angles beyond a full turn'):
         simulate(wound, GaussQP(), t_end=0.01, dt=1e-3, engine="native")
 
 

@@ -1,0 +1,110 @@
+"""Projection of the end of a step of Moreau and Jean: the nearest position in the mass metric at which joints are
+closed and no gap is negative, by a sequence of programs in linearised gaps and joints, without friction.
+"""
+
+from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.records.values import normal_axis, zeros_like
+from nonsmooth.schemes.mechanism import evaluate_all, move, stand, stand_before
+from nonsmooth.schemes.motion import moved, placed
+from nonsmooth.schemes.program import agree, couple, factor_joints, pose_contact, solve, weigh
+
+#: programs at most; penetration, in clearances, that is accepted
+PASSES, PROJECTED = 50, 1e-12
+
+
+@kernel
+def place(system):
+    """Place bodies at the projected positions."""
+    system.seen = system.t + system.dt
+    for body in system.bodies:
+        body.at = body.projected
+        body.z = placed(body.at)
+
+
+@kernel
+def overlaps(system):
+    """Whether a gap is negative by more than the tolerance."""
+    for contact in system.contacts:
+        if contact.g < -PROJECTED * contact.scale:
+            return True
+    return False
+
+
+@kernel
+def set_aside(system):
+    """Keep what the step has found."""
+    for body in system.bodies:
+        body.reached = body.v_next
+    for joint in system.joints:
+        joint.kept = joint.P
+    for contact in system.contacts:
+        contact.kept, contact.kept_friction, contact.near = contact.P, contact.friction, contact.on
+        contact.friction, contact.on = 0.0, 1
+
+
+@kernel
+def put_back(system):
+    """Restore it, with directions as they were."""
+    for body in system.bodies:
+        body.v_next = body.reached
+    for joint in system.joints:
+        joint.P = joint.P_near = joint.kept
+    for contact in system.contacts:
+        contact.P, contact.friction, contact.on = contact.kept, contact.kept_friction, contact.near
+    stand_before(system, 0.5 * system.dt)
+    evaluate_all(system.surfaces)
+    for contact in system.contacts:
+        weigh(contact)
+    if len(system.joints):
+        stand(system, system.dt)
+        evaluate_all(system.constraints)
+        factor_joints(system)
+
+
+@piece
+def displace(system):
+    """Solve one program and move the bodies; whether it was solved."""
+    for body in system.bodies:
+        body.v_next = zeros_like(body.v_next)
+    for joint in system.joints:
+        joint.P = joint.P_near = zeros_like(joint.P)
+        joint.b0 = joint.g
+    if system.ridge > 0.0:
+        agree(system)
+    for contact in system.contacts:
+        contact.P = zeros_like(contact.P)
+        weigh(contact)
+        couple(contact)
+        pose_contact(contact, contact.g * normal_axis(contact.P), system.proximal)
+    if not solve(system):
+        return False
+    for joint in system.joints:
+        move(joint, joint.P)
+    for contact in system.contacts:
+        move(contact, contact.P)
+    for body in system.bodies:
+        body.projected = moved(body.projected, body.v_next, 1.0)
+    return True
+
+
+@piece
+def project(system):
+    """Positions at the end of the step, `projected`; whether all programs were solved and no gap is negative."""
+    for body in system.bodies:
+        body.projected = moved(body.q, body.u, system.dt)
+    place(system)
+    evaluate_all(system.surfaces)
+    found = not overlaps(system)
+    set_aside(system)
+    for _ in range(PASSES):
+        if found:
+            break
+        evaluate_all(system.constraints)
+        factor_joints(system)
+        if not displace(system):
+            break
+        place(system)
+        evaluate_all(system.surfaces)
+        found = not overlaps(system)
+    put_back(system)
+    return found
