@@ -74,7 +74,8 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
         if isinstance(control, ConstantStep) and np.any(system.elementwise.contact_law(values)[0] > 0.0):
             return "GaussQP with a constant step has no restitution"
     else:
-        return f"{type(stepper).__name__} has no compiled loop with dt={control!r}"
+        some = type(stepper) in (MoreauJean, GeneralizedAlpha, GaussQP)
+        return f"{type(stepper).__name__} has no compiled loop" + (f" with dt={control!r}" if some else "")
     if stepper.solver is not None and stepper.solver != default:
         return f"the solver {stepper.solver} was requested"
     for e in system.elements:
