@@ -35,7 +35,7 @@ BATCHES = (
 def batches() -> list[dict[str, Any]]:
     """One row per batch; `equal` says whether some of its runs equal single ones bit for bit."""
     try:
-        from nonsmooth.batch import simulate_batch
+        from nonsmooth.run.batch import simulate_batch
     except ImportError:
         return []
     rows = []

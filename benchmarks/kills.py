@@ -104,7 +104,7 @@ def _process(run: tuple[Any, ...], checkpoint: str, every: float, output: Path) 
 
 def _saved(path: Path) -> float:
     """Seconds of computing in a checkpoint, 0 where there is none yet."""
-    from nonsmooth.checkpoints import stored
+    from nonsmooth.run.checkpoints import stored
 
     if not path.exists():
         return 0.0

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import importlib
 import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nonsmooth.batch import simulate_batch
     from nonsmooth.declarative import read_model, write_model
     from nonsmooth.exceptions import (
         DeclarationError,
@@ -60,7 +58,8 @@ if TYPE_CHECKING:
     )
     from nonsmooth.model.state import State
     from nonsmooth.model.torsion import TorsionDamper, TorsionSpring
-    from nonsmooth.simulate import simulate
+    from nonsmooth.run.batch import simulate_batch
+    from nonsmooth.run.simulate import simulate
     from nonsmooth.solvers.active_set import ActiveSet
     from nonsmooth.solvers.admm import Admm
     from nonsmooth.solvers.casadi_qp import CasadiQP
@@ -229,8 +228,8 @@ _NAMES_OF = {
     ),
     "model.state": ("State",),
     "model.torsion": ("TorsionDamper", "TorsionSpring"),
-    "batch": ("simulate_batch",),
-    "simulate": ("simulate",),
+    "run.batch": ("simulate_batch",),
+    "run.simulate": ("simulate",),
     "solvers.active_set": ("ActiveSet",),
     "solvers.casadi_qp": ("CasadiQP",),
     "solvers.conic": ("Conic",),
@@ -265,14 +264,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*__all__, "__doc__", "__file__", "__name__", "__path__", "__version__"})
-
-
-class _Package(ModuleType):
-    """Keeps `nonsmooth.simulate` the function, which an import of the module of that name would replace."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not (name in _MODULE_OF and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

@@ -91,7 +91,7 @@ def deviation(run: Trajectory, offset: float = 0.0, **circle: float) -> Array:
 
 def held(contact: Any, stepper: Stepper, dt: Any, **arguments: float) -> Trajectory:
     """The robot with drives at rest for the published time."""
-    from nonsmooth.simulate import simulate
+    from nonsmooth.run.simulate import simulate
     from nonsmooth_problems.polishing_robot import polishing_robot
 
     still = {"angle": ANGLE, "speed": 0.0, "friction": STICKING, **arguments}
@@ -141,7 +141,7 @@ def compared(system: System, intervals: tuple[tuple[float, float], ...] = INTERV
         End [s] and step [s] of each interval: short steps until slide and guide touch, since the flight before
         is of first order in them.
     """
-    from nonsmooth.simulate import simulate
+    from nonsmooth.run.simulate import simulate
     from nonsmooth.steppers.gauss_qp import GaussQP
     from nonsmooth.steppers.moreau_jean import MoreauJean
 

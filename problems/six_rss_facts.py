@@ -115,7 +115,7 @@ def _ideal() -> Mapping[str, float]:
 
 
 def _run(clearance: float) -> Mapping[str, float]:
-    from nonsmooth.simulate import simulate
+    from nonsmooth.run.simulate import simulate
     from nonsmooth.steppers.moreau_jean import MoreauJean
     from nonsmooth_problems.six_rss import six_rss
 

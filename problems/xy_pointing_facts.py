@@ -149,7 +149,7 @@ def _bees() -> dict[str, float]:
 
 def loose_run(clearance: float = 20e-6, t_end: float | None = None, control: Any = None, **arguments: Any) -> Any:
     """The mechanism with clearance in both joints in its published motion, compliant contact."""
-    from nonsmooth.simulate import simulate
+    from nonsmooth.run.simulate import simulate
     from nonsmooth_problems.xy_pointing import COMPLIANT, published_motion, xy_pointing
 
     stepper, usual = COMPLIANT

@@ -34,10 +34,10 @@ from nonsmooth import (
     SimulationFailed,
     simulate,
 )  # fmt: skip
-from nonsmooth.checkpoints import stored
 from nonsmooth.cli import main
 from nonsmooth.files import LENGTH
 from nonsmooth.laws import Ambrosio, Flores
+from nonsmooth.run.checkpoints import stored
 from nonsmooth_problems import bouncing_ball, dual_manipulator, slider_rod, socket_pendulum
 
 KILLS = Path(__file__).resolve().parents[1] / "benchmarks" / "kills.py"
@@ -114,7 +114,7 @@ def test_a_run_that_is_cut_three_times_has_the_bytes_of_one_that_is_not(systems,
     arguments = {"t_end": t_end, "dt": dt, "engine": engine, "record": record}
     calls = []
     whole = simulate(system, stepper, **arguments, progress=lambda t, t_end, steps: calls.append(steps))
-    monkeypatch.setattr("nonsmooth.checkpoints.SHARE", 0)  # however long writing takes
+    monkeypatch.setattr("nonsmooth.run.checkpoints.SHARE", 0)  # however long writing takes
     monkeypatch.setattr("nonsmooth.trajectory.recorder.WAITING", 10)  # rows are omitted long before the end
     cuts, chance = 0, random.Random(case)
     for _ in range(3):
@@ -250,7 +250,7 @@ def test_a_full_disk_is_told_once_and_ends_no_run(systems, tmp_path, monkeypatch
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(files.os, "write", full)
-    monkeypatch.setattr("nonsmooth.checkpoints.SHARE", 0)
+    monkeypatch.setattr("nonsmooth.run.checkpoints.SHARE", 0)
     with pytest.warns(UserWarning, match="No space left on device.*The run continues") as told:
         run = simulate(system, GaussQP(), **arguments, checkpoint=path, every=1e-9)
     assert len(told) == 1 and run.status == "finished" and path.read_bytes() == before
@@ -305,7 +305,7 @@ def test_what_is_asked_of_resume_and_cannot_be_is_one_sentence(tmp_path, monkeyp
 
 
 def test_words_of_a_forged_checkpoint_are_plain(tmp_path, monkeypatch, capsys):
-    from nonsmooth.checkpoints import Checkpoint
+    from nonsmooth.run.checkpoints import Checkpoint
 
     monkeypatch.chdir(tmp_path)
     requests = 3, {"problem": ["x"]}, {"nonsense": "x", "settings": []}

@@ -227,7 +227,7 @@ def test_bad_file(text: str, named: list[str], folder: Path, capsys: pytest.Capt
 @pytest.fixture
 def failing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The run is given up at half time, as by a solver without an answer."""
-    module = sys.modules["nonsmooth.simulate"]
+    module = sys.modules["nonsmooth.run.simulate"]
     simulate = module.simulate
 
     def half(*arguments: object, t_end: float, **options: object) -> Trajectory:

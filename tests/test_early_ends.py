@@ -119,7 +119,7 @@ def pressed_at(line, names):
         sys.settrace(before)
 
 
-LOOP = "python_engine.py", "simulate.py", "recorder.py", "early.py"
+LOOP = "loop.py", "simulate.py", "recorder.py", "early.py"
 
 
 def stopped_at(system, whole, line, engine="python", names=LOOP):

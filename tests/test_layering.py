@@ -18,7 +18,6 @@ MAY_IMPORT = {
     "tolerances": set(),
     "files": {"exceptions"},
     "settings": {"exceptions"},
-    "arguments": set(),
     "evaluation": set(),
     "quantities": set(),
     "citations": set(),
@@ -34,32 +33,16 @@ MAY_IMPORT = {
     "solvers": {"programs", "sets"},
     "steppers": {"model", "laws", "programs", "sets", "step_control"},
     "trajectory": {"model", "programs", "solvers", "steppers"},  # forces at an instant are found as steppers find them
-    "checkpoints": {"model"},
-    "python_engine": {"schemes", "checkpoints", "steppers", "solvers", "trajectory", "step_control", "model"},
-    "batch": {"schemes", "simulate", "model", "laws", "step_control", "steppers"},
     "trust": {"trajectory", "diagnostics", "steppers", "solvers", "step_control", "model"},
-    "simulate": {
-        "arguments",
-        "schemes",
-        "checkpoints",
-        "python_engine",
-        "trust",
-        "steppers",
-        "solvers",
-        "trajectory",
-        "step_control",
-        "model",
-        "laws",
-    },
+    "run": {"schemes", "trust", "steppers", "solvers", "trajectory", "step_control", "model", "laws"},
     "facts": set(),
     "registry": {"model", "facts"},
     # names and settings of what runs a model
     "declarative": {"flexible", "model", "laws", "steppers", "solvers", "step_control"},
     "diagnostics": {"trajectory", "model"},
-    "identification": {"model", "laws", "batch", "simulate", "steppers", "step_control", "studies", "trajectory"},
+    "identification": {"model", "laws", "run", "steppers", "step_control", "studies", "trajectory"},
     "studies": {
-        "batch",
-        "simulate",
+        "run",
         "diagnostics",
         "solvers",
         "steppers",
@@ -78,7 +61,7 @@ MAY_IMPORT = {
         "registry",
         "facts",
         "identification",
-        "simulate",
+        "run",
         "steppers",
         "solvers",
         "step_control",
@@ -142,7 +125,7 @@ def part_imported(name: str) -> str | None:
     if package != "nonsmooth":
         return None
     first = rest.split(".")[0]
-    return _MODULE_OF[first].split(".")[1] if first in _MODULE_OF and first != "simulate" else first or "nonsmooth"
+    return _MODULE_OF[first].split(".")[1] if first in _MODULE_OF else first or "nonsmooth"
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if part_of(path) not in EVERYTHING], ids=identify)

@@ -69,12 +69,6 @@ def test_every_exported_name_is_there(name: str) -> None:
     assert name in dir(nonsmooth)
 
 
-def test_simulate_is_the_function_after_its_module_was_imported() -> None:
-    assert (
-        fresh_process("import nonsmooth.simulate; from nonsmooth import simulate; print(callable(simulate))") == "True"
-    )
-
-
 def test_unknown_name() -> None:
     with pytest.raises(AttributeError, match="NoSuchStepper"):
         nonsmooth.NoSuchStepper  # noqa: B018

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nonsmooth.checkpoints import EVERY, stored
 from nonsmooth.cli.inputs import Request, check_writable
 from nonsmooth.exceptions import InputError
+from nonsmooth.run.checkpoints import EVERY, stored
 
 __all__ = ["Asked", "Kept", "kept_by", "request_of"]
 

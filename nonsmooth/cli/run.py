@@ -96,8 +96,8 @@ def _simulated(
     request: Request, mechanism: Mechanism, stepper: Stepper | None, dt: StepControl | None, kept: Kept | None
 ) -> tuple[int, str, Trajectory]:
     """Exit code, messages, and the trajectory so far; KeyboardInterrupt if there is none."""
-    from nonsmooth.checkpoints import EVERY
-    from nonsmooth.simulate import ACCURACY, simulate
+    from nonsmooth.run.checkpoints import EVERY
+    from nonsmooth.run.simulate import ACCURACY, simulate
 
     trajectory = None
     try:

@@ -10,7 +10,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.model.system import System
-from nonsmooth.simulate import simulate
+from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Stepper
 

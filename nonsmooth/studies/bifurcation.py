@@ -16,7 +16,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, ModelError, SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.simulate import simulate
+from nonsmooth.run.simulate import simulate
 from nonsmooth.steppers.base import Stepper
 from nonsmooth.studies.files import save_dataset
 from nonsmooth.studies.workers import outcomes, packed, unpacked

@@ -17,7 +17,7 @@ import numpy as np
 from nonsmooth.diagnostics import agreement, contact_intervals, contact_share, dissipated, impacts, mean_forces
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.simulate import simulate
+from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import StepControl, step_control
 from nonsmooth.studies.comparison import GRID, METRICS, Case, Comparison
 from nonsmooth.studies.equal_error import Cost, coarsest, converged, cost_of, own_error

@@ -16,7 +16,7 @@ from nonsmooth.exceptions import SimulationFailed
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.system import System
-from nonsmooth.simulate import simulate
+from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl, step_control
 from nonsmooth.studies.motions import Motion, scaled_distance
 from nonsmooth.trajectory import Trajectory

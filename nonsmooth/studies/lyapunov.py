@@ -14,7 +14,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.closing import closed_start
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.simulate import simulate
+from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import ConstantStep, StepControl
 from nonsmooth.steppers.base import Stepper
 

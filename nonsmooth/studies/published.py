@@ -11,7 +11,7 @@ import numpy as np
 
 from nonsmooth.diagnostics import contact_intervals, contact_share
 from nonsmooth.exceptions import InputError
-from nonsmooth.simulate import simulate
+from nonsmooth.run.simulate import simulate
 from nonsmooth.solvers.initial_value import Dop853
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.compliant import CompliantDae

@@ -13,7 +13,7 @@ from nonsmooth.diagnostics import contact_intervals
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
-from nonsmooth.simulate import simulate
+from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import ErrorControl
 from nonsmooth.studies.compare import motion_times, truth_of
 from nonsmooth.studies.comparison import GRID, Case

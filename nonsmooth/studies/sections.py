@@ -13,7 +13,7 @@ from nonsmooth.diagnostics.poincare import DIRECTIONS, Section, poincare, strobo
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.system import System
-from nonsmooth.simulate import simulate
+from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Stepper
 from nonsmooth.studies.bifurcation import periodic_section

@@ -18,7 +18,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.model.system import System
-from nonsmooth.simulate import simulate
+from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl, step_control
 from nonsmooth.studies.compare import motion_times, truth_of
 from nonsmooth.studies.comparison import Case

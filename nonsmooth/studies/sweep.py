@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.batch import simulate_batch
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
-from nonsmooth.simulate import simulate
+from nonsmooth.run.batch import simulate_batch
+from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import Landing, StepControl
 from nonsmooth.studies.designs import Design
 from nonsmooth.studies.kept import FAILED, FINISHED, Kept, Outcome, table

@@ -372,6 +372,6 @@ def test_object_code_is_kept_and_a_folder_that_cannot_be_written_is_no_error(tmp
 
 
 def test_import_loads_no_compiler():
-    script = "import sys, nonsmooth, nonsmooth.simulate; print('numba' in sys.modules)"
+    script = "import sys, nonsmooth, nonsmooth.run.simulate; print('numba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -93,7 +93,7 @@ def test_rows_of_compiled_steps_are_omitted_where_their_functions_evaluate_them(
         made.append(Recorder(system, manifest, values, record=record, observe=own.observe))
         return made[-1]
 
-    monkeypatch.setattr(sys.modules["nonsmooth.simulate"], "Recorder", recorder)
+    monkeypatch.setattr(sys.modules["nonsmooth.run.simulate"], "Recorder", recorder)
     same_runs(simulate(system, MoreauJean(), **arguments), at_the_end)
     assert made[0]._rows[0].count > 4000 and len(made[0]) == 5001
 

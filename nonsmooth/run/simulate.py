@@ -11,8 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 from nonsmooth import solvers
-from nonsmooth.arguments import check_arguments, check_budget, check_choice, check_kinds
-from nonsmooth.checkpoints import EVERY, Checkpoint, call_of
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, Interrupted, NonsmoothError, SimulationFailed
 from nonsmooth.laws.compliant import Compliant
@@ -20,7 +18,9 @@ from nonsmooth.model.checks import check_start
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.python_engine import Budget, PythonLoop
+from nonsmooth.run.arguments import check_arguments, check_budget, check_choice, check_kinds
+from nonsmooth.run.checkpoints import EVERY, Checkpoint, call_of
+from nonsmooth.run.loop import Budget, TimeLoop
 from nonsmooth.schemes.compliant_steps import CompliantSteps, compliant_rules, why_not_compliant
 from nonsmooth.schemes.stepping import CompiledSteps, compiled_rules, why_not_compiled
 from nonsmooth.solvers.chain import CERTIFIED, Chain
@@ -220,7 +220,7 @@ def _run(
     else:
         rules = compiled_rules(stepper, control)
     manifest = _manifest(system, values, settings, name, rules) | ({} if reason is None else {"engine_reason": reason})
-    loop = PythonLoop(
+    loop = TimeLoop(
         formulate, Chain(solver, stepper.fallback, stepper.programs), control,
         Recorder(system, manifest, values, record=record), system, values, t_end, progress, keeper,
         compile if name == "native" else None,

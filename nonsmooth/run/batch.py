@@ -16,10 +16,10 @@ from nonsmooth.model.checks import check_start
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.system import System
+from nonsmooth.run.simulate import simulate, why_not
 from nonsmooth.schemes.batch import End, run_to_ends
 from nonsmooth.schemes.stepping import compiled_rules
 from nonsmooth.settings import is_count, is_number, shown
-from nonsmooth.simulate import simulate, why_not
 from nonsmooth.step_control import ConstantStep, Landing, StepControl, step_control
 from nonsmooth.steppers.base import Stepper
 

@@ -1,4 +1,4 @@
-"""A run of the Python engine: its loop, and what to hand over when it ends early."""
+"""The loop over steps, compiled or not, and what to hand over when a run ends early."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from nonsmooth.checkpoints import RunKeeper, incomplete
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import Interrupted, NonsmoothError, SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
+from nonsmooth.run.checkpoints import RunKeeper, incomplete
 from nonsmooth.schemes.held import held as compiled_held
 from nonsmooth.schemes.held import hold
 from nonsmooth.schemes.stepping import CompiledSteps
@@ -25,7 +25,7 @@ from nonsmooth.steppers.deformation import check_deformations
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth.trajectory.early import breakdown, interruption, last, made
 
-__all__ = ["Budget", "PythonLoop"]
+__all__ = ["Budget", "TimeLoop"]
 
 #: how often the length of a failed step is halved before the run stops
 HALVINGS = 4
@@ -53,7 +53,7 @@ class Budget:
             raise SolverFailed(f"the budget of {self.seconds:g} s is spent.")
 
 
-class PythonLoop:
+class TimeLoop:
     """One run: its loop, and what to hand over when it ends early.
 
     Compiled steps, where `compile` makes them, are taken ahead, as many as they certify; the formulation takes the
