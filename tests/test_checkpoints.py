@@ -151,10 +151,10 @@ def test_ctrl_c_and_a_budget_leave_a_checkpoint_of_the_last_step(systems, tmp_pa
 
     with pytest.raises(Interrupted):
         simulate(system, GaussQP(), **arguments, progress=ctrl_c, checkpoint=path)
-    assert len(stored(path)[1][0]["held"]["recorder"]["times"]) == 31
+    assert len(stored(path)[1][0]["held"]["recorder"]["rows"]["t"]) == 31
     with pytest.raises(SimulationFailed, match="budget"):
         simulate(system, GaussQP(), **arguments, max_steps=50, checkpoint=path)
-    assert len(stored(path)[1][0]["held"]["recorder"]["times"]) == 51
+    assert len(stored(path)[1][0]["held"]["recorder"]["rows"]["t"]) == 51
     run = simulate(system, GaussQP(), **arguments, checkpoint=path)
     whole = simulate(system, GaussQP(), **arguments)
     assert np.array_equal(run.q.array, whole.q.array) and run.counts == whole.counts

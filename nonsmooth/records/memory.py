@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -58,17 +59,12 @@ class Memory:
         #: bytes before records that begin without values
         self._filled = min((self.start[name] for name in content.blank), default=self._total)
         self._allocate()
-        self._place = {
-            id(item): self.start[name] + k * dtype(name, shape).itemsize
-            for name, items in content.of.items()
-            for k, item in enumerate(items)
-        }
-        for name, items in content.of.items():  # embedded records first, since links may point to them
-            for item in items:
-                self._place_parts(name, item, self._place[id(item)])
+        self._place: dict[int, int] = {}
+        for name, items in content.of.items():  # before any is filled, since links may point to each
+            self._put(name, items, self.start[name] + dtype(name, shape).itemsize * np.arange(len(items)))
         for name, items in content.of.items():
-            for one, item in zip(self.of[name], items, strict=True):
-                self._fill(name, one, self._place[id(item)], item)
+            starts = self.start[name] + dtype(name, shape).itemsize * np.arange(len(items))
+            self._fill(name, self.of[name], starts, items)
 
     def _allocate(self) -> None:
         room = np.zeros(self._total + LINE, dtype=np.uint8)
@@ -97,23 +93,41 @@ class Memory:
         """Index of the record of a dictionary among those of its schema."""
         return (self._place[id(item)] - self.start[schema]) // dtype(schema, self.shape).itemsize
 
-    def _place_parts(self, schema: str, values: Values, at: int) -> None:
+    def _put(self, schema: str, items: Sequence[Values | None], starts: NDArray[Any]) -> None:
+        """Note where records stand, and those embedded in them; None where there is no such record."""
+        self._place.update({id(item): at for item, at in zip(items, starts.tolist(), strict=True) if item is not None})
         of: Any = dtype(schema, self.shape).fields
-        for key, value in values.items():
-            if isinstance(SCHEMAS[schema].fields[key], Inside):
-                self._place[id(value)] = at + of[key][1]
+        for key, kind in SCHEMAS[schema].fields.items():
+            inside = _each(items, key) if isinstance(kind, Inside) else []
+            if isinstance(kind, Inside) and any(one is not None for one in inside):
+                self._put(kind.of, inside, starts + of[key][1])
 
-    def _fill(self, schema: str, one: Any, at: int, values: Values) -> None:
+    def _fill(self, schema: str, records: Any, starts: NDArray[Any], items: Sequence[Values | None]) -> None:
+        """Fill records, field by field, with the values of their dictionaries."""
         of: Any = dtype(schema, self.shape).fields
-        for key, value in values.items():
-            kind = SCHEMAS[schema].fields[key]
+        for key, kind in SCHEMAS[schema].fields.items():
+            values = _each(items, key)
+            known = [k for k, value in enumerate(values) if value is not None]
+            found = [value for value in values if value is not None]
+            if not found:
+                continue
             if isinstance(kind, Inside):
-                self._fill(kind.of, one[key], at + of[key][1], value)
+                self._fill(kind.of, records[key], starts + of[key][1], values)
             elif isinstance(kind, Link):
-                one[key] = self._place[id(value)] - at
-            elif isinstance(kind, Many) and isinstance(value, int):
-                one[key] = self.start[kind.to] - at, value
+                records[key][known] = [self._place[id(value)] for value in found] - starts[known]
             elif isinstance(kind, Many):
-                one[key] = (self._place[id(value[0])] - at if value else 0), len(value)
+                begins, counts = zip(*(self._many(kind, value) for value in found), strict=True)
+                records[key][known] = np.column_stack([np.where(counts, begins - starts[known], 0), counts])
             else:
-                one[key] = value
+                records[key][known] = found
+
+    def _many(self, kind: Many, value: int | list[Values]) -> tuple[int, int]:
+        """Where records begin that a record has, and their number."""
+        if isinstance(value, int):
+            return self.start[kind.to], value
+        return (self._place[id(value[0])] if value else 0), len(value)
+
+
+def _each(items: Sequence[Values | None], key: str) -> list[Any]:
+    """A value of each dictionary; None where there is none."""
+    return [None if item is None else item.get(key) for item in items]

@@ -153,9 +153,9 @@ class TimeLoop:
         if self.compiled is None:
             return state, False
         taken = self.compiled.advance(state, origin)
-        if taken.times.size:
-            self.recorder.extend(taken.times, taken.rows, taken.scalars, taken.end)
-        self.steps += taken.times.size
+        if taken.count:
+            self.recorder.extend(taken.rows, taken.end)
+        self.steps += taken.count
         return taken.end, taken.whole
 
     def _go_on(self, held: Mapping[str, Any], first: State, origin: float) -> State:

@@ -29,6 +29,7 @@ from nonsmooth.steppers.base import Formulation, Stepper
 from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth.trajectory.early import UNCHECKED
+from nonsmooth.trajectory.manifest import Manifest
 
 __all__ = ["simulate", "why_not"]
 
@@ -219,7 +220,8 @@ def _run(
         rules = compliant_rules(system, stepper, control, values)
     else:
         rules = compiled_rules(stepper, control)
-    manifest = _manifest(system, values, settings, name, rules) | ({} if reason is None else {"engine_reason": reason})
+    why = {} if reason is None else {"engine_reason": reason}
+    manifest = Manifest(lambda: _manifest(system, values, settings, name, rules) | why)
     loop = TimeLoop(
         formulate, Chain(solver, stepper.fallback, stepper.programs), control,
         Recorder(system, manifest, values, record=record), system, values, t_end, progress, keeper,

@@ -108,7 +108,6 @@ class CompliantLayout(Layout):
 
     def __init__(self, system: System) -> None:
         super().__init__(system, rough=True, accelerations=True)
-        self._memories: dict[int, Memory] = {}
 
     def _elements(self, kinds: Kinds, accelerations: bool) -> None:
         for e in self._contacts:
@@ -202,13 +201,10 @@ class CompliantLayout(Layout):
         for one, point in zip(memory.of["Reaction"], points, strict=True):
             one["point"][: self.shape.dimension] = np.array(point).ravel()
 
-    def memory(self, rows: int) -> Memory:
-        """Of one run, with room for so many rows; without numbers yet."""
-        if rows not in self._memories:
-            self.content.blank["WorkRow"] = self.run["work_rows"] = rows
-            memory = super().memory(rows)
-            for group in self.laws:  # whose first argument does not begin where placements of bodies do
-                first = memory.number("Place", group.record["places"][0])
-                memory.of["Place"]["a"][first] -= offset("Body", self.shape, "z")
-            self._memories[rows] = memory
-        return self._memories[rows].copied()
+    def _made(self, rows: int) -> Memory:
+        self.content.blank["WorkRow"] = self.run["work_rows"] = rows
+        memory = super()._made(rows)
+        for group in self.laws:  # whose first argument does not begin where placements of bodies do
+            first = memory.number("Place", group.record["places"][0])
+            memory.of["Place"]["a"][first] -= offset("Body", self.shape, "z")
+        return memory

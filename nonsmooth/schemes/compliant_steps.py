@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.compile.objects import entry
 from nonsmooth.evaluation import Array
@@ -102,7 +103,7 @@ class CompliantSteps(CompiledSteps):
         self.memory = layout.memory(self.rows)
         layout.fill(self.memory, values)
         self.tangents, self.values = system.dimension - 1, values
-        self.tables = Tables(self.memory, layout.contacts.tolist(), self.tangents)
+        self.tables = Tables(self.memory, layout.contacts, self.tangents)
         self._whole, self._integration = self.memory.of["System"], self.memory.of["Integration"]
         self._configure(stepper, control, values, t_end)
         self._at: State | None = None
@@ -186,12 +187,9 @@ class CompliantSteps(CompiledSteps):
         """Evaluations of the equations of motion by the integrator."""
         return {"evaluations": int(self._integration["evaluations"][0])}
 
-    def _tables(self, done: int) -> tuple[Array, Array, Array]:
-        times, rows, scalars = self.tables.read(done)
+    def _tables(self, done: int) -> dict[str, NDArray[Any]]:
         works = self.memory.of["WorkRow"][:done]
-        for k, name in enumerate(WORKS, start=scalars.shape[1] - len(WORKS)):
-            scalars[:, k] = works[name]
-        return times, rows, scalars
+        return self.tables.read(done) | {name: works[name].copy() for name in WORKS}
 
     def _check_laws(self) -> None:
         """Warn of laws outside their range of validity, from the extremes since the last check."""

@@ -67,6 +67,7 @@ class Layout:
 
     def __init__(self, system: System, *, rough: bool, accelerations: bool = False) -> None:
         self.system, self.content = system, Content()
+        self._memories: dict[int, Memory] = {}
         self.bodies = [e for e in system.elements if isinstance(e, Body)]
         self._joints = [e for e in system.elements if isinstance(e, Joint)]
         self._contacts = [e for e in system.elements if isinstance(e, Contact)]
@@ -216,6 +217,11 @@ class Layout:
 
     def memory(self, rows: int) -> Memory:
         """The memory of one run, with room for this number of rows, without values."""
+        if rows not in self._memories:
+            self._memories[rows] = self._made(rows)
+        return self._memories[rows].copied()
+
+    def _made(self, rows: int) -> Memory:
         for name, schema, count in (
             ("body_rows", "BodyRow", len(self.bodies)), ("contact_rows", "ContactRow", self.contacts.size),
             ("reaction_rows", "ReactionRow", len(self._joints)), ("step_rows", "StepRow", 1),
@@ -263,16 +269,15 @@ class Layout:
     def _masses(self, memory: Memory, values: Array) -> None:
         """Masses of bodies and their inverses, of a mass and a matrix of inertia."""
         start, body = self.system.start, memory.of["Body"]
-        M = self.system.elementwise.placed(start.q, start.v, values).masses
-        for record, matrix in zip(body[1:], M, strict=True):
-            if self.shape.dimension == 2:
-                record["mass"][:3] = np.diag(matrix)
-                record["inverse_mass"][:3] = 1.0 / np.diag(matrix)
-                record["root_mass"][:3] = np.sqrt(np.diag(matrix))
-                continue
-            record["mass"][0, :3], record["inverse_mass"][0, :3] = matrix[0, 0], 1.0 / matrix[0, 0]
-            record["mass"][1:, :3], record["inverse_mass"][1:, :3] = matrix[3:, 3:], np.linalg.inv(matrix[3:, 3:])
-            record["root_mass"][[0, 1, 2, 4, 5, 6]] = np.sqrt(np.diag(matrix))
+        M = np.asarray(self.system.elementwise.placed(start.q, start.v, values).masses)
+        diagonal, moved = M.diagonal(axis1=1, axis2=2), body[1:]
+        if self.shape.dimension == 2:
+            moved["mass"][:, :3], moved["inverse_mass"][:, :3] = diagonal, 1.0 / diagonal
+            moved["root_mass"][:, :3] = np.sqrt(diagonal)
+            return
+        moved["mass"][:, 0, :3], moved["inverse_mass"][:, 0, :3] = diagonal[:, :1], 1.0 / diagonal[:, :1]
+        moved["mass"][:, 1:, :3], moved["inverse_mass"][:, 1:, :3] = M[:, 3:, 3:], np.linalg.inv(M[:, 3:, 3:])
+        moved["root_mass"][:, [0, 1, 2, 4, 5, 6]] = np.sqrt(diagonal)
 
     def _laws(self, memory: Memory, values: Array) -> None:
         restitution, friction, tangential, scale = self.system.elementwise.contact_law(values)

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.compile.objects import entry
 from nonsmooth.evaluation import Array
@@ -125,14 +126,13 @@ def _layout_of(system: System, values: Array, accelerations: bool) -> Layout:
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """Accepted steps: their end times, arrays and scalars in the form of a `Recorder`, and the state after them.
+    """So many accepted steps, their rows as a `Recorder` keeps them, and the state after them.
 
     `whole` is False where the next step is one that was not certified.
     """
 
-    times: Array
-    rows: Array
-    scalars: Array
+    count: int
+    rows: Mapping[str, NDArray[Any]]
     end: State
     whole: bool
 
@@ -163,7 +163,7 @@ class CompiledSteps:
         self.memory: Memory = layout.memory(self.rows)
         self._blank = self.memory.raw[: self.memory.start["BodyRow"]].copy()  # rows come last
         layout.fill(self.memory, values)
-        self.tables, self.values = Tables(self.memory, layout.contacts.tolist(), self.tangents), values
+        self.tables, self.values = Tables(self.memory, layout.contacts, self.tangents), values
         self._whole = self.memory.of["System"]
         self._set(stepper, values, t_end)
         self._at: State | None = None
@@ -223,8 +223,7 @@ class CompiledSteps:
         """Steps from a state on, for about a tenth of a second, up to one that is not certified."""
         done, certain = self.run(state, origin)
         self._at = end = self._state(state) if done else state
-        rows = self._tables(done) if done else (np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)))
-        return Taken(*rows, end, certain)
+        return Taken(done, self._tables(done) if done else {}, end, certain)
 
     def run(self, state: State, origin: float) -> tuple[int, bool]:
         """The same, whose rows stand in the memory: how many there are, and whether the next step is one of these too.
@@ -239,12 +238,12 @@ class CompiledSteps:
         status = self._run(self.memory.address(self.root), min(self._chunk, self.rows))
         seconds, done = time.perf_counter() - clock, int(self._whole["steps"][0])
         if seconds < CHUNK / 2:
-            self._chunk = min(2 * self._chunk, self.rows)
+            self._chunk = min((8 if seconds < CHUNK / 16 else 2) * self._chunk, self.rows)
         elif seconds > CHUNK:
             self._chunk = max(1, int(done * CHUNK / seconds))
         return done, status != UNCERTAIN
 
-    def _tables(self, done: int) -> tuple[Array, Array, Array]:
+    def _tables(self, done: int) -> dict[str, NDArray[Any]]:
         """Rows that were written."""
         return self.tables.read(done)
 
@@ -253,7 +252,7 @@ class CompiledSteps:
         rows = min(self.rows, AT_ONCE)
         memory = self.layout.memory(rows)
         self.layout.fill(memory, self.values)
-        return Viewer(self.layout, memory, Tables(memory, self.layout.contacts.tolist(), self.tangents), rows)
+        return Viewer(self.layout, memory, Tables(memory, self.layout.contacts, self.tangents), rows)
 
     @property
     def counts(self) -> dict[str, int]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.records.memory import Memory
@@ -13,9 +14,14 @@ from nonsmooth.records.schema import dtype, offset
 
 __all__ = ["Tables"]
 
-#: numbers of a step, in the order of a `Recorder`; works of loads and of damping it does not know, and none is stored
+#: numbers of a step that compiled steps record; works of loads and of damping they do not know, and none is stored
 KNOWN = ("dt", "residual", "complementarity", "work_drivers", "work_drivers_impact", "loss_friction")
-UNKNOWN, STORED = 2, 2
+UNKNOWN, STORED = ("work_loads", "loss_damping"), ("loss_contact", "stored")
+
+#: derived quantities of a row, with the velocities before its impacts where they depend on these
+VIEWS = (
+    "closure", "potential", "kinetic", "power", "damping", "kinetic_left", "power_left", "damping_left",
+)  # fmt: skip
 
 
 class Tables:
@@ -28,67 +34,79 @@ class Tables:
     tangents : tangential components of a contact, 1 or 2
     """
 
-    def __init__(self, memory: Memory, contacts: Sequence[int], tangents: int) -> None:
+    def __init__(self, memory: Memory, contacts: NDArray[np.intp], tangents: int) -> None:
         self.memory, self.shape, plane = memory, memory.shape, tangents == 1
         bodies, reactions = len(memory.of["Body"]) - 1, len(memory.of["Reaction"])
-        every, joints = range(bodies), range(reactions)
-        self._plane = plane
         places = [0, 1, 2] if plane else [0, 1, 2, 4, 5, 6, 7]
         twists = places[: 3 if plane else 6]
-        rubs = list(range(1, 1 + tangents)) if self.shape.rows > 1 else []
-        motion = [("q", places), ("v", twists), ("v_left", twists)]
-        contact = [("P", [0]), ("impact", [0]), ("P", rubs), ("impact", rubs)]
+        slips = list(range(1, 1 + tangents)) if self.shape.rows > 1 else []
         wrench = ([0, 1], [0]) if plane else ([0, 1, 2], [0, 1, 2])
-        self._bodies = self._columns("BodyRow", every, motion)
-        self._impulses = self._columns("ContactRow", contacts, contact)
-        self._rates = self._columns("ContactRow", contacts, [("before", [0]), ("after", [0])])
-        pairs = (("force", "torque"), ("impulse", "twist"))
-        forces = [
-            self._columns("ReactionRow", [k], list(zip(pair, wrench, strict=True))) for pair in pairs for k in joints
-        ]
-        self._reactions = np.concatenate([np.zeros(0, dtype=np.intp), *forces])
-        self._each = {"BodyRow": bodies, "ContactRow": len(contacts), "ReactionRow": reactions, "StepRow": 1}
-        self._scalars = self._columns("StepRow", [0], [(name, [0]) for name in KNOWN])
-        self._contacts = np.asarray(contacts, dtype=np.intp)
-        # tangential impulses that the records do not have are zero
-        self._missing = 0 if rubs else tangents * len(contacts)
+        self._contacts, self._tangents = contacts, tangents
+        self._each = {
+            "BodyRow": bodies, "ContactRow": len(contacts), "ReactionRow": reactions, "StepRow": 1,
+            "ContactView": len(contacts), "View": 1,
+        }  # fmt: skip
+        body, contact = np.arange(bodies), self._contacts
+        motion = {name: ("BodyRow", body, [(name, of)]) for name, of in
+                  (("q", places), ("v", twists), ("v_left", twists))}  # fmt: skip
+        impulses = {
+            "P_N": ("ContactRow", contact, [("P", [0])]), "P_N_impact": ("ContactRow", contact, [("impact", [0])]),
+            "P_T": ("ContactRow", contact, [("P", slips)]), "P_T_impact": ("ContactRow", contact, [("impact", slips)]),
+            "gamma_minus": ("ContactRow", contact, [("before", [0])]),
+            "gamma_plus": ("ContactRow", contact, [("after", [0])]),
+        }  # fmt: skip
+        reaction = {
+            name: ("ReactionRow", np.arange(reactions), list(zip(pair, wrench, strict=True)))
+            for name, pair in (("reaction", ("force", "torque")), ("reaction_impact", ("impulse", "twist")))
+        }
+        one = np.zeros(1, dtype=np.intp)
+        numbers = {name: ("StepRow", one, [(name, [0])]) for name in KNOWN}
+        self._rows = self._found(motion | impulses | reaction | numbers)
+        seen = {name: ("ContactView", contact, [(name, [0])]) for name in ("gap", "rate", "rate_left")}
+        self._views = self._found(seen | {name: ("View", one, [(name, [0])]) for name in VIEWS})
 
-    def _columns(self, schema: str, records: Sequence[int], fields: Sequence[tuple[str, list[int]]]) -> Any:
-        """Numbers of so many records side by side: of each field in turn those of all records."""
-        size = dtype(schema, self.shape).itemsize // 8
-        found = [
-            k * size + offset(schema, self.shape, name) // 8 + i
-            for name, components in fields
-            for k in records
-            for i in components
-        ]
-        return np.array(found, dtype=np.intp)
+    def _found(self, tables: Mapping[str, Any]) -> dict[str, tuple[str, NDArray[np.intp]]]:
+        """Of tables the schema of their records, and columns among the numbers of these, record after record."""
+        found = {}
+        for name, (schema, records, fields) in tables.items():
+            size = dtype(schema, self.shape).itemsize // 8
+            places = [offset(schema, self.shape, field) // 8 + i for field, of in fields for i in of]
+            found[name] = schema, np.add.outer(records * size, np.array(places, dtype=np.intp)).ravel()
+        return found
+
+    def _read(self, columns: Mapping[str, tuple[str, NDArray[np.intp]]], count: int) -> dict[str, NDArray[Any]]:
+        numbers = {schema: self._numbers(schema, count) for schema in self._each}
+        return {name: numbers[schema].take(of, axis=1) for name, (schema, of) in columns.items()}
 
     def _numbers(self, schema: str, count: int) -> Array:
         """Rows of a schema as numbers (count, numbers of a row)."""
         size, start = dtype(schema, self.shape).itemsize * self._each[schema], self.memory.start[schema]
         return self.memory.raw[start : start + count * size].view(np.float64).reshape(count, size // 8)
 
-    def read(self, count: int) -> tuple[Array, Array, Array]:
-        """Times, arrays side by side and scalars of so many rows, as a `Recorder` keeps them."""
-        contacts, zero = self._numbers("ContactRow", count), np.zeros((count, self._missing))
+    def read(self, count: int) -> dict[str, NDArray[Any]]:
+        """So many rows, as a `Recorder` keeps them."""
+        rows = self._read(self._rows, count)
+        rows |= {name: rows[name][:, 0] for name in KNOWN}
+        rows |= {name: np.full(count, np.nan) for name in UNKNOWN} | {name: np.zeros(count) for name in STORED}
+        for name in ("P_T", "P_T_impact") if self.shape.rows == 1 else ():  # impulses that the records do not have
+            rows[name] = np.zeros((count, self._tangents * self._contacts.size))
         mode = self.memory.of["ContactRow"]["mode"][: count * self._contacts.size].reshape(count, -1)
-        rows = [
-            self._numbers("BodyRow", count)[:, self._bodies], contacts[:, self._impulses], zero, zero,
-            mode[:, self._contacts], contacts[:, self._rates],
-            self._numbers("ReactionRow", count)[:, self._reactions],
-        ]  # fmt: skip
-        unknown, stored = np.full((count, UNKNOWN), np.nan), np.zeros((count, STORED))
-        scalars = [self._numbers("StepRow", count)[:, self._scalars], unknown, stored]
-        times = self.memory.of["StepRow"]["t"][:count].copy()
-        return times, np.concatenate(rows, axis=1), np.concatenate(scalars, axis=1)
+        rows["mode"] = mode.take(self._contacts, axis=1).astype(np.int8)
+        rows["t"] = self.memory.of["StepRow"]["t"][:count].copy()
+        return rows
 
     def motion(self, count: int) -> tuple[Array, Array]:
         """Positions and velocities of so many rows."""
-        rows = self._numbers("BodyRow", count)[:, self._bodies]
-        nv = self._each["BodyRow"] * (3 if self._plane else 6)
-        return rows[:, : -2 * nv], rows[:, -2 * nv : -nv]
+        rows = self._numbers("BodyRow", count)
+        return rows.take(self._rows["q"][1], axis=1), rows.take(self._rows["v"][1], axis=1)
 
     def write_motion(self, q: Array, v: Array, v_left: Array) -> None:
         """Rows of motion whose derived quantities are to be evaluated."""
-        self._numbers("BodyRow", len(q))[:, self._bodies] = np.concatenate([q, v, v_left], axis=1)
+        rows = self._numbers("BodyRow", len(q))
+        for name, values in (("q", q), ("v", v), ("v_left", v_left)):
+            rows[:, self._rows[name][1]] = values
+
+    def views(self, count: int) -> dict[str, NDArray[Any]]:
+        """Derived quantities of so many rows: those of contacts (count, contacts), `VIEWS` (count,)."""
+        found = self._read(self._views, count)
+        return found | {name: found[name][:, 0] for name in VIEWS}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from nonsmooth.compile.objects import entry
@@ -35,17 +33,14 @@ class Viewer:
         """Of rows at times (n,), with positions (n, nq) and velocities (n, nv) before and after impacts."""
         parts = [slice(k, k + self.rows) for k in range(0, t.size, self.rows)]
         tables = [self._observed(t[part], q[part], v_left[part], v[part]) for part in parts]
-        contacts, views = (np.concatenate(table) for table in zip(*tables, strict=True))
-        gap, rate_left, rate = (np.ascontiguousarray(contacts[name]) for name in ("gap", "rate_left", "rate"))
+        found = {name: np.concatenate([one[name] for one in tables]) for name in tables[0]}
         right = {"kinetic": "kinetic", "potential": "potential", "power_loads": "power", "power_damping": "damping"}
         left = right | {name: f"{right[name]}_left" for name in right if name != "potential"}
-        energies = ({name: views[which].copy() for name, which in side.items()} for side in (left, right))
-        return Seen(gap, rate_left, rate, views["closure"].copy(), *energies)
+        energies = ({name: found[which] for name, which in side.items()} for side in (left, right))
+        return Seen(found["gap"], found["rate_left"], found["rate"], found["closure"], *energies)
 
-    def _observed(self, t: Array, q: Array, v_left: Array, v: Array) -> tuple[Any, Any]:
-        of, layout, count = self.memory.of, self.layout, t.size
+    def _observed(self, t: Array, q: Array, v_left: Array, v: Array) -> dict[str, Array]:
         self.tables.write_motion(q, v, v_left)
-        of["View"]["t"][:count] = t
-        self._observe(self.memory.address("System"), count)
-        contacts = of["ContactView"][: count * layout.contacts.size].reshape(count, -1)
-        return contacts[:, layout.contacts], of["View"][:count].copy()
+        self.memory.of["View"]["t"][: t.size] = t
+        self._observe(self.memory.address("System"), t.size)
+        return self.tables.views(t.size)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from operator import attrgetter
+from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,8 @@ from nonsmooth.trajectory.certificate import ENERGIES, Certificate, energy_ledge
 from nonsmooth.trajectory.columns import Columns
 from nonsmooth.trajectory.contact_forces import ForceAxes, by_tangent
 from nonsmooth.trajectory.instants import Origin
-from nonsmooth.trajectory.thinning import ARRAYS, SCALARS, Part, Thinned
+from nonsmooth.trajectory.manifest import Manifest, plain
+from nonsmooth.trajectory.thinning import ARRAYS, SCALARS, Part, Thinned, joined
 from nonsmooth.trajectory.trajectory import IMPACT_COLUMNS, Left, Trajectory, impact_table
 from nonsmooth.trajectory.verdict import first_verdict
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Recorder"]
 
 #: rows that wait, at least, until those between the recorded ones are omitted; rows evaluated at once
-WAITING, AT_ONCE = 1000, 4096
+WAITING, AT_ONCE = 1000, 16384
 
 
 class Recorder:
@@ -56,14 +56,14 @@ class Recorder:
         self, system: System, manifest: Mapping[str, Any], parameters: Array | None = None, *, record: int = 1,
         observe: Observe | None = None,
     ) -> None:  # fmt: skip
-        self.system, self.manifest, self.record = system, manifest, record
+        self.system, self.record = system, record
+        self.manifest = manifest if isinstance(manifest, Manifest) else Manifest(lambda: manifest)
         self.parameters = system.parameter_values if parameters is None else np.asarray(parameters, float)
         self.observe = observe
         # what Ctrl-C may interrupt is replaced at once: the rows of the first steps, thinned, and those that follow
         self._rows: tuple[Thinned, list[Part]] = (Thinned(record), [])
         self._made: Thinned | None = None  # of all rows, as far as `finish` has come
         self._count = 0
-        self._widths: list[int] = []  # of the arrays of a step, which are concatenated in a row
         self._start: State | None = None
         self._end: State | None = None
         self._compiled = False
@@ -78,39 +78,38 @@ class Recorder:
             raise InputError("The trajectory has been started already.")
         self._rows, self._count, self._start = (Thinned(self.record), []), 0, state
         if impact is not None:
-            self._add(state, _arrays(impact), _scalars(impact))
+            self._add(state, impact)
             return
         none, still, idle = (np.zeros(size) for size in (self.system.nc, self.system.nt, self.system.nr))
-        open_, stored = none.astype(np.int8), float(np.sum(state.law_memory.get("stored", 0.0)))
-        scalars = (*(0.0,) * (len(SCALARS) - 1), stored)
-        self._add(state, (state.v, none, none, still, still, open_, none, none, idle, idle), scalars)
+        arrays = (state.v, none, none, still, still, none, none, none, idle, idle)
+        scalars = (*(0.0,) * (len(SCALARS) - 1), float(np.sum(state.law_memory.get("stored", 0.0))))
+        self._add(state, SimpleNamespace(**dict(zip((*ARRAYS, *SCALARS), (*arrays, *scalars), strict=True))))
 
     def append(self, step: Step) -> None:
         """One accepted step."""
-        self._add(step.state, _arrays(step), _scalars(step))
+        self._add(step.state, step)
 
-    def extend(self, times: Array, rows: Array, scalars: Array, end: State) -> None:
-        """Many accepted steps: their ends, q, v and `ARRAYS` side by side, `SCALARS`, the state after them."""
+    def extend(self, rows: Part, end: State) -> None:
+        """Many accepted steps, and the state after them."""
         self._compiled = True
         self._thin_out()
-        self._rows[1].append((times, rows, scalars))
+        self._rows[1].append(rows)
         self._end = end
-        self._count += times.size
+        self._count += rows["t"].size
 
     def whole(self) -> State | None:
         """The last state, without rows that Ctrl-C left incomplete; None if there is none."""
         if self._end is None:
             return None
         thinned, parts = self._rows
-        while len(parts) > 1 and parts[-1][0][-1] != self._end.t:
+        while len(parts) > 1 and parts[-1]["t"][-1] != self._end.t:
             parts.pop()
-        self._count = thinned.count + sum(times.size for times, _, _ in parts)
+        self._count = thinned.count + sum(part["t"].size for part in parts)
         return self._end
 
     def _tables(self) -> Part:
         """All rows that are not thinned yet."""
-        times, rows, scalars = (np.concatenate(part) for part in zip(*self._rows[1], strict=True))
-        return times, rows, scalars
+        return joined(self._rows[1])
 
     def _thin_out(self) -> None:
         """Omit rows between the recorded ones, once many wait; the last part waits, since a checkpoint may be of the
@@ -122,13 +121,12 @@ class Recorder:
         waiting = self._count - thinned.count
         if waiting < WAITING + self.record:
             return
-        n = thinned.end(self._count - parts[-1][0].size) - thinned.count
+        n = thinned.end(self._count - parts[-1]["t"].size) - thinned.count
         if n > 0:
             tables = self._tables()
-            ready: Part = (tables[0][:n], tables[1][:n], tables[2][:n])
-            rest: Part = (tables[0][n:].copy(), tables[1][n:].copy(), tables[2][n:].copy())
-            thinned = thinned.extended(ready, self._widths, self.system, self.parameters, self._observed())
-            self._rows = (thinned, [rest])
+            ready = {name: values[:n] for name, values in tables.items()}
+            rest = {name: values[n:].copy() for name, values in tables.items()}
+            self._rows = (thinned.extended(ready, self.system, self.parameters, self._observed()), [rest])
 
     def _observed(self) -> Observe:
         return self.observe or observed_by(self.system, self.parameters)
@@ -136,25 +134,25 @@ class Recorder:
     def held(self, n: int) -> dict[str, Any]:
         """The first n rows, for a checkpoint."""
         thinned, waiting = self._rows[0], n - self._rows[0].count
-        times, rows, scalars = (table[:waiting] for table in self._tables())
-        return {
-            "times": times, "rows": rows, "widths": list(self._widths), "scalars": scalars, "start": self._start,
-            "thinned": thinned.held(),
-        }  # fmt: skip
+        rows = {name: values[:waiting] for name, values in self._tables().items()}
+        return {"rows": rows, "start": self._start, "thinned": thinned.held()}
 
     def hold(self, held: Mapping[str, Any], end: State) -> None:
         """Continue after the rows of a checkpoint, the last of which is `end`; ValueError if they do not match."""
-        times, rows, scalars = held["times"], held["rows"], held["scalars"]
-        widths = [int(width) for width in held["widths"]]
-        system = self.system
-        n, nq, nv, nc, nt, nr = times.size, system.nq, system.nv, system.nc, system.nt, system.nr
-        if widths != [nq, nv, nv, nc, nc, nt, nt, nc, nc, nc, nr, nr] or not isinstance(held["start"], State):
+        rows, system, start = dict(held["rows"]), self.system, held["start"]
+        n, nv, nc, nt, nr = rows["t"].size, system.nv, system.nc, system.nt, system.nr
+        widths = (system.nq, nv, nv, nc, nc, nt, nt, nc, nc, nc, nr, nr)
+        shapes: dict[str, tuple[int, ...]] = {
+            name: (n, width) for name, width in zip(("q", "v", *ARRAYS), widths, strict=True)
+        }
+        shapes |= {name: (n,) for name in ("t", *SCALARS)}
+        if {name: np.shape(values) for name, values in rows.items()} != shapes or not isinstance(start, State):
             raise ValueError("its rows are those of another mechanism")
-        if n < 1 or rows.shape != (n, sum(widths)) or scalars.shape != (n, len(SCALARS)) or times[-1] != end.t:
+        if n < 1 or rows["t"][-1] != end.t:
             raise ValueError("its rows are not complete")
         thinned = Thinned(self.record).holding(held["thinned"], system)
-        self._widths, self._start, self._end = widths, held["start"], end
-        self._rows, self._count = (thinned, [(times, rows, scalars)]), thinned.count + n
+        self._start, self._end = start, end
+        self._rows, self._count = (thinned, [rows]), thinned.count + n
 
     def _reduced(self, observe: Observe) -> Thinned:
         """All rows, thinned; repeated after Ctrl-C, it continues where it was."""
@@ -163,8 +161,8 @@ class Recorder:
         portion = max(AT_ONCE // self.record, 1) * self.record
         while made.count < n:
             first, last = made.count - base.count, min(made.count + portion + (made.count == 0), n) - base.count
-            part: Part = (tables[0][first:last], tables[1][first:last], tables[2][first:last])
-            made = made.extended(part, self._widths, self.system, self.parameters, observe)
+            part = {name: values[first:last] for name, values in tables.items()}
+            made = made.extended(part, self.system, self.parameters, observe)
             if made.end(made.count) == made.count:
                 self._made = made
         return made
@@ -212,8 +210,8 @@ class Recorder:
             energy=Columns("energy term", ENERGIES, a["energy"], ["J"] * len(ENERGIES)),
             impacts=impact_table([system.contact_names[int(i)] for i in impacts[:, 1]], numbers),
             certificate=certificate,
-            counts=_plain(counts),
-            manifest=_plain(self.manifest),
+            counts=plain(counts),
+            manifest=self.manifest,
             status=status,
             end=self._end,
             wall_seconds=float(wall_seconds),
@@ -222,31 +220,14 @@ class Recorder:
             verdict=verdict,
         )
 
-    def _add(self, state: State, arrays: tuple[NDArray[Any], ...], scalars: tuple[float | None, ...]) -> None:
-        parts = (state.q, state.v, *arrays)
-        if not self._count:
-            self._widths = [part.size for part in parts]
+    def _add(self, state: State, step: Any) -> None:
+        """The row of a step, or of what has its arrays and scalars."""
         self._thin_out()
+        row = {"t": np.array([state.t]), "q": state.q[None].copy(), "v": state.v[None].copy()}
+        row |= {name: getattr(step, name)[None] for name in ARRAYS}
+        row["mode"] = row["mode"].astype(np.int8)
         # works that the stepper does not know, None, are not numbers
-        numbers = np.array([scalars], dtype=float)
-        self._rows[1].append((np.array([state.t]), np.concatenate(parts)[None], numbers))
+        row |= {name: np.array([getattr(step, name)], dtype=float) for name in SCALARS}
+        self._rows[1].append(row)
         self._end = state  # only the internal states of the last state are needed
         self._count += 1
-
-
-_scalars: Callable[[Step], tuple[float | None, ...]] = attrgetter(*SCALARS)
-_arrays: Callable[[Step], tuple[NDArray[Any], ...]] = attrgetter(*ARRAYS)
-
-
-def _plain(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The values as read from a file, so that a run and its file are identical."""
-    result: dict[str, Any] = json.loads(json.dumps(data, default=_plain_value))
-    return result
-
-
-def _plain_value(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    return str(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,17 +17,17 @@ from nonsmooth.trajectory.contact_forces import tangential_size
 if TYPE_CHECKING:
     from nonsmooth.model.system import System
 
-__all__ = ["ARRAYS", "SCALARS", "Part", "Thinned"]
+__all__ = ["ARRAYS", "SCALARS", "Part", "Thinned", "joined"]
 
-#: rows of steps: their times (k,), concatenated arrays (k, width), scalars (k, scalars)
-Part = tuple[Array, Array, Array]
+#: rows of steps, by name: times ``t`` (k,), ``q``, ``v`` and `ARRAYS` (k, width), `SCALARS` (k,)
+Part = Mapping[str, NDArray[Any]]
 
 #: numbers of a step: its length, its certificate, and what `energy_series` takes
 SCALARS = (
     "dt", "residual", "complementarity", "work_drivers", "work_drivers_impact", "loss_friction", "work_loads",
     "loss_damping", "loss_contact", "stored",
 )  # fmt: skip
-#: arrays of a step, in this order after q and v in a row
+#: arrays of a step besides q and v
 ARRAYS = (
     "v_left", "P_N", "P_N_impact", "P_T", "P_T_impact", "mode", "gamma_minus", "gamma_plus", "reaction",
     "reaction_impact",
@@ -73,27 +73,19 @@ class Thinned:
         """The largest number of rows, not above `rows`, with which a group of `record` steps ends."""
         return 1 + (rows - 1) // self.record * self.record
 
-    def extended(
-        self, part: Part, widths: list[int], system: System, parameters: Array, observe: Observe
-    ) -> Thinned:  # fmt: skip
+    def extended(self, a: Part, system: System, parameters: Array, observe: Observe) -> Thinned:
         """With the rows that follow, the last of which is kept."""
-        t, rows, numbers = part
-        arrays = [np.ascontiguousarray(one) for one in np.split(rows, np.cumsum(widths[:-1]), axis=1)]
-        a = dict(zip(("q", "v", *ARRAYS), arrays, strict=True))
-        scalars = dict(zip(SCALARS, numbers.T, strict=True))
+        t = a["t"]
         seen = observe(t, a["q"], a["v_left"], a["v"])
-        energy, balance = energy_series(
-            t, seen.left, seen.right, {name: scalars[name] for name in SCALARS[3:]}, self.balance
-        )
+        energy, balance = energy_series(t, seen.left, seen.right, {name: a[name] for name in SCALARS[3:]}, self.balance)
         series = np.column_stack(list(energy.values()))
-        kept = np.union1d(np.arange(-self.count % self.record, t.size, self.record), [t.size - 1])
-        table = self._forces(a, scalars["dt"], kept)
         views = {"gap": seen.gap, "rate_left": seen.rate_left, "rate": seen.rate, "energy": series}
-        table |= {"t": t[kept]} | {name: a[name][kept] for name in ("q", "v", "v_left")}
-        table |= {"mode": a["mode"][kept].astype(np.int8)} | {name: values[kept] for name, values in views.items()}
+        views |= {name: a[name] for name in ("t", "q", "v", "v_left", "mode")}
+        kept = self._kept(t.size)
+        table = self._forces(a, kept) | {name: np.ascontiguousarray(values[kept]) for name, values in views.items()}
         worst = np.array([
-            worst_violation(-seen.gap), worst_violation(seen.closure), worst_violation(scalars["complementarity"]),
-            worst_violation(scalars["residual"]),
+            worst_violation(-seen.gap), worst_violation(seen.closure), worst_violation(a["complementarity"]),
+            worst_violation(a["residual"]),
         ])  # fmt: skip
         least, extremes = np.min(seen.gap, axis=0), np.array([np.min(series, 0), np.max(series, 0), series[-1]])
         if self.worst is not None and self.least_gap is not None and self.extremes is not None:
@@ -106,19 +98,26 @@ class Thinned:
             balance=balance,
         )  # fmt: skip
 
-    def _forces(self, a: Mapping[str, Array], dt: Array, kept: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
+    def _kept(self, rows: int) -> slice | NDArray[np.intp]:
+        """Which of the rows that follow are kept."""
+        if self.record == 1:
+            return slice(None)
+        kept = np.arange(-self.count % self.record, rows, self.record)
+        return kept if kept.size and kept[-1] == rows - 1 else np.append(kept, rows - 1)
+
+    def _forces(self, a: Part, kept: slice | NDArray[np.intp]) -> dict[str, NDArray[Any]]:
         """Impulses and mean forces of the steps of each kept row."""
-        spans = np.concatenate([[0], kept[:-1] + 1])  # first step of each kept row
+        spans = None if isinstance(kept, slice) else np.concatenate([[0], kept[:-1] + 1])  # first step of each
 
         def total(array: Array) -> Array:
-            return np.add.reduceat(array, spans, axis=0) if self.record > 1 else array
+            return array if spans is None else np.add.reduceat(array, spans, axis=0)
 
         def mean(array: Array) -> Array:
             """Of impulses, over the time of their steps; 0 at a start."""
-            time = total(dt)[:, None]
-            return np.divide(total(array), time, out=np.zeros((len(kept), array.shape[1])), where=time > 0.0)
+            time, sums = total(dt)[:, None], total(array)
+            return np.divide(sums, time, out=np.zeros_like(sums), where=time > 0.0)
 
-        reaction = a["reaction"]
+        reaction, dt = a["reaction"], a["dt"]
         return {
             "P_N": total(a["P_N"]), "P_T": total(a["P_T"]), "lam_N": mean(a["P_N"] - a["P_N_impact"]),
             "lam_T": mean(a["P_T"] - a["P_T_impact"]), "reaction_impact": total(a["reaction_impact"]),
@@ -127,7 +126,7 @@ class Thinned:
 
     def table(self) -> dict[str, NDArray[Any]]:
         """All kept rows, by name."""
-        return {name: np.concatenate([part[name] for part in self.tables]) for name in self.tables[0]}
+        return joined(self.tables)
 
     def all_impacts(self) -> Array:
         """The table of impacts (k, 6)."""
@@ -164,6 +163,13 @@ class Thinned:
             self.record, count, (table,), (impacts,), held["worst"], held["least_gap"], held["extremes"],
             Balance.of(held["balance"]),
         )  # fmt: skip
+
+
+def joined(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
+    """Tables one after the other."""
+    if len(parts) == 1:
+        return dict(parts[0])
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def _impacts(t: Array, a: Mapping[str, Array], system: System) -> Array:

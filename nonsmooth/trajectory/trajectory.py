@@ -201,7 +201,7 @@ class Trajectory(AnyTime, Views):
             "Conventions": FORMAT,
             "status": self.status,
             "wall_seconds": self.wall_seconds,
-            "manifest": json.dumps(self.manifest),
+            "manifest": json.dumps(dict(self.manifest)),
             "counts": json.dumps(self.counts),
             **{f"certificate_{name}": value for name, value in certificate.items()},
             **{f"energy_{name}": value for name, value in energy.items()},

@@ -47,7 +47,7 @@ def test_rows_omitted_during_the_run_give_the_bits_of_rows_omitted_at_its_end(mo
     def seen(self):
         nonlocal most
         thin_out(self)
-        most = max(most, sum(times.size for times, _, _ in self._rows[1]))
+        most = max(most, sum(part["t"].size for part in self._rows[1]))
 
     monkeypatch.setattr(Recorder, "_thin_out", seen)
     during = simulate(system, stepper, **arguments)
