@@ -55,7 +55,7 @@ def line(key: str) -> str:
 def page() -> str:
     """The whole page."""
     classes = [laws.by_name(name).__name__ for kind in ("normal", "friction") for name in laws.names(kind)]
-    classes += [steppers.by_name(name).__name__ for name in steppers.names()] + list(solvers.__all__)
+    classes += [steppers.by_name(name).__name__ for name in steppers.names()] + dir(solvers)
     quotes = [f"- {quoted(name)} `{name}`" for name in classes if quoted(name)]
     return HEAD + "\n" + "\n".join(sorted([*map(line, ENTRIES), *quotes], key=str.casefold)) + "\n"
 

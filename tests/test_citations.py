@@ -38,7 +38,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LAWS = [laws.by_name(name).__name__ for kind in ("normal", "friction") for name in laws.names(kind)]
 NAMES = [
     *(steppers.by_name(name).__name__ for name in steppers.names()),
-    *(name for name in solvers.__all__ if name[0].isupper()),
+    *(name for name in dir(solvers) if name[0].isupper()),
     "Rigid",
     *LAWS,
 ]
