@@ -20,7 +20,7 @@ PARTS = {
     "Steppers": ("Time discretisation.", "steppers"),
     "Step control": ("Step size control.", "step_control"),
     "Solvers": ("Solvers of the step problems.", "solvers"),
-    "Runs": ("Simulation and its results.", "simulate batch trajectory engine"),
+    "Runs": ("Simulation and its results.", "run trajectory"),
     "Errors and warnings": ("Each message says what is wrong, what is accepted, and what to do.", "exceptions"),
 }
 

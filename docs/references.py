@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from nonsmooth.citations import CITED, ELEMENTS, ENTRIES, PROBLEMS
+from nonsmooth import laws, solvers, steppers
+from nonsmooth.citations import CITED, ELEMENTS, ENTRIES, PROBLEMS, quoted
 
 HEAD = """\
 # References
@@ -53,7 +54,10 @@ def line(key: str) -> str:
 
 def page() -> str:
     """The whole page."""
-    return HEAD + "\n" + "\n".join(sorted(map(line, ENTRIES), key=str.casefold)) + "\n"
+    classes = [laws.by_name(name).__name__ for kind in ("normal", "friction") for name in laws.names(kind)]
+    classes += [steppers.by_name(name).__name__ for name in steppers.names()] + dir(solvers)
+    quotes = [f"- {quoted(name)} `{name}`" for name in classes if quoted(name)]
+    return HEAD + "\n" + "\n".join(sorted([*map(line, ENTRIES), *quotes], key=str.casefold)) + "\n"
 
 
 if __name__ == "__main__":

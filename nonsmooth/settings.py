@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import functools
+import inspect
 import math
 import types
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from numbers import Integral, Real
 from typing import Any, TypeVar, Union, cast, dataclass_transform, get_args, get_origin, get_type_hints
 
 from nonsmooth.exceptions import InputError
 
-__all__ = ["is_count", "is_number", "settings", "shown"]
+__all__ = ["check_keywords", "is_count", "is_number", "settings", "shown"]
 
 T = TypeVar("T")
 #: compiled code counts in 32 bits
@@ -54,6 +56,26 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
+def check_keywords(cls: type, keywords: Iterable[str], error: type[Exception] = InputError) -> None:
+    """Raise `error` for the first keyword that a dataclass does not take; names similar fields and lists all.
+
+    >>> check_keywords(dataclasses.make_dataclass("Wheel", ["radius"]), ["radus"])
+    Traceback (most recent call last):
+    nonsmooth.exceptions.InputError: Wheel has no field 'radus'. Did you mean radius? It takes radius.
+    """
+    known = {field.name for field in dataclasses.fields(cls) if field.init}
+    if known.issuperset(keywords):
+        return
+    parameters = inspect.signature(cls).parameters  # also of a class with an __init__ of its own
+    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        return
+    for name in keywords:
+        if name not in parameters:
+            close = difflib.get_close_matches(name, parameters, n=2)
+            hint = f" Did you mean {' or '.join(close)}?" if close else ""
+            raise error(f"{cls.__name__} has no field {name!r}.{hint} It takes {', '.join(parameters) or 'none'}.")
+
+
 @dataclass_transform(frozen_default=True)
 def settings(cls: type[T]) -> type[T]:
     """A frozen dataclass that rejects values that do not match the annotations of its fields.
@@ -71,7 +93,17 @@ def settings(cls: type[T]) -> type[T]:
             _check(self, is_number)
 
         cls.__post_init__ = __post_init__  # type: ignore[attr-defined]
-    return dataclasses.dataclass(frozen=True)(cls)
+
+    made = dataclasses.dataclass(frozen=True)(cls)
+    init = made.__init__
+
+    @functools.wraps(init)
+    def __init__(self: Any, *values: Any, **fields: Any) -> None:
+        check_keywords(type(self), fields)
+        init(self, *values, **fields)
+
+    made.__init__ = __init__  # type: ignore[method-assign]
+    return made
 
 
 def _check(made: Any, number: Callable[[Any], bool]) -> None:

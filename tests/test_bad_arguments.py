@@ -264,3 +264,26 @@ def test_words_that_cannot_be_used_are_one_sentence(case, tmp_path, monkeypatch,
     said = capsys.readouterr()
     assert named in said.err and said.err.startswith("nonsmooth: ") and said.err.count("\n") == 1 and not said.out
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("make", "wrong", "meant"),
+    [
+        (lambda: PlanarBody("ball", mass=1.0, inertia=0.1, positon=(0.0, 1.0)), "PlanarBody.*positon", "position"),
+        (lambda: Rigid(restituton=0.5, friction=0.1), "Rigid.*restituton", "restitution"),
+        (lambda: MoreauJean(thetta=0.6), "MoreauJean.*thetta", "theta"),
+    ],
+)
+def test_a_misspelt_field_is_refused_with_the_nearest_and_all_others(make, wrong, meant):
+    with pytest.raises(InputError, match=f"{wrong}.*Did you mean {meant}.*It takes .*{meant}"):
+        make()
+
+
+def test_a_subclass_with_an_initialiser_of_its_own_takes_its_own_keywords():
+    class Disc(PlanarBody):
+        def __init__(self, name, *, mass, radius):
+            super().__init__(name, mass=mass, inertia=mass * radius**2 / 2)
+
+    assert Disc("disc", mass=2.0, radius=0.1).inertia == pytest.approx(0.01, rel=1e-15)
+    with pytest.raises(InputError, match="Disc has no field 'radus'. Did you mean radius"):
+        Disc("disc", mass=2.0, radus=0.1)

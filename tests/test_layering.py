@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "settings": {"exceptions"},
     "evaluation": set(),
     "quantities": set(),
-    "citations": set(),
+    "citations": {"laws", "solvers", "steppers"},
     "laws": set(),
     "sets": set(),
     "flexible": set(),

@@ -2,17 +2,21 @@
 
 The entries are in the file assets/references.bib, one field per line; a DOI is given only where it is
 certain. Everything else is read from a trajectory's manifest and counts, so that a file that was saved long ago is
-enough. A class that is named in `CITED` with no entry has nothing to cite beyond this package.
+enough. A class that is named in `CITED` with no entry has nothing to cite beyond this package; of one that is not named
+there, the section References of its docstring is quoted.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from typing import Any, Protocol
 
-__all__ = ["CITED", "ELEMENTS", "ENTRIES", "PACKAGE", "PROBLEMS", "bibtex", "cited"]
+from nonsmooth import laws, solvers, steppers
+
+__all__ = ["CITED", "ELEMENTS", "ENTRIES", "PACKAGE", "PROBLEMS", "bibtex", "cited", "quoted"]
 
 Entry = tuple[str, dict[str, str]]
 
@@ -206,6 +210,17 @@ def cited(run: Run) -> dict[str, tuple[str, ...]]:
     return found
 
 
+def quoted(name: str) -> str:
+    """The section References in the docstring of a law, solver or stepper that `CITED` does not name; "" without one.
+
+    >>> quoted("Flores"), quoted("Nothing")
+    ('', '')
+    """
+    found = next((getattr(one, name) for one in (laws, steppers, solvers) if hasattr(one, name)), None)
+    text = re.search(r"^References\n-+\n((?:.+\n?)+)", inspect.getdoc(found) or "", re.M)
+    return "" if name in CITED or found is None or text is None else " ".join(text[1].split())
+
+
 def bibtex(run: Run) -> str:
     """BibTeX of everything that took part in a run, each entry once, with a comment that says what it is for."""
     manifest = run.manifest
@@ -220,6 +235,8 @@ def bibtex(run: Run) -> str:
             uses.setdefault(key, []).append(what)
         if not keys and what == f"problem {problem}" and problem not in PROBLEMS:
             blocks.append(_written(what, str(problem), ("misc", {"title": f"Problem {problem}", "note": str(source)})))
+        elif not keys and (text := quoted(what.rpartition(" ")[2])):
+            blocks.append(_written(what, what.rpartition(" ")[2].lower(), ("misc", {"title": what, "note": text})))
         elif not keys:
             nothing.append(what)
     blocks += [_written(", ".join(what), key, ENTRIES[key]) for key, what in uses.items()]

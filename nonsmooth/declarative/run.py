@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -127,9 +127,10 @@ def read_run(source: Source, data: Any, path: tuple[str, ...]) -> Run:
 
 def _check_step(source: Source, known: set[str], path: tuple[str, ...]) -> None:
     given = [key for key in ("dt", "rtol", "atol", "dt_min", "dt_max") if key in known]
-    if given and not any(set(given) == set(step) for step in STEPS):
+    misspelt = known - {field.name for field in fields(Run)}  # of which one may be the missing part of the step
+    if given and not misspelt and not any(set(given) == set(step) for step in STEPS):
         accepted = "dt alone (constant step), dt_min and dt_max (landing), or these two with rtol and atol"
-        source.fault((*path, given[0]), f"{', '.join(given)} make no step; give {accepted}.")
+        source.fault((*path, given[0]), f"{' and '.join(given)} alone define no step; give {accepted}.")
 
 
 def _choice(source: Source, value: Any, path: tuple[str, ...], names: tuple[str, ...], by_name: Any) -> Choice | None:

@@ -98,7 +98,7 @@ def parse_unit(text: str) -> Parsed:
         sign, name = (-1 if found[1] == "/" else 1), found[2]
         if name not in KNOWN:
             apart = [f"{name[:i]} {name[i:]}" for i in range(1, len(name)) if {name[:i], name[i:]} <= NAMES.keys()]
-            close = apart[:1] or difflib.get_close_matches(name, KNOWN, n=2, cutoff=0.5)
+            close = apart[:1] or difflib.get_close_matches(name, KNOWN, n=2)
             hint = f" Did you mean {' or '.join(close)}?" if close else f" Known: {', '.join(NAMES)}, with prefixes."
             raise Wrong(f'has the unknown unit "{name}".{hint}')
         power = sign * Fraction(found[3] or (found[4] or "1").translate(SUPERSCRIPTS))
@@ -138,7 +138,7 @@ def in_unit(text: str, unit: str) -> float:
     try:
         given = parse_unit(rest)
     except Wrong as error:
-        raise Wrong(f'"{text}" {error}') from None
+        raise Wrong(f'"{text}" {error} Write a number [{unit}], or {such_as(unit)}') from None
     if not any(_fits(given, one) for one in unit.split(" or ")):
         remedy = f"write a number [{unit}], or {such_as(unit)}" if _has_dimension(unit) else "write a plain number"
         wanted = "a number without unit" if unit == "-" else unit

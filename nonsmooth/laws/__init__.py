@@ -90,7 +90,8 @@ def _exports() -> dict[str, str]:
     """Module of each public name."""
     alone = [importlib.import_module(f"{__name__}.{name}") for name in ("base", "compliant", "rigid")]
     modules = [*alone, *_modules("normal"), *_modules("friction")]
-    return {name: module.__name__ for module in modules for name in getattr(module, "__all__", ())}
+    found = {name: module.__name__ for module in modules for name in getattr(module, "__all__", ())}
+    return found | {law.__name__: law.__module__ for kind in get_args(Kind) for law in _laws(kind).values()}
 
 
 def __getattr__(name: str) -> Any:

@@ -14,10 +14,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.quantities import Quantity, declarations
+from nonsmooth.settings import check_keywords
 
 __all__ = ["Expression", "Law", "Limit"]
 
@@ -62,6 +63,11 @@ class Law:
     geometry: ClassVar[tuple[str, ...]] = ()
     #: pairs of numbers with "<" or "<=" between them
     ordered: ClassVar[tuple[tuple[str, str, str], ...]] = ()
+
+    def __new__(cls, *values: Any, **fields: Any) -> Self:
+        """Raise InputError for a keyword that is no field, before Python's own TypeError, which does not list them."""
+        check_keywords(cls, fields)
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         for field, declared in declarations(type(self)).items():  # type: ignore[arg-type]

@@ -67,7 +67,12 @@ def _check_signals(system: System, t: float) -> None:
                 values = signal_values(element.name, field.name, signal, t)
                 if not np.all(np.isfinite(values)):
                     value = values[0] if values.size == 1 else tuple(values.tolist())
-                    raise element.error(f"{field.name} is {value} at t = {t:g} s; it must be finite there.")
+                    later = signal_values(element.name, field.name, signal, t + 1.0)
+                    hint = " Functions of the module math are nan of symbolic time; take those of casadi or numpy."
+                    always = bool(np.any(np.isnan(values) & np.isnan(later)))
+                    raise element.error(
+                        f"{field.name} is {value} at t = {t:g} s; it must be finite there.{hint if always else ''}"
+                    )
 
 
 def rates_of(rows: ConstraintRows, velocities: Array) -> Array:

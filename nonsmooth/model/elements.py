@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from types import NoneType, SimpleNamespace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self, cast
 
 import casadi as ca
 import numpy as np
@@ -21,7 +21,7 @@ from nonsmooth.exceptions import ModelError
 from nonsmooth.model.drawing import Primitive, Spot, vector
 from nonsmooth.model.signals import wrong_arguments
 from nonsmooth.quantities import AXES, Declared, Quantity, declarations
-from nonsmooth.settings import shown
+from nonsmooth.settings import check_keywords, shown
 
 __all__ = ["Element"]
 
@@ -36,6 +36,11 @@ class Element:
     body_fields: ClassVar[tuple[str, ...]] = ()
     #: dimensions (2 planar, 3 spatial) in which the element exists
     dimensions: ClassVar[tuple[int, ...]] = (2, 3)
+
+    def __new__(cls, *values: Any, **fields: Any) -> Self:
+        """Raise ModelError for a keyword that is no field, before Python's own TypeError, which does not list them."""
+        check_keywords(cls, fields, ModelError)
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or "." in self.name:

@@ -32,11 +32,12 @@ def element_kinds() -> dict[str, type[Element]]:
     >>> sorted(name for name in element_kinds() if name.startswith("pr"))
     ['prescribed-motion', 'prescribed-pose', 'prismatic', 'prismatic-clearance']
     """
-    modules = (module.name for module in pkgutil.iter_modules(nonsmooth.model.__path__))
+    names = [f"{nonsmooth.model.__name__}.{module.name}" for module in pkgutil.iter_modules(nonsmooth.model.__path__)]
     places: dict[int, int] = {}
-    for module in modules:
-        for value in vars(importlib.import_module(f"{nonsmooth.model.__name__}.{module}")).values():
-            places.setdefault(id(value), len(places))
+    for module in names:
+        for value in vars(importlib.import_module(module)).values():
+            if getattr(value, "__module__", "") == module:  # defined there, not imported
+                places[id(value)] = len(places)
     bases = {Element, Node, *(base for base, _ in METHODS)}
     kinds = [cls for cls in _below(Element) if cls not in bases and _complete(cls)]
     # in the order of the source, independent of the order of imports

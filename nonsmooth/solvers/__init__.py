@@ -103,7 +103,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_MODULES})
 
 
 def names() -> tuple[str, ...]:
@@ -137,7 +137,7 @@ def by_name(name: str) -> Callable[..., Solver]:
 def available() -> list[tuple[str, str | None, str]]:
     """(solver, version of its library or None, what is missing) for each solver; no large library is imported.
 
-    "Missing" is an empty string if the solver can be used.
+    "Missing" is an empty string if the solver can be used. A solver without a row of its own needs NumPy alone.
     """
     rows = [
         _row("active-set", ["numba"]),
@@ -159,7 +159,8 @@ def available() -> list[tuple[str, str | None, str]]:
     for name, loads in plugins:
         missing = "" if loads else "this build of casadi cannot load its library"
         rows.append((name, importlib.metadata.version("casadi") if loads else None, missing))
-    return rows
+    listed = {name for name, _, _ in rows} | {"casadi-qp"}  # which is listed by its plugins
+    return rows + [_row(name, ["numpy"]) for name in names() if name not in listed]
 
 
 def _row(name: str, packages: list[str]) -> tuple[str, str | None, str]:

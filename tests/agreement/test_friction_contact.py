@@ -20,7 +20,9 @@ from nonsmooth.solvers import (
     ProjectedGaussSeidel,
     SemismoothNewton,
     SmoothingNewton,
+    by_name,
 )
+from nonsmooth.solvers import names as solver_names
 
 ACCEPTED = 1e-10
 NEWTON, FISCHER_BURMEISTER = SemismoothNewton(), SemismoothNewton("fischer-burmeister")
@@ -36,6 +38,14 @@ EVERYBODY = (
     ProjectedGaussSeidel(),
 )
 PLANAR_ONLY = (Lemke(), ModeEnumeration(), ActiveSet())
+
+
+def test_every_solver_of_friction_takes_part() -> None:
+    """With its default settings; the chain is made of the others."""
+    programs = [FrictionContact(np.eye(d), -np.ones(d), np.ones(1), d) for d in (2, 3)]
+    fitting = {name for name in solver_names() if any(by_name(name)().fits(one) for one in programs)}
+    missing = [name for name in sorted(fitting) if type(by_name(name)()) not in {type(one) for one in EVERYBODY}]
+    assert not missing, f"add {', '.join(missing)} to EVERYBODY above"
 
 
 def frame(rng: np.random.Generator, dimension: int) -> Array:

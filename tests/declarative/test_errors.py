@@ -105,7 +105,7 @@ CASES = {
         {18: 'clearance = "0.5 mmm"'},
         18,
         "elements.pin.clearance",
-        ['unknown unit "mmm"', "Did you mean"],
+        ['unknown unit "mmm"', "Did you mean", "number [m]"],
     ),
     "no unit": ({18: 'clearance = "0.5"'}, 18, "elements.pin.clearance", ["has no unit", "without quotes [m]"]),
     "decimal comma": ({18: 'clearance = "0,5 mm"'}, 18, "elements.pin.clearance", ["decimal comma", "write a point"]),
@@ -165,7 +165,7 @@ CASES = {
         ["must be a table"],
     ),
     "end that is no time": ({23: 't_end = "10 mm"'}, 23, "run.t_end", ["another dimension than s"]),
-    "step without its pair": ({26: ""}, 25, "run.dt_min", ["make no step", "dt_min and dt_max (landing)"]),
+    "step without its pair": ({26: ""}, 25, "run.dt_min", ["alone define no step", "dt_min and dt_max (landing)"]),
     "bounds swapped": ({25: "dt_min = 1"}, 25, "run.dt_min", ["must not exceed dt_max"]),
     "unknown stepper": ({24: 'stepper = "gauss"'}, 24, "run.stepper", ['no stepper "gauss"', "Did you mean gauss-qp"]),
     "unknown setting": (

@@ -49,6 +49,12 @@ PENETRATION = {
 }
 
 
+def test_every_law_of_the_family_is_in_the_tables():
+    every = (laws.by_name(name, "normal") for name in laws.names("normal"))
+    family = {law.__name__ for law in every if issubclass(law, laws.HysteresisLaw)}
+    assert not family - set(DELIVERED), f"give DELIVERED and PENETRATION of {', '.join(family - set(DELIVERED))} above"
+
+
 @pytest.mark.parametrize("name", DELIVERED)
 def test_delivered_restitution_and_depth(name):
     law = getattr(laws, name)(stiffness=3e9, restitution=0.5)

@@ -97,7 +97,7 @@ def cases(base: type) -> list[Any]:
 
 
 def built(case: Case | None, a: str, b: str) -> System:
-    assert case is not None, "a new kind of element: add a case to CASES"
+    assert case is not None, "a new kind of element: add a case to CASES above"
     bodies = [PlanarBody(name, mass=1.0, inertia=0.1) for name in ("first", "second")]
     return Model([Ground(), *bodies, case(a, b)]).build(assemble=True)
 

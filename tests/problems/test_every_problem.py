@@ -58,6 +58,7 @@ def test_ten_steps_with_each_stepper_that_fits(name, word):
     soft = stepper.contact is not Rigid
     if soft and not takes_contact(name):
         pytest.skip("its contact is its own")
+    assert word in STEPS, f"{word} is a new stepper: say in STEPS above how it takes its step"
     run = simulate(built(name, soft), stepper, t_end=1e-3, dt=STEPS[word])
     assert run.status == "finished" and len(run.t) > 10
     assert run.certificate.motion_residual <= 1e-9 and run.certificate.joint_violation <= 1e-9
