@@ -11,7 +11,7 @@ __all__ = ["Manifest", "plain"]
 
 
 class Manifest(Mapping[str, Any]):
-    """Plain data, made when it is first asked for: that of a large mechanism takes longer than a few steps.
+    """Plain data, made when it is first read: that of a large mechanism takes longer than a few steps.
 
     Parameters
     ----------
