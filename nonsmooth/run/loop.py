@@ -31,6 +31,8 @@ __all__ = ["Budget", "TimeLoop"]
 HALVINGS = 4
 #: seconds after which a step, halved ones included, has no other solver asked than the first one
 PATIENCE = 30.0
+#: most steps that the formulation takes before compiled steps are tried again, as for piles of many discs
+LEFT_TO_PYTHON = 64
 
 
 class Budget:
@@ -74,6 +76,8 @@ class TimeLoop:
         self.chain, self.control, self.recorder = chain, control, recorder
         self.system, self.values, self.t_end, self.progress = system, values, t_end, progress
         self.steps, self.shortened = 0, 0
+        # calls of compiled steps in succession that certified none, and steps until they are called again
+        self._in_vain, self._until = 0, 0
         self.clock = time.perf_counter()
 
     @property
@@ -152,7 +156,13 @@ class TimeLoop:
         """The state after compiled steps, and whether the next step is one of these too."""
         if self.compiled is None:
             return state, False
+        if self._until > 0:
+            self._until -= 1
+            return state, False
         taken = self.compiled.advance(state, origin)
+        self._in_vain = 0 if taken.count or taken.whole else self._in_vain + 1
+        if self._in_vain:
+            self._until = min(2 ** (self._in_vain - 1), LEFT_TO_PYTHON)
         if taken.count:
             self.recorder.extend(taken.rows, taken.end)
         self.steps += taken.count
@@ -172,6 +182,7 @@ class TimeLoop:
                 hold(self.compiled, held["compiled"], state, origin)
             self.shortened, self.steps = int(held["shortened"]), len(self.recorder) - 1
             self.python_steps = int(held["python_steps"])
+            self._in_vain, self._until = (int(count) for count in held["left"])
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise incomplete(self.keeper.checkpoint.path, error) from error
         self.clock -= seconds
@@ -186,7 +197,7 @@ class TimeLoop:
         self._stands = {
             "state": state, "chain": self.chain.held(), "shortened": self.shortened, "formulation": formulation,
             "formulated": made is not None,
-            "rows": len(self.recorder), "python_steps": self.python_steps,
+            "rows": len(self.recorder), "python_steps": self.python_steps, "left": [self._in_vain, self._until],
             "compiled": None if self.compiled is None else compiled_held(self.compiled, state),
         }  # fmt: skip
         if self.keeper.due():
