@@ -162,7 +162,7 @@ class TimeLoop:
         taken = self.compiled.advance(state, origin)
         self._in_vain = 0 if taken.count or taken.whole else self._in_vain + 1
         if self._in_vain:
-            self._until = min(2 ** (self._in_vain - 1), LEFT_TO_PYTHON)
+            self._until = min(2 ** (self._in_vain - 1) - 1, LEFT_TO_PYTHON)
         if taken.count:
             self.recorder.extend(taken.rows, taken.end)
         self.steps += taken.count
