@@ -22,11 +22,13 @@ from nonsmooth.run.arguments import check_arguments, check_budget, check_choice,
 from nonsmooth.run.checkpoints import EVERY, Checkpoint, call_of
 from nonsmooth.run.loop import Budget, TimeLoop
 from nonsmooth.schemes.compliant_steps import CompliantSteps, compliant_rules, why_not_compliant
+from nonsmooth.schemes.event_steps import EventSteps, event_rules, why_not_events
 from nonsmooth.schemes.stepping import CompiledSteps, compiled_rules, why_not_compiled
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ErrorControl, StepControl, step_control
 from nonsmooth.steppers.base import Formulation, Stepper
 from nonsmooth.steppers.compliant import CompliantDae
+from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth.trajectory.early import UNCHECKED
 
@@ -211,12 +213,17 @@ def _run(
         if isinstance(stepper, CompliantDae):
             assert isinstance(control, ErrorControl)
             return CompliantSteps(system, stepper, control, values, t_end)
+        if isinstance(stepper, EventDriven):
+            assert isinstance(control, ErrorControl)
+            return EventSteps(system, stepper, control, values, t_end)
         return CompiledSteps(system, stepper, control, values, t_end)
 
     if name == "python":
         rules = formulate().rules()
     elif isinstance(stepper, CompliantDae):
         rules = compliant_rules(system, stepper, control, values)
+    elif isinstance(stepper, EventDriven):
+        rules = event_rules(stepper, control)
     else:
         rules = compiled_rules(stepper, control)
     manifest = _manifest(system, values, settings, name, rules) | ({} if reason is None else {"engine_reason": reason})
@@ -232,6 +239,8 @@ def why_not(system: System, stepper: Stepper, control: StepControl, values: Arra
     """Why compiled loops do not support a run, as a clause; None if they do."""
     if isinstance(stepper, CompliantDae):
         return why_not_compliant(system, stepper, control)
+    if isinstance(stepper, EventDriven):
+        return why_not_events(system, stepper, control, values)
     return why_not_compiled(system, stepper, control, values)
 
 

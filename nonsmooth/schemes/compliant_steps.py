@@ -35,7 +35,7 @@ from nonsmooth.steppers.compliant import (
 from nonsmooth.steppers.validity import Validity
 from nonsmooth.tolerances import DONE
 
-__all__ = ["CompliantSteps", "compliant_rules", "why_not_compliant"]
+__all__ = ["CompliantSteps", "compliant_rules", "read_with_works", "why_not_compliant"]
 
 #: rules of compiled rows besides those of the Python formulation, for the manifest
 RULES = {
@@ -76,6 +76,15 @@ def _layout_of(system: System) -> CompliantLayout:
     if system not in _layouts:
         _layouts[system] = CompliantLayout(system)
     return _layouts[system]
+
+
+def read_with_works(tables: Tables, done: int) -> tuple[Array, Array, Array]:
+    """Rows of a scheme that integrates works."""
+    times, rows, scalars = tables.read(done)
+    works = tables.memory.of["WorkRow"][:done]
+    for k, name in enumerate(WORKS, start=scalars.shape[1] - len(WORKS)):
+        scalars[:, k] = works[name]
+    return times, rows, scalars
 
 
 class CompliantSteps(CompiledSteps):
@@ -187,11 +196,7 @@ class CompliantSteps(CompiledSteps):
         return {"evaluations": int(self._integration["evaluations"][0])}
 
     def _tables(self, done: int) -> tuple[Array, Array, Array]:
-        times, rows, scalars = self.tables.read(done)
-        works = self.memory.of["WorkRow"][:done]
-        for k, name in enumerate(WORKS, start=scalars.shape[1] - len(WORKS)):
-            scalars[:, k] = works[name]
-        return times, rows, scalars
+        return read_with_works(self.tables, done)
 
     def _check_laws(self) -> None:
         """Warn of laws outside their range of validity, from the extremes since the last check."""
