@@ -15,6 +15,7 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, zeros_like
+from nonsmooth.schemes.event_progress import count_event, count_step, stalls, to_examine
 from nonsmooth.schemes.mechanism import mode_of, size_impulses
 from nonsmooth.schemes.motion import placed
 from nonsmooth.schemes.phase_changes import DEPENDENT, change_by_impact, change_phase, zero_rate
@@ -30,35 +31,9 @@ from nonsmooth.tolerances import DONE, FULL, OPEN, SLIPPING, UNCERTAIN
 SHRINK, GROW, SAFETY, REJECTIONS = 0.2, 5.0, 0.9, 60
 #: ratio by which other joints reduce the mobility of a row, above which a singular position may be near
 SINGULAR = 25.0
-#: events within the shortest flight after which a run makes no progress, and the weight of a step without an event
-STALLED, SMOOTH = 2000.0, 0.02
-#: share of the shortest flight below which steps are too short, and steps in a row after which they are examined
-CRAWL, CRAWLED = 0.1, 1000
-#: steps per longest step, on average, above which their cause is examined
-CROWDED = 50.0
 
 
 # ---- the length of a step
-
-
-@kernel
-def to_examine(run):
-    """Whether so many steps have been so short that the Python formulation examines why."""
-    start = run.stages[0].t
-    if run.tried < CRAWL * run.shortest and (run.crawled + 1) % CRAWLED == 0:
-        return True
-    full = run.counted == CRAWLED and start > run.counted_since
-    return full and start - run.counted_since < CRAWLED * run.system.longest / CROWDED
-
-
-@kernel
-def count_step(run):
-    """Count steps for `to_examine`."""
-    start = run.stages[0].t
-    run.crawled = run.crawled + 1 if run.tried < CRAWL * run.shortest else 0
-    if start < run.counted_since or run.counted == CRAWLED:
-        run.counted, run.counted_since = 0, start
-    run.counted += 1
 
 
 @piece
@@ -279,9 +254,7 @@ def keep(run, event):
         system.bodies[k].q, system.bodies[k].v = run.after.bodies[k].q, run.after.bodies[k].v
     system.t = run.after.t
     run.length, run.ready = run.next_length, 1
-    if run.after.t - run.stall_since > run.shortest:
-        run.stall_since, run.stall_count = run.after.t, 0.0
-    run.stall_count += 1.0 if event else SMOOTH
+    count_event(run, event)
     system.steps += 1
 
 
@@ -323,8 +296,7 @@ def step(run, limit):
     else:
         copy(run.after, run.left)
     run.dt, run.next_length, run.tried = dt, length, tried
-    stalled = run.stall_count >= STALLED and run.after.t - run.stall_since <= run.shortest
-    if stalled or not run.system.residual <= run.system.certified:
+    if stalls(run) or not run.system.residual <= run.system.certified:
         return False
     write_row(run)
     keep(run, event)
@@ -359,23 +331,7 @@ def give_up(run):
         joint.P = joint.P_near = zeros_like(joint.P)
 
 
-def run(run, steps):
-    """Up to so many steps; stops where rows are full, or before one that is not certified, its start left as it was."""
-    system = run.system
-    for _ in range(steps):
-        if not system.t < system.t_end:
-            return DONE
-        if system.steps >= len(system.step_rows):
-            return FULL
-        limit = system.t + system.longest
-        if limit >= system.t_end - 1e-9 * system.longest:
-            limit = system.t_end
-        if run.redundant or not (run.ready or stand_at_start(run)) or not step(run, limit):
-            give_up(run)
-            return UNCERTAIN
-    return DONE
-
-
+@piece
 def begin(run):
     """A start that remembers no step before: its phase and the length of the first step.
 
@@ -396,4 +352,26 @@ def begin(run):
     run.tried, run.stall_since, run.stall_count = math.inf, system.t, 0.0
     keep(run, False)
     system.steps, run.stall_count, run.counted, run.counted_since = 0, 0.0, 0, math.inf
+    return DONE
+
+
+def run(run, steps):
+    """Up to so many steps; stops where rows are full, or before one that is not certified, its start left as it was.
+
+    With no step, the start of a run, see `begin`: one entry, since both are compiled from the same functions.
+    """
+    system = run.system
+    if steps == 0:
+        return begin(run)
+    for _ in range(steps):
+        if not system.t < system.t_end:
+            return DONE
+        if system.steps >= len(system.step_rows):
+            return FULL
+        limit = system.t + system.longest
+        if limit >= system.t_end - 1e-9 * system.longest:
+            limit = system.t_end
+        if run.redundant or not (run.ready or stand_at_start(run)) or not step(run, limit):
+            give_up(run)
+            return UNCERTAIN
     return DONE

@@ -109,10 +109,7 @@ class EventSteps(CompiledSteps):
         self._at: State | None = None
         self._formulation: Any = None
         self._chunk = 64
-        self._begin, self._run = (
-            entry("nonsmooth.schemes.event_driven", name, "EventRun", layout.shape, integers)
-            for name, integers in (("begin", 0), ("run", 1))
-        )
+        self._run = entry("nonsmooth.schemes.event_driven", "run", "EventRun", layout.shape, 1)
         self.observe = Viewer(layout, self.memory, self.tables, self.rows)
 
     def _configure(self, stepper: EventDriven, control: ErrorControl, values: Array, t_end: float) -> None:
@@ -136,7 +133,7 @@ class EventSteps(CompiledSteps):
         if "mode" in state.stepper_memory:
             return None if "reference" not in state.stepper_memory else state
         self._put_motion(state)
-        if self._begin(self.memory.address(self.root)) != DONE:
+        if self._run(self.memory.address(self.root), 0) != DONE:
             return None
         self._at = begun = self._state(state)
         return begun
