@@ -3,6 +3,9 @@
 from nonsmooth.records.schema import Count, Link, Many, Motion, Number, Rows, Vector, record
 from nonsmooth.schemes import compliant_fields  # noqa: F401  (rows of works)
 
+#: stages of a step without that at its end; degree of the polynomials through forces within a step
+STAGES, DEGREE = 6, 7
+
 
 @record
 class BodyInstant:

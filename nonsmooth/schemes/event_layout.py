@@ -7,11 +7,9 @@ import casadi as ca
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory, Values
-from nonsmooth.schemes import event_fields  # noqa: F401  (the schemas)
+from nonsmooth.schemes.event_fields import DEGREE, STAGES
 from nonsmooth.schemes.kinds import Kind, Kinds, Outputs
 from nonsmooth.schemes.layout import Layout
-from nonsmooth.schemes.phase_losses import DEGREE
-from nonsmooth.schemes.phase_steps import STAGES
 
 __all__ = ["EventLayout"]
 

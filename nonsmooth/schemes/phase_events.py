@@ -12,10 +12,11 @@ import numpy as np
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest
 from nonsmooth.schemes.closing import first_root, lowest
+from nonsmooth.schemes.event_fields import STAGES
 from nonsmooth.schemes.phase_instants import EPSILON
 from nonsmooth.schemes.phase_losses import doubtful, kept, loss_at_end, loss_within, search, watched
 from nonsmooth.schemes.phase_motion import tangential
-from nonsmooth.schemes.phase_steps import STAGES, advance
+from nonsmooth.schemes.phase_steps import advance
 from nonsmooth.tolerances import AT_THE_END, OPEN, SLIPPING
 
 #: kinds of events, as bits
@@ -91,7 +92,9 @@ def closing_of(run, k):
     if high < 0.0:
         return math.inf
     if low < 0.0:
-        return 0.0
+        if not c1 > 0.0:
+            return 0.0
+        low = 0.0  # a flight shorter than the distance of places
     x = 0.5 * (low + high)
     for _ in range(BISECTIONS):
         value = quintic(x, c0 - origin, c1, c2, c3, c4, c5)

@@ -11,17 +11,18 @@ import numpy as np
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import largest
+from nonsmooth.schemes.event_fields import DEGREE, STAGES
 from nonsmooth.schemes.phase_instants import copy
 from nonsmooth.schemes.phase_motion import size_of, tangential
-from nonsmooth.schemes.phase_steps import STAGES, within
+from nonsmooth.schemes.phase_steps import within
 from nonsmooth.tolerances import OPEN, STICKING
 
 #: share of its range in a step below which a force at a stage causes a search within the step
 NEAR = 0.5
 #: share of the largest force in a step by which one along the extension must be negative to be significant
 RESOLVED = 1e-9
-#: degree of polynomials within a step, and points at which they are evaluated
-DEGREE, FINE = 7, 84
+#: intervals between the points at which the polynomials are evaluated
+FINE = 84
 
 NODES = (1 - np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)) / 2
 TIMES = (1 - np.cos(np.pi * np.arange(FINE + 1) / FINE)) / 2

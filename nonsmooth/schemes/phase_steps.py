@@ -13,14 +13,13 @@ from scipy.integrate import RK45
 
 from nonsmooth.compile.kernels import by_dimension, kernel, piece
 from nonsmooth.records.values import dot, larger_of, largest, weighed, zeros_like
+from nonsmooth.schemes.event_fields import STAGES
 from nonsmooth.schemes.mechanism import length
 from nonsmooth.schemes.motion import placed
 from nonsmooth.schemes.phase_instants import closure_of, copy, note
 from nonsmooth.schemes.phase_motion import BALANCED, accelerate, project
 from nonsmooth.schemes.program import TINY
 
-#: stages, without that at the end
-STAGES = 6
 #: of stages: weights of those before, the last one that of the end; times; error estimate; continuous extension
 A = np.zeros((STAGES + 1, STAGES))
 A[:STAGES, : RK45.A.shape[1]], A[STAGES] = RK45.A, RK45.B
