@@ -38,7 +38,7 @@ from nonsmooth.cli import main
 from nonsmooth.files import LENGTH
 from nonsmooth.laws import Ambrosio, Flores
 from nonsmooth.run.checkpoints import stored
-from nonsmooth_problems import bouncing_ball, dual_manipulator, slider_rod, socket_pendulum
+from nonsmooth_problems import block_on_incline, bouncing_ball, dual_manipulator, slider_rod, socket_pendulum
 
 KILLS = Path(__file__).resolve().parents[1] / "benchmarks" / "kills.py"
 if not KILLS.is_file():
@@ -54,6 +54,7 @@ CLOSE = ErrorControl(1e-6, 1e-8, 1e-9, 1e-3)
 SYSTEMS = {
     "guide": lambda: slider_rod(case=2).build(),
     "ball": lambda: bouncing_ball().build(),
+    "block": lambda: block_on_incline().build(),
     "soft guide": lambda: slider_rod(contact=SOFT).build(),
     "robot": lambda: dual_manipulator().build(),
     "socket": lambda: socket_pendulum().build(),
@@ -72,6 +73,8 @@ CASES = {
     "GeneralizedAlpha": ("ball", GeneralizedAlpha(), 1e-3, 0.6, "python", 1),
     "GeneralizedAlpha, native": ("ball", GeneralizedAlpha(), 1e-4, 0.6, "native", 5),
     "EventDriven": ("ball", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-2), 0.6, "python", 1),
+    "EventDriven, native": ("guide", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-5), 0.02, "native", 3),
+    "EventDriven, partly in Python": ("block", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-2), 1.0, "native", 1),
     "Dop853": ("soft guide", CompliantDae(solver=Dop853()), CLOSE, 0.02, "python", 1),
     "Dop853, native": ("soft guide", CompliantDae(solver=Dop853()), CLOSE, 0.05, "native", 3),
     "Radau": ("soft guide", CompliantDae(solver=Radau()), CLOSE, 0.01, "python", 1),
@@ -83,6 +86,7 @@ CASES = {
     "GaussQP in space": ("socket", GaussQP(), Landing(1e-6, 1e-3), 0.05, "python", 1),
     "GaussQP in space, constant steps, compiled": ("socket", GaussQP(), 1e-4, 0.1, "auto", 1),
     "GeneralizedAlpha in space, compiled": ("socket", GeneralizedAlpha(), 1e-4, 0.1, "auto", 1),
+    "EventDriven in space, native": ("socket", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-3), 0.3, "native", 1),
     "EventDriven in space": ("socket", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-2), 0.3, "python", 1),
     "steps chosen": ("guide", None, None, 0.005, "auto", 1),
 }  # fmt: skip

@@ -22,7 +22,7 @@ def lowered(symbol: str, function: Callable[..., Any], kinds: Sequence[Any]) -> 
 
     bare: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     dispatcher: Any = numba.njit(error_model="numpy", nogil=True, **bare)(function)
-    with _unoptimised():
+    with _unoptimised(), _without_machine_code():
         dispatcher.compile(tuple(kinds))
     (found,) = dispatcher.overloads.values()
     module = llvm.parse_assembly(dispatcher.inspect_llvm(found.signature.args))
@@ -45,6 +45,25 @@ def _unoptimised() -> Iterator[None]:
         yield
     finally:
         settings.OPT = before
+
+
+@contextlib.contextmanager
+def _without_machine_code() -> Iterator[None]:
+    """Keep numba from making machine code of each function within the context, since `machine` makes that of all."""
+    from numba.core import codegen
+
+    library: Any = codegen.CPUCodeLibrary
+    engine: Any = codegen.JITCPUCodegen
+
+    def finished(one: Any) -> None:
+        one._finalized = True
+
+    before = library._finalize_final_module, engine.set_env
+    library._finalize_final_module, engine.set_env = finished, lambda *_: None
+    try:
+        yield
+    finally:
+        library._finalize_final_module, engine.set_env = before
 
 
 def _wrapper(symbol: str, inner: str, types: list[str], nothing: bool) -> str:

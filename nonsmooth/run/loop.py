@@ -160,7 +160,8 @@ class TimeLoop:
             self._until -= 1
             return state, False
         taken = self.compiled.advance(state, origin)
-        self._in_vain = 0 if taken.count or taken.whole else self._in_vain + 1
+        in_vain = self.compiled.covers_all and not (taken.count or taken.whole)
+        self._in_vain = self._in_vain + 1 if in_vain else 0
         if self._in_vain:
             self._until = min(2 ** (self._in_vain - 1) - 1, LEFT_TO_PYTHON)
         if taken.count:
@@ -239,7 +240,7 @@ class TimeLoop:
         if self.compiled is not None:
             for name, count in self.compiled.counts.items():
                 counts[name] = counts.get(name, 0) + count
-            counts["fallbacks"] += self.python_steps
+            counts["fallbacks"] += self.python_steps if self.compiled.covers_all else 0
             counts["python_steps"] = self.python_steps
         observe = None if self.compiled is None else self.compiled.observe
         trajectory = self.recorder.finish(counts, time.perf_counter() - self.clock, status, observe)

@@ -6,9 +6,10 @@ import functools
 import importlib.metadata
 import os
 import platform
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from nonsmooth import solvers
 from nonsmooth.evaluation import Array
@@ -30,6 +31,9 @@ from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth.trajectory.early import UNCHECKED
 from nonsmooth.trajectory.manifest import Manifest
+
+if TYPE_CHECKING:
+    from nonsmooth.steppers.event_driven import EventDriven
 
 __all__ = ["simulate", "why_not"]
 
@@ -212,12 +216,21 @@ def _run(
         if isinstance(stepper, CompliantDae):
             assert isinstance(control, ErrorControl)
             return CompliantSteps(system, stepper, control, values, t_end)
+        if _is_event_driven(stepper):
+            from nonsmooth.schemes.event_steps import EventSteps
+
+            assert isinstance(control, ErrorControl)
+            return EventSteps(system, stepper, control, values, t_end)
         return CompiledSteps(system, stepper, control, values, t_end)
 
     if name == "python":
         rules = formulate().rules()
     elif isinstance(stepper, CompliantDae):
         rules = compliant_rules(system, stepper, control, values)
+    elif _is_event_driven(stepper):
+        from nonsmooth.schemes.event_steps import event_rules
+
+        rules = event_rules(stepper, control)
     else:
         rules = compiled_rules(stepper, control)
     why = {} if reason is None else {"engine_reason": reason}
@@ -234,7 +247,17 @@ def why_not(system: System, stepper: Stepper, control: StepControl, values: Arra
     """Why compiled loops do not support a run, as a clause; None if they do."""
     if isinstance(stepper, CompliantDae):
         return why_not_compliant(system, stepper, control)
+    if _is_event_driven(stepper):
+        from nonsmooth.schemes.event_steps import why_not_events
+
+        return why_not_events(system, stepper, control, values)
     return why_not_compiled(system, stepper, control, values)
+
+
+def _is_event_driven(stepper: Any) -> TypeGuard[EventDriven]:
+    """Whether a stepper is `EventDriven`, whose module, and SciPy with it, is imported only where one is made."""
+    module = sys.modules.get("nonsmooth.steppers.event_driven")
+    return module is not None and isinstance(stepper, module.EventDriven)
 
 
 def _start(system: System, values: Array, state: State | None, t_start: float | None) -> State:

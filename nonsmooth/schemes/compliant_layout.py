@@ -8,7 +8,6 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.contacts import Contact
-from nonsmooth.model.forces import Force
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory, Values
 from nonsmooth.records.schema import dtype, offset
@@ -120,10 +119,7 @@ class CompliantLayout(Layout):
         for name in OPTIONAL:
             self.content.of[name] = []
         self.run = self.content.add("Integration", system=self.whole)
-        working = [e for e in self.system.elements if isinstance(e, Force) and (e.mixed or not e.conservative)]
-        before = len(self.content.of["Account"])
-        self.run["working"] = self._grouped(working, kinds.powers, self._account)
-        self.run["accounts"] = self.content.of["Account"][before:]
+        self.run |= self._working(kinds)
         self._integrated()
         self._overlaps(kinds)
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nonsmooth.compile.objects import entry
 from nonsmooth.evaluation import Array
@@ -43,8 +42,6 @@ RULES = {
     "integrator": "DOP853, its steps as long as SciPy's",
     "row that is not certified": "found by the Python formulation, and counted as a fallback",
 }
-#: numbers of a row that other schemes do not know, in the order of a `Recorder`
-WORKS = ("work_loads", "loss_damping", "loss_contact", "stored")
 
 _layouts: weakref.WeakKeyDictionary[System, CompliantLayout] = weakref.WeakKeyDictionary()
 
@@ -186,10 +183,6 @@ class CompliantSteps(CompiledSteps):
     def counts(self) -> dict[str, int]:
         """Evaluations of the equations of motion by the integrator."""
         return {"evaluations": int(self._integration["evaluations"][0])}
-
-    def _tables(self, done: int) -> dict[str, NDArray[Any]]:
-        works = self.memory.of["WorkRow"][:done]
-        return self.tables.read(done) | {name: works[name].copy() for name in WORKS}
 
     def _check_laws(self) -> None:
         """Warn of laws outside their range of validity, from the extremes since the last check."""

@@ -204,6 +204,13 @@ class Layout:
     def _account(self, element: Element) -> Values:
         return self.content.add("Account")
 
+    def _working(self, kinds: Kinds) -> dict[str, list[Values]]:
+        """Groups that evaluate the powers of forces without potential, and the accounts of these."""
+        working = [e for e in self.system.elements if isinstance(e, Force) and (e.mixed or not e.conservative)]
+        before = len(self.content.of["Account"])
+        groups = self._grouped(working, kinds.powers, self._account)
+        return {"working": groups, "accounts": self.content.of["Account"][before:]}
+
     def _weights(self, kind: Kind, gravity: Gravity, out: Callable[[Body], Values]) -> Values:
         group = self._group(kind)
         for body in self.bodies:

@@ -14,7 +14,8 @@ from nonsmooth.records.schema import dtype, offset
 
 __all__ = ["Tables"]
 
-#: numbers of a step that compiled steps record; works of loads and of damping they do not know, and none is stored
+#: numbers of a step that compiled steps record; without a `WorkRow` works of loads and of damping are unknown, and no
+#: energy is stored
 KNOWN = ("dt", "residual", "complementarity", "work_drivers", "work_drivers_impact", "loss_friction")
 UNKNOWN, STORED = ("work_loads", "loss_damping"), ("loss_contact", "stored")
 
@@ -87,7 +88,11 @@ class Tables:
         """So many rows, as a `Recorder` keeps them."""
         rows = self._read(self._rows, count)
         rows |= {name: rows[name][:, 0] for name in KNOWN}
-        rows |= {name: np.full(count, np.nan) for name in UNKNOWN} | {name: np.zeros(count) for name in STORED}
+        works = self.memory.of.get("WorkRow")
+        if works is None:
+            rows |= {name: np.full(count, np.nan) for name in UNKNOWN} | {name: np.zeros(count) for name in STORED}
+        else:
+            rows |= {name: works[name][:count].copy() for name in (*UNKNOWN, *STORED)}
         for name in ("P_T", "P_T_impact") if self.shape.rows == 1 else ():  # impulses that the records do not have
             rows[name] = np.zeros((count, self._tangents * self._contacts.size))
         mode = self.memory.of["ContactRow"]["mode"][: count * self._contacts.size].reshape(count, -1)

@@ -52,7 +52,7 @@ from nonsmooth.steppers.runge_kutta import TABLEAUS
 from nonsmooth.steppers.transitions import CLOSED_GAP, LOWEST, Impact, Transitions
 from nonsmooth.tolerances import OPEN
 
-__all__ = ["EventDriven"]
+__all__ = ["EventDriven", "stated_rules", "window_of"]
 
 Mask = NDArray[np.bool_]
 
@@ -128,6 +128,31 @@ class EventDriven:
         return EventDrivenFormulation(self, system, parameters, control, solver)
 
 
+def window_of(stepper: EventDriven, control: ErrorControl) -> float:
+    """Time [s] within which impacts are simultaneous."""
+    return control.dt_min if stepper.simultaneity is None else float(stepper.simultaneity)
+
+
+def stated_rules(stepper: EventDriven, control: ErrorControl) -> dict[str, Any]:
+    """Rules and tolerances, for the manifest."""
+    window = window_of(stepper, control)
+    return {
+        "simultaneity window [s]": window,
+        "simultaneous impacts": (
+            "closed ones, and open ones with g_N < window |gamma_N| that approach"
+            if window > 0.0
+            else "none except those at rest: one after the other, the fastest first, until the sequence has decayed"
+        ),
+        "rebound treated as rest": f"flight below {control.dt_min:g} s, or height below {LOWEST:g} m",
+        "flight and height of a rebound": "2 gamma_N / |g_N''|, gamma_N^2 / (2 |g_N''|)",
+        "forces that vanish together": f"within {min(control.dt_min, TOGETHER):g} s",
+        "gap regarded as closed / size": CLOSED_GAP,
+        "closing of a gap located to [m]": LANDED,
+        "method between events": stepper.order,
+        "shared forces": "least squares in the mass metric of those that are compressive and in their cones",
+    }
+
+
 class EventDrivenFormulation:
     """Event-driven steps on one system."""
 
@@ -145,7 +170,7 @@ class EventDrivenFormulation:
                 "over(t_start, t_end)."
             )
         self.stepper, self.system, self.control = stepper, system, control
-        self.window = control.dt_min if stepper.simultaneity is None else float(stepper.simultaneity)
+        self.window = window_of(stepper, control)
         m = self.mechanism = Mechanism(system, parameters, control.dt_max)
         m.refuse_mixed_impacts("EventDriven")
         one, d = np.eye(1), system.dimension
@@ -167,21 +192,7 @@ class EventDrivenFormulation:
     def rules(self) -> dict[str, Any]:
         """Stated rules and tolerances."""
         rules = {"contacts of one impact": SHARING} if self.mechanism.incremental else {}
-        return rules | {
-            "simultaneity window [s]": self.window,
-            "simultaneous impacts": (
-                "closed ones, and open ones with g_N < window |gamma_N| that approach"
-                if self.window > 0.0
-                else "none except those at rest: one after the other, the fastest first, until the sequence has decayed"
-            ),
-            "rebound treated as rest": f"flight below {self.control.dt_min:g} s, or height below {LOWEST:g} m",
-            "flight and height of a rebound": "2 gamma_N / |g_N''|, gamma_N^2 / (2 |g_N''|)",
-            "forces that vanish together": f"within {self._together:g} s",
-            "gap regarded as closed / size": CLOSED_GAP,
-            "closing of a gap located to [m]": LANDED,
-            "method between events": self.stepper.order,
-            "shared forces": "least squares in the mass metric of those that are compressive and in their cones",
-        }
+        return rules | stated_rules(self.stepper, self.control)
 
     def held(self) -> dict[str, Any]:
         """The motion at the end of the last step, and the step sizes."""

@@ -223,11 +223,12 @@ class Stop:
 @pytest.mark.parametrize("steps", [5, 40, 60])
 def test_an_interrupted_run_goes_on_to_the_same_bits(steps, tmp_path):
     system, control = slider_crank_translational().build(), ErrorControl(1e-8, 1e-10, 1e-6, 5e-3)
-    whole = simulate(system, EventDriven(), t_end=0.03, dt=control)
+    run = {"t_end": 0.03, "dt": control, "engine": "python"}
+    whole = simulate(system, EventDriven(), **run)
     with pytest.raises(Interrupted) as stopped:
-        simulate(system, EventDriven(), t_end=0.03, dt=control, progress=Stop(steps))
+        simulate(system, EventDriven(), **run, progress=Stop(steps))
     stopped.value.trajectory.save(tmp_path / "run.nc")
-    rest = simulate(system, EventDriven(), t_end=0.03, dt=control, state=Trajectory.load(tmp_path / "run.nc").end)
+    rest = simulate(system, EventDriven(), **run, state=Trajectory.load(tmp_path / "run.nc").end)
     assert np.array_equal(rest.q.array, whole.q.array[steps:])
     assert np.array_equal(rest.P_N.array[1:], whole.P_N.array[steps + 1 :])
 

@@ -1,0 +1,378 @@
+"""Event-driven steps: smooth motion at high order, with steps that end exactly at events.
+
+One step from (t, q, v) in a phase, which is defined by the modes of all contacts:
+
+1. A Runge-Kutta step of the phase's smooth motion, its length from the error estimate, see `phase_steps`.
+2. The first event within it, at which it is made to end, see `phase_events`.
+3. If a gap closes, the impact of all contacts that are closed, or close within the simultaneity window; a rebound that
+   is too short ends an accumulation of impacts.
+4. The new phase, see `phase_changes`.
+
+A step that is not certified, or that leads to a phase whose forces are not unique, is left to the Python formulation.
+"""
+
+import math
+
+from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.records.values import dot, zeros_like
+from nonsmooth.schemes.event_fields import STAGES
+from nonsmooth.schemes.event_progress import count_event, count_step, stalls, to_examine
+from nonsmooth.schemes.mechanism import mode_of, size_impulses
+from nonsmooth.schemes.motion import placed
+from nonsmooth.schemes.phase_changes import DEPENDENT, change_by_impact, change_phase, zero_rate
+from nonsmooth.schemes.phase_events import BREAKAWAY, EVENTS, NONE, RELEASE, end_at_event, set_scales
+from nonsmooth.schemes.phase_instants import copy, note
+from nonsmooth.schemes.phase_losses import kept, watched
+from nonsmooth.schemes.phase_motion import accelerate, count_closed, size_of, tangential
+from nonsmooth.schemes.phase_steps import B, advance, first_length
+from nonsmooth.schemes.program import INFINITE, TINY
+from nonsmooth.tolerances import DONE, FULL, OPEN, SLIPPING, UNCERTAIN
+
+#: bounds on the change of the length of a step, the safety factor, and trials of one step
+SHRINK, GROW, SAFETY, REJECTIONS = 0.2, 5.0, 0.9, 60
+#: ratio by which other joints reduce the mobility of a row, above which a singular position may be near
+SINGULAR = 25.0
+
+
+# ---- the length of a step
+
+
+@piece
+def take_smooth(run, limit):
+    """A step to the time `limit` at most whose error is below tolerance, regardless of events; whether there is one."""
+    t, wanted, rejected = run.stages[0].t, run.length, False
+    longest = limit - t
+    dt = longest if wanted > 0.99 * longest else wanted
+    for _ in range(REJECTIONS):
+        if rejected and not run.closed and run.dependence > SINGULAR:
+            return False
+        if not advance(run, limit if dt >= longest else t + dt):
+            return False
+        error = run.error
+        factor = min(GROW, max(SHRINK, SAFETY * error**-0.2)) if error > 0.0 else GROW
+        if error <= 1.0:
+            found = run.dt * (min(factor, 1.0) if rejected else factor)
+            if dt == longest and not rejected:  # shortened by the end of the run
+                found = max(found, wanted)
+            run.next_length, run.tried = min(found, run.system.longest), run.dt
+            return not to_examine(run)
+        rejected = True
+        dt *= factor if error < INFINITE else SHRINK
+        if t + dt == t:
+            return False
+    return False
+
+
+# ---- the phase before and after
+
+
+@kernel
+def recall(run):
+    """The phase at the start of the step. In space the direction of a slip is that which it has there."""
+    start = run.stages[0]
+    run.impact, run.work_impact = 0, 0.0
+    for k in range(len(run.touches)):
+        touch, of = run.touches[k], start.contacts[k]
+        touch.mode, touch.direction, touch.share = touch.kept_mode, touch.kept_direction, touch.kept_share
+        touch.along, touch.impact = touch.direction, zeros_like(touch.impact)
+        if touch.mode == SLIPPING and run.slip_atol > 0.0 and run.ready:
+            slip, s = tangential(of.rates), touch.direction
+            ahead = dot(slip, s)
+            largest = size_of(tangential(of.terms)) + touch.contact.scale / run.system.longest
+            if size_of(slip) > run.slip_atol + run.slip_rtol * largest:
+                if ahead < 0.0:
+                    slip -= (2.0 * ahead) * s
+                touch.direction = (1.0 / max(size_of(slip), TINY)) * slip
+    count_closed(run)
+
+
+@kernel
+def forget_signs(run):
+    for touch in run.touches:
+        touch.released = touch.known = 0
+
+
+@kernel
+def keep_signs(run):
+    """Contacts that slip keep their direction, however slowly."""
+    for touch in run.touches:
+        if touch.mode == SLIPPING:
+            touch.known, touch.sign = 1, touch.direction
+
+
+@kernel
+def break_away(run, k, P):
+    """Contact k begins to slip against the friction force in P."""
+    touch, friction = run.touches[k], tangential(P)
+    touch.known, touch.sign = 1, (-1.0 / max(size_of(friction), TINY)) * friction
+
+
+@piece
+def reconsider(run):
+    """The phase at the start of the step contradicts the motion after it: another one, if it is found."""
+    start, k = run.stages[0], run.which
+    forget_signs(run)
+    if run.kind == RELEASE:
+        run.touches[k].released = 1
+    elif run.kind == BREAKAWAY:  # forces that begin at zero have the direction of the motion after it
+        keep_signs(run)
+        loaded = start.contacts[k].P[0] > run.touches[k].zero_force
+        break_away(run, k, start.contacts[k].P if loaded else run.stages[STAGES].contacts[k].P)
+    if not change_phase(run, start):
+        return False
+    copy(start, run.after)
+    return True
+
+
+@piece
+def lose(run):
+    """Contacts that open at the end of the step, or begin to slip there: also those that do so at once thereafter."""
+    forget_signs(run)
+    cone, which = run.kind == BREAKAWAY, run.which
+    if run.kind != RELEASE and not cone:
+        return True
+    keep_signs(run)
+    if not advance(run, run.left.t + run.together):
+        return False
+    for k in range(len(run.touches)):
+        touch = run.touches[k]
+        lost = watched(touch, cone) and kept(touch.contact, run.stages[STAGES].contacts[k].P, cone) < 0.0
+        if lost or k == which:
+            if cone:
+                break_away(run, k, run.left.contacts[k].P)
+            else:
+                touch.released = 1
+    return True
+
+
+@kernel
+def strikes(run):
+    """Whether a gap closes at the end of the step."""
+    some = False
+    for k in range(len(run.touches)):
+        touch, of = run.touches[k], run.left.contacts[k]
+        closes = touch.mode == OPEN and of.gap <= touch.closed_gap
+        closes = closes and of.rates[0] < -zero_rate(run, touch.contact, of.terms[0])
+        touch.striking, some = 1 if closes else 0, some or closes
+    return some
+
+
+# ---- the row of a step
+
+
+@piece
+def sum_up(run):
+    """Impulses, mean reactions, works and residual of the smooth motion, by the weights of the stages; its end."""
+    dt = run.dt
+    run.work_loads = run.loss_damping = run.work_drivers = run.loss_friction = 0.0
+    residual = run.closure
+    for k in range(len(run.touches)):
+        total = B[0] * run.stages[0].contacts[k].P
+        for j in range(1, STAGES):
+            total += B[j] * run.stages[j].contacts[k].P
+        run.touches[k].smooth = dt * total
+    for k in range(len(run.means)):
+        first = run.stages[0].reactions[k]
+        force, torque = B[0] * first.force, B[0] * first.torque
+        for j in range(1, STAGES):
+            of = run.stages[j].reactions[k]
+            force += B[j] * of.force
+            torque += B[j] * of.torque
+        run.means[k].force, run.means[k].torque = force, torque
+    for j in range(STAGES):
+        stage, weight = run.stages[j], dt * B[j]
+        run.work_loads += weight * stage.loads
+        run.loss_damping -= weight * stage.damping
+        run.work_drivers += weight * stage.drivers
+        run.loss_friction -= weight * stage.friction
+        residual = max(residual, run.stages[j + 1].residual)
+    run.system.residual = residual
+    copy(run.left, run.stages[STAGES])
+
+
+@kernel
+def natural_map(run):
+    """The worst of gap and impulse of a contact, the lesser of both, each by a size of its own.
+
+    The gap of a contact in a simultaneous impact is bounded by the window.
+    """
+    worst = 0.0
+    for k in range(len(run.touches)):
+        touch, of = run.touches[k], run.left.contacts[k]
+        gap, total = of.gap, touch.smooth[0] + touch.impact[0]
+        if touch.impact[0] > 0.0:
+            gap -= min(max(-run.window * of.rates[0], 0.0), gap)
+        worst = max(worst, abs(min(gap / touch.contact.scale, total / touch.contact.y_scale)))
+    return worst
+
+
+@kernel
+def write_contacts(run, k):
+    """Impulses, rates and modes; as in other schemes, a contact that rebounds has the mode of its impact."""
+    n = len(run.touches)
+    for i in range(n):
+        touch, row = run.touches[i], run.system.contact_rows[k * n + i]
+        contact = touch.contact
+        row.P, row.impact, row.mode = touch.smooth + touch.impact, touch.impact, touch.mode
+        row.before, row.after = run.left.contacts[i].rates[0], run.after.contacts[i].rates[0]
+        if touch.mode == OPEN:
+            contact.P, contact.on = touch.impact, 1 if touch.impact[0] > 0.0 else 0
+            row.mode = mode_of(contact)
+
+
+@piece
+def write_row(run):
+    """The row of the step, which ends at `left`, with its event at `after`."""
+    system, k = run.system, run.system.steps
+    n, r = len(system.bodies), len(run.means)
+    for i in range(n):
+        row, after = system.body_rows[k * n + i], run.after.bodies[i]
+        row.q, row.v, row.v_left = after.q, after.v, run.left.bodies[i].v
+    write_contacts(run, k)
+    for i in range(r):
+        row, mean, kick = system.reaction_rows[k * r + i], run.means[i], run.kicks[i]
+        row.force, row.torque = mean.force, mean.torque
+        row.impulse = row.twist = zeros_like(mean.force)
+        if run.impact:
+            row.impulse, row.twist = kick.force, kick.torque
+    system.complementarity = natural_map(run)
+    row, works = system.step_rows[k], run.work_rows[k]
+    row.t, row.dt, row.residual, row.complementarity = run.after.t, run.dt, system.residual, system.complementarity
+    row.loss_friction, row.work_drivers_impact = run.loss_friction, run.work_impact
+    row.work_drivers = run.work_drivers + run.work_impact
+    works.work_loads, works.loss_damping, works.loss_contact, works.stored = run.work_loads, run.loss_damping, 0.0, 0.0
+
+
+@kernel
+def keep(run, event):
+    """The end of the step is the start of the next one."""
+    system = run.system
+    count_step(run)
+    for touch in run.touches:
+        touch.kept_mode, touch.kept_direction, touch.kept_share = touch.mode, touch.direction, touch.share
+    copy(run.stages[0], run.after)
+    for k in range(len(system.bodies)):
+        system.bodies[k].q, system.bodies[k].v = run.after.bodies[k].q, run.after.bodies[k].v
+    system.t = run.after.t
+    run.length, run.ready = run.next_length, 1
+    count_event(run, event)
+    system.steps += 1
+
+
+# ---- a step
+
+
+@piece
+def find_step(run, limit):
+    """A smooth step that ends at its first event, at the time `limit` at most; whether there is one."""
+    for _ in range(EVENTS):
+        if not take_smooth(run, limit):
+            return False
+        set_scales(run)
+        if not end_at_event(run):
+            return False
+        if run.kind == NONE or run.time > 0.0:
+            return True
+        if not reconsider(run):
+            return False
+    return False
+
+
+@piece
+def step(run, limit):
+    """One step, accepted only if certified."""
+    recall(run)
+    if not find_step(run, limit):
+        return False
+    dt, length, tried = run.dt, run.next_length, run.tried
+    sum_up(run)
+    struck = strikes(run)
+    event = struck or run.kind != NONE
+    if struck:
+        if not change_by_impact(run, run.left):
+            return False
+    elif event:
+        if not lose(run) or not change_phase(run, run.left):
+            return False
+    else:
+        copy(run.after, run.left)
+    run.dt, run.next_length, run.tried = dt, length, tried
+    if stalls(run) or not run.system.residual <= run.system.certified:
+        return False
+    write_row(run)
+    keep(run, event)
+    return True
+
+
+@piece
+def stand_at_start(run):
+    """The motion at the start of a step, in stage 0; whether it can be told from its phase."""
+    system = run.system
+    for body in system.bodies:
+        body.at, body.u = body.q, body.v
+        body.z = placed(body.at)
+    system.seen = system.t
+    run.ready = run.current = 0
+    recall(run)
+    accelerate(run, True)
+    note(run, run.stages[0], True)
+    run.ready = 1
+    return run.dependence < DEPENDENT
+
+
+@kernel
+def give_up(run):
+    """Remove values that are not finite; the start of the step is evaluated again."""
+    system = run.system
+    run.ready = 0
+    system.ground.v_next = system.ground.jump = zeros_like(system.ground.jump)
+    for contact in system.contacts:
+        contact.P = zeros_like(contact.P)
+    for joint in system.joints:
+        joint.P = joint.P_near = zeros_like(joint.P)
+
+
+@piece
+def begin(run):
+    """A start that remembers no step before: its phase and the length of the first step.
+
+    UNCERTAIN where an impact comes first, or the phase is not unique.
+    """
+    system = run.system
+    for touch in run.touches:
+        touch.kept_mode, touch.kept_direction, touch.kept_share = OPEN, zeros_like(touch.direction), 0.0
+    if not stand_at_start(run):
+        return UNCERTAIN
+    size_impulses(system)
+    copy(run.left, run.stages[0])
+    forget_signs(run)
+    if strikes(run) or not change_phase(run, run.left):
+        give_up(run)
+        return UNCERTAIN
+    run.next_length = first_length(run, run.after)
+    run.tried, run.stall_since, run.stall_count = math.inf, system.t, 0.0
+    keep(run, False)
+    system.steps, run.stall_count, run.counted, run.counted_since = 0, 0.0, 0, math.inf
+    return DONE
+
+
+def run(run, steps):
+    """Up to so many steps; stops where rows are full, or before one that is not certified, its start left as it was.
+
+    With no step, the start of a run, see `begin`: one entry, since both are compiled from the same functions.
+    """
+    system = run.system
+    if steps == 0:
+        return begin(run)
+    for _ in range(steps):
+        if not system.t < system.t_end:
+            return DONE
+        if system.steps >= len(system.step_rows):
+            return FULL
+        limit = system.t + system.longest
+        if limit >= system.t_end - 1e-9 * system.longest:
+            limit = system.t_end
+        if run.redundant or not (run.ready or stand_at_start(run)) or not step(run, limit):
+            give_up(run)
+            return UNCERTAIN
+    return DONE

@@ -1,0 +1,282 @@
+"""Events within a smooth step: the first one, and the step that ends at it.
+
+A gap closes (quintic through gap, its velocity and acceleration at both ends), a normal force vanishes, a slip reverses
+(cubic), a contact that sticks breaks away. The length of the step is found by Newton's method where the rate is known,
+else by the Illinois method.
+"""
+
+import math
+
+import numpy as np
+
+from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.records.values import dot, largest
+from nonsmooth.schemes.closing import first_root, lowest
+from nonsmooth.schemes.event_fields import STAGES
+from nonsmooth.schemes.phase_instants import EPSILON
+from nonsmooth.schemes.phase_losses import doubtful, kept, loss_at_end, loss_within, search, watched
+from nonsmooth.schemes.phase_motion import tangential
+from nonsmooth.schemes.phase_steps import advance
+from nonsmooth.tolerances import AT_THE_END, OPEN, SLIPPING
+
+#: kinds of events, as bits
+NONE, CLOSING, RELEASE, REVERSAL, BREAKAWAY = 0, 1, 2, 4, 8
+#: gap [m] to which a closing is located, and forces and slips relative to what is round-off of them
+LANDED, LOCATED = 1e-15, 1e-2
+#: relative size below which the sign of a force or slip is round-off
+ROUND_OFF = 1e-11
+ITERATIONS, BISECTIONS = 40, 80
+#: evaluations without a change of sign after which an event is regarded as unconfirmed
+PATIENCE = 6
+#: events that a step may be shortened to
+EVENTS = 30
+#: shares of a step at which quintics are evaluated
+PLACES = (1 - np.cos(np.pi * np.arange(49) / 48)) / 2
+
+
+@piece
+def set_scales(run):
+    """Forces and slips that are zero in the step, whose start stands in stage 0."""
+    start, system = run.stages[0], run.system
+    size = start.applied + start.moving
+    for k in range(len(run.touches)):
+        touch, of = run.touches[k], start.contacts[k]
+        contact = touch.contact
+        touch.refuted = 0
+        if touch.mode != OPEN:
+            typical = contact.y_scale / system.longest
+            if of.mobility > 0.0:
+                typical += size / math.sqrt(of.mobility)
+            touch.zero_force = ROUND_OFF * typical
+            slip = largest(tangential(of.terms)) + contact.scale / system.longest
+            touch.zero_slip = max(ROUND_OFF * slip, run.slip_atol + run.slip_rtol * slip)
+
+
+# ---- closing of gaps
+
+
+@kernel
+def quintic(x, c0, c1, c2, c3, c4, c5):
+    return c0 + x * (c1 + x * (c2 + x * (c3 + x * (c4 + x * c5))))
+
+
+@piece
+def closing_of(run, k):
+    """When within the step gap k first becomes negative; infinite if it does not.
+
+    One that has just opened leaves zero: where it is negative at once, this is at the start.
+    """
+    touch, dt = run.touches[k], run.dt
+    start, end = run.stages[0].contacts[k], run.stages[STAGES].contacts[k]
+    level = touch.closed_gap
+    c0, c1, c2 = max(start.gap, 0.0), dt * start.rates[0], (0.5 * dt * dt) * start.bend[0]
+    slope, half = dt * end.rates[0], (0.5 * dt * dt) * end.bend[0]
+    hull = min(c0 + 0.2 * c1, c0 + 0.4 * c1 + 0.1 * c2)
+    hull = min(hull, min(end.gap - 0.2 * slope, end.gap - 0.4 * slope + 0.1 * half))
+    if min(hull, end.gap) >= -level:  # the polynomial lies within the convex hull of its Bezier points
+        return math.inf
+    off, off_rate, off_half = end.gap - c0 - c1 - c2, slope - c1 - 2.0 * c2, 2.0 * half - 2.0 * c2
+    c3 = 10.0 * off - 4.0 * off_rate + 0.5 * off_half
+    c4 = -15.0 * off + 7.0 * off_rate - off_half
+    c5 = 6.0 * off - 3.0 * off_rate + 0.5 * off_half
+    leaves = c0 <= level
+    origin = c0 if leaves else 0.0
+    low, high = -1.0, -1.0
+    for m in range(len(PLACES)):
+        value = quintic(PLACES[m], c0 - origin, c1, c2, c3, c4, c5)
+        if value > 0.0:
+            low = PLACES[m]
+        if value < -level:
+            high = PLACES[m]
+            break
+    if high < 0.0:
+        return math.inf
+    if low < 0.0:
+        if not c1 > 0.0:
+            return 0.0
+        low = 0.0  # a flight shorter than the distance of places
+    x = 0.5 * (low + high)
+    for _ in range(BISECTIONS):
+        value = quintic(x, c0 - origin, c1, c2, c3, c4, c5)
+        rate = c1 + x * (2.0 * c2 + x * (3.0 * c3 + x * (4.0 * c4 + x * 5.0 * c5)))
+        if value > 0.0:
+            low = x
+        else:
+            high = x
+        new = x - value / rate if rate < 0.0 else -1.0
+        if not low < new < high:
+            new = 0.5 * (low + high)
+        if abs(new - x) <= EPSILON:
+            break
+        x = new
+    return dt * x
+
+
+# ---- reversal of slips
+
+
+@piece
+def reversal_of(run, k):
+    """When within the step slip k vanishes, in space has turned by a right angle; infinite if it does not."""
+    touch, dt = run.touches[k], run.dt
+    start, end = run.stages[0].contacts[k], run.stages[STAGES].contacts[k]
+    s, level = touch.direction, touch.zero_slip
+    g0, g1 = dot(s, start.rates), dot(s, end.rates)
+    a, slope = dt * dot(s, start.bend), dt * dot(s, end.bend)
+    if min(min(g0 + a / 3.0, g1 - slope / 3.0), g1) >= -level:
+        return math.inf
+    leaves = g0 <= level
+    first = 0.0 if leaves else g0
+    rise = g1 - first
+    b, c = 3.0 * rise - 2.0 * a - slope, a + slope - 2.0 * rise
+    x = math.inf
+    if lowest(first, a, b, c) < -level:
+        x = first_root(a, b, c, 0.0) if leaves else first_root(first, a, b, c)
+    if not x < math.inf:
+        return 0.0 if g1 < -level else math.inf
+    return dt * x
+
+
+# ---- the first event
+
+
+@kernel
+def offer(run, time, latest, kind, which):
+    """An event, which is the first one so far, if it has not been refuted."""
+    touch = run.touches[which]
+    if time < run.time and touch.refuted & kind == 0:
+        run.time, run.latest, run.kind, run.which = time, latest, kind, which
+
+
+@piece
+def find_losses(run, cone, located):
+    """First losses of normal forces, or of sticking; of a step that ends at one already, at its end only."""
+    kind, any_doubt = BREAKAWAY if cone else RELEASE, False
+    for k in range(len(run.touches)):
+        if watched(run.touches[k], cone) and doubtful(run, k, cone):
+            any_doubt = True
+    if not any_doubt:
+        return
+    if located:
+        for k in range(len(run.touches)):
+            if watched(run.touches[k], cone):
+                time, latest = loss_at_end(run, k, cone)
+                offer(run, time, latest, kind, k)
+        return
+    search(run)
+    for k in range(len(run.touches)):
+        if watched(run.touches[k], cone) and doubtful(run, k, cone):
+            time, latest = loss_within(run, k, cone)
+            offer(run, time, latest, kind, k)
+
+
+@piece
+def find_event(run, located):
+    """The first event of the step, in `kind`, `which`, `time`, `latest`; the step ends at one of the kind `located`."""
+    run.kind, run.time = NONE, math.inf
+    for k in range(len(run.touches)):
+        if run.touches[k].mode == OPEN:
+            offer(run, closing_of(run, k), run.dt, CLOSING, k)
+    if run.closed:
+        for k in range(len(run.touches)):
+            if run.touches[k].mode == SLIPPING:
+                offer(run, reversal_of(run, k), run.dt, REVERSAL, k)
+        find_losses(run, False, located == RELEASE)
+        find_losses(run, True, located == BREAKAWAY)
+
+
+# ---- the step that ends at it
+
+
+@kernel
+def value_of(run, instant, kind, which):
+    """What vanishes at the event."""
+    touch, of = run.touches[which], instant.contacts[which]
+    if kind == CLOSING:
+        return of.gap
+    if kind == REVERSAL:
+        return dot(touch.direction, of.rates)
+    return kept(touch.contact, of.P, kind == BREAKAWAY)
+
+
+@kernel
+def rate_of(run, instant, kind, which):
+    """Its rate; 0 where it is unknown."""
+    touch, of = run.touches[which], instant.contacts[which]
+    if kind == CLOSING:
+        return of.rates[0]
+    return dot(touch.direction, of.bend) if kind == REVERSAL else 0.0
+
+
+@kernel
+def accuracy_of(run, kind, which):
+    touch = run.touches[which]
+    if kind == CLOSING:
+        return LANDED
+    return LOCATED * (touch.zero_slip if kind == REVERSAL else touch.zero_force)
+
+
+@piece
+def locate(run):
+    """The step that ends at the event that was found; whether it has an end, and whether the event occurs."""
+    start, end, kind, which = run.stages[0], run.stages[STAGES], run.kind, run.which
+    t, guess, high, known, accuracy = start.t, run.time, run.latest, run.dt, accuracy_of(run, kind, which)
+    low, side, f_low, f_high = 0.0, 0, value_of(run, start, kind, which), 0.0
+    crossed = False
+    if run.latest == run.dt:
+        f_high = value_of(run, end, kind, which)
+        crossed = f_high < 0.0
+    for iteration in range(ITERATIONS):
+        if not advance(run, t + guess):
+            return False, False
+        f, rate = value_of(run, end, kind, which), rate_of(run, end, kind, which)
+        if abs(f) <= accuracy:
+            return True, True
+        if f > 0.0:
+            low, f_low = guess, f
+            f_high = 0.5 * f_high if side > 0 else f_high
+            side = 1
+        else:
+            high, f_high, crossed = guess, f, True
+            f_low = 0.5 * f_low if side < 0 else f_low
+            side = -1
+        if not crossed and iteration >= PATIENCE:
+            return True, False
+        new = guess - f / rate if rate < 0.0 else -1.0
+        if (kind == RELEASE or kind == BREAKAWAY) and f_low > 0.0 and f_high < 0.0:
+            new = low + (high - low) * f_low / (f_low - f_high)
+        guess = new if low < new < high else 0.5 * (low + high)
+        if guess == low or guess == high or high - low <= 1e-16 * max(abs(t), known):
+            break
+    return True, crossed
+
+
+@piece
+def end_at_event(run):
+    """The step shortened to its first event, `happened`, in which it ends; whether there is one that is located.
+
+    An event at the start leaves the step as it is, with time 0. Then `kind` is the event, `NONE` if there is none.
+    """
+    happened, which, t = NONE, 0, run.stages[0].t
+    for _ in range(EVENTS):
+        find_event(run, happened)
+        if run.kind == NONE or (happened != NONE and run.time >= run.dt * AT_THE_END):
+            run.kind, run.which, run.time = happened, which, run.dt
+            return True
+        if run.time <= 0.0 or t + run.time == t:
+            run.time = 0.0
+            return True
+        kind, contact, whole = run.kind, run.which, run.dt
+        found, confirmed = locate(run)
+        if not found:
+            return False
+        if run.dt <= 0.0:
+            run.time = 0.0
+            return True
+        if confirmed:
+            happened, which = kind, contact
+        else:  # only the polynomial became negative
+            run.touches[contact].refuted = run.touches[contact].refuted | kind
+            if not advance(run, t + whole):
+                return False
+    return False

@@ -1,0 +1,135 @@
+"""When within a step a contact force becomes tensile or leaves its friction cone.
+
+Stages are of low order and far apart. Where forces at the stages approach zero, they are evaluated along the continuous
+extension of the step at Chebyshev points; the polynomial through these is searched for its first change of sign, and
+evaluated once more at its minimum.
+"""
+
+import math
+
+import numpy as np
+
+from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.records.values import largest
+from nonsmooth.schemes.event_fields import DEGREE, STAGES
+from nonsmooth.schemes.phase_instants import copy
+from nonsmooth.schemes.phase_motion import size_of, tangential
+from nonsmooth.schemes.phase_steps import within
+from nonsmooth.tolerances import OPEN, STICKING
+
+#: share of its range in a step below which a force at a stage causes a search within the step
+NEAR = 0.5
+#: share of the largest force in a step by which one along the extension must be negative to be significant
+RESOLVED = 1e-9
+#: intervals between the points at which the polynomials are evaluated
+FINE = 84
+
+NODES = (1 - np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)) / 2
+TIMES = (1 - np.cos(np.pi * np.arange(FINE + 1) / FINE)) / 2
+_COEFFICIENTS = np.linalg.inv(np.polynomial.chebyshev.chebvander(2 * NODES - 1, DEGREE))
+#: from values at the nodes to those at the points, and to the last coefficient
+SCAN = np.polynomial.chebyshev.chebvander(2 * TIMES - 1, DEGREE) @ _COEFFICIENTS
+TAIL = np.ascontiguousarray(_COEFFICIENTS[-1])
+
+
+@kernel
+def kept(contact, P, cone):
+    """What is positive until the mode ends: the normal force, or its distance to the edge of the cone."""
+    return contact.friction * P[0] - size_of(tangential(P)) if cone else P[0]
+
+
+@kernel
+def watched(touch, cone):
+    return touch.mode == STICKING if cone else touch.mode != OPEN
+
+
+@piece
+def doubtful(run, i, cone):
+    """Whether the forces at the stages approach zero."""
+    touch = run.touches[i]
+    least, most = math.inf, -math.inf
+    for stage in run.stages:
+        value = kept(touch.contact, stage.contacts[i].P, cone)
+        least, most = min(least, value), max(most, value)
+    zero, span = touch.zero_force, most - least
+    return (least < NEAR * span and span > zero) or least < -zero
+
+
+@piece
+def search(run):
+    """Forces at the nodes."""
+    copy(run.nodes[0], run.stages[0])
+    copy(run.nodes[DEGREE], run.stages[STAGES])
+    for j in range(1, DEGREE):
+        within(run, NODES[j], run.nodes[j])
+
+
+@piece
+def along_step(run, i, cone, m):
+    """Of contact i at a point, by the polynomials of its force."""
+    P = SCAN[m, 0] * run.nodes[0].contacts[i].P
+    for j in range(1, DEGREE + 1):
+        P += SCAN[m, j] * run.nodes[j].contacts[i].P
+    return kept(run.touches[i].contact, P, cone)
+
+
+@kernel
+def doubt_of(run, i, cone):
+    """Size of the last coefficient of these polynomials."""
+    P = TAIL[0] * run.nodes[0].contacts[i].P
+    for j in range(1, DEGREE + 1):
+        P += TAIL[j] * run.nodes[j].contacts[i].P
+    if cone:
+        return run.touches[i].contact.friction * abs(P[0]) + largest(abs(tangential(P)))
+    return abs(P[0])
+
+
+@kernel
+def between(value, time, next_value, next_time):
+    """When a value that falls from positive to negative is zero."""
+    return time + (next_time - time) * (value / (value - next_value))
+
+
+@piece
+def loss_at_end(run, i, cone):
+    """First loss of a step that ends at one already: it is at its end, or there is none."""
+    touch, dt = run.touches[i], run.dt
+    contact, zero = touch.contact, touch.zero_force
+    first = kept(contact, run.stages[0].contacts[i].P, cone)
+    last = kept(contact, run.stages[STAGES].contacts[i].P, cone)
+    if not last < -zero:
+        return math.inf, dt
+    return (between(first, 0.0, last, dt) if first > zero else 0.0), dt
+
+
+@piece
+def loss_within(run, i, cone):
+    """First time after the start at which the mode of contact i ends, and a bound; infinite if there is none."""
+    touch, dt = run.touches[i], run.dt
+    contact, zero = touch.contact, touch.zero_force
+    doubt, place, least, most = doubt_of(run, i, cone), 0, math.inf, 0.0
+    for m in range(FINE + 1):
+        value = along_step(run, i, cone, m)
+        most = max(most, abs(value))
+        if value < least:
+            least, place = value, m
+    level = zero + RESOLVED * most
+    if least > level + 2.0 * doubt:
+        return math.inf, dt
+    if 0 < place < FINE:  # the polynomial is exact at its nodes only
+        within(run, TIMES[place], run.nodes[DEGREE + 1])
+        least = kept(contact, run.nodes[DEGREE + 1].contacts[i].P, cone)
+    last, before, at, after, later = -1, 0.0, 0.0, 0.0, 0.0  # the last positive value, and the one after it
+    for m in range(FINE + 1):
+        value, time = least if m == place else along_step(run, i, cone, m), dt * TIMES[m]
+        if m == last + 1:
+            after, later = value, time
+        if m == 0 or m == FINE:
+            below = value < -zero
+        else:
+            below = value < -level and (value < -2.0 * doubt or m == place)
+        if below:
+            return (between(before, at, after, later) if last >= 0 else 0.0), time
+        if value > zero:
+            last, before, at = m, value, time
+    return math.inf, dt

@@ -1,0 +1,292 @@
+"""Smooth motion between events, in which the modes of all contacts are known.
+
+With D the directions of joints, closed gaps and sticking slips, and F those of their forces, in which a contact that
+slips in the direction s has W_N - mu W_T s,
+
+    M a = h + F lam,    D' a + bias = 0
+
+Forces are P of joints and contacts here, and accelerations `jump`. Positions and velocities are projected onto the same
+rows in the metric of masses. The matrix is eliminated block by block, as that of a program.
+"""
+
+import math
+
+from nonsmooth.compile.kernels import by_dimension, kernel, piece
+from nonsmooth.records.values import (
+    angular,
+    dot,
+    identity,
+    largest,
+    linear,
+    normal_axis,
+    outer,
+    trace,
+    twist,
+    weighed,
+    zeros_like,
+)
+from nonsmooth.schemes.accelerations import rates_of_jump
+from nonsmooth.schemes.mechanism import evaluate_all, load, rates_of_way
+from nonsmooth.schemes.motion import moved, placed
+from nonsmooth.schemes.program import INFINITE, TINY, backward, couple, eliminate, factor_joints, forward, weigh
+from nonsmooth.tolerances import OPEN, SLIPPING, STICKING
+
+#: what the rows of closed contacts are of: gaps, velocities, accelerations with their forces
+GAPS, VELOCITIES, FORCES = 0, 1, 2
+#: constraint residual [m] or [rad] at which a projection ends, and its passes
+PROJECTED, PASSES = 1e-15, 4
+#: share of the applied forces below which a resultant is regarded as zero
+BALANCED = 1e-12
+#: a number differs from the next one by at most this share
+EPSILON = 2.220446049250313e-16
+
+
+@kernel
+def normalised_in_plane(q):
+    return q
+
+
+@kernel
+def normalised_in_space(q):
+    p = angular(q)
+    return twist(linear(q), (1.0 / math.sqrt(dot(p, p))) * p)
+
+
+normalised = by_dimension(normalised_in_plane, normalised_in_space)  # (q): with a quaternion of norm 1
+
+
+@kernel
+def tangential(x):
+    return x - x[0] * normal_axis(x)
+
+
+@kernel
+def size_of(x):
+    return math.sqrt(dot(x, x))
+
+
+# ---- rows of the phase
+
+
+@kernel
+def linearise_phase(touch, what):
+    """Rows of a closed contact: its gap stays closed, it sticks, or has friction -mu P_N along its slip."""
+    contact = touch.contact
+    P, W = contact.P, contact.W
+    N, one = normal_axis(P), identity(P)
+    if touch.mode == STICKING and what != GAPS:
+        contact.G, contact.pivot = one, W
+        return
+    normal = outer(N, N)
+    H = one - normal
+    if touch.mode == SLIPPING and what == FORCES:
+        H += contact.friction * outer(touch.along, N)
+    contact.G, contact.pivot = normal, normal @ W + max(trace(W) - W[0][0], W[0][0]) * H
+
+
+@kernel
+def reduced(bond):
+    """Largest ratio of a diagonal entry of its Delassus block to what the bonds before it leave of it."""
+    return largest(abs(bond.W * bond.pivot * identity(bond.P)))
+
+
+@piece
+def factor_phase(run, what):
+    """The block LU of joints and closed contacts, and how dependent their rows are; of joints only if not `current`."""
+    system, worst = run.system, 0.0
+    if not run.current:
+        factor_joints(system)
+    for joint in system.joints:
+        worst = max(worst, reduced(joint))
+    if run.closed:
+        for touch in run.touches:
+            contact = touch.contact
+            contact.on = 0 if touch.mode == OPEN else 1
+            if contact.on:
+                weigh(contact)
+                couple(contact)
+                linearise_phase(touch, what)
+                contact.y = zeros_like(contact.y)
+                eliminate(contact)
+                worst = max(worst, reduced(contact))
+    run.dependence = worst
+
+
+@piece
+def hold_phase(run):
+    """Changes `jump` with what joints and closed contacts add, so that their rates are minus `shift`; adds to P."""
+    system = run.system
+    joints, contacts = system.joints, system.contacts
+    for joint in joints:
+        joint.y = -(rates_of_jump(joint) + joint.shift)
+        forward(joint)
+    if run.closed:
+        for contact in contacts:
+            if contact.on:
+                contact.y = -(contact.G @ (rates_of_jump(contact) + contact.shift))
+                forward(contact)
+        for k in range(len(contacts) - 1, -1, -1):
+            contact = contacts[k]
+            if contact.on:
+                backward(contact)
+                contact.P = contact.P + contact.y
+                contact.a.body.jump += contact.y @ contact.a.moves
+                contact.b.body.jump += contact.y @ contact.b.moves
+    for k in range(len(joints) - 1, -1, -1):
+        joint = joints[k]
+        backward(joint)
+        joint.P = joint.P + joint.y
+        joint.a.body.jump += joint.y @ joint.a.moves
+        joint.b.body.jump += joint.y @ joint.b.moves
+
+
+@kernel
+def release_all(run):
+    """No forces yet."""
+    system = run.system
+    system.ground.jump = zeros_like(system.ground.jump)  # which what is not finite would have changed
+    for joint in system.joints:
+        joint.P = zeros_like(joint.P)
+    for contact in system.contacts:
+        contact.P = zeros_like(contact.P)
+
+
+@kernel
+def count_closed(run):
+    """How many contacts are closed in the phase; the others are in no program."""
+    run.closed = 0
+    for touch in run.touches:
+        touch.contact.on = 0 if touch.mode == OPEN else 1
+        run.closed += touch.contact.on
+
+
+# ---- projection
+
+
+@kernel
+def find_gaps(run):
+    """The worst constraint residual, with those of joints and closed contacts in `shift`."""
+    system, worst, total = run.system, 0.0, 0.0
+    for body in system.bodies:
+        body.z, body.jump = placed(body.at), zeros_like(body.jump)
+    evaluate_all(system.constraints)
+    for joint in system.joints:
+        joint.shift = joint.g
+        worst, total = max(worst, largest(abs(joint.g))), total + dot(joint.g, joint.g)
+    if run.closed:
+        evaluate_all(system.surfaces)
+        for contact in system.contacts:
+            if contact.on:
+                contact.shift = contact.g * normal_axis(contact.P)
+                worst, total = max(worst, abs(contact.g)), total + contact.g * contact.g
+    return worst if total < INFINITE else math.inf
+
+
+@piece
+def project(run):
+    """The nearest positions and velocities with joints and contacts of the phase closed; whether there are any.
+
+    Afterwards directions, and the block LU of joints, are `current` if they are those there.
+    """
+    system, before = run.system, INFINITE
+    run.current = 0
+    for body in system.bodies:
+        body.at = normalised(body.at)
+    if not (len(system.joints) or run.closed):
+        for body in system.bodies:
+            body.z = placed(body.at)
+        return True
+    for _ in range(PASSES):
+        worst = find_gaps(run)
+        if not worst < INFINITE:
+            return False
+        if worst <= PROJECTED or worst > 0.25 * before:
+            run.current = 1
+            break
+        before = worst
+        factor_phase(run, GAPS)
+        release_all(run)
+        hold_phase(run)
+        for body in system.bodies:
+            body.at = moved(body.at, body.jump, 1.0)
+    stands, run.current = run.current, 0
+    factor_phase(run, VELOCITIES)
+    run.current = stands
+    release_all(run)
+    for body in system.bodies:
+        body.jump = zeros_like(body.jump)
+    for joint in system.joints:
+        joint.shift = rates_of_way(joint) + joint.rate
+    for contact in system.contacts:
+        contact.shift = rates_of_way(contact)
+    hold_phase(run)
+    for body in system.bodies:
+        body.u += body.jump
+        body.z = placed(body.at)
+    return True
+
+
+# ---- accelerations
+
+
+@kernel
+def has_direction(run, touch, slip):
+    """Whether a slip is beyond the tolerance of velocities; in the plane its sign is known on either side of zero."""
+    a, b, contact = touch.contact.a, touch.contact.b, touch.contact
+    terms = abs(a.along) @ abs(a.body.u) + abs(b.along) @ abs(b.body.u)
+    least = run.slip_atol + run.slip_rtol * (largest(tangential(terms)) + contact.scale / run.system.longest)
+    return size_of(slip) > least
+
+
+@piece
+def turn_slip(run, touch):
+    """The direction against which friction acts where bodies stand.
+
+    In the plane it keeps its sign until the slip vanishes, which ends the phase. In space it is that of the slip; a
+    step ends where this has turned by a right angle, beyond which its mirror image continues the equations smoothly.
+    """
+    touch.along = touch.direction
+    if touch.mode == SLIPPING and run.slip_atol > 0.0:
+        slip = tangential(rates_of_way(touch.contact))
+        ahead = dot(slip, touch.direction)
+        if has_direction(run, touch, slip):
+            if ahead < 0.0:
+                slip -= (2.0 * ahead) * touch.direction
+            touch.along = (1.0 / max(size_of(slip), TINY)) * slip
+
+
+@piece
+def evaluate_free(run, surfaces):
+    """Directions, biases and applied forces where bodies stand, moving by u; of contacts only if required."""
+    system = run.system
+    if surfaces:
+        if not (run.current and run.closed):
+            evaluate_all(system.surfaces)
+        evaluate_all(run.curvatures)
+    if not run.current:
+        evaluate_all(system.constraints)
+    evaluate_all(system.biases)
+    load(system)
+
+
+@piece
+def accelerate(run, whole):
+    """Accelerations and forces where bodies stand, moving by u; `whole`: with the directions of open contacts."""
+    system = run.system
+    evaluate_free(run, whole or run.closed > 0)
+    run.evaluations += 1
+    if run.closed:
+        for touch in run.touches:
+            turn_slip(run, touch)
+            touch.contact.shift = touch.bias
+    for joint in system.joints:
+        joint.shift = joint.bend
+    for body in system.bodies:
+        body.jump = weighed(body.force, body.inverse_mass)
+    release_all(run)
+    run.dependence = 0.0
+    if len(system.joints) or run.closed:
+        factor_phase(run, FORCES)
+        hold_phase(run)
+        hold_phase(run)  # round-off of these forces would accelerate a body with small inertia
+    run.current = 0
