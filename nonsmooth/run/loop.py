@@ -228,7 +228,7 @@ class TimeLoop:
         if self.compiled is not None:
             for name, count in self.compiled.counts.items():
                 counts[name] = counts.get(name, 0) + count
-            counts["fallbacks"] += self.python_steps
+            counts["fallbacks"] += self.python_steps if self.compiled.covers_all else 0
             counts["python_steps"] = self.python_steps
         observe = None if self.compiled is None else self.compiled.observe
         trajectory = self.recorder.finish(counts, time.perf_counter() - self.clock, status, observe)

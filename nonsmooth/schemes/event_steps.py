@@ -93,6 +93,8 @@ class EventSteps(CompiledSteps):
     layout: EventLayout
     root = "EventRun"
 
+    covers_all = False
+
     def __init__(
         self, system: System, stepper: EventDriven, control: ErrorControl, values: Array, t_end: float
     ) -> None:  # fmt: skip
