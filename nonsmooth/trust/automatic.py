@@ -1,8 +1,8 @@
 """Runs without given steps: scheme and steps are chosen, the error is estimated, and a verdict is given.
 
-Rigid contact is computed with compiled event-locating steps if a moderate number of them reaches the accuracy;
-otherwise by the event-driven method of order five, since the motion between impacts is smooth; and where events are too
-frequent for it, by time stepping. Compliant contact is integrated by an explicit method, and by an implicit one if it
+Rigid contact is computed by the event-driven method of order five, since the motion between impacts is smooth. Where
+most of its steps would not run compiled, compiled event-locating steps come first; where events are too frequent for
+it, time stepping. Compliant contact is integrated by an explicit method, and by an implicit one if it
 is too stiff. In either case the run is repeated with ever finer steps until two runs agree to the requested accuracy.
 The finer one is returned, with their difference as the error estimate, whose reliability is measured in docs/trust.md.
 """
@@ -129,14 +129,11 @@ def automatic(
     """
     compare, length = _Comparison(system, values, accuracy), t_end - start.t
     climbs: list[Climb] = []
-    if stepper is None and system.nc <= MANY and not system.compliant and compiled(GaussQP(), Landing(1e-6, length)):
-        climbs.append(climb(run, quick_rungs(GaussQP(), length), compare.difference, accuracy, hopeful=True))
-    schemes = [stepper] if stepper is not None else _schemes(system)
-    for scheme in () if climbs and climbs[0].agreed else schemes:
-        climbs.append(climb(run, rungs(scheme, length, compiled=compiled), compare.difference, accuracy))
-        found = climbs[-1]
-        if found.agreed or (found.difference is not None and found.difference.parted < math.inf):
-            break
+    for ladder, hopeful in _ladders(system, stepper, length, compiled):
+        if not any(one.ladder == ladder and not one.abandoned for one in climbs):
+            climbs.append(climb(run, ladder, compare.difference, accuracy, hopeful=hopeful))
+            if climbs[-1].settled:
+                break
     tried = [line for one in climbs for line in one.tried]
     best = _best(climbs)
     if best.best is None:
@@ -155,7 +152,7 @@ def automatic(
 def _best(climbs: Sequence[Climb]) -> Climb:
     """The one that reached the accuracy, else the one with the least difference; an abandoned one only as the last."""
     agreed = [one for one in climbs if one.agreed]
-    whole = [one for one in climbs if one.best is not None and not one.hopeful]
+    whole = [one for one in climbs if one.best is not None and not one.abandoned]
     return min(
         agreed or whole or climbs, key=lambda one: math.inf if one.difference is None else one.difference.position
     )
@@ -181,12 +178,25 @@ def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Ru
     return _with(first, verdict, {"accuracy": accuracy, "tried": tried})
 
 
-def _schemes(system: System) -> list[Any]:
-    """Schemes in the order in which they are tried."""
+def _ladders(
+    system: System, stepper: Any, length: float, compiled: Callable[[Any, StepControl], bool]
+) -> list[tuple[list[Rung], bool]]:
+    """Methods in the order in which they are tried, and whether they are abandoned where others promise more."""
+
+    def whole(*steppers: Any) -> list[tuple[list[Rung], bool]]:
+        return [(rungs(one, length, compiled=compiled), False) for one in steppers]
+
+    if stepper is not None:
+        return whole(stepper)
     if system.compliant:
-        return [CompliantDae(solver=Dop853()), CompliantDae()]
-    schemes = [EventDriven(), GaussQP()]
-    return schemes if system.nc <= MANY else schemes[::-1]
+        return whole(CompliantDae(solver=Dop853()), CompliantDae())
+    if system.nc > MANY:
+        return whole(GaussQP(), EventDriven())
+    events, quick = rungs(EventDriven(), length, compiled=compiled), quick_rungs(GaussQP(), length)
+    if compiled(EventDriven(), events[0].control):
+        return [(events, True), *whole(GaussQP(), EventDriven())]
+    first = [(quick, True)] if compiled(GaussQP(), quick[0].control) else []
+    return [*first, *whole(EventDriven(), GaussQP())]
 
 
 def _witnessed(run: Run, compare: _Comparison, fine: Trajectory, verdict: Verdict) -> Verdict:
@@ -202,9 +212,11 @@ def _witnessed(run: Run, compare: _Comparison, fine: Trajectory, verdict: Verdic
             if not isinstance(failure.cause, SolverFailed):
                 raise
             return verdict  # the second method gives no information
-    own, other = compare.difference(runs[0], runs[1]), compare.difference(runs[1], fine)
-    converged = own.position <= APART and own.force <= FORCES_APART
-    if not converged or (other.position <= APART and other.force <= FORCES_APART):
+        other = compare.difference(runs[-1], fine)
+        if other.position <= APART and other.force <= FORCES_APART:
+            return verdict
+    own = compare.difference(runs[0], runs[1])
+    if own.position > APART or own.force > FORCES_APART:
         return verdict
     parts = [f"the motions differ by {_percent(other.position)} of the clearance"] if other.position > APART else []
     parts += [f"the peak forces by {_percent(other.force)}"] if other.force > FORCES_APART else []

@@ -34,6 +34,8 @@ ASKED = 3
 CRAWLING = 30
 #: failures of rungs after which a method is abandoned
 FAILURES = 2
+#: share of event-driven steps that are not compiled, above which time stepping is faster
+UNCOMPILED = 0.2
 
 
 @dataclass(frozen=True)
@@ -63,15 +65,24 @@ class Climb:
         The last run that failed.
     tried
         Settings, steps and outcome of each run, for the manifest.
+    abandoned
+        Whether it ended early since other methods promise more.
     """
 
+    ladder: Sequence[Rung] = ()
     best: Trajectory | None = None
     coarser: Trajectory | None = None
     difference: Difference | None = None
     failure: SimulationFailed | None = None
     tried: list[str] = field(default_factory=list)
     agreed: bool = False
-    hopeful: bool = False
+    abandoned: bool = False
+
+    @property
+    def settled(self) -> bool:
+        """Whether two runs agree, or show from when on the motion cannot be predicted."""
+        parted = self.difference is not None and self.difference.parted < math.inf
+        return self.agreed or (parted and not self.abandoned)
 
 
 def rungs(stepper: Any, length: float, *, compiled: Callable[[Any, StepControl], bool]) -> list[Rung]:
@@ -118,15 +129,15 @@ def climb(
 ) -> Climb:  # fmt: skip
     """Refine the steps until two runs agree to `accuracy` and the finer one shows no sign of error.
 
-    With `hopeful` the sequence is abandoned as soon as the differences decrease too slowly to reach the accuracy on its
-    last rung.
+    With `hopeful` the sequence is abandoned where other methods promise more: event-driven steps if many of them are
+    not compiled, time stepping as soon as the differences decrease too slowly to reach the accuracy on its last rung.
 
     Raises
     ------
     Interrupted
         On Ctrl-C, with the last complete run, or with the rows of the first so far.
     """
-    found, failures, ended, apart = Climb(hopeful=hopeful), 0, 0, math.inf
+    found, failures, ended, apart = Climb(ladder), 0, 0, math.inf
     for level, rung in enumerate(ladder):
         said = f"{type(rung.stepper).__name__}, {rung.control}"
         try:
@@ -146,14 +157,17 @@ def climb(
             found.coarser, found.best = found.best, one
             found.difference = None if found.coarser is None else compared(found.coarser, one)
             ended += 1
-            enough = ended >= ASKED or isinstance(rung.control, ErrorControl)
-            if found.difference is None:
-                continue
-            if enough and found.difference.within(accuracy) and not one.verdict.signs:
-                found.agreed = True
-                break
-            before, apart = apart, max(found.difference.position, found.difference.force)
-            if hopeful and ended > ASKED and apart * min(apart / before, 1.0) ** (len(ladder) - 1 - level) > accuracy:
+            by_error = isinstance(rung.control, ErrorControl)
+            if found.difference is not None:
+                if (by_error or ended >= ASKED) and found.difference.within(accuracy) and not one.verdict.signs:
+                    found.agreed = True
+                    break
+                before, apart = apart, max(found.difference.position, found.difference.force)
+                slow = ended > ASKED and apart * min(apart / before, 1.0) ** (len(ladder) - 1 - level) > accuracy
+                found.abandoned = hopeful and slow and not by_error
+            if hopeful and by_error and one.counts.get("python_steps", 0) > UNCOMPILED * one.counts["steps"]:
+                found.abandoned = True
+            if found.abandoned:
                 break
         if failures >= FAILURES:
             break
