@@ -136,7 +136,9 @@ class Contact(Bond):
     closed = Count("-", "1: presses at the start of the step")
     left_at = Number("s", "when it opened last")
     resolved = Count("-", "1: its flight is long enough to be landed on")
-    start_a = Directions("-, m", "directions at the start of the step, where `along` is that of its end")
+    start_a = Directions(
+        "-, m", "directions at the start of the step, `along` at its end; of Moreau-Jean in the middle"
+    )
     start_b = Directions("-, m")
     start_g = Number("m", "gap there; of Moreau-Jean in the middle of the step, as a start at rest has it")
     start_rate = Number("m/s", "of the gap")
@@ -296,9 +298,10 @@ class System:
     ridge = Number("1/kg", "on the diagonal of joints whose rows are redundant, else 0", constant=True)
     proximal = Number("-", "share of the diagonal of contacts that keeps them near impulses known, 0 at first")
     midpoint = Count("-", "1: joints closed in the middle of the step", constant=True)
+    balanced = Count("-", "1: moment arms of contacts follow u", constant=True)
     projected = Count("-", "1: positions at the end of a step are projected onto joints and gaps", constant=True)
     many = Count("-", "of closed contacts with friction, which may hold in place what is at rest", constant=True)
-    varying = Count("-", "1: forces depend on the motion", constant=True)
+    varying = Count("-", "1: forces or moment arms depend on the motion", constant=True)
     residual = Number("-", "of momentum and of rates of joints")
     law = Number("-", "of the laws of contacts")
     law_start = Number("-", "of the laws of contacts in the first half of a step")

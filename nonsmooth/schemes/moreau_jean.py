@@ -40,6 +40,7 @@ from nonsmooth.schemes.mechanism import (
     stand_before,
     touches,
 )
+from nonsmooth.schemes.moment_arms import aim, keep_directions
 from nonsmooth.schemes.motion import moved
 from nonsmooth.schemes.program import INFINITE, TINY, answer_of_joints, couple, pose_contact, solve, weigh
 from nonsmooth.schemes.projection import place, project
@@ -75,6 +76,8 @@ def look(system):
         else:
             contact.on = 0
             contact.P = contact.before = contact.after = zeros_like(contact.P)
+    if system.balanced:
+        keep_directions(system)
 
 
 @kernel
@@ -194,6 +197,8 @@ def take(system):
 def one_pass(system):
     """Whether the program was solved, and how much u has changed."""
     take_forces(system)
+    if system.balanced:
+        aim(system)
     if not system.midpoint and len(system.joints):
         rattle.close(system)
     pose(system)
@@ -226,6 +231,8 @@ def iterate(system):
 def judge(system):
     """Residuals of the step, from forces and joints evaluated again and from all impulses."""
     take_forces(system)
+    if system.balanced:
+        aim(system)
     for body in system.bodies:
         body.total, body.terms = body.hold, abs(body.hold)
     worst, law, natural = 0.0, 0.0, 0.0

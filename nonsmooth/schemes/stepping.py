@@ -58,9 +58,10 @@ _layouts: weakref.WeakKeyDictionary[System, dict[tuple[bool, bool], Layout]] = w
 
 def why_not_compiled(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
     """Why these steps have no compiled form, as a clause; None if they have one."""
-    for option, value in (("moment_arms", "predicted"), ("cone", "coulomb")):
-        if getattr(stepper, option, value) != value:
-            return f'{option}="{getattr(stepper, option)}" has no compiled loop'
+    if getattr(stepper, "cone", "coulomb") != "coulomb":
+        return f'cone="{stepper.cone}" has no compiled loop'
+    if getattr(stepper, "moment_arms", "predicted") == "balanced" and system.dimension == 3:
+        return 'moment_arms="balanced" exists in the plane only'
     if type(stepper) is MoreauJean and isinstance(control, ConstantStep):
         default: Any = SemismoothNewton()
         if stepper.joints == "midpoint" and system.redundant:
@@ -96,6 +97,7 @@ def compiled_rules(stepper: Any, control: StepControl) -> dict[str, Any]:
         type(stepper), GeneralizedAlphaFormulation
     )
     same = SimpleNamespace(control=control, stepper=stepper, mechanism=SimpleNamespace(incremental=False))
+    same.balanced = getattr(stepper, "moment_arms", "predicted") == "balanced"
     rules: dict[str, Any] = of.rules(same)
     return rules | {
         "programs": "semismooth Newton from the impulses of the step before, else a sequence of proximal programs",
@@ -175,6 +177,7 @@ class CompiledSteps:
     def _set(self, stepper: Any, values: Array, t_end: float) -> None:
         system, start = self.system, self.system.start
         noise = ridge = 0.0
+        balanced = getattr(stepper, "moment_arms", "predicted") == "balanced"
         rubs = system.dimension == 2 and _rough(system, values)  # in space, rest is not tried first
         many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs else NEVER
         scale = system.elementwise.contact_law(values)[3]
@@ -191,7 +194,8 @@ class CompiledSteps:
             ("theta", getattr(stepper, "theta", 0.5)), ("radius", getattr(stepper, "spectral_radius", 0.0)),
             ("certified", certified), ("reach", float(np.max(np.abs(start.q)))), ("noise", noise), ("ridge", ridge),
             ("midpoint", self.midpoint), ("projected", getattr(stepper, "projection", None) is not None),
-            ("many", many), ("varying", self.system.dimension == 3 or bool(self.layout.whole["loads"])),
+            ("many", many), ("balanced", balanced),
+            ("varying", self.system.dimension == 3 or balanced or bool(self.layout.whole["loads"])),
         ):  # fmt: skip
             self._whole[name] = value
 

@@ -94,7 +94,7 @@ class MoreauJean:
     Linear momentum is conserved to round-off, angular momentum only with ``moment_arms="balanced"``: otherwise the
     moment arms have an error of dt/2 (u - v), which for theta = 1/2 changes angular momentum by O(dt) at impacts with
     Newton's law and by O(dt²) in persistent contact. Balanced moment arms are updated with u in each iteration (a step
-    without joints otherwise requires only one); the compiled loops do not support them.
+    without joints otherwise requires only one).
 
     With ``joints="midpoint"``, Q = q moved by v for dt/2 and q⁺ = Q moved by v⁺ for dt/2, all at Q and t + dt/2 ::
 
@@ -214,10 +214,9 @@ class MoreauJeanFormulation:
         }
         if self.stepper.joints == "midpoint":
             rules["joints"] = "one impulse along the directions in the middle of the step, satisfied to third order"
-        # the compiled loops have Newton's law and predicted moment arms only
-        if getattr(self, "balanced", False):
+        if self.balanced:
             rules["moment arms"] = "about centres of mass moved by the velocity of the step for (1 - theta) dt"
-        if getattr(self, "between", False):
+        if getattr(self, "between", False):  # the compiled loops have Newton's law only
             rules["impacts"] = "at the end of a step, of contacts whose gap would close within dt/2; steps are plastic"
             if self.mechanism.incremental:
                 rules["contacts of one impact"] = SHARING
