@@ -218,7 +218,7 @@ def _run(
     elif isinstance(stepper, CompliantDae):
         rules = compliant_rules(system, stepper, control, values)
     else:
-        rules = compiled_rules(stepper, control)
+        rules = compiled_rules(system, stepper, control)
     manifest = _manifest(system, values, settings, name, rules) | ({} if reason is None else {"engine_reason": reason})
     loop = TimeLoop(
         formulate, Chain(solver, stepper.fallback, stepper.programs), control,

@@ -19,6 +19,7 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, normal_axis, weighed, zeros_like
 from nonsmooth.schemes import midpoint, rattle
+from nonsmooth.schemes.between import book_impact, impact_after, without_impact
 from nonsmooth.schemes.grid import run_of
 from nonsmooth.schemes.mechanism import (
     balance,
@@ -76,8 +77,8 @@ def look(system):
         else:
             contact.on = 0
             contact.P = contact.before = contact.after = zeros_like(contact.P)
-    if system.balanced:
-        keep_directions(system)
+    if system.law_of_impact > 0:
+        without_impact(system)
 
 
 @kernel
@@ -90,6 +91,8 @@ def direct(system):
 def guess(system):
     """Initial guesses of u and of the impulses, extrapolated from previous steps."""
     share = system.dt / system.last_dt
+    if system.balanced:
+        keep_directions(system)
     for body in system.bodies:
         body.push = body.hold = zeros_like(body.push)
     for joint in system.joints:
@@ -110,13 +113,15 @@ def guess(system):
 
 @kernel
 def take_forces(system):
-    """Forces at the point theta of the step, along u."""
+    """Forces at the point theta of the step, along u, and moment arms."""
     if system.varying:
         if system.midpoint:
             stand_before(system, system.theta * system.dt)
         else:
             stand(system, system.theta * system.dt)
         load(system)
+        if system.balanced:
+            aim(system)
 
 
 @kernel
@@ -197,8 +202,6 @@ def take(system):
 def one_pass(system):
     """Whether the program was solved, and how much u has changed."""
     take_forces(system)
-    if system.balanced:
-        aim(system)
     if not system.midpoint and len(system.joints):
         rattle.close(system)
     pose(system)
@@ -231,8 +234,6 @@ def iterate(system):
 def judge(system):
     """Residuals of the step, from forces and joints evaluated again and from all impulses."""
     take_forces(system)
-    if system.balanced:
-        aim(system)
     for body in system.bodies:
         body.total, body.terms = body.hold, abs(body.hold)
     worst, law, natural = 0.0, 0.0, 0.0
@@ -265,10 +266,12 @@ def approaches(system, contact):
 def strike(system):
     """Whether the step has an impact; then also v_left, the velocity before it, and the impulses of joints."""
     struck = False
-    for contact in system.contacts:
-        struck = approaches(system, contact) or struck
     for joint in system.joints:
         joint.answer = zeros_like(joint.answer)
+    if system.law_of_impact > 0:
+        return False
+    for contact in system.contacts:
+        struck = approaches(system, contact) or struck
     if struck:
         part_with(system)
     return struck
@@ -350,6 +353,8 @@ def commit(system):
             place(system)
             evaluate_all(system.constraints)
         rattle.hand_on(system, struck)
+    if system.meets:
+        book_impact(system, system.steps)
     system.t, system.last_dt = system.t_next, system.dt
     system.steps += 1
 
@@ -362,7 +367,9 @@ def attempt(system):
         guess(system)
     if not (iterate(system) and judge(system)) or leaves_rest(system):
         return False
-    return project(system) if system.projected else True
+    if system.projected and not project(system):
+        return False
+    return impact_after(system) if system.law_of_impact > 0 else True
 
 
 @kernel

@@ -19,6 +19,7 @@ from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory
+from nonsmooth.schemes.impact_fields import INCREMENTAL, LAWS
 from nonsmooth.schemes.layout import Layout, NotCompiled
 from nonsmooth.schemes.tables import Tables
 from nonsmooth.schemes.viewer import Viewer
@@ -79,10 +80,11 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
         return f"{type(stepper).__name__} has no compiled loop" + (f" with dt={control!r}" if some else "")
     if stepper.solver is not None and stepper.solver != default:
         return f"the solver {stepper.solver} was requested"
+    laws = _laws(system, stepper, control, values)
     for e in system.elements:
         if isinstance(e, FlexibleBody):
             return f'"{e.name}" is a flexible body, which runs in Python only'
-        if isinstance(e, Contact) and isinstance(e.contact, Rigid) and e.contact.impact != "newton":
+        if isinstance(e, Contact) and isinstance(e.contact, Rigid) and e.contact.impact not in laws:
             return f'the contact "{e.name}" has the impact law "{e.contact.impact}"'
     try:
         _layout_of(system, values, type(stepper) is GeneralizedAlpha)
@@ -91,12 +93,27 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
     return None
 
 
-def compiled_rules(stepper: Any, control: StepControl) -> dict[str, Any]:
+def _impacts(system: System) -> set[str]:
+    """Impact laws of its contacts."""
+    return {e.contact.impact for e in system.elements if isinstance(e, Contact) and isinstance(e.contact, Rigid)}
+
+
+def _laws(system: System, stepper: Any, control: StepControl, values: Array) -> set[str]:
+    """Impact laws that a run may have: of one kind, and with tangential restitution Newton's alone."""
+    between = type(stepper) is MoreauJean or isinstance(control, Landing)
+    if not between or len(_impacts(system)) > 1 or np.any(system.elementwise.contact_law(values)[2] > 0.0):
+        return {"newton"}
+    return {"newton", "poisson"}
+
+
+def compiled_rules(system: System, stepper: Any, control: StepControl) -> dict[str, Any]:
     """The stated rules of a scheme, those of its formulation, and what compiled steps do besides."""
     of: Any = {GaussQP: GaussFormulation, MoreauJean: MoreauJeanFormulation}.get(
         type(stepper), GeneralizedAlphaFormulation
     )
-    same = SimpleNamespace(control=control, stepper=stepper, mechanism=SimpleNamespace(incremental=False))
+    law = max((LAWS.index(one) for one in _impacts(system)), default=0)
+    same = SimpleNamespace(control=control, stepper=stepper, between=law > 0)
+    same.mechanism = SimpleNamespace(incremental=law >= INCREMENTAL)
     same.balanced = getattr(stepper, "moment_arms", "predicted") == "balanced"
     rules: dict[str, Any] = of.rules(same)
     return rules | {
@@ -194,7 +211,7 @@ class CompiledSteps:
             ("theta", getattr(stepper, "theta", 0.5)), ("radius", getattr(stepper, "spectral_radius", 0.0)),
             ("certified", certified), ("reach", float(np.max(np.abs(start.q)))), ("noise", noise), ("ridge", ridge),
             ("midpoint", self.midpoint), ("projected", getattr(stepper, "projection", None) is not None),
-            ("many", many), ("balanced", balanced),
+            ("many", many), ("balanced", balanced), ("law_of_impact", self.layout.law_of_impact),
             ("varying", self.system.dimension == 3 or balanced or bool(self.layout.whole["loads"])),
         ):  # fmt: skip
             self._whole[name] = value

@@ -216,7 +216,7 @@ class MoreauJeanFormulation:
             rules["joints"] = "one impulse along the directions in the middle of the step, satisfied to third order"
         if self.balanced:
             rules["moment arms"] = "about centres of mass moved by the velocity of the step for (1 - theta) dt"
-        if getattr(self, "between", False):  # the compiled loops have Newton's law only
+        if self.between:
             rules["impacts"] = "at the end of a step, of contacts whose gap would close within dt/2; steps are plastic"
             if self.mechanism.incremental:
                 rules["contacts of one impact"] = SHARING
