@@ -308,7 +308,7 @@ class System:
     balanced = Count("-", "1: moment arms of contacts follow u", constant=True)
     projected = Count("-", "1: positions at the end of a step are projected onto joints and gaps", constant=True)
     many = Count("-", "of closed contacts with friction, which may hold in place what is at rest", constant=True)
-    varying = Count("-", "1: forces or moment arms depend on the motion", constant=True)
+    varying = Count("-", "1: what passes of a step begin with depends on the last one", constant=True)
     residual = Number("-", "of momentum and of rates of joints")
     law = Number("-", "of the laws of contacts")
     law_start = Number("-", "of the laws of contacts in the first half of a step")

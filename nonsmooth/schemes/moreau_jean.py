@@ -341,7 +341,9 @@ def keep(system, struck):
 def commit(system):
     """Accept the step: its end is the start of the next one."""
     struck = strike(system)
-    if system.ridge > 0.0:
+    if system.ridge > 0.0 and system.midpoint:
+        midpoint.least(system)
+    elif system.ridge > 0.0:
         rattle.least(system)
     for joint in system.joints:
         joint.P_b = joint.P - joint.answer

@@ -65,8 +65,6 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
         return 'moment_arms="balanced" exists in the plane only'
     if type(stepper) is MoreauJean and isinstance(control, ConstantStep):
         default: Any = SemismoothNewton()
-        if stepper.joints == "midpoint" and system.redundant:
-            return 'joints="midpoint" with redundant rows has no compiled loop'
     elif type(stepper) is GeneralizedAlpha and isinstance(control, ConstantStep):
         default = SemismoothNewton() if _rough(system, values) else ActiveSet()
     elif type(stepper) is GaussQP and isinstance(control, ConstantStep | Landing):
@@ -195,6 +193,8 @@ class CompiledSteps:
         system, start = self.system, self.system.start
         noise = ridge = 0.0
         balanced = getattr(stepper, "moment_arms", "predicted") == "balanced"
+        # impulses of redundant joints are corrected from pass to pass
+        varying = system.dimension == 3 or balanced or bool(system.redundant) or bool(self.layout.whole["loads"])
         rubs = system.dimension == 2 and _rough(system, values)  # in space, rest is not tried first
         many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs else NEVER
         scale = system.elementwise.contact_law(values)[3]
@@ -212,7 +212,7 @@ class CompiledSteps:
             ("certified", certified), ("reach", float(np.max(np.abs(start.q)))), ("noise", noise), ("ridge", ridge),
             ("midpoint", self.midpoint), ("projected", getattr(stepper, "projection", None) is not None),
             ("many", many), ("balanced", balanced), ("law_of_impact", self.layout.law_of_impact),
-            ("varying", self.system.dimension == 3 or balanced or bool(self.layout.whole["loads"])),
+            ("varying", varying),
         ):  # fmt: skip
             self._whole[name] = value
 

@@ -420,7 +420,8 @@ class MoreauJeanFormulation:
         bends = (R.T @ state.v + middle.g_t - memory["g_rates"]) * (2 / (dt + last))
         rates = -g / dt - 3 / 8 * dt * (bends + LEAD * dt / last * (bends - memory["g_bends"]))
         free, compliance = state.v + kick + push, R.T @ moved
-        P_g = m.solved(compliance, rates - middle.g_t - R.T @ free)
+        # redundant rows are consistent to third order only
+        P_g = m.solved(compliance, m.least(t, q, rates - middle.g_t - R.T @ free))
         v = free + moved @ P_g
         joints = (Pushed(t, q, middle, P_g),)
         trial = VelocityIterate((state.v + v) / 2, v, m.moved(q, v, dt / 2), force, joints, rates, P, bends)
@@ -551,7 +552,8 @@ class MoreauJeanFormulation:
         values, scales = [rows], [terms]
         if trial.joints:
             at = trial.joints[-1].at if self.midpoint else m.at(end.t, trial.q)
-            values.append(at.W_g.T @ end.v + at.g_t - trial.rates)
+            off = at.W_g.T @ end.v + at.g_t - trial.rates
+            values.append(m.least(trial.joints[-1].t, trial.joints[-1].q, off) if self.midpoint else off)
             parts = np.abs(at.W_g).T @ np.abs(end.v) + np.abs(at.g_t) + np.abs(trial.rates)
             scales.append(parts + FLOOR * m.metric.rows(at.W_g)[1] * size)
         found = np.abs(np.concatenate(values)) / np.maximum(np.concatenate(scales), np.finfo(float).tiny)
