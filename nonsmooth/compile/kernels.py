@@ -18,11 +18,20 @@ from nonsmooth.records.compiled import attribute
 from nonsmooth.records.schema import offset
 from nonsmooth.records.values import I64, OPT, function
 
-__all__ = ["by_dimension", "evaluate", "kernel", "piece", "sine_cosine"]
+__all__ = ["RARE", "by_dimension", "evaluate", "kernel", "piece", "rare", "sine_cosine"]
 
 kernel: Any = register_jitable(**OPT)
 #: the same for a larger function, which is compiled once and not inlined
 piece: Any = register_jitable(**{**OPT, "forceinline": False})
+#: parts of the names that functions have in compiled code, of those that are never inlined
+RARE: set[str] = set()
+
+
+def rare(function):
+    """The same for what few runs need: never inlined, so that the code of the others is as if it were not there."""
+    module = function.__module__.rpartition(".")[2]
+    RARE.add(f"{len(module)}{module}{len(function.__name__)}{function.__name__}")
+    return piece(function)
 
 
 def by_dimension(plane, space):

@@ -347,7 +347,7 @@ def outer(x, y):
 @function(outer)
 def _(x, y):
     result = PackedType((x.shape[0], y.shape[0]))
-    return result, lambda context, builder, a, b: [builder.fmul(p, q) for p in a for q in b]
+    return result, lambda context, builder, a, b: [builder.fmul(spread(builder, p, y.lanes), q) for p in a for q in b]
 
 
 def inverse(A):

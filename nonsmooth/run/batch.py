@@ -298,7 +298,7 @@ def _dataset(
     dt = control.dt if isinstance(control, ConstantStep) else repr(control)
     facts = {
         "stepper": repr(stepper), "dt": dt, "t_end": t_end, "engine": "native", "python_runs": python_runs,
-        "model": json.dumps(system.description), "rules": json.dumps(compiled_rules(stepper, control)),
+        "model": json.dumps(system.description), "rules": json.dumps(compiled_rules(system, stepper, control)),
         "wall_seconds": time.perf_counter() - begin,
     }  # fmt: skip
     return xarray.Dataset(data, coordinates, facts)

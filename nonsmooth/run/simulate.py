@@ -232,7 +232,7 @@ def _run(
 
         rules = event_rules(stepper, control)
     else:
-        rules = compiled_rules(stepper, control)
+        rules = compiled_rules(system, stepper, control)
     why = {} if reason is None else {"engine_reason": reason}
     manifest = Manifest(lambda: _manifest(system, values, settings, name, rules) | why)
     loop = TimeLoop(

@@ -93,8 +93,6 @@ class EventSteps(CompiledSteps):
     root = "EventRun"
     covers_all = False
 
-    covers_all = False
-
     def __init__(
         self, system: System, stepper: EventDriven, control: ErrorControl, values: Array, t_end: float
     ) -> None:  # fmt: skip

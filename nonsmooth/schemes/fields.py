@@ -124,6 +124,7 @@ class Contact(Bond):
     tangential = Number("-", "tangential restitution", constant=True)
     friction = Number()
     y_scale = Number("N s", "typical impulse")
+    least = Number("N s", "normal impulse that the expansion of an impact returns at least")
     free = Rows("m/s", "rates without impulses of contacts")
     before = Rows("m/s", "rates at the start of the step")
     after = Rows("m/s", "rates at its end")
@@ -136,7 +137,9 @@ class Contact(Bond):
     closed = Count("-", "1: presses at the start of the step")
     left_at = Number("s", "when it opened last")
     resolved = Count("-", "1: its flight is long enough to be landed on")
-    start_a = Directions("-, m", "directions at the start of the step, where `along` is that of its end")
+    start_a = Directions(
+        "-, m", "directions at the start of the step, `along` at its end; of Moreau-Jean in the middle"
+    )
     start_b = Directions("-, m")
     start_g = Number("m", "gap there; of Moreau-Jean in the middle of the step, as a start at rest has it")
     start_rate = Number("m/s", "of the gap")
@@ -269,6 +272,8 @@ class Reaction:
 
     joints = Many(to="Joint")
     point = Vector("m", "where it is reported, in the frame of the body", constant=True)
+    impulse = Vector("N s", "of an impact between two steps")
+    twist = Vector("N m s")
 
 
 # ---- the whole
@@ -294,11 +299,16 @@ class System:
     reach = Number("m", "size of coordinates", constant=True)
     noise = Number("(kg)^.5 m/s", "round-off of velocities of joints, times a step", constant=True)
     ridge = Number("1/kg", "on the diagonal of joints whose rows are redundant, else 0", constant=True)
+    law_of_impact = Count("-", "its number among `impact_fields.LAWS`", constant=True)
+    expands = Count("-", "1: the program is that of the expansion of an impact")
+    meets = Count("-", "1: there is an impact at the end of the step, before the next one")
+    work_impact = Number("J", "of drivers in an impact between two steps")
     proximal = Number("-", "share of the diagonal of contacts that keeps them near impulses known, 0 at first")
     midpoint = Count("-", "1: joints closed in the middle of the step", constant=True)
+    balanced = Count("-", "1: moment arms of contacts follow u", constant=True)
     projected = Count("-", "1: positions at the end of a step are projected onto joints and gaps", constant=True)
     many = Count("-", "of closed contacts with friction, which may hold in place what is at rest", constant=True)
-    varying = Count("-", "1: forces depend on the motion", constant=True)
+    varying = Count("-", "1: what passes of a step begin with depends on the last one", constant=True)
     residual = Number("-", "of momentum and of rates of joints")
     law = Number("-", "of the laws of contacts")
     law_start = Number("-", "of the laws of contacts in the first half of a step")
@@ -313,6 +323,7 @@ class System:
     ground = Link(to="Body")
     bodies = Many(to="Body", note="without the ground")
     contacts = Many(to="Contact", note="in the order of elimination, as joints, which come first")
+    impacts = Many(to="Impact", note="of contacts with another law than Newton's")
     joints = Many(to="Joint")
     surfaces = Many(to="Group", note="evaluate contacts")
     constraints = Many(to="Group", note="evaluate joints")

@@ -17,8 +17,8 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, normal_axis, weighed, zeros_like
-from nonsmooth.schemes.closing import first_root, lowest
 from nonsmooth.schemes.half_kick import half_balance, half_kick, stand_at_end
+from nonsmooth.schemes.locating import land
 from nonsmooth.schemes.mechanism import (
     joint_error,
     leaves_rest,
@@ -36,89 +36,20 @@ from nonsmooth.schemes.rattle import react
 from nonsmooth.schemes.velocity_change import (
     balance,
     change_velocity,
+    impact,
     law_of_rates,
     rates_left,
+    rebound_within,
     strikes,
     take_back,
 )
-from nonsmooth.tolerances import AT_THE_END, CLOSED_GAP, DONE, FULL, LANDED, PROXIMAL, TURN, UNCERTAIN
+from nonsmooth.tolerances import DONE, FULL, PROXIMAL, TURN, UNCERTAIN
 
-#: trial lengths of a step
-TRIALS = 40
 #: how often a step whose programs are not solved is repeated with half its size, before the Python formulation is used
 HALVINGS = 9
 
 
-# ---- the length of a step
-
-
-@kernel
-def end_rate(contact):
-    """Derivative of a gap with respect to the step size; directions are those of the end."""
-    a, b = contact.a, contact.b
-    return (a.along @ (2.0 * a.body.u - a.body.v) + b.along @ (2.0 * b.body.u - b.body.v))[0]
-
-
-@kernel
-def closes_at(contact, dt):
-    """Time within dt at which a gap closes, by cubic interpolation; infinite if it does not."""
-    tolerance, start = 1e-2 * CLOSED_GAP * contact.scale, contact.start_g
-    leaves = start <= tolerance
-    start = 0.0 if leaves else start
-    a, slope = dt * contact.start_rate, dt * end_rate(contact)
-    rise = contact.g - start
-    b, c = 3.0 * rise - 2.0 * a - slope, a + slope - 2.0 * rise
-    if contact.closed or not lowest(start, a, b, c) < -tolerance:
-        return math.inf
-    return dt * (first_root(a, b, c, 0.0) if leaves else first_root(start, a, b, c))
-
-
-@kernel
-def first_closing(system, dt):
-    """Time within dt at which the first gap closes, and its index."""
-    soonest, found = math.inf, 0
-    for k in range(len(system.contacts)):
-        at = closes_at(system.contacts[k], dt)
-        if at < soonest:
-            soonest, found = at, k
-    return soonest, found
-
-
-@kernel
-def meet(system, contact, at, beyond):
-    """The step size at whose end a gap closes: Newton's method, bracketed."""
-    low, high, dt = 0.0, beyond, at
-    for _ in range(TRIALS):
-        if not half_kick(system, dt):
-            return math.inf
-        slope = end_rate(contact)
-        if contact.g > 0.0:
-            low = dt
-        else:
-            high = dt
-        step = dt - contact.g / slope if slope < 0.0 else math.inf
-        if not low < step < high:
-            step = 0.5 * (low + high)
-        if abs(contact.g) <= LANDED * contact.scale or step == low or step == high:
-            break
-        dt = step
-    return dt
-
-
-@kernel
-def land(system, longest):
-    """The largest step size for which no open gap closes before the end; infinite if there is none."""
-    dt = longest
-    if not half_kick(system, dt):
-        return math.inf
-    for _ in range(TRIALS):
-        at, k = first_closing(system, dt)
-        if not at < dt * AT_THE_END:
-            return dt
-        dt = meet(system, system.contacts[k], at, dt)
-        if not dt < math.inf:
-            return dt
-    return math.inf
+# ---- the second half, and the impact
 
 
 @kernel
@@ -129,9 +60,6 @@ def comes_back_early(system, t):
         contact.resolved = 1 if t - contact.left_at >= system.shortest else 0
         early = early or (touches(contact) and not contact.closed and not contact.resolved)
     return early
-
-
-# ---- the second half, and the impact
 
 
 @kernel
@@ -148,7 +76,9 @@ def finish(system, dt, crossing):
         bound = 0.0
         if crossing and stays and not contact.closed and contact.resolved:
             bound = rebound(contact, rate[0])
-        contact.shift = bound * normal_axis(rate)
+        returns = system.law_of_impact > 0 and bound < 0.0
+        contact.least = contact.restitution if returns else 0.0  # times the impulse of compression, once it is known
+        contact.shift = (0.0 if returns else bound) * normal_axis(rate)
     for body in system.bodies:
         body.v_next = body.u + weighed((0.5 * dt) * body.force, body.inverse_mass)
         body.jump = body.v_next
@@ -162,17 +92,17 @@ def finish(system, dt, crossing):
         contact.second = contact.P if contact.on else zeros_like(contact.P)
         contact.impact = zeros_like(contact.P)
         contact.struck = contact.on
+    system.residual, system.law = worst, law
+    if crossing and system.law_of_impact > 0 and not rebound_within(system):
+        return False
+    worst, law = system.residual, system.law
     for body in system.bodies:
         body.sizes = abs(body.jump) + abs(body.v_next)
         body.left = body.v_next
     if strikes(system):
-        if not change_velocity(system):
+        if not impact(system):
             return False
-        worst, law = max(worst, balance(system)), max(law, law_of_rates(system))
-        for joint in system.joints:
-            joint.answer = joint.P
-        for contact in system.contacts:
-            contact.impact = contact.P if contact.on else zeros_like(contact.P)
+        worst, law = max(worst, system.residual), max(law, system.law)
     for contact in system.contacts:
         contact.struck = contact.on
     for joint in system.joints:

@@ -13,6 +13,7 @@ from nonsmooth.compile.emit import Unsupported, varies
 from nonsmooth.compile.machine import Kernel, kernel
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
+from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Body, Ground
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
@@ -23,6 +24,7 @@ from nonsmooth.records.memory import Content, Memory, Values
 from nonsmooth.records.schema import Shape, dtype, offset
 from nonsmooth.schemes import fields  # noqa: F401  (the schemas)
 from nonsmooth.schemes.elimination import couplings, order
+from nonsmooth.schemes.impact_fields import LAWS
 from nonsmooth.schemes.kinds import Kind, Kinds
 
 __all__ = ["Layout", "NotCompiled"]
@@ -30,7 +32,8 @@ __all__ = ["Layout", "NotCompiled"]
 #: of two bodies in space, relative to each other
 MOTIONS = 6
 #: schemas of which there may be none
-OPTIONAL = ("Joint", "Contact", "Coupling", "Group", "Load", "Account", "Reaction", "Slot", "Place", "Share", "Meeting")
+OPTIONAL = ("Joint", "Contact", "Coupling", "Group", "Load", "Account", "Reaction", "Slot", "Place", "Share", "Meeting",
+            "Impact")  # fmt: skip
 
 
 class NotCompiled(NonsmoothError):
@@ -123,6 +126,10 @@ class Layout:
         self.contacts = np.array([k for e in self._contacts for k in places[e.name]], dtype=np.intp)
         self.whole["reactions"] = [self.content.add("Reaction", **reactions[e.name]) for e in self._joints]
         self._couple(bonds)
+        laws = [LAWS.index(e.contact.impact) for e in self._contacts if isinstance(e.contact, Rigid)]
+        self.law_of_impact = max(laws, default=0)
+        others = self.whole["contacts"] if self.law_of_impact > 0 else []
+        self.whole["impacts"] = [self.content.add("Impact", contact=one) for one in others]
 
     def _count(self, element: Joint | Contact) -> int:
         """Bonds of an element."""

@@ -153,13 +153,16 @@ def mode_of(contact):
 
 
 @kernel
-def law_error(system, contact):
-    """Natural map of Signorini's and Coulomb's laws at the end of the step, as a share of its terms."""
+def law_error(system, contact, least=0.0):
+    """Natural map of Signorini's and Coulomb's laws at the end of the step, as a share of its terms.
+
+    The normal impulse is at least `least`, see `program`.
+    """
     a, b, P, W = contact.a, contact.b, contact.P, contact.W
     N, rate = normal_axis(P), rates_after(contact) + contact.shift
     own = W[0][0] * P[0]
     pull = W[0][0] * P - rate
-    error = abs(min(rate[0], own))
+    error = abs(min(rate[0], own - W[0][0] * least if least > 0.0 else own))
     push = pull - pull[0] * N
     pushed, reach = math.sqrt(dot(push, push)), contact.friction * max(own, 0.0)
     if pushed > reach:
@@ -173,7 +176,7 @@ def law_error(system, contact):
 @kernel
 def natural_map(system, contact):
     """min(gap, impulse), each divided by its own scale, as a velocity."""
-    rate = contact.after[0] + rebound(contact, contact.before[0])
+    rate = contact.after[0] + contact.shift[0]
     return abs(min(rate * system.dt / contact.scale, contact.P[0] / contact.y_scale))
 
 

@@ -6,11 +6,11 @@ all at the midpoint configuration, q moved by v for dt/2; s are the constraint v
 own midpoint, k0 its k, dt0 its length.
 """
 
-from nonsmooth.compile.kernels import kernel
+from nonsmooth.compile.kernels import kernel, rare
 from nonsmooth.records.values import zeros_like
 from nonsmooth.schemes.mechanism import evaluate_all, joint_error, rates_after, rates_before, stand_before
 from nonsmooth.schemes.motion import force_of, torque_of
-from nonsmooth.schemes.program import factor_joints
+from nonsmooth.schemes.program import agree, factor_joints, no_motion
 from nonsmooth.tolerances import LEAD
 
 
@@ -31,15 +31,41 @@ def pose(system):
     """Their rows of the program."""
     for joint in system.joints:
         joint.b0 = rates_after(joint) + joint.shift
+    if system.ridge > 0.0:
+        agree(system)
+
+
+@rare
+def contradiction(system):
+    """The component of the rates' residual that no impulse changes, in y."""
+    for joint in system.joints:
+        joint.y = rates_after(joint) + joint.shift
+    no_motion(system)
 
 
 @kernel
 def error(system):
-    """Residual of the rates."""
+    """Residual of the rates; of redundant rows without what they contradict each other by, which no velocity satisfies.
+
+    Their required rates are consistent to third order in dt, as are the positions that they close.
+    """
     worst = 0.0
+    if system.ridge > 0.0:
+        contradiction(system)
     for joint in system.joints:
-        worst = max(worst, joint_error(system, joint, -joint.shift))
+        asked = joint.y - joint.shift if system.ridge > 0.0 else -joint.shift
+        worst = max(worst, joint_error(system, joint, asked))
     return worst
+
+
+@rare
+def least(system):
+    """Replace the impulses by the equivalent ones of least norm, if rows are redundant."""
+    for joint in system.joints:
+        joint.y = joint.P
+    no_motion(system)
+    for joint in system.joints:
+        joint.P = joint.P - joint.y
 
 
 @kernel

@@ -19,6 +19,7 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, normal_axis, weighed, zeros_like
 from nonsmooth.schemes import midpoint, rattle
+from nonsmooth.schemes.between import book_impact, impact_after, without_impact
 from nonsmooth.schemes.grid import run_of
 from nonsmooth.schemes.mechanism import (
     balance,
@@ -40,6 +41,7 @@ from nonsmooth.schemes.mechanism import (
     stand_before,
     touches,
 )
+from nonsmooth.schemes.moment_arms import aim, keep_directions
 from nonsmooth.schemes.motion import moved
 from nonsmooth.schemes.program import INFINITE, TINY, answer_of_joints, couple, pose_contact, solve, weigh
 from nonsmooth.schemes.projection import place, project
@@ -75,6 +77,8 @@ def look(system):
         else:
             contact.on = 0
             contact.P = contact.before = contact.after = zeros_like(contact.P)
+    if system.law_of_impact > 0:
+        without_impact(system)
 
 
 @kernel
@@ -87,6 +91,8 @@ def direct(system):
 def guess(system):
     """Initial guesses of u and of the impulses, extrapolated from previous steps."""
     share = system.dt / system.last_dt
+    if system.balanced:
+        keep_directions(system)
     for body in system.bodies:
         body.push = body.hold = zeros_like(body.push)
     for joint in system.joints:
@@ -107,13 +113,15 @@ def guess(system):
 
 @kernel
 def take_forces(system):
-    """Forces at the point theta of the step, along u."""
+    """Forces at the point theta of the step, along u, and moment arms."""
     if system.varying:
         if system.midpoint:
             stand_before(system, system.theta * system.dt)
         else:
             stand(system, system.theta * system.dt)
         load(system)
+        if system.balanced:
+            aim(system)
 
 
 @kernel
@@ -258,10 +266,12 @@ def approaches(system, contact):
 def strike(system):
     """Whether the step has an impact; then also v_left, the velocity before it, and the impulses of joints."""
     struck = False
-    for contact in system.contacts:
-        struck = approaches(system, contact) or struck
     for joint in system.joints:
         joint.answer = zeros_like(joint.answer)
+    if system.law_of_impact > 0:
+        return False
+    for contact in system.contacts:
+        struck = approaches(system, contact) or struck
     if struck:
         part_with(system)
     return struck
@@ -331,7 +341,9 @@ def keep(system, struck):
 def commit(system):
     """Accept the step: its end is the start of the next one."""
     struck = strike(system)
-    if system.ridge > 0.0:
+    if system.ridge > 0.0 and system.midpoint:
+        midpoint.least(system)
+    elif system.ridge > 0.0:
         rattle.least(system)
     for joint in system.joints:
         joint.P_b = joint.P - joint.answer
@@ -343,6 +355,8 @@ def commit(system):
             place(system)
             evaluate_all(system.constraints)
         rattle.hand_on(system, struck)
+    if system.meets:
+        book_impact(system, system.steps)
     system.t, system.last_dt = system.t_next, system.dt
     system.steps += 1
 
@@ -355,7 +369,9 @@ def attempt(system):
         guess(system)
     if not (iterate(system) and judge(system)) or leaves_rest(system):
         return False
-    return project(system) if system.projected else True
+    if system.projected and not project(system):
+        return False
+    return impact_after(system) if system.law_of_impact > 0 else True
 
 
 @kernel

@@ -7,7 +7,7 @@ row (no friction), two (plane) and three (space). Bonds are eliminated in their 
 
 import math
 
-from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.compile.kernels import kernel, piece, rare
 from nonsmooth.records.values import (
     diagonal,
     dot,
@@ -77,14 +77,40 @@ def linearise_joint(joint, ridge):
     joint.G, joint.pivot = one, joint.W + diagonal(joint.empty) + ridge * one
 
 
+@rare
+def linearise_friction(contact, least):
+    """Newton's row of a contact whose normal impulse is the least one; returns the residual as `linearise_contact`."""
+    W, P, u, mu = contact.W, contact.P, contact.u, contact.friction
+    N, one = normal_axis(P), identity(P)
+    normal, tangential, off_N = outer(N, N), one - outer(N, N), P[0] - least
+    per_T = trace(tangential) / max(trace(W) - W[0][0], TINY)
+    y_T = tangential @ (P - per_T * u)
+    length, reach = math.sqrt(dot(y_T, y_T)), mu * least
+    if length <= reach and (mu > 0.0 or trace(tangential) == 0.0):  # sticks; without tangential rows: none
+        off = tangential @ u
+        contact.G, contact.pivot, contact.y = tangential, tangential @ W + normal, -off - off_N * N
+        return largest(abs(off + (W[0][0] * off_N) * N))
+    d = (1.0 / max(length, TINY)) * y_T
+    turn = (reach / max(length, TINY)) * (tangential - outer(d, d))
+    off = (1.0 / per_T) * (tangential @ P - reach * d)
+    contact.G, contact.y = turn, -off - off_N * N
+    contact.pivot = turn @ W + (1.0 / per_T) * (tangential - turn) + normal
+    return largest(abs(off + (W[0][0] * off_N) * N))
+
+
 @kernel
-def linearise_contact(contact):
-    """Newton's row of a contact for the change of its impulses; returns the residual of its laws as a velocity."""
+def linearise_contact(contact, least):
+    """Newton's row of a contact for the change of its impulses; returns the residual of its laws as a velocity.
+
+    Its normal impulse is at least `least`, which is not 0 only in the expansion of an impact.
+    """
     W, P, u, mu = contact.W, contact.P, contact.u, contact.friction
     N, one = normal_axis(P), identity(P)
     per_N = 1.0 / W[0][0]
     y_N = P[0] - per_N * u[0]
-    if y_N <= 0.0:  # open
+    if y_N <= least:  # open
+        if least > 0.0:
+            return linearise_friction(contact, least)
         contact.G, contact.pivot, contact.y = 0.0 * one, one, -P
         return largest(abs(P)) * W[0][0]
     tangential = one - outer(N, N)
@@ -240,7 +266,22 @@ def linearise(system):
         size = max(size, largest(abs(joint.b0)) + largest(abs(joint.W @ joint.P)))
     for contact in system.contacts:
         if contact.on:
-            off = max(off, linearise_contact(contact))
+            off = max(off, linearise_contact(contact, 0.0))
+            size = max(size, largest(abs(contact.b0)) + contact.W[0][0] * abs(contact.P[0]))
+    return off / size
+
+
+@rare
+def linearise_expansion(system):
+    """The same in the expansion of an impact, whose normal impulses are at least those that it returns."""
+    off, size = 0.0, TINY
+    for joint in system.joints:
+        joint.y = -joint.u
+        off = max(off, largest(abs(joint.u)))
+        size = max(size, largest(abs(joint.b0)) + largest(abs(joint.W @ joint.P)))
+    for contact in system.contacts:
+        if contact.on:
+            off = max(off, linearise_contact(contact, contact.least))
             size = max(size, largest(abs(contact.b0)) + contact.W[0][0] * abs(contact.P[0]))
     return off / size
 
@@ -299,11 +340,11 @@ def newton(system):
     before = 0.0
     for k in range(ROUNDS):
         rates(system)
-        off = linearise(system)
+        off = linearise_expansion(system) if system.expands else linearise(system)
         if off <= SOLVED or (k > 1 and off >= before and off <= ENOUGH):
             return True
         system.rounds += 1
         before = off
-        if correct(system) and k == 0:
+        if correct(system) and k == 0 and not system.expands:
             return True
     return False

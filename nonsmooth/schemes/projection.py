@@ -5,6 +5,7 @@ closed and no gap is negative, by a sequence of programs in linearised gaps and 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import normal_axis, zeros_like
 from nonsmooth.schemes.mechanism import evaluate_all, move, stand, stand_before
+from nonsmooth.schemes.moment_arms import aim
 from nonsmooth.schemes.motion import moved, placed
 from nonsmooth.schemes.program import agree, couple, factor_joints, pose_contact, solve, weigh
 
@@ -55,6 +56,8 @@ def put_back(system):
     evaluate_all(system.surfaces)
     for contact in system.contacts:
         weigh(contact)
+    if system.balanced:
+        aim(system)
     if len(system.joints):
         stand(system, system.dt)
         evaluate_all(system.constraints)

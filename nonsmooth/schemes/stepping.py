@@ -20,6 +20,7 @@ from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory
+from nonsmooth.schemes.impact_fields import INCREMENTAL, LAWS
 from nonsmooth.schemes.layout import Layout, NotCompiled
 from nonsmooth.schemes.tables import Tables
 from nonsmooth.schemes.viewer import Viewer
@@ -59,13 +60,12 @@ _layouts: weakref.WeakKeyDictionary[System, dict[tuple[bool, bool], Layout]] = w
 
 def why_not_compiled(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
     """Why these steps have no compiled form, as a clause; None if they have one."""
-    for option, value in (("moment_arms", "predicted"), ("cone", "coulomb")):
-        if getattr(stepper, option, value) != value:
-            return f'{option}="{getattr(stepper, option)}" has no compiled loop'
+    if getattr(stepper, "cone", "coulomb") != "coulomb":
+        return f'cone="{stepper.cone}" has no compiled loop'
+    if getattr(stepper, "moment_arms", "predicted") == "balanced" and system.dimension == 3:
+        return 'moment_arms="balanced" exists in the plane only'
     if type(stepper) is MoreauJean and isinstance(control, ConstantStep):
         default: Any = SemismoothNewton()
-        if stepper.joints == "midpoint" and system.redundant:
-            return 'joints="midpoint" with redundant rows has no compiled loop'
     elif type(stepper) is GeneralizedAlpha and isinstance(control, ConstantStep):
         default = SemismoothNewton() if _rough(system, values) else ActiveSet()
     elif type(stepper) is GaussQP and isinstance(control, ConstantStep | Landing):
@@ -79,10 +79,11 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
         return f"{type(stepper).__name__} has no compiled loop" + (f" with dt={control!r}" if some else "")
     if stepper.solver is not None and stepper.solver != default:
         return f"the solver {stepper.solver} was requested"
+    laws = _laws(system, stepper, control, values)
     for e in system.elements:
         if isinstance(e, FlexibleBody):
             return f'"{e.name}" is a flexible body, which runs in Python only'
-        if isinstance(e, Contact) and isinstance(e.contact, Rigid) and e.contact.impact != "newton":
+        if isinstance(e, Contact) and isinstance(e.contact, Rigid) and e.contact.impact not in laws:
             return f'the contact "{e.name}" has the impact law "{e.contact.impact}"'
     try:
         _layout_of(system, values, type(stepper) is GeneralizedAlpha)
@@ -91,12 +92,28 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
     return None
 
 
-def compiled_rules(stepper: Any, control: StepControl) -> dict[str, Any]:
+def _impacts(system: System) -> set[str]:
+    """Impact laws of its contacts."""
+    return {e.contact.impact for e in system.elements if isinstance(e, Contact) and isinstance(e.contact, Rigid)}
+
+
+def _laws(system: System, stepper: Any, control: StepControl, values: Array) -> set[str]:
+    """Impact laws that a run may have: of one kind, and with tangential restitution Newton's alone."""
+    between = type(stepper) is MoreauJean or isinstance(control, Landing)
+    if not between or len(_impacts(system)) > 1 or np.any(system.elementwise.contact_law(values)[2] > 0.0):
+        return {"newton"}
+    return {"newton", "poisson"}
+
+
+def compiled_rules(system: System, stepper: Any, control: StepControl) -> dict[str, Any]:
     """The stated rules of a scheme, those of its formulation, and what compiled steps do besides."""
     of: Any = {GaussQP: GaussFormulation, MoreauJean: MoreauJeanFormulation}.get(
         type(stepper), GeneralizedAlphaFormulation
     )
-    same = SimpleNamespace(control=control, stepper=stepper, mechanism=SimpleNamespace(incremental=False))
+    law = max((LAWS.index(one) for one in _impacts(system)), default=0)
+    same = SimpleNamespace(control=control, stepper=stepper, between=law > 0)
+    same.mechanism = SimpleNamespace(incremental=law >= INCREMENTAL)
+    same.balanced = getattr(stepper, "moment_arms", "predicted") == "balanced"
     rules: dict[str, Any] = of.rules(same)
     return rules | {
         "programs": "semismooth Newton from the impulses of the step before, else a sequence of proximal programs",
@@ -177,6 +194,9 @@ class CompiledSteps:
     def _set(self, stepper: Any, values: Array, t_end: float) -> None:
         system, start = self.system, self.system.start
         noise = ridge = 0.0
+        balanced = getattr(stepper, "moment_arms", "predicted") == "balanced"
+        # impulses of redundant joints are corrected from pass to pass
+        varying = system.dimension == 3 or balanced or bool(system.redundant) or bool(self.layout.whole["loads"])
         rubs = system.dimension == 2 and _rough(system, values)  # in space, rest is not tried first
         many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs else NEVER
         scale = system.elementwise.contact_law(values)[3]
@@ -193,7 +213,8 @@ class CompiledSteps:
             ("theta", getattr(stepper, "theta", 0.5)), ("radius", getattr(stepper, "spectral_radius", 0.0)),
             ("certified", certified), ("reach", float(np.max(np.abs(start.q)))), ("noise", noise), ("ridge", ridge),
             ("midpoint", self.midpoint), ("projected", getattr(stepper, "projection", None) is not None),
-            ("many", many), ("varying", self.system.dimension == 3 or bool(self.layout.whole["loads"])),
+            ("many", many), ("balanced", balanced), ("law_of_impact", self.layout.law_of_impact),
+            ("varying", varying),
         ):  # fmt: skip
             self._whole[name] = value
 

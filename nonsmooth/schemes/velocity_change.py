@@ -2,10 +2,11 @@
 
     M (v+ - v) = W P,    W_g' v+ = -g_t,    0 <= gamma_N+ + e min(gamma_N, 0)  ⟂  P_N >= 0,  Coulomb's law
 
-on the contacts in the program, with directions at the end of the step.
+on the contacts in the program, with directions at the end of the step. By Poisson's law an impact is two of them:
+compression with e = 0, whose impulses are P_c, and expansion with e = 0 and P_N >= e P_c in the place of P_N >= 0.
 """
 
-from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.compile.kernels import kernel, piece, rare
 from nonsmooth.records.values import normal_axis, weighed, zeros_like
 from nonsmooth.schemes.mechanism import body_error, law_error, move, press, rates_after, rebound, touches, zero_rate
 from nonsmooth.schemes.program import agree, answer_of_joints, couple, pose_contact, solve, weigh
@@ -17,7 +18,7 @@ def law_of_rates(system):
     worst = 0.0
     for contact in system.contacts:
         if contact.on:
-            worst = max(worst, law_error(system, contact))
+            worst = max(worst, law_error(system, contact, contact.least if system.expands else 0.0))
     return worst
 
 
@@ -54,6 +55,77 @@ def change_velocity(system):
         for contact in system.contacts:
             if contact.on:
                 move(contact, contact.P)
+    return True
+
+
+@kernel
+def certify(system):
+    """Residuals of a change of velocity, of which there may be several in an impact."""
+    system.residual, system.law = max(system.residual, balance(system)), max(system.law, law_of_rates(system))
+
+
+@rare
+def expand(system):
+    """From v_next, by normal impulses of at least `least` of the contacts that are on; whether they were found."""
+    system.expands = 1
+    for contact in system.contacts:
+        contact.shift = zeros_like(contact.P)
+    found = change_velocity(system)
+    certify(system)
+    system.expands = 0
+    return found
+
+
+@rare
+def rebound_within(system):
+    """The expansion of contacts that have closed within the step, whose compression is the whole step; whether it was
+    found."""
+    returned = 0.0
+    for contact in system.contacts:
+        contact.least *= contact.first[0] + contact.second[0]
+        returned = max(returned, contact.least)
+    if not returned > 0.0:
+        return True
+    if not expand(system):
+        return False
+    for joint in system.joints:
+        joint.P_b += joint.P
+    for contact in system.contacts:
+        contact.second += contact.P if contact.on else zeros_like(contact.P)
+    return True
+
+
+@rare
+def impact(system):
+    """The impact of the contacts that are on, from v_next; whether it was found.
+
+    Its impulses are in `impact` of contacts and `answer` of joints, its residuals in `residual` and `law`.
+    """
+    system.residual = system.law = 0.0
+    returns = False
+    for body in system.bodies:
+        body.reached = body.v_next
+    for contact in system.contacts:
+        if contact.on and system.law_of_impact > 0:
+            returns = returns or rebound(contact, rates_after(contact)[0]) < 0.0
+            contact.shift = zeros_like(contact.P)
+    if not change_velocity(system):
+        return False
+    certify(system)
+    for joint in system.joints:
+        joint.answer = joint.P
+    for contact in system.contacts:
+        contact.impact = contact.P if contact.on else zeros_like(contact.P)
+        contact.least = contact.restitution * contact.impact[0]
+    if returns:  # also of contacts that approach more slowly than their threshold, but not of these alone
+        if not expand(system):
+            return False
+        for joint in system.joints:
+            joint.answer += joint.P
+        for contact in system.contacts:
+            contact.impact += contact.P if contact.on else zeros_like(contact.P)
+    for body in system.bodies:
+        body.left = body.reached
     return True
 
 

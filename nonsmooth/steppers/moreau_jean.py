@@ -94,7 +94,7 @@ class MoreauJean:
     Linear momentum is conserved to round-off, angular momentum only with ``moment_arms="balanced"``: otherwise the
     moment arms have an error of dt/2 (u - v), which for theta = 1/2 changes angular momentum by O(dt) at impacts with
     Newton's law and by O(dt²) in persistent contact. Balanced moment arms are updated with u in each iteration (a step
-    without joints otherwise requires only one); the compiled loops do not support them.
+    without joints otherwise requires only one).
 
     With ``joints="midpoint"``, Q = q moved by v for dt/2 and q⁺ = Q moved by v⁺ for dt/2, all at Q and t + dt/2 ::
 
@@ -214,10 +214,9 @@ class MoreauJeanFormulation:
         }
         if self.stepper.joints == "midpoint":
             rules["joints"] = "one impulse along the directions in the middle of the step, satisfied to third order"
-        # the compiled loops have Newton's law and predicted moment arms only
-        if getattr(self, "balanced", False):
+        if self.balanced:
             rules["moment arms"] = "about centres of mass moved by the velocity of the step for (1 - theta) dt"
-        if getattr(self, "between", False):
+        if self.between:
             rules["impacts"] = "at the end of a step, of contacts whose gap would close within dt/2; steps are plastic"
             if self.mechanism.incremental:
                 rules["contacts of one impact"] = SHARING
@@ -421,7 +420,8 @@ class MoreauJeanFormulation:
         bends = (R.T @ state.v + middle.g_t - memory["g_rates"]) * (2 / (dt + last))
         rates = -g / dt - 3 / 8 * dt * (bends + LEAD * dt / last * (bends - memory["g_bends"]))
         free, compliance = state.v + kick + push, R.T @ moved
-        P_g = m.solved(compliance, rates - middle.g_t - R.T @ free)
+        # redundant rows are consistent to third order only
+        P_g = m.solved(compliance, m.least(t, q, rates - middle.g_t - R.T @ free))
         v = free + moved @ P_g
         joints = (Pushed(t, q, middle, P_g),)
         trial = VelocityIterate((state.v + v) / 2, v, m.moved(q, v, dt / 2), force, joints, rates, P, bends)
@@ -552,7 +552,8 @@ class MoreauJeanFormulation:
         values, scales = [rows], [terms]
         if trial.joints:
             at = trial.joints[-1].at if self.midpoint else m.at(end.t, trial.q)
-            values.append(at.W_g.T @ end.v + at.g_t - trial.rates)
+            off = at.W_g.T @ end.v + at.g_t - trial.rates
+            values.append(m.least(trial.joints[-1].t, trial.joints[-1].q, off) if self.midpoint else off)
             parts = np.abs(at.W_g).T @ np.abs(end.v) + np.abs(at.g_t) + np.abs(trial.rates)
             scales.append(parts + FLOOR * m.metric.rows(at.W_g)[1] * size)
         found = np.abs(np.concatenate(values)) / np.maximum(np.concatenate(scales), np.finfo(float).tiny)

@@ -1,0 +1,184 @@
+"""Impacts between the steps of Moreau and Jean's scheme, by other laws than Newton's, which need impulses of impacts
+apart from those of forces.
+
+Steps are plastic then. At the end of each, the contacts whose gap would close within half a step take part in an
+impact, with directions there, if one of them approaches that has not merely lasted through the step: the turning of a
+direction is no approach.
+"""
+
+from nonsmooth.compile.kernels import kernel, rare
+from nonsmooth.records.values import dot, zeros_like
+from nonsmooth.schemes.mechanism import (
+    evaluate_all,
+    mode_of,
+    rates_after,
+    stand,
+    stand_before,
+    touches,
+    zero_rate,
+)
+from nonsmooth.schemes.moment_arms import aim, keep_directions
+from nonsmooth.schemes.motion import force_of, moved, placed, torque_of
+from nonsmooth.schemes.program import factor_joints, weigh
+from nonsmooth.schemes.trend import break_off
+from nonsmooth.schemes.velocity_change import impact
+from nonsmooth.tolerances import LASTING
+
+
+@rare
+def without_impact(system):
+    """Contacts of a step are plastic."""
+    for contact in system.contacts:
+        contact.shift = zeros_like(contact.shift)
+
+
+@kernel
+def end_of(system, body):
+    """Position of a body at the end of the step."""
+    if system.midpoint:
+        return moved(moved(body.q, body.v, 0.5 * system.dt), body.v_next, 0.5 * system.dt)
+    return body.projected if system.projected else moved(body.q, body.u, system.dt)
+
+
+@kernel
+def stand_at_end(system, further):
+    """Bodies at the end of the step, moved by their velocities there for some time more."""
+    system.seen = system.t_next
+    for body in system.bodies:
+        body.at = moved(end_of(system, body), body.v_next, further)
+        body.z = placed(body.at)
+    evaluate_all(system.surfaces)
+
+
+@kernel
+def set_aside(system):
+    """Keep what the step has found."""
+    for joint in system.joints:
+        joint.kept = joint.P
+    for one in system.impacts:
+        contact = one.contact
+        one.kept, one.kept_on = contact.P, contact.on
+    if not system.balanced:  # whose moment arms are derived from directions that are kept already
+        keep_directions(system)
+
+
+@kernel
+def put_back(system):
+    """Restore it, with directions as they were in the step."""
+    for body in system.bodies:
+        body.v_next = body.left
+    for joint in system.joints:
+        joint.P = joint.P_near = joint.kept
+    for one in system.impacts:
+        contact = one.contact
+        contact.P, contact.on = one.kept, one.kept_on
+        contact.a.along, contact.b.along = contact.start_a, contact.start_b
+        weigh(contact)
+    if system.balanced:
+        aim(system)
+    if system.midpoint:
+        stand_before(system, 0.5 * system.dt)
+    else:
+        stand(system, system.dt)
+    evaluate_all(system.constraints)
+    factor_joints(system)
+
+
+@kernel
+def turns(contact):
+    """Gap velocity at the end of the step by which its direction has turned since the middle."""
+    a, b = contact.a, contact.b
+    return ((a.along - contact.start_a) @ a.body.v_next + (b.along - contact.start_b) @ b.body.v_next)[0]
+
+
+@kernel
+def meets(system):
+    """Which contacts an impact at the end of the step is on, in `on`; whether there is one."""
+    stand_at_end(system, 0.5 * system.dt)
+    for contact in system.contacts:
+        contact.on = 1 if touches(contact) else 0
+    stand_at_end(system, 0.0)
+    for body in system.bodies:
+        body.left = body.v_next
+        body.sizes = abs(body.v) + abs(body.v_next)
+    found = False
+    for one in system.impacts:
+        contact = one.contact
+        rates = rates_after(contact)
+        one.before = one.after = rates
+        contact.impact = zeros_like(rates)
+        lasts = one.kept_on and one.kept[0] > 0.0 and -rates[0] <= LASTING * abs(turns(contact))
+        if contact.on and not lasts and rates[0] < -zero_rate(system, contact):
+            found = True
+    return found
+
+
+@kernel
+def wrench(system):
+    """What joints answer to the impact, as forces and torques on second bodies, and the work of drivers."""
+    system.work_impact = 0.0
+    for joint in system.joints:
+        system.work_impact -= dot(joint.answer, joint.rate)
+    for one in system.reactions:
+        body = one.joints[0].b.body
+        push = 0.0 * body.q
+        for joint in one.joints:
+            push += joint.answer @ joint.b.along
+        one.impulse, one.twist = force_of(push), torque_of(push, body.z, one.point)
+
+
+@rare
+def impact_after(system):
+    """The impact at the end of the step, if there is one; whether it was found and is certified.
+
+    Then `before` and `after` of impacts differ, and bodies' `jump` is their change of velocity.
+    """
+    residual, law, size = system.residual, system.law, system.complementarity
+    set_aside(system)
+    for joint in system.joints:
+        joint.answer = zeros_like(joint.answer)
+    system.meets = 1 if meets(system) else 0
+    found = True
+    if system.meets:
+        evaluate_all(system.constraints)
+        factor_joints(system)
+        found = impact(system)
+        for one in system.impacts:
+            one.after = rates_after(one.contact)
+        for body in system.bodies:
+            body.jump = body.v_next - body.left
+        wrench(system)
+        residual, law = max(residual, system.residual), max(law, system.law)
+        size = max(size, system.law)
+    put_back(system)
+    system.residual, system.law, system.complementarity = residual, law, size
+    return found and residual <= system.certified and law <= system.certified
+
+
+@rare
+def book_impact(system, k):
+    """Add the impact to the row of the step that it follows, and its change of velocity to the start of the next."""
+    n, m, r = len(system.bodies), len(system.contacts), len(system.reactions)
+    row = system.step_rows[k]
+    row.work_drivers += system.work_impact
+    row.work_drivers_impact = system.work_impact
+    for i in range(r):
+        of, one = system.reaction_rows[k * r + i], system.reactions[i]
+        of.impulse, of.twist = one.impulse, one.twist
+    for i in range(m):
+        one, of = system.impacts[i], system.contact_rows[k * m + i]
+        contact = one.contact
+        P, on = contact.P, contact.on
+        contact.P = P + contact.impact
+        contact.on = 1 if on or contact.impact[0] > 0.0 else 0
+        of.P, of.impact, of.mode = contact.P, contact.impact, mode_of(contact)
+        of.before, of.after = one.before[0], one.after[0]
+        contact.P, contact.on = P, on
+    for joint in system.joints:
+        break_off(joint.trend, joint.trend.last)
+        if system.midpoint:
+            joint.left += joint.a.along @ joint.a.body.jump + joint.b.along @ joint.b.body.jump
+    for i in range(n):
+        body, at = system.bodies[i], system.body_rows[k * n + i]
+        body.v += body.jump
+        at.v = body.v

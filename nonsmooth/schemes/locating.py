@@ -1,0 +1,80 @@
+"""The size of an event-locating step: the largest one for which no open gap closes before its end."""
+
+import math
+
+from nonsmooth.compile.kernels import kernel
+from nonsmooth.schemes.closing import first_root, lowest
+from nonsmooth.schemes.half_kick import half_kick
+from nonsmooth.tolerances import AT_THE_END, CLOSED_GAP, LANDED
+
+#: trial lengths of a step
+TRIALS = 40
+
+
+@kernel
+def end_rate(contact):
+    """Derivative of a gap with respect to the step size; directions are those of the end."""
+    a, b = contact.a, contact.b
+    return (a.along @ (2.0 * a.body.u - a.body.v) + b.along @ (2.0 * b.body.u - b.body.v))[0]
+
+
+@kernel
+def closes_at(contact, dt):
+    """Time within dt at which a gap closes, by cubic interpolation; infinite if it does not."""
+    tolerance, start = 1e-2 * CLOSED_GAP * contact.scale, contact.start_g
+    leaves = start <= tolerance
+    start = 0.0 if leaves else start
+    a, slope = dt * contact.start_rate, dt * end_rate(contact)
+    rise = contact.g - start
+    b, c = 3.0 * rise - 2.0 * a - slope, a + slope - 2.0 * rise
+    if contact.closed or not lowest(start, a, b, c) < -tolerance:
+        return math.inf
+    return dt * (first_root(a, b, c, 0.0) if leaves else first_root(start, a, b, c))
+
+
+@kernel
+def first_closing(system, dt):
+    """Time within dt at which the first gap closes, and its index."""
+    soonest, found = math.inf, 0
+    for k in range(len(system.contacts)):
+        at = closes_at(system.contacts[k], dt)
+        if at < soonest:
+            soonest, found = at, k
+    return soonest, found
+
+
+@kernel
+def meet(system, contact, at, beyond):
+    """The step size at whose end a gap closes: Newton's method, bracketed."""
+    low, high, dt = 0.0, beyond, at
+    for _ in range(TRIALS):
+        if not half_kick(system, dt):
+            return math.inf
+        slope = end_rate(contact)
+        if contact.g > 0.0:
+            low = dt
+        else:
+            high = dt
+        step = dt - contact.g / slope if slope < 0.0 else math.inf
+        if not low < step < high:
+            step = 0.5 * (low + high)
+        if abs(contact.g) <= LANDED * contact.scale or step == low or step == high:
+            break
+        dt = step
+    return dt
+
+
+@kernel
+def land(system, longest):
+    """The largest step size for which no open gap closes before the end; infinite if there is none."""
+    dt = longest
+    if not half_kick(system, dt):
+        return math.inf
+    for _ in range(TRIALS):
+        at, k = first_closing(system, dt)
+        if not at < dt * AT_THE_END:
+            return dt
+        dt = meet(system, system.contacts[k], at, dt)
+        if not dt < math.inf:
+            return dt
+    return math.inf

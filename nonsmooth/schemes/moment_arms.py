@@ -1,0 +1,51 @@
+"""Balanced moment arms of contact forces in Moreau and Jean's scheme: those about the centres of mass moved by u for
+(1 - theta) dt, for which the discrete balance of angular momentum is exact, in the plane.
+
+Gaps and their directions W are evaluated at q moved by v for dt/2. With s the displacement of a centre of mass from
+there, the moment of a direction is reduced by s_x W_y - s_y W_x.
+"""
+
+from nonsmooth.compile.kernels import by_dimension, kernel, rare
+from nonsmooth.records.values import normal_axis, outer, vector
+from nonsmooth.schemes.mechanism import rates_before
+from nonsmooth.schemes.program import couple, weigh
+
+
+@kernel
+def shifted_in_plane(s, along):
+    return along - outer(along @ vector(-s[1], s[0], 0.0, 0.0), vector(0.0, 0.0, 1.0, 0.0))
+
+
+@kernel
+def shifted_in_space(s, along):
+    """There the stepper has predicted moment arms only."""
+    return along
+
+
+shifted = by_dimension(shifted_in_plane, shifted_in_space)  # (s, along): about a centre displaced by s
+
+
+@rare
+def keep_directions(system):
+    """Directions in the middle of the step, which moment arms are derived from."""
+    for contact in system.contacts:
+        contact.start_a, contact.start_b = contact.a.along, contact.b.along
+
+
+@kernel
+def displacement(system, body):
+    """Of a centre of mass from the middle of the step, where gaps are evaluated."""
+    return ((1.0 - system.theta) * system.dt) * body.u - (0.5 * system.dt) * body.v
+
+
+@rare
+def aim(system):
+    """Moment arms of the closed contacts at the present u, and what of the program follows from them."""
+    for contact in system.contacts:
+        if contact.on:
+            contact.a.along = shifted(displacement(system, contact.a.body), contact.start_a)
+            contact.b.along = shifted(displacement(system, contact.b.body), contact.start_b)
+            weigh(contact)
+            couple(contact)
+            rates, N = rates_before(contact), normal_axis(contact.before)
+            contact.before = contact.before[0] * N + (rates - rates[0] * N)  # gap velocities remain those of the gaps

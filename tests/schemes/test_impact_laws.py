@@ -1,0 +1,189 @@
+"""Impact laws other than Newton's, compiled and in Python: in steps that land, and between steps of Moreau and Jean."""
+
+import numpy as np
+import pytest
+
+from nonsmooth import (
+    CirclePlane,
+    GaussQP,
+    Gravity,
+    Ground,
+    InputError,
+    Landing,
+    Model,
+    MoreauJean,
+    PlanarBody,
+    PointPlane,
+    PrescribedMotion,
+    Prismatic,
+    Revolute,
+    RevoluteClearance,
+    Rigid,
+    simulate,
+    simulate_batch,
+)
+from nonsmooth.records.views import Record
+from nonsmooth.schemes import landing, moreau_jean
+from nonsmooth.schemes.stepping import CompiledSteps
+from nonsmooth.step_control import ConstantStep
+from nonsmooth_problems import bouncing_ball, slider_crank_revolute, slider_rod, spatial_slider_crank
+
+LANDS = GaussQP(), Landing(1e-6, 1e-3)
+STEPS = MoreauJean(), 5e-4
+MIDPOINT = MoreauJean(joints="midpoint"), 5e-4
+BALANCED = MoreauJean(moment_arms="balanced", projection="combined"), 5e-4
+
+
+def rod(impact):
+    return slider_rod(case=3, contact=Rigid(restitution=0.6, friction=0.2, impact=impact))
+
+
+def crank(impact):
+    return slider_crank_revolute(contact=Rigid(restitution=0.5, friction=0.1, impact=impact))
+
+
+def hook(impact):
+    """A crank that a motor turns, and a plate that hangs in it and drags a corner over the floor."""
+    law = Rigid(restitution=0.4, friction=0.2, impact=impact)
+    elements = [
+        Ground(),
+        PlanarBody("crank", mass=0.5, inertia=1e-3, position=(0.05, 0.0), velocity=(0.0, 1.0), angular_velocity=20.0),
+        PlanarBody("plate", mass=0.3, inertia=5e-4, position=(0.1, -0.0495), velocity=(0.0, 2.0)),
+        Revolute("bearing", "ground", "crank", at_b=(-0.05, 0.0)),
+        PrescribedMotion("motor", "ground", "crank", coordinate="angle", motion=lambda t: 20.0 * t),
+        RevoluteClearance("hook", "crank", "plate", at_a=(0.05, 0.0), at_b=(0.0, 0.05), clearance=5e-4, radius=0.01,
+                          contact=law),
+        PointPlane("floor", "ground", "plate", at_a=(0.0, -0.06), at_b=(0.03, -0.01), contact=law, size=1e-3),
+        Gravity(acceleration=(0.0, -9.81)),
+    ]  # fmt: skip
+    return Model(elements)
+
+
+def table(impact):
+    """A ball on a table that a motor shakes so slowly that its bounces die out."""
+    elements = [
+        Ground(),
+        PlanarBody("table", 1.0, 1.0, velocity=(0.0, 0.2)),
+        PlanarBody("ball", 0.2, 1e-3, (0.0, 0.1), angular_velocity=3.0),
+        Prismatic("rail", "ground", "table", direction=np.pi / 2),
+        PrescribedMotion("motor", "ground", "table", coordinate="y", motion=lambda t: 0.01 * np.sin(20.0 * t)),
+        CirclePlane("top", "table", "ball", radius=0.1, contact=Rigid(restitution=0.4, friction=0.3, impact=impact)),
+        Gravity(acceleration=(0.0, -9.81)),
+    ]
+    return Model(elements)
+
+
+def socket(impact):
+    return spatial_slider_crank(contact=Rigid(restitution=0.5, friction=0.1, impact=impact))
+
+
+CASES = {
+    "rod, landing": (rod, "poisson", *LANDS, 0.03),
+    "rod": (rod, "poisson", *STEPS, 0.03),
+    "crank, landing": (crank, "poisson", GaussQP(), Landing(1e-6, 1e-4), 4e-3),
+    "crank": (crank, "poisson", MoreauJean(), 1e-5, 2e-3),
+    "crank, midpoint": (crank, "poisson", MoreauJean(joints="midpoint"), 1e-5, 2e-3),
+    "hook, landing": (hook, "poisson", *LANDS, 0.03),
+    "hook": (hook, "poisson", *STEPS, 0.03),
+    "hook, midpoint": (hook, "poisson", *MIDPOINT, 0.03),
+    "hook, balanced": (hook, "poisson", *BALANCED, 0.03),
+    "table, landing": (table, "poisson", GaussQP(), Landing(1e-4, 1e-3), 0.4),
+    "socket, landing": (socket, "poisson", GaussQP(), Landing(1e-6, 5e-4), 0.03),
+    "socket": (socket, "poisson", MoreauJean(), 1e-4, 0.02),
+    "socket, midpoint": (socket, "poisson", MoreauJean(joints="midpoint"), 1e-4, 0.02),
+}
+
+
+def difference(one, other, floor=0.0) -> float:
+    """The largest difference, as a share of the largest number, or of `floor`."""
+    return float(np.max(np.abs(one - other), initial=0.0) / max(np.max(np.abs(other), initial=0.0), floor, 1e-300))
+
+
+@pytest.mark.parametrize(("model", "impact", "stepper", "dt", "t_end"), CASES.values(), ids=CASES)
+def test_both_engines_give_the_same_motion(model, impact, stepper, dt, t_end):
+    """A landing is located to 1e-13 of a clearance, by rates of millimetres per second; impacts make 1e-16 grow."""
+    system, lands = model(impact).build(), isinstance(dt, Landing)
+    compiled, python = (simulate(system, stepper, t_end=t_end, dt=dt, engine=engine) for engine in ("native", "python"))
+    assert compiled.counts["python_steps"] == 0
+    assert len(compiled.t) == len(python.t) and difference(compiled.t, python.t) <= 1e-9
+    assert list(compiled.impacts["contact"]) == list(python.impacts["contact"]) and len(python.impacts) > 0
+    assert np.array_equal(compiled.mode.array, python.mode.array)
+    fastest, pushed = np.max(np.abs(python.v.array)), np.max(np.abs(python.P_N.array))
+    # joints know velocities to round-off over dt, forces to round-off over its square
+    for name, floor, looser in (
+        ("q", 0.0, 1.0), ("v", 0.0, 1.0), ("gap_rate", fastest, 1.0), ("P_N", 0.0, 100.0), ("P_T", pushed, 100.0),
+        ("reaction_impact", pushed, 100.0), ("reaction", 0.0, 1e3), ("energy", 0.0, 1.0),
+    ):  # fmt: skip
+        ours, theirs = (getattr(run, name).array for run in (compiled, python))
+        assert difference(ours, theirs, floor) <= looser * (1e-9 if lands else 1e-11), name
+    assert difference(compiled.left.v.array, python.left.v.array) <= (1e-9 if lands else 1e-11)
+    ours, theirs = compiled.certificate, python.certificate
+    size = max(theirs.energy.kinetic_start, abs(theirs.energy.loss_impacts), abs(theirs.energy.work_drivers))
+    for part in ("loss_impacts", "loss_friction", "work_drivers", "remainder"):
+        assert getattr(ours.energy, part) == pytest.approx(getattr(theirs.energy, part), abs=1e-8 * size), part
+    assert ours.motion_residual <= 1e-10 and ours.complementarity <= 1e-10
+
+
+@pytest.mark.parametrize(("stepper", "dt"), [LANDS, STEPS])
+def test_poissons_impulse_of_expansion_is_that_of_compression_times_e(stepper, dt):
+    """Two ends of a bar, of which one rests: (1 + e) G^-1 (-gamma, 0), where Newton's law has e in gamma alone."""
+    mass, half, e = 2.0, 0.2, 0.6
+    law = Rigid(restitution=e, friction=0.0, impact="poisson")
+    inertia, own, other = 0.05, 1 / 2.0 + 0.04 / 0.05, 1 / 2.0 - 0.04 / 0.05
+    bar = PlanarBody("bar", mass=mass, inertia=inertia, position=(-half, 1e-6), angle=-5e-6)
+    ends = [PointPlane(n, "ground", "bar", at_b=(x, 0.0), contact=law) for n, x in (("left", -half), ("right", half))]
+    system = Model([Ground(), bar, Gravity(acceleration=(0.0, -9.81)), *ends]).build()
+    run = simulate(system, stepper, t_end=0.02, dt=dt, engine="native")
+    rows = run.impacts[run.impacts["t"] == run.impacts["t"][0]]
+    struck = {str(row["contact"]): row for row in rows}
+    stopping = np.linalg.solve([[own, other], [other, own]], [-struck["left"]["gamma_minus"], 0.0])
+    for name, compression in zip(("left", "right"), stopping, strict=True):
+        assert struck[name]["P_N"] == pytest.approx((1 + e) * compression, rel=1e-4)  # the bar is nearly level
+
+
+@pytest.mark.parametrize(("text", "stepper", "control"), [
+    (moreau_jean, MoreauJean(joints="midpoint"), ConstantStep(5e-4)), (landing, GaussQP(), Landing(1e-6, 1e-3)),
+])  # fmt: skip
+def test_the_text_runs_uncompiled(text, stepper, control):
+    """Through the first impacts, to round-off, which impacts make grow: sums of four are taken in another order."""
+    system, steps = hook("poisson").build(), 12
+    arguments = system, stepper, control, system.parameter_values, 1.0
+    compiled, plain = (CompiledSteps(*arguments) for _ in range(2))
+    for one in (compiled, plain):
+        assert one.start(system.start) is not None
+        one._chunk = steps
+    end = compiled.advance(compiled._at, 0.0).end
+    view = Record("System", plain.layout.shape, plain.memory.address("System"))
+    assert text.run(view, steps) == text.DONE
+    assert np.max(plain.memory.of["ContactRow"]["impact"]) > 0.0
+    assert plain.layout.packed(plain.memory, "v").ravel() == pytest.approx(end.v, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize(("stepper", "dt"), [LANDS, MIDPOINT])
+def test_a_run_in_two_parts_is_one_run(stepper, dt):
+    system = hook("poisson").build()
+    whole = simulate(system, stepper, t_end=0.03, dt=dt, engine="native")
+    between = float(np.mean(whole.impacts["t"][:2]))
+    cut = int(np.searchsorted(whole.t, between))
+    first = simulate(system, stepper, t_end=float(whole.t[cut - 1]), dt=dt, engine="native")
+    second = simulate(system, stepper, t_end=0.03, dt=dt, engine="native", state=first.end)
+    assert len(first.impacts) > 0 and len(second.impacts) > 0
+    if isinstance(dt, Landing):  # the step that is cut there is another one
+        assert np.max(np.abs(second.q.array[-1] - whole.q.array[-1])) <= 1e-6
+    else:
+        assert np.array_equal(second.q.array[-1], whole.q.array[-1])
+
+
+def test_batches_have_them():
+    system = bouncing_ball(contact=Rigid(restitution=0.5, friction=0.0, impact="poisson")).build()
+    found = simulate_batch(system, MoreauJean(), {"floor.restitution": [0.3, 0.8]}, t_end=0.8, dt=1e-3)
+    for k, e in enumerate((0.3, 0.8)):
+        one = simulate(system, MoreauJean(), t_end=0.8, dt=1e-3, parameters={"floor.restitution": e})
+        assert np.array_equal(found["q"].values[k], one.q.array[-1])
+    assert "at the end of a step" in found.attrs["rules"]
+
+
+def test_steppers_without_them_say_so():
+    ball = bouncing_ball(contact=Rigid(restitution=0.5, friction=0.0, impact="poisson")).build()
+    with pytest.raises(InputError, match='the contact "floor" has the impact law "poisson"'):
+        simulate(ball, GaussQP(), t_end=0.1, dt=1e-3, engine="native", parameters={"floor.restitution": 0.0})
