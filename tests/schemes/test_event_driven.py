@@ -137,11 +137,12 @@ def test_compiled_and_uncompiled_steps_are_the_same(make):
         steps.memory.raw[:] = before
         steps._whole["steps"] = 0
         assert run() == DONE
-        found.append([table.copy() for table in steps._tables(3)])
-    for one, other in zip(*found, strict=True):
+        found.append(steps._tables(3))
+    for name in found[0]:
+        one, other = (tables[name] for tables in found)
         known = ~np.isnan(one)
         scale = np.maximum(np.max(np.abs(other), axis=0, initial=0.0) if other.ndim > 1 else 1.0, 1e-3)
-        assert np.max(np.abs(np.where(known, one - other, 0.0)) / scale) <= 1e-9
+        assert np.max(np.abs(np.where(known, one - other, 0.0)) / scale, initial=0.0) <= 1e-9
 
 
 @pytest.mark.parametrize("make", [block_on_incline, stick_slip_oscillator])
@@ -150,7 +151,7 @@ def test_python_takes_the_steps_whose_forces_are_not_unique(make):
     native, python = both(make().build(), 2.0, ErrorControl(1e-8, 1e-10, 1e-6, 0.02))
     counts = native.counts
     assert 0 < counts["python_steps"] < counts["steps"]
-    assert counts["fallbacks"] == counts["python_steps"]
+    assert counts["fallbacks"] == 0
     assert native.t.size == python.t.size
     assert np.array_equal(native.mode.array, python.mode.array)
     assert worst(native, python, "q") <= 1e-9 and worst(native, python, "P_T") <= 1e-6

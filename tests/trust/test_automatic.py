@@ -34,8 +34,8 @@ def test_a_call_without_anything_meets_the_exact_solution():
     exact = slider_rod.exact(case=2).sample(run.t)
     off = max(float(np.max(np.abs(run.q[name] - exact.q[name]))) for name in run.q.names if name in exact.q)
     assert off <= 2 * run.verdict.position * 1e-5 + 1e-15  # the clearance, and round-off
-    assert run.manifest["settings"]["stepper"].startswith("GaussQP")  # which has compiled landing steps
-    assert len(run.manifest["accuracy"]["tried"]) == 3  # two runs of long steps may agree by chance
+    assert run.manifest["settings"]["stepper"].startswith("EventDriven") and run.manifest["engine"] == "native"
+    assert len(run.manifest["accuracy"]["tried"]) == 2  # of order five
 
 
 def test_accuracy_asked_for_is_the_accuracy_found():
@@ -104,7 +104,7 @@ def test_a_verdict_is_kept_in_files(tmp_path):
 def test_a_budget_ends_a_run_with_its_steps():
     system = bouncing_ball().build()
     with pytest.raises(SimulationFailed, match="budget of 50 steps is spent") as caught:
-        simulate(system, EventDriven(), t_end=2.0, dt=ErrorControl(1e-6), max_steps=50)
+        simulate(system, EventDriven(), t_end=2.0, dt=ErrorControl(1e-6), max_steps=50, engine="python")
     assert len(caught.value.trajectory.t) == 51
     with pytest.raises(SimulationFailed, match="budget of 1e-06 s is spent") as caught:
         simulate(system, EventDriven(), t_end=2.0, dt=ErrorControl(1e-6), max_seconds=1e-6)
