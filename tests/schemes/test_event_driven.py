@@ -146,8 +146,8 @@ def test_compiled_and_uncompiled_steps_are_the_same(make):
 
 @pytest.mark.parametrize(("make", "most"), [(block_on_incline, 0.02), (stick_slip_oscillator, 0.5)])
 def test_python_takes_steps_whose_forces_are_not_unique(make, most):
-    """Two corners that stick share their friction. Where a joint guides the block, such steps are Python's, else the one
-    alone in which it comes to rest. Forces are the least ones in both engines, to the accuracy of a regularised matrix.
+    """Two corners that stick share their friction. Where a joint guides the block, such steps are Python's, else
+    the one in which it comes to rest. Forces are the least ones in both engines, to what a regularised matrix allows.
     """
     native, python = both(make().build(), 2.0, ErrorControl(1e-8, 1e-10, 1e-6, 0.02))
     counts = native.counts
