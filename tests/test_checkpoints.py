@@ -38,7 +38,7 @@ from nonsmooth.cli import main
 from nonsmooth.files import LENGTH
 from nonsmooth.laws import Ambrosio, Flores
 from nonsmooth.run.checkpoints import stored
-from nonsmooth_problems import block_on_incline, bouncing_ball, dual_manipulator, slider_rod, socket_pendulum
+from nonsmooth_problems import bouncing_ball, dual_manipulator, slider_rod, socket_pendulum, stick_slip_oscillator
 
 KILLS = Path(__file__).resolve().parents[1] / "benchmarks" / "kills.py"
 if not KILLS.is_file():
@@ -54,7 +54,7 @@ CLOSE = ErrorControl(1e-6, 1e-8, 1e-9, 1e-3)
 SYSTEMS = {
     "guide": lambda: slider_rod(case=2).build(),
     "ball": lambda: bouncing_ball().build(),
-    "block": lambda: block_on_incline().build(),
+    "block": lambda: stick_slip_oscillator().build(),
     "soft guide": lambda: slider_rod(contact=SOFT).build(),
     "robot": lambda: dual_manipulator().build(),
     "socket": lambda: socket_pendulum().build(),

@@ -70,7 +70,7 @@ def take_smooth(run, limit):
 def recall(run):
     """The phase at the start of the step. In space the direction of a slip is that which it has there."""
     start = run.stages[0]
-    run.impact, run.work_impact = 0, 0.0
+    run.impact, run.work_impact, run.shared = 0, 0.0, run.kept_shared
     for k in range(len(run.touches)):
         touch, of = run.touches[k], start.contacts[k]
         touch.mode, touch.direction, touch.share = touch.kept_mode, touch.kept_direction, touch.kept_share
@@ -132,6 +132,8 @@ def lose(run):
     if run.kind != RELEASE and not cone:
         return True
     keep_signs(run)
+    if run.shared:  # other forces that act alike may be admissible, which the program finds
+        return True
     if not advance(run, run.left.t + run.together):
         return False
     for k in range(len(run.touches)):
@@ -254,7 +256,7 @@ def keep(run, event):
     for k in range(len(system.bodies)):
         system.bodies[k].q, system.bodies[k].v = run.after.bodies[k].q, run.after.bodies[k].v
     system.t = run.after.t
-    run.length, run.ready = run.next_length, 1
+    run.length, run.ready, run.kept_shared = run.next_length, 1, run.shared
     count_event(run, event)
     system.steps += 1
 
@@ -372,7 +374,7 @@ def run(run, steps):
         limit = system.t + system.longest
         if limit >= system.t_end - 1e-9 * system.longest:
             limit = system.t_end
-        if run.redundant or not (run.ready or stand_at_start(run)) or not step(run, limit):
+        if run.refused or not (run.ready or stand_at_start(run)) or not step(run, limit):
             give_up(run)
             return UNCERTAIN
     return DONE

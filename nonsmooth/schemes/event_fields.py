@@ -114,7 +114,9 @@ class EventRun:
     dependence = Number("-", "of the rows of joints and contacts: largest ratio by which others reduce their mobility")
     evaluations = Count("-", "of accelerations, in the run")
     ready = Count("-", "1: stage 0 is the motion at the start of the step")
-    redundant = Count("-", "1: forces of the phase are not unique, which the Python formulation shares")
+    shared = Count("-", "1: forces of the phase are not unique, and the least ones are taken")
+    kept_shared = Count("-", "after the last accepted step")
+    refused = Count("-", "1: it is the Python formulation that shares the forces of the phase")
     # its event
     kind = Count("-", "0: none")
     which = Count("-", "contact")

@@ -26,7 +26,7 @@ from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.base import Formulation
 from nonsmooth.steppers.event_driven import TOGETHER, EventDriven, stated_rules, window_of
 from nonsmooth.steppers.transitions import CLOSED_GAP, LOWEST
-from nonsmooth.tolerances import DONE
+from nonsmooth.tolerances import DONE, SLIPPING
 
 __all__ = ["EventSteps", "event_rules", "why_not_events"]
 
@@ -171,7 +171,8 @@ class EventSteps(CompiledSteps):
         self._whole["t"] = state.t
         self.layout.put(self.memory, "q", state.q)
         self.layout.put(self.memory, "v", state.v)
-        self._events["ready"] = self._events["redundant"] = 0
+        for name in ("ready", "refused", "kept_shared"):
+            self._events[name] = 0
 
     def _put(self, state: State, origin: float) -> int:
         """A state into the memory, with its phase."""
@@ -184,7 +185,10 @@ class EventSteps(CompiledSteps):
             touches["kept_direction"][contacts, 1:] = known["direction"].reshape(-1, self.tangents)
         self.memory.of["Contact"]["y_scale"][contacts] = known["y_scale"]
         run = self._events
-        run["length"], run["redundant"] = known["dt"][0], bool(known["redundant"][0])
+        run["length"] = known["dt"][0]
+        if known["redundant"][0]:
+            alone = self.system.ng == 0 and not np.any(known["reference"]) and not np.any(known["mode"] == SLIPPING)
+            run["kept_shared" if alone else "refused"] = 1
         run["stall_since"], run["stall_count"] = known["stall"]
         return DONE
 
@@ -196,7 +200,7 @@ class EventSteps(CompiledSteps):
         if layout.shape.rows > 1:
             direction = touches["kept_direction"][:, 1:].ravel()
         found = {of: touches[name].astype(float) for name, of in PHASE.items()} | {
-            "direction": direction, "redundant": np.zeros(1),
+            "direction": direction, "redundant": run["kept_shared"].astype(float),
             "reference": np.zeros(self.system.ng + self.system.nc + self.system.nt),
             "y_scale": self.memory.of["Contact"]["y_scale"][contacts], "dt": run["length"].copy(),
             "stall": np.array([run["stall_since"][0], run["stall_count"][0]]),

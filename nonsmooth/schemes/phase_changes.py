@@ -21,6 +21,7 @@ from nonsmooth.schemes.mechanism import (
     rates_of_way,
 )
 from nonsmooth.schemes.phase_instants import note, reaction_of, stand_at
+from nonsmooth.schemes.phase_losses import admissible, may_share
 from nonsmooth.schemes.phase_motion import (
     VELOCITIES,
     accelerate,
@@ -245,11 +246,11 @@ def find_phase(run, before):
     """Modes of the candidates at an instant, with the velocity `reached`, and the motion that begins there, in `after`;
     whether they are found.
 
-    They are not where rows of closed contacts are dependent, or where closing them makes others overlap.
+    They are not where the least of dependent forces are not admissible, or where closing them makes others overlap.
     """
     system = run.system
     stand_at(run, before)
-    some = False
+    some, run.shared = False, 0
     for body in system.bodies:
         body.sizes = abs(body.u) + abs(body.reached)
         body.u = body.reached
@@ -260,14 +261,16 @@ def find_phase(run, before):
         if not find_forces(run):
             return False
         idle = choose_modes(run)
-        if not independent(run):
-            if not idle:
-                return False
+        unique = independent(run)
+        if idle and not unique:
             for touch in run.touches:
                 if touch.idle:
                     touch.mode, touch.direction = OPEN, zeros_like(touch.direction)
-            if not independent(run):
+            unique = independent(run)
+        if not unique:
+            if not may_share(run):
                 return False
+            run.shared = 1
     count_closed(run)
     if not project(run):
         return False
@@ -276,7 +279,7 @@ def find_phase(run, before):
     for touch in run.touches:
         if run.closed and touch.contact.g < -touch.closed_gap:
             return False
-    return run.dependence < DEPENDENT
+    return run.dependence < DEPENDENT and (not run.shared or admissible(run))
 
 
 @piece

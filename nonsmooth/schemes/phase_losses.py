@@ -15,12 +15,14 @@ from nonsmooth.schemes.event_fields import DEGREE, STAGES
 from nonsmooth.schemes.phase_instants import copy
 from nonsmooth.schemes.phase_motion import size_of, tangential
 from nonsmooth.schemes.phase_steps import within
-from nonsmooth.tolerances import OPEN, STICKING
+from nonsmooth.tolerances import OPEN, SLIPPING, STICKING
 
 #: share of its range in a step below which a force at a stage causes a search within the step
 NEAR = 0.5
 #: share of the largest force in a step by which one along the extension must be negative to be significant
 RESOLVED = 1e-9
+#: share of the largest normal force by which forces of dependent contacts may be tensile or leave their cones
+ADMISSIBLE = 1e-9
 #: intervals between the points at which the polynomials are evaluated
 FINE = 84
 
@@ -133,3 +135,30 @@ def loss_within(run, i, cone):
         if value > zero:
             last, before, at = m, value, time
     return math.inf, dt
+
+
+# ---- forces that are not unique
+
+
+@kernel
+def may_share(run):
+    """Whether dependent forces are shared here: where nothing slips, and joints have no part in them."""
+    slips = False
+    for touch in run.touches:
+        slips = slips or touch.mode == SLIPPING
+    return not slips and len(run.system.joints) == 0
+
+
+@kernel
+def admissible(run):
+    """Whether the least of dependent forces are compressive and in their cones."""
+    most = 0.0
+    for touch in run.touches:
+        most = max(most, touch.contact.P[0])
+    for touch in run.touches:
+        P = touch.contact.P
+        if touch.mode != OPEN and P[0] < -ADMISSIBLE * most:
+            return False
+        if touch.mode == STICKING and kept(touch.contact, P, True) < -ADMISSIBLE * most:
+            return False
+    return True

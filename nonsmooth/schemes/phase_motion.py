@@ -35,6 +35,9 @@ from nonsmooth.tolerances import OPEN, SLIPPING, STICKING
 GAPS, VELOCITIES, FORCES = 0, 1, 2
 #: constraint residual [m] or [rad] at which a projection ends, and its passes
 PROJECTED, PASSES = 1e-15, 4
+#: of contacts whose forces are not unique: share of the diagonal that makes the least ones so, and corrections, each of
+#: which leaves about this share of the error
+LEAST, CORRECTIONS = 1e-6, 8
 #: share of the applied forces below which a resultant is regarded as zero
 BALANCED = 1e-12
 #: a number differs from the next one by at most this share
@@ -85,6 +88,23 @@ def linearise_phase(touch, what):
 
 
 @kernel
+def weigh_forces(run, touch, what):
+    """Raise the diagonal, so that of forces that act alike the least ones are found: in units in which a direction has
+    length 1 in the metric of masses, those of contacts that stick in proportion to their cones."""
+    contact, most = touch.contact, 1.0
+    for other in run.touches:
+        if other.mode == STICKING:
+            most = max(most, other.share * other.share)
+    N, one = normal_axis(contact.P), identity(contact.P)
+    diagonal = (LEAST * most) * (contact.W * one)
+    normal = outer(N, N)
+    raised = diagonal @ normal
+    if touch.mode == STICKING and what != GAPS:
+        raised += (1.0 / (touch.share * touch.share)) * (diagonal @ (one - normal))
+    contact.pivot = contact.pivot + raised
+
+
+@kernel
 def reduced(bond):
     """Largest ratio of a diagonal entry of its Delassus block to what the bonds before it leave of it."""
     return largest(abs(bond.W * bond.pivot * identity(bond.P)))
@@ -106,6 +126,8 @@ def factor_phase(run, what):
                 weigh(contact)
                 couple(contact)
                 linearise_phase(touch, what)
+                if run.shared:
+                    weigh_forces(run, touch, what)
                 contact.y = zeros_like(contact.y)
                 eliminate(contact)
                 worst = max(worst, reduced(contact))
@@ -219,7 +241,8 @@ def project(run):
         joint.shift = rates_of_way(joint) + joint.rate
     for contact in system.contacts:
         contact.shift = rates_of_way(contact)
-    hold_phase(run)
+    for _ in range(CORRECTIONS if run.shared else 1):
+        hold_phase(run)
     for body in system.bodies:
         body.u += body.jump
         body.z = placed(body.at)
@@ -287,6 +310,6 @@ def accelerate(run, whole):
     run.dependence = 0.0
     if len(system.joints) or run.closed:
         factor_phase(run, FORCES)
-        hold_phase(run)
-        hold_phase(run)  # round-off of these forces would accelerate a body with small inertia
+        for _ in range(CORRECTIONS if run.shared else 2):  # round-off would accelerate a body with small inertia
+            hold_phase(run)
     run.current = 0

@@ -145,16 +145,19 @@ def test_compiled_and_uncompiled_steps_are_the_same(make):
         assert np.max(np.abs(np.where(known, one - other, 0.0)) / scale, initial=0.0) <= 1e-9
 
 
-@pytest.mark.parametrize("make", [block_on_incline, stick_slip_oscillator])
-def test_python_takes_the_steps_whose_forces_are_not_unique(make):
-    """Two corners that stick share their friction: such steps are Python's, the others compiled."""
+@pytest.mark.parametrize(("make", "most"), [(block_on_incline, 0.02), (stick_slip_oscillator, 0.5)])
+def test_python_takes_steps_whose_forces_are_not_unique(make, most):
+    """Two corners that stick share their friction. Where a joint guides the block, such steps are Python's, else
+    the one in which it comes to rest. Forces are the least ones in both engines, to what a regularised matrix allows.
+    """
     native, python = both(make().build(), 2.0, ErrorControl(1e-8, 1e-10, 1e-6, 0.02))
     counts = native.counts
-    assert 0 < counts["python_steps"] < counts["steps"]
+    assert 0 < counts["python_steps"] <= most * counts["steps"]
     assert counts["fallbacks"] == 0
     assert native.t.size == python.t.size
     assert np.array_equal(native.mode.array, python.mode.array)
-    assert worst(native, python, "q") <= 1e-9 and worst(native, python, "P_T") <= 1e-6
+    assert worst(native, python, "q") <= 1e-9
+    assert worst(native, python, "P_N") <= 1e-8 and worst(native, python, "P_T") <= 1e-8
 
 
 def test_a_start_with_an_impact_is_pythons():
