@@ -18,20 +18,11 @@ from nonsmooth.records.compiled import attribute
 from nonsmooth.records.schema import offset
 from nonsmooth.records.values import I64, OPT, function
 
-__all__ = ["RARE", "by_dimension", "evaluate", "kernel", "piece", "rare", "sine_cosine"]
+__all__ = ["by_dimension", "by_option", "evaluate", "kernel", "piece", "sine_cosine"]
 
 kernel: Any = register_jitable(**OPT)
 #: the same for a larger function, which is compiled once and not inlined
 piece: Any = register_jitable(**{**OPT, "forceinline": False})
-#: parts of the names that functions have in compiled code, of those that are never inlined
-RARE: set[str] = set()
-
-
-def rare(function):
-    """The same for what few runs need: never inlined, so that the code of the others is as if it were not there."""
-    module = function.__module__.rpartition(".")[2]
-    RARE.add(f"{len(module)}{module}{len(function.__name__)}{function.__name__}")
-    return piece(function)
 
 
 def by_dimension(plane, space):
@@ -43,6 +34,19 @@ def by_dimension(plane, space):
     @overload(either, jit_options=OPT, strict=False)
     def chosen(x, *others):
         return plane if x.shape == (4,) else space
+
+    return either
+
+
+def by_option(plain, optional, least=1):
+    """One function of a system from two; the second is compiled for shapes with these options only."""
+
+    def either(system, *others):
+        return (optional if system._shape.options >= least else plain)(system, *others)
+
+    @overload(either, jit_options=OPT, strict=False)
+    def chosen(system, *others):
+        return optional if system.shape.options >= least else plain
 
     return either
 

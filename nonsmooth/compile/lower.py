@@ -20,8 +20,6 @@ def lowered(symbol: str, function: Callable[..., Any], kinds: Sequence[Any]) -> 
     import llvmlite.binding as llvm
     import numba
 
-    from nonsmooth.compile.kernels import RARE
-
     bare: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     dispatcher: Any = numba.njit(error_model="numpy", nogil=True, **bare)(function)
     with _unoptimised(), _without_machine_code():
@@ -33,10 +31,6 @@ def lowered(symbol: str, function: Callable[..., Any], kinds: Sequence[Any]) -> 
     for part in (*module.functions, *module.global_variables):
         if not part.is_declaration:
             part.linkage = "internal"
-    for part in module.functions:
-        if not part.is_declaration and any(name in part.name for name in RARE):
-            part.add_function_attribute("noinline")
-            part.add_function_attribute("cold")
     return f"{module}\n{_wrapper(symbol, inner.name, types_of, found.signature.return_type == numba.types.none)}"
 
 

@@ -39,10 +39,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Shape:
-    """The two numbers that determine the shapes of fields: dimension (2 or 3) and rows of a block."""
+    """The two numbers that determine the shapes of fields: dimension (2 or 3) and rows of a block; and what few runs
+    need: 1 Poisson's impact law and balanced moment arms, 2 impact laws that are integrated along the impulse as well.
+    """
 
     dimension: int
     rows: int
+    options: int = 0
 
     @property
     def width(self) -> int:
@@ -50,7 +53,7 @@ class Shape:
         return 4 * (self.dimension - 1)
 
     def __str__(self) -> str:
-        return f"{self.dimension}d{self.rows}r"
+        return f"{self.dimension}d{self.rows}r" + f"{self.options}o" * (self.options > 0)
 
 
 # ---- kinds of fields

@@ -6,10 +6,12 @@ impact, with directions there, if one of them approaches that has not merely las
 direction is no approach.
 """
 
-from nonsmooth.compile.kernels import kernel, rare
+from nonsmooth.compile.kernels import by_option, kernel, piece
 from nonsmooth.records.values import dot, zeros_like
+from nonsmooth.schemes.impact_fields import INCREMENTAL
 from nonsmooth.schemes.mechanism import (
     evaluate_all,
+    joint_error,
     mode_of,
     rates_after,
     stand,
@@ -25,11 +27,12 @@ from nonsmooth.schemes.velocity_change import impact
 from nonsmooth.tolerances import LASTING
 
 
-@rare
-def without_impact(system):
+@kernel
+def make_plastic(system):
     """Contacts of a step are plastic."""
-    for contact in system.contacts:
-        contact.shift = zeros_like(contact.shift)
+    if system.law_of_impact > 0:
+        for contact in system.contacts:
+            contact.shift = zeros_like(contact.shift)
 
 
 @kernel
@@ -74,8 +77,7 @@ def put_back(system):
         contact.P, contact.on = one.kept, one.kept_on
         contact.a.along, contact.b.along = contact.start_a, contact.start_b
         weigh(contact)
-    if system.balanced:
-        aim(system)
+    aim(system)
     if system.midpoint:
         stand_before(system, 0.5 * system.dt)
     else:
@@ -127,8 +129,8 @@ def wrench(system):
         one.impulse, one.twist = force_of(push), torque_of(push, body.z, one.point)
 
 
-@rare
-def impact_after(system):
+@piece
+def meet(system):
     """The impact at the end of the step, if there is one; whether it was found and is certified.
 
     Then `before` and `after` of impacts differ, and bodies' `jump` is their change of velocity.
@@ -143,6 +145,9 @@ def impact_after(system):
         evaluate_all(system.constraints)
         factor_joints(system)
         found = impact(system)
+        if system.law_of_impact < INCREMENTAL:  # others change no velocity of joints, whatever it was
+            for joint in system.joints:
+                residual = max(residual, joint_error(system, joint, -joint.rate))
         for one in system.impacts:
             one.after = rates_after(one.contact)
         for body in system.bodies:
@@ -155,8 +160,8 @@ def impact_after(system):
     return found and residual <= system.certified and law <= system.certified
 
 
-@rare
-def book_impact(system, k):
+@piece
+def add_impact(system, k):
     """Add the impact to the row of the step that it follows, and its change of velocity to the start of the next."""
     n, m, r = len(system.bodies), len(system.contacts), len(system.reactions)
     row = system.step_rows[k]
@@ -182,3 +187,48 @@ def book_impact(system, k):
         body, at = system.bodies[i], system.body_rows[k * n + i]
         body.v += body.jump
         at.v = body.v
+
+
+# ---- as steps call them
+
+
+@kernel
+def nothing(system):
+    pass
+
+
+@kernel
+def no_row(system, k):
+    pass
+
+
+@kernel
+def never(system):
+    return False
+
+
+@kernel
+def always(system):
+    return True
+
+
+@kernel
+def is_between(system):
+    return system.law_of_impact > 0
+
+
+@kernel
+def meet_by_law(system):
+    return meet(system) if system.law_of_impact > 0 else True
+
+
+@kernel
+def add_where_met(system, k):
+    if system.meets:
+        add_impact(system, k)
+
+
+without_impact = by_option(nothing, make_plastic)  # (system)
+impacts_between = by_option(never, is_between)  # (system): whether impacts are not those of the steps
+impact_after = by_option(always, meet_by_law)  # (system): whether the impact after the step, if any, is certified
+book_impact = by_option(no_row, add_where_met)  # (system, row)

@@ -93,7 +93,7 @@ def finish(system, dt, crossing):
         contact.impact = zeros_like(contact.P)
         contact.struck = contact.on
     system.residual, system.law = worst, law
-    if crossing and system.law_of_impact > 0 and not rebound_within(system):
+    if crossing and not rebound_within(system):
         return False
     worst, law = system.residual, system.law
     for body in system.bodies:

@@ -59,6 +59,7 @@ class Layout:
     system
     rough : whether contacts have tangential rows
     accelerations : whether joints are evaluated for them too
+    options : of the shape
 
     Attributes
     ----------
@@ -68,13 +69,13 @@ class Layout:
         ones of the plane mostly do without what helps then
     """
 
-    def __init__(self, system: System, *, rough: bool, accelerations: bool = False) -> None:
+    def __init__(self, system: System, *, rough: bool, accelerations: bool = False, options: int = 0) -> None:
         self.system, self.content = system, Content()
         self._memories: dict[int, Memory] = {}
         self.bodies = [e for e in system.elements if isinstance(e, Body)]
         self._joints = [e for e in system.elements if isinstance(e, Joint)]
         self._contacts = [e for e in system.elements if isinstance(e, Contact)]
-        self.shape = Shape(system.dimension, system.dimension if rough or self._joints else 1)
+        self.shape = Shape(system.dimension, system.dimension if rough or self._joints else 1, options)
         many = any(len(e.gap_labels) * self.shape.rows > MOTIONS for e in self._contacts)
         self.redundant = many and system.dimension == 3
         self.index = {name: i for i, name in enumerate(system.parameters)}

@@ -6,7 +6,7 @@ all at the midpoint configuration, q moved by v for dt/2; s are the constraint v
 own midpoint, k0 its k, dt0 its length.
 """
 
-from nonsmooth.compile.kernels import kernel, rare
+from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import zeros_like
 from nonsmooth.schemes.mechanism import evaluate_all, joint_error, rates_after, rates_before, stand_before
 from nonsmooth.schemes.motion import force_of, torque_of
@@ -35,7 +35,7 @@ def pose(system):
         agree(system)
 
 
-@rare
+@piece
 def contradiction(system):
     """The component of the rates' residual that no impulse changes, in y."""
     for joint in system.joints:
@@ -58,7 +58,7 @@ def error(system):
     return worst
 
 
-@rare
+@piece
 def least(system):
     """Replace the impulses by the equivalent ones of least norm, if rows are redundant."""
     for joint in system.joints:

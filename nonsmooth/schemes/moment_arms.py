@@ -5,7 +5,7 @@ Gaps and their directions W are evaluated at q moved by v for dt/2. With s the d
 there, the moment of a direction is reduced by s_x W_y - s_y W_x.
 """
 
-from nonsmooth.compile.kernels import by_dimension, kernel, rare
+from nonsmooth.compile.kernels import by_dimension, by_option, kernel, piece
 from nonsmooth.records.values import normal_axis, outer, vector
 from nonsmooth.schemes.mechanism import rates_before
 from nonsmooth.schemes.program import couple, weigh
@@ -25,7 +25,7 @@ def shifted_in_space(s, along):
 shifted = by_dimension(shifted_in_plane, shifted_in_space)  # (s, along): about a centre displaced by s
 
 
-@rare
+@kernel
 def keep_directions(system):
     """Directions in the middle of the step, which moment arms are derived from."""
     for contact in system.contacts:
@@ -38,8 +38,8 @@ def displacement(system, body):
     return ((1.0 - system.theta) * system.dt) * body.u - (0.5 * system.dt) * body.v
 
 
-@rare
-def aim(system):
+@piece
+def aim_balanced(system):
     """Moment arms of the closed contacts at the present u, and what of the program follows from them."""
     for contact in system.contacts:
         if contact.on:
@@ -49,3 +49,24 @@ def aim(system):
             couple(contact)
             rates, N = rates_before(contact), normal_axis(contact.before)
             contact.before = contact.before[0] * N + (rates - rates[0] * N)  # gap velocities remain those of the gaps
+
+
+@kernel
+def predicted(system):
+    pass
+
+
+@kernel
+def aim_by_option(system):
+    if system.balanced:
+        aim_balanced(system)
+
+
+@kernel
+def keep_by_option(system):
+    if system.balanced:
+        keep_directions(system)
+
+
+aim = by_option(predicted, aim_by_option)  # (system)
+keep_balanced = by_option(predicted, keep_by_option)  # (system): what `aim` begins with

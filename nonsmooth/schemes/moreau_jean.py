@@ -19,7 +19,7 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, normal_axis, weighed, zeros_like
 from nonsmooth.schemes import midpoint, rattle
-from nonsmooth.schemes.between import book_impact, impact_after, without_impact
+from nonsmooth.schemes.between import book_impact, impact_after, impacts_between, without_impact
 from nonsmooth.schemes.grid import run_of
 from nonsmooth.schemes.mechanism import (
     balance,
@@ -41,7 +41,7 @@ from nonsmooth.schemes.mechanism import (
     stand_before,
     touches,
 )
-from nonsmooth.schemes.moment_arms import aim, keep_directions
+from nonsmooth.schemes.moment_arms import aim, keep_balanced
 from nonsmooth.schemes.motion import moved
 from nonsmooth.schemes.program import INFINITE, TINY, answer_of_joints, couple, pose_contact, solve, weigh
 from nonsmooth.schemes.projection import place, project
@@ -77,8 +77,7 @@ def look(system):
         else:
             contact.on = 0
             contact.P = contact.before = contact.after = zeros_like(contact.P)
-    if system.law_of_impact > 0:
-        without_impact(system)
+    without_impact(system)
 
 
 @kernel
@@ -91,8 +90,7 @@ def direct(system):
 def guess(system):
     """Initial guesses of u and of the impulses, extrapolated from previous steps."""
     share = system.dt / system.last_dt
-    if system.balanced:
-        keep_directions(system)
+    keep_balanced(system)
     for body in system.bodies:
         body.push = body.hold = zeros_like(body.push)
     for joint in system.joints:
@@ -120,8 +118,7 @@ def take_forces(system):
         else:
             stand(system, system.theta * system.dt)
         load(system)
-        if system.balanced:
-            aim(system)
+        aim(system)
 
 
 @kernel
@@ -268,7 +265,7 @@ def strike(system):
     struck = False
     for joint in system.joints:
         joint.answer = zeros_like(joint.answer)
-    if system.law_of_impact > 0:
+    if impacts_between(system):
         return False
     for contact in system.contacts:
         struck = approaches(system, contact) or struck
@@ -355,8 +352,7 @@ def commit(system):
             place(system)
             evaluate_all(system.constraints)
         rattle.hand_on(system, struck)
-    if system.meets:
-        book_impact(system, system.steps)
+    book_impact(system, system.steps)
     system.t, system.last_dt = system.t_next, system.dt
     system.steps += 1
 
@@ -371,7 +367,7 @@ def attempt(system):
         return False
     if system.projected and not project(system):
         return False
-    return impact_after(system) if system.law_of_impact > 0 else True
+    return impact_after(system)
 
 
 @kernel

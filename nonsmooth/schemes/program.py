@@ -7,7 +7,7 @@ row (no friction), two (plane) and three (space). Bonds are eliminated in their 
 
 import math
 
-from nonsmooth.compile.kernels import kernel, piece, rare
+from nonsmooth.compile.kernels import by_option, kernel, piece
 from nonsmooth.records.values import (
     diagonal,
     dot,
@@ -77,7 +77,7 @@ def linearise_joint(joint, ridge):
     joint.G, joint.pivot = one, joint.W + diagonal(joint.empty) + ridge * one
 
 
-@rare
+@piece
 def linearise_friction(contact, least):
     """Newton's row of a contact whose normal impulse is the least one; returns the residual as `linearise_contact`."""
     W, P, u, mu = contact.W, contact.P, contact.u, contact.friction
@@ -99,18 +99,13 @@ def linearise_friction(contact, least):
 
 
 @kernel
-def linearise_contact(contact, least):
-    """Newton's row of a contact for the change of its impulses; returns the residual of its laws as a velocity.
-
-    Its normal impulse is at least `least`, which is not 0 only in the expansion of an impact.
-    """
+def linearise_contact(contact):
+    """Newton's row of a contact for the change of its impulses; returns the residual of its laws as a velocity."""
     W, P, u, mu = contact.W, contact.P, contact.u, contact.friction
     N, one = normal_axis(P), identity(P)
     per_N = 1.0 / W[0][0]
     y_N = P[0] - per_N * u[0]
-    if y_N <= least:  # open
-        if least > 0.0:
-            return linearise_friction(contact, least)
+    if y_N <= 0.0:  # open
         contact.G, contact.pivot, contact.y = 0.0 * one, one, -P
         return largest(abs(P)) * W[0][0]
     tangential = one - outer(N, N)
@@ -266,24 +261,74 @@ def linearise(system):
         size = max(size, largest(abs(joint.b0)) + largest(abs(joint.W @ joint.P)))
     for contact in system.contacts:
         if contact.on:
-            off = max(off, linearise_contact(contact, 0.0))
+            off = max(off, linearise_contact(contact))
             size = max(size, largest(abs(contact.b0)) + contact.W[0][0] * abs(contact.P[0]))
     return off / size
 
 
-@rare
-def linearise_expansion(system):
-    """The same in the expansion of an impact, whose normal impulses are at least those that it returns."""
+@kernel
+def linearise_along(contact, one):
+    """Newton's row of a contact in an impact integrated along its impulse: normal impulses are given, and so is the
+    friction of contacts that slip; others stick, or begin to slip."""
+    if not one.slips:
+        return linearise_friction(contact, one.push)
+    unit = identity(contact.P)
+    contact.G, contact.pivot, contact.y = 0.0 * unit, unit, one.given_P - contact.P
+    return largest(abs(contact.y)) * contact.W[0][0]
+
+
+@kernel
+def no_course(system, contact, k):
+    return 0.0
+
+
+@kernel
+def linearise_course(system, contact, k):
+    return linearise_along(contact, system.impacts[k])
+
+
+linearised_along = by_option(no_course, linearise_course, 2)  # (system, contact, its number)
+
+
+@piece
+def linearise_impact(system):
+    """The same in a phase of an impact: in expansion normal impulses are at least those that it returns."""
     off, size = 0.0, TINY
     for joint in system.joints:
         joint.y = -joint.u
         off = max(off, largest(abs(joint.u)))
         size = max(size, largest(abs(joint.b0)) + largest(abs(joint.W @ joint.P)))
-    for contact in system.contacts:
+    along = system.phase_of_impact == 2
+    for k in range(len(system.contacts)):
+        contact = system.contacts[k]
         if contact.on:
-            off = max(off, linearise_contact(contact, contact.least))
+            if along:
+                off = max(off, linearised_along(system, contact, k))
+            elif contact.P[0] - contact.u[0] / contact.W[0][0] <= contact.least and contact.least > 0.0:
+                off = max(off, linearise_friction(contact, contact.least))
+            else:
+                off = max(off, linearise_contact(contact))
             size = max(size, largest(abs(contact.b0)) + contact.W[0][0] * abs(contact.P[0]))
     return off / size
+
+
+@kernel
+def linearise_phase(system):
+    return linearise_impact(system) if system.phase_of_impact else linearise(system)
+
+
+@kernel
+def none(system):
+    return 0
+
+
+@kernel
+def phase_of_impact(system):
+    return system.phase_of_impact
+
+
+linearised = by_option(linearise, linearise_phase)  # (system)
+phase = by_option(none, phase_of_impact)  # (system)
 
 
 @kernel
@@ -340,11 +385,11 @@ def newton(system):
     before = 0.0
     for k in range(ROUNDS):
         rates(system)
-        off = linearise_expansion(system) if system.expands else linearise(system)
+        off = linearised(system)
         if off <= SOLVED or (k > 1 and off >= before and off <= ENOUGH):
             return True
         system.rounds += 1
         before = off
-        if correct(system) and k == 0 and not system.expands:
+        if correct(system) and k == 0 and not phase(system):
             return True
     return False

@@ -56,8 +56,7 @@ def put_back(system):
     evaluate_all(system.surfaces)
     for contact in system.contacts:
         weigh(contact)
-    if system.balanced:
-        aim(system)
+    aim(system)
     if len(system.joints):
         stand(system, system.dt)
         evaluate_all(system.constraints)

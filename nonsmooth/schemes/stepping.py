@@ -55,14 +55,14 @@ NEVER = 2**40
 #: fields of trends
 TREND = ("last", "first", "second", "third", "known")
 
-_layouts: weakref.WeakKeyDictionary[System, dict[tuple[bool, bool], Layout]] = weakref.WeakKeyDictionary()
+_layouts: weakref.WeakKeyDictionary[System, dict[tuple[bool, bool, int], Layout]] = weakref.WeakKeyDictionary()
 
 
 def why_not_compiled(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
     """Why these steps have no compiled form, as a clause; None if they have one."""
     if getattr(stepper, "cone", "coulomb") != "coulomb":
         return f'cone="{stepper.cone}" has no compiled loop'
-    if getattr(stepper, "moment_arms", "predicted") == "balanced" and system.dimension == 3:
+    if _balanced(stepper) and system.dimension == 3:
         return 'moment_arms="balanced" exists in the plane only'
     if type(stepper) is MoreauJean and isinstance(control, ConstantStep):
         default: Any = SemismoothNewton()
@@ -86,7 +86,7 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
         if isinstance(e, Contact) and isinstance(e.contact, Rigid) and e.contact.impact not in laws:
             return f'the contact "{e.name}" has the impact law "{e.contact.impact}"'
     try:
-        _layout_of(system, values, type(stepper) is GeneralizedAlpha)
+        _layout_of(system, values, stepper)
     except NotCompiled as error:
         return str(error)
     return None
@@ -102,7 +102,8 @@ def _laws(system: System, stepper: Any, control: StepControl, values: Array) -> 
     between = type(stepper) is MoreauJean or isinstance(control, Landing)
     if not between or len(_impacts(system)) > 1 or np.any(system.elementwise.contact_law(values)[2] > 0.0):
         return {"newton"}
-    return {"newton", "poisson"}
+    # those integrated along the impulse exist in the plane
+    return {"newton", "poisson", "routh", "stronge"} if system.dimension == 2 else {"newton", "poisson"}
 
 
 def compiled_rules(system: System, stepper: Any, control: StepControl) -> dict[str, Any]:
@@ -113,7 +114,7 @@ def compiled_rules(system: System, stepper: Any, control: StepControl) -> dict[s
     law = max((LAWS.index(one) for one in _impacts(system)), default=0)
     same = SimpleNamespace(control=control, stepper=stepper, between=law > 0)
     same.mechanism = SimpleNamespace(incremental=law >= INCREMENTAL)
-    same.balanced = getattr(stepper, "moment_arms", "predicted") == "balanced"
+    same.balanced = _balanced(stepper)
     rules: dict[str, Any] = of.rules(same)
     return rules | {
         "programs": "semismooth Newton from the impulses of the step before, else a sequence of proximal programs",
@@ -133,11 +134,18 @@ def _rough(system: System, values: Array) -> bool:
     return system.nc > 0 and bool(np.any(system.elementwise.contact_law(values)[1] > 0))
 
 
-def _layout_of(system: System, values: Array, accelerations: bool) -> Layout:
+def _balanced(stepper: Any) -> bool:
+    return getattr(stepper, "moment_arms", "predicted") == "balanced"
+
+
+def _layout_of(system: System, values: Array, stepper: Any) -> Layout:
     """The compiled form of a mechanism, made once for all runs."""
-    made, key = _layouts.setdefault(system, {}), (_rough(system, values), accelerations)
+    rough, accelerations = _rough(system, values), type(stepper) is GeneralizedAlpha
+    impacts = _impacts(system)
+    options = 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if _balanced(stepper) or impacts - {"newton"} else 0
+    made, key = _layouts.setdefault(system, {}), (rough, accelerations, options)
     if key not in made:
-        made[key] = Layout(system, rough=key[0], accelerations=accelerations)
+        made[key] = Layout(system, rough=rough, accelerations=accelerations, options=options)
     return made[key]
 
 
@@ -174,7 +182,7 @@ class CompiledSteps:
         self.longest = control.dt_max if isinstance(control, Landing) else control.dt
         self.shortest = control.dt_min if isinstance(control, Landing) else 0.0
         self.alpha = self.scheme == "generalized_alpha"
-        self.layout = layout = _layout_of(system, values, self.alpha)
+        self.layout = layout = _layout_of(system, values, stepper)
         self.tangents = system.dimension - 1
         self.midpoint = getattr(stepper, "joints", "") == "midpoint" and system.ng > 0
         per_row = 8 * (3 * system.nq + 8 * system.nc + 2 * system.nr + 8)
@@ -194,7 +202,7 @@ class CompiledSteps:
     def _set(self, stepper: Any, values: Array, t_end: float) -> None:
         system, start = self.system, self.system.start
         noise = ridge = 0.0
-        balanced = getattr(stepper, "moment_arms", "predicted") == "balanced"
+        balanced = _balanced(stepper)
         # impulses of redundant joints are corrected from pass to pass
         varying = system.dimension == 3 or balanced or bool(system.redundant) or bool(self.layout.whole["loads"])
         rubs = system.dimension == 2 and _rough(system, values)  # in space, rest is not tried first

@@ -6,10 +6,35 @@ on the contacts in the program, with directions at the end of the step. By Poiss
 compression with e = 0, whose impulses are P_c, and expansion with e = 0 and P_N >= e P_c in the place of P_N >= 0.
 """
 
-from nonsmooth.compile.kernels import kernel, piece, rare
+from nonsmooth.compile.kernels import by_option, kernel, piece
 from nonsmooth.records.values import normal_axis, weighed, zeros_like
-from nonsmooth.schemes.mechanism import body_error, law_error, move, press, rates_after, rebound, touches, zero_rate
+from nonsmooth.schemes.along_impulse import follow
+from nonsmooth.schemes.impact_fields import INCREMENTAL
+from nonsmooth.schemes.mechanism import (
+    body_error,
+    joint_error,
+    law_error,
+    move,
+    press,
+    rates_after,
+    rebound,
+    touches,
+    zero_rate,
+)
 from nonsmooth.schemes.program import agree, answer_of_joints, couple, pose_contact, solve, weigh
+
+
+@kernel
+def nothing_returned(system, contact):
+    return 0.0
+
+
+@kernel
+def returned(system, contact):
+    return contact.least if system.phase_of_impact else 0.0
+
+
+least_of = by_option(nothing_returned, returned)  # (system, contact): normal impulse that an expansion returns
 
 
 @kernel
@@ -18,7 +43,7 @@ def law_of_rates(system):
     worst = 0.0
     for contact in system.contacts:
         if contact.on:
-            worst = max(worst, law_error(system, contact, contact.least if system.expands else 0.0))
+            worst = max(worst, law_error(system, contact, least_of(system, contact)))
     return worst
 
 
@@ -64,20 +89,20 @@ def certify(system):
     system.residual, system.law = max(system.residual, balance(system)), max(system.law, law_of_rates(system))
 
 
-@rare
+@piece
 def expand(system):
     """From v_next, by normal impulses of at least `least` of the contacts that are on; whether they were found."""
-    system.expands = 1
+    system.phase_of_impact = 1
     for contact in system.contacts:
         contact.shift = zeros_like(contact.P)
     found = change_velocity(system)
     certify(system)
-    system.expands = 0
+    system.phase_of_impact = 0
     return found
 
 
-@rare
-def rebound_within(system):
+@piece
+def expand_within(system):
     """The expansion of contacts that have closed within the step, whose compression is the whole step; whether it was
     found."""
     returned = 0.0
@@ -95,20 +120,41 @@ def rebound_within(system):
     return True
 
 
-@rare
-def impact(system):
+@piece
+def impact_along(system):
+    """The same by a law that is integrated along the impulse; rounds that have decayed end plastically."""
+    system.residual = system.law = 0.0
+    found, decayed = follow(system)
+    for body in system.bodies:
+        body.left = body.reached
+    for joint in system.joints:
+        joint.P = joint.answer
+        system.residual = max(system.residual, joint_error(system, joint, rates_left(joint)))
+    for one in system.impacts:
+        contact = one.contact
+        contact.P, contact.on = contact.impact, one.closed
+    system.residual = max(system.residual, balance(system))
+    if found and decayed:
+        for one in system.impacts:
+            one.contact.on, one.contact.shift = one.touched, zeros_like(one.contact.shift)
+        found = change_velocity(system)
+        certify(system)
+        for joint in system.joints:
+            joint.answer += joint.P
+        for one in system.impacts:
+            one.contact.impact += one.contact.P if one.contact.on else zeros_like(one.contact.P)
+    for one in system.impacts:
+        one.contact.on = one.closed
+    return found
+
+
+@kernel
+def impact_by_newton(system):
     """The impact of the contacts that are on, from v_next; whether it was found.
 
     Its impulses are in `impact` of contacts and `answer` of joints, its residuals in `residual` and `law`.
     """
     system.residual = system.law = 0.0
-    returns = False
-    for body in system.bodies:
-        body.reached = body.v_next
-    for contact in system.contacts:
-        if contact.on and system.law_of_impact > 0:
-            returns = returns or rebound(contact, rates_after(contact)[0]) < 0.0
-            contact.shift = zeros_like(contact.P)
     if not change_velocity(system):
         return False
     certify(system)
@@ -116,17 +162,61 @@ def impact(system):
         joint.answer = joint.P
     for contact in system.contacts:
         contact.impact = contact.P if contact.on else zeros_like(contact.P)
+    return True
+
+
+@piece
+def impact_by_poisson(system):
+    """The same by Poisson's law, in two phases."""
+    returns = False
+    for contact in system.contacts:
+        if contact.on:
+            returns = returns or rebound(contact, rates_after(contact)[0]) < 0.0
+            contact.shift = zeros_like(contact.P)
+    if not impact_by_newton(system):
+        return False
+    if not returns:  # contacts that approach more slowly than their threshold return impulses, but not these alone
+        return True
+    for contact in system.contacts:
         contact.least = contact.restitution * contact.impact[0]
-    if returns:  # also of contacts that approach more slowly than their threshold, but not of these alone
-        if not expand(system):
-            return False
-        for joint in system.joints:
-            joint.answer += joint.P
-        for contact in system.contacts:
-            contact.impact += contact.P if contact.on else zeros_like(contact.P)
+    if not expand(system):
+        return False
+    for joint in system.joints:
+        joint.answer += joint.P
+    for contact in system.contacts:
+        contact.impact += contact.P if contact.on else zeros_like(contact.P)
+    return True
+
+
+@kernel
+def impact_by_law(system):
+    """The same by the law of the system; `left` of bodies is the velocity before it."""
+    for body in system.bodies:
+        body.reached = body.v_next
+    if system.law_of_impact == 0:
+        found = impact_by_newton(system)
+    elif system.law_of_impact < INCREMENTAL:
+        found = impact_by_poisson(system)
+    else:
+        found = impact_with_course(system)
     for body in system.bodies:
         body.left = body.reached
+    return found
+
+
+@kernel
+def nothing_within(system):
     return True
+
+
+@kernel
+def not_compiled(system):
+    return False
+
+
+impact_with_course = by_option(not_compiled, impact_along, 2)  # (system)
+impact = by_option(impact_by_newton, impact_by_law)  # (system)
+rebound_within = by_option(nothing_within, expand_within)  # (system)
 
 
 @kernel

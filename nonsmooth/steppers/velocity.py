@@ -118,10 +118,11 @@ def _follow(
     m: Mechanism, t: float, q: Array, v: Array, closed: NDArray[np.bool_]
 ) -> Generator[Ask, Solution, VelocityChange]:
     """The impact integrated along its impulse, in rounds; a decayed sequence ends by a plastic impact."""
-    _, W_N, W_T, W_g, g_t = m.at(t, q)
+    _, W_N, W_T, W_g, _ = m.at(t, q)
     found = rounds(m, (W_g, W_N, W_T), v, closed, m.restitution)
     impulse = W_g @ found.P_g + W_N @ found.P_N + W_T @ found.P_T
-    residual = _residual(m, t, q, v, found.v, impulse)
+    # it changes no velocity of joints; what they are after a step that closes joints elsewhere is not its residual
+    residual = _residual(m, t, q, v, found.v, impulse, W_g.T @ v)
     followed = VelocityChange(found.v, found.P_g, found.P_N, found.P_T, residual, found.residual)
     if not found.rattling.any():
         return followed
@@ -138,14 +139,17 @@ def expand(
     return freed._replace(P_N=returned + freed.P_N)
 
 
-def _residual(m: Mechanism, t: float, q: Array, v: Array, v_plus: Array, impulse: Array) -> float:
-    """Scaled residual of M (v⁺ - v) = impulse, the joints' and contacts' together, and of W_g' v⁺ + g_t = 0."""
+def _residual(
+    m: Mechanism, t: float, q: Array, v: Array, v_plus: Array, impulse: Array, rates: Array | None = None
+) -> float:
+    """Scaled residual of M (v⁺ - v) = impulse, the joints' and contacts' together, and of W_g' v⁺ + g_t = 0, or of
+    W_g' v⁺ = `rates`."""
     (_, _, _, W_g, g_t), M = m.at(t, q), m.metric.M
     rows = M @ (v_plus - v) - impulse
     terms = np.abs(M) @ (np.abs(v_plus) + np.abs(v)) + np.abs(impulse)
     size = m.metric.length(v) + m.metric.length(v_plus)
     terms += FLOOR * np.sqrt(np.diag(M)) * size
-    joints = W_g.T @ v_plus + g_t
+    joints = W_g.T @ v_plus + (g_t if rates is None else -rates)
     joint_terms = np.abs(W_g).T @ (np.abs(v_plus) + np.abs(v)) + np.abs(g_t)
     joint_terms += FLOOR * m.metric.rows(W_g)[1] * size
     values, scales = np.concatenate([rows, joints]), np.concatenate([terms, joint_terms])
