@@ -23,6 +23,7 @@ from nonsmooth.schemes.mechanism import (
 from nonsmooth.schemes.phase_instants import note, reaction_of, stand_at
 from nonsmooth.schemes.phase_losses import admissible, may_share
 from nonsmooth.schemes.phase_motion import (
+    GAPS,
     VELOCITIES,
     accelerate,
     count_closed,
@@ -84,7 +85,7 @@ def zero_rate(run, contact, terms):
 
 @piece
 def strike(run, before):
-    """The impact of the contacts that are `struck`, from an instant, by their law; whether it is solved.
+    """The impact of the contacts that are `struck`, from an instant, by their law; whether there is one solution.
 
     Leaves the velocity after it in `reached`, impulses in `impact`, `kicks` and `work_impact`.
     """
@@ -118,7 +119,21 @@ def strike(run, before):
         a, b = contact.a.body, contact.b.body
         terms = terms_of(contact, abs(a.u) + abs(a.reached), abs(b.u) + abs(b.reached))
         touch.leaving = 1 if touch.speed > zero_rate(run, contact, terms[0]) else 0
-    return True
+        stops = touch.speed + contact.shift[0] <= zero_rate(run, contact, terms[0])
+        touch.mode = CLOSED if touch.struck and (contact.P[0] > 0.0 or stops) else OPEN
+    return is_unique(run)
+
+
+@kernel
+def is_unique(run):
+    """Whether the velocity after an impact is, as far as known: without friction, or with independent normals."""
+    rough = False
+    for touch in run.touches:
+        rough = rough or (touch.mode == CLOSED and touch.contact.friction > 0.0)
+    count_closed(run)
+    if rough:
+        factor_phase(run, GAPS)
+    return not rough or run.dependence < DEPENDENT
 
 
 # ---- modes
@@ -246,7 +261,8 @@ def find_phase(run, before):
     """Modes of the candidates at an instant, with the velocity `reached`, and the motion that begins there, in `after`;
     whether they are found.
 
-    They are not where the least of dependent forces are not admissible, or where closing them makes others overlap.
+    They are not where dependent forces are to be shared otherwise than by least squares, or where closing them makes
+    others overlap.
     """
     system = run.system
     stand_at(run, before)
@@ -261,14 +277,8 @@ def find_phase(run, before):
         if not find_forces(run):
             return False
         idle = choose_modes(run)
-        unique = independent(run)
-        if idle and not unique:
-            for touch in run.touches:
-                if touch.idle:
-                    touch.mode, touch.direction = OPEN, zeros_like(touch.direction)
-            unique = independent(run)
-        if not unique:
-            if not may_share(run):
+        if not independent(run):
+            if idle or not may_share(run):  # which contacts are idle depends on the solver
                 return False
             run.shared = 1
     count_closed(run)
