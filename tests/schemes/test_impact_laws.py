@@ -190,6 +190,8 @@ def test_batches_have_them():
         one = simulate(system, MoreauJean(), t_end=0.8, dt=1e-3, parameters={"floor.restitution": e})
         assert np.array_equal(found["q"].values[k], one.q.array[-1])
     assert "at the end of a step" in found.attrs["rules"]
+    with pytest.raises(InputError, match='the contact "floor" has the impact law "poisson"'):  # one run has no such law
+        simulate_batch(system, MoreauJean(), {"floor.tangential": [0.0, 0.8]}, t_end=0.8, dt=1e-3)
 
 
 def test_steppers_without_them_say_so():
