@@ -108,7 +108,7 @@ def simulate_batch(
     for kind in (False, True):
         runs = np.flatnonzero(rough == kind)
         if runs.size:
-            reason = why_not(system, stepper, control, values[runs[0]])
+            reason = why_not(system, stepper, control, values[runs[_most_tangential(system, values[runs])]])
             if reason is None and isinstance(control, ConstantStep) and _any_restitution(system, stepper, values[runs]):
                 reason = "GaussQP with a constant step has no restitution"
             if reason is not None:
@@ -257,6 +257,12 @@ def _check_together(system: System, element: Element, columns: Mapping[str, Arra
 def _friction(system: System, values: Array) -> Array:
     labels = [i for i, name in enumerate(system.parameters) if name.endswith(".friction")]
     return values[:, labels]
+
+
+def _most_tangential(system: System, values: Array) -> int:
+    """The run with the largest tangential restitution, which not all impact laws have."""
+    labels = [i for i, name in enumerate(system.parameters) if name.endswith(".tangential")]
+    return int(np.argmax(np.max(values[:, labels], axis=1, initial=0.0)))
 
 
 def _any_restitution(system: System, stepper: Stepper, values: Array) -> bool:

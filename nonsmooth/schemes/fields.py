@@ -380,26 +380,3 @@ class StepRow:
     work_drivers = Number("J")
     work_drivers_impact = Number("J")
     loss_friction = Number("J")
-
-
-# ---- derived quantities of a recorded row
-
-
-@record
-class ContactView:
-    gap = Number("m")
-    rate = Number("m/s")
-    rate_left = Number("m/s", "before the impact of the row")
-
-
-@record
-class View:
-    t = Number("s")
-    closure = Number("m, rad", "of the joint that is most open")
-    potential = Number("J")
-    kinetic = Number("J")
-    power = Number("W", "of loads")
-    damping = Number("W")
-    kinetic_left = Number("J", "before the impact of the row, as the next two")
-    power_left = Number("W")
-    damping_left = Number("W")

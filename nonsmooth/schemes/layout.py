@@ -22,12 +22,12 @@ from nonsmooth.model.joints import Joint
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Content, Memory, Values
 from nonsmooth.records.schema import Shape, dtype, offset
-from nonsmooth.schemes import fields  # noqa: F401  (the schemas)
+from nonsmooth.schemes import fields, observation_fields  # noqa: F401  (the schemas)
 from nonsmooth.schemes.elimination import couplings, order
 from nonsmooth.schemes.impact_fields import LAWS
 from nonsmooth.schemes.kinds import Kind, Kinds
 
-__all__ = ["Layout", "NotCompiled"]
+__all__ = ["Layout", "NotCompiled", "impact_laws"]
 
 #: of two bodies in space, relative to each other
 MOTIONS = 6
@@ -38,6 +38,11 @@ OPTIONAL = ("Joint", "Contact", "Coupling", "Group", "Load", "Account", "Reactio
 
 class NotCompiled(NonsmoothError):
     """A mechanism that compiled loops do not support; the message gives the reason in one clause."""
+
+
+def impact_laws(system: System) -> set[str]:
+    """Impact laws of its contacts."""
+    return {e.contact.impact for e in system.elements if isinstance(e, Contact) and isinstance(e.contact, Rigid)}
 
 
 @dataclass
@@ -127,8 +132,7 @@ class Layout:
         self.contacts = np.array([k for e in self._contacts for k in places[e.name]], dtype=np.intp)
         self.whole["reactions"] = [self.content.add("Reaction", **reactions[e.name]) for e in self._joints]
         self._couple(bonds)
-        laws = [LAWS.index(e.contact.impact) for e in self._contacts if isinstance(e.contact, Rigid)]
-        self.law_of_impact = max(laws, default=0)
+        self.law_of_impact = max(map(LAWS.index, impact_laws(self.system)), default=0)
         others = self.whole["contacts"] if self.law_of_impact > 0 else []
         self.whole["impacts"] = [self.content.add("Impact", contact=one) for one in others]
 

@@ -19,8 +19,9 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, normal_axis, weighed, zeros_like
 from nonsmooth.schemes import midpoint, rattle
-from nonsmooth.schemes.between import book_impact, impact_after, impacts_between, without_impact
+from nonsmooth.schemes.between import book_impact, impact_after, without_impact
 from nonsmooth.schemes.grid import run_of
+from nonsmooth.schemes.impact_in_step import push, strike
 from nonsmooth.schemes.mechanism import (
     balance,
     evaluate_all,
@@ -35,7 +36,6 @@ from nonsmooth.schemes.mechanism import (
     press,
     rates_after,
     rates_before,
-    round_off,
     size_impulses,
     stand,
     stand_before,
@@ -43,10 +43,10 @@ from nonsmooth.schemes.mechanism import (
 )
 from nonsmooth.schemes.moment_arms import aim, keep_balanced
 from nonsmooth.schemes.motion import moved
-from nonsmooth.schemes.program import INFINITE, TINY, answer_of_joints, couple, pose_contact, solve, weigh
+from nonsmooth.schemes.program import INFINITE, TINY, couple, pose_contact, solve, weigh
 from nonsmooth.schemes.projection import place, project
 from nonsmooth.schemes.trend import break_off, expected, note
-from nonsmooth.tolerances import DONE, LASTING, PROXIMAL, UNCERTAIN
+from nonsmooth.tolerances import DONE, PROXIMAL, UNCERTAIN
 
 #: passes of a step
 PASSES = 50
@@ -154,23 +154,6 @@ def carry(system, body):
 
 
 @kernel
-def push(system):
-    """Impulses of contacts on bodies; returns their change in the mass metric."""
-    change = 0.0
-    for body in system.bodies:
-        body.total = zeros_like(body.total)
-    for contact in system.contacts:
-        if contact.on:
-            contact.a.body.total += contact.P @ contact.a.along
-            contact.b.body.total += contact.P @ contact.b.along
-    for body in system.bodies:
-        body.jump = body.total - body.push
-        change += length(weighed(body.jump, body.inverse_mass), body.mass)
-        body.push = body.total
-    return change
-
-
-@kernel
 def take(system):
     """Velocities from the impulses; returns the change of u relative to the velocities."""
     for joint in system.joints:
@@ -246,48 +229,6 @@ def judge(system):
             natural = max(natural, natural_map(system, contact))
     system.residual, system.law, system.complementarity = max(worst, balance(system)), law, natural
     return system.residual <= system.certified and law <= system.certified
-
-
-@kernel
-def approaches(system, contact):
-    """Whether the contact has an impact; one with a similar impulse in the previous step is persistent."""
-    lasts = contact.P[0] > 0.0 and contact.P[0] <= LASTING * contact.P_before[0]
-    if lasts or not contact.on:
-        return False
-    a, b = contact.a, contact.b
-    terms = (abs(a.along) @ abs(a.body.v) + abs(b.along) @ abs(b.body.v))[0]
-    return contact.before[0] < -round_off(system, contact, terms)
-
-
-@kernel
-def strike(system):
-    """Whether the step has an impact; then also v_left, the velocity before it, and the impulses of joints."""
-    struck = False
-    for joint in system.joints:
-        joint.answer = zeros_like(joint.answer)
-    if impacts_between(system):
-        return False
-    for contact in system.contacts:
-        struck = approaches(system, contact) or struck
-    if struck:
-        part_with(system)
-    return struck
-
-
-@kernel
-def part_with(system):
-    """v_left: the velocity without the impulses of the impact, in contacts and in joints."""
-    push(system)
-    for body in system.bodies:
-        body.jump = weighed(body.push, body.inverse_mass)
-        body.left = body.v_next - body.jump
-    for joint in system.joints:
-        joint.b0 = joint.a.along @ joint.a.body.jump + joint.b.along @ joint.b.body.jump
-    answer_of_joints(system)
-    for joint in system.joints:
-        joint.answer = joint.y
-        joint.a.body.left -= joint.y @ joint.a.moves
-        joint.b.body.left -= joint.y @ joint.b.moves
 
 
 @kernel

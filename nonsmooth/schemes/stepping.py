@@ -21,7 +21,7 @@ from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory
 from nonsmooth.schemes.impact_fields import INCREMENTAL, LAWS
-from nonsmooth.schemes.layout import Layout, NotCompiled
+from nonsmooth.schemes.layout import Layout, NotCompiled, impact_laws
 from nonsmooth.schemes.tables import Tables
 from nonsmooth.schemes.viewer import Viewer
 from nonsmooth.solvers.active_set import ActiveSet
@@ -92,15 +92,10 @@ def why_not_compiled(system: System, stepper: Any, control: StepControl, values:
     return None
 
 
-def _impacts(system: System) -> set[str]:
-    """Impact laws of its contacts."""
-    return {e.contact.impact for e in system.elements if isinstance(e, Contact) and isinstance(e.contact, Rigid)}
-
-
 def _laws(system: System, stepper: Any, control: StepControl, values: Array) -> set[str]:
     """Impact laws that a run may have: of one kind, and with tangential restitution Newton's alone."""
     between = type(stepper) is MoreauJean or isinstance(control, Landing)
-    if not between or len(_impacts(system)) > 1 or np.any(system.elementwise.contact_law(values)[2] > 0.0):
+    if not between or len(impact_laws(system)) > 1 or np.any(system.elementwise.contact_law(values)[2] > 0.0):
         return {"newton"}
     # those integrated along the impulse exist in the plane
     return {"newton", "poisson", "routh", "stronge"} if system.dimension == 2 else {"newton", "poisson"}
@@ -111,7 +106,7 @@ def compiled_rules(system: System, stepper: Any, control: StepControl) -> dict[s
     of: Any = {GaussQP: GaussFormulation, MoreauJean: MoreauJeanFormulation}.get(
         type(stepper), GeneralizedAlphaFormulation
     )
-    law = max((LAWS.index(one) for one in _impacts(system)), default=0)
+    law = max((LAWS.index(one) for one in impact_laws(system)), default=0)
     same = SimpleNamespace(control=control, stepper=stepper, between=law > 0)
     same.mechanism = SimpleNamespace(incremental=law >= INCREMENTAL)
     same.balanced = _balanced(stepper)
@@ -141,7 +136,7 @@ def _balanced(stepper: Any) -> bool:
 def _layout_of(system: System, values: Array, stepper: Any) -> Layout:
     """The compiled form of a mechanism, made once for all runs."""
     rough, accelerations = _rough(system, values), type(stepper) is GeneralizedAlpha
-    impacts = _impacts(system)
+    impacts = impact_laws(system)
     options = 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if _balanced(stepper) or impacts - {"newton"} else 0
     made, key = _layouts.setdefault(system, {}), (rough, accelerations, options)
     if key not in made:

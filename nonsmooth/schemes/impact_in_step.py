@@ -1,0 +1,68 @@
+"""Impacts by Newton's law in steps of Moreau and Jean's scheme: which impulses of a step are theirs, and the velocity
+without them."""
+
+from nonsmooth.compile.kernels import kernel
+from nonsmooth.records.values import weighed, zeros_like
+from nonsmooth.schemes.between import impacts_between
+from nonsmooth.schemes.mechanism import length, round_off
+from nonsmooth.schemes.program import answer_of_joints
+from nonsmooth.tolerances import LASTING
+
+
+@kernel
+def push(system):
+    """Impulses of contacts on bodies; returns their change in the mass metric."""
+    change = 0.0
+    for body in system.bodies:
+        body.total = zeros_like(body.total)
+    for contact in system.contacts:
+        if contact.on:
+            contact.a.body.total += contact.P @ contact.a.along
+            contact.b.body.total += contact.P @ contact.b.along
+    for body in system.bodies:
+        body.jump = body.total - body.push
+        change += length(weighed(body.jump, body.inverse_mass), body.mass)
+        body.push = body.total
+    return change
+
+
+@kernel
+def approaches(system, contact):
+    """Whether the contact has an impact; one with a similar impulse in the previous step is persistent."""
+    lasts = contact.P[0] > 0.0 and contact.P[0] <= LASTING * contact.P_before[0]
+    if lasts or not contact.on:
+        return False
+    a, b = contact.a, contact.b
+    terms = (abs(a.along) @ abs(a.body.v) + abs(b.along) @ abs(b.body.v))[0]
+    return contact.before[0] < -round_off(system, contact, terms)
+
+
+@kernel
+def strike(system):
+    """Whether the step has an impact; then also v_left, the velocity before it, and the impulses of joints."""
+    struck = False
+    for joint in system.joints:
+        joint.answer = zeros_like(joint.answer)
+    if impacts_between(system):
+        return False
+    for contact in system.contacts:
+        struck = approaches(system, contact) or struck
+    if struck:
+        part_with(system)
+    return struck
+
+
+@kernel
+def part_with(system):
+    """v_left: the velocity without the impulses of the impact, in contacts and in joints."""
+    push(system)
+    for body in system.bodies:
+        body.jump = weighed(body.push, body.inverse_mass)
+        body.left = body.v_next - body.jump
+    for joint in system.joints:
+        joint.b0 = joint.a.along @ joint.a.body.jump + joint.b.along @ joint.b.body.jump
+    answer_of_joints(system)
+    for joint in system.joints:
+        joint.answer = joint.y
+        joint.a.body.left -= joint.y @ joint.a.moves
+        joint.b.body.left -= joint.y @ joint.b.moves

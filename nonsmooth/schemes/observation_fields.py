@@ -1,0 +1,23 @@
+"""The fields of quantities derived from a recorded row, one per line, with their units."""
+
+from nonsmooth.records.schema import Number, record
+
+
+@record
+class ContactView:
+    gap = Number("m")
+    rate = Number("m/s")
+    rate_left = Number("m/s", "before the impact of the row")
+
+
+@record
+class View:
+    t = Number("s")
+    closure = Number("m, rad", "of the joint that is most open")
+    potential = Number("J")
+    kinetic = Number("J")
+    power = Number("W", "of loads")
+    damping = Number("W")
+    kinetic_left = Number("J", "before the impact of the row, as the next two")
+    power_left = Number("W")
+    damping_left = Number("W")
