@@ -36,7 +36,7 @@ def test_it_runs_as_a_script_and_speaks_of_its_own_name(folder):
     text = (folder / "swing.py").read_text(encoding="utf-8")
     assert "nonsmooth run swing.py" in text and "my_mechanism.py" not in text
     done = subprocess.run([sys.executable, "swing.py"], capture_output=True, text=True, check=True)
-    assert "impacts 19" in done.stdout and done.stderr == ""
+    assert "impacts 15" in done.stdout and done.stderr == ""
 
 
 def test_every_comment_that_is_code_is_right(folder, capsys):
