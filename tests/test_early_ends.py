@@ -13,8 +13,8 @@ import pytest
 
 from nonsmooth import GaussQP, InputError, Interrupted, Landing, SimulationFailed, simulate
 from nonsmooth.cli import main
+from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.exceptions import NotWritten
-from nonsmooth.schemes.stepping import CompiledSteps
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth_problems import slider_rod

@@ -29,12 +29,23 @@ MAY_IMPORT = {
     "programs": {"sets"},
     "records": set(),
     "compile": {"records"},
-    "schemes": {"records", "compile", "model", "laws", "programs", "solvers", "steppers", "step_control"},
+    "schemes": {"records", "compile"},
+    "engine": {
+        "records",
+        "compile",
+        "schemes",
+        "model",
+        "laws",
+        "programs",
+        "solvers",
+        "steppers",
+        "step_control",
+    },  # fmt: skip
     "solvers": {"programs", "sets"},
     "steppers": {"model", "laws", "programs", "sets", "step_control"},
     "trajectory": {"model", "programs", "solvers", "steppers"},  # forces at an instant are found as steppers find them
     "trust": {"trajectory", "diagnostics", "steppers", "solvers", "step_control", "model"},
-    "run": {"schemes", "trust", "steppers", "solvers", "trajectory", "step_control", "model", "laws"},
+    "run": {"engine", "trust", "steppers", "solvers", "trajectory", "step_control", "model", "laws"},
     "facts": set(),
     "registry": {"model", "facts"},
     # names and settings of what runs a model

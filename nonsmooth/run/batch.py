@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nonsmooth.engine.batch import End, run_to_ends
+from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.laws.base import Law
@@ -17,8 +19,6 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.system import System
 from nonsmooth.run.simulate import simulate, why_not
-from nonsmooth.schemes.batch import End, run_to_ends
-from nonsmooth.schemes.stepping import compiled_rules
 from nonsmooth.settings import is_count, is_number, shown
 from nonsmooth.step_control import ConstantStep, Landing, StepControl, step_control
 from nonsmooth.steppers.base import Stepper
@@ -304,7 +304,7 @@ def _dataset(
     dt = control.dt if isinstance(control, ConstantStep) else repr(control)
     facts = {
         "stepper": repr(stepper), "dt": dt, "t_end": t_end, "engine": "native", "python_runs": python_runs,
-        "model": json.dumps(system.description), "rules": json.dumps(compiled_rules(system, stepper, control)),
-        "wall_seconds": time.perf_counter() - begin,
+        "model": json.dumps(system.description), "wall_seconds": time.perf_counter() - begin,
+        "rules": json.dumps(CompiledSteps.rules(system, stepper, control, values[0])),
     }  # fmt: skip
     return xarray.Dataset(data, coordinates, facts)

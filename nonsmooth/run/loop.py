@@ -10,14 +10,14 @@ from typing import Any, cast
 
 import numpy as np
 
+from nonsmooth.engine.held import held as compiled_held
+from nonsmooth.engine.held import hold
+from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import Interrupted, NonsmoothError, SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.run.checkpoints import RunKeeper, incomplete
-from nonsmooth.schemes.held import held as compiled_held
-from nonsmooth.schemes.held import hold
-from nonsmooth.schemes.stepping import CompiledSteps
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Formulation, Remembering, Step

@@ -6,12 +6,13 @@ import functools
 import importlib.metadata
 import os
 import platform
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeGuard
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from nonsmooth import solvers
+from nonsmooth.engine import steps_of
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, Interrupted, NonsmoothError, SimulationFailed
 from nonsmooth.laws.compliant import Compliant
@@ -22,18 +23,15 @@ from nonsmooth.model.system import System
 from nonsmooth.run.arguments import check_arguments, check_budget, check_choice, check_kinds
 from nonsmooth.run.checkpoints import EVERY, Checkpoint, call_of
 from nonsmooth.run.loop import Budget, TimeLoop
-from nonsmooth.schemes.compliant_steps import CompliantSteps, compliant_rules, why_not_compliant
-from nonsmooth.schemes.stepping import CompiledSteps, compiled_rules, why_not_compiled
 from nonsmooth.solvers.chain import CERTIFIED, Chain
-from nonsmooth.step_control import ErrorControl, StepControl, step_control
+from nonsmooth.step_control import StepControl, step_control
 from nonsmooth.steppers.base import Formulation, Stepper
-from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth.trajectory.early import UNCHECKED
 from nonsmooth.trajectory.manifest import Manifest
 
 if TYPE_CHECKING:
-    from nonsmooth.steppers.event_driven import EventDriven
+    pass
 
 __all__ = ["simulate", "why_not"]
 
@@ -212,52 +210,24 @@ def _run(
     def formulate() -> Formulation:
         return stepper.formulate(system, values, control, solver)
 
-    def compile() -> CompiledSteps:
-        if isinstance(stepper, CompliantDae):
-            assert isinstance(control, ErrorControl)
-            return CompliantSteps(system, stepper, control, values, t_end)
-        if _is_event_driven(stepper):
-            from nonsmooth.schemes.event_steps import EventSteps
-
-            assert isinstance(control, ErrorControl)
-            return EventSteps(system, stepper, control, values, t_end)
-        return CompiledSteps(system, stepper, control, values, t_end)
-
-    if name == "python":
-        rules = formulate().rules()
-    elif isinstance(stepper, CompliantDae):
-        rules = compliant_rules(system, stepper, control, values)
-    elif _is_event_driven(stepper):
-        from nonsmooth.schemes.event_steps import event_rules
-
-        rules = event_rules(stepper, control)
-    else:
-        rules = compiled_rules(system, stepper, control)
+    steps = steps_of(stepper) if name == "native" else None
+    rules = formulate().rules() if steps is None else steps.rules(system, stepper, control, values)
     why = {} if reason is None else {"engine_reason": reason}
     manifest = Manifest(lambda: _manifest(system, values, settings, name, rules) | why)
     loop = TimeLoop(
         formulate, Chain(solver, stepper.fallback, stepper.programs), control,
         Recorder(system, manifest, values, record=record), system, values, t_end, progress, keeper,
-        compile if name == "native" else None,
+        None if steps is None else partial(steps, system, stepper, control, values, t_end),
     )  # fmt: skip
     return loop.trajectory(first)
 
 
 def why_not(system: System, stepper: Stepper, control: StepControl, values: Array) -> str | None:
     """Why compiled loops do not support a run, as a clause; None if they do."""
-    if isinstance(stepper, CompliantDae):
-        return why_not_compliant(system, stepper, control)
-    if _is_event_driven(stepper):
-        from nonsmooth.schemes.event_steps import why_not_events
-
-        return why_not_events(system, stepper, control, values)
-    return why_not_compiled(system, stepper, control, values)
-
-
-def _is_event_driven(stepper: Any) -> TypeGuard[EventDriven]:
-    """Whether a stepper is `EventDriven`, whose module, and SciPy with it, is imported only where one is made."""
-    module = sys.modules.get("nonsmooth.steppers.event_driven")
-    return module is not None and isinstance(stepper, module.EventDriven)
+    steps = steps_of(stepper)
+    if steps is None:
+        return f"{type(stepper).__name__} has no compiled loop"
+    return steps.why_not(system, stepper, control, values)
 
 
 def _start(system: System, values: Array, state: State | None, t_start: float | None) -> State:

@@ -99,7 +99,10 @@ class Remembering(Protocol):
 
 
 class Stepper(Protocol):
-    """Settings of a scheme: a frozen dataclass."""
+    """Settings of a scheme: a frozen dataclass.
+
+    One with compiled steps names their module and class in `engine` by the class variable `compiled`.
+    """
 
     #: kind of contact law that it accepts
     contact: ClassVar[type]

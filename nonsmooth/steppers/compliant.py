@@ -101,6 +101,7 @@ class CompliantDae:
 
     contact: ClassVar[type] = Compliant
     default_solver: ClassVar[str] = "Radau"
+    compiled: ClassVar[str] = "compliant_steps.CompliantSteps"
     programs: ClassVar[tuple[type, ...]] = ()
 
     def __post_init__(self) -> None:

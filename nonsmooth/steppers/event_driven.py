@@ -113,6 +113,7 @@ class EventDriven:
 
     contact: ClassVar[type] = Rigid
     default_solver: ClassVar[str] = "SemismoothNewton"
+    compiled: ClassVar[str] = "event_steps.EventSteps"
     programs: ClassVar[tuple[type, ...]] = ()
 
     def __post_init__(self) -> None:

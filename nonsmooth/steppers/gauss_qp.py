@@ -86,6 +86,7 @@ class GaussQP:
 
     contact: ClassVar[type] = Rigid
     default_solver: ClassVar[str] = "ActiveSet"
+    compiled: ClassVar[str] = "steps.CompiledSteps"
     programs: ClassVar[tuple[type, ...]] = (QP,)
 
     def __post_init__(self) -> None:

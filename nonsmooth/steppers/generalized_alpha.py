@@ -91,6 +91,7 @@ class GeneralizedAlpha:
 
     contact: ClassVar[type] = Rigid
     default_solver: ClassVar[str] = "ActiveSet"
+    compiled: ClassVar[str] = "steps.CompiledSteps"
     programs: ClassVar[tuple[type, ...]] = ()
 
     def __post_init__(self) -> None:

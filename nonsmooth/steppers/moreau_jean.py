@@ -123,6 +123,7 @@ class MoreauJean:
 
     contact: ClassVar[type] = Rigid
     default_solver: ClassVar[str] = "SemismoothNewton"
+    compiled: ClassVar[str] = "steps.CompiledSteps"
     programs: ClassVar[tuple[type, ...]] = (LCP, FrictionContact)
 
     def __post_init__(self) -> None:

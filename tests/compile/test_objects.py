@@ -28,7 +28,7 @@ import sys
 import numpy as np
 from nonsmooth import GaussQP, Ground, Model, PlanarBody
 from nonsmooth.compile.objects import entry
-from nonsmooth.schemes.layout import Layout
+from nonsmooth.engine.layout import Layout
 layout = Layout(Model([Ground(), PlanarBody("body", mass=2.0, inertia=1.0)]).build(), rough=False)
 observe = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1)
 memory = layout.memory(4)

@@ -33,9 +33,9 @@ from nonsmooth import (
 )
 from nonsmooth.compile.machine import compilations
 from nonsmooth.compile.objects import entry
+from nonsmooth.engine.steps import CompiledSteps, Taken
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.registry import find_problems
-from nonsmooth.schemes.stepping import CompiledSteps, Taken
 from nonsmooth_problems import (
     bouncing_ball,
     chain,

@@ -45,6 +45,8 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.compile.machine import compilations
+from nonsmooth.engine.compliant_steps import CompliantSteps
+from nonsmooth.engine.steps import Taken
 from nonsmooth.laws import (
     Dahl,
     Flores,
@@ -57,8 +59,6 @@ from nonsmooth.laws import (
     RegularisedCoulomb,
     Stribeck,
 )
-from nonsmooth.schemes.compliant_steps import CompliantSteps
-from nonsmooth.schemes.stepping import Taken
 from nonsmooth_problems import (
     chain,
     double_pendulum_clearance,
@@ -470,7 +470,7 @@ def test_no_row_is_kept_whose_residual_is_too_large(monkeypatch):
     """Where nothing is certified, all rows are Python's, and the motion is as it was."""
     system, run = swing().build(), {"t_end": 2e-2, "dt": ErrorControl(1e-7, 1e-9, 1e-6, 1e-3)}
     certain = simulate(system, stepper(), **run, **NATIVE)
-    monkeypatch.setattr("nonsmooth.schemes.compliant_steps.CERTIFIED", 1e-30)
+    monkeypatch.setattr("nonsmooth.engine.compliant_steps.CERTIFIED", 1e-30)
     doubted = simulate(system, stepper(), **run, **NATIVE)
     assert certain.counts["python_steps"] == 0
     assert doubted.counts["python_steps"] == doubted.counts["steps"] == len(doubted.t) - 1 > 5

@@ -22,10 +22,10 @@ from nonsmooth import (
     Trajectory,
     simulate,
 )
+from nonsmooth.engine.compliant_steps import CompliantSteps
 from nonsmooth.laws import Dahl, Flores, HuntCrossley, Karnopp, KelvinVoigt, LuGre, RegularisedCoulomb
 from nonsmooth.records.views import Record
 from nonsmooth.schemes import compliant
-from nonsmooth.schemes.compliant_steps import CompliantSteps
 from nonsmooth_problems import (
     bennett,
     heavy_top,

@@ -28,9 +28,9 @@ from nonsmooth import (
     Trajectory,
     simulate,
 )
+from nonsmooth.engine.event_steps import EventSteps
 from nonsmooth.records.views import Record
 from nonsmooth.schemes import event_driven
-from nonsmooth.schemes.event_steps import EventSteps
 from nonsmooth.tolerances import CLOSED, DONE, OPEN, SLIPPING, STICKING
 from nonsmooth_problems import (
     bennett,

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from nonsmooth import GeneralizedAlpha, Rigid, simulate
+from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.records.views import Record
 from nonsmooth.schemes import generalized_alpha
-from nonsmooth.schemes.stepping import CompiledSteps
 from nonsmooth.solvers import ActiveSet
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.step_control import ConstantStep

@@ -22,9 +22,9 @@ from nonsmooth import (
     simulate,
     simulate_batch,
 )
+from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.records.views import Record
 from nonsmooth.schemes import landing, moreau_jean
-from nonsmooth.schemes.stepping import CompiledSteps
 from nonsmooth.step_control import ConstantStep
 from nonsmooth_problems import bouncing_ball, slider_crank_revolute, slider_rod, spatial_slider_crank
 

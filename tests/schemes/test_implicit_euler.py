@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from nonsmooth import GaussQP, Rigid, simulate
+from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.records.views import Record
 from nonsmooth.schemes import implicit_euler
-from nonsmooth.schemes.stepping import CompiledSteps
 from nonsmooth.solvers import ActiveSet
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.step_control import ConstantStep

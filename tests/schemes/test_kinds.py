@@ -38,11 +38,11 @@ from nonsmooth import (
 )
 from nonsmooth.compile.emit import Unsupported, varies
 from nonsmooth.compile.machine import Kernel, kernel
+from nonsmooth.engine.kinds import Kind, Kinds
 from nonsmooth.model.assembly import ElementFunctions
 from nonsmooth.model.elements import Element
 from nonsmooth.records.schema import Shape, dtype, offset
 from nonsmooth.schemes import fields  # noqa: F401  (the schemas)
-from nonsmooth.schemes.kinds import Kind, Kinds
 
 CONTACT = Rigid(restitution=0.5, friction=0.2)
 TABLE = Table(times=(0.0, 0.5, 1.0), values=(0.0, 2.0, 1.0))

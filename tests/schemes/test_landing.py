@@ -24,8 +24,8 @@ from nonsmooth import (
     Trajectory,
     simulate,
 )
+from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.registry import find_problems
-from nonsmooth.schemes.stepping import CompiledSteps, why_not_compiled
 from nonsmooth_problems import (
     block_on_incline,
     bouncing_ball,
@@ -91,7 +91,7 @@ MODELS = {name: problem() for name, problem in find_problems().items()} | {"flai
 @pytest.mark.parametrize("name", MODELS)
 def test_both_engines_give_the_same_motion(name, elastic):
     system = MODELS[name].build()
-    if why_not_compiled(system, GaussQP(), FINE, system.parameter_values):
+    if CompiledSteps.why_not(system, GaussQP(), FINE, system.parameter_values):
         pytest.skip("the native engine does not have this mechanism")
     run = {"parameters": changed(system, restitution=0.5, friction=0.2) if elastic else {}}
     native, python = both(system, STEPS * FINE.dt_max, FINE, **run)

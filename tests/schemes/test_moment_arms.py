@@ -17,9 +17,9 @@ from nonsmooth import (
     Rigid,
     simulate,
 )
+from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.records.views import Record
 from nonsmooth.schemes import moreau_jean
-from nonsmooth.schemes.stepping import CompiledSteps
 from nonsmooth.step_control import ConstantStep
 from nonsmooth_problems import socket_pendulum
 

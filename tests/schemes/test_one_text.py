@@ -16,9 +16,9 @@ from nonsmooth import (
     Rigid,
     simulate,
 )
+from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.records.views import Record
 from nonsmooth.schemes import landing, moreau_jean
-from nonsmooth.schemes.stepping import CompiledSteps, why_not_compiled
 from nonsmooth.solvers import ActiveSet, SemismoothNewton
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.step_control import ConstantStep
@@ -201,7 +201,7 @@ def test_redundant_contacts_fail_no_step():
 def test_steps_that_are_not_certified_here_are_steps_of_the_python_formulation(monkeypatch):
     system = socket_pendulum().build()
     python = simulate(system, MoreauJean(), t_end=0.01, dt=1e-3, engine="python")
-    monkeypatch.setattr("nonsmooth.schemes.stepping.CERTIFIED", 1e-30)  # less than round-off: no step is certified
+    monkeypatch.setattr("nonsmooth.engine.steps.CERTIFIED", 1e-30)  # less than round-off: no step is certified
     run = simulate(system, MoreauJean(), t_end=0.01, dt=1e-3)
     assert run.counts["python_steps"] == run.counts["fallbacks"] == 10
     assert run.q.array.tolist() == python.q.array.tolist()
@@ -210,5 +210,7 @@ def test_steps_that_are_not_certified_here_are_steps_of_the_python_formulation(m
 
 def test_what_is_not_compiled_says_why():
     system = socket_pendulum().build()
-    reason = why_not_compiled(system, MoreauJean(moment_arms="balanced"), ConstantStep(1e-4), system.parameter_values)
+    reason = CompiledSteps.why_not(
+        system, MoreauJean(moment_arms="balanced"), ConstantStep(1e-4), system.parameter_values
+    )
     assert reason is not None and "balanced" in reason and "plane only" in reason

@@ -42,9 +42,9 @@ from nonsmooth import (
 )
 from nonsmooth.compile.machine import compilations
 from nonsmooth.compile.objects import entry
+from nonsmooth.engine.compliant_steps import CompliantSteps
+from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.laws import Flores
-from nonsmooth.schemes.compliant_steps import CompliantSteps
-from nonsmooth.schemes.stepping import CompiledSteps
 from nonsmooth_problems import four_bar, slider_crank_revolute, slider_crank_translational, slider_rod
 
 RUN = {"t_end": 0.004, "dt": 1e-4}
@@ -348,7 +348,7 @@ def test_object_code_is_kept_and_a_folder_that_cannot_be_written_is_no_error(tmp
     script = (
         "from nonsmooth import MoreauJean, Model, Ground, PlanarBody, Gravity, simulate;"
         "from nonsmooth.compile import machine;"
-        "from nonsmooth.schemes.layout import Layout;"
+        "from nonsmooth.engine.layout import Layout;"
         "m = Model([Ground(), PlanarBody('b', mass=1.0, inertia=1.0), Gravity(acceleration=(0.0, -9.81))]).build();"
         "Layout(m, rough=False);"
         "print(machine.compilations())"

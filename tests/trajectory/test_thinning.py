@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nonsmooth import EventDriven, GaussQP, GeneralizedAlpha, Interrupted, Landing, MoreauJean, simulate
-from nonsmooth.schemes.stepping import CompiledSteps
+from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.step_control import ErrorControl, step_control
 from nonsmooth.trajectory import Recorder
 from nonsmooth.trajectory import recorder as module
@@ -82,7 +82,7 @@ def test_rows_of_compiled_steps_are_omitted_where_their_functions_evaluate_them(
     """They are evaluated in a memory of their own, so that the steps go on where they stand."""
     system, dt, t_end = socket_pendulum().build(), 1e-4, 0.5
     arguments = {"t_end": t_end, "dt": dt, "engine": "native", "record": 7}
-    monkeypatch.setattr("nonsmooth.schemes.stepping.MOST", 64)  # rows that compiled steps hand over at once
+    monkeypatch.setattr("nonsmooth.engine.steps.MOST", 64)  # rows that compiled steps hand over at once
     at_the_end = simulate(system, MoreauJean(), **arguments)
     monkeypatch.setattr(module, "WAITING", 100)
     made = []

@@ -9,17 +9,17 @@ from typing import Any, cast
 import numpy as np
 
 from nonsmooth.compile.objects import entry
+from nonsmooth.engine.event_layout import EventLayout
+from nonsmooth.engine.layout import NotCompiled
+from nonsmooth.engine.steps import MOST, ROOM, CompiledSteps
+from nonsmooth.engine.tables import Tables
+from nonsmooth.engine.viewer import Viewer
 from nonsmooth.evaluation import Array
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.schemes.event_layout import EventLayout
-from nonsmooth.schemes.layout import NotCompiled
-from nonsmooth.schemes.stepping import MOST, ROOM, CompiledSteps
-from nonsmooth.schemes.tables import Tables
-from nonsmooth.schemes.viewer import Viewer
 from nonsmooth.solvers.chain import CERTIFIED
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.step_control import ErrorControl, StepControl
@@ -28,7 +28,7 @@ from nonsmooth.steppers.event_driven import TOGETHER, EventDriven, stated_rules,
 from nonsmooth.steppers.transitions import CLOSED_GAP, LOWEST
 from nonsmooth.tolerances import DONE, SLIPPING
 
-__all__ = ["EventSteps", "event_rules", "why_not_events"]
+__all__ = ["EventSteps"]
 
 #: rules of compiled steps besides those of the Python formulation, for the manifest
 RULES = {
@@ -41,8 +41,7 @@ PHASE = {"kept_mode": "mode", "kept_share": "share"}
 _layouts: weakref.WeakKeyDictionary[System, dict[bool, EventLayout]] = weakref.WeakKeyDictionary()
 
 
-def why_not_events(system: System, stepper: EventDriven, control: StepControl, values: Array) -> str | None:
-    """Why compiled loops do not have this run, as a clause; None if they do."""
+def _why_not(system: System, stepper: EventDriven, control: StepControl, values: Array) -> str | None:
     if not isinstance(control, ErrorControl):
         return f"EventDriven has no compiled loop with {type(control).__name__}"
     if stepper.order != "dopri5":
@@ -65,12 +64,6 @@ def why_not_events(system: System, stepper: EventDriven, control: StepControl, v
     return None
 
 
-def event_rules(stepper: EventDriven, control: StepControl) -> dict[str, Any]:
-    """Stated rules and tolerances."""
-    assert isinstance(control, ErrorControl)
-    return stated_rules(stepper, control) | RULES
-
-
 def _layout_of(system: System, values: Array) -> EventLayout:
     """The compiled form of a mechanism, made once for all runs."""
     rough = system.nc > 0 and bool(np.any(system.elementwise.contact_law(values)[1] > 0))
@@ -85,13 +78,24 @@ class EventSteps(CompiledSteps):
 
     Parameters
     ----------
-    system, stepper, control, values : as `simulate` takes them, for which `why_not_events` has no reason
+    system, stepper, control, values : as `simulate` takes them, for which `why_not` has no reason
     t_end : [s]
     """
 
     layout: EventLayout
     root = "EventRun"
     covers_all = False
+
+    @staticmethod
+    def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
+        """Why a run has no compiled form, as a clause; None if it has one."""
+        return _why_not(system, stepper, control, values)
+
+    @staticmethod
+    def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
+        """Stated rules and tolerances of a run."""
+        assert isinstance(control, ErrorControl)
+        return stated_rules(stepper, control) | RULES
 
     def __init__(
         self, system: System, stepper: EventDriven, control: ErrorControl, values: Array, t_end: float

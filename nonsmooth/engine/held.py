@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.model.state import State
 from nonsmooth.records.schema import SCHEMAS, Inside, Link, Many
-from nonsmooth.schemes.stepping import CompiledSteps
 
 __all__ = ["held", "hold"]
 

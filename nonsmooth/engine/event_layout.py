@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import casadi as ca
 
+from nonsmooth.engine.kinds import Kind, Kinds, Outputs
+from nonsmooth.engine.layout import Layout
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory, Values
 from nonsmooth.schemes.event_fields import DEGREE, STAGES
-from nonsmooth.schemes.kinds import Kind, Kinds, Outputs
-from nonsmooth.schemes.layout import Layout
 
 __all__ = ["EventLayout"]
 

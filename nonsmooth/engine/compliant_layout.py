@@ -5,6 +5,8 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+from nonsmooth.engine.kinds import Kind, Kinds, Outputs
+from nonsmooth.engine.layout import Layout, NotCompiled, _Group
 from nonsmooth.evaluation import Array
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.contacts import Contact
@@ -12,8 +14,6 @@ from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory, Values
 from nonsmooth.records.schema import dtype, offset
 from nonsmooth.schemes.compliant_fields import ALL_STAGES, TERMS
-from nonsmooth.schemes.kinds import Kind, Kinds, Outputs
-from nonsmooth.schemes.layout import Layout, NotCompiled, _Group
 from nonsmooth.tolerances import CLOSED, SLIPPING
 
 __all__ = ["CompliantLayout"]

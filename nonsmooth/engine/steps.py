@@ -13,6 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.objects import entry
+from nonsmooth.engine.layout import Layout, NotCompiled, impact_laws
+from nonsmooth.engine.tables import Tables
+from nonsmooth.engine.viewer import Viewer
 from nonsmooth.evaluation import Array
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.contacts import Contact
@@ -21,9 +24,6 @@ from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory
 from nonsmooth.schemes.impact_fields import INCREMENTAL, LAWS
-from nonsmooth.schemes.layout import Layout, NotCompiled, impact_laws
-from nonsmooth.schemes.tables import Tables
-from nonsmooth.schemes.viewer import Viewer
 from nonsmooth.solvers.active_set import ActiveSet
 from nonsmooth.solvers.chain import CERTIFIED
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
@@ -37,7 +37,7 @@ from nonsmooth.steppers.moreau_jean import MoreauJean, MoreauJeanFormulation
 from nonsmooth.steppers.tightness import gap_round_off
 from nonsmooth.tolerances import PROXIMAL, UNCERTAIN
 
-__all__ = ["CompiledSteps", "Taken", "compiled_rules", "why_not_compiled"]
+__all__ = ["CompiledSteps", "Taken"]
 
 #: seconds of compiled stepping between two checks of Ctrl-C, progress and budget
 CHUNK = 0.1
@@ -58,8 +58,7 @@ TREND = ("last", "first", "second", "third", "known")
 _layouts: weakref.WeakKeyDictionary[System, dict[tuple[bool, bool, int], Layout]] = weakref.WeakKeyDictionary()
 
 
-def why_not_compiled(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
-    """Why these steps have no compiled form, as a clause; None if they have one."""
+def _why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
     if getattr(stepper, "cone", "coulomb") != "coulomb":
         return f'cone="{stepper.cone}" has no compiled loop'
     if _balanced(stepper) and system.dimension == 3:
@@ -101,8 +100,8 @@ def _laws(system: System, stepper: Any, control: StepControl, values: Array) -> 
     return {"newton", "poisson", "routh", "stronge"} if system.dimension == 2 else {"newton", "poisson"}
 
 
-def compiled_rules(system: System, stepper: Any, control: StepControl) -> dict[str, Any]:
-    """The stated rules of a scheme, those of its formulation, and what compiled steps do besides."""
+def _rules(system: System, stepper: Any, control: StepControl) -> dict[str, Any]:
+    """Those of the formulation, and what compiled steps do besides."""
     of: Any = {GaussQP: GaussFormulation, MoreauJean: MoreauJeanFormulation}.get(
         type(stepper), GeneralizedAlphaFormulation
     )
@@ -162,7 +161,7 @@ class CompiledSteps:
 
     Parameters
     ----------
-    system, stepper, control, values : as `simulate` takes them, for which `why_not_compiled` has no reason
+    system, stepper, control, values : as `simulate` takes them, for which `why_not` has no reason
     t_end : [s]
     """
 
@@ -170,6 +169,16 @@ class CompiledSteps:
     root = "System"
     #: whether each step could be one of these, so that one of the Python formulation was not certified here
     covers_all = True
+
+    @staticmethod
+    def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
+        """Why a run has no compiled form, as a clause; None if it has one."""
+        return _why_not(system, stepper, control, values)
+
+    @staticmethod
+    def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
+        """Stated rules and tolerances of a run."""
+        return _rules(system, stepper, control)
 
     def __init__(self, system: System, stepper: Any, control: StepControl, values: Array, t_end: float) -> None:
         assert isinstance(control, ConstantStep | Landing)

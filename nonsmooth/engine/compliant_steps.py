@@ -11,16 +11,16 @@ from typing import Any, cast
 import numpy as np
 
 from nonsmooth.compile.objects import entry
+from nonsmooth.engine.compliant_layout import CompliantLayout
+from nonsmooth.engine.layout import NotCompiled
+from nonsmooth.engine.steps import MOST, RIDGE, ROOM, CompiledSteps
+from nonsmooth.engine.tables import Tables
+from nonsmooth.engine.viewer import Viewer
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ValidityWarning
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.schemes.compliant_layout import CompliantLayout
-from nonsmooth.schemes.layout import NotCompiled
-from nonsmooth.schemes.stepping import MOST, RIDGE, ROOM, CompiledSteps
-from nonsmooth.schemes.tables import Tables
-from nonsmooth.schemes.viewer import Viewer
 from nonsmooth.solvers.chain import CERTIFIED
 from nonsmooth.solvers.initial_value import FINEST, Dop853
 from nonsmooth.step_control import ErrorControl, StepControl
@@ -35,7 +35,7 @@ from nonsmooth.steppers.compliant import (
 from nonsmooth.steppers.validity import Validity
 from nonsmooth.tolerances import DONE
 
-__all__ = ["CompliantSteps", "compliant_rules", "why_not_compliant"]
+__all__ = ["CompliantSteps"]
 
 #: rules of compiled rows besides those of the Python formulation, for the manifest
 RULES = {
@@ -46,8 +46,7 @@ RULES = {
 _layouts: weakref.WeakKeyDictionary[System, CompliantLayout] = weakref.WeakKeyDictionary()
 
 
-def why_not_compliant(system: System, stepper: CompliantDae, control: StepControl) -> str | None:
-    """Why compiled loops do not have this run, as a clause; None if they do."""
+def _why_not(system: System, stepper: CompliantDae, control: StepControl) -> str | None:
     if not isinstance(control, ErrorControl):
         return f"CompliantDae has no compiled loop with {type(control).__name__}"
     if stepper.solver != Dop853():
@@ -63,12 +62,6 @@ def why_not_compliant(system: System, stepper: CompliantDae, control: StepContro
     return None
 
 
-def compliant_rules(system: System, stepper: CompliantDae, control: StepControl, values: Array) -> dict[str, Any]:
-    """Stated rules and tolerances."""
-    assert isinstance(control, ErrorControl)
-    return stated_rules(stepper, place_tolerance(control, system.elementwise.contact_law(values)[3])) | RULES
-
-
 def _layout_of(system: System) -> CompliantLayout:
     """The compiled form of a mechanism, made once for all runs."""
     if system not in _layouts:
@@ -81,12 +74,23 @@ class CompliantSteps(CompiledSteps):
 
     Parameters
     ----------
-    system, stepper, control, values : as `simulate` takes them, for which `why_not_compliant` has no reason
+    system, stepper, control, values : as `simulate` takes them, for which `why_not` has no reason
     t_end : [s]
     """
 
     layout: CompliantLayout
     root = "Integration"
+
+    @staticmethod
+    def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
+        """Why a run has no compiled form, as a clause; None if it has one."""
+        return _why_not(system, stepper, control)
+
+    @staticmethod
+    def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
+        """Stated rules and tolerances of a run."""
+        assert isinstance(control, ErrorControl)
+        return stated_rules(stepper, place_tolerance(control, system.elementwise.contact_law(values)[3])) | RULES
 
     def __init__(
         self, system: System, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float

@@ -11,6 +11,8 @@ import numpy as np
 
 from nonsmooth.compile.emit import Unsupported, varies
 from nonsmooth.compile.machine import Kernel, kernel
+from nonsmooth.engine.elimination import couplings, order
+from nonsmooth.engine.kinds import Kind, Kinds
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.laws.rigid import Rigid
@@ -23,9 +25,7 @@ from nonsmooth.model.system import System
 from nonsmooth.records.memory import Content, Memory, Values
 from nonsmooth.records.schema import Shape, dtype, offset
 from nonsmooth.schemes import fields, observation_fields  # noqa: F401  (the schemas)
-from nonsmooth.schemes.elimination import couplings, order
 from nonsmooth.schemes.impact_fields import LAWS
-from nonsmooth.schemes.kinds import Kind, Kinds
 
 __all__ = ["Layout", "NotCompiled", "impact_laws"]
 

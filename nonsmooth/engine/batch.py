@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.model.checks import check_start
 from nonsmooth.model.system import System
-from nonsmooth.schemes.stepping import CompiledSteps
 from nonsmooth.step_control import StepControl
 
 __all__ = ["End", "run_to_ends"]

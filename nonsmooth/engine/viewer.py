@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from nonsmooth.compile.objects import entry
+from nonsmooth.engine.layout import Layout
+from nonsmooth.engine.tables import Tables
 from nonsmooth.evaluation import Array
 from nonsmooth.model.seen import Seen
 from nonsmooth.records.memory import Memory
-from nonsmooth.schemes.layout import Layout
-from nonsmooth.schemes.tables import Tables
 
 __all__ = ["Viewer"]
 

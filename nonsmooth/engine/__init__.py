@@ -1,0 +1,20 @@
+"""Compiled runs: mechanisms in a memory of records, the steps that schemes take there, and tables of their rows."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nonsmooth.engine.steps import CompiledSteps
+
+__all__ = ["steps_of"]
+
+
+def steps_of(stepper: Any) -> type[CompiledSteps] | None:
+    """The compiled steps of a stepper, which it names by its class variable `compiled`; None if it names none."""
+    module, _, name = getattr(type(stepper), "compiled", "").partition(".")
+    if not name:
+        return None
+    found: type[CompiledSteps] = getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    return found
