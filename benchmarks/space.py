@@ -21,7 +21,7 @@ from benchmarks.measure import CLOCKS
 from benchmarks.report import Table, _digits, _size
 from benchmarks.space_mechanisms import LINKS, SpaceProblem, space_problems
 from nonsmooth import simulate
-from nonsmooth.schemes import stepping
+from nonsmooth.engine import steps as engine_steps
 
 __all__ = ["MARKS", "SpaceRow", "entries", "space", "space_tables"]
 
@@ -160,7 +160,7 @@ def _mujoco(problem: SpaceProblem, now: Any, least: float) -> dict[str, float | 
 @contextmanager
 def _compiled_seconds(now: Any) -> Iterator[list[float]]:
     """Measure the time [s] of compiled steps within the context, without the Python code around them."""
-    spent, found = [0.0], stepping.entry
+    spent, found = [0.0], engine_steps.entry
 
     def entry(module: str, name: str, *shape: Any) -> Any:
         function = found(module, name, *shape)
@@ -173,7 +173,7 @@ def _compiled_seconds(now: Any) -> Iterator[list[float]]:
 
         return timed if name == "run" else function
 
-    with mock.patch.object(stepping, "entry", entry):
+    with mock.patch.object(engine_steps, "entry", entry):
         yield spent
 
 

@@ -168,7 +168,7 @@ def test_ctrl_c_loses_no_step_of_compiled_loops_either(system, monkeypatch):
     monkeypatch.setattr(CompiledSteps, "run", every_second)
     whole = simulate(system, GaussQP(), t_end=0.01, dt=1e-3, engine="native")
     assert whole.counts["python_steps"] == 5
-    names, line = (*LOOP, "stepping.py", "tables.py"), 1
+    names, line = (*LOOP, "steps.py", "tables.py"), 1
     calls = 0
     while not stopped_at(system, whole, line, "native", names):
         line, calls = line + 23, 0
