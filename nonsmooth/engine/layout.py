@@ -237,7 +237,7 @@ class Layout:
     def memory(self, rows: int) -> Memory:
         """The memory of one run, with room for this number of rows, without values."""
         if rows not in self._memories:
-            self._memories[rows] = self._made(rows)
+            self._memories[rows] = self._made(rows).image()
         return self._memories[rows].copied()
 
     def _made(self, rows: int) -> Memory:

@@ -42,7 +42,7 @@ __all__ = ["CompiledSteps", "Taken"]
 #: seconds of compiled stepping between two checks of Ctrl-C, progress and budget
 CHUNK = 0.1
 #: rows that memory has room for: bytes of all, and their number at most
-ROOM, MOST = 2**23, 2**14
+ROOM, MOST = 2**22, 2**14
 #: rows that are evaluated at once during a run
 AT_ONCE = 4096
 #: on the diagonal of joints with redundant rows, as a share of the largest entry

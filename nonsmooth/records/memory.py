@@ -74,6 +74,12 @@ class Memory:
             for name, count in self._counts.items()
         }
 
+    def image(self) -> Memory:
+        """Its records with values alone, of which copies can be made."""
+        other = copy.copy(self)
+        other.raw, other.of = self.raw[: self._filled].copy(), {}
+        return other
+
     def copied(self) -> Memory:
         """Another block of memory with the same records; those that begin without values are empty."""
         other = copy.copy(self)
