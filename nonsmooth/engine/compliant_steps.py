@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
@@ -43,8 +42,6 @@ RULES = {
     "row that is not certified": "found by the Python formulation, and counted as a fallback",
 }
 
-_layouts: weakref.WeakKeyDictionary[System, CompliantLayout] = weakref.WeakKeyDictionary()
-
 
 def _why_not(system: System, stepper: CompliantDae, control: StepControl) -> str | None:
     if not isinstance(control, ErrorControl):
@@ -64,9 +61,11 @@ def _why_not(system: System, stepper: CompliantDae, control: StepControl) -> str
 
 def _layout_of(system: System) -> CompliantLayout:
     """The compiled form of a mechanism, made once for all runs."""
-    if system not in _layouts:
-        _layouts[system] = CompliantLayout(system)
-    return _layouts[system]
+    made = system.compiled_forms
+    if "compliant" not in made:
+        made["compliant"] = CompliantLayout(system)
+    found: CompliantLayout = made["compliant"]
+    return found
 
 
 class CompliantSteps(CompiledSteps):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -38,8 +37,6 @@ RULES = {
 #: fields of contacts after the last step, and what the Python formulation calls them
 PHASE = {"kept_mode": "mode", "kept_share": "share"}
 
-_layouts: weakref.WeakKeyDictionary[System, dict[bool, EventLayout]] = weakref.WeakKeyDictionary()
-
 
 def _why_not(system: System, stepper: EventDriven, control: StepControl, values: Array) -> str | None:
     if not isinstance(control, ErrorControl):
@@ -67,10 +64,11 @@ def _why_not(system: System, stepper: EventDriven, control: StepControl, values:
 def _layout_of(system: System, values: Array) -> EventLayout:
     """The compiled form of a mechanism, made once for all runs."""
     rough = system.nc > 0 and bool(np.any(system.elementwise.contact_law(values)[1] > 0))
-    made = _layouts.setdefault(system, {})
-    if rough not in made:
-        made[rough] = EventLayout(system, rough=rough)
-    return made[rough]
+    key, made = ("events", rough), system.compiled_forms
+    if key not in made:
+        made[key] = EventLayout(system, rough=rough)
+    found: EventLayout = made[key]
+    return found
 
 
 class EventSteps(CompiledSteps):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -54,8 +53,6 @@ ACCELERATIONS = {"smooth": "acceleration", "pseudo": "pseudo_acceleration"}
 NEVER = 2**40
 #: fields of trends
 TREND = ("last", "first", "second", "third", "known")
-
-_layouts: weakref.WeakKeyDictionary[System, dict[tuple[bool, bool, int], Layout]] = weakref.WeakKeyDictionary()
 
 
 def _why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
@@ -137,10 +134,11 @@ def _layout_of(system: System, values: Array, stepper: Any) -> Layout:
     rough, accelerations = _rough(system, values), type(stepper) is GeneralizedAlpha
     impacts = impact_laws(system)
     options = 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if _balanced(stepper) or impacts - {"newton"} else 0
-    made, key = _layouts.setdefault(system, {}), (rough, accelerations, options)
+    key, made = (rough, accelerations, options), system.compiled_forms
     if key not in made:
         made[key] = Layout(system, rough=rough, accelerations=accelerations, options=options)
-    return made[key]
+    found: Layout = made[key]
+    return found
 
 
 @dataclass(frozen=True, eq=False)

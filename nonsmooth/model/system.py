@@ -111,6 +111,11 @@ class System:
         return Equations(self.elements, self.dimension, self.functions, self.parameters)
 
     @cached_property
+    def compiled_forms(self) -> dict[Any, Any]:
+        """Its layouts in the memory of compiled steps, which keep them here: they exist as long as the system."""
+        return {}
+
+    @cached_property
     def compliant(self) -> bool:
         """Whether its contacts are compliant, all of them."""
         contacts = [element for element in self.elements if isinstance(element, Contact)]
