@@ -15,8 +15,8 @@ from numba import types
 from numba.extending import overload, register_jitable
 
 from nonsmooth.records.compiled import attribute
+from nonsmooth.records.packed import I64, OPT, function
 from nonsmooth.records.schema import offset
-from nonsmooth.records.values import I64, OPT, function
 
 __all__ = ["by_dimension", "by_option", "evaluate", "kernel", "piece", "sine_cosine"]
 

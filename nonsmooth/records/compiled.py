@@ -17,8 +17,8 @@ from numba.core.imputils import (
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import models, register_model
 
+from nonsmooth.records.packed import F64, I64, PackedType, join, split
 from nonsmooth.records.schema import SCHEMAS, Count, Inside, Link, Many, dtype
-from nonsmooth.records.values import F64, I64, PackedType, join, split
 
 __all__ = ["RecordType", "RecordsType", "attribute"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from nonsmooth.records.packed import Value
 from nonsmooth.records.schema import SCHEMAS, Inside, Link, Many, Shape, dtype, offset
-from nonsmooth.records.values import Value
 
 __all__ = ["Record", "Records"]
 

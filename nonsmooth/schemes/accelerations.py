@@ -1,4 +1,4 @@
-"""Accelerations of generalised alpha, velocities from them, and the secant acceleration of the fixed-point iteration.
+"""Accelerations of generalised alpha, and the velocities that follow from them.
 
 The acceleration b is that without contacts, and determines the pseudo-acceleration a:
 
@@ -12,12 +12,9 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import weighed
-from nonsmooth.schemes.mechanism import evaluate_all, length, load
-from nonsmooth.schemes.motion import energy_product
-from nonsmooth.schemes.program import TINY, answer_of_joints
-
-#: least and largest share of the way to where the secant of the last two passes has its zero
-LEAST, MOST = -10.0, 0.97
+from nonsmooth.schemes.joint_forces import hold_jump
+from nonsmooth.schemes.mechanism import evaluate_all, length, load, rates_of_jump
+from nonsmooth.schemes.secants import bend, led_on, share_of
 
 
 @kernel
@@ -43,42 +40,6 @@ def follow(system, old, new):
     for body in system.bodies:
         body.pseudo_next = of_pseudo * body.pseudo + of_old * body.smooth + of_new * body.smooth_next
         body.v_next = body.v + dt * (old * body.pseudo + new * body.pseudo_next)
-
-
-@kernel
-def bend(secant, off, mass):
-    """Of the secant through the last two passes: what its share is a quotient of."""
-    other = off - secant.off
-    return energy_product(off, other, mass), length(other, mass)
-
-
-@kernel
-def share_of(above, below):
-    return min(max(above / max(below, TINY), LEAST), MOST)
-
-
-@kernel
-def led_on(secant, answer, off, share):
-    """The new iterate or, with a factor, that of the secant."""
-    found = answer
-    if share != 0.0:  # else the data of the secant, perhaps of a failed step, are not used
-        found = answer - share * (answer - secant.answer)
-    secant.answer, secant.off = answer, off
-    return found
-
-
-@kernel
-def rates_of_jump(bond):
-    return bond.a.along @ bond.a.body.jump + bond.b.along @ bond.b.body.jump
-
-
-@piece
-def hold_jump(system):
-    """Impulses y of joints that change their rates by minus b0; bodies' jumps with what these add."""
-    answer_of_joints(system)
-    for joint in system.joints:
-        joint.a.body.jump += joint.y @ joint.a.moves
-        joint.b.body.jump += joint.y @ joint.b.moves
 
 
 @piece

@@ -15,7 +15,7 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest, normal_axis, zeros_like
 from nonsmooth.schemes.impact_fields import LAWS
-from nonsmooth.schemes.mechanism import move, rates_after, zero_rate
+from nonsmooth.schemes.mechanism import move, rates_after, size_of, tangential, zero_rate
 from nonsmooth.schemes.program import TINY, couple, newton, weigh
 
 ROUTH = LAWS.index("routh")
@@ -25,11 +25,6 @@ CORNERS, ROUNDS = 200, 400
 DIED = 1e-3
 #: shares of their terms below which lengths agree, and below which a rate of change is regarded as zero
 ALIKE, ZERO = 1e-13, 1e-11
-
-
-@kernel
-def tangential(x):
-    return x - x[0] * normal_axis(x)
 
 
 # ---- rounds
@@ -128,7 +123,7 @@ def rates_of_change(system):
         contact = one.contact
         if contact.on:
             slip = tangential(one.rates)
-            speed = math.sqrt(dot(slip, slip))
+            speed = size_of(slip)
             one.slips = 1 if speed > 0.0 or not one.presses else 0
             one.push = one.weight if one.presses else 0.0
             against = (contact.friction * one.push / max(speed, TINY)) * slip
@@ -251,9 +246,9 @@ def note_interval(one, length):
     one.given += max(work, 0.0)
     one.stopping += P[0] if middle[0] < 0.0 else 0.0
     one.work = work
-    speed, reach = math.sqrt(dot(slip, slip)), contact.friction * P[0]
+    speed, reach = size_of(slip), contact.friction * P[0]
     off_edge = largest(abs(push + (reach / max(speed, TINY)) * slip))
-    off_cone = max(math.sqrt(dot(push, push)) - reach, -P[0])
+    off_cone = max(size_of(push) - reach, -P[0])
     one.off = max(one.off, max(min(contact.W[0][0] * off_edge, speed), contact.W[0][0] * off_cone))
 
 

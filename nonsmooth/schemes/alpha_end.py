@@ -5,9 +5,22 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest, normal_axis, trace, weighed, zeros_like
 from nonsmooth.schemes import rattle
-from nonsmooth.schemes.accelerations import follow, hold_jump, newmark_weights, rates_of_jump
-from nonsmooth.schemes.mechanism import body_error, joint_error, law_error, mode_of, move, press, rates_after, rebound
-from nonsmooth.schemes.program import TINY, agree, couple, no_motion, pose_contact, solve, weigh
+from nonsmooth.schemes.accelerations import follow, newmark_weights
+from nonsmooth.schemes.mechanism import (
+    body_error,
+    joint_error,
+    law_error,
+    leave_out_impacts,
+    mode_of,
+    press,
+    rates_after,
+    rebound,
+    start_contacts,
+    start_joints,
+    tangential,
+)
+from nonsmooth.schemes.program import TINY, no_motion
+from nonsmooth.schemes.velocity_change import solve_velocities
 from nonsmooth.tolerances import FLOOR, PRESSING
 
 # ---- impulses of the step
@@ -17,28 +30,6 @@ from nonsmooth.tolerances import FLOOR, PRESSING
 def between(system, at_start, at_end):
     """Directions of the step's impulses."""
     return 0.5 * (at_start + at_end) if system.mean else at_end
-
-
-@piece
-def change_velocities(system):
-    """From v_next, by impulses of joints and of the contacts that are on; whether they were found."""
-    for joint in system.joints:
-        joint.P_near = joint.P
-        joint.b0 = rates_after(joint) + joint.rate
-    if system.ridge > 0.0:
-        agree(system)
-    for contact in system.contacts:
-        if contact.on:
-            weigh(contact)
-            couple(contact)
-            pose_contact(contact, rates_after(contact) + contact.shift, system.proximal)
-    found = solve(system)
-    for joint in system.joints:
-        move(joint, joint.P)
-    for contact in system.contacts:
-        if contact.on:
-            move(contact, contact.P)
-    return found
 
 
 @kernel
@@ -181,27 +172,8 @@ def part_with_impact(system):
     if strikes and lasting:
         return leave_out_struck(system)
     if strikes:
-        take_off_struck(system)
+        leave_out_impacts(system)
     return True
-
-
-@kernel
-def take_off_struck(system):
-    """The impulses of the impact: those of the impacting contacts, and those of joints due to them."""
-    for body in system.bodies:
-        body.total = zeros_like(body.total)
-    for contact in system.contacts:
-        contact.a.body.total += contact.impact @ contact.a.along
-        contact.b.body.total += contact.impact @ contact.b.along
-    for body in system.bodies:
-        body.jump = weighed(body.total, body.inverse_mass)
-    for joint in system.joints:
-        joint.b0 = rates_of_jump(joint)
-    hold_jump(system)
-    for joint in system.joints:
-        joint.answer = joint.y
-    for body in system.bodies:
-        body.left = body.v_next - body.jump
 
 
 @kernel
@@ -217,7 +189,7 @@ def leave_out_struck(system):
         contact.kept = contact.P
         if contact.struck:
             contact.on, contact.P = 0, zeros_like(contact.P)
-    found = change_velocities(system)
+    found = solve_velocities(system)
     for body in system.bodies:
         body.left, body.v_next = body.v_next, body.reached
     for joint in system.joints:
@@ -285,17 +257,17 @@ def keep_contacts(system, row):
     k, m, loss = system.steps, len(system.contacts), 0.0
     for i in range(m):
         contact, of = system.contacts[i], system.contact_rows[k * m + i]
-        N, hit = normal_axis(contact.P), passes_on(contact)
+        hit = passes_on(contact)
         of.P, of.mode = contact.P, mode_of(contact)
         of.before, of.after = contact.before[0], contact.after[0]
         normal = contact.impact[0] if hit else 0.0
-        tangential = 1.0 if contact.struck or hit else 0.0
-        of.impact = normal * N + tangential * (contact.P - contact.P[0] * N)
+        share = 1.0 if contact.struck or hit else 0.0
+        of.impact = normal * normal_axis(contact.P) + share * tangential(contact.P)
         if contact.on:
             a, b = contact.a, contact.b
             slip = between(system, contact.start_a, a.along) @ (0.5 * (a.body.v + a.body.v_next))
             slip += between(system, contact.start_b, b.along) @ (0.5 * (b.body.v + b.body.v_next))
-            loss -= dot(contact.P - contact.impact, slip - slip[0] * N)
+            loss -= dot(contact.P - contact.impact, tangential(slip))
     row.loss_friction = loss
 
 
@@ -319,9 +291,9 @@ def begin_next(system):
     strikes = has_struck(system)
     for contact in system.contacts:
         contact.P = (1.0 if contact.on and not passes_on(contact) else 0.0) * contact.P
-        contact.start_a, contact.start_b, contact.start_g = contact.a.along, contact.b.along, contact.g
+    start_contacts(system)
+    start_joints(system)
     for joint in system.joints:
-        joint.along_a, joint.along_b, joint.rate_start = joint.a.along, joint.b.along, joint.rate
         joint.lam = joint.lam_next
         joint.P = (0.0 if strikes else 1.0) * joint.P
     for body in system.bodies:

@@ -14,6 +14,7 @@ from nonsmooth.schemes.mechanism import (
     joint_error,
     mode_of,
     rates_after,
+    rates_of_jump,
     stand,
     stand_before,
     touches,
@@ -182,7 +183,7 @@ def add_impact(system, k):
     for joint in system.joints:
         break_off(joint.trend, joint.trend.last)
         if system.midpoint:
-            joint.left += joint.a.along @ joint.a.body.jump + joint.b.along @ joint.b.body.jump
+            joint.left += rates_of_jump(joint)
     for i in range(n):
         body, at = system.bodies[i], system.body_rows[k * n + i]
         body.v += body.jump

@@ -10,19 +10,11 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest, trace, weighed, zeros_like
-from nonsmooth.schemes.accelerations import rates_of_jump
 from nonsmooth.schemes.compliant_motion import accelerate, narrow, rates_at, rows_of, spread, torque_part, wide
 from nonsmooth.schemes.contact_events import find_event
 from nonsmooth.schemes.dormand_prince import STAGES, first_length, go_to, interpolate, step
 from nonsmooth.schemes.joint_forces import close
-from nonsmooth.schemes.mechanism import (
-    body_error,
-    evaluate_all,
-    length,
-    load,
-    press,
-    rates_of_way,
-)
+from nonsmooth.schemes.mechanism import body_error, evaluate_all, length, load, press, rates_of_jump, rates_of_way
 from nonsmooth.schemes.motion import force_of, moved, placed
 from nonsmooth.schemes.program import INFINITE, TINY, factor_joints
 from nonsmooth.tolerances import DONE, FLOOR, FULL, OPEN, UNCERTAIN

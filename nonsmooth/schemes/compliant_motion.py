@@ -8,10 +8,10 @@ contacts and joints are forces here, F and lam.
 
 from nonsmooth.compile.kernels import by_dimension, kernel, piece
 from nonsmooth.records.values import angular, dot, identity, linear, normal_axis, twist, vector, weighed, zeros_like
-from nonsmooth.schemes.joint_forces import bias, close, least
-from nonsmooth.schemes.mechanism import evaluate_all, load, press, rates_of_way
-from nonsmooth.schemes.motion import force_of, placed, rates_of_position, torque_of
-from nonsmooth.schemes.program import factor_joints
+from nonsmooth.schemes.joint_forces import bias, close, reaction_of
+from nonsmooth.schemes.mechanism import evaluate_all, load, powers_of_loads, press, rates_of_way
+from nonsmooth.schemes.motion import placed, rates_of_position
+from nonsmooth.schemes.program import factor_joints, least_impulses
 from nonsmooth.schemes.sticking import evaluate_law, stick
 
 # ---- numbers of contacts and joints as those of bodies, and back: the first argument is of the width of a body's
@@ -155,17 +155,6 @@ def accelerate(run):
 
 
 @kernel
-def powers_of_loads(run):
-    """Of loads, and of damping."""
-    evaluate_all(run.working)
-    power, damping = 0.0, 0.0
-    for one in run.accounts:
-        power += one.power
-        damping += one.damping
-    return power, damping
-
-
-@kernel
 def write_rates(run, k):
     """Rates of all parts as stage k."""
     system = run.system
@@ -183,13 +172,11 @@ def write_rates(run, k):
         stored -= overlap.elastic * rates[0]
         lost -= (F[0] - overlap.elastic) * rates[0]
         rubbed -= dot(F, rates) - F[0] * rates[0]
-    least(system)
+    least_impulses(system)
     for wrench in run.wrenches:
-        stage, reaction = wrench.impulse.stages[k], wrench.reaction
-        body, push = reaction.joints[0].b.body, zeros_like(stage.value)
-        for joint in reaction.joints:
-            push += joint.P @ joint.b.along
-        stage.value = wrench_of(push, force_of(push), torque_of(push, body.z, reaction.point))
+        stage = wrench.impulse.stages[k]
+        force, torque = reaction_of(wrench.reaction)
+        stage.value = wrench_of(stage.value, force, torque)
     for joint in system.joints:
         driven -= dot(joint.P, joint.rate)
     power, damping = powers_of_loads(run)

@@ -17,13 +17,13 @@ from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, zeros_like
 from nonsmooth.schemes.event_fields import STAGES
 from nonsmooth.schemes.event_progress import count_event, count_step, stalls, to_examine
-from nonsmooth.schemes.mechanism import mode_of, size_impulses
+from nonsmooth.schemes.mechanism import mode_of, size_impulses, size_of, tangential
 from nonsmooth.schemes.motion import placed
 from nonsmooth.schemes.phase_changes import DEPENDENT, change_by_impact, change_phase, zero_rate
 from nonsmooth.schemes.phase_events import BREAKAWAY, EVENTS, NONE, RELEASE, end_at_event, set_scales
 from nonsmooth.schemes.phase_instants import copy, note
 from nonsmooth.schemes.phase_losses import kept, watched
-from nonsmooth.schemes.phase_motion import accelerate, count_closed, size_of, tangential
+from nonsmooth.schemes.phase_motion import accelerate, count_closed
 from nonsmooth.schemes.phase_steps import B, advance, first_length
 from nonsmooth.schemes.program import INFINITE, TINY
 from nonsmooth.tolerances import DONE, FULL, OPEN, SLIPPING, UNCERTAIN

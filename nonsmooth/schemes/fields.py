@@ -131,7 +131,6 @@ class Contact(Bond):
     P_before = Rows("N s", "of the step before")
     trend = Inside(of="Trend")
     struck = Count("-", "1: its impulse is that of an impact")
-    mode = Count("-", "open, closed, sticking, slipping")
 
     # of steps that land
     closed = Count("-", "1: presses at the start of the step")
@@ -375,7 +374,6 @@ class StepRow:
     t = Number("s")
     dt = Number("s")
     residual = Number()
-    law_start = Number("-", "of the laws of contacts in the first half of a step")
     complementarity = Number()
     work_drivers = Number("J")
     work_drivers_impact = Number("J")

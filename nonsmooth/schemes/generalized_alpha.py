@@ -22,22 +22,27 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import normal_axis, products, weighed, zeros_like
-from nonsmooth.schemes.accelerations import accelerate, bend, follow, led_on, newmark_weights, share_of
-from nonsmooth.schemes.alpha_end import begin_next, between, change_velocities, judge, keep, part_with_impact
+from nonsmooth.schemes.accelerations import accelerate, follow, newmark_weights
+from nonsmooth.schemes.alpha_end import begin_next, between, judge, keep, part_with_impact
 from nonsmooth.schemes.grid import run_of
 from nonsmooth.schemes.half_kick import look_back, stand_at_end
 from nonsmooth.schemes.mechanism import (
+    law_shift,
     leaves_rest,
     length,
-    move,
+    move_all,
     rates_after,
     rates_before,
     rates_of_way,
-    rebound,
+    start_contacts,
+    start_joints,
+    tangential,
     touches,
     zero_rate,
 )
 from nonsmooth.schemes.program import INFINITE, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
+from nonsmooth.schemes.secants import change_of_u, go_on
+from nonsmooth.schemes.velocity_change import solve_velocities
 from nonsmooth.tolerances import CLOSED_GAP, DONE, PROXIMAL, TURNED, UNCERTAIN
 
 #: passes of a step; change of the motion, as a share of it, that ends them if they gain so quickly that less than the
@@ -95,24 +100,15 @@ def displace(system, along_secants):
     follow(system, 0.5 - beta, beta)
     pose_displacement(system)
     found = solve(system)
+    move_all(system)
     for joint in system.joints:
-        move(joint, joint.P)
         put_back(joint)
     for contact in system.contacts:
-        if contact.on:
-            move(contact, contact.P)
         put_back(contact)
         contact.friction = contact.kept_friction
-    change, above, below = 0.0, 0.0, 0.0
-    for body in system.bodies:
-        off = body.v_next - body.u
-        change += length(off, body.mass)
-        up, down = bend(body.u_found, off, body.mass)
-        above, below = above + up, below + down
-    share = share_of(above, below) if along_secants else 0.0
-    for body in system.bodies:
-        body.u = led_on(body.u_found, body.v_next, body.v_next - body.u, share)
-    return found, math.sqrt(change)
+    change, share = change_of_u(system)
+    go_on(system, share if along_secants else 0.0)
+    return found, change
 
 
 # ---- velocities
@@ -157,7 +153,7 @@ def carry(system):
     for contact in system.contacts:
         if contact.on:
             a, b, P = contact.a, contact.b, contact.P
-            half, half_T = (0.5 if system.mean else 0.0) * P, 0.5 * (P - P[0] * normal_axis(P))
+            half, half_T = (0.5 if system.mean else 0.0) * P, 0.5 * tangential(P)
             a.body.lag += half @ (contact.start_a - a.along)
             b.body.lag += half @ (contact.start_b - b.along)
             a.body.drag += half_T @ between(system, contact.start_a, a.along)
@@ -187,7 +183,7 @@ def one_pass(system, k, along_secants):
     follow(system, 1.0 - gamma, gamma)
     for body in system.bodies:
         body.v_next += weighed(body.lag, body.inverse_mass)
-    if not change_velocities(system):
+    if not solve_velocities(system):
         return False, 0.0
     faster = carry(system) + dt * accelerate(system, along_secants)
     between_passes, before, after, smooth, kick = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -248,9 +244,8 @@ def look(system):
     for contact in system.contacts:
         look_back(contact, contact.start_a, contact.start_b)
         rate = contact.before = rates_before(contact)
-        N, zero = normal_axis(rate), zero_rate(system, contact)
-        slip = contact.tangential if rate[0] < -zero else 0.0
-        contact.shift = rebound(contact, rate[0]) * N + slip * (rate - rate[0] * N)
+        zero = zero_rate(system, contact)
+        contact.shift = law_shift(contact, rate, rate[0] < -zero)
         lasts = contact.start_g <= CLOSED_GAP * contact.scale and abs(rate[0]) <= zero
         contact.lasts = contact.near = contact.on = 1 if lasts else 0
         contact.P_before, contact.bound = contact.P, 0
@@ -309,8 +304,6 @@ def begin(system):
     for body in system.bodies:
         body.u = body.v
     stand_at_end(system, 0.0)
-    for joint in system.joints:
-        joint.along_a, joint.along_b, joint.rate_start = joint.a.along, joint.b.along, joint.rate
-    for contact in system.contacts:
-        contact.start_a, contact.start_b, contact.start_g = contact.a.along, contact.b.along, contact.g
+    start_joints(system)
+    start_contacts(system)
     return DONE

@@ -3,7 +3,7 @@
 import math
 
 from nonsmooth.compile.kernels import kernel
-from nonsmooth.tolerances import DONE, FULL
+from nonsmooth.tolerances import DONE, FULL, PROXIMAL, UNCERTAIN
 
 
 @kernel
@@ -12,6 +12,29 @@ def next_time(system):
     t, dt = system.t, system.longest
     end = system.origin + (math.floor((t - system.origin) / dt + 1e-6) + 1.0) * dt
     return end if end < system.t_end - 1e-9 * dt else system.t_end
+
+
+def step_of(attempt, give_up, commit):
+    """The step of a scheme, accepted only if certified; if not, it is tried again with the proximal term.
+
+    `attempt` tells whether the step is certified, `give_up` restores what was before it, `commit` accepts it.
+    """
+
+    @kernel
+    def step(system):
+        if not attempt(system):
+            give_up(system)
+            if system.proximal > 0.0 or not len(system.contacts):
+                return UNCERTAIN
+            system.proximal = PROXIMAL
+            if not attempt(system):
+                give_up(system)
+                system.proximal = 0.0
+                return UNCERTAIN
+        commit(system)
+        return DONE
+
+    return step
 
 
 def run_of(step):

@@ -10,19 +10,19 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import largest, normal_axis, weighed, zeros_like
-from nonsmooth.schemes.accelerations import bend, led_on, share_of
 from nonsmooth.schemes.mechanism import (
     body_error,
     evaluate_all,
     length,
     load,
-    move,
+    move_all,
     press,
     rates_after,
     rates_of_way,
     stand,
 )
 from nonsmooth.schemes.program import INFINITE, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
+from nonsmooth.schemes.secants import change_of_u, go_on
 from nonsmooth.schemes.velocity_change import law_of_rates
 
 #: iterations of a momentum update; relative change of u that ends them, one that suffices if they no longer reduce it,
@@ -83,26 +83,13 @@ def settle(system, dt):
     the secant leads. Forces act in them for dt."""
     for joint in system.joints:
         joint.P_near = joint.P
-        move(joint, joint.P)
-    for contact in system.contacts:
-        if contact.on:
-            move(contact, contact.P)
-    change, size, above, below = 0.0, 0.0, 0.0, 0.0
+    move_all(system)
+    size = 0.0
     for body in system.bodies:
-        off, kick = body.v_next - body.u, weighed(dt * body.force, body.inverse_mass)
-        change += length(off, body.mass)
+        kick = weighed(dt * body.force, body.inverse_mass)
         size += length(body.v_next, body.mass) + length(body.v, body.mass) + length(kick, body.mass)
-        up, down = bend(body.u_found, off, body.mass)
-        above, below = above + up, below + down
     system.size = math.sqrt(size)
-    return math.sqrt(change), share_of(above, below)
-
-
-@kernel
-def go_on(system, share):
-    """u becomes the velocity that was found, or what the secant through this pass and the one before leads to."""
-    for body in system.bodies:
-        body.u = led_on(body.u_found, body.v_next, body.v_next - body.u, share)
+    return change_of_u(system)
 
 
 @kernel

@@ -4,8 +4,7 @@ without them."""
 from nonsmooth.compile.kernels import kernel
 from nonsmooth.records.values import weighed, zeros_like
 from nonsmooth.schemes.between import impacts_between
-from nonsmooth.schemes.mechanism import length, round_off
-from nonsmooth.schemes.program import answer_of_joints
+from nonsmooth.schemes.mechanism import leave_out, length, round_off
 from nonsmooth.tolerances import LASTING
 
 
@@ -48,21 +47,6 @@ def strike(system):
     for contact in system.contacts:
         struck = approaches(system, contact) or struck
     if struck:
-        part_with(system)
+        push(system)
+        leave_out(system)
     return struck
-
-
-@kernel
-def part_with(system):
-    """v_left: the velocity without the impulses of the impact, in contacts and in joints."""
-    push(system)
-    for body in system.bodies:
-        body.jump = weighed(body.push, body.inverse_mass)
-        body.left = body.v_next - body.jump
-    for joint in system.joints:
-        joint.b0 = joint.a.along @ joint.a.body.jump + joint.b.along @ joint.b.body.jump
-    answer_of_joints(system)
-    for joint in system.joints:
-        joint.answer = joint.y
-        joint.a.body.left -= joint.y @ joint.a.moves
-        joint.b.body.left -= joint.y @ joint.b.moves

@@ -17,12 +17,13 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import normal_axis, weighed, zeros_like
 from nonsmooth.schemes import landing
-from nonsmooth.schemes.grid import run_of
-from nonsmooth.schemes.half_kick import ACCEPTABLE, NOISE, UNSEEN, go_on, settle
+from nonsmooth.schemes.grid import run_of, step_of
+from nonsmooth.schemes.half_kick import ACCEPTABLE, NOISE, UNSEEN, settle
 from nonsmooth.schemes.implicit_euler_end import commit, judge, look
 from nonsmooth.schemes.mechanism import leaves_rest, rates_after, rates_of_way
 from nonsmooth.schemes.program import INFINITE, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
-from nonsmooth.tolerances import CLOSED_GAP, DONE, PROXIMAL, UNCERTAIN
+from nonsmooth.schemes.secants import go_on
+from nonsmooth.tolerances import CLOSED_GAP
 
 #: passes of a step; change of u, as a share of its size, that ends them; round-off of gaps, as a share of coordinates
 PASSES, CONVERGED, ROUNDED = 100, 1e-13, 1e-15
@@ -130,28 +131,9 @@ def give_up(system):
 def attempt(system):
     """A step of length dt; whether it is certified."""
     guess(system)
-    if iterate(system) and judge(system) and not leaves_rest(system):
-        return True
-    give_up(system)
-    return False
+    return iterate(system) and judge(system) and not leaves_rest(system)
 
 
-@kernel
-def step(system):
-    """One step; nothing has changed where it is not certified, also not near the impulses of the pass before."""
-    if not attempt(system):
-        if system.proximal > 0.0 or not len(system.contacts):
-            return UNCERTAIN
-        system.proximal = PROXIMAL
-        if not attempt(system):
-            system.proximal = 0.0
-            return UNCERTAIN
-    commit(system)
-    return DONE
-
-
-run = run_of(step)
-
-
+run = run_of(step_of(attempt, give_up, commit))
 #: what contacts and joints are at the start
 begin = landing.begin

@@ -3,14 +3,23 @@
 See `implicit_euler` for the equations.
 """
 
-import math
-
 from nonsmooth.compile.kernels import kernel
-from nonsmooth.records.values import dot, largest, normal_axis, zeros_like
+from nonsmooth.records.values import dot, largest, zeros_like
 from nonsmooth.schemes.half_kick import UNSEEN, stand_at_end
 from nonsmooth.schemes.landing import plausible
-from nonsmooth.schemes.mechanism import balance, load, mode_of, press, rates_after, rates_before, touches
-from nonsmooth.schemes.program import TINY, no_motion
+from nonsmooth.schemes.mechanism import (
+    balance,
+    load,
+    mode_of,
+    on_disc,
+    press,
+    rates_after,
+    rates_before,
+    start_contacts,
+    tangential,
+    touches,
+)
+from nonsmooth.schemes.program import TINY, least_impulses
 from nonsmooth.schemes.rattle import react
 from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE
 
@@ -32,12 +41,9 @@ def look(system):
 def natural_maps(system, contact):
     """Residuals of gap and impulse, and of Coulomb's law, each with its own scale."""
     push, slip = (1.0 / contact.y_scale) * contact.P, rates_after(contact)
-    N = normal_axis(push)
-    rubs = push - push[0] * N
-    asked = rubs - (system.longest / contact.scale) * (slip - slip[0] * N)
-    far, reach = math.sqrt(dot(asked, asked)), contact.friction * max(push[0], 0.0)
-    if far > reach:
-        asked = (reach / far) * asked
+    rubs = tangential(push)
+    asked = rubs - (system.longest / contact.scale) * tangential(slip)
+    asked = on_disc(asked, contact.friction * max(push[0], 0.0))
     return abs(min(contact.g / contact.scale, push[0])), largest(abs(rubs - asked))
 
 
@@ -92,7 +98,7 @@ def keep(system):
         of.before, of.after = contact.start_rate, contact.after[0]
         if not contact.struck:
             slip = 0.5 * (contact.start_rates + contact.after)
-            loss -= dot(contact.P, slip - slip[0] * normal_axis(slip))
+            loss -= dot(contact.P, tangential(slip))
     row.loss_friction = loss
     for i in range(n):
         body, at = system.bodies[i], system.body_rows[k * n + i]
@@ -102,12 +108,7 @@ def keep(system):
 @kernel
 def commit(system):
     """Accept the step: its end is the start of the next one."""
-    if system.ridge > 0.0:  # of impulses that act alike the least
-        for joint in system.joints:
-            joint.y = joint.P
-        no_motion(system)
-        for joint in system.joints:
-            joint.P = joint.P - joint.y
+    least_impulses(system)
     for joint in system.joints:
         joint.P_a = joint.answer = zeros_like(joint.P)
         joint.P_b = joint.P
@@ -117,8 +118,8 @@ def commit(system):
         struck += contact.struck
         if contact.closed and not contact.on:
             contact.left_at = system.t
-        contact.closed, contact.start_a, contact.start_b = contact.on, contact.a.along, contact.b.along
-        contact.start_g, contact.start_rate, contact.start_rates = contact.g, contact.after[0], contact.after
+        contact.closed, contact.start_rate, contact.start_rates = contact.on, contact.after[0], contact.after
+    start_contacts(system)
     for body in system.bodies:
         # what an impact changes the next step does not
         body.gained = zeros_like(body.v) if struck else body.v_next - body.v

@@ -2,11 +2,21 @@
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import zeros_like
-from nonsmooth.schemes.accelerations import hold_jump, rates_of_jump
-from nonsmooth.schemes.program import no_motion
+from nonsmooth.schemes.mechanism import rates_of_jump
+from nonsmooth.schemes.motion import force_of, torque_of
+from nonsmooth.schemes.program import answer_of_joints
 
 #: corrections where rows are redundant, each of which leaves the error by the ridge on the diagonal, to 1e-4 at worst
 CORRECTIONS = 5
+
+
+@piece
+def hold_jump(system):
+    """Impulses y of joints that change their rates by minus b0; bodies' jumps with what these add."""
+    answer_of_joints(system)
+    for joint in system.joints:
+        joint.a.body.jump += joint.y @ joint.a.moves
+        joint.b.body.jump += joint.y @ joint.b.moves
 
 
 @piece
@@ -35,13 +45,11 @@ def bias(system):
         joint.shift = joint.bend
 
 
-@kernel
-def least(system):
-    """Of the P that act alike, where rows are redundant, the least one."""
-    if not system.ridge > 0.0:
-        return
-    for joint in system.joints:
-        joint.y = joint.P
-    no_motion(system)
-    for joint in system.joints:
-        joint.P = joint.P - joint.y
+@piece
+def reaction_of(reaction):
+    """Force and torque on its second body of what its joints carry, P."""
+    body = reaction.joints[0].b.body
+    push = zeros_like(body.jump)
+    for joint in reaction.joints:
+        push += joint.P @ joint.b.along
+    return force_of(push), torque_of(push, body.z, reaction.point)

@@ -27,6 +27,9 @@ from nonsmooth.schemes.mechanism import (
     rates_before,
     rebound,
     size_impulses,
+    start_contacts,
+    start_joints,
+    tangential,
     touches,
     zero_rate,
 )
@@ -151,7 +154,7 @@ def keep(system, t):
         smooth = contact.first + contact.second if contact.closed else zeros_like(contact.P)
         contact.P, contact.on = smooth + contact.impact, 1 if touches(contact) else 0
         slip = 0.5 * (contact.start_rates + contact.before)
-        loss -= dot(smooth, slip - slip[0] * normal_axis(slip))
+        loss -= dot(smooth, tangential(slip))
         natural = max(natural, natural_map(system, contact))
         of.P, of.mode, of.before, of.after = contact.P, mode_of(contact), contact.before[0], contact.after[0]
         of.impact = contact.impact
@@ -166,16 +169,15 @@ def keep(system, t):
 @kernel
 def latch(system):
     """Initial data of a step: loaded contacts, and gaps and joints."""
-    for joint in system.joints:
-        joint.along_a, joint.along_b, joint.rate_start = joint.a.along, joint.b.along, joint.rate
+    start_joints(system)
+    start_contacts(system)
     for contact in system.contacts:
         rate = rates_after(contact)
         presses = touches(contact) and not rate[0] > zero_rate(system, contact)
         if (contact.struck or contact.closed) and not presses:
             contact.left_at = system.t
         contact.closed = 1 if presses else 0
-        contact.start_a, contact.start_b = contact.a.along, contact.b.along
-        contact.start_g, contact.start_rate, contact.start_rates = contact.g, rate[0], rate
+        contact.start_rate, contact.start_rates = rate[0], rate
 
 
 @kernel
@@ -319,11 +321,10 @@ def begin(system):
         body.u = body.v_next = body.v
         body.sizes = abs(body.v)
     stand_at_end(system, 0.0)
-    for joint in system.joints:
-        joint.along_a, joint.along_b, joint.rate_start = joint.a.along, joint.b.along, joint.rate
+    start_joints(system)
+    start_contacts(system)
     for contact in system.contacts:
-        contact.start_a, contact.start_b = contact.a.along, contact.b.along
-        contact.start_g, contact.start_rates = contact.g, rates_after(contact)
+        contact.start_rates = rates_after(contact)
         contact.start_rate = contact.start_rates[0]
     size_impulses(system)
     return DONE if press_at_start(system) or system.shortest == 0.0 else UNCERTAIN

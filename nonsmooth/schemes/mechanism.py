@@ -3,9 +3,9 @@
 import math
 
 from nonsmooth.compile.kernels import evaluate, kernel
-from nonsmooth.records.values import dot, largest, normal_axis, trace, weighed
+from nonsmooth.records.values import dot, largest, normal_axis, trace, weighed, zeros_like
 from nonsmooth.schemes.motion import energy_product, gyration, moved, placed
-from nonsmooth.schemes.program import INFINITE, TINY, weigh
+from nonsmooth.schemes.program import INFINITE, TINY, answer_of_joints, weigh
 from nonsmooth.tolerances import CLOSED, CLOSED_GAP, CLOSED_RATE, EDGE, FLOOR, OPEN, SLIPPING, STICKING
 
 #: kinetic energy below which a start counts as at rest, relative to that at the end of the step
@@ -50,6 +50,17 @@ def load(system):
         one.b.force += one.on_b
 
 
+@kernel
+def powers_of_loads(run):
+    """Powers of loads and of damping, of forces without potential."""
+    evaluate_all(run.working)
+    power, damping = 0.0, 0.0
+    for one in run.accounts:
+        power += one.power
+        damping += one.damping
+    return power, damping
+
+
 # ---- rates and impulses
 
 
@@ -76,6 +87,16 @@ def move(bond, P):
 
 
 @kernel
+def move_all(system):
+    """Velocities at the end of the step changed by the impulses of all bonds in the program."""
+    for joint in system.joints:
+        move(joint, joint.P)
+    for contact in system.contacts:
+        if contact.on:
+            move(contact, contact.P)
+
+
+@kernel
 def press(bond, along_a, along_b):
     """Add the impulses of a bond along directions to those on its bodies, and their magnitudes."""
     for_a, for_b = bond.P @ along_a, bond.P @ along_b
@@ -86,12 +107,86 @@ def press(bond, along_a, along_b):
 
 
 @kernel
+def press_all(system):
+    """The same of all bonds in the program, along their directions at hand."""
+    for joint in system.joints:
+        press(joint, joint.a.along, joint.b.along)
+    for contact in system.contacts:
+        if contact.on:
+            press(contact, contact.a.along, contact.b.along)
+
+
+@kernel
+def rates_of_jump(bond):
+    return bond.a.along @ bond.a.body.jump + bond.b.along @ bond.b.body.jump
+
+
+@kernel
+def start_joints(system):
+    """The present directions and explicit rates of joints are those at the start of the next step."""
+    for joint in system.joints:
+        joint.along_a, joint.along_b, joint.rate_start = joint.a.along, joint.b.along, joint.rate
+
+
+@kernel
+def start_contacts(system):
+    """The present directions and gaps of contacts are those at the start of the next step."""
+    for contact in system.contacts:
+        contact.start_a, contact.start_b, contact.start_g = contact.a.along, contact.b.along, contact.g
+
+
+@kernel
+def leave_out(system):
+    """`left`, the velocity at the end without the impulses `total` on bodies and without what joints respond to them,
+    which is `answer`."""
+    for body in system.bodies:
+        body.jump = weighed(body.total, body.inverse_mass)
+        body.left = body.v_next - body.jump
+    for joint in system.joints:
+        joint.b0 = rates_of_jump(joint)
+    answer_of_joints(system)
+    for joint in system.joints:
+        joint.answer = joint.y
+        joint.a.body.left -= joint.y @ joint.a.moves
+        joint.b.body.left -= joint.y @ joint.b.moves
+
+
+@kernel
+def leave_out_impacts(system):
+    """The same without the impulses `impact` of contacts."""
+    for body in system.bodies:
+        body.total = zeros_like(body.total)
+    for contact in system.contacts:
+        contact.a.body.total += contact.impact @ contact.a.along
+        contact.b.body.total += contact.impact @ contact.b.along
+    leave_out(system)
+
+
+@kernel
 def length(x, mass):
     """Square of the length of a velocity in the metric of masses."""
     return energy_product(x, x, mass)
 
 
 # ---- contacts
+
+
+@kernel
+def tangential(x):
+    """Rows of a contact without the normal one."""
+    return x - x[0] * normal_axis(x)
+
+
+@kernel
+def size_of(x):
+    return math.sqrt(dot(x, x))
+
+
+@kernel
+def on_disc(x, reach):
+    """The nearest tangential rows to x that are no longer than `reach`."""
+    size = size_of(x)
+    return (reach / size) * x if size > reach else x
 
 
 @kernel
@@ -119,12 +214,10 @@ def size_impulses(system):
 
 
 @kernel
-def law_shift(contact):
-    """The term of Newton's law in the velocities at the end, from those before the impact."""
-    before = contact.before
-    N = normal_axis(before)
-    slip = contact.tangential if before[0] < 0.0 else 0.0
-    return rebound(contact, before[0]) * N + slip * (before - before[0] * N)
+def law_shift(contact, before, slips):
+    """Terms of Newton's law in the velocities after an impact, from those before it; tangential ones if `slips`."""
+    slip = contact.tangential if slips else 0.0
+    return rebound(contact, before[0]) * normal_axis(before) + slip * tangential(before)
 
 
 @kernel
@@ -148,8 +241,7 @@ def mode_of(contact):
         return OPEN
     if not reach > 0.0:
         return CLOSED
-    P_T = P - P[0] * normal_axis(P)
-    return STICKING if math.sqrt(dot(P_T, P_T)) < (1.0 - EDGE) * reach else SLIPPING
+    return STICKING if size_of(tangential(P)) < (1.0 - EDGE) * reach else SLIPPING
 
 
 @kernel
@@ -163,10 +255,7 @@ def law_error(system, contact, least=0.0):
     own = W[0][0] * P[0]
     pull = W[0][0] * P - rate
     error = abs(min(rate[0], own - W[0][0] * least if least > 0.0 else own))
-    push = pull - pull[0] * N
-    pushed, reach = math.sqrt(dot(push, push)), contact.friction * max(own, 0.0)
-    if pushed > reach:
-        push = (reach / pushed) * push
+    push = on_disc(tangential(pull), contact.friction * max(own, 0.0))
     error = max(error, largest(abs((W[0][0] * P - own * N) - push)))
     terms = abs(a.along) @ abs(a.body.v_next) + abs(b.along) @ abs(b.body.v_next)
     floor = FLOOR * math.sqrt(W[0][0]) * system.size

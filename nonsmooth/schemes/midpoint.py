@@ -58,16 +58,6 @@ def error(system):
     return worst
 
 
-@piece
-def least(system):
-    """Replace the impulses by the equivalent ones of least norm, if rows are redundant."""
-    for joint in system.joints:
-        joint.y = joint.P
-    no_motion(system)
-    for joint in system.joints:
-        joint.P = joint.P - joint.y
-
-
 @kernel
 def react(system, reaction, row):
     """Force and torque on the second body, as means over the step, and the impulses due to an impact separately."""

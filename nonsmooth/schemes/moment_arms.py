@@ -7,7 +7,7 @@ there, the moment of a direction is reduced by s_x W_y - s_y W_x.
 
 from nonsmooth.compile.kernels import by_dimension, by_option, kernel, piece
 from nonsmooth.records.values import normal_axis, outer, vector
-from nonsmooth.schemes.mechanism import rates_before
+from nonsmooth.schemes.mechanism import rates_before, tangential
 from nonsmooth.schemes.program import couple, weigh
 
 
@@ -47,8 +47,10 @@ def aim_balanced(system):
             contact.b.along = shifted(displacement(system, contact.b.body), contact.start_b)
             weigh(contact)
             couple(contact)
-            rates, N = rates_before(contact), normal_axis(contact.before)
-            contact.before = contact.before[0] * N + (rates - rates[0] * N)  # gap velocities remain those of the gaps
+            N = normal_axis(contact.before)
+            contact.before = contact.before[0] * N + tangential(
+                rates_before(contact)
+            )  # gap velocities remain those of the gaps
 
 
 @kernel

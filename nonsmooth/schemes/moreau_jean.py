@@ -17,10 +17,10 @@ tests; accept.
 import math
 
 from nonsmooth.compile.kernels import kernel, piece
-from nonsmooth.records.values import dot, normal_axis, weighed, zeros_like
+from nonsmooth.records.values import dot, weighed, zeros_like
 from nonsmooth.schemes import midpoint, rattle
 from nonsmooth.schemes.between import book_impact, impact_after, without_impact
-from nonsmooth.schemes.grid import run_of
+from nonsmooth.schemes.grid import run_of, step_of
 from nonsmooth.schemes.impact_in_step import push, strike
 from nonsmooth.schemes.mechanism import (
     balance,
@@ -31,22 +31,23 @@ from nonsmooth.schemes.mechanism import (
     length,
     load,
     mode_of,
-    move,
+    move_all,
     natural_map,
-    press,
+    press_all,
     rates_after,
     rates_before,
     size_impulses,
     stand,
     stand_before,
+    tangential,
     touches,
 )
 from nonsmooth.schemes.moment_arms import aim, keep_balanced
 from nonsmooth.schemes.motion import moved
-from nonsmooth.schemes.program import INFINITE, TINY, couple, pose_contact, solve, weigh
+from nonsmooth.schemes.program import INFINITE, TINY, couple, least_impulses, pose_contact, solve, weigh
 from nonsmooth.schemes.projection import place, project
 from nonsmooth.schemes.trend import break_off, expected, note
-from nonsmooth.tolerances import DONE, PROXIMAL, UNCERTAIN
+from nonsmooth.tolerances import DONE
 
 #: passes of a step
 PASSES = 50
@@ -72,7 +73,7 @@ def look(system):
             weigh(contact)
             couple(contact)
             contact.before = rates_before(contact)
-            contact.shift = law_shift(contact)
+            contact.shift = law_shift(contact, contact.before, contact.before[0] < 0.0)
             contact.on = 1
         else:
             contact.on = 0
@@ -158,10 +159,7 @@ def take(system):
     """Velocities from the impulses; returns the change of u relative to the velocities."""
     for joint in system.joints:
         joint.P_near = joint.P
-        move(joint, joint.P)
-    for contact in system.contacts:
-        if contact.on:
-            move(contact, contact.P)
+    move_all(system)
     settled = 0.0 if direct(system) else push(system)
     if settled > 0.0 and len(system.joints) and not system.midpoint:
         rattle.follow(system)
@@ -219,11 +217,9 @@ def judge(system):
     worst, law, natural = 0.0, 0.0, 0.0
     if len(system.joints):
         worst = midpoint.error(system) if system.midpoint else rattle.error(system)
-    for joint in system.joints:
-        press(joint, joint.a.along, joint.b.along)
+    press_all(system)
     for contact in system.contacts:
         if contact.on:
-            press(contact, contact.a.along, contact.b.along)
             contact.after = rates_after(contact)
             law = max(law, law_error(system, contact))
             natural = max(natural, natural_map(system, contact))
@@ -262,7 +258,7 @@ def keep(system, struck):
                 break_off(contact.trend, zeros_like(contact.P))
         if contact.on and not contact.struck:
             slip = 0.5 * (contact.before + contact.after)
-            loss -= dot(contact.P, slip - slip[0] * normal_axis(slip))
+            loss -= dot(contact.P, tangential(slip))
     row.loss_friction = loss
     for i in range(n):
         body, at = system.bodies[i], system.body_rows[k * n + i]
@@ -279,9 +275,9 @@ def keep(system, struck):
 def commit(system):
     """Accept the step: its end is the start of the next one."""
     struck = strike(system)
-    if system.ridge > 0.0 and system.midpoint:
-        midpoint.least(system)
-    elif system.ridge > 0.0:
+    if system.midpoint:
+        least_impulses(system)
+    else:
         rattle.least(system)
     for joint in system.joints:
         joint.P_b = joint.P - joint.answer
@@ -321,23 +317,7 @@ def give_up(system):
     system.ground.v_next = zeros_like(system.ground.v_next)  # values that are not finite would change it
 
 
-@kernel
-def step(system):
-    """One step, accepted only if certified; if not, it is tried again with the proximal term."""
-    if not attempt(system):
-        give_up(system)
-        if system.proximal > 0.0 or not len(system.contacts):
-            return UNCERTAIN
-        system.proximal = PROXIMAL
-        if not attempt(system):
-            give_up(system)
-            system.proximal = 0.0
-            return UNCERTAIN
-    commit(system)
-    return DONE
-
-
-run = run_of(step)
+run = run_of(step_of(attempt, give_up, commit))
 
 
 def begin(system):

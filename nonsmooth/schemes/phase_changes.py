@@ -13,14 +13,17 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest, normal_axis, trace, weighed, zeros_like
+from nonsmooth.schemes.joint_forces import reaction_of
 from nonsmooth.schemes.mechanism import (
     evaluate_all,
     joint_error,
     length,
     rates_after,
     rates_of_way,
+    size_of,
+    tangential,
 )
-from nonsmooth.schemes.phase_instants import note, reaction_of, stand_at
+from nonsmooth.schemes.phase_instants import note, stand_at
 from nonsmooth.schemes.phase_losses import admissible, may_share
 from nonsmooth.schemes.phase_motion import (
     GAPS,
@@ -30,8 +33,6 @@ from nonsmooth.schemes.phase_motion import (
     evaluate_free,
     factor_phase,
     project,
-    size_of,
-    tangential,
 )
 from nonsmooth.schemes.program import TINY, factor_joints
 from nonsmooth.schemes.velocity_change import balance, change_velocity, law_of_rates

@@ -13,9 +13,9 @@ from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest
 from nonsmooth.schemes.closing import first_root, lowest
 from nonsmooth.schemes.event_fields import STAGES
+from nonsmooth.schemes.mechanism import tangential
 from nonsmooth.schemes.phase_instants import EPSILON
 from nonsmooth.schemes.phase_losses import doubtful, kept, loss_at_end, loss_within, search, watched
-from nonsmooth.schemes.phase_motion import tangential
 from nonsmooth.schemes.phase_steps import advance
 from nonsmooth.tolerances import AT_THE_END, OPEN, SLIPPING
 

@@ -4,10 +4,17 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, larger_of, largest, trace, weighed, zeros_like
-from nonsmooth.schemes.accelerations import rates_of_jump
-from nonsmooth.schemes.mechanism import body_error, evaluate_all, length, press, rates_of_way
-from nonsmooth.schemes.motion import force_of, placed, rates_of_position, torque_of
-from nonsmooth.schemes.phase_motion import tangential
+from nonsmooth.schemes.joint_forces import reaction_of
+from nonsmooth.schemes.mechanism import (
+    body_error,
+    length,
+    powers_of_loads,
+    press,
+    rates_of_jump,
+    rates_of_way,
+    tangential,
+)
+from nonsmooth.schemes.motion import placed, rates_of_position
 from nonsmooth.schemes.program import TINY
 from nonsmooth.tolerances import FLOOR, STICKING
 
@@ -60,25 +67,6 @@ def note_contacts(run, instant):
 
 
 @piece
-def reaction_of(reaction):
-    """Force and torque on its second body of what its joints carry, P."""
-    body = reaction.joints[0].b.body
-    push = zeros_like(body.jump)
-    for joint in reaction.joints:
-        push += joint.P @ joint.b.along
-    return force_of(push), torque_of(push, body.z, reaction.point)
-
-
-@kernel
-def powers_of_loads(run, instant):
-    evaluate_all(run.working)
-    instant.loads = instant.damping = 0.0
-    for one in run.accounts:
-        instant.loads += one.power
-        instant.damping += one.damping
-
-
-@piece
 def note(run, instant, whole):
     """The motion as `accelerate` has found it."""
     system, applied, moving, driven = run.system, 0.0, 0.0, 0.0
@@ -102,7 +90,7 @@ def note(run, instant, whole):
     for joint in system.joints:
         driven -= dot(joint.P, joint.rate)
     instant.drivers = driven
-    powers_of_loads(run, instant)
+    instant.loads, instant.damping = powers_of_loads(run)
     instant.residual = error_of_motion(run, instant)
 
 

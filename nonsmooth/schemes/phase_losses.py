@@ -12,8 +12,8 @@ import numpy as np
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import largest
 from nonsmooth.schemes.event_fields import DEGREE, STAGES
+from nonsmooth.schemes.mechanism import size_of, tangential
 from nonsmooth.schemes.phase_instants import copy
-from nonsmooth.schemes.phase_motion import size_of, tangential
 from nonsmooth.schemes.phase_steps import within
 from nonsmooth.tolerances import OPEN, SLIPPING, STICKING
 

@@ -25,8 +25,7 @@ from nonsmooth.records.values import (
     weighed,
     zeros_like,
 )
-from nonsmooth.schemes.accelerations import rates_of_jump
-from nonsmooth.schemes.mechanism import evaluate_all, load, rates_of_way
+from nonsmooth.schemes.mechanism import evaluate_all, load, rates_of_jump, rates_of_way, size_of, tangential
 from nonsmooth.schemes.motion import moved, placed
 from nonsmooth.schemes.program import INFINITE, TINY, backward, couple, eliminate, factor_joints, forward, weigh
 from nonsmooth.tolerances import OPEN, SLIPPING, STICKING
@@ -56,16 +55,6 @@ def normalised_in_space(q):
 
 
 normalised = by_dimension(normalised_in_plane, normalised_in_space)  # (q): with a quaternion of norm 1
-
-
-@kernel
-def tangential(x):
-    return x - x[0] * normal_axis(x)
-
-
-@kernel
-def size_of(x):
-    return math.sqrt(dot(x, x))
 
 
 # ---- rows of the phase

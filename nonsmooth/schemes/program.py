@@ -213,6 +213,17 @@ def no_motion(system):
 
 
 @kernel
+def least_impulses(system):
+    """If rows are redundant: of the equivalent impulses P of joints those of least norm."""
+    if system.ridge > 0.0:
+        for joint in system.joints:
+            joint.y = joint.P
+        no_motion(system)
+        for joint in system.joints:
+            joint.P = joint.P - joint.y
+
+
+@kernel
 def agree(system):
     """Remove the inconsistent component of the right-hand side of redundant joint rows."""
     for joint in system.joints:

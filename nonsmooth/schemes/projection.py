@@ -4,7 +4,7 @@ closed and no gap is negative, by a sequence of programs in linearised gaps and 
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import normal_axis, zeros_like
-from nonsmooth.schemes.mechanism import evaluate_all, move, stand, stand_before
+from nonsmooth.schemes.mechanism import evaluate_all, move_all, stand, stand_before
 from nonsmooth.schemes.moment_arms import aim
 from nonsmooth.schemes.motion import moved, placed
 from nonsmooth.schemes.program import agree, couple, factor_joints, pose_contact, solve, weigh
@@ -80,10 +80,7 @@ def displace(system):
         pose_contact(contact, contact.g * normal_axis(contact.P), system.proximal)
     if not solve(system):
         return False
-    for joint in system.joints:
-        move(joint, joint.P)
-    for contact in system.contacts:
-        move(contact, contact.P)
+    move_all(system)
     for body in system.bodies:
         body.projected = moved(body.projected, body.v_next, 1.0)
     return True

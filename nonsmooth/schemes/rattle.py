@@ -6,9 +6,9 @@ with the same matrix, W_g(q+)' M^-1 W_g(q+): the iterations of the step correct 
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import weighed
-from nonsmooth.schemes.mechanism import evaluate_all, joint_error, rates_after, rates_of_way, stand
+from nonsmooth.schemes.mechanism import evaluate_all, joint_error, rates_after, rates_of_way, stand, start_joints
 from nonsmooth.schemes.motion import force_of, placed, torque_of
-from nonsmooth.schemes.program import answer_of_joints, factor_joints, no_motion
+from nonsmooth.schemes.program import answer_of_joints, factor_joints, least_impulses, no_motion
 from nonsmooth.schemes.trend import break_off, note
 
 
@@ -86,11 +86,10 @@ def exchange(joint):
 @piece
 def least(system):
     """Replace the impulses at both ends by the equivalent ones of least norm, if rows are redundant."""
+    if not system.ridge > 0.0:
+        return
+    least_impulses(system)
     for joint in system.joints:
-        joint.y = joint.P
-    no_motion(system)
-    for joint in system.joints:
-        joint.P = joint.P - joint.y
         exchange(joint)
     factor_joints(system)
     for joint in system.joints:
@@ -121,9 +120,8 @@ def react(system, reaction, row):
 @kernel
 def hand_on(system, struck):
     """The end of a step is the start of the next one."""
+    start_joints(system)
     for joint in system.joints:
-        joint.along_a, joint.along_b = joint.a.along, joint.b.along
-        joint.rate_start = joint.rate
         if struck:
             break_off(joint.trend, joint.trend.last)
         else:
@@ -137,6 +135,4 @@ def begin(system):
         body.u = body.v
     stand(system, 0.0)
     evaluate_all(system.constraints)
-    for joint in system.joints:
-        joint.along_a, joint.along_b = joint.a.along, joint.b.along
-        joint.rate_start = joint.rate
+    start_joints(system)

@@ -18,9 +18,8 @@ from nonsmooth.records.values import (
     weighed,
     zeros_like,
 )
-from nonsmooth.schemes.accelerations import rates_of_jump
 from nonsmooth.schemes.joint_forces import bias, close
-from nonsmooth.schemes.mechanism import press
+from nonsmooth.schemes.mechanism import press, rates_of_jump, tangential
 
 #: share of its diagonal by which the matrix of contacts that stick together is raised, so that their forces are unique
 SHARED = 1e-9
@@ -36,11 +35,6 @@ def evaluate_law(overlap):
     if overlap.bristles_count > 0:
         z, s = overlap.bristle, overlap.spin
         overlap.bristle_rate = overlap.bristle_rate + s * vector(z[1], -z[0], z[3], -z[2])
-
-
-@kernel
-def tangential(x):
-    return x - x[0] * normal_axis(x)
 
 
 @kernel

@@ -7,21 +7,23 @@ compression with e = 0, whose impulses are P_c, and expansion with e = 0 and P_N
 """
 
 from nonsmooth.compile.kernels import by_option, kernel, piece
-from nonsmooth.records.values import normal_axis, weighed, zeros_like
+from nonsmooth.records.values import zeros_like
 from nonsmooth.schemes.along_impulse import follow
 from nonsmooth.schemes.impact_fields import INCREMENTAL
 from nonsmooth.schemes.mechanism import (
     body_error,
     joint_error,
     law_error,
-    move,
-    press,
+    law_shift,
+    leave_out_impacts,
+    move_all,
+    press_all,
     rates_after,
     rebound,
     touches,
     zero_rate,
 )
-from nonsmooth.schemes.program import agree, answer_of_joints, couple, pose_contact, solve, weigh
+from nonsmooth.schemes.program import agree, couple, pose_contact, solve, weigh
 
 
 @kernel
@@ -48,6 +50,25 @@ def law_of_rates(system):
 
 
 @piece
+def solve_velocities(system):
+    """v_next changed by impulses of joints and of the contacts that are on; whether they were found."""
+    for joint in system.joints:
+        joint.P_near = joint.P
+        joint.b0 = rates_after(joint) + joint.rate
+    if system.ridge > 0.0:
+        agree(system)
+    for contact in system.contacts:
+        if contact.on:
+            weigh(contact)
+            couple(contact)
+            pose_contact(contact, rates_after(contact) + contact.shift, system.proximal)
+    if not solve(system):
+        return False
+    move_all(system)
+    return True
+
+
+@piece
 def change_velocity(system):
     """From v_next, by impulses of joints and of the contacts that are on; whether they were found.
 
@@ -57,29 +78,14 @@ def change_velocity(system):
         body.left = body.v_next
     rounds = 3 if system.ridge > 0.0 or system.proximal > 0.0 else 1
     for joint in system.joints:
-        joint.P = joint.P_near = zeros_like(joint.P)
+        joint.P = zeros_like(joint.P)
     for contact in system.contacts:
         contact.P = zeros_like(contact.P)
     for _ in range(rounds):
         for body in system.bodies:
             body.v_next = body.left
-        for joint in system.joints:
-            joint.b0 = rates_after(joint) + joint.rate
-        if system.ridge > 0.0:
-            agree(system)
-        for contact in system.contacts:
-            if contact.on:
-                weigh(contact)
-                couple(contact)
-                pose_contact(contact, rates_after(contact) + contact.shift, system.proximal)
-        if not solve(system):
+        if not solve_velocities(system):
             return False
-        for joint in system.joints:
-            joint.P_near = joint.P
-            move(joint, joint.P)
-        for contact in system.contacts:
-            if contact.on:
-                move(contact, contact.P)
     return True
 
 
@@ -232,28 +238,17 @@ def strikes(system):
         contact.on = 1 if touches(contact) or closing else 0
         if contact.on and rate[0] < -zero_rate(system, contact):
             approaches = True
-        N = normal_axis(rate)
-        contact.shift = rebound(contact, rate[0]) * N + contact.tangential * (rate - rate[0] * N)
+        contact.shift = law_shift(contact, rate, True)
     return approaches
-
-
-@kernel
-def gather(system):
-    """Impulses of all bonds in the program on bodies, and their sizes."""
-    for body in system.bodies:
-        body.total = body.terms = zeros_like(body.total)
-    for joint in system.joints:
-        press(joint, joint.a.along, joint.b.along)
-    for contact in system.contacts:
-        if contact.on:
-            press(contact, contact.a.along, contact.b.along)
 
 
 @kernel
 def balance(system):
     """Residual of a change of velocity from `left` to v_next."""
     worst = 0.0
-    gather(system)
+    for body in system.bodies:
+        body.total = body.terms = zeros_like(body.total)
+    press_all(system)
     for body in system.bodies:
         worst = max(worst, body_error(system, body, body.left, body.v_next, body.total))
     return worst
@@ -267,19 +262,8 @@ def rates_left(bond):
 @kernel
 def take_back(system):
     """Velocity before the impulse that ends short rebounds in the step, which counts as an impact, joints included."""
-    for body in system.bodies:
-        body.total = zeros_like(body.total)
-    for contact in system.contacts:
-        contact.a.body.total += contact.impact @ contact.a.along
-        contact.b.body.total += contact.impact @ contact.b.along
-    for body in system.bodies:
-        body.jump = weighed(body.total, body.inverse_mass)
-        body.left = body.v_next - body.jump
     for joint in system.joints:
-        joint.b0 = joint.a.along @ joint.a.body.jump + joint.b.along @ joint.b.body.jump
-    answer_of_joints(system)
+        joint.P_b += joint.answer
+    leave_out_impacts(system)
     for joint in system.joints:
-        joint.P_b = joint.P_b + joint.answer - joint.y
-        joint.answer = joint.y
-        joint.a.body.left -= joint.y @ joint.a.moves
-        joint.b.body.left -= joint.y @ joint.b.moves
+        joint.P_b -= joint.answer

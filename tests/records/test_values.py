@@ -6,8 +6,8 @@ import pytest
 
 from nonsmooth.records import values
 from nonsmooth.records.compiled import RecordType  # noqa: F401  (types of records)
+from nonsmooth.records.packed import OPT, Value
 from nonsmooth.records.schema import Block, Directions, Masses, Motion, Number, Rows, Shape, Vector, record
-from nonsmooth.records.values import OPT, Value
 from nonsmooth.records.views import Record
 
 
