@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import casadi as ca
-import numpy as np
 
 from nonsmooth.engine.kinds import Kind, Kinds, Outputs
 from nonsmooth.engine.layout import Layout, NotCompiled, _Group
@@ -191,11 +190,7 @@ class CompliantLayout(Layout):
     def _laws(self, memory: Memory, values: Array) -> None:
         """Sizes of gaps, and points of reactions."""
         memory.of["Contact"]["scale"][self.contacts] = self.system.elementwise.contact_law(values)[3]
-        points = [
-            self.system.functions.constraint(e)(0, *self._still(), self._numbers(e, values))[5] for e in self._joints
-        ]
-        for one, point in zip(memory.of["Reaction"], points, strict=True):
-            one["point"][: self.shape.dimension] = np.array(point).ravel()
+        self._points(memory, values)
 
     def _made(self, rows: int) -> Memory:
         self.content.blank["WorkRow"] = self.run["work_rows"] = rows

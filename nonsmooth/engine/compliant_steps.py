@@ -1,4 +1,4 @@
-"""Rows of compliant contact in compiled code, many at once, for the loop that takes those which are not certified."""
+"""Rows of compliant contact in compiled code, many per call; Python repeats those that are not certified."""
 
 from __future__ import annotations
 
@@ -9,15 +9,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from nonsmooth.compile.objects import entry
 from nonsmooth.engine.compliant_layout import CompliantLayout
-from nonsmooth.engine.layout import NotCompiled
-from nonsmooth.engine.steps import MOST, RIDGE, ROOM, CompiledSteps
-from nonsmooth.engine.tables import Tables
-from nonsmooth.engine.viewer import Viewer
+from nonsmooth.engine.steps import RIDGE, CompiledSteps, elements_why_not, made_once
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ValidityWarning
-from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.solvers.chain import CERTIFIED
@@ -49,23 +44,12 @@ def _why_not(system: System, stepper: CompliantDae, control: StepControl) -> str
     if stepper.solver != Dop853():
         asked = "Radau(), the default" if stepper.solver is None else stepper.solver
         return f"of CompliantDae's integrators only Dop853() has a compiled loop, not {asked}"
-    for e in system.elements:
-        if isinstance(e, FlexibleBody):
-            return f'"{e.name}" is a flexible body, which runs in Python only'
-    try:
-        _layout_of(system)
-    except NotCompiled as error:
-        return str(error)
-    return None
+    return elements_why_not(system, lambda: _layout_of(system))
 
 
 def _layout_of(system: System) -> CompliantLayout:
     """The compiled form of a mechanism, made once for all runs."""
-    made = system.compiled_forms
-    if "compliant" not in made:
-        made["compliant"] = CompliantLayout(system)
-    found: CompliantLayout = made["compliant"]
-    return found
+    return made_once(system, "compliant", lambda: CompliantLayout(system))
 
 
 class CompliantSteps(CompiledSteps):
@@ -97,27 +81,17 @@ class CompliantSteps(CompiledSteps):
         self.system, self.stepper, self.scheme = system, stepper, "compliant"
         constants = np.zeros(0) if system.compliance is None else system.compliance.coefficients(values).full().ravel()
         self.validity = Validity(system, values, constants)
-        self.layout = layout = _layout_of(system)
-        per_row = 8 * (3 * system.nq + 8 * system.nc + 2 * system.nr + 12)
-        self.rows = int(np.clip(ROOM // per_row, 2, MOST))
-        self.memory = layout.memory(self.rows)
-        layout.fill(self.memory, values)
-        self.tangents, self.values = system.dimension - 1, values
-        self.tables = Tables(self.memory, layout.contacts, self.tangents)
-        self._whole, self._integration = self.memory.of["System"], self.memory.of["Integration"]
+        self._allocate(_layout_of(system), values)
+        self._integration = self.memory.of["Integration"]
         self._configure(stepper, control, values, t_end)
-        self._at: State | None = None
-        self._chunk = 64
-        self._begin = entry("nonsmooth.schemes.compliant", "begin", "Integration", layout.shape)
-        self._run = entry("nonsmooth.schemes.compliant", "run", "Integration", layout.shape, 1)
-        self.observe = Viewer(layout, self.memory, self.tables, self.rows)
+        self._begin, self._run = self._entry("begin"), self._entry("run", 1)
 
     def _configure(self, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float) -> None:
         system, run, feedback = self.system, self._integration, stepper.baumgarte
         self.tolerance = place = place_tolerance(control, system.elementwise.contact_law(values)[3])
         bristles = 0 if system.compliance is None else len(system.compliance.bristles)
         numbers = system.nq + system.nv + bristles
-        # SciPy's error is a mean over impulses and works too, which steer nothing
+        # SciPy's error is a mean over impulses and works too, which do not enter the step size control
         every = numbers + system.nc + system.nt + system.nr + 6
         rtol = max(control.rtol, FINEST * float(np.sqrt(every / numbers)))
         self._whole["t_end"], self._whole["certified"] = t_end, CERTIFIED
@@ -154,7 +128,7 @@ class CompliantSteps(CompiledSteps):
     # ---------------------------------------------------------------------------------------------------------- steps
 
     def start(self, state: State) -> State:
-        """A state with what contacts and the scheme remember."""
+        """A state with the memory of contacts and of the scheme."""
         if "touching" in state.law_memory:
             return state
         overlaps, bristles = self.memory.of["Overlap"], self.memory.of["Overlap"]["bristles_count"].sum()
@@ -205,7 +179,7 @@ class CompliantSteps(CompiledSteps):
     # ---------------------------------------------------------------------------------------------------------- states
 
     def _put(self, state: State, origin: float) -> int:
-        """A state into the memory, with what its contacts and the scheme remember."""
+        """Write a state with the memory of its contacts and of the scheme into the records."""
         layout, memory, run = self.layout, self.memory, self._integration
         laws, known = state.law_memory, state.stepper_memory
         layout.put(memory, "q", state.q)
@@ -224,7 +198,7 @@ class CompliantSteps(CompiledSteps):
         return DONE
 
     def _state(self, before: State) -> State:
-        """The state at the last row, with what the next one remembers."""
+        """The state at the last row, with its memory for the next one."""
         layout, memory, run = self.layout, self.memory, self._integration
         overlaps = memory.of["Overlap"][layout.contacts]
         bristles = [one["bristle_row"][: one["bristles_count"]] for one in overlaps]

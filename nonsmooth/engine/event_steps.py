@@ -1,4 +1,4 @@
-"""Event-driven steps in compiled code, many at once, for the loop that takes those which are not certified."""
+"""Event-driven steps in compiled code, many per call; Python repeats those that are not certified."""
 
 from __future__ import annotations
 
@@ -7,16 +7,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from nonsmooth.compile.objects import entry
 from nonsmooth.engine.event_layout import EventLayout
-from nonsmooth.engine.layout import NotCompiled
-from nonsmooth.engine.steps import MOST, ROOM, CompiledSteps
-from nonsmooth.engine.tables import Tables
-from nonsmooth.engine.viewer import Viewer
+from nonsmooth.engine.steps import CompiledSteps, elements_why_not, made_once
 from nonsmooth.evaluation import Array
-from nonsmooth.laws.rigid import Rigid
-from nonsmooth.model.contacts import Contact
-from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.solvers.chain import CERTIFIED
@@ -34,7 +27,7 @@ RULES = {
     "programs": "semismooth Newton, else a sequence of proximal programs",
     "step that is not certified": "solved by the Python formulation, and counted as a fallback",
 }
-#: fields of contacts after the last step, and what the Python formulation calls them
+#: fields of contacts after the last step, and their names in the Python formulation
 PHASE = {"kept_mode": "mode", "kept_share": "share"}
 
 
@@ -49,26 +42,13 @@ def _why_not(system: System, stepper: EventDriven, control: StepControl, values:
         return f"the solver {stepper.solver} was requested"
     if system.redundant:
         return "EventDriven with redundant rows of joints has no compiled loop"
-    for e in system.elements:
-        if isinstance(e, FlexibleBody):
-            return f'"{e.name}" is a flexible body, which runs in Python only'
-        if isinstance(e, Contact) and isinstance(e.contact, Rigid) and e.contact.impact != "newton":
-            return f'the contact "{e.name}" has the impact law "{e.contact.impact}"'
-    try:
-        _layout_of(system, values)
-    except NotCompiled as error:
-        return str(error)
-    return None
+    return elements_why_not(system, lambda: _layout_of(system, values), ("newton",))
 
 
 def _layout_of(system: System, values: Array) -> EventLayout:
     """The compiled form of a mechanism, made once for all runs."""
     rough = system.nc > 0 and bool(np.any(system.elementwise.contact_law(values)[1] > 0))
-    key, made = ("events", rough), system.compiled_forms
-    if key not in made:
-        made[key] = EventLayout(system, rough=rough)
-    found: EventLayout = made[key]
-    return found
+    return made_once(system, ("events", rough), lambda: EventLayout(system, rough=rough))
 
 
 class EventSteps(CompiledSteps):
@@ -99,20 +79,11 @@ class EventSteps(CompiledSteps):
         self, system: System, stepper: EventDriven, control: ErrorControl, values: Array, t_end: float
     ) -> None:  # fmt: skip
         self.system, self.scheme, self.control = system, "event_driven", control
-        self.layout = layout = _layout_of(system, values)
-        per_row = 8 * (3 * system.nq + 8 * system.nc + 2 * system.nr + 12)
-        self.rows = int(np.clip(ROOM // per_row, 2, MOST))
-        self.memory = layout.memory(self.rows)
-        layout.fill(self.memory, values)
-        self.tangents, self.values = system.dimension - 1, values
-        self.tables = Tables(self.memory, layout.contacts, self.tangents)
-        self._whole, self._events = self.memory.of["System"], self.memory.of["EventRun"]
+        self._allocate(_layout_of(system, values), values)
+        self._events = self.memory.of["EventRun"]
         self._configure(stepper, control, values, t_end)
-        self._at: State | None = None
         self._formulation: Any = None
-        self._chunk = 64
-        self._run = entry("nonsmooth.schemes.event_driven", "run", "EventRun", layout.shape, 1)
-        self.observe = Viewer(layout, self.memory, self.tables, self.rows)
+        self._run = self._entry("run", 1)
 
     def _configure(self, stepper: EventDriven, control: ErrorControl, values: Array, t_end: float) -> None:
         system, spatial = self.system, self.system.dimension == 3
@@ -141,7 +112,7 @@ class EventSteps(CompiledSteps):
         return begun
 
     def accompany(self, formulate: Callable[[], Formulation]) -> Formulation:
-        """The Python formulation of the same run, which goes on counting short steps."""
+        """The Python formulation of the same run, which continues the count of short steps."""
         self._formulation = formulate()
         self._tell_progress()
         return cast(Formulation, self._formulation)

@@ -15,9 +15,9 @@ __all__ = ["held", "hold"]
 
 
 def held(steps: CompiledSteps, state: State) -> dict[str, Any] | None:
-    """What the next step from a state needs; None where none has been taken yet.
+    """Data for the next step from a state; None before the first one.
 
-    Its records stand at the state, `there`, or are put there first, as after a step of the Python formulation.
+    `there` tells whether the records are at the state already; after a step of the Python formulation they are not.
     """
     if steps._at is None and not any(steps.counts.values()):
         return None

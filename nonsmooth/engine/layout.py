@@ -70,8 +70,8 @@ class Layout:
     ----------
     shape : of the records
     contacts, joints : (contacts,) and (rows of joints,) places among the records, in the order of the model
-    redundant : whether, in space, an element has more rows of contacts than two bodies have relative motions; the fewer
-        ones of the plane mostly do without what helps then
+    redundant : whether, in space, an element has more rows of contacts than two bodies have relative freedoms;
+        programs then begin with a proximal term, which the fewer rows of the plane rarely require
     """
 
     def __init__(self, system: System, *, rough: bool, accelerations: bool = False, options: int = 0) -> None:
@@ -307,15 +307,14 @@ class Layout:
             found[name][self.contacts] = numbers
         laws: list[Any] = [e.contact for e in self._contacts for _ in e.gap_labels]
         found["threshold"][self.contacts] = [law.threshold for law in laws]
-        points = [
-            self.system.functions.constraint(e)(0, *self._still(), self._numbers(e, values))[5] for e in self._joints
-        ]
-        for one, point in zip(memory.of["Reaction"], points, strict=True):
-            one["point"][: self.shape.dimension] = np.array(point).ravel()
+        self._points(memory, values)
 
-    def _still(self) -> list[Any]:
-        size = 4 if self.shape.dimension == 2 else 12
-        return [np.zeros(size), np.zeros(size)]
+    def _points(self, memory: Memory, values: Array) -> None:
+        """Points at which reactions of joints are reported."""
+        still = [np.zeros(4 if self.shape.dimension == 2 else 12)] * 2
+        for one, e in zip(memory.of["Reaction"], self._joints, strict=True):
+            point = self.system.functions.constraint(e)(0, *still, self._numbers(e, values))[5]
+            one["point"][: self.shape.dimension] = np.array(point).ravel()
 
     def _numbers(self, element: Element, values: Array) -> Array:
         return values[[self.index[f"{element.name}.{label}"] for label in element.numbers()]]

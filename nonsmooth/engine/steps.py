@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,9 @@ from nonsmooth.steppers.moreau_jean import MoreauJean, MoreauJeanFormulation
 from nonsmooth.steppers.tightness import gap_round_off
 from nonsmooth.tolerances import PROXIMAL, UNCERTAIN
 
-__all__ = ["CompiledSteps", "Taken"]
+__all__ = ["CompiledSteps", "Taken", "elements_why_not", "made_once"]
+
+L = TypeVar("L", bound=Layout)
 
 #: seconds of compiled stepping between two checks of Ctrl-C, progress and budget
 CHUNK = 0.1
@@ -47,12 +50,41 @@ AT_ONCE = 4096
 #: on the diagonal of joints with redundant rows, as a share of the largest entry
 RIDGE = 1e-9
 
-#: fields of bodies that generalised alpha begins a step with, and what its Python formulation calls them
+#: fields of bodies with which a step of generalised alpha begins, and their names in its Python formulation
 ACCELERATIONS = {"smooth": "acceleration", "pseudo": "pseudo_acceleration"}
 #: more contacts than there are
 NEVER = 2**40
 #: fields of trends
 TREND = ("last", "first", "second", "third", "known")
+
+
+def elements_why_not(
+    system: System, layout: Callable[[], Layout], impacts: Collection[str] | None = None
+) -> str | None:
+    """Why elements of a mechanism have no compiled form, as a clause; None if all have one.
+
+    `layout` makes it; `impacts` are the impact laws that the steps have.
+    """
+    for e in system.elements:
+        if isinstance(e, FlexibleBody):
+            return f'"{e.name}" is a flexible body, which runs in Python only'
+        if impacts is not None and isinstance(e, Contact) and isinstance(e.contact, Rigid):
+            if e.contact.impact not in impacts:
+                return f'the contact "{e.name}" has the impact law "{e.contact.impact}"'
+    try:
+        layout()
+    except NotCompiled as error:
+        return str(error)
+    return None
+
+
+def made_once(system: System, key: Any, make: Callable[[], L]) -> L:
+    """The compiled form of a mechanism, made once for all runs."""
+    made = system.compiled_forms
+    if key not in made:
+        made[key] = make()
+    found: L = made[key]
+    return found
 
 
 def _why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
@@ -76,16 +108,7 @@ def _why_not(system: System, stepper: Any, control: StepControl, values: Array) 
     if stepper.solver is not None and stepper.solver != default:
         return f"the solver {stepper.solver} was requested"
     laws = _laws(system, stepper, control, values)
-    for e in system.elements:
-        if isinstance(e, FlexibleBody):
-            return f'"{e.name}" is a flexible body, which runs in Python only'
-        if isinstance(e, Contact) and isinstance(e.contact, Rigid) and e.contact.impact not in laws:
-            return f'the contact "{e.name}" has the impact law "{e.contact.impact}"'
-    try:
-        _layout_of(system, values, stepper)
-    except NotCompiled as error:
-        return str(error)
-    return None
+    return elements_why_not(system, lambda: _layout_of(system, values, stepper), laws)
 
 
 def _laws(system: System, stepper: Any, control: StepControl, values: Array) -> set[str]:
@@ -98,7 +121,7 @@ def _laws(system: System, stepper: Any, control: StepControl, values: Array) -> 
 
 
 def _rules(system: System, stepper: Any, control: StepControl) -> dict[str, Any]:
-    """Those of the formulation, and what compiled steps do besides."""
+    """Rules of the Python formulation, and those of compiled steps alone."""
     of: Any = {GaussQP: GaussFormulation, MoreauJean: MoreauJeanFormulation}.get(
         type(stepper), GeneralizedAlphaFormulation
     )
@@ -134,11 +157,8 @@ def _layout_of(system: System, values: Array, stepper: Any) -> Layout:
     rough, accelerations = _rough(system, values), type(stepper) is GeneralizedAlpha
     impacts = impact_laws(system)
     options = 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if _balanced(stepper) or impacts - {"newton"} else 0
-    key, made = (rough, accelerations, options), system.compiled_forms
-    if key not in made:
-        made[key] = Layout(system, rough=rough, accelerations=accelerations, options=options)
-    found: Layout = made[key]
-    return found
+    make = partial(Layout, system, rough=rough, accelerations=accelerations, options=options)
+    return made_once(system, (rough, accelerations, options), make)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,20 +204,24 @@ class CompiledSteps:
         self.longest = control.dt_max if isinstance(control, Landing) else control.dt
         self.shortest = control.dt_min if isinstance(control, Landing) else 0.0
         self.alpha = self.scheme == "generalized_alpha"
-        self.layout = layout = _layout_of(system, values, stepper)
-        self.tangents = system.dimension - 1
         self.midpoint = getattr(stepper, "joints", "") == "midpoint" and system.ng > 0
-        per_row = 8 * (3 * system.nq + 8 * system.nc + 2 * system.nr + 8)
+        self._allocate(_layout_of(system, values, stepper), values)
+        self._set(stepper, values, t_end)
+        self._begin, self._run = self._entry("begin"), self._entry("run", 1)  # compiled before the clock runs
+
+    def _allocate(self, layout: Layout, values: Array) -> None:
+        """The memory of a run with its parameters, and tables of its rows."""
+        self.layout, self.values, system = layout, values, self.system
+        self.tangents = system.dimension - 1
+        per_row = 8 * (3 * system.nq + 8 * system.nc + 2 * system.nr + 12)
         self.rows = int(np.clip(ROOM // per_row, 2, MOST))
         self.memory: Memory = layout.memory(self.rows)
         self._blank = self.memory.raw[: self.memory.start["BodyRow"]].copy()  # rows come last
         layout.fill(self.memory, values)
-        self.tables, self.values = Tables(self.memory, layout.contacts, self.tangents), values
+        self.tables = Tables(self.memory, layout.contacts, self.tangents)
         self._whole = self.memory.of["System"]
-        self._set(stepper, values, t_end)
         self._at: State | None = None
         self._chunk = 64
-        self._begin, self._run = self._entry("begin"), self._entry("run", 1)  # compiled before the clock runs
         #: evaluates rows when no more steps are taken
         self.observe = Viewer(layout, self.memory, self.tables, self.rows)
 
@@ -205,13 +229,13 @@ class CompiledSteps:
         system, start = self.system, self.system.start
         noise = ridge = 0.0
         balanced = _balanced(stepper)
-        # impulses of redundant joints are corrected from pass to pass
+        # impulses of redundant joints are corrected from iteration to iteration
         varying = system.dimension == 3 or balanced or bool(system.redundant) or bool(self.layout.whole["loads"])
         rubs = system.dimension == 2 and _rough(system, values)  # in space, rest is not tried first
         many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs else NEVER
         scale = system.elementwise.contact_law(values)[3]
         certified = max(CERTIFIED, gap_round_off(scale, start.q)) if self.alpha else CERTIFIED
-        if system.ng or self.alpha:  # joints know positions to round-off, hence velocities to round-off over dt
+        if system.ng or self.alpha:  # joints determine positions to round-off, hence velocities to round-off over dt
             heaviest = float(np.max(self.memory.of["Body"]["root_mass"]))
             noise = np.finfo(float).eps * float(np.max(np.abs(start.q))) * heaviest
         if system.redundant:
@@ -233,9 +257,9 @@ class CompiledSteps:
         return formulate()
 
     def start(self, state: State) -> State | None:
-        """The start of a run with what the first step needs; None where its formulation is asked first.
+        """The start of a run with the data of its first step; None if its Python formulation must provide these.
 
-        That is where an impact may come before the first step, and for the accelerations of generalised alpha.
+        It does if an impact may precede the first step, and for the accelerations of generalised alpha.
         """
         known = state.stepper_memory
         if self.alpha or (self.scheme == "landing" and {"closed", "left_at"} <= set(known)):
@@ -294,12 +318,12 @@ class CompiledSteps:
         return {name: int(self._whole[which][0]) for name, which in names.items()}
 
     def _entry(self, name: str, integers: int = 0) -> Any:
-        return entry(f"nonsmooth.schemes.{self.scheme}", name, "System", self.layout.shape, integers)
+        return entry(f"nonsmooth.schemes.{self.scheme}", name, self.root, self.layout.shape, integers)
 
     # ---------------------------------------------------------------------------------------------------------- states
 
     def _put(self, state: State, origin: float) -> int:
-        """A state into the memory, with what it remembers; whether the text begins a run there, `DONE` or not."""
+        """Write a state and its memory into the records; `DONE` if the compiled scheme can begin a run there."""
         layout, memory, known, whole = self.layout, self.memory, state.stepper_memory, self._whole
         whole["t"], whole["origin"] = state.t, origin
         whole["last_dt"] = known["last_dt"][0] if "last_dt" in known else self.longest
@@ -335,7 +359,7 @@ class CompiledSteps:
         return int(status)
 
     def _put_accelerations(self, known: Mapping[str, Array]) -> None:
-        """What generalised alpha remembers; the impulses of joints are those that its first pass begins with."""
+        """The memory of generalised alpha; the impulses of joints are those with which its first iteration begins."""
         for name, memory in ACCELERATIONS.items():
             self.layout.put(self.memory, name, known[memory])
         self._put_joints("lam", known["lam_g"])

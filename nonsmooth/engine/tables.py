@@ -14,7 +14,7 @@ from nonsmooth.records.schema import dtype, offset
 
 __all__ = ["Tables"]
 
-#: numbers of a step that compiled steps record; without a `WorkRow` works of loads and of damping are unknown, and no
+#: numbers of a step that compiled steps record; without a `WorkRow` works of loads and of damping are not known, and no
 #: energy is stored
 KNOWN = ("dt", "residual", "complementarity", "work_drivers", "work_drivers_impact", "loss_friction")
 UNKNOWN, STORED = ("work_loads", "loss_damping"), ("loss_contact", "stored")

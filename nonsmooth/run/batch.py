@@ -154,20 +154,13 @@ def _named(
     system: System, stepper: Stepper, values: Array, ends: dict[str, Array], k: int, t_end: float, dt: StepControl
 ) -> int:
     """A run by `simulate`, whose errors say which one it is; how many of its steps Python took."""
+    changes = {name: float(value) for name, value in zip(system.parameters, values[k], strict=True)}
     try:
         check_start(system, system.start, values[k])
-        return _again(system, stepper, values[k], ends, k, t_end, dt)
+        run = simulate(system, stepper, t_end=t_end, dt=dt, parameters=changes, record=10**9)
     except NonsmoothError as error:
         error.args = (f"Run {k} of the batch: {error.args[0]}", *error.args[1:])
         raise
-
-
-def _again(
-    system: System, stepper: Stepper, values: Array, ends: dict[str, Array], k: int, t_end: float, dt: StepControl
-) -> int:
-    """A run by `simulate`, in which single steps may be computed in Python; how many were."""
-    changes = {name: float(value) for name, value in zip(system.parameters, values, strict=True)}
-    run = simulate(system, stepper, t_end=t_end, dt=dt, parameters=changes, record=10**9)
     ends["q"][k], ends["v"][k] = run.q.array[-1], run.v.array[-1]
     ends["impulse"][k], rubbed = run.P_N.array.sum(axis=0), run.P_T.array.sum(axis=0)
     ends["friction_impulse"][k] = rubbed if system.dimension == 2 else np.linalg.norm(rubbed, axis=1)

@@ -9,7 +9,7 @@ import platform
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nonsmooth import solvers
 from nonsmooth.engine import steps_of
@@ -29,9 +29,6 @@ from nonsmooth.steppers.base import Formulation, Stepper
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth.trajectory.early import UNCHECKED
 from nonsmooth.trajectory.manifest import Manifest
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["simulate", "why_not"]
 

@@ -34,7 +34,7 @@ def newmark_weights(system):
 
 @kernel
 def follow(system, old, new):
-    """v_next that the pseudo-accelerations give, the old one and the new one weighed."""
+    """v_next from the old and new pseudo-accelerations with these weights."""
     of_pseudo, of_old, of_new = pseudo_weights(system)
     dt = system.dt
     for body in system.bodies:
@@ -44,7 +44,7 @@ def follow(system, old, new):
 
 @piece
 def accelerate(system, along_secants):
-    """Accelerations and forces of joints at the end, contacts left aside; by how much the former have changed."""
+    """Accelerations and joint forces at the end without contacts; the change of the accelerations."""
     for body in system.bodies:
         body.way, body.u = body.u, body.v_next
     load(system)

@@ -152,10 +152,10 @@ def judge(system):
 
 @piece
 def part_with_impact(system):
-    """v_left, the velocity at the end without the impact in the step, and what that has of all impulses.
+    """v_left, the velocity at the end without the impact in the step, and the impulses of the impact.
 
-    Contacts that close, or that approach or open at the start, have impacts. Lasting ones may pass them on: what they
-    and the joints would do without the others is theirs, the rest is the impact's. Whether that was found.
+    Contacts that close, or that approach or open at the start, have impacts. Persistent ones may transmit them: their
+    own impulses are those of a step without the others, the remainder is that of the impact. Whether it was found.
     """
     strikes, lasting = False, False
     for contact in system.contacts:

@@ -1,5 +1,5 @@
 """Impacts between the steps of Moreau and Jean's scheme, by other laws than Newton's, which need impulses of impacts
-apart from those of forces.
+separate from those of forces.
 
 Steps are plastic then. At the end of each, the contacts whose gap would close within half a step take part in an
 impact, with directions there, if one of them approaches that has not merely lasted through the step: the turning of a
@@ -118,7 +118,7 @@ def meets(system):
 
 @kernel
 def wrench(system):
-    """What joints answer to the impact, as forces and torques on second bodies, and the work of drivers."""
+    """Impulses of joints in the impact, as forces and torques on second bodies, and the work of drivers."""
     system.work_impact = 0.0
     for joint in system.joints:
         system.work_impact -= dot(joint.answer, joint.rate)

@@ -1,4 +1,4 @@
-"""Compliant contact, integrated with error control: the one text of it.
+"""Compliant contact, integrated with error control, compiled and uncompiled.
 
 While the same contacts touch, motion is smooth, see `compliant_motion`, and `dormand_prince` takes its steps. A row is
 where contact begins or ends within one, see `contact_events`, else at its end, and where surfaces touch some are

@@ -1,4 +1,4 @@
-"""What the memory of a run with compliant contact holds besides: one line per field, with its unit."""
+"""Further fields of the memory of a run with compliant contact: one line per field, with its unit."""
 
 from nonsmooth.records.schema import Block, Count, Link, Many, Motion, Number, Rows, Vector, record
 
@@ -13,7 +13,7 @@ class Stage:
 
 @record
 class Part:
-    """Of the numbers that are integrated those of one body, contact or joint."""
+    """The integrated numbers of one body, contact or joint."""
 
     tried = Motion("..", "where rates are evaluated, or at a time within the step")
     start = Motion("..", "at the start of the step")
@@ -59,9 +59,9 @@ class Overlap:
     touches = Count("-", "1: its law is evaluated")
     bristles_count = Count("-", "internal states", constant=True)
     sticks = Count("-", "1: the friction law depends on the stiction force", constant=True)
-    held = Count("-", "1: sticks, and no law says otherwise")
+    held = Count("-", "1: sticks, as far as its law admits it")
     mode = Count("-", "where it touches: closed, or slipping where there is friction", constant=True)
-    seen_gap = Number("m", "at the last time at which events were looked for")
+    seen_gap = Number("m", "at the last time at which events were checked")
     seen_rate = Number("m/s")
     # extremes since laws were last compared with their ranges of validity
     least_force = Number("N")
@@ -111,7 +111,7 @@ class Integration:
     first = Number("s", "length to begin with; 0: to be found")
     longest = Number("s", "step", constant=True)
     rtol = Number("-", constant=True)
-    numbers = Number("-", "that steer the length of steps", constant=True)
+    numbers = Number("-", "on which the step size depends", constant=True)
     evaluations = Count("-", "of rates, in the run")
     # joints
     tolerance = Number("m, rad", "of positions", constant=True)
@@ -124,7 +124,7 @@ class Integration:
     pairwise = Count("-", "1: of two contacts in the plane, which are found one by one", constant=True)
     # rows of the last step
     samples = Count("-", "rows of a step in contact", constant=True)
-    looks = Count("-", "intervals in which events are looked for", constant=True)
+    looks = Count("-", "intervals in which events are checked", constant=True)
     end = Number("s", "where its rows end")
     rows = Count("-", "of the step, 0 before there is one")
     row = Count("-", "the next one, from 1 on")
@@ -144,7 +144,7 @@ class Integration:
     overlaps = Many(to="Overlap", note="in the order of contacts")
     wrenches = Many(to="Wrench")
     parts = Many(to="Part")
-    steering = Many(to="Part", note="that steer the length of steps: positions, velocities, bristles")
+    steering = Many(to="Part", note="on which the step size depends: positions, velocities, bristles")
     moving = Many(to="Part", note="positions and velocities")
     contact_work = Link(to="Part", note="integrals: stored in contacts, lost there, lost in friction, of drivers")
     load_work = Link(to="Part", note="integrals: of loads, of damping")

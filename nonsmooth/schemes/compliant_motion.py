@@ -92,7 +92,7 @@ torque_part = by_dimension(torque_in_plane, torque_in_space)  # (wrench)
 
 @kernel
 def spread(run):
-    """Bodies and bristles as they are tried."""
+    """Bodies and bristles at the trial values of the integrator."""
     for course in run.courses:
         body = course.body
         body.at = course.q.origin + course.q.tried
@@ -134,7 +134,7 @@ def bend_joints(run):
 
 @piece
 def accelerate(run):
-    """Accelerations, `jump`, and forces where bodies stand, moving by u; `total` are those but of joints."""
+    """Accelerations, `jump`, and forces at the present positions and velocities u; `total` are all but joint forces."""
     system = run.system
     evaluate_all(system.surfaces)
     evaluate_all(run.turns)
@@ -187,7 +187,7 @@ def write_rates(run, k):
 
 @piece
 def rates_at(run, t, k):
-    """Rates at time t of what is tried, as stage k."""
+    """Rates of the trial values at time t, as stage k."""
     run.system.seen = t
     run.evaluations += 1
     spread(run)

@@ -33,7 +33,7 @@ def side(overlap):
 
 @kernel
 def changes_at(run, overlap, dt):
-    """When contact begins or ends between two looks, by the cubic through both; infinite if it does not.
+    """When contact begins or ends between two evaluations, by the cubic through both; infinite if it does not.
 
     One that has just begun or ended leaves zero: its cubic is divided by s.
     """
@@ -50,7 +50,7 @@ def changes_at(run, overlap, dt):
 
 @kernel
 def first_change(run, dt):
-    """When within dt of the last look contact begins or ends first, and which; -1 if none."""
+    """When within dt of the last evaluation contact first begins or ends, and which; -1 if none."""
     soonest, found = math.inf, -1
     for k in range(len(run.overlaps)):
         at = changes_at(run, run.overlaps[k], dt)

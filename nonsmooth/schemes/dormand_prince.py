@@ -1,7 +1,7 @@
 """Dormand and Prince's pair of order 8 with its interpolant of order 7; the length of its steps, by their errors.
 
-Stage k of a step is at row k of the coefficients; stage 12 is at the end of the step and stage 0 of the next one. What
-does not steer the length of steps, impulses and works, counts in no error.
+Stage k of a step is at row k of the coefficients; stage 12 is at the end of the step and stage 0 of the next one.
+Impulses and works do not enter the step size control.
 
 Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), section II.10; step control as in SciPy.
 """
@@ -45,7 +45,7 @@ def after(t):
 
 
 @kernel
-def try_stage(run, parts, k, h):
+def try_stage(parts, k, h):
     """Where parts are at stage k, by the stages before it: h from the start of the step on."""
     for part in parts:
         total = A[k, 0] * part.stages[0].value
@@ -81,16 +81,16 @@ def try_step(run, h):
     Rates do not depend on integrals, which are needed at the end only.
     """
     for k in range(1, STAGES):
-        try_stage(run, run.steering, k, h)
+        try_stage(run.steering, k, h)
         rates_at(run, run.t_start + C[k] * h, k)
-    try_stage(run, run.parts, STAGES, h)
+    try_stage(run.parts, STAGES, h)
     rates_at(run, run.t_start + h, STAGES)
     return errors_of(run, h)
 
 
 @kernel
 def keep_end(run):
-    """What is tried is the end of the step; whether it is finite."""
+    """The trial values become the end of the step; whether they are finite."""
     size = 0.0
     for part in run.parts:
         part.end = part.tried
@@ -129,7 +129,7 @@ def interpolate(run):
     """The terms of the interpolant."""
     h = run.t - run.t_start
     for k in range(STAGES + 1, ALL_STAGES):
-        try_stage(run, run.steering, k, h)
+        try_stage(run.steering, k, h)
         rates_at(run, run.t_start + C[k] * h, k)
     for part in run.parts:
         first, last, terms = part.stages[0].value, part.stages[STAGES].value, part.terms

@@ -17,6 +17,7 @@ from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, zeros_like
 from nonsmooth.schemes.event_fields import STAGES
 from nonsmooth.schemes.event_progress import count_event, count_step, stalls, to_examine
+from nonsmooth.schemes.grid import latest_end
 from nonsmooth.schemes.mechanism import mode_of, size_impulses, size_of, tangential
 from nonsmooth.schemes.motion import placed
 from nonsmooth.schemes.phase_changes import DEPENDENT, change_by_impact, change_phase, zero_rate
@@ -308,7 +309,7 @@ def step(run, limit):
 
 @piece
 def stand_at_start(run):
-    """The motion at the start of a step, in stage 0; whether it can be told from its phase."""
+    """The motion at the start of a step, in stage 0; whether it is unique in its phase."""
     system = run.system
     for body in system.bodies:
         body.at, body.u = body.q, body.v
@@ -336,7 +337,7 @@ def give_up(run):
 
 @piece
 def begin(run):
-    """A start that remembers no step before: its phase and the length of the first step.
+    """A start without a previous step: its phase and the length of the first step.
 
     UNCERTAIN where an impact comes first, or the phase is not unique.
     """
@@ -371,9 +372,7 @@ def run(run, steps):
             return DONE
         if system.steps >= len(system.step_rows):
             return FULL
-        limit = system.t + system.longest
-        if limit >= system.t_end - 1e-9 * system.longest:
-            limit = system.t_end
+        limit = latest_end(system)
         if run.refused or not (run.ready or stand_at_start(run)) or not step(run, limit):
             give_up(run)
             return UNCERTAIN

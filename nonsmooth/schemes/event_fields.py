@@ -1,4 +1,4 @@
-"""What the memory of an event-driven run holds besides: one line per field, with its unit."""
+"""Further fields of the memory of an event-driven run: one line per field, with its unit."""
 
 from nonsmooth.records.schema import Count, Link, Many, Motion, Number, Rows, Vector, record
 from nonsmooth.schemes import compliant_fields  # noqa: F401  (rows of works)
@@ -58,7 +58,7 @@ class Touch:
 
     bias = Rows("m/s^2", "second derivative of the gap and rate of the slip along the motion alone")
     direction = Rows("-", "of its slip at the start of the step, where it slips")
-    along = Rows("-", "of its slip where bodies stand")
+    along = Rows("-", "of its slip at the present positions")
     kept_direction = Rows("-", "after the last accepted step")
     sign = Rows("-", "known direction of a slip that vanishes")
     smooth = Rows("N s", "impulse of the step, impacts aside")
@@ -110,13 +110,13 @@ class EventRun:
     closure = Number("-", "residual of joints and closed contacts at its end")
     dt = Number("s")
     closed = Count("-", "closed contacts")
-    current = Count("-", "1: directions and the block LU of joints are those where bodies stand")
+    current = Count("-", "1: directions and the block LU of joints are those of the present positions")
     dependence = Number("-", "of the rows of joints and contacts: largest ratio by which others reduce their mobility")
     evaluations = Count("-", "of accelerations, in the run")
     ready = Count("-", "1: stage 0 is the motion at the start of the step")
     shared = Count("-", "1: forces of the phase are not unique, and the least ones are taken")
     kept_shared = Count("-", "after the last accepted step")
-    refused = Count("-", "1: it is the Python formulation that shares the forces of the phase")
+    refused = Count("-", "1: the Python formulation distributes the forces of the phase")
     # its event
     kind = Count("-", "0: none")
     which = Count("-", "contact")

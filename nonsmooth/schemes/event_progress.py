@@ -1,6 +1,6 @@
 """Whether an event-driven run makes progress: how many events it has counted, and how short its steps have been.
 
-Where this is examined, the Python formulation takes the step, and ends the run with a sentence on the cause.
+If so, the Python formulation takes the step, and ends the run with a message about the cause.
 """
 
 from nonsmooth.compile.kernels import kernel

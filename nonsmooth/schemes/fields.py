@@ -23,8 +23,8 @@ from nonsmooth.records.schema import (
 class Secant:
     """Data of the previous fixed-point iteration, of a velocity or an acceleration, for the next one."""
 
-    answer = Motion("m/s, ..", "what it found")
-    off = Motion("m/s, ..", "by how much that differed from what it began with")
+    answer = Motion("m/s, ..", "result of the iteration")
+    off = Motion("m/s, ..", "its difference from the value that the iteration began with")
 
 
 @record
@@ -32,20 +32,20 @@ class Body:
     """A body; the first one is the ground, which is at rest."""
 
     q = Motion("m, rad", "position at the start of a step; in space a quaternion for the rotation")
-    v = Motion("m/s, rad/s", "velocity there; in space the rotation's in the frame of the body")
-    u = Motion("m/s, rad/s", "that carries the positions through the step")
+    v = Motion("m/s, rad/s", "velocity there; in space the angular velocity in the frame of the body")
+    u = Motion("m/s, rad/s", "velocity with which positions are updated in the step")
     v_next = Motion("m/s, rad/s", "at the end of the step")
-    gained = Motion("m/s, rad/s", "in the step before")
-    at = Motion("m, rad", "position where elements see it")
-    z = Placement("m, -", "placement there")
-    force = Motion("N, N m", "at the point of the step where forces are taken")
-    steady = Motion("N, N m", "of what does not change in a run", constant=True)
-    push = Motion("N s, N m s", "impulse of contacts in the step, as the pass before found it")
+    gained = Motion("m/s, rad/s", "change of velocity in the previous step")
+    at = Motion("m, rad", "position at which elements are evaluated")
+    z = Placement("m, -", "placement at that position")
+    force = Motion("N, N m", "applied force at the point of the step where forces are evaluated")
+    steady = Motion("N, N m", "of forces that are constant in a run", constant=True)
+    push = Motion("N s, N m s", "impulse of contacts in the step, of the previous iteration")
     hold = Motion("N s, N m s", "impulse of joints at the start of the step")
-    total = Motion("N s, N m s", "of all impulses in the step")
-    terms = Motion("N s, N m s", "sum of their sizes")
-    sizes = Motion("m/s, rad/s", "of what the velocity at the end is a sum of")
-    jump = Motion("m/s, rad/s", "by the impulses of an impact")
+    total = Motion("N s, N m s", "sum of all impulses in the step")
+    terms = Motion("N s, N m s", "sum of their magnitudes")
+    sizes = Motion("m/s, rad/s", "sum of the magnitudes of the terms of the velocity at the end")
+    jump = Motion("m/s, rad/s", "velocity change by the impulses of an impact, or an acceleration")
     left = Motion("m/s, rad/s", "velocity at the end of the step, before its impact")
     mass = Masses("kg, kg m^2", constant=True)
     inverse_mass = Masses("1/kg, 1/(kg m^2)", constant=True)
@@ -58,8 +58,8 @@ class Body:
     smooth_next = Motion("m/s^2, rad/s^2", "at its end")
     pseudo = Motion("m/s^2, rad/s^2", "pseudo-acceleration at the start of the step")
     pseudo_next = Motion("m/s^2, rad/s^2", "at its end")
-    way = Motion("m/s, rad/s", "u, while elements see the velocity at the end")
-    reached = Motion("m/s, rad/s", "v_next of the pass before")
+    way = Motion("m/s, rad/s", "u, while elements are evaluated with the velocity at the end")
+    reached = Motion("m/s, rad/s", "v_next of the previous iteration")
     drag = Motion("N s, N m s", "half of the impulses of friction, which displaces bodies")
     lag = Motion("N s, N m s", "impulses along mean directions less those along directions at the end")
     u_found = Inside(of="Secant")
@@ -73,11 +73,11 @@ class Body:
 class Trend:
     """Impulses of previous steps, from which the next ones are extrapolated."""
 
-    last = Rows("N s", "those of the step before")
-    first = Rows("N s", "by how much these differed from the ones before")
-    second = Rows("N s", "the same of these differences")
-    third = Rows("N s", "and of those again")
-    known = Count("-", "steps in a row that it knows")
+    last = Rows("N s", "those of the previous step")
+    first = Rows("N s", "first differences")
+    second = Rows("N s", "second differences")
+    third = Rows("N s", "third differences")
+    known = Count("-", "number of consecutive steps stored")
 
 
 @record
@@ -85,7 +85,7 @@ class Side:
     """The data of a bond at one of its two bodies."""
 
     along = Directions("-, m", "of an impulse of one in each row")
-    moves = Directions("1/kg, 1/(kg m)", "velocity that it gives the body")
+    moves = Directions("1/kg, 1/(kg m)", "velocity that this impulse gives the body")
     body = Link(to="Body")
 
 
@@ -101,7 +101,7 @@ class Bond:
     b = Inside(of="Side")
     on = Count("-", "1: in the program")
     P = Rows("N s", "impulses; of a contact: normal, tangential")
-    shift = Rows("m/s", "what the laws add to the rates at the end")
+    shift = Rows("m/s", "terms of the laws that are added to the rates at the end")
     # the program: rates u = W P + couplings + b
     W = Block("1/kg")
     b0 = Rows("m/s", "rates without impulses")
@@ -109,7 +109,7 @@ class Bond:
     couplings = Many(to="Coupling")
     # its elimination
     G = Block("-", "of the linearised law: G u + H P = ...")
-    pivot = Block("kg", "inverse of the diagonal block that is left")
+    pivot = Block("kg", "inverse of the diagonal block after elimination of earlier bonds")
     y = Rows("N s")
 
 
@@ -120,7 +120,7 @@ class Contact(Bond):
     g = Number("m", "gap in the middle of the step")
     scale = Number("m", "its clearance or another typical length", constant=True)
     restitution = Number(constant=True)
-    threshold = Number("m/s", "speed of approach below which it does not rebound", constant=True)
+    threshold = Number("m/s", "approach velocity below which there is no rebound", constant=True)
     tangential = Number("-", "tangential restitution", constant=True)
     friction = Number()
     y_scale = Number("N s", "typical impulse")
@@ -128,14 +128,14 @@ class Contact(Bond):
     free = Rows("m/s", "rates without impulses of contacts")
     before = Rows("m/s", "rates at the start of the step")
     after = Rows("m/s", "rates at its end")
-    P_before = Rows("N s", "of the step before")
+    P_before = Rows("N s", "of the previous step")
     trend = Inside(of="Trend")
-    struck = Count("-", "1: its impulse is that of an impact")
+    struck = Count("-", "1: it has an impact in the step")
 
-    # of steps that land
-    closed = Count("-", "1: presses at the start of the step")
-    left_at = Number("s", "when it opened last")
-    resolved = Count("-", "1: its flight is long enough to be landed on")
+    # of event-locating steps
+    closed = Count("-", "1: loaded at the start of the step")
+    left_at = Number("s", "last time at which it opened")
+    resolved = Count("-", "1: its flight is long enough for its closing to be located")
     start_a = Directions(
         "-, m", "directions at the start of the step, `along` at its end; of Moreau-Jean in the middle"
     )
@@ -151,9 +151,9 @@ class Contact(Bond):
     S = Rows("N s", "impulses that correct the displacement, over the step")
     kept = Rows("N s", "P and friction, while the displacement's program is solved")
     kept_friction = Number()
-    lasts = Count("-", "1: closed at the start of the step, where it neither approaches nor opens")
+    lasts = Count("-", "1: persistent: closed at the start of the step, neither approaching nor opening")
     near = Count("-", "1: in the displacement's program")
-    bound = Count("-", "1: has closed in a late pass of the step")
+    bound = Count("-", "1: has closed in a late iteration of the step")
     # of rows that are evaluated
     true_gap = Number("m", "between the surfaces themselves")
     true_rate = Number("m/s")
@@ -165,17 +165,17 @@ class Joint(Bond):
 
     g = Rows("m, rad", "value at the end of the step")
     rate = Rows("m/s, rad/s", "explicit rate there")
-    empty = Rows("-", "1 in rows that it has not", constant=True)
+    empty = Rows("-", "1 in rows that the joint does not have", constant=True)
     along_a = Directions("-, m", "directions at the start of the step")
     along_b = Directions("-, m")
     rate_start = Rows("m/s, rad/s", "explicit rate at the start of the step")
     P_a = Rows("N s", "impulses along these")
     trend = Inside(of="Trend")
-    P_near = Rows("N s", "impulses at the end that the pass before found")
-    answer = Rows("N s", "share of P that answers an impact")
+    P_near = Rows("N s", "impulses near which redundant rows are solved (proximal term)")
+    answer = Rows("N s", "share of P in response to an impact")
     P_b = Rows("N s", "impulses at the end, impacts aside")
     # of joints closed in the middle of the step
-    left = Rows("m/s, rad/s", "rates that the step before left")
+    left = Rows("m/s, rad/s", "rates at the end of the previous step")
     bend = Rows("m/s^2", "second derivative of g along the motion alone")
     bend_before = Rows("m/s^2", "that of the step before")
     # of generalised alpha
@@ -185,7 +185,7 @@ class Joint(Bond):
     S = Rows("N s", "impulses that correct the displacement, over the step")
     kept = Rows("N s", "P, while the displacement's program is solved")
     # of rows that are evaluated
-    closure = Rows("m, rad", "by how much it is open")
+    closure = Rows("m, rad", "constraint violation")
 
 
 @record
@@ -288,36 +288,36 @@ class System:
     origin = Number("s", "of the grid of steps", constant=True)
     t_end = Number("s", "of the run", constant=True)
     last_dt = Number("s", "length of the step before")
-    seen = Number("s", "time that elements see")
+    seen = Number("s", "time at which elements are evaluated")
     theta = Number("-", "point of the step where forces are taken", constant=True)
     radius = Number("-", "spectral radius of generalised alpha", constant=True)
     mean = Count("-", "1: impulses of a step are along means of directions at its two ends, else along the latter")
-    longest = Number("s", "length of steps, but the last one; of steps that land the most", constant=True)
-    shortest = Number("s", "flight that is landed on", constant=True)
-    certified = Number("-", "residual that a step may have", constant=True)
-    reach = Number("m", "size of coordinates", constant=True)
+    longest = Number("s", "length of steps, but the last one; of event-locating steps the largest", constant=True)
+    shortest = Number("s", "shortest flight whose end is located", constant=True)
+    certified = Number("-", "largest residual of an accepted step", constant=True)
+    reach = Number("m", "largest coordinate", constant=True)
     noise = Number("(kg)^.5 m/s", "round-off of velocities of joints, times a step", constant=True)
     ridge = Number("1/kg", "on the diagonal of joints whose rows are redundant, else 0", constant=True)
     law_of_impact = Count("-", "its number among `impact_fields.LAWS`", constant=True)
     phase_of_impact = Count("-", "1: the program is that of an expansion, 2: of rates of change along the impulse")
     meets = Count("-", "1: there is an impact at the end of the step, before the next one")
     work_impact = Number("J", "of drivers in an impact between two steps")
-    proximal = Number("-", "share of the diagonal of contacts that keeps them near impulses known, 0 at first")
+    proximal = Number("-", "proximal term, as a share of the diagonal of contacts; 0 at first")
     midpoint = Count("-", "1: joints closed in the middle of the step", constant=True)
     balanced = Count("-", "1: moment arms of contacts follow u", constant=True)
     projected = Count("-", "1: positions at the end of a step are projected onto joints and gaps", constant=True)
-    many = Count("-", "of closed contacts with friction, which may hold in place what is at rest", constant=True)
-    varying = Count("-", "1: what passes of a step begin with depends on the last one", constant=True)
+    many = Count("-", "number of closed contacts with friction that may sustain rest", constant=True)
+    varying = Count("-", "1: forces or directions depend on the last iteration", constant=True)
     residual = Number("-", "of momentum and of rates of joints")
     law = Number("-", "of the laws of contacts")
     law_start = Number("-", "of the laws of contacts in the first half of a step")
     complementarity = Number("-", "natural map of gaps and impulses")
-    size = Number("(kg)^.5 m/s", "of the velocities of the step")
-    passes = Count("-", "of the run")
+    size = Number("(kg)^.5 m/s", "magnitude of the velocities of the step")
+    passes = Count("-", "iterations of the run")
     solves = Count("-", "programs of the run")
     rounds = Count("-", "of Newton's method in these")
     solved = Count("-", "1: programs of the attempt were solved, whether or not it is certified")
-    shortened = Count("-", "steps of the run that were tried again at half their length")
+    shortened = Count("-", "steps of the run that were repeated with half their length")
     steps = Count("-", "rows that are written")
     ground = Link(to="Body")
     bodies = Many(to="Body", note="without the ground")
@@ -329,8 +329,8 @@ class System:
     biases = Many(to="Group", note="evaluate second derivatives of joints along the motion alone")
     forces = Many(to="Group", note="evaluate loads")
     loads = Many(to="Load")
-    true_surfaces = Many(to="Group", note="evaluate true gaps and their rates, as closures and powers of rows")
-    closures = Many(to="Group", note="evaluate by how much joints are open")
+    true_surfaces = Many(to="Group", note="evaluate true gaps and their rates; these and the next two for rows")
+    closures = Many(to="Group", note="evaluate constraint violations of joints")
     powers = Many(to="Group", note="evaluate energies and powers of forces and weights")
     accounts = Many(to="Account")
     reactions = Many(to="Reaction")

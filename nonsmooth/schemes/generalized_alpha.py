@@ -72,7 +72,7 @@ def put_back(bond):
 
 @kernel
 def pose_displacement(system):
-    """Its program, linearised where u leads: joints closed and no gap negative at the end, without friction."""
+    """Its program, linearised at the end of the motion by u: joints closed and no gap negative, without friction."""
     per_dt = 1.0 / system.dt
     for body in system.bodies:
         body.v_next += weighed(body.drag, body.inverse_mass)
@@ -270,18 +270,18 @@ def attempt(system):
 
 @kernel
 def give_up(system):
-    """As before the attempt."""
+    """Restore the state before the attempt."""
     for contact in system.contacts:
         contact.P, contact.on = contact.P_before, 0
     for joint in system.joints:
         joint.P = joint.P_before
-    ground = system.ground  # which what is not finite would change
+    ground = system.ground  # which values that are not finite would change
     ground.v_next = ground.jump = zeros_like(ground.v_next)
 
 
 @kernel
 def step(system):
-    """One step; it is not committed where it is not certified, neither near the impulses of the pass before nor not."""
+    """One step, accepted only if certified; if not, it is tried again with, or without, the proximal term."""
     if not attempt(system):
         give_up(system)
         if not len(system.contacts):

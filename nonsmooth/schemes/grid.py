@@ -1,4 +1,4 @@
-"""Runs with steps of equal length."""
+"""Steps of a run: their ends, repetition of steps that are not certified, and the run itself with equal steps."""
 
 import math
 
@@ -12,6 +12,13 @@ def next_time(system):
     t, dt = system.t, system.longest
     end = system.origin + (math.floor((t - system.origin) / dt + 1e-6) + 1.0) * dt
     return end if end < system.t_end - 1e-9 * dt else system.t_end
+
+
+@kernel
+def latest_end(system):
+    """The end of the longest next step of those without a grid, at most the end of the run."""
+    limit = system.t + system.longest
+    return limit if limit < system.t_end - 1e-9 * system.longest else system.t_end
 
 
 def step_of(attempt, give_up, commit):

@@ -34,7 +34,7 @@ UNSEEN = 1e-12
 
 @kernel
 def look_back(bond, a, b):
-    """Directions are those of the start again."""
+    """Restore the directions at the start of the step."""
     bond.a.along, bond.b.along = a, b
 
 
@@ -79,8 +79,8 @@ def pose_start(system, dt, first):
 
 @kernel
 def settle(system, dt):
-    """Velocities that follow the impulses; by how much u is not these, as their size in the metric of masses, and where
-    the secant leads. Forces act in them for dt."""
+    """Velocities from the impulses, in which forces act for dt; their distance from u in the mass metric, and the share
+    of the secant."""
     for joint in system.joints:
         joint.P_near = joint.P
     move_all(system)
@@ -104,7 +104,7 @@ def unseen(system):
 
 @piece
 def half_kick(system, dt):
-    """u, and gaps where it leads in dt; whether its passes came to an end. Begins with the u of the trial before."""
+    """u, and gaps at the end of the motion by u for dt; whether the iteration, which begins with the present u, converged."""
     before = 0.0
     for joint in system.joints:
         joint.P = joint.P_near = zeros_like(joint.P)
@@ -122,7 +122,7 @@ def half_kick(system, dt):
         noise = system.noise / dt
         enough = ACCEPTABLE * (size + TINY) + NOISE * noise + unseen(system) / dt
         done = change <= SETTLED * size + noise or (k > 0 and change >= before and change <= enough)
-        # where contacts are redundant, which of them press changes from pass to pass
+        # the set of loaded contacts among redundant ones changes from iteration to iteration
         go_on(system, share if k > 0 and system.proximal == 0.0 and not done else 0.0)
         if done:
             system.law_start = law_of_rates(system)

@@ -10,7 +10,7 @@ INCREMENTAL = 2
 
 @record
 class Impact:
-    """What a contact knows of an impact besides its impulse."""
+    """Data of a contact in an impact, in addition to its impulse."""
 
     contact = Link(to="Contact")
     kept = Rows("N s", "impulse of the step, while impacts after it are computed")
@@ -34,7 +34,7 @@ class Impact:
     slip_ends = Number("N s", "length to where its slip vanishes")
     turns = Number("N s", "to where its gap velocity vanishes")
     ends = Number("N s", "to where its expansion ends")
-    stored = Number("J, N s", "what expansion has yet to return: work by Stronge's law, impulse by Routh's")
+    stored = Number("J, N s", "remaining expansion: work by Stronge's law, impulse by Routh's")
     work = Number("J", "of the normal impulse in the last interval")
     taken = Number("J", "work of compression, <= 0")
     given = Number("J", "of expansion")

@@ -34,7 +34,7 @@ PASSES, CONVERGED, ROUNDED = 100, 1e-13, 1e-15
 
 @kernel
 def guess(system):
-    """Where u begins, as the step before suggests; in the program are at first the contacts that are closed."""
+    """Initial u, extrapolated from the previous step; the program begins with the contacts that are closed."""
     share = system.dt / system.last_dt
     for body in system.bodies:
         body.u = body.v + share * body.gained
@@ -48,14 +48,15 @@ def guess(system):
 
 @kernel
 def gap_of(system, contact):
-    """Where u leads; of a contact that rests, closed to round-off, what u changes it by, which is known better."""
+    """Gap at the end of the motion by u; of a contact at rest, closed to round-off, its change by u, which is more
+    accurate."""
     if contact.lasts:
         a, b, noise = contact.a, contact.b, 2.0 * UNSEEN * contact.scale
         at_start = contact.start_a @ a.body.u + contact.start_b @ b.body.u
         change = 0.5 * system.dt * (at_start[0] + rates_of_way(contact)[0])
         if max(abs(contact.g), abs(change)) <= noise:
             return change
-        contact.lasts = 0  # and is not taken for one again in this step: both differ by the curvature of its way
+        contact.lasts = 0  # for the rest of this step: both differ by the curvature of its path
     return contact.g
 
 
@@ -72,7 +73,7 @@ def unseen(system):
 
 @kernel
 def pose(system):
-    """The program: rates without impulses, and those that close joints and gaps, linearised where u leads."""
+    """The program: rates without impulses, and those that close joints and gaps, linearised at the motion by u."""
     dt = system.dt
     for body in system.bodies:
         body.v_next = body.v + weighed(dt * body.force, body.inverse_mass)

@@ -26,9 +26,9 @@ from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE
 
 @kernel
 def look(system):
-    """Forces, joints and contacts where u leads; what overlaps there is in the program from now on.
+    """Forces, joints and contacts after the motion by u; contacts that overlap there join the program.
 
-    Not for round-off: one that touches beside others that hold the body would make them redundant.
+    Not those that overlap by round-off: where others already hold the body, they would make the rows redundant.
     """
     stand_at_end(system, system.dt)
     load(system)
@@ -121,7 +121,7 @@ def commit(system):
         contact.closed, contact.start_rate, contact.start_rates = contact.on, contact.after[0], contact.after
     start_contacts(system)
     for body in system.bodies:
-        # what an impact changes the next step does not
+        # the change of velocity by an impact is not extrapolated
         body.gained = zeros_like(body.v) if struck else body.v_next - body.v
         body.q, body.v = body.at, body.v_next
     system.steps += 1

@@ -1,4 +1,4 @@
-"""What keeps joints closed: least changes of velocities or accelerations, by impulses or forces along their rows."""
+"""Impulses or forces that satisfy the constraints of joints, by least changes of velocities or accelerations."""
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import zeros_like
@@ -12,7 +12,7 @@ CORRECTIONS = 5
 
 @piece
 def hold_jump(system):
-    """Impulses y of joints that change their rates by minus b0; bodies' jumps with what these add."""
+    """Impulses y of joints that change their rates by minus b0; their effect is added to `jump` of bodies."""
     answer_of_joints(system)
     for joint in system.joints:
         joint.a.body.jump += joint.y @ joint.a.moves
@@ -21,11 +21,10 @@ def hold_jump(system):
 
 @piece
 def close(system):
-    """The changes `jump` with what joints add, so that their rates are minus `shift`; P, the impulses or forces.
-
-    The matrix of the joints is factored.
+    """Add the effect of joints to the changes `jump`, so that their rates are minus `shift`; P are their impulses or
+    forces. The matrix of the joints must be factored.
     """
-    system.ground.jump = zeros_like(system.ground.jump)  # which what is not finite would have changed
+    system.ground.jump = zeros_like(system.ground.jump)  # which values that are not finite would have changed
     if not len(system.joints):
         return
     for joint in system.joints:
@@ -47,7 +46,7 @@ def bias(system):
 
 @piece
 def reaction_of(reaction):
-    """Force and torque on its second body of what its joints carry, P."""
+    """Force and torque on the second body from the forces or impulses P of its joints."""
     body = reaction.joints[0].b.body
     push = zeros_like(body.jump)
     for joint in reaction.joints:

@@ -17,6 +17,7 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, normal_axis, weighed, zeros_like
+from nonsmooth.schemes.grid import latest_end
 from nonsmooth.schemes.half_kick import half_balance, half_kick, stand_at_end
 from nonsmooth.schemes.locating import land
 from nonsmooth.schemes.mechanism import (
@@ -119,14 +120,14 @@ def finish(system, dt, crossing):
 
 @kernel
 def book(system):
-    """Whether the impulse of a contact in the step that closes it is an impact."""
+    """The impulse of a contact in the step that closes it counts as an impact."""
     for contact in system.contacts:
         if not contact.closed:
             contact.impact += contact.first + contact.second
 
 
 @kernel
-def natural_map(system, contact):
+def natural_map(contact):
     """min(gap, impulse), each with its own scale."""
     pressed = contact.second[0] if contact.closed else 0.0
     if touches(contact):
@@ -155,7 +156,7 @@ def keep(system, t):
         contact.P, contact.on = smooth + contact.impact, 1 if touches(contact) else 0
         slip = 0.5 * (contact.start_rates + contact.before)
         loss -= dot(smooth, tangential(slip))
-        natural = max(natural, natural_map(system, contact))
+        natural = max(natural, natural_map(contact))
         of.P, of.mode, of.before, of.after = contact.P, mode_of(contact), contact.before[0], contact.after[0]
         of.impact = contact.impact
         contact.P = contact.first
@@ -257,7 +258,7 @@ def closed_again(system):
 
 @kernel
 def step(system, limit):
-    """One step; nothing has changed where it is not certified, also not near the impulses of the pass before."""
+    """One step, accepted only if certified; if not, it is tried again with the proximal term."""
     if attempt(system, limit):
         return DONE
     give_up(system)
@@ -282,15 +283,13 @@ def give_up(system):
 
 
 def run(system, steps):
-    """Up to so many steps; stops where rows are full, or where a step is not certified, its start left as it was."""
+    """Up to so many steps; stops where rows are full, or before a step that is not certified."""
     for _ in range(steps):
         if not system.t < system.t_end:
             return DONE
         if system.steps >= len(system.step_rows):
             return FULL
-        limit = system.t + system.longest
-        if limit >= system.t_end - 1e-9 * system.longest:
-            limit = system.t_end
+        limit = latest_end(system)
         status = step(system, limit)
         for _ in range(HALVINGS):
             if status == DONE or system.solved:
@@ -305,7 +304,7 @@ def run(system, steps):
 
 @kernel
 def press_at_start(system):
-    """Which contacts press at a start that remembers no step before; whether none of them approaches."""
+    """Loaded contacts at a start without a previous step; whether none of them approaches."""
     lands, calm = system.shortest > 0.0, True
     for contact in system.contacts:
         near, rate, zero = touches(contact), contact.start_rate, zero_rate(system, contact)
@@ -316,7 +315,7 @@ def press_at_start(system):
 
 
 def begin(system):
-    """Directions and rates at the start, and which contacts press there; UNCERTAIN where an impact comes first."""
+    """Directions and rates at the start, and its loaded contacts; UNCERTAIN where an impact comes first."""
     for body in system.bodies:
         body.u = body.v_next = body.v
         body.sizes = abs(body.v)

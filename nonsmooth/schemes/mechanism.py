@@ -12,12 +12,12 @@ from nonsmooth.tolerances import CLOSED, CLOSED_GAP, CLOSED_RATE, EDGE, FLOOR, O
 AT_REST = 1e-16
 
 
-# ---- where things stand
+# ---- configurations at which elements are evaluated
 
 
 @kernel
 def stand_before(system, dt):
-    """Bodies moved by their velocities at the start of the step."""
+    """Positions after motion with the velocities at the start of the step, for dt."""
     system.seen = system.t + dt
     for body in system.bodies:
         body.at = moved(body.q, body.v, dt)
@@ -26,7 +26,7 @@ def stand_before(system, dt):
 
 @kernel
 def stand(system, dt):
-    """Bodies moved by u."""
+    """Positions after motion with u for dt."""
     system.seen = system.t + dt
     for body in system.bodies:
         body.at = moved(body.q, body.u, dt)
@@ -41,7 +41,7 @@ def evaluate_all(groups):
 
 @kernel
 def load(system):
-    """Forces where bodies stand, which move by u."""
+    """Applied and gyroscopic forces at the present positions, with velocities u."""
     for body in system.bodies:
         body.force = body.steady + gyration(body.u, body.mass)
     evaluate_all(system.forces)

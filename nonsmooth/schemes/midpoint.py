@@ -45,7 +45,7 @@ def contradiction(system):
 
 @kernel
 def error(system):
-    """Residual of the rates; of redundant rows without what they contradict each other by, which no velocity satisfies.
+    """Residual of the rates; of redundant rows without their inconsistent component, which no velocity satisfies.
 
     Their required rates are consistent to third order in dt, as are the positions that they close.
     """

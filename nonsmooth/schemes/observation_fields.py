@@ -13,7 +13,7 @@ class ContactView:
 @record
 class View:
     t = Number("s")
-    closure = Number("m, rad", "of the joint that is most open")
+    closure = Number("m, rad", "largest constraint violation")
     potential = Number("J")
     kinetic = Number("J")
     power = Number("W", "of loads")

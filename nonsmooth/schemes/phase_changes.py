@@ -1,6 +1,7 @@
 """From one phase to the next: impacts, rebounds that end in rest, and the modes of closed contacts.
 
-Both are programs in the directions where bodies stand, with x a velocity or an acceleration and z impulses or forces:
+Both are programs in the directions at the present positions, with x a velocity or an acceleration and z impulses or
+forces:
 
     M (x+ - x) = W z,   W_g' x+ + c_g = 0,   0 <= W_N' x+ + c_N  ⟂  z_N >= 0,   Coulomb's law of z_T and W_T' x+ + c_T
 
@@ -55,7 +56,7 @@ DEPENDENT = 1e12
 
 @piece
 def respond(run):
-    """x+, `v_next`, from x, which is there before; whether the program is solved and certified."""
+    """x+ from x, both in `v_next`; whether the program is solved and certified."""
     system, before, after, worst = run.system, 0.0, 0.0, 0.0
     for body in system.bodies:
         before += length(body.v_next, body.mass)
@@ -183,7 +184,7 @@ def fastest_rate(run):
 def find_forces(run):
     """Forces on joints and candidates, P, and accelerations with them, `v_next`; whether the program is solved.
 
-    Where bodies stand, moving by u.
+    At the present positions and velocities u.
     """
     system, solved = run.system, False
     evaluate_free(run, True)

@@ -24,7 +24,7 @@ EPSILON = 2.220446049250313e-16
 
 @piece
 def stand_at(run, instant):
-    """Bodies as they are at an instant."""
+    """Positions and velocities of bodies at an instant."""
     run.system.seen = instant.t
     for k in range(len(instant.bodies)):
         body, of = run.system.bodies[k], instant.bodies[k]
@@ -68,7 +68,7 @@ def note_contacts(run, instant):
 
 @piece
 def note(run, instant, whole):
-    """The motion as `accelerate` has found it."""
+    """Store the motion computed by `accelerate`."""
     system, applied, moving, driven = run.system, 0.0, 0.0, 0.0
     instant.t = system.seen
     for k in range(len(instant.bodies)):
@@ -96,7 +96,7 @@ def note(run, instant, whole):
 
 @piece
 def copy(one, other):
-    """An instant as another one."""
+    """Copy the data of another instant."""
     one.t, one.applied, one.moving = other.t, other.applied, other.moving
     one.loads, one.damping, one.drivers, one.friction = other.loads, other.damping, other.drivers, other.friction
     one.residual = other.residual

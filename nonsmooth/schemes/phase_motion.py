@@ -30,7 +30,7 @@ from nonsmooth.schemes.motion import moved, placed
 from nonsmooth.schemes.program import INFINITE, TINY, backward, couple, eliminate, factor_joints, forward, weigh
 from nonsmooth.tolerances import OPEN, SLIPPING, STICKING
 
-#: what the rows of closed contacts are of: gaps, velocities, accelerations with their forces
+#: level of the rows of closed contacts: gaps, velocities, accelerations with their forces
 GAPS, VELOCITIES, FORCES = 0, 1, 2
 #: constraint residual [m] or [rad] at which a projection ends, and its passes
 PROJECTED, PASSES = 1e-15, 4
@@ -125,7 +125,10 @@ def factor_phase(run, what):
 
 @piece
 def hold_phase(run):
-    """Changes `jump` with what joints and closed contacts add, so that their rates are minus `shift`; adds to P."""
+    """Add the effect of joints and closed contacts to the changes `jump`, so that their rates are minus `shift`.
+
+    Their impulses or forces are added to P.
+    """
     system = run.system
     joints, contacts = system.joints, system.contacts
     for joint in joints:
@@ -155,7 +158,7 @@ def hold_phase(run):
 def release_all(run):
     """No forces yet."""
     system = run.system
-    system.ground.jump = zeros_like(system.ground.jump)  # which what is not finite would have changed
+    system.ground.jump = zeros_like(system.ground.jump)  # which values that are not finite would have changed
     for joint in system.joints:
         joint.P = zeros_like(joint.P)
     for contact in system.contacts:
@@ -252,7 +255,7 @@ def has_direction(run, touch, slip):
 
 @piece
 def turn_slip(run, touch):
-    """The direction against which friction acts where bodies stand.
+    """The direction against which friction acts at the present positions.
 
     In the plane it keeps its sign until the slip vanishes, which ends the phase. In space it is that of the slip; a
     step ends where this has turned by a right angle, beyond which its mirror image continues the equations smoothly.
@@ -269,7 +272,7 @@ def turn_slip(run, touch):
 
 @piece
 def evaluate_free(run, surfaces):
-    """Directions, biases and applied forces where bodies stand, moving by u; of contacts only if required."""
+    """Directions, biases and applied forces at the present positions and velocities u; of contacts only if required."""
     system = run.system
     if surfaces:
         if not (run.current and run.closed):
@@ -283,7 +286,7 @@ def evaluate_free(run, surfaces):
 
 @piece
 def accelerate(run, whole):
-    """Accelerations and forces where bodies stand, moving by u; `whole`: with the directions of open contacts."""
+    """Accelerations and forces at the present positions and velocities u; `whole`: with directions of open contacts."""
     system = run.system
     evaluate_free(run, whole or run.closed > 0)
     run.evaluations += 1

@@ -31,7 +31,7 @@ B, C, E, P = np.array(RK45.B), np.array(RK45.C), np.array(RK45.E), np.array(RK45
 
 @piece
 def stand_along(run, k, dt):
-    """Bodies where stages before stage k lead them."""
+    """Positions and velocities of stage k, from the stages before it."""
     for i in range(len(run.system.bodies)):
         body, start = run.system.bodies[i], run.stages[0].bodies[i]
         rate, a = A[k, 0] * start.rate, A[k, 0] * start.a
@@ -56,7 +56,7 @@ def at_rest(run, instant):
 
 @kernel
 def rest(run, t):
-    """A step in which nothing happens."""
+    """A step at rest."""
     start = run.stages[0]
     for k in range(1, STAGES + 1):
         copy(run.stages[k], start)

@@ -190,7 +190,7 @@ def substitute_joints(system):
 
 @piece
 def answer_of_joints(system):
-    """y of joints alone: impulses that change their velocities by -b0, of least norm if rows are redundant."""
+    """Impulses y of joints alone that change their velocities by -b0; of least norm if rows are redundant."""
     for joint in system.joints:
         joint.y = -joint.b0
     substitute_joints(system)

@@ -39,9 +39,9 @@ def close(system):
 
 @piece
 def follow(system):
-    """Impulses at the start follow those of contacts, which have changed by body.jump, and so do those at the end.
+    """Correct the impulses at both ends for the change of the impulses of contacts, body.jump.
 
-    Without this the next pass would find g as far from zero as the contacts' change has moved it.
+    Without this, g in the next iteration would differ from zero by the effect of this change.
     """
     for joint in system.joints:
         a, b = joint.a, joint.b
@@ -59,14 +59,14 @@ def follow(system):
 
 @kernel
 def pose(system):
-    """Their rows of the program, whose matrix `close` has made."""
+    """Their rows of the program, whose matrix was factored by `close`."""
     for joint in system.joints:
         joint.b0 = rates_after(joint) + joint.rate
 
 
 @kernel
 def error(system):
-    """Residual of the rates, with directions where u leads."""
+    """Residual of the rates, with directions at the end of the motion by u."""
     stand(system, system.dt)
     evaluate_all(system.constraints)
     worst = 0.0

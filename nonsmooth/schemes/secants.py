@@ -1,4 +1,4 @@
-"""Secant acceleration of a fixed-point iteration, from its last two passes, in the metric of masses."""
+"""Secant acceleration of a fixed-point iteration, from its last two iterations, in the mass metric."""
 
 import math
 
@@ -7,13 +7,13 @@ from nonsmooth.schemes.mechanism import length
 from nonsmooth.schemes.motion import energy_product
 from nonsmooth.schemes.program import TINY
 
-#: least and largest share of the way to where the secant of the last two passes has its zero
+#: least and largest share of the way to the zero of the secant
 LEAST, MOST = -10.0, 0.97
 
 
 @kernel
 def bend(secant, off, mass):
-    """Of the secant through the last two passes: what its share is a quotient of."""
+    """Numerator and denominator of the secant's share, from the last two iterations."""
     other = off - secant.off
     return energy_product(off, other, mass), length(other, mass)
 
@@ -33,12 +33,12 @@ def led_on(secant, answer, off, share):
     return found
 
 
-# ---- of the velocity u, for which a pass finds v_next
+# ---- of the iteration u -> v_next
 
 
 @kernel
 def change_of_u(system):
-    """By how much v_next is not u, as its length, and the share of the secant."""
+    """Distance of v_next from u, and the share of the secant."""
     change, above, below = 0.0, 0.0, 0.0
     for body in system.bodies:
         off = body.v_next - body.u
@@ -50,6 +50,6 @@ def change_of_u(system):
 
 @kernel
 def go_on(system, share):
-    """u becomes the velocity that was found, or what the secant through this pass and the one before leads to."""
+    """u becomes v_next or, with a share, the zero of the secant through the last two iterations."""
     for body in system.bodies:
         body.u = led_on(body.u_found, body.v_next, body.v_next - body.u, share)

@@ -1,4 +1,4 @@
-"""Laws of compliant contacts, and stiction forces: those for which slip velocities stay as they are.
+"""Laws of compliant contacts, and stiction forces: those for which slip velocities remain constant.
 
 Friction that depends on the stiction force, H, is found in three steps: H for which all contacts stick together, with
 the joints closed; what the laws admit then; H once more, with what they admit for the others. All vectors of contacts
@@ -66,7 +66,7 @@ def friction_at_rest(overlap, holding):
 
 @piece
 def respond_to(run, i, e):
-    """How slips answer to a force of one along e at contact i."""
+    """Response of all slips to a unit force along e at contact i."""
     contact = run.overlaps[i].contact
     for body in run.system.bodies:
         body.jump = zeros_like(body.jump)
@@ -181,7 +181,7 @@ def each_for_itself(run):
 
 @kernel
 def together(run):
-    """Stiction forces of the others where contacts that slide, or reach their limits, have what their laws admit."""
+    """Stiction forces of the others, if contacts that slide or reach their limits have the friction of their laws."""
     for overlap in run.overlaps:
         overlap.held = 0
         if waits(overlap):

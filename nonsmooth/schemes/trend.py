@@ -1,4 +1,4 @@
-"""Impulses of the next step, foretold from those of the steps before: the polynomial through the last ones."""
+"""Extrapolation of impulses: the polynomial through those of the last steps, evaluated at the next one."""
 
 from nonsmooth.compile.kernels import kernel
 from nonsmooth.records.values import zeros_like
@@ -12,7 +12,7 @@ def expected(trend):
 
 @kernel
 def note(trend, P):
-    """One more step, of impulses P."""
+    """Add the impulses P of a step."""
     first = P - trend.last if trend.known > 0 else zeros_like(P)
     second = first - trend.first if trend.known > 1 else zeros_like(P)
     third = second - trend.second if trend.known > 2 else zeros_like(P)
@@ -22,7 +22,7 @@ def note(trend, P):
 
 @kernel
 def break_off(trend, P):
-    """What comes next has nothing to do with what was; it begins with impulses P."""
+    """Start again with impulses P, after an impact or a change of mode."""
     trend.last = P
     trend.first = trend.second = trend.third = zeros_like(P)
     trend.known = 0

@@ -128,7 +128,7 @@ def expand_within(system):
 
 @piece
 def impact_along(system):
-    """The same by a law that is integrated along the impulse; rounds that have decayed end plastically."""
+    """The same by a law that is integrated along the impulse; decayed rounds end with a plastic impact."""
     system.residual = system.law = 0.0
     found, decayed = follow(system)
     for body in system.bodies:
@@ -227,8 +227,8 @@ rebound_within = by_option(nothing_within, expand_within)  # (system)
 
 @kernel
 def strikes(system):
-    """Which contacts an impact is on, in `on`: closed ones, and, with one that has just closed, those that would close
-    within the shortest flight. Whether one approaches; what the law adds to rates."""
+    """Contacts of the impact, in `on`: closed ones and, if one has just closed, those that would close within the
+    shortest flight; terms of the impact law. Whether one approaches."""
     fresh, approaches = False, False
     for contact in system.contacts:
         fresh = fresh or (touches(contact) and not contact.closed)
@@ -261,7 +261,7 @@ def rates_left(bond):
 
 @kernel
 def take_back(system):
-    """Velocity before the impulse that ends short rebounds in the step, which counts as an impact, joints included."""
+    """Velocity before the impulse that ends short rebounds in the step, which counts as an impact."""
     for joint in system.joints:
         joint.P_b += joint.answer
     leave_out_impacts(system)

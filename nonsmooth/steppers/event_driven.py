@@ -27,7 +27,7 @@ from nonsmooth.exceptions import InputError, SolverFailed
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.programs import QP, FrictionContact, Program, Solution
+from nonsmooth.programs import QP, Solution
 from nonsmooth.settings import settings
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.base import Ask, Step, Stepping
@@ -174,9 +174,8 @@ class EventDrivenFormulation:
         self.window = window_of(stepper, control)
         m = self.mechanism = Mechanism(system, parameters, control.dt_max)
         m.refuse_mixed_impacts("EventDriven")
-        one, d = np.eye(1), system.dimension
-        probes: tuple[Program, ...] = (QP(one, one[0], one, one[0]), FrictionContact(np.eye(d), np.ones(d), one[0], d))
-        if not any(solver.fits(probe) for probe in probes):
+        one = np.eye(1)
+        if not (solver.fits(QP(one, one[0], one, one[0])) or solver.fits(m.friction_program())):
             raise InputError(
                 f"EventDriven formulates QPs and planar friction, neither of which {solver} solves; give it "
                 "ActiveSet() or SemismoothNewton()."
@@ -233,7 +232,7 @@ class EventDrivenFormulation:
         if impact is None:
             return start, None
         idle = Trial(0.0, (before,), before, 0.0, np.zeros(4))
-        return start, self._record(state, start, idle, free, phase, point, impact)
+        return start, self._record(start, idle, free, phase, point, impact)
 
     def _remembering(self, before: State, point: Point, phase: Phase, dt: float, event: bool) -> State:
         stall = self.progress.of_events(before.stepper_memory["stall"], point, event)
@@ -279,9 +278,8 @@ class EventDrivenFormulation:
         impact, after, new = None, end, phase
         if event is not None or striking.any():
             impact, after, new = yield from self.transitions.settled(end, phase, striking, released, signs)
-        return self._record(
-            state, self._remembering(state, after, new, dt_next, after is not end), trial, phase, new, after, impact
-        )
+        end_state = self._remembering(state, after, new, dt_next, after is not end)
+        return self._record(end_state, trial, phase, new, after, impact)
 
     def _known(self, state: State) -> tuple[Point, Phase]:
         """The motion at a state and its phase, which are those at the end of the last step if the state is."""
@@ -375,9 +373,7 @@ class EventDrivenFormulation:
 
     # ---------------------------------------------------------------------------------------------------- bookkeeping
 
-    def _record(
-        self, start: State, end: State, trial: Trial, phase: Phase, new: Phase, after: Point, impact: Impact | None
-    ) -> Step:
+    def _record(self, end: State, trial: Trial, phase: Phase, new: Phase, after: Point, impact: Impact | None) -> Step:
         m, nc, ng = self.mechanism, self.system.nc, self.system.ng
         left, stages, dt = trial.end, trial.stages, trial.dt
         # a step across a singular position has only its ends, an impact at the start only one point

@@ -78,9 +78,8 @@ class GaussFormulation(ABC):
             raise InputError(f"{name} takes dt as a number of seconds or Landing(dt_min, dt_max), got {control!r}.")
         self.system, self.control, self.solver = system, control, solver
         constant = isinstance(control, ConstantStep)
-        self.mechanism = Mechanism(
-            system, parameters, control.dt if isinstance(control, ConstantStep) else control.dt_max
-        )
+        longest = control.dt if isinstance(control, ConstantStep) else control.dt_max
+        self.mechanism = Mechanism(system, parameters, longest)
         self.rough, self.everywhere = self.mechanism.rough, np.ones(system.nc, dtype=bool)
         self._combined: tuple[State, Array] | None = None
         self.unbounded = np.full(self.mechanism.rank, np.inf)

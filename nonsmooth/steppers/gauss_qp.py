@@ -159,17 +159,13 @@ class GaussQPFormulation(GaussFormulation):
             # only the mass matrix if the curvature makes it indefinite
             if deviation[0] > 0.5 and np.linalg.eigvalsh(H)[0] < 1e-3:
                 H = np.eye(nv)
-            if self.rough and k >= corrections and not self.convex:
-                numbers = H, f, A * norms[:, None], G / dt, b * norms, slip, binding, (P_g, P_N, P_T)
-                found = yield from self._coulomb(*numbers)
-                assert found is not None
-                moved, P_g, P_N, P_T = found
-                u, P_g = u + m.metric.velocity(moved), self.joint_impulses(state, P_g)
-                continue
-            if rest and k == 0:
-                rates = np.where(m.touching(G), m.at(state.t, state.q).W_N.T @ u, G / dt)
-                numbers = H, f, A * norms[:, None], rates, b * norms, slip, binding, (P_g, P_N, P_T)
-                found = yield from self._coulomb(*numbers, rest=True)
+            as_one = self.rough and k >= corrections and not self.convex
+            if as_one or (rest and k == 0):
+                gap_rates = G / dt
+                if not as_one:
+                    gap_rates = np.where(m.touching(G), m.at(state.t, state.q).W_N.T @ u, gap_rates)
+                numbers = H, f, A * norms[:, None], gap_rates, b * norms, slip, binding, (P_N, P_T)
+                found = yield from self._coulomb(*numbers, rest=not as_one)
                 if found is not None:
                     moved, P_g, P_N, P_T = found
                     u, P_g = u + m.metric.velocity(moved), self.joint_impulses(state, P_g)
@@ -223,7 +219,7 @@ class GaussQPFormulation(GaussFormulation):
         b: Array,
         slip: Array,
         binding: NDArray[np.bool_],
-        last: tuple[Array, Array, Array],
+        last: tuple[Array, Array],
         rest: bool = False,
     ) -> Generator[Ask, Solution, tuple[Array, Array, Array, Array] | None]:
         """An iteration with Coulomb's law as one program: change of u in the mass metric, P_g, P_N, P_T.
@@ -245,7 +241,7 @@ class GaussQPFormulation(GaussFormulation):
             1 + m.tangents, ng, names,
         )  # fmt: skip
         if self.equations.disc:
-            _, P_N, P_T = last
+            P_N, P_T = last
             # impulses of independent rows are unique and require no proximal term
             program = near_impulses(program, np.concatenate([np.zeros(ng), m.rows(P_N, P_T, index)]), skip=ng)
         answer = (yield from resting_answer(program)) if rest else (yield program, None)

@@ -14,7 +14,7 @@ from nonsmooth.exceptions import InputError, SolverFailed
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.programs import QP, FrictionContact, Program, Solution
+from nonsmooth.programs import QP, Program, Solution
 from nonsmooth.settings import settings
 from nonsmooth.step_control import ConstantStep, StepControl
 from nonsmooth.steppers.base import Ask, Step, Stepping
@@ -184,11 +184,8 @@ class GeneralizedAlphaFormulation:
         self.mechanism.refuse_all_but_newton("GeneralizedAlpha")
         self.smooth, self.displacement = SmoothEquations(self.mechanism), Displacement(self.mechanism)
         self.weights = Weights.of(stepper.spectral_radius)
-        self.rough = bool(np.any(self.mechanism.friction > 0))
-        probe: Program = QP(np.eye(1), np.zeros(1), np.eye(1), np.zeros(1))
-        if self.rough:
-            d = 1 + self.mechanism.tangents
-            probe = FrictionContact(np.eye(d), np.zeros(d), np.ones(1), d)
+        self.rough, one = self.mechanism.rough, np.eye(1)
+        probe: Program = self.mechanism.friction_program() if self.rough else QP(one, one[0], one, one[0])
         # without a given solver, friction in space uses the chain of its kind
         if stepper.solver is not None and not solver.fits(probe):
             raise InputError(

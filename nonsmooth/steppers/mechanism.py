@@ -16,6 +16,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
+from nonsmooth.programs import FrictionContact
 from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, EDGE, SLIPPING, STICKING
 
 __all__ = ["Configuration", "JointRows", "MassMetric", "Mechanism", "contact_modes"]
@@ -116,6 +117,11 @@ class Mechanism:
         self.names = system.constraint_names + system.contact_names
         self._free: tuple[State, Array] | None = None
         self._met: list[tuple[float, Array, Configuration]] = []
+
+    def friction_program(self) -> FrictionContact:
+        """A program of one contact with friction, to ask a solver whether it solves such."""
+        d = 1 + self.tangents
+        return FrictionContact(np.eye(d), np.zeros(d), np.ones(1), d)
 
     def implicit(self, h: float) -> MassMetric:
         """The metric of M + h D + h^2 K for implicit steps, with stiffness K and damping D of deformation.

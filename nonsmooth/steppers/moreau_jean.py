@@ -185,17 +185,14 @@ class MoreauJeanFormulation:
         self.mechanism = Mechanism(system, parameters, control.dt)
         self.mechanism.refuse_mixed_impacts("MoreauJean")
         self.between = self.mechanism.impact != "newton"
-        self.rough = bool(np.any(self.mechanism.friction > 0))
+        self.rough = self.mechanism.rough
         self.balanced = stepper.moment_arms == "balanced"
         if self.balanced and system.dimension == 3:
             raise InputError('MoreauJean: moment_arms="balanced" exists in the plane only; use "predicted".')
         self.midpoint = stepper.joints == "midpoint" and system.ng > 0
         planar = [e.name for e in system.elements if isinstance(e, PlanarBody)]
         self.planar = [[system.v_names.index(f"{b}.{c}") for b in planar] for c in ("x", "y", "angle")]
-        probe: Program = LCP(np.eye(1), np.zeros(1))
-        if self.rough:
-            d = 1 + self.mechanism.tangents
-            probe = FrictionContact(np.eye(d), np.zeros(d), np.ones(1), d)
+        probe: Program = self.mechanism.friction_program() if self.rough else LCP(np.eye(1), np.zeros(1))
         if not solver.fits(probe):
             raise InputError(
                 f"MoreauJean formulates {type(probe).__name__} programs here, which {solver} does not solve; "

@@ -32,10 +32,7 @@ def tight_clearance(m: Mechanism, t: float, q: Array, v: Array, dt: float) -> st
     displacement exceeds `TIGHT` clearances.
     """
     at, change = m.at(t, q), dt * m.metric.change(m.force(t, q, v))
-    names, kinds = (
-        m.system.contact_names,
-        [e for e in m.system.elements if isinstance(e, Contact) for _ in e.gap_labels],
-    )
+    kinds = [e for e in m.system.elements if isinstance(e, Contact) for _ in e.gap_labels]
     moved = dt * np.abs(at.W_N).T @ (np.abs(v) + np.abs(change)) / m.scale
     gaps = m.system.true_gaps(np.array([q, m.moved(q, v + change, dt)]), m.p)
     moved = np.maximum(moved, np.abs(gaps[1] - gaps[0]) / m.scale)
@@ -44,7 +41,7 @@ def tight_clearance(m: Mechanism, t: float, q: Array, v: Array, dt: float) -> st
         return ""
     i = int(np.argmax(moved))
     return (
-        f" The clearance of '{names[i]}' ({m.scale[i]:.3g} m) is {1 / moved[i]:.2g} of the displacement there in a "
-        f"step of {dt:.3g} s; shorten the step or, if so small a clearance does not matter, use its ideal joint "
-        "(Model.ideal)."
+        f" The clearance of '{m.system.contact_names[i]}' ({m.scale[i]:.3g} m) is {1 / moved[i]:.2g} of the "
+        f"displacement there in a step of {dt:.3g} s; shorten the step or, if so small a clearance does not matter, "
+        "use its ideal joint (Model.ideal)."
     )
