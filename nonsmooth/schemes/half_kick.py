@@ -104,7 +104,8 @@ def unseen(system):
 
 @piece
 def half_kick(system, dt):
-    """u, and gaps at the end of the motion by u for dt; whether the iteration, which begins with the present u, converged."""
+    """u, and gaps at the end of the motion by u for dt; whether the iteration converged, which begins with the present
+    u."""
     before = 0.0
     for joint in system.joints:
         joint.P = joint.P_near = zeros_like(joint.P)
