@@ -10,7 +10,8 @@ from typing import Any, cast
 import numpy as np
 
 from nonsmooth.engine.compliant_layout import CompliantLayout
-from nonsmooth.engine.steps import RIDGE, CompiledSteps, elements_why_not, made_once
+from nonsmooth.engine.coverage import elements_why_not, made_once
+from nonsmooth.engine.steps import RIDGE, CompiledSteps
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ValidityWarning
 from nonsmooth.model.state import State
@@ -38,15 +39,6 @@ RULES = {
 }
 
 
-def _why_not(system: System, stepper: CompliantDae, control: StepControl) -> str | None:
-    if not isinstance(control, ErrorControl):
-        return f"CompliantDae has no compiled loop with {type(control).__name__}"
-    if stepper.solver != Dop853():
-        asked = "Radau(), the default" if stepper.solver is None else stepper.solver
-        return f"of CompliantDae's integrators only Dop853() has a compiled loop, not {asked}"
-    return elements_why_not(system, lambda: _layout_of(system))
-
-
 def _layout_of(system: System) -> CompliantLayout:
     """The compiled form of a mechanism, made once for all runs."""
     return made_once(system, "compliant", lambda: CompliantLayout(system))
@@ -67,7 +59,12 @@ class CompliantSteps(CompiledSteps):
     @staticmethod
     def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
         """Why a run has no compiled form, as a clause; None if it has one."""
-        return _why_not(system, stepper, control)
+        if not isinstance(control, ErrorControl):
+            return f"CompliantDae has no compiled loop with {type(control).__name__}"
+        if stepper.solver != Dop853():
+            asked = "Radau(), the default" if stepper.solver is None else stepper.solver
+            return f"of CompliantDae's integrators only Dop853() has a compiled loop, not {asked}"
+        return elements_why_not(system, lambda: _layout_of(system))
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:

@@ -7,8 +7,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from nonsmooth.engine.coverage import elements_why_not, is_rough, made_once
 from nonsmooth.engine.event_layout import EventLayout
-from nonsmooth.engine.steps import CompiledSteps, elements_why_not, made_once
+from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.evaluation import Array
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
@@ -31,23 +32,9 @@ RULES = {
 PHASE = {"kept_mode": "mode", "kept_share": "share"}
 
 
-def _why_not(system: System, stepper: EventDriven, control: StepControl, values: Array) -> str | None:
-    if not isinstance(control, ErrorControl):
-        return f"EventDriven has no compiled loop with {type(control).__name__}"
-    if stepper.order != "dopri5":
-        return f'order="{stepper.order}" has no compiled loop'
-    if stepper.simultaneity == 0.0:
-        return "simultaneity=0 has no compiled loop"
-    if stepper.solver is not None and stepper.solver != SemismoothNewton():
-        return f"the solver {stepper.solver} was requested"
-    if system.redundant:
-        return "EventDriven with redundant rows of joints has no compiled loop"
-    return elements_why_not(system, lambda: _layout_of(system, values), ("newton",))
-
-
 def _layout_of(system: System, values: Array) -> EventLayout:
     """The compiled form of a mechanism, made once for all runs."""
-    rough = system.nc > 0 and bool(np.any(system.elementwise.contact_law(values)[1] > 0))
+    rough = is_rough(system, values)
     return made_once(system, ("events", rough), lambda: EventLayout(system, rough=rough))
 
 
@@ -67,7 +54,17 @@ class EventSteps(CompiledSteps):
     @staticmethod
     def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
         """Why a run has no compiled form, as a clause; None if it has one."""
-        return _why_not(system, stepper, control, values)
+        if not isinstance(control, ErrorControl):
+            return f"EventDriven has no compiled loop with {type(control).__name__}"
+        if stepper.order != "dopri5":
+            return f'order="{stepper.order}" has no compiled loop'
+        if stepper.simultaneity == 0.0:
+            return "simultaneity=0 has no compiled loop"
+        if stepper.solver is not None and stepper.solver != SemismoothNewton():
+            return f"the solver {stepper.solver} was requested"
+        if system.redundant:
+            return "EventDriven with redundant rows of joints has no compiled loop"
+        return elements_why_not(system, lambda: _layout_of(system, values), ("newton",))
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:

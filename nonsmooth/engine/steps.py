@@ -3,43 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.objects import entry
-from nonsmooth.engine.layout import Layout, NotCompiled, impact_laws
+from nonsmooth.engine.coverage import is_balanced, is_rough, layout_of, rules_of, scheme_of, why_not
+from nonsmooth.engine.layout import Layout
 from nonsmooth.engine.tables import Tables
 from nonsmooth.engine.viewer import Viewer
 from nonsmooth.evaluation import Array
-from nonsmooth.laws.rigid import Rigid
-from nonsmooth.model.contacts import Contact
-from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory
-from nonsmooth.schemes.impact_fields import INCREMENTAL, LAWS
-from nonsmooth.solvers.active_set import ActiveSet
 from nonsmooth.solvers.chain import CERTIFIED
-from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.base import Formulation
-from nonsmooth.steppers.gauss import GaussFormulation
-from nonsmooth.steppers.gauss_qp import GaussQP
-from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha, GeneralizedAlphaFormulation
 from nonsmooth.steppers.mechanism import Mechanism
-from nonsmooth.steppers.moreau_jean import MoreauJean, MoreauJeanFormulation
 from nonsmooth.steppers.tightness import gap_round_off
 from nonsmooth.tolerances import PROXIMAL, UNCERTAIN
 
-__all__ = ["CompiledSteps", "Taken", "elements_why_not", "made_once"]
-
-L = TypeVar("L", bound=Layout)
+__all__ = ["CompiledSteps", "Taken"]
 
 #: seconds of compiled stepping between two checks of Ctrl-C, progress and budget
 CHUNK = 0.1
@@ -56,109 +43,6 @@ ACCELERATIONS = {"smooth": "acceleration", "pseudo": "pseudo_acceleration"}
 NEVER = 2**40
 #: fields of trends
 TREND = ("last", "first", "second", "third", "known")
-
-
-def elements_why_not(
-    system: System, layout: Callable[[], Layout], impacts: Collection[str] | None = None
-) -> str | None:
-    """Why elements of a mechanism have no compiled form, as a clause; None if all have one.
-
-    `layout` makes it; `impacts` are the impact laws that the steps have.
-    """
-    for e in system.elements:
-        if isinstance(e, FlexibleBody):
-            return f'"{e.name}" is a flexible body, which runs in Python only'
-        if impacts is not None and isinstance(e, Contact) and isinstance(e.contact, Rigid):
-            if e.contact.impact not in impacts:
-                return f'the contact "{e.name}" has the impact law "{e.contact.impact}"'
-    try:
-        layout()
-    except NotCompiled as error:
-        return str(error)
-    return None
-
-
-def made_once(system: System, key: Any, make: Callable[[], L]) -> L:
-    """The compiled form of a mechanism, made once for all runs."""
-    made = system.compiled_forms
-    if key not in made:
-        made[key] = make()
-    found: L = made[key]
-    return found
-
-
-def _why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
-    if getattr(stepper, "cone", "coulomb") != "coulomb":
-        return f'cone="{stepper.cone}" has no compiled loop'
-    if _balanced(stepper) and system.dimension == 3:
-        return 'moment_arms="balanced" exists in the plane only'
-    if type(stepper) is MoreauJean and isinstance(control, ConstantStep):
-        default: Any = SemismoothNewton()
-    elif type(stepper) is GeneralizedAlpha and isinstance(control, ConstantStep):
-        default = SemismoothNewton() if _rough(system, values) else ActiveSet()
-    elif type(stepper) is GaussQP and isinstance(control, ConstantStep | Landing):
-        default = ActiveSet()
-        if isinstance(control, Landing) and control.error is not None:
-            return "Landing(..., error) has no compiled loop"
-        if isinstance(control, ConstantStep) and np.any(system.elementwise.contact_law(values)[0] > 0.0):
-            return "GaussQP with a constant step has no restitution"
-    else:
-        some = type(stepper) in (MoreauJean, GeneralizedAlpha, GaussQP)
-        return f"{type(stepper).__name__} has no compiled loop" + (f" with dt={control!r}" if some else "")
-    if stepper.solver is not None and stepper.solver != default:
-        return f"the solver {stepper.solver} was requested"
-    laws = _laws(system, stepper, control, values)
-    return elements_why_not(system, lambda: _layout_of(system, values, stepper), laws)
-
-
-def _laws(system: System, stepper: Any, control: StepControl, values: Array) -> set[str]:
-    """Impact laws that a run may have: of one kind, and with tangential restitution Newton's alone."""
-    between = type(stepper) is MoreauJean or isinstance(control, Landing)
-    if not between or len(impact_laws(system)) > 1 or np.any(system.elementwise.contact_law(values)[2] > 0.0):
-        return {"newton"}
-    # those integrated along the impulse exist in the plane
-    return {"newton", "poisson", "routh", "stronge"} if system.dimension == 2 else {"newton", "poisson"}
-
-
-def _rules(system: System, stepper: Any, control: StepControl) -> dict[str, Any]:
-    """Rules of the Python formulation, and those of compiled steps alone."""
-    of: Any = {GaussQP: GaussFormulation, MoreauJean: MoreauJeanFormulation}.get(
-        type(stepper), GeneralizedAlphaFormulation
-    )
-    law = max((LAWS.index(one) for one in impact_laws(system)), default=0)
-    same = SimpleNamespace(control=control, stepper=stepper, between=law > 0)
-    same.mechanism = SimpleNamespace(incremental=law >= INCREMENTAL)
-    same.balanced = _balanced(stepper)
-    rules: dict[str, Any] = of.rules(same)
-    return rules | {
-        "programs": "semismooth Newton from the impulses of the step before, else a sequence of proximal programs",
-        "step that is not certified": "solved by the Python formulation, and counted as a fallback",
-    }
-
-
-def _scheme(stepper: Any, control: StepControl) -> str:
-    """The module of `schemes` with the source of the scheme."""
-    if isinstance(control, Landing):
-        return "landing"
-    return {MoreauJean: "moreau_jean", GeneralizedAlpha: "generalized_alpha"}.get(type(stepper), "implicit_euler")
-
-
-def _rough(system: System, values: Array) -> bool:
-    """Whether there is friction."""
-    return system.nc > 0 and bool(np.any(system.elementwise.contact_law(values)[1] > 0))
-
-
-def _balanced(stepper: Any) -> bool:
-    return getattr(stepper, "moment_arms", "predicted") == "balanced"
-
-
-def _layout_of(system: System, values: Array, stepper: Any) -> Layout:
-    """The compiled form of a mechanism, made once for all runs."""
-    rough, accelerations = _rough(system, values), type(stepper) is GeneralizedAlpha
-    impacts = impact_laws(system)
-    options = 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if _balanced(stepper) or impacts - {"newton"} else 0
-    make = partial(Layout, system, rough=rough, accelerations=accelerations, options=options)
-    return made_once(system, (rough, accelerations, options), make)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,21 +75,21 @@ class CompiledSteps:
     @staticmethod
     def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
         """Why a run has no compiled form, as a clause; None if it has one."""
-        return _why_not(system, stepper, control, values)
+        return why_not(system, stepper, control, values)
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
         """Stated rules and tolerances of a run."""
-        return _rules(system, stepper, control)
+        return rules_of(system, stepper, control)
 
     def __init__(self, system: System, stepper: Any, control: StepControl, values: Array, t_end: float) -> None:
         assert isinstance(control, ConstantStep | Landing)
-        self.system, self.scheme = system, _scheme(stepper, control)
+        self.system, self.scheme = system, scheme_of(stepper, control)
         self.longest = control.dt_max if isinstance(control, Landing) else control.dt
         self.shortest = control.dt_min if isinstance(control, Landing) else 0.0
         self.alpha = self.scheme == "generalized_alpha"
         self.midpoint = getattr(stepper, "joints", "") == "midpoint" and system.ng > 0
-        self._allocate(_layout_of(system, values, stepper), values)
+        self._allocate(layout_of(system, values, stepper), values)
         self._set(stepper, values, t_end)
         self._begin, self._run = self._entry("begin"), self._entry("run", 1)  # compiled before the clock runs
 
@@ -228,10 +112,10 @@ class CompiledSteps:
     def _set(self, stepper: Any, values: Array, t_end: float) -> None:
         system, start = self.system, self.system.start
         noise = ridge = 0.0
-        balanced = _balanced(stepper)
+        balanced = is_balanced(stepper)
         # impulses of redundant joints are corrected from iteration to iteration
         varying = system.dimension == 3 or balanced or bool(system.redundant) or bool(self.layout.whole["loads"])
-        rubs = system.dimension == 2 and _rough(system, values)  # in space, rest is not tried first
+        rubs = system.dimension == 2 and is_rough(system, values)  # in space, rest is not tried first
         many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs else NEVER
         scale = system.elementwise.contact_law(values)[3]
         certified = max(CERTIFIED, gap_round_off(scale, start.q)) if self.alpha else CERTIFIED

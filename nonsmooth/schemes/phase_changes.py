@@ -220,8 +220,7 @@ def find_forces(run):
 @piece
 def choose_modes(run):
     """Modes by the forces that were found; whether a contact is closed without force."""
-    system, most, size, idle = run.system, 0.0, 0.0, False
-    free = 0.0
+    system, most, size, free, idle = run.system, 0.0, 0.0, 0.0, False
     for body in system.bodies:
         body.jump = body.v_next
         size += length(body.jump, body.mass)

@@ -263,21 +263,6 @@ def rates(system):
 
 
 @kernel
-def linearise(system):
-    """Linearise the laws at the present impulses; returns their residual relative to the velocities."""
-    off, size = 0.0, TINY
-    for joint in system.joints:
-        joint.y = -joint.u
-        off = max(off, largest(abs(joint.u)))
-        size = max(size, largest(abs(joint.b0)) + largest(abs(joint.W @ joint.P)))
-    for contact in system.contacts:
-        if contact.on:
-            off = max(off, linearise_contact(contact))
-            size = max(size, largest(abs(contact.b0)) + contact.W[0][0] * abs(contact.P[0]))
-    return off / size
-
-
-@kernel
 def linearise_along(contact, one):
     """Newton's row of a contact in an impact integrated along its impulse: normal impulses are given, and so is the
     friction of contacts that slip; others stick, or begin to slip."""
@@ -289,43 +274,52 @@ def linearise_along(contact, one):
 
 
 @kernel
-def no_course(system, contact, k):
+def no_course(system, k):
     return 0.0
 
 
 @kernel
-def linearise_course(system, contact, k):
-    return linearise_along(contact, system.impacts[k])
+def linearise_course(system, k):
+    return linearise_along(system.contacts[k], system.impacts[k])
 
 
-linearised_along = by_option(no_course, linearise_course, 2)  # (system, contact, its number)
+linearised_along = by_option(no_course, linearise_course, 2)  # (system, number of the contact)
 
 
-@piece
-def linearise_impact(system):
-    """The same in a phase of an impact: in expansion normal impulses are at least those that it returns."""
+@kernel
+def linearise_outside_impacts(system, k):
+    return linearise_contact(system.contacts[k])
+
+
+@kernel
+def linearise_in_phase(system, k):
+    """In expansion normal impulses are at least those that it returns."""
+    contact = system.contacts[k]
+    if system.phase_of_impact == 2:
+        return linearised_along(system, k)
+    expands = system.phase_of_impact == 1 and contact.least > 0.0
+    if expands and contact.P[0] - contact.u[0] / contact.W[0][0] <= contact.least:
+        return linearise_friction(contact, contact.least)
+    return linearise_contact(contact)
+
+
+linearised_row = by_option(linearise_outside_impacts, linearise_in_phase)  # (system, number of the contact)
+
+
+@kernel
+def linearise(system):
+    """Linearise the laws at the present impulses; returns their residual relative to the velocities."""
     off, size = 0.0, TINY
     for joint in system.joints:
         joint.y = -joint.u
         off = max(off, largest(abs(joint.u)))
         size = max(size, largest(abs(joint.b0)) + largest(abs(joint.W @ joint.P)))
-    along = system.phase_of_impact == 2
     for k in range(len(system.contacts)):
         contact = system.contacts[k]
         if contact.on:
-            if along:
-                off = max(off, linearised_along(system, contact, k))
-            elif contact.P[0] - contact.u[0] / contact.W[0][0] <= contact.least and contact.least > 0.0:
-                off = max(off, linearise_friction(contact, contact.least))
-            else:
-                off = max(off, linearise_contact(contact))
+            off = max(off, linearised_row(system, k))
             size = max(size, largest(abs(contact.b0)) + contact.W[0][0] * abs(contact.P[0]))
     return off / size
-
-
-@kernel
-def linearise_phase(system):
-    return linearise_impact(system) if system.phase_of_impact else linearise(system)
 
 
 @kernel
@@ -338,7 +332,6 @@ def phase_of_impact(system):
     return system.phase_of_impact
 
 
-linearised = by_option(linearise, linearise_phase)  # (system)
 phase = by_option(none, phase_of_impact)  # (system)
 
 
@@ -396,7 +389,7 @@ def newton(system):
     before = 0.0
     for k in range(ROUNDS):
         rates(system)
-        off = linearised(system)
+        off = linearise(system)
         if off <= SOLVED or (k > 1 and off >= before and off <= ENOUGH):
             return True
         system.rounds += 1

@@ -1,0 +1,142 @@
+"""Which runs of `MoreauJean`, `GaussQP` and `GeneralizedAlpha` are compiled, by which scheme, and their rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from nonsmooth.engine.layout import Layout, NotCompiled, impact_laws
+from nonsmooth.evaluation import Array
+from nonsmooth.laws.rigid import Rigid
+from nonsmooth.model.contacts import Contact
+from nonsmooth.model.flexible_bodies import FlexibleBody
+from nonsmooth.model.system import System
+from nonsmooth.schemes.impact_fields import INCREMENTAL, LAWS
+from nonsmooth.solvers.active_set import ActiveSet
+from nonsmooth.solvers.semismooth_newton import SemismoothNewton
+from nonsmooth.step_control import ConstantStep, Landing, StepControl
+from nonsmooth.steppers.gauss import GaussFormulation
+from nonsmooth.steppers.gauss_qp import GaussQP
+from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha, GeneralizedAlphaFormulation
+from nonsmooth.steppers.moreau_jean import MoreauJean, MoreauJeanFormulation
+
+__all__ = [
+    "elements_why_not",
+    "is_balanced",
+    "is_rough",
+    "layout_of",
+    "made_once",
+    "rules_of",
+    "scheme_of",
+    "why_not",
+]
+
+L = TypeVar("L", bound=Layout)
+
+
+def elements_why_not(
+    system: System, layout: Callable[[], Layout], impacts: Collection[str] | None = None
+) -> str | None:
+    """Why elements of a mechanism have no compiled form, as a clause; None if all have one.
+
+    `layout` makes it; `impacts` are the impact laws that the steps have.
+    """
+    for e in system.elements:
+        if isinstance(e, FlexibleBody):
+            return f'"{e.name}" is a flexible body, which runs in Python only'
+        if impacts is not None and isinstance(e, Contact) and isinstance(e.contact, Rigid):
+            if e.contact.impact not in impacts:
+                return f'the contact "{e.name}" has the impact law "{e.contact.impact}"'
+    try:
+        layout()
+    except NotCompiled as error:
+        return str(error)
+    return None
+
+
+def made_once(system: System, key: Any, make: Callable[[], L]) -> L:
+    """The compiled form of a mechanism, made once for all runs."""
+    made = system.compiled_forms
+    if key not in made:
+        made[key] = make()
+    found: L = made[key]
+    return found
+
+
+def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
+    """Why a run of these steppers has no compiled form, as a clause; None if it has one."""
+    if getattr(stepper, "cone", "coulomb") != "coulomb":
+        return f'cone="{stepper.cone}" has no compiled loop'
+    if is_balanced(stepper) and system.dimension == 3:
+        return 'moment_arms="balanced" exists in the plane only'
+    if type(stepper) is MoreauJean and isinstance(control, ConstantStep):
+        default: Any = SemismoothNewton()
+    elif type(stepper) is GeneralizedAlpha and isinstance(control, ConstantStep):
+        default = SemismoothNewton() if is_rough(system, values) else ActiveSet()
+    elif type(stepper) is GaussQP and isinstance(control, ConstantStep | Landing):
+        default = ActiveSet()
+        if isinstance(control, Landing) and control.error is not None:
+            return "Landing(..., error) has no compiled loop"
+        if isinstance(control, ConstantStep) and np.any(system.elementwise.contact_law(values)[0] > 0.0):
+            return "GaussQP with a constant step has no restitution"
+    else:
+        some = type(stepper) in (MoreauJean, GeneralizedAlpha, GaussQP)
+        return f"{type(stepper).__name__} has no compiled loop" + (f" with dt={control!r}" if some else "")
+    if stepper.solver is not None and stepper.solver != default:
+        return f"the solver {stepper.solver} was requested"
+    laws = laws_of(system, stepper, control, values)
+    return elements_why_not(system, lambda: layout_of(system, values, stepper), laws)
+
+
+def laws_of(system: System, stepper: Any, control: StepControl, values: Array) -> set[str]:
+    """Impact laws that a run may have: of one kind, and with tangential restitution Newton's alone."""
+    between = type(stepper) is MoreauJean or isinstance(control, Landing)
+    if not between or len(impact_laws(system)) > 1 or np.any(system.elementwise.contact_law(values)[2] > 0.0):
+        return {"newton"}
+    # those integrated along the impulse exist in the plane
+    return {"newton", "poisson", "routh", "stronge"} if system.dimension == 2 else {"newton", "poisson"}
+
+
+def rules_of(system: System, stepper: Any, control: StepControl) -> dict[str, Any]:
+    """Rules of the Python formulation, and those of compiled steps alone."""
+    of: Any = {GaussQP: GaussFormulation, MoreauJean: MoreauJeanFormulation}.get(
+        type(stepper), GeneralizedAlphaFormulation
+    )
+    law = max((LAWS.index(one) for one in impact_laws(system)), default=0)
+    same = SimpleNamespace(control=control, stepper=stepper, between=law > 0)
+    same.mechanism = SimpleNamespace(incremental=law >= INCREMENTAL)
+    same.balanced = is_balanced(stepper)
+    rules: dict[str, Any] = of.rules(same)
+    return rules | {
+        "programs": "semismooth Newton from the impulses of the step before, else a sequence of proximal programs",
+        "step that is not certified": "solved by the Python formulation, and counted as a fallback",
+    }
+
+
+def scheme_of(stepper: Any, control: StepControl) -> str:
+    """The module of `schemes` with the source of the scheme."""
+    if isinstance(control, Landing):
+        return "landing"
+    return {MoreauJean: "moreau_jean", GeneralizedAlpha: "generalized_alpha"}.get(type(stepper), "implicit_euler")
+
+
+def is_rough(system: System, values: Array) -> bool:
+    """Whether there is friction."""
+    return system.nc > 0 and bool(np.any(system.elementwise.contact_law(values)[1] > 0))
+
+
+def is_balanced(stepper: Any) -> bool:
+    return getattr(stepper, "moment_arms", "predicted") == "balanced"
+
+
+def layout_of(system: System, values: Array, stepper: Any) -> Layout:
+    """The compiled form of a mechanism, made once for all runs."""
+    rough, accelerations = is_rough(system, values), type(stepper) is GeneralizedAlpha
+    impacts = impact_laws(system)
+    options = 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if is_balanced(stepper) or impacts - {"newton"} else 0
+    make = partial(Layout, system, rough=rough, accelerations=accelerations, options=options)
+    return made_once(system, (rough, accelerations, options), make)
