@@ -10,6 +10,7 @@ from nonsmooth.schemes import implicit_euler
 from nonsmooth.solvers import ActiveSet
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.step_control import ConstantStep
+from nonsmooth.tolerances import DONE
 from nonsmooth_problems import (
     bennett,
     double_pendulum_clearance,
@@ -108,7 +109,7 @@ def test_the_text_runs_uncompiled(problem, options, dt, count):
     end = end_of(compiled, start, count * dt)
     plain._put(start, start.t)
     view = Record("System", plain.layout.shape, plain.memory.address("System"))
-    assert implicit_euler.run(view, count) == implicit_euler.DONE
+    assert implicit_euler.run(view, count) == DONE
     for name, expected in (("q", end.q), ("v", end.v)):
         found = plain.layout.packed(plain.memory, name).ravel()
         # sums of four are taken in another order, which velocities of closed gaps see over dt
