@@ -14,7 +14,8 @@ from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import weighed
 from nonsmooth.schemes.mechanism import evaluate_all, length, load
 from nonsmooth.schemes.motion import energy_product
-from nonsmooth.schemes.program import TINY, answer_of_joints
+from nonsmooth.schemes.program import answer_of_joints
+from nonsmooth.tolerances import TINY
 
 #: least and largest share of the way to where the secant of the last two passes has its zero
 LEAST, MOST = -10.0, 0.97

@@ -7,8 +7,8 @@ from nonsmooth.records.values import dot, largest, normal_axis, trace, weighed, 
 from nonsmooth.schemes import rattle
 from nonsmooth.schemes.accelerations import follow, hold_jump, newmark_weights, rates_of_jump
 from nonsmooth.schemes.mechanism import body_error, joint_error, law_error, mode_of, move, press, rates_after, rebound
-from nonsmooth.schemes.program import TINY, agree, couple, no_motion, pose_contact, solve, weigh
-from nonsmooth.tolerances import FLOOR, PRESSING
+from nonsmooth.schemes.program import agree, couple, no_motion, pose_contact, solve, weigh
+from nonsmooth.tolerances import FLOOR, PRESSING, TINY
 
 # ---- impulses of the step
 

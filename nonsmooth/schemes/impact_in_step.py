@@ -6,7 +6,7 @@ from nonsmooth.records.values import weighed, zeros_like
 from nonsmooth.schemes.between import impacts_between
 from nonsmooth.schemes.mechanism import length, round_off
 from nonsmooth.schemes.program import answer_of_joints
-from nonsmooth.tolerances import LASTING
+from nonsmooth.tolerances.moreau_jean import LASTING
 
 
 @kernel

@@ -10,9 +10,9 @@ from nonsmooth.records.values import dot, largest, normal_axis, zeros_like
 from nonsmooth.schemes.half_kick import UNSEEN, stand_at_end
 from nonsmooth.schemes.landing import plausible
 from nonsmooth.schemes.mechanism import balance, load, mode_of, press, rates_after, rates_before, touches
-from nonsmooth.schemes.program import TINY, no_motion
+from nonsmooth.schemes.program import no_motion
 from nonsmooth.schemes.rattle import react
-from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE
+from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, TINY
 
 
 @kernel

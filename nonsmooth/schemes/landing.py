@@ -43,7 +43,8 @@ from nonsmooth.schemes.velocity_change import (
     strikes,
     take_back,
 )
-from nonsmooth.tolerances import DONE, FULL, PROXIMAL, TURN, UNCERTAIN
+from nonsmooth.tolerances import DONE, FULL, PROXIMAL, REMAINDER, UNCERTAIN
+from nonsmooth.tolerances.gauss import TURN
 
 #: how often a step whose programs are not solved is repeated with half its size, before the Python formulation is used
 HALVINGS = 9
@@ -287,7 +288,7 @@ def run(system, steps):
         if system.steps >= len(system.step_rows):
             return FULL
         limit = system.t + system.longest
-        if limit >= system.t_end - 1e-9 * system.longest:
+        if limit >= system.t_end - REMAINDER * system.longest:
             limit = system.t_end
         status = step(system, limit)
         for _ in range(HALVINGS):

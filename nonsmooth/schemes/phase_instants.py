@@ -8,11 +8,7 @@ from nonsmooth.schemes.accelerations import rates_of_jump
 from nonsmooth.schemes.mechanism import body_error, evaluate_all, length, press, rates_of_way
 from nonsmooth.schemes.motion import force_of, placed, rates_of_position, torque_of
 from nonsmooth.schemes.phase_motion import tangential
-from nonsmooth.schemes.program import TINY
-from nonsmooth.tolerances import FLOOR, STICKING
-
-#: a number differs from the next one by at most this share
-EPSILON = 2.220446049250313e-16
+from nonsmooth.tolerances import EPSILON, FLOOR, STICKING, TINY
 
 
 @piece
