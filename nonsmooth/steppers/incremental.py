@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import SolverFailed
-from nonsmooth.steppers.mechanism import Mechanism
+from nonsmooth.steppers.mechanism import DEPENDENT, Mechanism
 from nonsmooth.tolerances.impacts import ALIKE, CORNERS, DIED, ROUNDS, ZERO
 
 __all__ = ["SHARING", "Course", "Rounds", "course", "rounds"]
@@ -34,8 +34,6 @@ SHARING = (
 )
 #: largest residual of an accepted round
 ACCEPTED = 1e-10
-#: singular values of joints, in the mass metric and with rows of norm 1, below which they are dependent
-DEPENDENT = 1e-10
 
 
 class Course(NamedTuple):
