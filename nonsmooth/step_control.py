@@ -8,6 +8,7 @@ from numbers import Real
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.settings import is_number, shown
+from nonsmooth.tolerances import ON_GRID, REMAINDER
 
 __all__ = ["ConstantStep", "ErrorControl", "Landing", "StepControl", "step_control"]
 
@@ -55,9 +56,9 @@ class ConstantStep:
 
     def next_time(self, t: float, t_start: float, t_end: float) -> float:
         """End of the step that starts at t."""
-        k = math.floor((t - t_start) / self.dt + 1e-6) + 1
+        k = math.floor((t - t_start) / self.dt + ON_GRID) + 1
         end = t_start + k * self.dt
-        return t_end if end >= t_end - 1e-9 * self.dt else end
+        return t_end if end >= t_end - REMAINDER * self.dt else end
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Landing:
     def next_time(self, t: float, t_start: float, t_end: float) -> float:
         """Latest end of the step that starts at t."""
         end = t + self.dt_max
-        return t_end if end >= t_end - 1e-9 * self.dt_max else end
+        return t_end if end >= t_end - REMAINDER * self.dt_max else end
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ class ErrorControl:
         """Latest end of the step that starts at t."""
         longest = self.over(t_start, t_end).dt_max
         end = t + longest
-        return t_end if end >= t_end - 1e-9 * longest else end
+        return t_end if end >= t_end - REMAINDER * longest else end
 
 
 StepControl = ConstantStep | Landing | ErrorControl

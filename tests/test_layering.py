@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -174,6 +175,33 @@ def test_the_table_has_no_cycle() -> None:
 def test_every_folder_is_a_package() -> None:
     folders = {path.parent for path in FILES}
     assert not [identify(folder) for folder in folders if not (folder / "__init__.py").is_file()]
+
+
+def constants_of(part: str) -> Iterator[tuple[str, str]]:
+    """Names and values of the constants that modules of a part assign; numbers as Python prints them."""
+    for path in sorted((ROOT / "nonsmooth" / part).glob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign):
+                target, value = node.targets[0], node.value
+                several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+                pairs = zip(target.elts, value.elts, strict=True) if several else [(target, value)]
+                yield from ((name.id, repr(_number(x))) for name, x in pairs if getattr(name, "id", "").isupper())
+
+
+def _number(value: ast.expr) -> object:
+    try:
+        number = ast.literal_eval(value)
+    except ValueError:
+        return ast.unparse(value)
+    return float(number) if isinstance(number, (int, float)) else number
+
+
+def test_constants_of_formulations_and_compiled_schemes_are_defined_once() -> None:
+    """What both a Python formulation and a compiled text use is in `nonsmooth/tolerances`, and imported from there."""
+    parts = {part: set(constants_of(part)) for part in ("steppers", "schemes", "tolerances")}
+    assert ("CLOSED_GAP", "1e-08") in parts["tolerances"] and ("TERMS", "7.0") in parts["schemes"]
+    for one, other in itertools.combinations(parts, 2):
+        assert not parts[one] & parts[other], f"assigned in {one} and in {other} again: {parts[one] & parts[other]}"
 
 
 def test_names_say_what_is_inside() -> None:

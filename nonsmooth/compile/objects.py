@@ -27,7 +27,7 @@ __all__ = ["entry"]
 #: to be increased with every change of how functions are compiled
 VERSION = 1
 #: source files of compiled code
-SOURCES = ("tolerances.py", "records/*.py", "compile/*.py", "schemes/*.py")
+SOURCES = ("tolerances/*.py", "records/*.py", "compile/*.py", "schemes/*.py")
 
 
 def _digest() -> str:

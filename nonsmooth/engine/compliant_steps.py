@@ -20,15 +20,10 @@ from nonsmooth.solvers.chain import CERTIFIED
 from nonsmooth.solvers.initial_value import FINEST, Dop853
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.base import Formulation
-from nonsmooth.steppers.compliant import (
-    LOOKS,
-    TOUCHED,
-    CompliantDae,
-    place_tolerance,
-    stated_rules,
-)
+from nonsmooth.steppers.compliant import CompliantDae, place_tolerance, stated_rules
 from nonsmooth.steppers.validity import Validity
 from nonsmooth.tolerances import DONE
+from nonsmooth.tolerances.compliant import LOOKS, TOUCHED
 
 __all__ = ["CompliantSteps"]
 

@@ -17,9 +17,9 @@ from nonsmooth.solvers.chain import CERTIFIED
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.base import Formulation
-from nonsmooth.steppers.event_driven import TOGETHER, EventDriven, stated_rules, window_of
-from nonsmooth.steppers.transitions import CLOSED_GAP, LOWEST
+from nonsmooth.steppers.event_driven import EventDriven, stated_rules, window_of
 from nonsmooth.tolerances import DONE, SLIPPING
+from nonsmooth.tolerances.event_driven import CLOSED_GAP, LOWEST, TOGETHER
 
 __all__ = ["EventSteps"]
 

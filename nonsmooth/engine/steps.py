@@ -24,7 +24,7 @@ from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.base import Formulation
 from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.steppers.tightness import gap_round_off
-from nonsmooth.tolerances import PROXIMAL, UNCERTAIN
+from nonsmooth.tolerances import EPSILON, PROXIMAL, UNCERTAIN
 
 __all__ = ["CompiledSteps", "Taken"]
 
@@ -121,7 +121,7 @@ class CompiledSteps:
         certified = max(CERTIFIED, gap_round_off(scale, start.q)) if self.alpha else CERTIFIED
         if system.ng or self.alpha:  # joints determine positions to round-off, hence velocities to round-off over dt
             heaviest = float(np.max(self.memory.of["Body"]["root_mass"]))
-            noise = np.finfo(float).eps * float(np.max(np.abs(start.q))) * heaviest
+            noise = EPSILON * float(np.max(np.abs(start.q))) * heaviest
         if system.redundant:
             m = Mechanism(system, values, self.longest)
             W_g = m.at(start.t, start.q).W_g

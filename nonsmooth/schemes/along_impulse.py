@@ -16,15 +16,11 @@ from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest, normal_axis, zeros_like
 from nonsmooth.schemes.impact_fields import LAWS
 from nonsmooth.schemes.mechanism import move, rates_after, size_of, tangential, zero_rate
-from nonsmooth.schemes.program import TINY, couple, newton, weigh
+from nonsmooth.schemes.program import couple, newton, weigh
+from nonsmooth.tolerances import TINY
+from nonsmooth.tolerances.impacts import ALIKE, CORNERS, DIED, ROUNDS, ZERO
 
 ROUTH = LAWS.index("routh")
-#: break points of a round at most, per contact; rounds at most
-CORNERS, ROUNDS = 200, 400
-#: share of the first approach velocity at which a sequence of rounds has decayed
-DIED = 1e-3
-#: shares of their terms below which lengths agree, and below which a rate of change is regarded as zero
-ALIKE, ZERO = 1e-13, 1e-11
 
 
 # ---- rounds

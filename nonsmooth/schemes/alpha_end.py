@@ -19,9 +19,9 @@ from nonsmooth.schemes.mechanism import (
     start_joints,
     tangential,
 )
-from nonsmooth.schemes.program import TINY, no_motion
+from nonsmooth.schemes.program import no_motion
 from nonsmooth.schemes.velocity_change import solve_velocities
-from nonsmooth.tolerances import FLOOR, PRESSING
+from nonsmooth.tolerances import FLOOR, PRESSING, TINY
 
 # ---- impulses of the step
 

@@ -25,7 +25,7 @@ from nonsmooth.schemes.motion import force_of, moved, placed, torque_of
 from nonsmooth.schemes.program import factor_joints, weigh
 from nonsmooth.schemes.trend import break_off
 from nonsmooth.schemes.velocity_change import impact
-from nonsmooth.tolerances import LASTING
+from nonsmooth.tolerances.moreau_jean import LASTING
 
 
 @kernel

@@ -16,16 +16,9 @@ from nonsmooth.schemes.dormand_prince import STAGES, first_length, go_to, interp
 from nonsmooth.schemes.joint_forces import close
 from nonsmooth.schemes.mechanism import body_error, evaluate_all, length, load, press, rates_of_jump, rates_of_way
 from nonsmooth.schemes.motion import force_of, moved, placed
-from nonsmooth.schemes.program import INFINITE, TINY, factor_joints
-from nonsmooth.tolerances import DONE, FLOOR, FULL, OPEN, UNCERTAIN
-
-#: constraint violation, in tolerances of positions, above which the integrator begins anew from the projected row
-DRIFTED = 10.0
-#: constraint residual [m or rad] at which a projection ends, and its passes
-CLOSED_JOINT, PASSES = 1e-15, 8
-#: constraint residual [m or rad] above which it has found no closed joints: redundant rows no longer agree
-PARTED = 1e-8
-
+from nonsmooth.schemes.program import INFINITE, factor_joints
+from nonsmooth.tolerances import DONE, FLOOR, FULL, GAINING, OPEN, PROJECTED, TINY, UNCERTAIN
+from nonsmooth.tolerances.compliant import DRIFTED, PARTED, PASSES
 
 # ---- joints
 
@@ -44,7 +37,7 @@ def project(run):
             worst, total = max(worst, largest(abs(joint.g))), total + dot(joint.g, joint.g)
         if not total < INFINITE:
             return False
-        if worst <= CLOSED_JOINT or not worst < before / 4.0:
+        if worst <= PROJECTED or not worst < GAINING * before:
             break
         before = worst
         factor_joints(system)

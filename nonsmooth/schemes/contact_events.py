@@ -7,9 +7,7 @@ from nonsmooth.schemes.closing import first_root, lowest
 from nonsmooth.schemes.dormand_prince import after, go_to
 from nonsmooth.schemes.mechanism import evaluate_all, rates_of_way
 from nonsmooth.schemes.motion import placed
-
-#: gap [m] to which an event is located, and iterations of Newton's method
-LOCATED, NEWTON = 1e-16, 60
+from nonsmooth.tolerances.compliant import ITERATIONS, LOCATED
 
 
 @kernel
@@ -63,7 +61,7 @@ def first_change(run, dt):
 def locate(run, overlap, low, high, guess):
     """When a gap vanishes between two times: Newton's method, kept between them."""
     t, sign = low + guess, side(overlap)
-    for _ in range(NEWTON):
+    for _ in range(ITERATIONS):
         look(run, t)
         gap, rate = sign * overlap.contact.g, sign * overlap.rates[0]
         if gap > 0.0:

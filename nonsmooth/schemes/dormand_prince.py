@@ -15,7 +15,8 @@ from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, larger_of
 from nonsmooth.schemes.compliant_fields import ALL_STAGES, TERMS
 from nonsmooth.schemes.compliant_motion import rates_at
-from nonsmooth.schemes.program import INFINITE, TINY
+from nonsmooth.schemes.program import INFINITE
+from nonsmooth.tolerances import EPSILON, SAFETY, SHRINK, TINY
 
 #: stages of a step, without those of the interpolant
 STAGES = 12
@@ -27,10 +28,8 @@ C = np.concatenate([DOP853.C[:STAGES], [1.0], DOP853.C_EXTRA])
 #: of the two estimates of the error, and of the terms of the interpolant from the fourth on
 E3, E5, D = np.array(DOP853.E3), np.array(DOP853.E5), np.array(DOP853.D)
 
-#: of the predicted length of a step its share, and least and largest change
-SAFETY, SLOWEST, FASTEST = 0.9, 0.2, 10.0
-#: a number differs from the next one by at most this share
-EPS = 2.220446049250313e-16
+#: largest factor from one step size to the next
+FASTEST = 10.0
 #: least positive number
 LEAST = 5e-324
 
@@ -38,7 +37,7 @@ LEAST = 5e-324
 @kernel
 def after(t):
     """A number above t, among the next two."""
-    return t + max(EPS * abs(t), LEAST)
+    return t + max(EPSILON * abs(t), LEAST)
 
 
 # ---- a step
@@ -116,7 +115,7 @@ def step(run):
             run.t = t + length
             return keep_end(run)
         factor = SAFETY * error**-0.125
-        length = h * (factor if factor > SLOWEST else SLOWEST)  # also where the error is no number
+        length = h * (factor if factor > SHRINK else SHRINK)  # also where the error is no number
         rejected = True
     return False
 

@@ -21,16 +21,15 @@ from nonsmooth.schemes.grid import latest_end
 from nonsmooth.schemes.mechanism import mode_of, size_impulses, size_of, tangential
 from nonsmooth.schemes.motion import placed
 from nonsmooth.schemes.phase_changes import DEPENDENT, change_by_impact, change_phase, zero_rate
-from nonsmooth.schemes.phase_events import BREAKAWAY, EVENTS, NONE, RELEASE, end_at_event, set_scales
+from nonsmooth.schemes.phase_events import BREAKAWAY, NONE, RELEASE, end_at_event, set_scales
 from nonsmooth.schemes.phase_instants import copy, note
 from nonsmooth.schemes.phase_losses import kept, watched
 from nonsmooth.schemes.phase_motion import accelerate, count_closed
 from nonsmooth.schemes.phase_steps import B, advance, first_length
-from nonsmooth.schemes.program import INFINITE, TINY
-from nonsmooth.tolerances import DONE, FULL, OPEN, SLIPPING, UNCERTAIN
+from nonsmooth.schemes.program import INFINITE
+from nonsmooth.tolerances import DONE, FULL, OPEN, SAFETY, SHRINK, SLIPPING, TINY, UNCERTAIN
+from nonsmooth.tolerances.event_driven import EVENTS, GROW, REJECTIONS, WHOLE
 
-#: bounds on the change of the length of a step, the safety factor, and trials of one step
-SHRINK, GROW, SAFETY, REJECTIONS = 0.2, 5.0, 0.9, 60
 #: ratio by which other joints reduce the mobility of a row, above which a singular position may be near
 SINGULAR = 25.0
 
@@ -43,7 +42,7 @@ def take_smooth(run, limit):
     """A step to the time `limit` at most whose error is below tolerance, regardless of events; whether there is one."""
     t, wanted, rejected = run.stages[0].t, run.length, False
     longest = limit - t
-    dt = longest if wanted > 0.99 * longest else wanted
+    dt = longest if wanted > WHOLE * longest else wanted
     for _ in range(REJECTIONS):
         if rejected and not run.closed and run.dependence > SINGULAR:
             return False

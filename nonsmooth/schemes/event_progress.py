@@ -4,13 +4,7 @@ If so, the Python formulation takes the step, and ends the run with a message ab
 """
 
 from nonsmooth.compile.kernels import kernel
-
-#: events within the shortest flight after which a run makes no progress, and the weight of a step without an event
-STALLED, SMOOTH = 2000.0, 0.02
-#: share of the shortest flight below which steps are too short, and steps in a row after which they are examined
-CRAWL, CRAWLED = 0.1, 1000
-#: steps per longest step, on average, above which their cause is examined
-CROWDED = 50.0
+from nonsmooth.tolerances.event_driven import CRAWL, CRAWLED, CROWDED, SMOOTH, STALLED
 
 
 @kernel

@@ -40,16 +40,18 @@ from nonsmooth.schemes.mechanism import (
     touches,
     zero_rate,
 )
-from nonsmooth.schemes.program import INFINITE, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
+from nonsmooth.schemes.program import INFINITE, agree, couple, factor_joints, pose_contact, solve, weigh
 from nonsmooth.schemes.secants import change_of_u, go_on
 from nonsmooth.schemes.velocity_change import solve_velocities
-from nonsmooth.tolerances import CLOSED_GAP, DONE, PROXIMAL, TURNED, UNCERTAIN
+from nonsmooth.tolerances import CLOSED_GAP, DONE, PROXIMAL, TINY, UNCERTAIN
+from nonsmooth.tolerances.generalized_alpha import ACCEPTABLE, CONVERGED, PASSES, STALLED, TURNED
 
-#: passes of a step; change of the motion, as a share of it, that ends them if they gain so quickly that less than the
-#: finest is left, or at once if it is that; changes at which they may end if they have stopped gaining, and later
-PASSES, CONVERGED, FINEST, ACCEPTABLE, STALLED = 50, 1e-13, 1e-15, 1e-11, 1e-9
+#: relative change of the motion that ends the passes at once; a larger one does if they converge so quickly that less
+#: than this is left
+FINEST = 1e-15
 #: passes without gain that stop them, passes that are many; from which pass on it is noted which contacts close, and
-#: after which one these stay closed
+#: after which one these stay closed: later than in the Python formulation, which takes no secants, and ends at the
+#: first iteration without gain
 STUCK, LATE, NOTING, BINDING = 3, 40, 12, 24
 #: a pass that leaves more than this share of the change is followed by secants, from so many passes on
 SLOW, SECANT = 0.1, 3

@@ -3,22 +3,22 @@
 import math
 
 from nonsmooth.compile.kernels import kernel
-from nonsmooth.tolerances import DONE, FULL, PROXIMAL, UNCERTAIN
+from nonsmooth.tolerances import DONE, FULL, ON_GRID, PROXIMAL, REMAINDER, UNCERTAIN
 
 
 @kernel
 def next_time(system):
     """The end of the next step on the grid; the last one is cut at the end of the run."""
     t, dt = system.t, system.longest
-    end = system.origin + (math.floor((t - system.origin) / dt + 1e-6) + 1.0) * dt
-    return end if end < system.t_end - 1e-9 * dt else system.t_end
+    end = system.origin + (math.floor((t - system.origin) / dt + ON_GRID) + 1.0) * dt
+    return end if end < system.t_end - REMAINDER * dt else system.t_end
 
 
 @kernel
 def latest_end(system):
     """The end of the longest next step of those without a grid, at most the end of the run."""
     limit = system.t + system.longest
-    return limit if limit < system.t_end - 1e-9 * system.longest else system.t_end
+    return limit if limit < system.t_end - REMAINDER * system.longest else system.t_end
 
 
 def step_of(attempt, give_up, commit):

@@ -21,13 +21,17 @@ from nonsmooth.schemes.mechanism import (
     rates_of_way,
     stand,
 )
-from nonsmooth.schemes.program import INFINITE, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
+from nonsmooth.schemes.program import INFINITE, agree, couple, factor_joints, pose_contact, solve, weigh
 from nonsmooth.schemes.secants import change_of_u, go_on
 from nonsmooth.schemes.velocity_change import law_of_rates
+from nonsmooth.tolerances import TINY
+from nonsmooth.tolerances.gauss import ACCEPTABLE
 
-#: iterations of a momentum update; relative change of u that ends them, one that suffices if they no longer reduce it,
-#: and a multiple of the round-off of joints that suffices too
-PASSES, SETTLED, ACCEPTABLE, NOISE = 60, 1e-15, 1e-11, 1e3
+#: iterations of a momentum update at most, and relative change of u that ends them: a located gap, from which the step
+#: size follows, is more accurate than the end of a step of constant size has to be
+PASSES, SETTLED = 60, 1e-15
+#: multiple of the round-off of joints that suffices as a change of u if iterations no longer reduce it
+NOISE = 1e3
 #: share of its clearance that is a gap's round-off
 UNSEEN = 1e-12
 

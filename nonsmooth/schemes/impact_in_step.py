@@ -5,7 +5,7 @@ from nonsmooth.compile.kernels import kernel
 from nonsmooth.records.values import weighed, zeros_like
 from nonsmooth.schemes.between import impacts_between
 from nonsmooth.schemes.mechanism import leave_out, length, round_off
-from nonsmooth.tolerances import LASTING
+from nonsmooth.tolerances.moreau_jean import LASTING
 
 
 @kernel

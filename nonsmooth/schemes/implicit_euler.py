@@ -18,15 +18,16 @@ from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import normal_axis, weighed, zeros_like
 from nonsmooth.schemes import landing
 from nonsmooth.schemes.grid import run_of, step_of
-from nonsmooth.schemes.half_kick import ACCEPTABLE, NOISE, UNSEEN, settle
+from nonsmooth.schemes.half_kick import NOISE, UNSEEN, settle
 from nonsmooth.schemes.implicit_euler_end import commit, judge, look
 from nonsmooth.schemes.mechanism import leaves_rest, rates_after, rates_of_way
-from nonsmooth.schemes.program import INFINITE, TINY, agree, couple, factor_joints, pose_contact, solve, weigh
+from nonsmooth.schemes.program import INFINITE, agree, couple, factor_joints, pose_contact, solve, weigh
 from nonsmooth.schemes.secants import go_on
-from nonsmooth.tolerances import CLOSED_GAP
+from nonsmooth.tolerances import CLOSED_GAP, TINY
+from nonsmooth.tolerances.gauss import ACCEPTABLE, CONVERGED, PASSES
 
-#: passes of a step; change of u, as a share of its size, that ends them; round-off of gaps, as a share of coordinates
-PASSES, CONVERGED, ROUNDED = 100, 1e-13, 1e-15
+#: round-off of gaps, as a share of coordinates
+ROUNDED = 1e-15
 
 
 # ---- an iteration

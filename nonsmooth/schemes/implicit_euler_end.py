@@ -19,9 +19,9 @@ from nonsmooth.schemes.mechanism import (
     tangential,
     touches,
 )
-from nonsmooth.schemes.program import TINY, least_impulses
+from nonsmooth.schemes.program import least_impulses
 from nonsmooth.schemes.rattle import react
-from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE
+from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, TINY
 
 
 @kernel

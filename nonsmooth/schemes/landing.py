@@ -47,7 +47,8 @@ from nonsmooth.schemes.velocity_change import (
     strikes,
     take_back,
 )
-from nonsmooth.tolerances import DONE, FULL, PROXIMAL, TURN, UNCERTAIN
+from nonsmooth.tolerances import DONE, FULL, PROXIMAL, UNCERTAIN
+from nonsmooth.tolerances.gauss import TURN
 
 #: how often a step whose programs are not solved is repeated with half its size, before the Python formulation is used
 HALVINGS = 9

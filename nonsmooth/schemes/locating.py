@@ -5,10 +5,8 @@ import math
 from nonsmooth.compile.kernels import kernel
 from nonsmooth.schemes.closing import first_root, lowest
 from nonsmooth.schemes.half_kick import half_kick
-from nonsmooth.tolerances import AT_THE_END, CLOSED_GAP, LANDED
-
-#: trial lengths of a step
-TRIALS = 40
+from nonsmooth.tolerances import AT_THE_END
+from nonsmooth.tolerances.gauss import DIPPED, LANDED, TRIALS
 
 
 @kernel
@@ -21,7 +19,7 @@ def end_rate(contact):
 @kernel
 def closes_at(contact, dt):
     """Time within dt at which a gap closes, by cubic interpolation; infinite if it does not."""
-    tolerance, start = 1e-2 * CLOSED_GAP * contact.scale, contact.start_g
+    tolerance, start = DIPPED * contact.scale, contact.start_g
     leaves = start <= tolerance
     start = 0.0 if leaves else start
     a, slope = dt * contact.start_rate, dt * end_rate(contact)

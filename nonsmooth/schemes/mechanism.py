@@ -5,12 +5,8 @@ import math
 from nonsmooth.compile.kernels import evaluate, kernel
 from nonsmooth.records.values import dot, largest, normal_axis, trace, weighed, zeros_like
 from nonsmooth.schemes.motion import energy_product, gyration, moved, placed
-from nonsmooth.schemes.program import INFINITE, TINY, answer_of_joints, weigh
-from nonsmooth.tolerances import CLOSED, CLOSED_GAP, CLOSED_RATE, EDGE, FLOOR, OPEN, SLIPPING, STICKING
-
-#: kinetic energy below which a start counts as at rest, relative to that at the end of the step
-AT_REST = 1e-16
-
+from nonsmooth.schemes.program import INFINITE, answer_of_joints, weigh
+from nonsmooth.tolerances import AT_REST, CLOSED, CLOSED_GAP, CLOSED_RATE, EDGE, FLOOR, OPEN, SLIPPING, STICKING, TINY
 
 # ---- configurations at which elements are evaluated
 
@@ -284,7 +280,8 @@ def leaves_rest(system):
         before += length(body.v, body.mass)
         after += length(body.v_next, body.mass)
         kick += length(weighed(system.dt * body.force, body.inverse_mass), body.mass)
-    return before <= AT_REST * after and after > AT_REST * kick
+    rest = AT_REST * AT_REST  # of energies
+    return before <= rest * after and after > rest * kick
 
 
 # ---- residuals

@@ -11,7 +11,7 @@ from nonsmooth.records.values import zeros_like
 from nonsmooth.schemes.mechanism import evaluate_all, joint_error, rates_after, rates_before, stand_before
 from nonsmooth.schemes.motion import force_of, torque_of
 from nonsmooth.schemes.program import agree, factor_joints, no_motion
-from nonsmooth.tolerances import LEAD
+from nonsmooth.tolerances.moreau_jean import LEAD
 
 
 @kernel

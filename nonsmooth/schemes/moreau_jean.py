@@ -44,18 +44,11 @@ from nonsmooth.schemes.mechanism import (
 )
 from nonsmooth.schemes.moment_arms import aim, keep_balanced
 from nonsmooth.schemes.motion import moved
-from nonsmooth.schemes.program import INFINITE, TINY, couple, least_impulses, pose_contact, solve, weigh
+from nonsmooth.schemes.program import INFINITE, couple, least_impulses, pose_contact, solve, weigh
 from nonsmooth.schemes.projection import place, project
 from nonsmooth.schemes.trend import break_off, expected, note
-from nonsmooth.tolerances import DONE
-
-#: passes of a step
-PASSES = 50
-#: change of the velocity from pass to pass, as a share of its size, that ends them
-CONVERGED = 1e-14
-#: and that may end them where they no longer reduce it
-ACCEPTABLE = 1e-11
-
+from nonsmooth.tolerances import DONE, TINY
+from nonsmooth.tolerances.moreau_jean import ACCEPTABLE, CONVERGED, PASSES
 
 # ---- before the program
 

@@ -35,19 +35,14 @@ from nonsmooth.schemes.phase_motion import (
     factor_phase,
     project,
 )
-from nonsmooth.schemes.program import TINY, factor_joints
+from nonsmooth.schemes.program import factor_joints
 from nonsmooth.schemes.velocity_change import balance, change_velocity, law_of_rates
-from nonsmooth.tolerances import CLOSED, CLOSED_RATE, FLOOR, OPEN, SLIPPING, STICKING
+from nonsmooth.tolerances import CLOSED, CLOSED_RATE, FLOOR, OPEN, SLIPPING, STICKING, TINY
+from nonsmooth.tolerances.event_driven import APART, LANDED, LOWEST, OUTSIDE, STILL, TRIALS, ZERO
 
-#: height [m] of a rebound that is lost in the round-off of positions, and of one that others cause
-LOWEST, LANDED = 4e-15, 1e-15
-#: share of the sum of its terms below which an acceleration is regarded as zero
-ZERO = 1e-9
-#: separation of the accelerations of contacts that slip from those of contacts that may stick, and trials for it
-APART, TRIALS = 1e3, 3
-#: share of the sum of its terms below which a slip at an event vanishes
-STILL = 1e-10
-#: ratio by which other rows may reduce the mobility of a row, until rows count as dependent
+#: ratio by which other rows may reduce the mobility of a row, until rows count as dependent. Of rows of norm 1 this is
+#: the inverse square of the distance of one from the span of the others, 1e-6. The Python formulation, which decomposes
+#: the rows themselves, distinguishes 1e-9; in the Delassus operator its square would be lost in round-off.
 DEPENDENT = 1e12
 
 
@@ -251,7 +246,7 @@ def choose_slip(touch, P, rate, zero):
     reach = touch.contact.friction * P[0]
     if size_of(touch.along) > 0.0:
         touch.direction = touch.along
-    elif size_of(tangential(P)) <= reach * (1.0 + 1e-9) and size_of(rate) <= zero:
+    elif size_of(tangential(P)) <= reach * (1.0 + OUTSIDE) and size_of(rate) <= zero:
         touch.mode, touch.share = STICKING, max(reach, TINY)
     else:
         touch.direction = (1.0 / max(size_of(rate), TINY)) * rate

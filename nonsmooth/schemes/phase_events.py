@@ -7,31 +7,29 @@ else by the Illinois method.
 
 import math
 
-import numpy as np
-
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest
 from nonsmooth.schemes.closing import first_root, lowest
 from nonsmooth.schemes.event_fields import STAGES
 from nonsmooth.schemes.mechanism import tangential
-from nonsmooth.schemes.phase_instants import EPSILON
 from nonsmooth.schemes.phase_losses import doubtful, kept, loss_at_end, loss_within, search, watched
 from nonsmooth.schemes.phase_steps import advance
-from nonsmooth.tolerances import AT_THE_END, OPEN, SLIPPING
+from nonsmooth.tolerances import AT_THE_END, EPSILON, OPEN, SLIPPING
+from nonsmooth.tolerances.event_driven import (
+    EVENTS,
+    ITERATIONS,
+    LANDED,
+    LOCATED,
+    PATIENCE,
+    PLACES,
+    ROUND_OFF,
+    SAME_TIME,
+)
 
 #: kinds of events, as bits
 NONE, CLOSING, RELEASE, REVERSAL, BREAKAWAY = 0, 1, 2, 4, 8
-#: gap [m] to which a closing is located, and forces and slips relative to what is round-off of them
-LANDED, LOCATED = 1e-15, 1e-2
-#: relative size below which the sign of a force or slip is round-off
-ROUND_OFF = 1e-11
-ITERATIONS, BISECTIONS = 40, 80
-#: evaluations without a change of sign after which an event is regarded as unconfirmed
-PATIENCE = 6
-#: events that a step may be shortened to
-EVENTS = 30
-#: shares of a step at which quintics are evaluated
-PLACES = (1 - np.cos(np.pi * np.arange(49) / 48)) / 2
+#: iterations at most for the root of a quintic
+BISECTIONS = 80
 
 
 @piece
@@ -246,7 +244,7 @@ def locate(run):
         if (kind == RELEASE or kind == BREAKAWAY) and f_low > 0.0 and f_high < 0.0:
             new = low + (high - low) * f_low / (f_low - f_high)
         guess = new if low < new < high else 0.5 * (low + high)
-        if guess == low or guess == high or high - low <= 1e-16 * max(abs(t), known):
+        if guess == low or guess == high or high - low <= SAME_TIME * max(abs(t), known):
             break
     return True, crossed
 

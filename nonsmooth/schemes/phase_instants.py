@@ -15,11 +15,7 @@ from nonsmooth.schemes.mechanism import (
     tangential,
 )
 from nonsmooth.schemes.motion import placed, rates_of_position
-from nonsmooth.schemes.program import TINY
-from nonsmooth.tolerances import FLOOR, STICKING
-
-#: a number differs from the next one by at most this share
-EPSILON = 2.220446049250313e-16
+from nonsmooth.tolerances import EPSILON, FLOOR, STICKING, TINY
 
 
 @piece

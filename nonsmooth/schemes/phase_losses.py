@@ -16,18 +16,13 @@ from nonsmooth.schemes.mechanism import size_of, tangential
 from nonsmooth.schemes.phase_instants import copy
 from nonsmooth.schemes.phase_steps import within
 from nonsmooth.tolerances import OPEN, SLIPPING, STICKING
+from nonsmooth.tolerances.event_driven import ADMISSIBLE, FINE, NEAR, RESOLVED
 
-#: share of its range in a step below which a force at a stage causes a search within the step
-NEAR = 0.5
-#: share of the largest force in a step by which one along the extension must be negative to be significant
-RESOLVED = 1e-9
-#: share of the largest normal force by which forces of dependent contacts may be tensile or leave their cones
-ADMISSIBLE = 1e-9
-#: intervals between the points at which the polynomials are evaluated
-FINE = 84
+#: intervals at whose ends the polynomials are evaluated
+INTERVALS = FINE * DEGREE
 
 NODES = (1 - np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)) / 2
-TIMES = (1 - np.cos(np.pi * np.arange(FINE + 1) / FINE)) / 2
+TIMES = (1 - np.cos(np.pi * np.arange(INTERVALS + 1) / INTERVALS)) / 2
 _COEFFICIENTS = np.linalg.inv(np.polynomial.chebyshev.chebvander(2 * NODES - 1, DEGREE))
 #: from values at the nodes to those at the points, and to the last coefficient
 SCAN = np.polynomial.chebyshev.chebvander(2 * TIMES - 1, DEGREE) @ _COEFFICIENTS
@@ -110,7 +105,7 @@ def loss_within(run, i, cone):
     touch, dt = run.touches[i], run.dt
     contact, zero = touch.contact, touch.zero_force
     doubt, place, least, most = doubt_of(run, i, cone), 0, math.inf, 0.0
-    for m in range(FINE + 1):
+    for m in range(INTERVALS + 1):
         value = along_step(run, i, cone, m)
         most = max(most, abs(value))
         if value < least:
@@ -118,15 +113,15 @@ def loss_within(run, i, cone):
     level = zero + RESOLVED * most
     if least > level + 2.0 * doubt:
         return math.inf, dt
-    if 0 < place < FINE:  # the polynomial is exact at its nodes only
+    if 0 < place < INTERVALS:  # the polynomial is exact at its nodes only
         within(run, TIMES[place], run.nodes[DEGREE + 1])
         least = kept(contact, run.nodes[DEGREE + 1].contacts[i].P, cone)
     last, before, at, after, later = -1, 0.0, 0.0, 0.0, 0.0  # the last positive value, and the one after it
-    for m in range(FINE + 1):
+    for m in range(INTERVALS + 1):
         value, time = least if m == place else along_step(run, i, cone, m), dt * TIMES[m]
         if m == last + 1:
             after, later = value, time
-        if m == 0 or m == FINE:
+        if m == 0 or m == INTERVALS:
             below = value < -zero
         else:
             below = value < -level and (value < -2.0 * doubt or m == place)

@@ -27,20 +27,15 @@ from nonsmooth.records.values import (
 )
 from nonsmooth.schemes.mechanism import evaluate_all, load, rates_of_jump, rates_of_way, size_of, tangential
 from nonsmooth.schemes.motion import moved, placed
-from nonsmooth.schemes.program import INFINITE, TINY, backward, couple, eliminate, factor_joints, forward, weigh
-from nonsmooth.tolerances import OPEN, SLIPPING, STICKING
+from nonsmooth.schemes.program import INFINITE, backward, couple, eliminate, factor_joints, forward, weigh
+from nonsmooth.tolerances import GAINING, OPEN, PROJECTED, SLIPPING, STICKING, TINY
+from nonsmooth.tolerances.event_driven import PASSES
 
 #: level of the rows of closed contacts: gaps, velocities, accelerations with their forces
 GAPS, VELOCITIES, FORCES = 0, 1, 2
-#: constraint residual [m] or [rad] at which a projection ends, and its passes
-PROJECTED, PASSES = 1e-15, 4
 #: of contacts whose forces are not unique: share of the diagonal that makes the least ones so, and corrections, each of
 #: which leaves about this share of the error
 LEAST, CORRECTIONS = 1e-6, 8
-#: share of the applied forces below which a resultant is regarded as zero
-BALANCED = 1e-12
-#: a number differs from the next one by at most this share
-EPSILON = 2.220446049250313e-16
 
 
 @kernel
@@ -214,7 +209,7 @@ def project(run):
         worst = find_gaps(run)
         if not worst < INFINITE:
             return False
-        if worst <= PROJECTED or worst > 0.25 * before:
+        if worst <= PROJECTED or worst > GAINING * before:
             run.current = 1
             break
         before = worst

@@ -17,8 +17,9 @@ from nonsmooth.schemes.event_fields import STAGES
 from nonsmooth.schemes.mechanism import length
 from nonsmooth.schemes.motion import placed
 from nonsmooth.schemes.phase_instants import closure_of, copy, note
-from nonsmooth.schemes.phase_motion import BALANCED, accelerate, project
-from nonsmooth.schemes.program import TINY
+from nonsmooth.schemes.phase_motion import accelerate, project
+from nonsmooth.tolerances import TINY
+from nonsmooth.tolerances.event_driven import BALANCED, FIRST, IDLE
 
 #: of stages: weights of those before, the last one that of the end; times; error estimate; continuous extension
 A = np.zeros((STAGES + 1, STAGES))
@@ -207,6 +208,6 @@ def first_length(run, start):
         y += dot(of.q / q, of.q / q) + dot(of.v / v, of.v / v)
         slope += dot(of.rate / q, of.rate / q) + dot(of.a / v, of.a / v)
     y, slope = math.sqrt(y / run.numbers), math.sqrt(slope / run.numbers)
-    if min(y, slope) < 1e-5:
+    if min(y, slope) < IDLE:
         return run.system.longest
-    return min(run.system.longest, 0.1 * y / slope)
+    return min(run.system.longest, FIRST * y / slope)

@@ -22,10 +22,11 @@ from nonsmooth.records.values import (
     weighed,
     zeros_like,
 )
+from nonsmooth.tolerances import TINY
 
 #: rounds of Newton's method; the residual at which it ends, in sizes of the rates, and at which it may where it no
 #: longer becomes less
-ROUNDS, SOLVED, ENOUGH, TINY = 50, 1e-14, 1e-11, 1e-300
+ROUNDS, SOLVED, ENOUGH = 50, 1e-14, 1e-11
 #: what is not below is no number
 INFINITE = 1e300
 #: programs that stay near impulses, from a whole diagonal on, and by how much the share of each is less

@@ -8,9 +8,7 @@ from nonsmooth.schemes.mechanism import evaluate_all, move_all, stand, stand_bef
 from nonsmooth.schemes.moment_arms import aim
 from nonsmooth.schemes.motion import moved, placed
 from nonsmooth.schemes.program import agree, couple, factor_joints, pose_contact, solve, weigh
-
-#: programs at most; penetration, in clearances, that is accepted
-PASSES, PROJECTED = 50, 1e-12
+from nonsmooth.tolerances.moreau_jean import PASSES, PENETRATED
 
 
 @kernel
@@ -26,7 +24,7 @@ def place(system):
 def overlaps(system):
     """Whether a gap is negative by more than the tolerance."""
     for contact in system.contacts:
-        if contact.g < -PROJECTED * contact.scale:
+        if contact.g < -PENETRATED * contact.scale:
             return True
     return False
 

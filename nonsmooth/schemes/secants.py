@@ -5,7 +5,7 @@ import math
 from nonsmooth.compile.kernels import kernel
 from nonsmooth.schemes.mechanism import length
 from nonsmooth.schemes.motion import energy_product
-from nonsmooth.schemes.program import TINY
+from nonsmooth.tolerances import TINY
 
 #: least and largest share of the way to the zero of the secant
 LEAST, MOST = -10.0, 0.97

@@ -20,9 +20,7 @@ from nonsmooth.records.values import (
 )
 from nonsmooth.schemes.joint_forces import bias, close
 from nonsmooth.schemes.mechanism import press, rates_of_jump, tangential
-
-#: share of its diagonal by which the matrix of contacts that stick together is raised, so that their forces are unique
-SHARED = 1e-9
+from nonsmooth.tolerances.compliant import SHARED
 
 
 @kernel

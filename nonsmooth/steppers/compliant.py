@@ -30,26 +30,12 @@ from nonsmooth.steppers.base import Ask, Step, Stepping
 from nonsmooth.steppers.compliant_equations import WORKS, CompliantEquations, independent_rows
 from nonsmooth.steppers.landing import first_closing
 from nonsmooth.steppers.validity import Validity
-from nonsmooth.tolerances import CLOSED, OPEN, SLIPPING
+from nonsmooth.tolerances import CLOSED, GAINING, OPEN, PROJECTED, SLIPPING
+from nonsmooth.tolerances.compliant import DRIFTED, ITERATIONS, LOCATED, LOOKS, PARTED, PASSES, TOUCHED
 
 __all__ = ["CompliantDae"]
 
 Mask = NDArray[np.bool_]
-
-#: share of the typical gap below which surfaces are regarded as touching
-TOUCHED = 1e-9
-#: gap [m] to which an event is located
-LOCATED = 1e-16
-ITERATIONS = 60
-#: points at which an interval without contact is sampled
-LOOKS = 4
-#: constraint violation, in tolerances of coordinates, at which the integrator is restarted from the projected state
-DRIFT = 10.0
-#: constraint residual [m or rad] at which a projection ends
-PROJECTED = 1e-15
-PASSES = 8
-#: constraint residual [m or rad] of redundant rows, which are implied by the others, above which they are not
-PARTED = 1e-8
 
 
 @settings
@@ -347,7 +333,7 @@ class CompliantFormulation:
         if self.projection is None:
             return q, v
         closed_q, closed_v = self.projection(t, q, v)
-        self._restart = float(np.max(np.abs(closed_q - q))) > DRIFT * self.tolerance
+        self._restart = float(np.max(np.abs(closed_q - q))) > DRIFTED * self.tolerance
         return closed_q, closed_v
 
     def _switched(self, t: float, memory: dict[str, Array], gaps: Array, rates: Array) -> dict[str, Array]:
@@ -398,7 +384,7 @@ class _Projection:
         for _ in range(PASSES):
             g, W_g, moved, g_t = self.closure(t, q, self.p)
             worst = float(np.max(np.abs(g)))
-            if worst <= PROJECTED or not worst < before / 4:
+            if worst <= PROJECTED or not worst < GAINING * before:
                 break
             before = worst
             q = self.numeric.advance(q, -moved @ np.linalg.solve(W_g.T @ moved, g), 1.0)[0]

@@ -30,16 +30,13 @@ from nonsmooth.evaluation import Array, Evaluator
 from nonsmooth.model.compliance import Compliance, tangent_spins
 from nonsmooth.model.system import System
 from nonsmooth.programs.initial_value import InitialValue
-from nonsmooth.tolerances import FLOOR
+from nonsmooth.tolerances import FLOOR, TINY
+from nonsmooth.tolerances.compliant import SHARED
 
 __all__ = ["WORKS", "CompliantEquations", "StateLayout", "independent_rows"]
 
 #: integrals of power [W], in order
 WORKS = ("stored", "loss_contact", "loss_friction", "loads", "damping", "drivers")
-#: regularisation, as a share of the diagonal, that makes the stiction forces of dependent contacts unique
-SHARED = 1e-9
-#: smallest sum of terms by which a residual is divided
-TINY = 1e-300
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 
 from nonsmooth.steppers.motion import Motion
 from nonsmooth.steppers.phases import Phase, Point, Trial
+from nonsmooth.tolerances import TINY
 
 __all__ = ["Reach", "crossed", "reach_of_singular"]
 
@@ -25,7 +26,6 @@ NUDGE = 1e-2
 CROSSINGS, SETTLED, KICK = 40, 1e-8, 0.1
 #: share of the largest singular value of the joints' Delassus operator below which rows are redundant everywhere
 DEPENDENT = 1e-12
-TINY = float(np.finfo(float).tiny)
 
 
 class Reach(NamedTuple):

@@ -18,7 +18,7 @@ __all__ = ["check_deformations"]
 SMALL = 0.1
 #: spin as a share of the first frequency up to which centrifugal forces on the deformation and geometric stiffness, of
 #: the order of its square, count as small where they are left out
-SLOW = 0.1
+SPINNING = 0.1
 
 
 def check_deformations(system: System, t: Array, q: Array, v: Array) -> None:
@@ -59,12 +59,12 @@ def _faults(system: System, body: FlexibleBody, t: Array, q: Array, v: Array) ->
             f"than {SMALL:g} rad; divide the body into several, joined by Fixed()."
         )
     k = int(np.argmax(spin))
-    if spin[k] > SLOW * slowest and (modes.changes is None or modes.shortening is None):
+    if spin[k] > SPINNING * slowest and (modes.changes is None or modes.shortening is None):
         left, given = "geometric stiffness of the spin is left out", "whose beams shorten: modes(..., stiffening=True)"
         if modes.changes is None:
             left, given = "centrifugal forces on the deformation are left out", "with changes of inertia"
         faults.append(
-            f"{left}, but it turns with {spin[k]:.4g} rad/s at t = {t[k]:.6g} s, more than {SLOW:g} of its first "
+            f"{left}, but it turns with {spin[k]:.4g} rad/s at t = {t[k]:.6g} s, more than {SPINNING:g} of its first "
             f"frequency of {slowest:.4g} rad/s; give it modes {given}."
         )
     return faults

@@ -30,9 +30,8 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array, Evaluator
 from nonsmooth.model.system import System
 from nonsmooth.programs import MPCCStructure, Solution
-from nonsmooth.programs.base import TINY
 from nonsmooth.steppers.friction_pairs import Disc, Edges, NoFriction
-from nonsmooth.tolerances import FLOOR
+from nonsmooth.tolerances import FLOOR, TINY
 
 __all__ = ["HALF_KICK", "IMPLICIT_EULER", "Advance", "StepEquations"]
 

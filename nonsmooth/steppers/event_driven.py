@@ -32,38 +32,29 @@ from nonsmooth.settings import settings
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.base import Ask, Step, Stepping
 from nonsmooth.steppers.crossing import crossed, reach_of_singular
-from nonsmooth.steppers.events import (
-    BREAKAWAY,
-    LANDED,
-    RELEASE,
-    Event,
-    Scales,
-    first_event,
-    locate,
-    losing,
-    scales,
-)
+from nonsmooth.steppers.events import BREAKAWAY, RELEASE, Event, Scales, first_event, locate, losing, scales
 from nonsmooth.steppers.incremental import SHARING
 from nonsmooth.steppers.mechanism import Mechanism, contact_modes
 from nonsmooth.steppers.motion import Motion
 from nonsmooth.steppers.phases import Phase, Point, Trial
 from nonsmooth.steppers.progress import Progress
 from nonsmooth.steppers.runge_kutta import TABLEAUS
-from nonsmooth.steppers.transitions import CLOSED_GAP, LOWEST, Impact, Transitions
-from nonsmooth.tolerances import OPEN
+from nonsmooth.steppers.transitions import Impact, Transitions
+from nonsmooth.tolerances import AT_THE_END, OPEN, SAFETY, SHRINK
+from nonsmooth.tolerances.event_driven import (
+    CLOSED_GAP,
+    EVENTS,
+    GROW,
+    LANDED,
+    LOWEST,
+    REJECTIONS,
+    TOGETHER,
+    WHOLE,
+)
 
 __all__ = ["EventDriven", "stated_rules", "window_of"]
 
 Mask = NDArray[np.bool_]
-
-#: time [s], dt_min at most, within which forces vanish simultaneously
-TOGETHER = 1e-7
-#: an event later than this share of the step is at its end
-AT_THE_END = 1 - 1e-9
-#: bounds on the change of the step size, and the safety factor
-SHRINK, GROW, SAFETY = 0.2, 5.0, 0.9
-REJECTIONS = 60
-EVENTS = 30
 
 
 @settings
@@ -293,7 +284,7 @@ class EventDrivenFormulation:
     def _accepted(self, point: Point, phase: Phase, dt: float, t_end: float) -> tuple[Trial, float]:
         """A step whose error is below tolerance, regardless of events, and the next step size."""
         longest, wanted, rejected = t_end - point.t, dt, False
-        if dt > 0.99 * longest:
+        if dt > WHOLE * longest:
             dt = longest
         for _ in range(REJECTIONS):
             if rejected and self.system.ng:

@@ -20,10 +20,10 @@ from nonsmooth.steppers.landing import first_closing
 from nonsmooth.steppers.losses import kept, losses
 from nonsmooth.steppers.motion import Motion
 from nonsmooth.steppers.phases import Index, Phase, Point, Trial
+from nonsmooth.tolerances.event_driven import ITERATIONS, LANDED, LOCATED, PATIENCE, PLACES, ROUND_OFF, SAME_TIME
 
 __all__ = [
     "BREAKAWAY",
-    "LANDED",
     "LANDING",
     "RELEASE",
     "REVERSAL",
@@ -37,20 +37,11 @@ __all__ = [
 ]
 
 LANDING, RELEASE, REVERSAL, BREAKAWAY = "landing", "release", "reversal", "breakaway"
-#: gap [m] to which a closing contact is located
-LANDED = 1e-15
-#: tolerance of located forces and slips, relative to their typical size
-LOCATED = 1e-13
-#: relative size below which the sign is round-off
-ROUND_OFF = 1e-11
-#: the same for forces of dependent contacts, computed by a program
+#: relative size below which the sign of forces of dependent contacts, computed by a program, is round-off
 SHARED = 1e-8
-ITERATIONS = 40
-#: evaluations without a change of sign after which an event is regarded as unconfirmed
-PATIENCE = 6
-#: shares of a step, and of the time between two roots, at which polynomials of gaps are evaluated
-PLACES = (1 - np.cos(np.pi * np.arange(49) / 48)) / 2
+#: shares of the time between two roots at which polynomials of gaps are evaluated
 BETWEEN = np.linspace(0.0, 1.0, 9)
+#: values of quintics at places of a step from their coefficients
 SCAN = PLACES[:, None] ** np.arange(6)
 #: coefficients of s^3, s^4, s^5 from the differences to a parabola at the end, of value, rate and acceleration
 HERMITE = np.array([[10.0, -4.0, 0.5], [-15.0, 7.0, -1.0], [6.0, -3.0, 0.5]])
@@ -180,9 +171,7 @@ def locate(
 ) -> Found:
     """The step that ends at the event, by a safeguarded Newton or secant method on the step size."""
     i = event.contact
-    tolerance = {LANDING: LANDED, REVERSAL: LOCATED / ROUND_OFF * scale.slip[i]}.get(
-        event.kind, LOCATED / ROUND_OFF * scale.force[i]
-    )
+    tolerance = {LANDING: LANDED, REVERSAL: LOCATED * scale.slip[i]}.get(event.kind, LOCATED * scale.force[i])
 
     def value(point: Point) -> tuple[float, float]:
         if event.kind == LANDING:
@@ -219,6 +208,6 @@ def locate(
         if np.isnan(rate) and f_low > 0 > f_high:  # Illinois
             guess = low + (high - low) * f_low / (f_low - f_high)
         length = guess if low < guess < high else (low + high) / 2
-        if length in (low, high) or high - low <= 1e-16 * max(abs(trial.start.t), known):
+        if length in (low, high) or high - low <= SAME_TIME * max(abs(trial.start.t), known):
             break
     return Found(best, crossed)

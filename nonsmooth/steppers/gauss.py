@@ -39,11 +39,12 @@ from nonsmooth.steppers.base import Ask, Step, Stepping
 from nonsmooth.steppers.equations import HALF_KICK, IMPLICIT_EULER, Advance, StepEquations
 from nonsmooth.steppers.incremental import SHARING
 from nonsmooth.steppers.landing import locate_landing
-from nonsmooth.steppers.local_error import SHORTER, LocalError
+from nonsmooth.steppers.local_error import LocalError
 from nonsmooth.steppers.mechanism import Configuration, Mechanism, contact_modes
 from nonsmooth.steppers.resting import REST, starts_at_rest
 from nonsmooth.steppers.velocity import change_velocity, expand, strike
-from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, LANDED, TURN
+from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, SHRINK
+from nonsmooth.tolerances.gauss import LANDED, TURN
 
 __all__ = ["GaussFormulation"]
 
@@ -269,7 +270,7 @@ class GaussFormulation(ABC):
             except SolverFailed:
                 if length <= control.dt_min * AT_LEAST:
                     raise
-                length = max(length * SHORTER, control.dt_min)
+                length = max(length * SHRINK, control.dt_min)
                 local.rejected += 1
                 continue
             share = local.of(state, self._middle, step)

@@ -16,31 +16,22 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import QP, FrictionContact, Program, Solution, near_impulses
-from nonsmooth.programs.base import TINY
 from nonsmooth.settings import settings
 from nonsmooth.step_control import ConstantStep, StepControl
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.equations import Advance
 from nonsmooth.steppers.gauss import GaussFormulation
+from nonsmooth.steppers.mechanism import MOST_AMPLIFIED
 from nonsmooth.steppers.resting import resting_answer, starts_at_rest
 from nonsmooth.steppers.tightness import gap_round_off, tight_clearance
-from nonsmooth.tolerances import TURN
+from nonsmooth.tolerances.gauss import ACCEPTABLE, CONVERGED, PASSES, TURN
 
 __all__ = ["GaussQP"]
 
-PASSES = 100
 #: iterations in which De Saxce's correction must converge; later ones formulate Coulomb's law as one program
 CORRECTIONS = 25
-#: scaled residual of the nonlinear equations at which the sequence ends
-CONVERGED = 1e-13
-#: residual at which it may end if an iteration no longer improves it
-ACCEPTABLE = 1e-11
 #: iterations after which it may end at the round-off of gaps, for clearances near the round-off of coordinates
 SETTLING = 10
-#: singular value of the joints' directions, of norm 1, below which round-off limits the convergence
-NEAR_SINGULAR = 1e-2
-#: largest residual at such a position
-MOST_NOISE = 1e-7
 
 
 @settings
@@ -182,7 +173,7 @@ class GaussQPFormulation(GaussFormulation):
                 forwards, backwards = P_N[:nc], P_N[nc:]
                 P_N, P_T = forwards + backwards, m.friction * (forwards - backwards)
         assert best is not None
-        if best.residual <= MOST_NOISE and best.residual <= ACCEPTABLE * self._amplified(state, best):
+        if best.residual <= MOST_AMPLIFIED and best.residual <= ACCEPTABLE * self._amplified(state, best):
             return self._plausible(state, best)
         raise SolverFailed(
             f"the linearised gaps did not close in {PASSES} iterations at dt = {dt:.6g} s (scaled residual "
@@ -193,8 +184,7 @@ class GaussQPFormulation(GaussFormulation):
     def _amplified(self, state: State, done: Advance) -> float:
         """Amplification of the joints' round-off in the impulses near a singular position."""
         m = self.mechanism
-        smallest = min(m.smallest(m.at(state.t, state.q).W_g), m.smallest(m.at(state.t + done.dt, done.q).W_g))
-        return max(1.0, NEAR_SINGULAR / max(smallest, TINY))
+        return m.amplified(m.at(state.t, state.q).W_g, m.at(state.t + done.dt, done.q).W_g)
 
     def contact_error(
         self, G: Array, slip: Array, P_N: Array, P_T: Array, y_scale: Array, binding: NDArray[np.bool_]

@@ -23,19 +23,13 @@ from nonsmooth.steppers.mechanism import Configuration, Mechanism, contact_modes
 from nonsmooth.steppers.resting import REST, starts_at_rest
 from nonsmooth.steppers.smooth import SmoothEquations, Values
 from nonsmooth.steppers.tightness import gap_round_off, tight_clearance
-from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, FLOOR, PRESSING, STICKING, TURNED
+from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, EPSILON, FLOOR, PRESSING, STICKING, TINY
+from nonsmooth.tolerances.generalized_alpha import ACCEPTABLE, CONVERGED, PASSES, STALLED, TURNED
 
 __all__ = ["GeneralizedAlpha"]
 
 Mask = NDArray[np.bool_]
 
-PASSES = 50
-#: relative change of the motion per iteration at which a step is solved
-CONVERGED = 1e-13
-#: relative change at which it may end if iterations no longer reduce it
-ACCEPTABLE = 1e-11
-#: relative change at which it may end after many iterations, if stiff springs amplify round-off
-STALLED = 1e-9
 #: largest scaled residual of the equations of an accepted step
 ANSWERED = 1e-9
 #: number of iterations after which a contact that was active in a step remains active
@@ -264,7 +258,7 @@ class GeneralizedAlphaFormulation:
         bound, moved = np.zeros(nc, dtype=bool), np.inf
         # round-off of coordinates as a motion, which limits the accuracy of joints
         reach = max(np.max(np.abs(state.q)), m.farthest)
-        still = np.finfo(float).eps * float(reach * np.sqrt(np.max(np.diag(m.metric.M)))) / dt
+        still = EPSILON * float(reach * np.sqrt(np.max(np.diag(m.metric.M)))) / dt
         rest = self.rough and starts_at_rest(m, state.v, dt * m.free_acceleration(state))
         for k in range(PASSES):
             a = w.pseudo * origin.a + w.old * origin.b + w.new * b
@@ -294,11 +288,11 @@ class GeneralizedAlphaFormulation:
             # at rest velocities are differences of momentum updates
             kick = dt * length(m.metric.change(m.force(t, q, v)))
             before = moved
-            moved = length(u - u_before) / max(size, still / CONVERGED, np.finfo(float).tiny)
-            moved += (length(v - v_before) + dt * length(db)) / max(size + kick, np.finfo(float).tiny)
+            moved = length(u - u_before) / max(size, still / CONVERGED, TINY)
+            moved += (length(v - v_before) + dt * length(db)) / max(size + kick, TINY)
             if redundant:  # the impulses of a pile at rest may still change
                 drag = m.metric.change(directions[:, ng + nc :] @ (P - last_P)[ng + nc :])
-                moved += length(drag) / max(size + kick, np.finfo(float).tiny)
+                moved += length(drag) / max(size + kick, TINY)
             if moved <= CONVERGED or (moved >= before and moved <= (ACCEPTABLE if k < SETTLING else STALLED)):
                 a = w.pseudo * origin.a + w.old * origin.b + w.new * b
                 return AlphaIterate(b, a, lam, u, q, v, end, closed, S, P, directions)
@@ -452,5 +446,5 @@ class GeneralizedAlphaFormulation:
         rows.append(W_g.T @ trial.v + g_t)
         # at rest velocities are differences of momentum updates, whose sizes define what is zero
         terms.append(np.abs(W_g).T @ parts + np.abs(g_t) + joint_floor)
-        errors = np.abs(np.concatenate(rows)) / np.maximum(np.concatenate(terms), np.finfo(float).tiny)
+        errors = np.abs(np.concatenate(rows)) / np.maximum(np.concatenate(terms), TINY)
         return float(np.max(errors, initial=0.0))

@@ -20,27 +20,20 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import SolverFailed
-from nonsmooth.steppers.mechanism import Mechanism
+from nonsmooth.steppers.mechanism import DEPENDENT, Mechanism
+from nonsmooth.tolerances.impacts import ALIKE, CORNERS, DIED, ROUNDS, ZERO
 
 __all__ = ["SHARING", "Course", "Rounds", "course", "rounds"]
 
 Mask = NDArray[np.bool_]
 
-#: largest number of break points per contact
-CORNERS = 200
 #: rule for impacts of several contacts, for the manifest
 SHARING = (
     "approaching contacts receive impulse together, in proportion to their velocities; contacts that this "
     "makes approach impact next; a sequence decayed to 1e-3 of its first velocity ends by a plastic impact"
 )
-#: share of its terms below which a rate of change is regarded as zero
-ZERO = 1e-13
-#: largest number of rounds of an impact, and the share of its first approach velocity at which it has decayed
-ROUNDS, DIED = 400, 1e-3
 #: largest residual of an accepted round
 ACCEPTED = 1e-10
-#: singular values of joints, in the mass metric and with rows of norm 1, below which they are dependent
-DEPENDENT = 1e-10
 
 
 class Course(NamedTuple):
@@ -143,7 +136,7 @@ def course(G: Array, gamma: Array, mu: Array, e: Array, *, kinetic: bool = False
         work = d[:, 0] * length * (rates[:, 0] + change[:, 0] * length / 2)
         P += length * d
         rates += length * change
-        ends = lengths <= length * (1 + ZERO)
+        ends = lengths <= length * (1 + ALIKE)
         rates[ends[0], 1] = 0.0
         rates[ends[1], 0] = 0.0
         rates[sticks, 1] = 0.0

@@ -20,11 +20,10 @@ from nonsmooth.programs import Solution
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.equations import Advance
 from nonsmooth.steppers.mechanism import Mechanism
-from nonsmooth.tolerances import AT_THE_END, CLOSED_GAP, LANDED
+from nonsmooth.tolerances import AT_THE_END
+from nonsmooth.tolerances.gauss import DIPPED, LANDED, TRIALS
 
 __all__ = ["closing_within", "first_closing", "locate_landing"]
-
-ITERATIONS = 40
 
 Mask = NDArray[np.bool_]
 
@@ -44,11 +43,11 @@ def locate_landing(
     Raises
     ------
     SolverFailed
-        If gaps still close earlier after `ITERATIONS` landings.
+        If gaps still close earlier after `TRIALS` landings.
     """
     trial = yield from advance(state, longest, closed)
     found = closing_within(m, state, trial, closed)
-    for _ in range(ITERATIONS):
+    for _ in range(TRIALS):
         if found is None:
             return trial
         trial = yield from _locate(m, advance, state, trial, found, closed)
@@ -56,7 +55,7 @@ def locate_landing(
         if found is not None and found[0] >= trial.dt * AT_THE_END:
             return trial
     raise SolverFailed(
-        f"the first closing of a gap was not located in {ITERATIONS} trials within dt = {longest:.6g} s; a shorter "
+        f"the first closing of a gap was not located in {TRIALS} trials within dt = {longest:.6g} s; a shorter "
         "step may be needed."
     )
 
@@ -73,7 +72,7 @@ def _locate(
     estimate, i = found
     low, high = 0.0, beyond.dt
     trial, others = beyond, np.arange(closed.size) != i
-    for _ in range(ITERATIONS):
+    for _ in range(TRIALS):
         trial = yield from advance(state, estimate, closed, trial)
         gaps, rates = _end_gaps(m, state, trial)
         gap, rate = float(gaps[i]), float(rates[i])
@@ -93,7 +92,7 @@ def closing_within(m: Mechanism, state: State, trial: Advance, closed: Mask) -> 
     here = m.at(state.t, state.q)
     ends = _end_gaps(m, state, trial)
     # gaps that close at the very end are of the size of round-off
-    tolerance = 1e-2 * CLOSED_GAP * m.scale
+    tolerance = DIPPED * m.scale
     return first_closing(here.g_N, here.W_N.T @ state.v, *ends, trial.dt, watched=~closed, tolerance=tolerance)
 
 

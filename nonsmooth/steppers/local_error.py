@@ -15,12 +15,12 @@ from nonsmooth.model.state import State
 from nonsmooth.step_control import Landing
 from nonsmooth.steppers.base import Step
 from nonsmooth.steppers.mechanism import Mechanism
+from nonsmooth.tolerances import SAFETY, SHRINK
 
-__all__ = ["SHORTER", "LocalError"]
+__all__ = ["LocalError"]
 
-#: safety of a predicted length, and bounds of its change from one step to the next
-SAFETY, SHORTER, LONGER = 0.9, 0.2, 3.0
-ORDER = 3
+#: largest factor from one step size to the next, and the order of the estimate
+LONGER, ORDER = 3.0, 3
 
 
 class LocalError:
@@ -48,5 +48,5 @@ class LocalError:
 
     def following(self, dt: float, share: float) -> float:
         """Size of the next step, or of the repeated one if the ratio exceeds 1."""
-        factor = LONGER if share == 0.0 else float(np.clip(SAFETY * share ** (-1 / ORDER), SHORTER, LONGER))
+        factor = LONGER if share == 0.0 else float(np.clip(SAFETY * share ** (-1 / ORDER), SHRINK, LONGER))
         return min(max(dt * factor, self.control.dt_min), self.control.dt_max)

@@ -16,17 +16,9 @@ from nonsmooth.evaluation import Array
 from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.steppers.motion import Motion
 from nonsmooth.steppers.phases import Index, Phase, Point, Trial
+from nonsmooth.tolerances.event_driven import FINE, NEAR, RESOLVED
 
 __all__ = ["kept", "losses"]
-
-#: share of its range in a step below which a force at a stage causes a search within the step
-NEAR = 0.5
-#: share of its range in a step by which a force at an inner stage, of low order, must be negative to be significant
-BELIEVED = 1e-3
-#: share of the largest force in a step by which a force along the extension must be negative to be significant
-RESOLVED = 1e-9
-#: number of points at which the polynomials are evaluated, per interpolation point
-FINE = 12
 
 
 def kept(m: Mechanism, lam_N: Array, lam_T: Array, breakaway: bool) -> Array:

@@ -17,12 +17,15 @@ from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import FrictionContact
-from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, EDGE, SLIPPING, STICKING
+from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, EDGE, SLIPPING, STICKING, TINY
 
 __all__ = ["Configuration", "JointRows", "MassMetric", "Mechanism", "contact_modes"]
 
-#: singular value of the joints' directions, of norm 1, below which rows are redundant
+#: singular value of directions of joints and contacts, of norm 1 in the mass metric, below which they are dependent
 DEPENDENT = 1e-9
+#: singular value of the joints' directions below which round-off limits the convergence of a step, and the largest
+#: change or residual of an accepted step at such a position
+NEAR_SINGULAR, MOST_AMPLIFIED = 1e-2, 1e-7
 #: singular value of such directions below which messages mention a loss of rank
 LOSING = 1e-3
 #: share of the largest coefficient of a linear dependence from which a row is named
@@ -230,7 +233,7 @@ class Mechanism:
                 return np.asarray(np.linalg.solve(K, b), dtype=float)
             except np.linalg.LinAlgError:  # exactly at a singular position: no impulse along the lost direction
                 pass
-        scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(K)), np.finfo(float).tiny))
+        scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(K)), TINY))
         x = np.linalg.lstsq(scale[:, None] * K * scale, (scale * b.T).T, rcond=DEPENDENT)[0]
         return np.asarray((scale * x.T).T, dtype=float)
 
@@ -239,6 +242,11 @@ class Mechanism:
         if self.rank == 0:
             return 1.0
         return float(np.linalg.svd(self.metric.rows(W_g)[0], compute_uv=False)[self.rank - 1])
+
+    def amplified(self, *directions: Array) -> float:
+        """Amplification of the joints' round-off near a singular position, by their directions at instants of a step;
+        1 elsewhere."""
+        return max(1.0, NEAR_SINGULAR / max(min(map(self.smallest, directions)), TINY))
 
     def lost_rank(self, t: float, q: Array) -> str:
         """A sentence, after a blank, that names the joints that lose their rank near this position; empty if there are
@@ -340,7 +348,7 @@ class Mechanism:
         u = np.maximum(np.max(struck, axis=1, initial=0.0), np.maximum(driven, np.abs(v)))
         u[u == 0.0] = np.max(u, initial=0.0) or 1.0
         directions = np.abs(W_g)
-        P_g = directions.T @ (weight * u) / np.maximum(np.sum(directions**2, axis=0), np.finfo(float).tiny)
+        P_g = directions.T @ (weight * u) / np.maximum(np.sum(directions**2, axis=0), TINY)
         return np.concatenate(([dt], u, P_g)), y
 
 

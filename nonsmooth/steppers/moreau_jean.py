@@ -21,26 +21,15 @@ from nonsmooth.settings import settings
 from nonsmooth.step_control import ConstantStep, StepControl
 from nonsmooth.steppers.base import Ask, Step, Stepping
 from nonsmooth.steppers.incremental import SHARING
-from nonsmooth.steppers.mechanism import Configuration, Mechanism, contact_modes
+from nonsmooth.steppers.mechanism import MOST_AMPLIFIED, Configuration, Mechanism, contact_modes
 from nonsmooth.steppers.resting import REST, answered_at_rest, starts_at_rest
 from nonsmooth.steppers.velocity import VelocityChange, strike
-from nonsmooth.tolerances import CLOSED_GAP, FLOOR, LASTING, LEAD
+from nonsmooth.tolerances import CLOSED_GAP, EPSILON, FLOOR, TINY
+from nonsmooth.tolerances.moreau_jean import ACCEPTABLE, CONVERGED, LASTING, LEAD, PASSES, PENETRATED
 
 __all__ = ["MoreauJean"]
 
 Mask = NDArray[np.bool_]
-
-PASSES = 50
-#: relative change of the velocity per iteration at which a step is solved
-CONVERGED = 1e-14
-#: relative change at which it may end if iterations no longer reduce it
-ACCEPTABLE = 1e-11
-#: singular value of the joints' directions, of norm 1, below which round-off limits the convergence
-NEAR_SINGULAR = 1e-2
-#: largest relative change at such a position
-MOST_NOISE = 1e-7
-#: penetration, in clearances, after projection
-PROJECTED = 1e-12
 
 
 @settings
@@ -322,7 +311,7 @@ class MoreauJeanFormulation:
         u, change = state.v, np.inf
         # joints determine positions to round-off, hence velocities to round-off over dt
         reach = max(np.max(np.abs(state.q)), m.farthest) if self.system.ng else 0.0
-        noise = np.finfo(float).eps * reach * np.sqrt(np.max(m.metric.M)) / dt
+        noise = EPSILON * reach * np.sqrt(np.max(m.metric.M)) / dt
         solution: Solution | None = None
         solve = self._trial_midpoint if self.midpoint else self._trial
         kick = dt * m.free_acceleration(state) if self.rough else state.v
@@ -346,11 +335,11 @@ class MoreauJeanFormulation:
                 settled = 0.0
             size = m.metric.length(trial.v) + m.metric.length(state.v)
             size += m.metric.length(dt * m.metric.change(trial.force)) + noise / CONVERGED
-            before, change = change, (m.metric.length(trial.u - u) + settled) / max(size, np.finfo(float).tiny)
+            before, change = change, (m.metric.length(trial.u - u) + settled) / max(size, TINY)
             u = trial.u
             if change <= CONVERGED or (change >= before and change <= ACCEPTABLE):
                 return trial, at_arms, W
-            if change >= before and change <= MOST_NOISE and change <= ACCEPTABLE * self._amplified(trial):
+            if change >= before and change <= MOST_AMPLIFIED and change <= ACCEPTABLE * self._amplified(trial):
                 return trial, at_arms, W
         raise SolverFailed(
             f"MoreauJean's iterations did not converge at dt = {dt:.6g} s: the velocity still changes by {change:.3g} "
@@ -361,8 +350,7 @@ class MoreauJeanFormulation:
         """Amplification of the joints' round-off in the velocity near a singular position."""
         if not trial.joints:
             return 1.0
-        smallest = min(self.mechanism.smallest(x.at.W_g) for x in trial.joints)
-        return max(1.0, NEAR_SINGULAR / max(smallest, np.finfo(float).tiny))
+        return self.mechanism.amplified(*(x.at.W_g for x in trial.joints))
 
     def _trial(self, state: State, dt: float, u: Array, W: Array, P: Array) -> tuple[VelocityIterate, Array]:
         """Velocities and joint impulses for given contact impulses, joints linearised at u; and the Delassus matrix."""
@@ -462,7 +450,7 @@ class MoreauJeanFormulation:
         for _ in range(PASSES):
             at = m.at(t, q)
             g = m.numeric.g(t, q, m.p)[0]
-            if np.all(at.g_N >= -PROJECTED * m.scale):
+            if np.all(at.g_N >= -PENETRATED * m.scale):
                 break
             rows, norms = m.metric.rows(np.concatenate([at.W_g, at.W_N], axis=1))
             b = -np.concatenate([g, at.g_N]) / norms
@@ -554,5 +542,5 @@ class MoreauJeanFormulation:
             values.append(m.least(trial.joints[-1].t, trial.joints[-1].q, off) if self.midpoint else off)
             parts = np.abs(at.W_g).T @ np.abs(end.v) + np.abs(at.g_t) + np.abs(trial.rates)
             scales.append(parts + FLOOR * m.metric.rows(at.W_g)[1] * size)
-        found = np.abs(np.concatenate(values)) / np.maximum(np.concatenate(scales), np.finfo(float).tiny)
+        found = np.abs(np.concatenate(values)) / np.maximum(np.concatenate(scales), TINY)
         return float(np.max(found, initial=0.0))

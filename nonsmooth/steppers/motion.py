@@ -24,24 +24,16 @@ from scipy.linalg.lapack import dgetrf, dgetrs
 
 from nonsmooth.evaluation import Array, Evaluator
 from nonsmooth.exceptions import SolverFailed
-from nonsmooth.steppers.mechanism import Mechanism
+from nonsmooth.steppers.mechanism import DEPENDENT, Mechanism
 from nonsmooth.steppers.phases import Index, Phase, Point, Trial
 from nonsmooth.steppers.runge_kutta import Tableau
-from nonsmooth.tolerances import FLOOR, OPEN, SLIPPING, STICKING
+from nonsmooth.tolerances import EPSILON, FLOOR, GAINING, OPEN, PROJECTED, SLIPPING, STICKING, TINY
+from nonsmooth.tolerances.event_driven import BALANCED, FIRST, IDLE, PASSES
 
 __all__ = ["PASSES", "Motion"]
 
-#: singular value below which directions, of norm 1 in the mass metric, are dependent
-DEPENDENT = 1e-9
-#: constraint residual [m], [rad] below which a projection of positions is not repeated
-PROJECTED = 1e-15
-PASSES = 4
 #: share of the largest singular value below which forces are equivalent
 ALIKE = 1e-12
-#: share of the applied forces below which the resultant is regarded as zero, and share of the velocity that the applied
-#: forces cause in the longest step below which a mechanism is at rest
-BALANCED = 1e-12
-TINY, EPSILON = float(np.finfo(float).tiny), float(np.finfo(float).eps)
 
 
 class _Plan(NamedTuple):
@@ -225,7 +217,7 @@ class Motion:
             W, g_t, g_N, g = self.closure(t, q, p)
             misfit = np.concatenate([g, g_N[closed]])
             worst = float(np.max(np.abs(misfit)))
-            if worst <= PROJECTED or worst > before / 4:
+            if worst <= PROJECTED or worst > GAINING * before:
                 break
             before = worst
             D = W[:, positions]
@@ -322,9 +314,9 @@ class Motion:
         y, slope = np.concatenate([start.q, start.v]), np.concatenate([start.rate, start.a])
         scale = self.atol + self.rtol * np.abs(y)
         sizes = [float(np.sqrt(np.mean((x / scale) ** 2))) for x in (y, slope)]
-        if min(sizes) < 1e-5:
+        if min(sizes) < IDLE:
             return longest
-        return min(longest, 0.1 * sizes[0] / sizes[1])
+        return min(longest, FIRST * sizes[0] / sizes[1])
 
     def residual(self, trial: Trial, phase: Phase) -> float:
         """Scaled residual of the equations of motion at the stages and of joints and closed contacts at both levels."""

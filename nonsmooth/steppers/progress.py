@@ -11,16 +11,10 @@ from nonsmooth.exceptions import SolverFailed
 from nonsmooth.step_control import ErrorControl
 from nonsmooth.steppers.motion import Motion
 from nonsmooth.steppers.phases import Phase, Point, Trial
+from nonsmooth.tolerances.event_driven import CRAWL, CRAWLED, CROWDED, SMOOTH, STALLED
 
 __all__ = ["Progress"]
 
-#: number of events within dt_min after which a run makes no progress, and the weight of a step without an event
-STALLED, SMOOTH = 2000, 0.02
-#: share of dt_min below which steps are too short, and the number of consecutive ones after which joints that lose
-#: their rank end the run
-CRAWL, CRAWLED = 0.1, 1000
-#: number of steps per dt_max, averaged over the last 1000 steps, above which the cause is examined
-CROWDED = 50
 #: share of the largest coordinate [m] below which the clearance of oscillating contacts is too small to be resolved
 MINUTE = 1e-6
 #: share of its error below which half a step must be, if errors are not round-off, and the least error examined

@@ -15,11 +15,10 @@ from nonsmooth.exceptions import SolverFailed
 from nonsmooth.programs import FrictionContact, Solution, associated_lcp_from_friction_contact
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.mechanism import Mechanism
+from nonsmooth.tolerances import AT_REST
 
 __all__ = ["CERTAIN", "REST", "answered_at_rest", "resting_answer", "starts_at_rest"]
 
-#: velocity that is regarded as rest, relative to the velocity that the loads cause in the step
-STILL = 1e-8
 #: largest residual of Coulomb's law of an accepted solution of the relaxation
 CERTAIN = 1e-11
 REST = "a state at rest remains at rest if Coulomb's law admits it"
@@ -28,7 +27,7 @@ REST = "a state at rest remains at rest if Coulomb's law admits it"
 def starts_at_rest(m: Mechanism, v: Array, kick: Array) -> bool:
     """Whether v is round-off relative to the velocities `kick` that the loads cause in the step, in the plane with
     friction."""
-    return m.rough and m.tangents == 1 and m.metric.length(v) <= STILL * m.metric.length(kick)
+    return m.rough and m.tangents == 1 and m.metric.length(v) <= AT_REST * m.metric.length(kick)
 
 
 def resting_answer(program: FrictionContact) -> Generator[Ask, Solution, Solution | None]:

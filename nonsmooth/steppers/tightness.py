@@ -8,20 +8,21 @@ from nonsmooth.evaluation import Array
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.contacts import Contact
 from nonsmooth.steppers.mechanism import Mechanism
+from nonsmooth.tolerances import EPSILON
 
 __all__ = ["gap_round_off", "tight_clearance"]
 
 #: share of a clearance up to which gaps may be round-off
-MOST_NOISE = 1e-7
+MOST_ROUND_OFF = 1e-7
 #: displacement in a step, in clearances, above which messages name the clearance
 TIGHT = 1e2
 
 
 def gap_round_off(scale: Array, q: Array) -> float:
-    """Round-off of the coordinates q as a share of the smallest clearance or contact size, `MOST_NOISE` at most."""
+    """Round-off of the coordinates q as a share of the smallest clearance or contact size, `MOST_ROUND_OFF` at most."""
     if scale.size == 0:
         return 0.0
-    return float(min(MOST_NOISE, 2 * np.finfo(float).eps * np.max(np.abs(q), initial=0.0) / np.min(scale)))
+    return float(min(MOST_ROUND_OFF, 2 * EPSILON * np.max(np.abs(q), initial=0.0) / np.min(scale)))
 
 
 def tight_clearance(m: Mechanism, t: float, q: Array, v: Array, dt: float) -> str:

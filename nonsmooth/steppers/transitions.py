@@ -19,31 +19,29 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import SolverFailed
 from nonsmooth.programs import QP, Solution
 from nonsmooth.steppers.base import Ask
-from nonsmooth.steppers.events import LANDED
 from nonsmooth.steppers.incremental import rounds
 from nonsmooth.steppers.losses import kept
-from nonsmooth.steppers.motion import ALIKE, PASSES, Motion
+from nonsmooth.steppers.motion import ALIKE, Motion
 from nonsmooth.steppers.phases import Phase, Point
 from nonsmooth.steppers.response import Response, respond
-from nonsmooth.tolerances import CLOSED, FLOOR, OPEN, SLIPPING, STICKING
+from nonsmooth.tolerances import CLOSED, FLOOR, OPEN, SLIPPING, STICKING, TINY
+from nonsmooth.tolerances.event_driven import (
+    ADMISSIBLE,
+    APART,
+    CLOSED_GAP,
+    LANDED,
+    LOWEST,
+    OUTSIDE,
+    PASSES,
+    STILL,
+    TRIALS,
+    ZERO,
+)
+from nonsmooth.tolerances.impacts import DIED, ROUNDS
 
 __all__ = ["CLOSED_GAP", "LOWEST", "Impact", "Transitions"]
 
 Mask = NDArray[np.bool_]
-
-#: share of the contact's size below which a gap is regarded as closed
-CLOSED_GAP = 1e-10
-#: height [m] of a rebound that is lost in the round-off of positions
-LOWEST = 4 * LANDED
-#: share of the sum of its terms below which an acceleration is regarded as zero
-ZERO = 1e-9
-#: share of the largest normal force by which forces of dependent contacts may be tensile or leave their cones
-ADMISSIBLE = 1e-9
-#: separation of the accelerations of slipping contacts from those of contacts that may stick
-APART = 1e3
-#: largest number of impacts of a sequence that is not resolved, and the share of its first velocity at which it has
-#: decayed
-RATTLE, DIED = 400, 1e-3
 
 
 class Impact(NamedTuple):
@@ -155,7 +153,7 @@ class Transitions:
         m = self.m
         touching = active | (x.g_N <= self.closed_gap)
         v, sums, first, met = x.v, [np.zeros(k) for k in (self.ng, self.nc, self.nt)], 0.0, active
-        for k in range(RATTLE):
+        for k in range(ROUNDS):
             terms = np.abs(x.v) + np.abs(v)
             approaching = touching & m.approaching(x.W_N, v, terms)
             if not approaching.any():
@@ -163,7 +161,7 @@ class Transitions:
             gamma = np.where(approaching, x.W_N.T @ v, 0.0)
             fastest = int(np.argmin(gamma))
             first = max(first, -gamma[fastest])
-            last = k == RATTLE - 1 or -gamma[fastest] < DIED * first
+            last = k == ROUNDS - 1 or -gamma[fastest] < DIED * first
             struck = touching & ~approaching & ~m.leaving(x.W_N, v, terms)
             struck[fastest] = True
             if last:
@@ -193,7 +191,7 @@ class Transitions:
         here = motion.at(x.t, x.q, v, free)
         index = np.flatnonzero(candidates)
         if index.size:
-            zero = 1e-10 * (m.largest(np.abs(x.W_T).T @ (np.abs(v) + np.abs(x.v))) + m.scale / m.longest)
+            zero = STILL * (m.largest(np.abs(x.W_T).T @ (np.abs(v) + np.abs(x.v))) + m.scale / m.longest)
             zero = np.maximum(zero, motion.unresolved_slip(x.W_T, np.abs(v) + np.abs(x.v)))
             rough = m.friction > 0
             slips = m.by_tangent(rough & candidates & (m.length(here.slip) > zero))
@@ -207,7 +205,7 @@ class Transitions:
             idle &= here.W_N.T @ answer.x + here.bias[self.ng : self.ng + nc] <= small
             for closed in (pressing | idle, pressing):
                 mode = np.where(closed, np.where(rough, SLIPPING, CLOSED), OPEN).astype(np.int8)
-                held = m.length(answer.z_T) <= m.friction * answer.z_N * (1 + 1e-9)
+                held = m.length(answer.z_T) <= m.friction * answer.z_N * (1 + OUTSIDE)
                 terms = self._terms(here, here.W_T, answer.x, here.bias[self.ng + nc :])
                 held &= m.length(slip_rate) <= ZERO * m.largest(terms)
                 still = m.length(slip) == 0
@@ -216,7 +214,7 @@ class Transitions:
                 redundant = motion.dependent(here, mode)
                 if not redundant or not idle.any():
                     break
-            share = np.where(mode == STICKING, np.maximum(m.friction * answer.z_N, np.finfo(float).tiny), 0.0)
+            share = np.where(mode == STICKING, np.maximum(m.friction * answer.z_N, TINY), 0.0)
             new = Phase(mode, slip, share, redundant, self.none)
             if redundant and new.closed.size:
                 new = yield from self._shared(here, new, answer)
@@ -301,7 +299,7 @@ class Transitions:
         rates = np.concatenate([W[1].T @ here.free + c_N, W[2].T @ here.free + c_T])
         # in space this also fixes the direction, with an error of the share of the remainder in this slip
         apart = APART**self.m.tangents * max(float(np.max(np.abs(rates))), self.m.scale.min() / self.m.longest**2)
-        for _ in range(3):
+        for _ in range(TRIALS):
             answer = yield from respond(self.m, here.free, W, (c_g, c_N, c_T + apart * slip), index)
             slip_rate = W[2].T @ answer.x + c_T
             if np.all(self.m.dot(slip, slip_rate)[known] + apart > 0):
@@ -319,4 +317,4 @@ class Transitions:
         metric = self.m.metric
         scale = self.m.scale if W.shape[1] == self.nc else self.m.by_tangent(self.m.scale)
         whole = metric.rows(W)[1] * (metric.length(x.free) + metric.length(a)) + scale / self.m.longest**2
-        return np.abs(W).T @ (np.abs(x.free) + np.abs(a)) + np.abs(bias) + FLOOR * whole + np.finfo(float).tiny
+        return np.abs(W).T @ (np.abs(x.free) + np.abs(a)) + np.abs(bias) + FLOOR * whole + TINY

@@ -23,7 +23,7 @@ from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.incremental import rounds
 from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.steppers.resting import answered_at_rest
-from nonsmooth.tolerances import FLOOR
+from nonsmooth.tolerances import FLOOR, TINY
 
 __all__ = ["VelocityChange", "change_velocity", "expand", "strike"]
 
@@ -153,4 +153,4 @@ def _residual(
     joint_terms = np.abs(W_g).T @ (np.abs(v_plus) + np.abs(v)) + np.abs(g_t)
     joint_terms += FLOOR * m.metric.rows(W_g)[1] * size
     values, scales = np.concatenate([rows, joints]), np.concatenate([terms, joint_terms])
-    return float(np.max(np.abs(values) / np.maximum(scales, np.finfo(float).tiny)))
+    return float(np.max(np.abs(values) / np.maximum(scales, TINY)))

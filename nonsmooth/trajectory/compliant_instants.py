@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverFailed
-from nonsmooth.steppers.compliant import TOUCHED
 from nonsmooth.steppers.compliant_equations import CompliantEquations
 from nonsmooth.tolerances import CLOSED, OPEN, SLIPPING
+from nonsmooth.tolerances.compliant import TOUCHED
 from nonsmooth.trajectory.dense import coordinates_of, places
 from nonsmooth.trajectory.instants import Forces, Origin, between
 

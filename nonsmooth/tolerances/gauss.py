@@ -1,0 +1,18 @@
+"""Constants of Gauss' principle: steps by implicit Euler, and event-locating steps."""
+
+from nonsmooth.tolerances import CLOSED_GAP
+
+#: iterations of a step at most: in very small clearances the normal turns with the impulses, and they converge slowly
+PASSES = 100
+#: scaled residual of the equations (Python), or change of u as a share of its size (compiled), that ends iterations
+CONVERGED = 1e-13
+#: the same if iterations no longer reduce it, where joints amplify round-off
+ACCEPTABLE = 1e-11
+#: largest rotation of a body by contacts and joints per step [rad]
+TURN = 1.5
+#: trial sizes at most of a step that ends when a gap closes, and closings at most that are located for one
+TRIALS = 40
+#: share of the clearance to which the closing of a gap is located
+LANDED = 1e-13
+#: share of the clearance by which a gap must become negative within a step to close in it; what is less is round-off
+DIPPED = 1e-2 * CLOSED_GAP

@@ -1,0 +1,14 @@
+"""Constants of Moreau and Jean's scheme."""
+
+#: iterations of a step at most, and programs at most of the projection of its end
+PASSES = 50
+#: change of the velocity from iteration to iteration, as a share of its size, that ends them: round-off
+CONVERGED = 1e-14
+#: change that may end them if they no longer reduce it, where joints or stiff loads amplify round-off
+ACCEPTABLE = 1e-11
+#: penetration, in clearances, that is accepted after the projection of a position
+PENETRATED = 1e-12
+#: an impulse of at most this multiple of that of the previous step belongs to a persistent contact, not to an impact
+LASTING = 2.0
+#: extrapolation of the second derivatives of joints, in steps, for which steady rotation conserves energy
+LEAD = 11.0 / 18.0
