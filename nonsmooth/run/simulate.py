@@ -89,8 +89,8 @@ def simulate(
     record : int
         Record every `record`-th step; impulses of the steps between are added up. The certificate covers all steps.
     max_steps, max_seconds : optional
-        Limits: a run that exceeds them fails, with its steps so far. Compiled loops check them every tenth of a second.
-        With automatically chosen steps they apply to each run.
+        Limits: a run that exceeds them fails, with its steps so far, never more than `max_steps`. Compiled loops check
+        the time every tenth of a second. With automatically chosen steps they apply to each run.
     progress : callable (t, t_end, steps), optional
         Called after each step; by the native engine several times per second.
     checkpoint : path, optional
@@ -144,7 +144,7 @@ def simulate(
 
     def run(stepper: Stepper, control: StepControl, most: int | None = None) -> Trajectory:
         budget = Budget(progress, min((n for n in (most, max_steps) if n is not None), default=None), max_seconds)
-        return _run(system, stepper, control, values, first, t_end, engine, record, budget.progress, kept)
+        return _run(system, stepper, control, values, first, t_end, engine, record, budget.progress, kept, max_steps)
 
     if not chosen and not check:
         assert stepper is not None and dt is not None
@@ -194,6 +194,7 @@ def _keep(error: BaseException, complete: Mapping[type, Trajectory]) -> None:
 def _run(
     system: System, stepper: Stepper, control: StepControl, values: Array, first: State, t_end: float, engine: str,
     record: int, progress: Callable[[float, float, int], None] | None, checkpoint: Checkpoint | None = None,
+    max_steps: int | None = None,
 ) -> Trajectory:  # fmt: skip
     """One run of one scheme."""
     _check_contacts(system, stepper)
@@ -217,7 +218,7 @@ def _run(
     loop = TimeLoop(
         formulate, Chain(solver, stepper.fallback, stepper.programs), control,
         Recorder(system, manifest, values, record=record), system, values, t_end, progress, keeper,
-        None if steps is None else partial(steps, system, stepper, control, values, t_end),
+        None if steps is None else partial(steps, system, stepper, control, values, t_end), max_steps,
     )  # fmt: skip
     return loop.trajectory(first)
 
