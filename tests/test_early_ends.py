@@ -92,9 +92,7 @@ def test_max_steps_is_exact_in_both_engines(tmp_path, stepper, dt, engine):
     system = (slider_rod(case=2, contact=soft) if isinstance(stepper, CompliantDae) else slider_rod(case=2)).build()
     for most in (10, 25):
         with pytest.raises(SimulationFailed, match=f"the budget of {most} steps is spent") as stopped:
-            simulate(
-                system, stepper, t_end=0.01, dt=dt, engine=engine, max_steps=most, checkpoint=tmp_path / "run.nc"
-            )
+            simulate(system, stepper, t_end=0.01, dt=dt, engine=engine, max_steps=most, checkpoint=tmp_path / "run.nc")
         assert len(stopped.value.trajectory.t) - 1 == stopped.value.trajectory.counts["steps"] == most
 
 
