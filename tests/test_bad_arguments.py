@@ -168,7 +168,6 @@ ARGUMENTS = {
     "dt list": ({"dt": [1e-3]}, "dt"),
     "state": ({"state": {"slider.x": 0.0}}, "state"),
     "dt beyond the run": ({"dt": 1.0}, "dt = 1 s is longer than the run from t = 0 s to t_end = 0.01 s"),
-    "dt_min beyond the run": ({"dt": Landing(0.5, 1.0)}, "Landing: dt_min = 0.5 s is longer than the run"),
     "dt below round-off": ({"dt": 1e-30}, "dt = 1e-30 s is too short"),
     "dt_max below round-off": ({"dt": Landing(1e-300, 1e-299)}, "dt_max = 1e-299 s is too short"),
     "accuracy of given steps": ({"accuracy": 1e-3}, "no effect on given steps without check=True"),
