@@ -79,11 +79,16 @@ def vector(chance: Chance, size: float, count: int) -> tuple[float, ...]:
     return tuple(chance.gauss(0.0, size) for _ in range(count))
 
 
-def planar(chance: Chance, law: Any) -> Model:
-    """Up to six links with joints, ideal or with clearance, a floor, a guide, springs, a motor."""
+def planar(
+    chance: Chance, law: Any, clearances: tuple[float, float] = (1e-6, 3e-2), torques: tuple[float, float] = (1e-3, 1e1)
+) -> Model:
+    """Up to six links with joints, ideal or with clearance, a floor, a guide, springs, a motor.
+
+    Clearances as shares of the length of a link, and torques of the motor [N m], are between two bounds.
+    """
     model, length = Model(name="random"), log_uniform(chance, 1e-2, 1.0)
     before: Any = model.add(Ground())
-    clearance, height, count = length * log_uniform(chance, 1e-6, 3e-2), 0.0, chance.choice([1, 1, 2, 2, 3, 4, 6])
+    clearance, height, count = length * log_uniform(chance, *clearances), 0.0, chance.choice([1, 1, 2, 2, 3, 4, 6])
     swinging = chance.random() < 0.75
     for i in range(count):
         mass = log_uniform(chance, 1e-3, 1e2)
@@ -128,18 +133,18 @@ def planar(chance: Chance, law: Any) -> Model:
     if chance.random() < 0.2:
         model.add(Damper("damper", "ground", before, damping=log_uniform(chance, 1e-3, 1e2)))
     if chance.random() < 0.2:
-        model.add(Torque("motor", "link0", torque=Harmonic(log_uniform(chance, 1e-3, 10.0), period=0.1)))
+        model.add(Torque("motor", "link0", torque=Harmonic(log_uniform(chance, *torques), period=0.1)))
     if chance.random() < 0.15:
         speed = chance.uniform(-50.0, 50.0)
         model.add(PrescribedMotion("crank", "ground", "link0", coordinate="angle", motion=lambda t: speed * t))
     return model
 
 
-def spatial(chance: Chance, law: Any) -> Model:
-    """Up to three bodies: a chain of balls and hinges, or free ones above a floor."""
+def spatial(chance: Chance, law: Any, clearances: tuple[float, float] = (1e-5, 1e-2)) -> Model:
+    """Up to three bodies: a chain of balls and hinges, or free ones above a floor; clearances as in `planar`."""
     model, length = Model(name="random"), log_uniform(chance, 2e-2, 1.0)
     before: Any = model.add(Ground())
-    clearance, height, chained = length * log_uniform(chance, 1e-5, 1e-2), 0.0, chance.random() < 0.65
+    clearance, height, chained = length * log_uniform(chance, *clearances), 0.0, chance.random() < 0.65
     for i in range(chance.choice([1, 1, 2, 3])):
         mass = log_uniform(chance, 1e-2, 10.0)
         a, b = mass * length**2 * chance.uniform(0.05, 0.3), mass * length**2 * chance.uniform(0.05, 0.3)

@@ -18,6 +18,7 @@ import numpy as np
 
 from benchmarks import mujoco_models
 from benchmarks.measure import CLOCKS
+from benchmarks.others import siconos_chain
 from benchmarks.report import Table, _digits, _size
 from benchmarks.space_mechanisms import LINKS, SpaceProblem, space_problems
 from nonsmooth import simulate
@@ -34,6 +35,8 @@ MARKS = (
 SPENT, MOST, LEAST = 1.0, 30, 2
 #: MuJoCo steps one by one when its penetration is read
 READ_STEPS = 5_000
+#: steps of Siconos at most
+SICONOS_STEPS = 100
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,8 @@ class SpaceRow:
     call: float
     python: float
     mujoco: float | None
+    siconos: float | None
+    siconos_apart: float | None
     whole: int
     repeated: int
     residual: float
@@ -109,6 +114,7 @@ def measured(problem: SpaceProblem, clock: str = "cpu", seconds: float = SPENT) 
     moved = np.max(np.abs(slow.q.array[-1] - slow.q.array[0]))
     apart = np.max(np.abs(fast.q.array[-1] - slow.q.array[-1])) / moved
     theirs = _mujoco(problem, now, seconds / 2)
+    siconos = _siconos(problem, whole)
     found = None if problem.result is None else problem.result(whole, problem.compared_at)
     certificate = whole.certificate
     return SpaceRow(
@@ -124,6 +130,8 @@ def measured(problem: SpaceProblem, clock: str = "cpu", seconds: float = SPENT) 
         call=1e6 * call,
         python=1e6 * slow.wall_seconds / problem.python_steps,
         mujoco=theirs["us"],
+        siconos=siconos["us"],
+        siconos_apart=siconos["apart"],
         whole=problem.whole,
         repeated=whole.counts.get("python_steps", 0),
         residual=float(certificate.motion_residual),
@@ -155,6 +163,16 @@ def _mujoco(problem: SpaceProblem, now: Any, least: float) -> dict[str, float | 
         "error": problem.error(run.end(problem.compared_at)) if problem.error else None,
         "violation": run.violation(min(problem.whole, READ_STEPS)),
     }
+
+
+def _siconos(problem: SpaceProblem, run: Any) -> dict[str, float | None]:
+    """Microseconds per step, and how far from our end its last link ends."""
+    numbers, steps = problem.siconos, min(problem.whole, SICONOS_STEPS)
+    found = None if numbers is None else siconos_chain(**numbers, dt=problem.dt, steps=steps)
+    if found is None:
+        return {"us": None, "apart": None}
+    end = run.q.array[steps, -7:-4]
+    return {"us": found["us"], "apart": float(np.max(np.abs(found["end"] - end)))}
 
 
 @contextmanager
@@ -192,13 +210,17 @@ def _costs(rows: Sequence[SpaceRow]) -> Table:
             row.title,
             f"{row.dt:g}",
             row.engine + (f", {row.repeated} of {row.whole} steps in Python" if row.repeated else ""),
-            *(_digits(value) for value in (row.step, row.recorded, row.call, row.python, row.mujoco)),
-            *(_ratio(value, row.step if not row.repeated else row.recorded) for value in (row.python, row.mujoco)),
+            *(_digits(value) for value in (row.step, row.recorded, row.call, row.python, row.mujoco, row.siconos)),
+            *(
+                _ratio(value, row.step if not row.repeated else row.recorded)
+                for value in (row.python, row.mujoco, row.siconos)
+            ),
         )
         for row in rows
     ]
     headings = (
-        "what", "dt [s]", "engine", "step", "recorded", "whole call", "Python", "MuJoCo", "Python/step", "MuJoCo/step",
+        "what", "dt [s]", "engine", "step", "recorded", "whole call", "Python", "MuJoCo", "Siconos", "Python/step",
+        "MuJoCo/step", "Siconos/step",
     )  # fmt: skip
     return Table("Space: cost per step [us], one thread; least of repeated runs", headings, cells)
 
@@ -220,13 +242,14 @@ def _solved(rows: Sequence[SpaceRow]) -> Table:
             row.compared,
             _size(row.error),
             _size(row.mujoco_error),
+            _size(row.siconos_apart),
             f"{row.apart:.0e} ({row.python_steps})",
         )
         for row in rows
     ]
     headings = (
         "what", "dt [s]", "steps", "residual", "violation [m]", "of joints [m]", "MuJoCo's", "compared", "error",
-        "MuJoCo's", "from Python (steps)",
+        "MuJoCo's", "from Siconos [m]", "from Python (steps)",
     )  # fmt: skip
     return Table("Space: residual, deepest penetration, and the end compared", headings, cells)
 

@@ -57,6 +57,7 @@ class SpaceProblem:
     compared_at, compared : row that is compared, and description of the comparison
     expected : bound of the error
     mujoco : (dt) -> its MuJoCo model, None if there is none
+    siconos : numbers of `others.siconos_chain` without step size and steps; None where there is no such model
     size : links
     stepper
     """
@@ -74,6 +75,7 @@ class SpaceProblem:
     compared: str = ""
     expected: float = 0.0
     mujoco: Callable[[float], mujoco_space.Run] | None = None
+    siconos: dict[str, Any] | None = None
     size: int = 1
     stepper: Any = MoreauJean()
 
@@ -199,6 +201,16 @@ def _chains(n: int) -> Iterator[SpaceProblem]:
             compared=f"last link at {time:g} s, from massless links [m]" if smooth else "",
             expected=0.2 * dt,  # first order
             mujoco=functools.partial(mujoco_space.chain, velocities=swing(n)) if smooth else None,
+            siconos=dict(
+                velocities=swing(n).tolist(),
+                length=LENGTH,
+                mass=MASS,
+                inertia=INERTIA,
+                clearance=CLEARANCE,
+                radius=BALL,
+                friction=friction,
+                gravity=GRAVITY,
+            ),
             size=n,
         )
 
@@ -361,7 +373,7 @@ def _by_implicit_euler(links: tuple[int, ...]) -> Iterator[SpaceProblem]:
                 problem, key=f"{problem.key}_euler", title=f"{problem.title}, GaussQP", stepper=GaussQP(),
                 # a hundred times slower, and of first order
                 python_steps=min(problem.python_steps, 40), expected=max(problem.expected, 2.0 * problem.dt),
-                mujoco=None,
+                mujoco=None, siconos=None,
             )  # fmt: skip
     for problem in _robots():
         yield replace(
@@ -385,5 +397,5 @@ def _by_generalised_alpha(links: tuple[int, ...]) -> Iterator[SpaceProblem]:
             yield replace(
                 problem, key=f"{problem.key}_alpha", title=f"{problem.title}, GeneralizedAlpha",
                 stepper=GeneralizedAlpha(), steps=min(problem.steps, 1000),
-                python_steps=min(problem.python_steps, 40), mujoco=None,  # a hundred times slower
+                python_steps=min(problem.python_steps, 40), mujoco=None, siconos=None,  # a hundred times slower
             )  # fmt: skip

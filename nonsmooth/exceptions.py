@@ -30,6 +30,10 @@ class NonsmoothError(Exception):
 class InputError(NonsmoothError, ValueError):
     """An invalid value; detected before the first step wherever possible."""
 
+    def __init__(self, *values: Any) -> None:
+        """The message in one line, also where it quotes an array, whose text has several."""
+        super().__init__(*(" ".join(one.split()) if isinstance(one, str) and "\n" in one else one for one in values))
+
 
 class NotWritten(InputError):
     """A result that could not be written, for instance to a full disk. An existing file remains unchanged."""
@@ -47,6 +51,7 @@ class DeclarationError(ModelError):
 
     def __init__(self, message: str, *, faults: tuple[tuple[int, str, str], ...] = ()) -> None:
         super().__init__(message)
+        self.args = (message,)  # with its lines
         self.faults = faults
 
     def __reduce__(self) -> tuple[Any, ...]:

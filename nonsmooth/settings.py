@@ -8,13 +8,16 @@ import functools
 import inspect
 import math
 import types
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, TypeVar, Union, cast, dataclass_transform, get_args, get_origin, get_type_hints
 
+import numpy as np
+from numpy.typing import NDArray
+
 from nonsmooth.exceptions import InputError
 
-__all__ = ["check_keywords", "is_count", "is_number", "settings", "shown"]
+__all__ = ["Called", "check_call", "floats", "is_count", "is_number", "settings", "shown", "wrong_flag"]
 
 T = TypeVar("T")
 #: compiled code counts in 32 bits
@@ -38,6 +41,20 @@ def _is_real(value: Any) -> bool:
     return is_number(value) or (isinstance(value, float) and not math.isfinite(value))
 
 
+def floats(value: Any) -> NDArray[np.float64]:
+    """An array of numbers; TypeError for text, truth values and complex numbers, which NumPy would convert silently.
+
+    >>> floats([1, 2.5])
+    array([1. , 2.5])
+    """
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iuf":
+        return np.asarray(value, dtype=float)
+    parts = np.asarray(value, dtype=object).ravel()
+    if any(isinstance(one, (str, bytes, bool, np.bool_, complex, np.complexfloating, np.datetime64)) for one in parts):
+        raise TypeError("not numbers")
+    return np.asarray(value, dtype=float)
+
+
 def is_count(value: Any) -> bool:
     """Whether it is a whole number >= 0 in the range of compiled code; True is not."""
     return isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) <= MOST
@@ -56,24 +73,78 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def check_keywords(cls: type, keywords: Iterable[str], error: type[Exception] = InputError) -> None:
-    """Raise `error` for the first keyword that a dataclass does not take; names similar fields and lists all.
+def wrong_flag(made: Any) -> str | None:
+    """What is wrong with the first field of a dataclass that is neither True nor False, but annotated as `bool`."""
+    for one in dataclasses.fields(made):
+        value = getattr(made, one.name)
+        if one.type in ("bool", bool) and not isinstance(value, bool):
+            return f"{one.name} must be True or False, got {shown(value)}."
+    return None
 
-    >>> check_keywords(dataclasses.make_dataclass("Wheel", ["radius"]), ["radus"])
+
+@functools.cache
+def _signature(cls: Any) -> inspect.Signature:
+    """Of the fields of a class, or of an initialiser of its own."""
+    whole = inspect.signature(cls.__init__)
+    return whole.replace(parameters=list(whole.parameters.values())[1:], return_annotation=inspect.Signature.empty)
+
+
+def check_call(
+    cls: type, values: tuple[Any, ...], fields: Mapping[str, Any], error: type[InputError] = InputError
+) -> None:
+    """Raise `error` where Python would raise a TypeError that does not list the fields of a class.
+
+    >>> check_call(dataclasses.make_dataclass("Wheel", ["radius"]), (), {"radus": 1.0})
     Traceback (most recent call last):
     nonsmooth.exceptions.InputError: Wheel has no field 'radus'. Did you mean radius? It takes radius.
+    >>> check_call(dataclasses.make_dataclass("Wheel", ["radius", "mass"]), (1.0,), {})
+    Traceback (most recent call last):
+    nonsmooth.exceptions.InputError: Wheel needs mass, which is missing; it takes radius, mass.
     """
-    known = {field.name for field in dataclasses.fields(cls) if field.init}
-    if known.issuperset(keywords):
+    try:
+        _signature(cls).bind(*values, **fields)
+    except TypeError:
+        parameters = _signature(cls).parameters
+    else:
         return
-    parameters = inspect.signature(cls).parameters  # also of a class with an __init__ of its own
-    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
-        return
-    for name in keywords:
+    takes = f"t takes {', '.join(parameters) or 'none'}."
+    for name in fields:
         if name not in parameters:
             close = difflib.get_close_matches(name, parameters, n=2)
             hint = f" Did you mean {' or '.join(close)}?" if close else ""
-            raise error(f"{cls.__name__} has no field {name!r}.{hint} It takes {', '.join(parameters) or 'none'}.")
+            raise error(f"{cls.__name__} has no field {name!r}.{hint} I{takes}")
+    placed = [one.name for one in parameters.values() if one.kind is not one.KEYWORD_ONLY]
+    if len(values) > len(placed):
+        most = f"at most {len(placed)} values by place ({', '.join(placed)})" if placed else "no values by place"
+        example = next((f"; give others by name, as {one}=..." for one in parameters if one not in placed), "")
+        raise error(f"{cls.__name__} takes {most}, got {len(values)}{example}; i{takes}")
+    given = {*placed[: len(values)], *fields}
+    absent = [one.name for one in parameters.values() if one.default is one.empty and one.name not in given]
+    if absent:
+        raise error(f"{cls.__name__} needs {_all(absent)} missing; i{takes}")
+    twice = [name for name in placed[: len(values)] if name in fields]
+    raise error(f"{cls.__name__} got {' and '.join(twice)} twice, by place and by name; give one of them.")
+
+
+def _all(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}, which are" if others else f"{last}, which is"
+
+
+class Called(type):
+    """The type of dataclasses whose calls are checked by `check_call`, which copying and unpickling are not."""
+
+    #: what is raised for a call that cannot be meant
+    misuse: type[InputError] = InputError
+
+    def __call__(cls, *values: Any, **fields: Any) -> Any:
+        check_call(cls, values, fields, cls.misuse)
+        return super().__call__(*values, **fields)
+
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """Of the fields, for `help` and `inspect.signature`, which would show that of `__call__`."""
+        return _signature(cls)
 
 
 @dataclass_transform(frozen_default=True)
@@ -99,7 +170,7 @@ def settings(cls: type[T]) -> type[T]:
 
     @functools.wraps(init)
     def __init__(self: Any, *values: Any, **fields: Any) -> None:
-        check_keywords(type(self), fields)
+        check_call(type(self), values, fields)
         init(self, *values, **fields)
 
     made.__init__ = __init__  # type: ignore[method-assign]

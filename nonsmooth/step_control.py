@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from numbers import Real
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.settings import is_number, shown
+from nonsmooth.settings import Called, is_number, shown
 from nonsmooth.tolerances import ON_GRID, REMAINDER
 
 __all__ = ["ConstantStep", "ErrorControl", "Landing", "StepControl", "step_control"]
@@ -40,7 +40,7 @@ def _check_bounds(name: str, dt_min: object, dt_max: object) -> None:
 
 
 @dataclass(frozen=True)
-class ConstantStep:
+class ConstantStep(metaclass=Called):
     """Steps of one length, on the grid t_start + k dt; the last one is cut at t_end.
 
     Parameters
@@ -62,7 +62,7 @@ class ConstantStep:
 
 
 @dataclass(frozen=True)
-class Landing:
+class Landing(metaclass=Called):
     """Steps up to `dt_max` that end exactly where a contact closes.
 
     A contact that closes again within `dt_min` of opening, as near an accumulation of impacts, is not located: one
@@ -96,7 +96,7 @@ class Landing:
 
 
 @dataclass(frozen=True)
-class ErrorControl:
+class ErrorControl(metaclass=Called):
     """Steps as long as an error estimate allows, up to `dt_max`, that end exactly at events.
 
     The estimate for each coordinate and velocity y is kept below ``atol + rtol |y|``, root mean square. `dt_min` is not

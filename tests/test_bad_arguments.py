@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
 import math
 import os
+import pickle
+import re
 
 import numpy as np
 import pytest
@@ -15,18 +19,24 @@ from nonsmooth import (
     CompliantDae,
     ErrorControl,
     EventDriven,
+    FourierSignal,
     GaussMPCC,
     GaussQP,
     GeneralizedAlpha,
+    Gravity,
+    Ground,
+    Harmonic,
     InputError,
     IpoptMPCC,
     Landing,
     Lemke,
     ModeEnumeration,
+    Model,
     MoreauJean,
     Osqp,
     PlanarBody,
     ProjectedGaussSeidel,
+    RevoluteClearance,
     Rigid,
     SemismoothNewton,
     SmoothingNewton,
@@ -34,8 +44,10 @@ from nonsmooth import (
     simulate,
     simulate_batch,
     steppers,
+    studies,
 )
 from nonsmooth.cli import main
+from nonsmooth.laws import Flores
 from nonsmooth.step_control import ConstantStep, step_control
 from nonsmooth.trajectory import Trajectory
 from nonsmooth_problems import slider_rod
@@ -155,6 +167,11 @@ ARGUMENTS = {
     "dt": ({"dt": "1e-3"}, "dt"),
     "dt list": ({"dt": [1e-3]}, "dt"),
     "state": ({"state": {"slider.x": 0.0}}, "state"),
+    "dt beyond the run": ({"dt": 1.0}, "dt = 1 s is longer than the run from t = 0 s to t_end = 0.01 s"),
+    "dt below round-off": ({"dt": 1e-30}, "dt = 1e-30 s is too short"),
+    "dt_max below round-off": ({"dt": Landing(1e-300, 1e-299)}, "dt_max = 1e-299 s is too short"),
+    "accuracy of given steps": ({"accuracy": 1e-3}, "no effect on given steps without check=True"),
+    "every": ({"every": 5.0}, "give a checkpoint as well"),
     "stepper class": ({"stepper": GaussQP}, "brackets"),
     "stepper text": ({"stepper": "gauss-qp"}, "stepper"),
     "solver class": ({"stepper": GaussQP(solver=ActiveSet)}, "solver"),
@@ -173,7 +190,7 @@ def test_an_argument_of_a_run_is_checked_before_it(system, case):
 
 BATCH = [
     {"threads": -1}, {"threads": 0}, {"threads": "2"}, {"threads": True}, {"threads": 10**9}, {"t_end": True},
-    {"t_end": "1"}, {"t_end": None}, {"dt": None}, {"record": 1},
+    {"t_end": "1"}, {"t_end": None}, {"dt": None}, {"record": 1}, {"dt": 1.0}, {"metrics": 3}, {"metrics": [[]]},
 ]  # fmt: skip
 
 
@@ -188,6 +205,66 @@ def test_an_argument_of_a_batch_is_checked(system, field):
 def test_parameters_of_a_batch_are_numbers_by_name(system, parameters):
     with pytest.raises(InputError, match="parameter"):
         simulate_batch(system, GaussQP(), parameters, t_end=0.01, dt=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "named"),
+    [
+        ("gide.clearance", [1e-5], "Did you mean guide.clearance"),
+        ("clearance", [1e-5], "Unknown parameter"),
+        (3, [1e-5], "Unknown parameter"),
+        ("guide.clearance", ["1e-5"], "takes a sequence of numbers"),
+        ("guide.clearance", [True], "takes a sequence of numbers"),
+        ("guide.clearance", [[1e-5], [1e-5, 2e-5]], "takes a sequence of numbers"),
+    ],
+)
+def test_values_of_a_batch_are_numbers_of_known_parameters(system, name, values, named):
+    with pytest.raises(InputError, match=named):
+        simulate_batch(system, GaussQP(), {name: values}, t_end=0.01, dt=1e-3)
+
+
+STUDIES = {
+    "design": ({"design": {"guide.clearance": [1e-5]}}, "design must be"),
+    "t_end": ({"t_end": -1.0}, "t_end must be a positive"),
+    "t_end text": ({"t_end": "1"}, "t_end must be"),
+    "dt": ({"dt": -1.0}, "dt must be"),
+    "stepper class": ({"stepper": GaussQP}, "brackets"),
+    "metrics": ({"metrics": 3}, "metrics must be"),
+    "workers": ({"workers": "2"}, "workers must be"),
+    "workers true": ({"workers": True}, "workers must be"),
+    "piece": ({"piece": -1}, "piece must be"),
+    "output": ({"output": 3}, "output must be"),
+    "scheduler": ({"scheduler": 3}, "scheduler must be"),
+    "parameters": ({"parameters": [1]}, "parameters must be"),
+    "arguments": ({"arguments": [1]}, "arguments must be"),
+    "progress": ({"progress": 3}, "progress must be"),
+}
+
+
+@pytest.mark.parametrize("case", STUDIES)
+def test_an_argument_of_a_sweep_is_checked_before_its_runs(system, case):
+    """Otherwise every run would fail, and the sweep be a table of failures."""
+    changes, named = STUDIES[case]
+    given = {"stepper": GaussQP(), "design": studies.grid({"guide.clearance": [1e-5]}), "t_end": 0.01, "dt": 1e-3}
+    given |= {"metrics": ["impacts"], "workers": 1} | changes
+    with pytest.raises(InputError, match=named):
+        studies.sweep(system, **given)
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: studies.grid({}), "needs one name"),
+        (lambda: studies.grid([1.0]), "values must be values by name"),
+        (lambda: studies.grid({"a": ["1"]}), "must be numbers"),
+        (lambda: studies.step_size(slider_rod, [3], t_end=0.1), "list of Case"),
+        (lambda: studies.compare(slider_rod, 3, t_end=0.1), "list of Case"),
+        (lambda: studies.Case("a", Rigid(restitution=0.0, friction=0.0), GaussQP, 1e-3), "brackets"),
+    ],
+)
+def test_designs_and_cases_of_a_study_are_checked(call, named):
+    with pytest.raises(InputError, match=named):
+        call()
 
 
 @pytest.mark.parametrize("mass", [1e-320, 0.0, -1.0, math.inf, math.nan, True, "1", None, HUGE], ids=[*"abcdefghi"])
@@ -277,6 +354,66 @@ def test_words_that_cannot_be_used_are_one_sentence(case, tmp_path, monkeypatch,
 def test_a_misspelt_field_is_refused_with_the_nearest_and_all_others(make, wrong, meant):
     with pytest.raises(InputError, match=f"{wrong}.*Did you mean {meant}.*It takes .*{meant}"):
         make()
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (
+            lambda: Landing(1e-6, dtmax=1e-3),
+            "Landing has no field 'dtmax'. Did you mean dt_max? It takes dt_min, dt_max",
+        ),
+        (lambda: Landing(1e-6), "Landing needs dt_max, which is missing; it takes dt_min, dt_max, error."),
+        (lambda: Gravity(), "Gravity needs acceleration, which is missing"),
+        (
+            lambda: RevoluteClearance("pin", "a", "b"),
+            "needs contact and clearance, which are missing",
+        ),
+        (lambda: Flores(stiffness=1e8), "Flores needs restitution, which is missing"),
+        (lambda: Rigid(0.5, 0.1), "Rigid takes no values by place, got 2; give others by name, as restitution=..."),
+        (lambda: Landing(1e-6, 1e-3, dt_min=1e-6), "Landing got dt_min twice, by place and by name; give one of them."),
+        (lambda: Harmonic(1.0), "Harmonic needs period, which is missing"),
+        (lambda: ErrorControl(), "ErrorControl needs rtol, which is missing"),
+    ],
+)
+def test_a_call_that_does_not_fit_the_fields_is_told_with_all_fields(make, sentence):
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        make()
+
+
+def test_the_signature_of_an_element_is_that_of_its_fields_and_copies_are_not_calls():
+    assert list(inspect.signature(Landing).parameters) == ["dt_min", "dt_max", "error"]
+    body = PlanarBody("ball", mass=1.0, inertia=0.1)
+    assert copy.copy(body).mass == pickle.loads(pickle.dumps(body)).mass == 1.0
+
+
+VALUES = {
+    "truth in a vector": (lambda: PlanarBody("ball", mass=1.0, inertia=1.0, position=(True, 0.0)), "2 finite numbers"),
+    "truth as angle": (lambda: PlanarBody("ball", mass=1.0, inertia=1.0, angle=True), "a finite number, got True"),
+    "text in a vector": (lambda: Gravity(acceleration=("0", "-9.81")), "got ('0', '-9.81')"),
+    "matrix": (lambda: Gravity(acceleration=np.zeros((2, 2))), "got array([[0., 0.], [0., 0.]])"),
+    "complex": (lambda: Gravity(acceleration=np.array([1j, 0.0])), "acceleration must be"),
+    "list of laws": (lambda: Rigid(restitution=0.5, friction=0.0, impact=["newton"]), "impact must be one of"),
+    "flag of a law": (lambda: Flores(stiffness=1e8, restitution=0.5, calibrated="yes"), "calibrated must be True or"),
+    "number for a list": (lambda: FourierSignal(omega=1.0, sine=1.0, cosine=1.0), "equally many finite numbers"),
+    "body for a list": (lambda: Model(PlanarBody("ball", mass=1.0, inertia=1.0)), "Model takes a list of elements"),
+    "number for a name": (lambda: Model(name=3), "name must be a string, got 3"),
+    "assemble": (lambda: Model([Ground(), PlanarBody("b", mass=1.0, inertia=1.0)]).build(assemble=3), "got 3"),
+}
+
+
+@pytest.mark.parametrize("case", VALUES)
+def test_a_value_that_numpy_would_convert_or_python_refuse_is_told_in_one_line(case):
+    make, named = VALUES[case]
+    with pytest.raises(InputError, match=re.escape(named)) as told:
+        make()
+    assert "\n" not in str(told.value)
+
+
+def test_a_state_takes_finite_numbers_by_name(system):
+    for given in ([0.0], {"slider.x": True}, {"slider.x": "0"}, {"slider.z": 0.0}):
+        with pytest.raises(InputError, match="coordinate"):
+            system.state(given)
 
 
 def test_a_subclass_with_an_initialiser_of_its_own_takes_its_own_keywords():

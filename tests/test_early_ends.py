@@ -11,10 +11,24 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from nonsmooth import GaussQP, InputError, Interrupted, Landing, SimulationFailed, simulate
+from nonsmooth import (
+    Compliant,
+    CompliantDae,
+    Dop853,
+    ErrorControl,
+    EventDriven,
+    GaussQP,
+    InputError,
+    Interrupted,
+    Landing,
+    MoreauJean,
+    SimulationFailed,
+    simulate,
+)  # fmt: skip
 from nonsmooth.cli import main
 from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.exceptions import NotWritten
+from nonsmooth.laws import Flores
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth_problems import slider_rod
@@ -59,6 +73,27 @@ def test_an_error_in_a_callback_hands_over_the_steps(system, whole, engine, erro
     assert run.status.startswith("failed: After ")
     # both engines solve the same equations, to round-off of positions of 0.1 m
     np.testing.assert_allclose(run.q.array, whole.q.array[: steps + 1], rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("engine", ["python", "native"])
+@pytest.mark.parametrize(
+    "stepper, dt",
+    [
+        (GaussQP(), Landing(1e-7, 1e-5)),
+        (MoreauJean(), 1e-5),
+        (EventDriven(), ErrorControl(1e-6, dt_max=1e-5)),
+        (CompliantDae(solver=Dop853()), ErrorControl(1e-6, dt_max=1e-5)),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_max_steps_is_exact_in_both_engines(tmp_path, stepper, dt, engine):
+    """A run resumed from its checkpoint counts the steps before."""
+    soft = Compliant(Flores(stiffness=1e7, exponent=1.5, restitution=0.6))
+    system = (slider_rod(case=2, contact=soft) if isinstance(stepper, CompliantDae) else slider_rod(case=2)).build()
+    for most in (10, 25):
+        with pytest.raises(SimulationFailed, match=f"the budget of {most} steps is spent") as stopped:
+            simulate(system, stepper, t_end=0.01, dt=dt, engine=engine, max_steps=most, checkpoint=tmp_path / "run.nc")
+        assert len(stopped.value.trajectory.t) - 1 == stopped.value.trajectory.counts["steps"] == most
 
 
 def test_lack_of_memory_within_a_step_hands_over_the_steps(system, whole, monkeypatch):
@@ -159,11 +194,11 @@ def test_ctrl_c_loses_no_step_of_compiled_loops_either(system, monkeypatch):
     """Every second step is the Python formulation's, whose takeover must not stop halfway."""
     run, calls = CompiledSteps.run, 0
 
-    def every_second(self, state, origin):
+    def every_second(self, state, origin, most):
         nonlocal calls
         calls += 1
         self._chunk = 1
-        return run(self, state, origin) if calls % 2 else (0, False)
+        return run(self, state, origin, most) if calls % 2 else (0, False)
 
     monkeypatch.setattr(CompiledSteps, "run", every_second)
     whole = simulate(system, GaussQP(), t_end=0.01, dt=1e-3, engine="native")

@@ -115,7 +115,7 @@ class Request:
                 changes["stepper"] = run.stepper.name
                 changes["solver"] = self.solver or (None if run.solver is None else run.solver.name)
             elif self.contact is None and any(type(law).__name__ == "Compliant" for law in self.declaration.contacts):
-                changes["stepper"] = "compliant-dae"
+                changes["usual"] = "compliant-dae"
         names = ("dt", "dt_min", "dt_max", "rtol", "atol")
         given = {name for name in names if getattr(self, name) is not None}
         if (self.accuracy is None or self.check) and given not in ({"dt"}, {"dt_min", "dt_max"}, set(names[1:])):

@@ -79,6 +79,8 @@ def model_text(model: Model) -> str:
     stiffness = 100.0
     <BLANKLINE>
     """
+    if not isinstance(model, Model):
+        raise InputError(f"write_model takes a Model, got {type(model).__name__}; make one with Model([...]).")
     return _Writer(model).text()
 
 

@@ -142,9 +142,9 @@ class CompliantSteps(CompiledSteps):
         made.validity = self.validity
         return cast(Formulation, made)
 
-    def run(self, state: State, origin: float) -> tuple[int, bool]:
-        """Rows from a state on, for about a tenth of a second, up to one that is not certified."""
-        found = super().run(state, origin)
+    def run(self, state: State, origin: float, most: int = MOST) -> tuple[int, bool]:
+        """Rows from a state on, for about a tenth of a second and at most so many, up to one that is not certified."""
+        found = super().run(state, origin, most)
         self._check_laws()
         return found
 

@@ -114,12 +114,12 @@ class EventSteps(CompiledSteps):
         self._tell_progress()
         return cast(Formulation, self._formulation)
 
-    def run(self, state: State, origin: float) -> tuple[int, bool]:
-        """Steps from a state on, for about a tenth of a second, up to one that is not certified."""
+    def run(self, state: State, origin: float, most: int = MOST) -> tuple[int, bool]:
+        """Steps from a state on, for about a tenth of a second and at most so many, up to one that is not certified."""
         if self._formulation is not None:
             progress = self._formulation.progress.held()
             self._events["crawled"], self._events["counted"], self._events["counted_since"] = progress
-        found = super().run(state, origin)
+        found = super().run(state, origin, most)
         self._tell_progress()
         return found
 

@@ -160,13 +160,13 @@ class CompiledSteps:
         self._set(stepper, values, t_end)
         self._at, self.values = None, values
 
-    def advance(self, state: State, origin: float) -> Taken:
-        """Steps from a state on, for about a tenth of a second, up to one that is not certified."""
-        done, certain = self.run(state, origin)
+    def advance(self, state: State, origin: float, most: int = MOST) -> Taken:
+        """Steps from a state on, for about a tenth of a second and at most so many, up to one that is not certified."""
+        done, certain = self.run(state, origin, most)
         self._at = end = self._state(state) if done else state
         return Taken(done, self._tables(done) if done else {}, end, certain)
 
-    def run(self, state: State, origin: float) -> tuple[int, bool]:
+    def run(self, state: State, origin: float, most: int = MOST) -> tuple[int, bool]:
         """The same, whose rows stand in the memory: how many there are, and whether the next step is one of these too.
 
         Called again with the same state, it goes on from where it has come to.
@@ -176,7 +176,7 @@ class CompiledSteps:
             self._at = state
         self._whole["steps"] = 0
         clock = time.perf_counter()
-        status = self._run(self.memory.address(self.root), min(self._chunk, self.rows))
+        status = self._run(self.memory.address(self.root), min(self._chunk, self.rows, most))
         seconds, done = time.perf_counter() - clock, int(self._whole["steps"][0])
         if seconds < CHUNK / 2:
             self._chunk = min((8 if seconds < CHUNK / 16 else 2) * self._chunk, self.rows)

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from types import SimpleNamespace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.quantities import Quantity, declarations
-from nonsmooth.settings import check_keywords
+from nonsmooth.settings import Called, wrong_flag
 
 __all__ = ["Expression", "Law", "Limit"]
 
@@ -55,7 +55,7 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Law:
+class Law(metaclass=Called):
     """Base of contact laws and of their parts."""
 
     #: geometric quantities that the law requires: effective_radius [m], radius of the journal or circle [m], clearance
@@ -64,13 +64,8 @@ class Law:
     #: pairs of numbers with "<" or "<=" between them
     ordered: ClassVar[tuple[tuple[str, str, str], ...]] = ()
 
-    def __new__(cls, *values: Any, **fields: Any) -> Self:
-        """Raise InputError for a keyword that is no field, before Python's own TypeError, which does not list them."""
-        check_keywords(cls, fields)
-        return super().__new__(cls)
-
     def __post_init__(self) -> None:
-        for field, declared in declarations(type(self)).items():  # type: ignore[arg-type]
+        for field, declared in declarations(type(self)).items():
             value = getattr(self, field)
             if not isinstance(value, Law):
                 number = isinstance(value, Real) and not isinstance(value, bool)
@@ -78,6 +73,9 @@ class Law:
                     raise InputError(
                         f"{type(self).__name__}: {field} must be {declared.quantity.accepted}, got {value!r}."
                     )
+        wrong = wrong_flag(self)
+        if wrong:
+            raise InputError(f"{type(self).__name__}: {wrong}")
         self.check_together(self.numbers())
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
@@ -107,7 +105,7 @@ class Law:
         """
         numbers: dict[str, float] = {}
         for part in self.parts():
-            for field in declarations(type(part)):  # type: ignore[arg-type]
+            for field in declarations(type(part)):
                 value = getattr(part, field)
                 if isinstance(value, Law):
                     continue
@@ -119,7 +117,7 @@ class Law:
     def quantity(self, label: str) -> Quantity:
         """The declaration of a number of the law or of its parts."""
         for part in self.parts():
-            declared = declarations(type(part))  # type: ignore[arg-type]
+            declared = declarations(type(part))
             if label in declared and not isinstance(getattr(part, label), Law):
                 return declared[label].quantity
         raise KeyError(label)
@@ -127,7 +125,7 @@ class Law:
     def structure(self) -> tuple[Any, ...]:
         """Properties that determine the law's equations, except numbers: kind, words, flags, and kinds of its parts."""
         entries: list[Any] = [type(self)]
-        numbers = declarations(type(self))  # type: ignore[arg-type]
+        numbers = declarations(type(self))
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             if isinstance(value, Law):

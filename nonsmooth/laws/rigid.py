@@ -107,7 +107,7 @@ class Rigid(Law):
             raise InputError(f"Rigid: restitution must be a number in [0, 1], got {shown(self.restitution)}.")
         if not (is_number(self.threshold) and self.threshold >= 0.0):
             raise InputError(f"Rigid: threshold must be a finite speed >= 0 in m/s, got {shown(self.threshold)}.")
-        if self.impact not in LAWS:
+        if not isinstance(self.impact, str) or self.impact not in LAWS:
             names = ", ".join(f'"{name}"' for name in LAWS)
             raise InputError(f"Rigid: impact must be one of {names}, got {shown(self.impact)}.")
         if not (is_number(self.tangential) and 0.0 <= self.tangential <= 1.0):

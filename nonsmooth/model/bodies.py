@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from types import SimpleNamespace
 from typing import Annotated, ClassVar
 
@@ -16,6 +15,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.model.elements import Element
 from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement, rotation_matrix
 from nonsmooth.quantities import Quantity, Unit
+from nonsmooth.settings import floats, is_number
 
 __all__ = ["Body", "Ground", "Node", "PlanarBody", "SpatialBody"]
 
@@ -300,7 +300,7 @@ def _inertia_matrix(entries: ca.SX) -> ca.SX:
 
 def _vector(body: Element, field: str, size: int) -> Array:
     try:
-        array = np.asarray(getattr(body, field), dtype=float)
+        array = floats(getattr(body, field))
     except (TypeError, ValueError):
         array = np.array(np.nan)
     if array.shape != (size,) or not np.all(np.isfinite(array)):
@@ -310,6 +310,6 @@ def _vector(body: Element, field: str, size: int) -> Array:
 
 def _number(body: Element, field: str) -> Array:
     value = getattr(body, field)
-    if not (isinstance(value, Real) and math.isfinite(value)):
+    if not (is_number(value)):
         raise body.error(f"{field} must be a finite number, got {value!r}.")
     return np.array([float(value)])

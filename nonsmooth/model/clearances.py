@@ -133,12 +133,12 @@ class RevoluteClearance(Clearance):
         """Raise ModelError if there is friction but no radius, or numbers of the law are inconsistent."""
         super().check_together(numbers)
         self.check_radius(numbers, self.radius)
+        self.check_ends(self.ends, ("journal", "sleeve"))
+        check_points(self, self.points, least=3)
         if self.axis_a is None:
             if self.axial_clearance is not None or self.collar_radius is not None or self.parallel:
                 raise self.error("axial_clearance, collar_radius and parallel are for space; give the axes too.")
             return
-        self.check_ends(self.ends, ("journal", "sleeve"))
-        check_points(self, self.points, least=3)
         if self.length is None or self.axial_clearance is None:
             raise self.error("in space it needs length and axial_clearance; without collars, use CylindricalClearance.")
         if not self.parallel and self.radius is None and self.collar_radius is None:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from types import NoneType, SimpleNamespace
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, cast
 
 import casadi as ca
 import numpy as np
@@ -21,26 +21,23 @@ from nonsmooth.exceptions import ModelError
 from nonsmooth.model.drawing import Primitive, Spot, vector
 from nonsmooth.model.signals import wrong_arguments
 from nonsmooth.quantities import AXES, Declared, Quantity, declarations
-from nonsmooth.settings import check_keywords, shown
+from nonsmooth.settings import Called, floats, shown, wrong_flag
 
 __all__ = ["Element"]
 
 
 @dataclass(frozen=True, eq=False)
-class Element:
+class Element(metaclass=Called):
     """Base of bodies, joints, drivers, clearances and forces: a name and declared quantities."""
 
     name: str
 
     #: names of the fields that contain the element's bodies, in order
     body_fields: ClassVar[tuple[str, ...]] = ()
+    #: raised for a call that cannot be meant
+    misuse: ClassVar[type[ModelError]] = ModelError
     #: dimensions (2 planar, 3 spatial) in which the element exists
     dimensions: ClassVar[tuple[int, ...]] = (2, 3)
-
-    def __new__(cls, *values: Any, **fields: Any) -> Self:
-        """Raise ModelError for a keyword that is no field, before Python's own TypeError, which does not list them."""
-        check_keywords(cls, fields, ModelError)
-        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or "." in self.name:
@@ -49,6 +46,9 @@ class Element:
             body = getattr(self, field)
             if not isinstance(body, (str, Element)):
                 raise self.error(f"{field} must be a body or the name of one, got {body!r}.")
+        wrong = wrong_flag(self)
+        if wrong:
+            raise self.error(wrong)
         for field in self._declared():
             self._check_of_time(field)
         numbers = self.numbers()
@@ -100,9 +100,9 @@ class Element:
     def _array(self, field: str, value: Any, declared: Declared) -> np.ndarray:
         """The value as an array: of dimension 0 for a number, of dimension 1 for a tuple."""
         try:
-            if value is None or isinstance(value, (str, bool)):
+            if value is None:
                 raise TypeError
-            array = np.asarray(value, dtype=float)
+            array = floats(value)
         except (OverflowError, TypeError, ValueError):
             raise self.error(f"{field} must be {declared.accepted}, got {shown(value)}.") from None
         if not (array.ndim == 0 and float in declared.forms or array.ndim == 1 and tuple in declared.forms):

@@ -122,7 +122,7 @@ class PointForce(Force):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.frame not in ("global", "body"):
+        if not isinstance(self.frame, str) or self.frame not in ("global", "body"):
             raise self.error(f'frame must be "global" or "body", got {self.frame!r}.')
 
     def forces(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:

@@ -13,6 +13,7 @@ from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.closing import Assembly, assembled
 from nonsmooth.model.elements import Element
 from nonsmooth.model.system import System, start_of
+from nonsmooth.settings import shown
 
 __all__ = ["Model"]
 
@@ -42,6 +43,10 @@ class Model:
     def __init__(
         self, elements: Iterable[Element] = (), *, name: str = "model", provenance: Mapping[str, Any] | None = None
     ) -> None:
+        if not isinstance(name, str):
+            raise ModelError(f"Model: name must be a string, got {shown(name)}.")
+        if isinstance(elements, str | Element) or not isinstance(elements, Iterable):
+            raise ModelError(f"Model takes a list of elements, as Model([Ground(), body]), got {shown(elements)}.")
         self.name = name
         self.provenance: dict[str, Any] = dict(provenance or {})
         self.origin: dict[str, Any] = {}  # "problem", "source" and "arguments" of a ready problem
@@ -94,6 +99,8 @@ class Model:
             If bodies are missing, planar and spatial elements are mixed, joints are violated or contradict each other,
             contacts overlap, or a load is not finite at the start.
         """
+        if not isinstance(assemble, bool | Assembly):
+            raise ModelError(f"assemble must be True, False or what assemble() returned, got {shown(assemble)}.")
         system = self._system()
         if isinstance(assemble, Assembly) or assemble:
             report = assemble if isinstance(assemble, Assembly) else self._assembled(system)

@@ -6,7 +6,6 @@ import dataclasses
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Generic, TypeVar
 
 import casadi as ca
@@ -16,6 +15,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ModelError
 from nonsmooth.model.bodies import PlanarBody, SpatialBody
 from nonsmooth.model.frames import rotation_matrix
+from nonsmooth.settings import Called, floats, is_number
 
 __all__ = ["Loaded", "PointMass", "with_point_masses"]
 
@@ -23,7 +23,7 @@ B = TypeVar("B", PlanarBody, SpatialBody)
 
 
 @dataclass(frozen=True)
-class PointMass:
+class PointMass(metaclass=Called):
     """A mass without rotational inertia, fixed to a body.
 
     Parameters
@@ -42,10 +42,10 @@ class PointMass:
     at: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.mass, Real) and math.isfinite(self.mass) and self.mass > 0):
+        if not (is_number(self.mass) and self.mass > 0):
             raise ModelError(f"PointMass: mass must be a positive number [kg], got {self.mass!r}.")
         try:
-            at = np.asarray(self.at, dtype=float)
+            at = floats(self.at)
         except (TypeError, ValueError):
             at = np.array(np.nan)
         if at.shape not in ((2,), (3,)) or not np.all(np.isfinite(at)):

@@ -15,6 +15,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ModelError
 from nonsmooth.quantities import Unit
+from nonsmooth.settings import Called, floats
 
 __all__ = [
     "AxisAngle", "FourierSignal", "Harmonic", "Ramp", "Signal", "Table", "TimeFunction", "TimeVector",
@@ -25,12 +26,14 @@ Signal = float | Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
-class TimeFunction:
+class TimeFunction(metaclass=Called):
     """Base of functions of time that are data: they can be compared, printed, and written to a file.
 
     In the units of their fields, ``value`` is the unit of the load or motion.
     """
 
+    #: raised for a call that cannot be meant
+    misuse: ClassVar[type[ModelError]] = ModelError
     #: meaning of a value
     gives: ClassVar[Literal["number", "vector", "quaternion"]] = "number"
 
@@ -134,7 +137,8 @@ class FourierSignal(TimeFunction):
         self._check_finite("omega", "offset")
         if not self.omega > 0:
             raise ModelError(f"FourierSignal: omega must be a positive frequency in rad/s, got {self.omega!r}.")
-        if len(self.sine) != len(self.cosine) or not all(map(_is_number, (*self.sine, *self.cosine))):
+        lists = all(isinstance(one, tuple | list | np.ndarray) for one in (self.sine, self.cosine))
+        if not lists or len(self.sine) != len(self.cosine) or not all(map(_is_number, (*self.sine, *self.cosine))):
             raise ModelError(
                 "FourierSignal: sine and cosine must be equally many finite numbers, got "
                 f"{self.sine!r} and {self.cosine!r}."
@@ -170,7 +174,7 @@ class Table(TimeFunction):
 
     def __post_init__(self) -> None:
         try:
-            times, values = np.asarray(self.times, dtype=float), np.asarray(self.values, dtype=float)
+            times, values = floats(self.times), floats(self.values)
         except (TypeError, ValueError):
             raise ModelError(
                 f"Table: times and values must be numbers, got {self.times!r} and {self.values!r}."

@@ -10,7 +10,6 @@ import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -29,7 +28,7 @@ from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.redundancy import Redundant, weighted
 from nonsmooth.model.state import State
-from nonsmooth.settings import shown
+from nonsmooth.settings import is_number, shown
 
 if TYPE_CHECKING:
     from nonsmooth.model.closing import Assembly
@@ -511,12 +510,14 @@ def _rows(function: ca.Function, columns: int, *arguments: Array) -> Array:
 
 
 def _replaced(values: Array, names: tuple[str, ...], changes: Mapping[str, float] | None, what: str) -> Array:
+    if not (changes is None or isinstance(changes, Mapping)):
+        raise InputError(f"A state takes {what} values by name, as {{{names[0]!r}: 0.0}}, got {shown(changes)}.")
     values = values.copy()
     for name, value in (changes or {}).items():
         if name not in names:
             raise InputError(f'Unknown {what} "{name}". {_nearest(name, names)}')
-        if not (isinstance(value, Real) and np.isfinite(value)):
-            raise InputError(f'The {what} "{name}" must be a finite number, got {value!r}.')
+        if not is_number(value):
+            raise InputError(f'The {what} "{name}" must be a finite number, got {shown(value)}.')
         values[names.index(name)] = value
     return values
 

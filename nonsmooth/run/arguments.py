@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from nonsmooth.exceptions import InputError
 from nonsmooth.settings import is_count, is_number, shown
+from nonsmooth.step_control import ConstantStep, StepControl
 
-__all__ = ["check_arguments", "check_budget", "check_choice", "check_kinds"]
+__all__ = ["check_arguments", "check_budget", "check_choice", "check_kinds", "check_step", "check_stepper"]
 
 #: least accuracy, as a share of the smallest clearance and of the peak force
 LEAST_ACCURACY = 1e-8
@@ -26,6 +29,17 @@ def check_kinds(parameters: Any, t_start: Any, t_end: Any, progress: Any) -> Non
         raise InputError(f"progress must be a function of (t, t_end, steps), got {shown(progress)}.")
 
 
+def check_stepper(stepper: Any) -> None:
+    """Raise InputError for what is no stepper, or has no solver; None stands for one that is chosen."""
+    if stepper is not None and (isinstance(stepper, type) or not hasattr(stepper, "formulate")):
+        name = stepper.__name__ if isinstance(stepper, type) else repr(stepper)
+        raise InputError(f"The stepper must be one such as GaussMPCC(), got {name}; write it with its brackets.")
+    solver = None if stepper is None else stepper.solver
+    if solver is not None and (isinstance(solver, type) or not hasattr(solver, "fits")):
+        name = solver.__name__ if isinstance(solver, type) else repr(solver)
+        raise InputError(f"The solver of {type(stepper).__name__} must be one such as ActiveSet(), got {name}.")
+
+
 def check_arguments(t_start: float, t_end: float, engine: str, record: int) -> None:
     if not t_end > t_start:
         raise InputError(f"t_end must lie after the start at t = {t_start:g} s, got {t_end!r}.")
@@ -33,6 +47,27 @@ def check_arguments(t_start: float, t_end: float, engine: str, record: int) -> N
         raise InputError(f'engine must be "auto", "native" or "python", got {engine!r}.')
     if not is_count(record) or record < 1:
         raise InputError(f"record must be an integer >= 1, got {shown(record)}.")
+
+
+def check_step(control: StepControl, t_start: float, t_end: float, *, first: bool = True) -> None:
+    """Raise InputError for steps that the times of a run cannot tell apart, or for which it is too short.
+
+    The last part of a continued run, which is not its `first` one, may be shorter than its constant step.
+    """
+    constant = isinstance(control, ConstantStep)
+    longest = control.dt if isinstance(control, ConstantStep) else control.dt_max
+    name = "dt" if constant else f"{type(control).__name__}: dt_max"
+    least = float(np.spacing(max(abs(t_start), abs(t_end))))
+    if longest < least:
+        raise InputError(
+            f"{name} = {longest:g} s is too short for a run to t = {t_end:g} s, whose times are {least:.2g} s apart as "
+            "floating point numbers; give a longer one."
+        )
+    if constant and first and longest > (t_end - t_start) * (1 + 1e-9):
+        raise InputError(
+            f"dt = {longest:g} s is longer than the run from t = {t_start:g} s to t_end = {t_end:g} s; give a shorter "
+            "one, or a later t_end."
+        )
 
 
 def check_budget(accuracy: float, max_steps: int | None, max_seconds: float | None) -> None:
@@ -46,11 +81,15 @@ def check_budget(accuracy: float, max_steps: int | None, max_seconds: float | No
         raise InputError(f"max_seconds must be a positive number of seconds, got {shown(max_seconds)}.")
 
 
-def check_choice(stepper: Any, dt: Any, record: int, chosen: bool, check: Any) -> None:
+def check_choice(stepper: Any, dt: Any, record: int, chosen: bool, check: Any, accuracy: float | None) -> None:
     if not isinstance(check, bool):
         raise InputError(f"check must be True or False, got {check!r}.")
     if stepper is None and dt is not None:
         raise InputError(f"dt = {dt!r} needs a stepper; give one, such as GaussQP(), or leave dt out as well.")
+    if accuracy is not None and not (chosen or check):
+        raise InputError(
+            f"accuracy = {accuracy:g} has no effect on given steps without check=True; add it, or leave dt out."
+        )
     if record != 1 and (chosen or check):
         raise InputError(
             f"record = {record} needs a stepper and dt of your own, without check: runs are compared by row."

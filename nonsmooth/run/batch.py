@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +18,9 @@ from nonsmooth.model.checks import check_start
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.system import System
+from nonsmooth.run.arguments import check_step
 from nonsmooth.run.simulate import simulate, why_not
-from nonsmooth.settings import is_count, is_number, shown
+from nonsmooth.settings import floats, is_count, is_number, shown
 from nonsmooth.step_control import ConstantStep, Landing, StepControl, step_control
 from nonsmooth.steppers.base import Stepper
 
@@ -181,10 +182,11 @@ def _checked(
             f"simulate_batch takes a constant step or Landing(dt_min, dt_max), got {control}; "
             "give dt as a number of seconds."
         )
-    if isinstance(metrics, str) or not set(metrics) <= set(METRICS):
+    if isinstance(metrics, str) or not (isinstance(metrics, Collection) and {*map(str, metrics)} <= {*METRICS}):
         raise InputError(f"metrics must be a list of {', '.join(METRICS)}, got {metrics!r}.")
     if not (is_number(t_end) and t_end > system.start.t):
         raise InputError(f"t_end must lie after the start at t = {system.start.t:g} s, got {shown(t_end)}.")
+    check_step(control, system.start.t, t_end)
     if threads is not None and not (is_count(threads) and 1 <= threads <= MOST_THREADS):
         raise InputError(f"threads must be a whole number from 1 to {MOST_THREADS}, or None, got {shown(threads)}.")
     return control
@@ -196,7 +198,10 @@ def _values(system: System, parameters: Mapping[str, Sequence[float] | Array]) -
         raise InputError(f"parameters must be sequences of values by name, got {shown(parameters)}.")
     if not parameters:
         raise InputError("simulate_batch takes at least one parameter with one value per run, got none.")
-    columns = {name: np.asarray(values, dtype=float) for name, values in parameters.items()}
+    columns = {name: _column(name, values) for name, values in parameters.items()}
+    for name in columns:
+        if name not in system.parameters:
+            system.parameter_vector({name: 1.0})  # raises an error that names the nearest
     sizes = {name: column.size for name, column in columns.items() if column.ndim == 1}
     if len(sizes) < len(columns) or len(set(sizes.values())) != 1 or 0 in sizes.values():
         shapes = ", ".join(f"{name}: {column.shape}" for name, column in columns.items())
@@ -209,8 +214,6 @@ def _values(system: System, parameters: Mapping[str, Sequence[float] | Array]) -
         bad = column[~np.isfinite(column)][:1]
         for value in (*bad, column.min(), column.max()):
             system.parameter_vector({name: float(value)}) if _alone(elements[name.partition(".")[0]]) else None
-        if name not in names:
-            system.parameter_vector({name: 1.0})
         elements[name.partition(".")[0]].check(name.partition(".")[2], float(bad[0] if bad.size else column[0]))
         values[:, names.index(name)] = column
     for owner in {name.partition(".")[0] for name in columns}:
@@ -218,6 +221,13 @@ def _values(system: System, parameters: Mapping[str, Sequence[float] | Array]) -
             changed = {name: columns[name] for name in columns if name.startswith(f"{owner}.")}
             _check_together(system, elements[owner], changed, values[0])
     return values
+
+
+def _column(name: str, values: Any) -> Array:
+    try:
+        return floats(values)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f'Parameter "{name}" takes a sequence of numbers, one per run, got {shown(values)}.') from None
 
 
 def _alone(element: Element) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from nonsmooth.engine.held import held as compiled_held
 from nonsmooth.engine.held import hold
-from nonsmooth.engine.steps import CompiledSteps
+from nonsmooth.engine.steps import MOST, CompiledSteps
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import Interrupted, NonsmoothError, SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
@@ -66,9 +66,10 @@ class TimeLoop:
         self, formulate: Callable[[], Formulation], chain: Chain, control: StepControl, recorder: Recorder,
         system: System, values: Array, t_end: float, progress: Callable[[float, float, int], None] | None,
         keeper: RunKeeper | None = None, compile: Callable[[], CompiledSteps] | None = None,
+        max_steps: int | None = None,
     ) -> None:  # fmt: skip
         self.keeper, self.compiled, self.python_steps = keeper, cast(CompiledSteps | None, None), 0
-        self._compile = compile
+        self._compile, self._max_steps = compile, max_steps
         self._stands: dict[str, Any] | None = None  # after the last step, for a checkpoint
         self._formulate, self._formulation = formulate, cast(Formulation | None, None)
         self._first: State | None = None  # of a run that compiled steps began, and the formulation has not seen
@@ -159,7 +160,8 @@ class TimeLoop:
         if self._until > 0:
             self._until -= 1
             return state, False
-        taken = self.compiled.advance(state, origin)
+        left = MOST if self._max_steps is None else max(1, self._max_steps - self.steps)
+        taken = self.compiled.advance(state, origin, left)
         in_vain = self.compiled.covers_all and not (taken.count or taken.whole)
         self._in_vain = self._in_vain + 1 if in_vain else 0
         if self._in_vain:

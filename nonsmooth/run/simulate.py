@@ -20,9 +20,10 @@ from nonsmooth.model.checks import check_start
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.run.arguments import check_arguments, check_budget, check_choice, check_kinds
+from nonsmooth.run.arguments import check_arguments, check_budget, check_choice, check_kinds, check_step, check_stepper
 from nonsmooth.run.checkpoints import EVERY, Checkpoint, call_of
 from nonsmooth.run.loop import Budget, TimeLoop
+from nonsmooth.settings import shown
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import StepControl, step_control
 from nonsmooth.steppers.base import Formulation, Stepper
@@ -86,8 +87,8 @@ def simulate(
     record : int
         Record every `record`-th step; impulses of the steps between are added up. The certificate covers all steps.
     max_steps, max_seconds : optional
-        Limits: a run that exceeds them fails, with its steps so far. Compiled loops check them every tenth of a second.
-        With automatically chosen steps they apply to each run.
+        Limits: a run that exceeds them fails, with its steps so far, never more than `max_steps`. Compiled loops check
+        the time every tenth of a second. With automatically chosen steps they apply to each run.
     progress : callable (t, t_end, steps), optional
         Called after each step; by the native engine several times per second.
     checkpoint : path, optional
@@ -132,8 +133,10 @@ def simulate(
     check_arguments(first.t, t_end, engine, record)
     check_budget(accuracy, max_steps, max_seconds)
     chosen = stepper is None or dt is None
-    check_choice(stepper, dt, record, chosen, check)
+    check_choice(stepper, dt, record, chosen, check, None if accuracy == ACCURACY else accuracy)
     kept = None
+    if checkpoint is None and every != EVERY:
+        raise InputError(f"every = {shown(every)} is the interval between checkpoints; give a checkpoint as well.")
     if checkpoint is not None:
         stated = {"stepper": stepper, "dt": dt, "t_end": float(t_end), "engine": engine, "record": record}
         stated |= {"check": check, "accuracy": accuracy if chosen or check else None}
@@ -141,11 +144,13 @@ def simulate(
 
     def run(stepper: Stepper, control: StepControl, most: int | None = None) -> Trajectory:
         budget = Budget(progress, min((n for n in (most, max_steps) if n is not None), default=None), max_seconds)
-        return _run(system, stepper, control, values, first, t_end, engine, record, budget.progress, kept)
+        return _run(system, stepper, control, values, first, t_end, engine, record, budget.progress, kept, max_steps)
 
-    if not chosen and not check:
-        assert stepper is not None and dt is not None
-        return run(stepper, step_control(dt, (first.t, t_end)))
+    control = None if dt is None else step_control(dt, (first.t, t_end))
+    if control is not None:
+        check_step(control, first.t, t_end, first="grid_start" not in first.stepper_memory)
+    if control is not None and stepper is not None and not check:
+        return run(stepper, control)
     from nonsmooth.trust import Rung, automatic, checked
 
     complete: dict[type, Trajectory] = {}
@@ -163,8 +168,7 @@ def simulate(
                 compiled=lambda stepper, control: engine != "python"
                 and why_not(system, stepper, control, values) is None,
             )  # fmt: skip
-        assert stepper is not None and dt is not None
-        control = step_control(dt, (first.t, t_end))
+        assert stepper is not None and control is not None
         own = complete[type(stepper)] = run(stepper, control)
         return checked(rung, system, values, own, Rung(stepper, control), accuracy=accuracy)
     except (Exception, KeyboardInterrupt) as error:
@@ -191,6 +195,7 @@ def _keep(error: BaseException, complete: Mapping[type, Trajectory]) -> None:
 def _run(
     system: System, stepper: Stepper, control: StepControl, values: Array, first: State, t_end: float, engine: str,
     record: int, progress: Callable[[float, float, int], None] | None, checkpoint: Checkpoint | None = None,
+    max_steps: int | None = None,
 ) -> Trajectory:  # fmt: skip
     """One run of one scheme."""
     _check_contacts(system, stepper)
@@ -214,7 +219,7 @@ def _run(
     loop = TimeLoop(
         formulate, Chain(solver, stepper.fallback, stepper.programs), control,
         Recorder(system, manifest, values, record=record), system, values, t_end, progress, keeper,
-        None if steps is None else partial(steps, system, stepper, control, values, t_end),
+        None if steps is None else partial(steps, system, stepper, control, values, t_end), max_steps,
     )  # fmt: skip
     return loop.trajectory(first)
 
@@ -245,13 +250,7 @@ def _check_objects(system: Any, stepper: Any, state: Any) -> None:
     if not isinstance(system, System):
         hint = "call its build() first" if hasattr(system, "build") else "make one with Model.build()"
         raise InputError(f"simulate takes a System, got {type(system).__name__}; {hint}.")
-    if stepper is not None and (isinstance(stepper, type) or not hasattr(stepper, "formulate")):
-        name = stepper.__name__ if isinstance(stepper, type) else repr(stepper)
-        raise InputError(f"simulate takes a stepper such as GaussMPCC(), got {name}; write it with its brackets.")
-    solver = None if stepper is None else stepper.solver
-    if solver is not None and (isinstance(solver, type) or not hasattr(solver, "fits")):
-        name = solver.__name__ if isinstance(solver, type) else repr(solver)
-        raise InputError(f"The solver of {type(stepper).__name__} must be one such as ActiveSet(), got {name}.")
+    check_stepper(stepper)
     if state is not None and not isinstance(state, State):
         raise InputError(
             f"state must be a State, from system.state(...) or trajectory.end, got {type(state).__name__}."

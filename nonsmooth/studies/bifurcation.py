@@ -17,7 +17,10 @@ from nonsmooth.exceptions import InputError, ModelError, SimulationFailed, Solve
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.run.simulate import simulate
+from nonsmooth.settings import floats, is_number, shown
 from nonsmooth.steppers.base import Stepper
+from nonsmooth.studies.arguments import check_count, check_function, check_processes
+from nonsmooth.studies.arguments import numbers as numbers_of
 from nonsmooth.studies.files import save_dataset
 from nonsmooth.studies.workers import outcomes, packed, unpacked
 
@@ -152,9 +155,9 @@ def bifurcation(
     >>> bifurcation(orbit, [2.8, 3.2, 3.5, 3.9], **labels).periods(1e-6)
     array([1, 2, 4, 0])
     """
-    numbers = np.asarray(values, float)
-    if numbers.ndim != 1 or not numbers.size or not np.all(np.isfinite(numbers)):
-        raise InputError(f"values must be a list of finite numbers, got {values!r}.")
+    check_function("section", section)
+    check_processes(workers, scheduler, progress)
+    numbers = numbers_of("values", values)
     clock = time.perf_counter()
     results: dict[int, _Points] = {}
     alone = workers == 1 and scheduler is None
@@ -204,10 +207,10 @@ def periodic_section(
     state, parameters
         As of `nonsmooth.simulate`.
     """
-    if not (steps >= 1 and transient >= 0 and points >= 1):
-        raise InputError(
-            f"steps and points must be at least 1 and transient 0, got {steps!r}, {points!r}, {transient!r}."
-        )
+    if not (is_number(period) and period > 0.0):
+        raise InputError(f"period must be a positive number of seconds, got {shown(period)}.")
+    for name, value, least in (("steps", steps, 1), ("points", points, 1), ("transient", transient, 0)):
+        check_count(name, value, least)
     dt = period / steps
     first = 0.0 if state is None else state.t
     t_end = first + (transient + points) * period
@@ -229,9 +232,13 @@ def _one(section: bytes | Callable[[float], Array], value: float) -> _Points:
     clock = time.perf_counter()
     try:
         function = _unpacked(section) if isinstance(section, bytes) else section
-        points = np.asarray(function(value), float)
+        found = function(value)
     except (ModelError, SimulationFailed, SolverFailed) as error:
         return _Points(np.zeros(0), time.perf_counter() - clock, str(error) or type(error).__name__)
+    try:
+        points = floats(found)
+    except (TypeError, ValueError):
+        raise InputError(f"section must return a list of numbers, got {shown(found)} at {value:g}.") from None
     if points.ndim != 1:
         raise InputError(f"section must return a list of numbers, got an array of shape {points.shape} at {value:g}.")
     return _Points(points, time.perf_counter() - clock)

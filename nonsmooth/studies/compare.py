@@ -19,7 +19,8 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import StepControl, step_control
-from nonsmooth.studies.comparison import GRID, METRICS, Case, Comparison
+from nonsmooth.studies.arguments import check_function
+from nonsmooth.studies.comparison import GRID, METRICS, Case, Comparison, checked_cases
 from nonsmooth.studies.equal_error import Cost, coarsest, converged, cost_of, own_error
 from nonsmooth.studies.motions import Motion, mean_deviation, scaled_distance, scales
 from nonsmooth.trajectory import Trajectory
@@ -106,6 +107,7 @@ def compare(
     cases = _checked(cases, reference, windows, target, slowest, repeats)
     tell = progress or (lambda what, share: None)
     reference = reference or cases[0].label
+    check_function("build", build)
     systems = {case.label: build(case.contact).build() for case in cases}
     _check_systems(systems)
     parts = 3 * len(cases)
@@ -168,7 +170,7 @@ def compare(
 def _checked(
     cases: Sequence[Case], reference: str | None, windows: int, target: float, slowest: float, repeats: int
 ) -> tuple[Case, ...]:
-    cases = tuple(cases)
+    cases = checked_cases(cases)
     labels = [case.label for case in cases]
     if not cases:
         raise InputError("compare needs at least one Case.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,8 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
+from nonsmooth.run.arguments import check_stepper
+from nonsmooth.settings import Called, shown
 from nonsmooth.step_control import StepControl, step_control
 from nonsmooth.studies.files import save_dataset
 from nonsmooth.studies.motions import Motion
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     from nonsmooth.steppers.base import Stepper
 
-__all__ = ["GRID", "METRICS", "Case", "Comparison"]
+__all__ = ["GRID", "METRICS", "Case", "Comparison", "checked_cases"]
 
 #: points of the time grid on which motions are compared, in addition to their rows
 GRID = 2000
@@ -54,7 +56,7 @@ METRICS = {
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(metaclass=Called):
     """Contact law, stepper and step of a run.
 
     Parameters
@@ -78,13 +80,21 @@ class Case:
     exact: Any = None
 
     def __post_init__(self) -> None:
-        if not self.label:
+        if not isinstance(self.label, str) or not self.label:
             raise InputError("A case needs a label, its name in tables and figures.")
         if not isinstance(self.contact, Rigid | Compliant):
             raise InputError(
                 f'Case "{self.label}": contact must be Rigid(...) or Compliant(...), got {self.contact!r}.'
             )
         step_control(self.dt)
+        check_stepper(self.stepper)
+
+
+def checked_cases(cases: Any) -> tuple[Case, ...]:
+    """The cases of a study; InputError for anything else."""
+    if isinstance(cases, str) or not isinstance(cases, Iterable) or not all(isinstance(one, Case) for one in cases):
+        raise InputError(f"cases must be a list of Case(...), got {shown(cases)}.")
+    return tuple(cases)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,8 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.settings import floats
+from nonsmooth.studies.arguments import mapping
 
 __all__ = ["METHODS", "Design", "Distribution", "grid", "points", "sample"]
 
@@ -71,7 +73,7 @@ def grid(values: Mapping[str, Sequence[float] | Array]) -> Design:
     >>> grid({"guide.clearance": [1e-5, 2e-5], "guide.friction": [0.0, 0.1, 0.2]})
     Design(6 runs over guide.clearance, guide.friction; grid of 2 x 3)
     """
-    columns = {name: _numbers(name, column) for name, column in values.items()}
+    columns = {name: _numbers(name, column) for name, column in _named(values).items()}
     mesh = np.meshgrid(*columns.values(), indexing="ij")
     table = np.array([axis.ravel() for axis in mesh]).reshape(len(columns), -1).T
     shape = " x ".join(str(len(column)) for column in columns.values())
@@ -85,7 +87,7 @@ def points(values: Mapping[str, Sequence[float] | Array]) -> Design:
     array([[4.e+00, 1.e-05],
            [5.e+00, 2.e-05]])
     """
-    columns = {name: _numbers(name, column) for name, column in values.items()}
+    columns = {name: _numbers(name, column) for name, column in _named(values).items()}
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         said = ", ".join(f"{name} {length}" for name, length in lengths.items())
@@ -190,10 +192,17 @@ def _shares(k: int, n: int, method: str | None, seed: int) -> Array:
     return np.asarray(made.random(n))
 
 
+def _named(values: Any) -> dict[str, Any]:
+    found = mapping("values", values)
+    if not found:
+        raise InputError('A design needs one name with its values at least, as grid({"pin.clearance": [1e-5, 2e-5]}).')
+    return found
+
+
 def _numbers(name: str, column: Any) -> Array:
     try:
-        values = np.atleast_1d(np.asarray(column, float))
-    except (TypeError, ValueError):
+        values = np.atleast_1d(floats(column))
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f'The values of "{name}" must be numbers, got {column!r}.') from None
     if values.ndim != 1 or not len(values):
         raise InputError(f'The values of "{name}" must be a list of one number at least.')

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -193,6 +193,8 @@ def metrics_of(given: Metrics, system: System) -> tuple[Metric, ...]:
     """
     if isinstance(given, str) or callable(given):
         given = [given]
+    if not isinstance(given, Iterable):
+        raise InputError(f"metrics must be a list of names or functions of a trajectory, got {given!r}.")
     if not isinstance(given, Mapping):
         given = {one if isinstance(one, str) else getattr(one, "__name__", type(one).__name__): one for one in given}
     if not given:

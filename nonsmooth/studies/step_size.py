@@ -20,8 +20,9 @@ from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.model.system import System
 from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl, step_control
+from nonsmooth.studies.arguments import check_function
 from nonsmooth.studies.compare import motion_times, truth_of
-from nonsmooth.studies.comparison import Case
+from nonsmooth.studies.comparison import Case, checked_cases
 from nonsmooth.studies.equal_error import RTOL, cost_of
 from nonsmooth.studies.motions import Motion, mean_deviation, scales
 from nonsmooth.studies.orders import MEASURES, Bounds, Series, StepSizes
@@ -109,6 +110,7 @@ def step_size(
     >>> bool(found["landing"].measures["error"].max() < 1e-8)  # in clearances
     True
     """
+    check_function("build", build)
     study = _Study(build, _checked(cases, levels, jitter, reference, repeats, t_end), float(t_end), levels, reference)
     tell = progress or (lambda what, share: None)
     tasks: list[tuple[int, StepControl]] = []
@@ -310,7 +312,7 @@ def _bounds(
 def _checked(
     cases: Sequence[Case], levels: int, jitter: int, reference: str, repeats: int, t_end: float
 ) -> tuple[Case, ...]:
-    cases = tuple(cases)
+    cases = checked_cases(cases)
     labels = [case.label for case in cases]
     if not cases:
         raise InputError("step_size needs at least one Case.")

@@ -22,7 +22,9 @@ from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
 from nonsmooth.run.batch import simulate_batch
 from nonsmooth.run.simulate import simulate
+from nonsmooth.settings import shown
 from nonsmooth.step_control import Landing, StepControl
+from nonsmooth.studies.arguments import check_count, check_file, check_processes, check_runs, mapping
 from nonsmooth.studies.designs import Design
 from nonsmooth.studies.kept import FAILED, FINISHED, Kept, Outcome, table
 from nonsmooth.studies.metrics import Metric, Metrics, metrics_of
@@ -233,7 +235,15 @@ def sweep(
     >>> found["fastest-approach"].values.round(6)
     array([0.014007, 0.028014])
     """
-    runs = Runs(mechanism, design.names, stepper, dt, t_end, metrics, dict(parameters or {}), dict(arguments or {}))
+    if not isinstance(design, Design):
+        raise InputError(f"design must be a grid, a list or a sample, as grid({{...}}), got {shown(design)}.")
+    check_runs(stepper, t_end, dt, parameters)
+    check_processes(workers, scheduler, progress)
+    if piece is not None:
+        check_count("piece", piece)
+    check_file(output)
+    constant = mapping("arguments", arguments)
+    runs = Runs(mechanism, design.names, stepper, dt, t_end, metrics, mapping("parameters", parameters), constant)
     system, found = runs.built(design.values[0])
     for name, value in runs.changed(design.values[0]).items():
         if name not in system.parameters:

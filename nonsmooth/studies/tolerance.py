@@ -21,7 +21,9 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.settings import is_number, shown
 from nonsmooth.step_control import StepControl
+from nonsmooth.studies.arguments import check_count, mapping, numbers
 from nonsmooth.studies.designs import Design, described, quantiles
 from nonsmooth.studies.files import save_dataset
 from nonsmooth.studies.sweep import Mechanism, sweep
@@ -202,12 +204,15 @@ def tolerance(
     InputError
         For numbers out of range, an infinite clearance, or too few runs for a statement.
     """
-    factors = np.asarray(factors, float)
-    others = dict(others or {})
+    factors = numbers("factors", factors)
+    others, clearances = mapping("others", others), mapping("clearances", clearances)
+    if not is_number(limit):
+        raise InputError(f"limit must be a finite number, in the unit of the metric, got {shown(limit)}.")
+    check_count("runs", runs)
     if not (len(factors) and np.all(np.diff(factors) > 0) and factors[0] > 0):
         raise InputError(f"factors must be positive numbers that rise, got {factors.tolist()}.")
     for name, value in (("coverage", coverage), ("confidence", confidence)):
-        if not 0.0 < value < 1.0:
+        if not (is_number(value) and 0.0 < value < 1.0):
             raise InputError(f"{name} must lie between 0 and 1, got {value!r}.")
     if not clearances:
         raise InputError("A tolerance study needs the distribution of at least one clearance.")

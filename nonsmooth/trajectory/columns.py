@@ -70,7 +70,7 @@ class Columns(Mapping[str, NDArray[Any]]):
         return f"Columns({self.array.shape[0]} rows: {labels or 'no columns'})"
 
     def _index(self, name: str) -> int:
-        if name not in self._order:
+        if not isinstance(name, str) or name not in self._order:
             parts = [known for known in self.names if known.startswith(f"{name}.")]
             close = parts or difflib.get_close_matches(str(name), self.names, n=3)
             hint = f" Did you mean {' or '.join(close)}?" if close else ""

@@ -146,9 +146,14 @@ def test_every_comment_that_is_toml_is_right(folder, capsys):
     law = re.sub(r"\[contact\]\n(.+\n)+", "[contact]\n" + compliant.replace("#     ", ""), TEXT)
     (folder / FILE).write_text(law, encoding="utf-8")
     assert read_model(FILE).build().compliance is not None
-    law = law.replace('stepper = "gauss-qp"', "rtol = 1e-6\natol = 1e-8")
-    (folder / FILE).write_text(law, encoding="utf-8")
-    assert report(capsys, "--t-end", "0.005")["stepper"] == "compliant-dae"
+    stated = law.replace('stepper = "gauss-qp"', "rtol = 1e-6\natol = 1e-8")
+    (folder / FILE).write_text(stated, encoding="utf-8")
+    found = report(capsys, "--t-end", "0.005")
+    assert (found["stepper"], found["solver"]) == ("compliant-dae", "radau")
+    chosen = re.sub("(stepper|dt_min|dt_max) = .*\n", "", law)
+    (folder / FILE).write_text(chosen, encoding="utf-8")
+    found = report(capsys, "--t-end", "0.005")  # chosen as for a ready problem
+    assert (found["stepper"], found["solver"], found["engine"]) == ("compliant-dae", "dop853", "native")
 
 
 @pytest.mark.parametrize(

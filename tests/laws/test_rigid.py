@@ -37,7 +37,7 @@ def test_friction_is_not_negative(value: object) -> None:
 
 def test_restitution_and_friction_have_no_default_and_unknown_words_are_errors() -> None:
     for arguments in ({}, {"restitution": 0.0}, {"friction": 0.0}):
-        with pytest.raises(TypeError):
+        with pytest.raises(InputError, match="missing"):
             Rigid(**arguments)
     with pytest.raises(InputError, match="Rigid has no field 'mu'. It takes restitution, friction"):
         Rigid(restitution=0.0, friction=0.0, mu=0.1)  # type: ignore[call-arg]

@@ -283,12 +283,12 @@ def doubting(monkeypatch):
     """Every other call for steps is refused, and the others make few."""
     advance, calls = CompiledSteps.advance, []
 
-    def few(self, state, origin):
+    def few(self, state, origin, most):
         calls.append(state.t)
         if len(calls) % 2:
             return Taken(0, {}, state, False)
         self._chunk = 7
-        return advance(self, state, origin)
+        return advance(self, state, origin, most)
 
     monkeypatch.setattr(CompiledSteps, "advance", few)
 

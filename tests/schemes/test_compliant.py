@@ -448,11 +448,11 @@ def test_a_row_that_is_not_certified_goes_to_python(monkeypatch):
     certain = simulate(system, stepper(), **run, **NATIVE)
     advance, calls = CompliantSteps.advance, []
 
-    def doubting(self, state, origin):
+    def doubting(self, state, origin, most):
         calls.append(state.t)
         if len(calls) % 2:
             self._chunk = 7
-            return advance(self, state, origin)
+            return advance(self, state, origin, most)
         return Taken(0, {}, state, False)
 
     monkeypatch.setattr(CompliantSteps, "advance", doubting)

@@ -207,12 +207,12 @@ def doubting(monkeypatch):
     """Compiled steps are taken by sevens, and each second time they are refused."""
     run, calls = CompiledSteps.run, []
 
-    def few(self, state, origin):
+    def few(self, state, origin, most):
         calls.append(state.t)
         if len(calls) % 2:
             return 0, False
         self._chunk = 7
-        return run(self, state, origin)
+        return run(self, state, origin, most)
 
     monkeypatch.setattr(CompiledSteps, "run", few)
 

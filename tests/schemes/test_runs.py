@@ -274,12 +274,12 @@ def few_at_a_time(monkeypatch, steps=7):
     """Compiled steps that are taken so many at a time, and refused each second time."""
     run, calls = CompiledSteps.run, []
 
-    def few(self, state, origin):
+    def few(self, state, origin, most):
         calls.append(state.t)
         if len(calls) % 2:
             return 0, False
         self._chunk = steps
-        return run(self, state, origin)
+        return run(self, state, origin, most)
 
     monkeypatch.setattr(CompiledSteps, "run", few)
 

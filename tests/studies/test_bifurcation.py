@@ -91,5 +91,5 @@ def test_bad_arguments_are_named():
             bifurcation(logistic_map(), bad, **LABELS)
     with pytest.raises(InputError, match="section must return a list of numbers, got an array of shape"):
         bifurcation(lambda value: np.eye(2), [1.0], **LABELS, workers=1)
-    with pytest.raises(InputError, match="steps and points must be at least 1"):
+    with pytest.raises(InputError, match="steps must be a whole number, at least 1"):
         periodic_section(slider_crank_revolute().build(), MoreauJean(), period=1.0, steps=0, transient=1, points=1)

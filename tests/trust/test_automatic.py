@@ -21,7 +21,13 @@ from nonsmooth import (
 )
 from nonsmooth.laws import Flores
 from nonsmooth.trajectory import Trajectory
-from nonsmooth_problems import bouncing_ball, heavy_top, slider_crank_revolute, slider_rod
+from nonsmooth_problems import (
+    bouncing_ball,
+    heavy_top,
+    slider_crank_revolute,
+    slider_crank_translational,
+    slider_rod,
+)  # fmt: skip
 
 PLASTIC = Rigid(restitution=0.0, friction=0.0)
 
@@ -93,6 +99,17 @@ def test_a_run_through_the_wall_is_not_finished():
     run = simulate(system, MoreauJean(), t_end=0.1, dt=0.05)
     assert run.status.startswith("untrusted: contact") and run.verdict.kind == "not accurate"
     assert "overlaps by" in run.verdict.text
+
+
+@pytest.mark.parametrize(("steps", "deep"), [(1500, True), (15000, False)])
+def test_overlap_beyond_a_share_of_the_clearance_is_a_sign_of_long_steps(steps, deep):
+    """0.2 s of a slider-crank, whose guide MoreauJean penetrates by a step's way at an impact: the limit is 5 %."""
+    system = slider_crank_translational().build()
+    run = simulate(system, MoreauJean(), t_end=0.2, dt=0.2 / steps)
+    overlap = -run.gap.array.min() / system.elementwise.gap_sizes(system.parameter_values)[0]
+    assert (0.05 < overlap <= 1.0) == deep
+    assert any("% of its clearance" in sign for sign in run.verdict.signs) == deep
+    assert run.status == "finished"
 
 
 def test_a_verdict_is_kept_in_files(tmp_path):

@@ -1,0 +1,93 @@
+"""How many steps of random mechanisms compiled steps leave to Python: ``python -m benchmarks.random_steps``.
+
+Chains of bodies in the plane and in space with loose and ideal joints, guides, floors, springs and motors, see
+`fuzz_mechanisms`, with clearances of 1e-3 to 1e-2 of a link's length, steps of 1e-5 to 2e-4 s, restitution up to 0.9
+and friction up to 0.8. Masses differ by up to five orders of magnitude, and a motor may be far too strong for its link.
+A step that compiled code does not certify is repeated in Python; where no solver certifies it, the run ends with an
+error: no row is recorded that is not certified.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from rich.console import Console
+
+from benchmarks.fuzz_mechanisms import log_uniform, planar, spatial
+from benchmarks.report import Table, print_tables
+from nonsmooth import GaussQP, GeneralizedAlpha, Landing, MoreauJean, Rigid, simulate
+from nonsmooth.exceptions import NonsmoothError, SimulationFailed
+
+__all__ = ["main", "random_steps"]
+
+#: clearances as shares of a link's length, torques of motors [N m], lengths [s] and numbers of steps
+CLEARANCES, TORQUES, LENGTHS, STEPS = (1e-3, 1e-2), (1e-3, 1e-1), (1e-5, 2e-4), (1000, 5000)
+#: shortest step that lands, as a share of the longest
+LEAST = 1e-3
+
+KINDS: dict[str, Callable[..., Any]] = {
+    "plane": partial(planar, clearances=CLEARANCES, torques=TORQUES),
+    "space": partial(spatial, clearances=CLEARANCES),
+}
+#: stepper, whether its steps land, and restitutions
+SCHEMES: dict[str, tuple[Any, bool, list[float]]] = {
+    "MoreauJean": (MoreauJean(), False, [0.0, 0.3, 0.6, 0.9]),
+    "GaussQP, constant steps": (GaussQP(), False, [0.0]),
+    "GaussQP, landing": (GaussQP(), True, [0.0, 0.3, 0.6, 0.9]),
+    "GeneralizedAlpha": (GeneralizedAlpha(), False, [0.0, 0.3, 0.6, 0.9]),
+}
+
+
+def random_steps(kind: str, scheme: str, total: int) -> dict[str, Any]:
+    """At least `total` steps of mechanisms of a kind: runs, steps, those in Python, runs that ended with an error, and
+    the largest residual of a recorded step."""
+    stepper, lands, restitutions = SCHEMES[scheme]
+    found = {"runs": 0, "steps": 0, "python": 0, "mechanisms": 0, "errors": 0, "residual": 0.0}
+    for seed in range(1, total):
+        if found["steps"] >= total:
+            break
+        chance = random.Random(seed)
+        law = Rigid(restitution=chance.choice(restitutions), friction=chance.choice([0.0, 0.1, 0.3, 0.8]))
+        try:
+            system = KINDS[kind](chance, law).build()
+        except NonsmoothError:  # bodies that overlap, or joints that can not be closed
+            continue
+        dt = log_uniform(chance, *LENGTHS)
+        t_end = dt * int(log_uniform(chance, *STEPS))
+        try:
+            run = simulate(system, stepper, t_end=t_end, dt=Landing(LEAST * dt, dt) if lands else dt)
+        except SimulationFailed as error:
+            run = error.trajectory
+            found["errors"] += 1
+        in_python = run.counts.get("python_steps", 0)
+        found["runs"] += 1
+        found["steps"] += run.counts["steps"]
+        found["python"] += in_python
+        found["mechanisms"] += in_python > 0
+        found["residual"] = max(found["residual"], run.certificate.motion_residual)
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--steps", type=int, default=200_000, help="at least, of each row (200 000)")
+    asked = parser.parse_args(arguments)
+    warnings.simplefilter("ignore")
+    rows = []
+    for kind in KINDS:
+        for scheme in SCHEMES:
+            found = random_steps(kind, scheme, asked.steps)
+            share = f"{100 * found['python'] / found['steps']:.3f} %"
+            cells = (found["runs"], found["steps"], found["python"], share, found["mechanisms"], found["errors"])
+            rows.append((kind, scheme, *map(str, cells), f"{found['residual']:.1e}"))
+    headings = ("kind", "scheme", "runs", "steps", "in Python", "share", "of runs", "errors", "largest residual")
+    print_tables(Console(width=140), [Table("Random steps", headings, rows)])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""Checks of the arguments of studies, before the first run: a study records what fails in a run as its result."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.run.arguments import check_kinds, check_stepper
+from nonsmooth.settings import floats, is_count, shown
+from nonsmooth.step_control import step_control
+
+__all__ = ["check_count", "check_file", "check_function", "check_processes", "check_runs", "mapping", "numbers"]
+
+
+def check_runs(stepper: Any, t_end: Any, dt: Any, parameters: Any = None) -> None:
+    """Raise InputError for a stepper, a duration or steps that no run can have."""
+    check_stepper(stepper)
+    check_kinds(parameters, None, t_end, None)
+    if not t_end > 0.0:
+        raise InputError(f"t_end must be a positive number of seconds, got {shown(t_end)}.")
+    if dt is not None:
+        step_control(dt)
+
+
+def check_processes(workers: Any, scheduler: Any, progress: Any) -> None:
+    """Raise InputError for arguments that say how the runs of a study are distributed and told."""
+    if workers is not None:
+        check_count("workers", workers)
+    if not (scheduler is None or isinstance(scheduler, str)):
+        raise InputError(f'scheduler must be the address of a Dask scheduler, as "tcp://host:8786", got {scheduler!r}.')
+    if progress is not None:
+        check_function("progress", progress)
+
+
+def check_count(name: str, value: Any, least: int = 1) -> None:
+    """Raise InputError for what is no whole number from `least`."""
+    if not (is_count(value) and value >= least):
+        raise InputError(f"{name} must be a whole number, at least {least}, got {shown(value)}.")
+
+
+def check_function(name: str, value: Any) -> None:
+    if not callable(value):
+        raise InputError(f"{name} must be a function, got {shown(value)}.")
+
+
+def check_file(value: Any) -> None:
+    if not (value is None or isinstance(value, str | os.PathLike)):
+        raise InputError(f"output must be the name of a file, got {shown(value)}.")
+
+
+def mapping(name: str, value: Any) -> dict[str, Any]:
+    """Values by name."""
+    if not (value is None or isinstance(value, Mapping)):
+        raise InputError(f"{name} must be values by name, as a dict, got {shown(value)}.")
+    return dict(value or {})
+
+
+def numbers(name: str, value: Any) -> Array:
+    """A list of finite numbers, at least one."""
+    try:
+        found = floats(value)
+    except (TypeError, ValueError, OverflowError):
+        found = np.zeros(0)
+    if found.ndim != 1 or not found.size or not np.all(np.isfinite(found)):
+        raise InputError(f"{name} must be a list of finite numbers, got {shown(value)}.")
+    return found
