@@ -257,9 +257,9 @@ def page() -> str:
         kinds({**motion, **turning}),
         "## The run\n\nA stepper or solver is a name, or a table with `kind` and the settings to be changed, as in\n"
         '`stepper = { kind = "moreau-jean", theta = 0.6 }`. Files are written to the working folder.\n'
-        "Where neither stepper nor steps are given, both are chosen as in Python ([trust.md](trust.md)): for compliant\n"
-        "contact compiled explicit steps (`dop853`), and implicit ones (`radau`) if it is too stiff for them. With steps\n"
-        "alone the stepper is `gauss-qp`, for compliant contact `compliant-dae` with `radau`.\n",
+        "Where neither stepper nor steps are given, both are chosen as in Python ([trust.md](trust.md)): for\n"
+        "compliant contact compiled explicit steps (`dop853`), and implicit ones (`radau`) if it is too stiff for\n"
+        "them. With steps alone the stepper is `gauss-qp`, for compliant contact `compliant-dae` with `radau`.\n",
         keys(table_of(Run)),
         kinds({name: table_of(steppers.by_name(name), name) for name in steppers.names()}),
         "## Units\n\nPowers are `m^2` or `m²`, products have a blank or `*`; `/` divides by the next unit only.\n",

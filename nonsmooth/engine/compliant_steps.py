@@ -11,7 +11,7 @@ import numpy as np
 
 from nonsmooth.engine.compliant_layout import CompliantLayout
 from nonsmooth.engine.coverage import elements_why_not, made_once
-from nonsmooth.engine.steps import RIDGE, CompiledSteps
+from nonsmooth.engine.steps import MOST, RIDGE, CompiledSteps
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ValidityWarning
 from nonsmooth.model.state import State

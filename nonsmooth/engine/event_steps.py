@@ -9,7 +9,7 @@ import numpy as np
 
 from nonsmooth.engine.coverage import elements_why_not, is_rough, made_once
 from nonsmooth.engine.event_layout import EventLayout
-from nonsmooth.engine.steps import CompiledSteps
+from nonsmooth.engine.steps import MOST, CompiledSteps
 from nonsmooth.evaluation import Array
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
