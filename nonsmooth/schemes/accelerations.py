@@ -12,9 +12,9 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import weighed
-from nonsmooth.schemes.joint_forces import hold_jump
-from nonsmooth.schemes.mechanism import evaluate_all, length, load, rates_of_jump
-from nonsmooth.schemes.secants import bend, led_on, share_of
+from nonsmooth.schemes.joint_forces import respond_to_jump
+from nonsmooth.schemes.mechanism import evaluate_all, evaluate_loads, rates_of_jump, squared_length
+from nonsmooth.schemes.secants import extrapolated, secant_share, secant_terms
 
 
 @kernel
@@ -33,7 +33,7 @@ def newmark_weights(system):
 
 
 @kernel
-def follow(system, old, new):
+def extrapolate_velocities(system, old, new):
     """v_next from the old and new pseudo-accelerations with these weights."""
     of_pseudo, of_old, of_new = pseudo_weights(system)
     dt = system.dt
@@ -47,7 +47,7 @@ def accelerate(system, along_secants):
     """Accelerations and joint forces at the end without contacts; the change of the accelerations."""
     for body in system.bodies:
         body.way, body.u = body.u, body.v_next
-    load(system)
+    evaluate_loads(system)
     evaluate_all(system.biases)
     for body in system.bodies:
         body.u = body.way
@@ -57,16 +57,16 @@ def accelerate(system, along_secants):
         joint.b.body.jump += joint.lam_next @ joint.b.moves
     for joint in system.joints:
         joint.b0 = rates_of_jump(joint) + joint.bend
-    hold_jump(system)
+    respond_to_jump(system)
     change, above, below = 0.0, 0.0, 0.0
     for joint in system.joints:
         joint.lam_next += joint.y
     for body in system.bodies:
         off = body.jump - body.smooth_next
-        change += length(off, body.mass)
-        up, down = bend(body.smooth_found, off, body.mass)
+        change += squared_length(off, body.mass)
+        up, down = secant_terms(body.smooth_found, off, body.mass)
         above, below = above + up, below + down
-    share = share_of(above, below) if along_secants else 0.0
+    share = secant_share(above, below) if along_secants else 0.0
     for body in system.bodies:
-        body.smooth_next = led_on(body.smooth_found, body.jump, body.jump - body.smooth_next, share)
+        body.smooth_next = extrapolated(body.smooth_found, body.jump, body.jump - body.smooth_next, share)
     return math.sqrt(change)

@@ -15,8 +15,8 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest, normal_axis, zeros_like
 from nonsmooth.schemes.impact_fields import LAWS
-from nonsmooth.schemes.mechanism import move, rates_after, size_of, tangential, zero_rate
-from nonsmooth.schemes.program import couple, newton, weigh
+from nonsmooth.schemes.mechanism import apply_impulses, norm, rates_after, tangential, zero_rate
+from nonsmooth.schemes.program import assemble_couplings, assemble_diagonal, newton
 from nonsmooth.tolerances import TINY
 from nonsmooth.tolerances.impacts import ALIKE, CORNERS, DIED, ROUNDS, ZERO
 
@@ -51,8 +51,8 @@ def begin_round(system, fastest):
         contact = one.contact
         if contact.on:
             count += 1
-            weigh(contact)
-            couple(contact)
+            assemble_diagonal(contact)
+            assemble_couplings(contact)
             contact.b0 = contact.P = zeros_like(contact.P)
             one.e = contact.restitution if one.weight > contact.threshold else 0.0
             one.weight /= fastest
@@ -119,7 +119,7 @@ def rates_of_change(system):
         contact = one.contact
         if contact.on:
             slip = tangential(one.rates)
-            speed = size_of(slip)
+            speed = norm(slip)
             one.slips = 1 if speed > 0.0 or not one.presses else 0
             one.push = one.weight if one.presses else 0.0
             against = (contact.friction * one.push / max(speed, TINY)) * slip
@@ -209,12 +209,12 @@ def advance(system, length):
     left, reached = 0, length * (1.0 + ALIKE)
     for joint in system.joints:
         joint.answer += length * joint.P
-        move(joint, length * joint.P)
+        apply_impulses(joint, length * joint.P)
     for one in system.impacts:
         contact = one.contact
         if contact.on:
             contact.impact += length * contact.P
-            move(contact, length * contact.P)
+            apply_impulses(contact, length * contact.P)
             compressing = compresses(one)
             note_interval(one, length)
             if one.presses:
@@ -242,9 +242,9 @@ def note_interval(one, length):
     one.given += max(work, 0.0)
     one.stopping += P[0] if middle[0] < 0.0 else 0.0
     one.work = work
-    speed, reach = size_of(slip), contact.friction * P[0]
+    speed, reach = norm(slip), contact.friction * P[0]
     off_edge = largest(abs(push + (reach / max(speed, TINY)) * slip))
-    off_cone = max(size_of(push) - reach, -P[0])
+    off_cone = max(norm(push) - reach, -P[0])
     one.off = max(one.off, max(min(contact.W[0][0] * off_edge, speed), contact.W[0][0] * off_cone))
 
 

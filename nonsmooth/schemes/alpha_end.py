@@ -5,21 +5,21 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest, normal_axis, trace, weighed, zeros_like
 from nonsmooth.schemes import rattle
-from nonsmooth.schemes.accelerations import follow, newmark_weights
+from nonsmooth.schemes.accelerations import extrapolate_velocities, newmark_weights
 from nonsmooth.schemes.mechanism import (
-    body_error,
-    joint_error,
-    law_error,
+    add_impulses,
+    body_residual,
+    joint_residual,
+    law_residual,
     leave_out_impacts,
     mode_of,
-    press,
     rates_after,
     rebound,
     start_contacts,
     start_joints,
     tangential,
 )
-from nonsmooth.schemes.program import no_motion
+from nonsmooth.schemes.program import motionless_component
 from nonsmooth.schemes.velocity_change import solve_velocities
 from nonsmooth.tolerances import FLOOR, PRESSING, TINY
 
@@ -33,9 +33,9 @@ def between(system, at_start, at_end):
 
 
 @kernel
-def push(bond, start_a, start_b, system):
+def add_step_impulses(bond, start_a, start_b, system):
     """Impulses of a bond, along the directions of the step, among those on its bodies."""
-    press(bond, between(system, start_a, bond.a.along), between(system, start_b, bond.b.along))
+    add_impulses(bond, between(system, start_a, bond.a.along), between(system, start_b, bond.b.along))
 
 
 # ---- residuals
@@ -46,7 +46,7 @@ def momentum_error(system, body, after, old, new):
     """Of the balance from v to `after`, with the pseudo-accelerations weighed and the impulses in `total`."""
     first, second = weighed(old * body.pseudo, body.mass), weighed(new * body.pseudo_next, body.mass)
     body.terms += system.dt * (abs(first) + abs(second))
-    return body_error(system, body, body.v, after, system.dt * (first + second) + body.total)
+    return body_residual(system, body, body.v, after, system.dt * (first + second) + body.total)
 
 
 @kernel
@@ -57,10 +57,10 @@ def velocity_error(system):
     for body in system.bodies:
         body.total = body.terms = zeros_like(body.total)
     for joint in system.joints:
-        push(joint, joint.along_a, joint.along_b, system)
+        add_step_impulses(joint, joint.along_a, joint.along_b, system)
     for contact in system.contacts:
         if contact.on:
-            push(contact, contact.start_a, contact.start_b, system)
+            add_step_impulses(contact, contact.start_a, contact.start_b, system)
     for body in system.bodies:
         worst = max(worst, momentum_error(system, body, body.v_next, 1.0 - gamma, gamma))
     return worst
@@ -74,20 +74,20 @@ def displacement_error(system):
     for body in system.bodies:
         body.total, body.terms = body.drag, abs(body.drag)
     for joint in system.joints:
-        press_displacement(joint)
+        add_displacement_impulses(joint)
     for contact in system.contacts:
-        press_displacement(contact)
+        add_displacement_impulses(contact)
     for body in system.bodies:
         worst = max(worst, momentum_error(system, body, body.u, 0.5 - beta, beta))
     return worst
 
 
 @kernel
-def press_displacement(bond):
+def add_displacement_impulses(bond):
     """Impulses S of a bond among those on its bodies."""
     P = bond.P
     bond.P = bond.S
-    press(bond, bond.a.along, bond.b.along)
+    add_impulses(bond, bond.a.along, bond.b.along)
     bond.P = P
 
 
@@ -105,7 +105,7 @@ def smooth_error(system):
         joint.a.body.terms += abs(for_a)
         joint.b.body.terms += abs(for_b)
     for body in system.bodies:
-        worst = max(worst, body_error(system, body, zeros_like(body.v), dt * body.smooth_next, body.total))
+        worst = max(worst, body_residual(system, body, zeros_like(body.v), dt * body.smooth_next, body.total))
     return worst
 
 
@@ -132,16 +132,16 @@ def natural_map(system, contact):
 
 
 @kernel
-def judge(system):
+def check_residuals(system):
     """Residuals of the step, from forces and directions at its end and from all impulses; whether it is certified."""
     worst, law, natural = max(max(velocity_error(system), displacement_error(system)), smooth_error(system)), 0.0, 0.0
     for joint in system.joints:
-        worst = max(worst, joint_error(system, joint, -joint.rate), acceleration_error(system, joint))
+        worst = max(worst, joint_residual(system, joint, -joint.rate), acceleration_error(system, joint))
         worst = max(worst, largest(abs(joint.g)) / (system.reach + TINY))
     for contact in system.contacts:
         contact.after = rates_after(contact)
         if contact.on:
-            law = max(law, law_error(system, contact))
+            law = max(law, law_residual(system, contact))
         natural = max(natural, natural_map(system, contact))
     system.residual, system.law, system.complementarity = worst, law, natural
     return max(max(worst, law), natural) <= system.certified
@@ -151,7 +151,7 @@ def judge(system):
 
 
 @piece
-def part_with_impact(system):
+def separate_impact(system):
     """v_left, the velocity at the end without the impact in the step, and the impulses of the impact.
 
     Contacts that close, or that approach or open at the start, have impacts. Persistent ones may transmit them: their
@@ -170,19 +170,19 @@ def part_with_impact(system):
     for body in system.bodies:
         body.left = body.v_next
     if strikes and lasting:
-        return leave_out_struck(system)
+        return leave_out_impacting(system)
     if strikes:
         leave_out_impacts(system)
     return True
 
 
 @kernel
-def leave_out_struck(system):
+def leave_out_impacting(system):
     """Velocities at the end again, with lasting contacts alone."""
     gamma, _ = newmark_weights(system)
     for body in system.bodies:
         body.reached = body.v_next
-    follow(system, 1.0 - gamma, gamma)
+    extrapolate_velocities(system, 1.0 - gamma, gamma)
     for joint in system.joints:
         joint.kept = joint.P
     for contact in system.contacts:
@@ -202,7 +202,7 @@ def leave_out_struck(system):
 
 
 @kernel
-def passes_on(contact):
+def is_in_impact(contact):
     """Whether the contact is involved in an impact."""
     return contact.impact[0] > (PRESSING * contact.P[0] if contact.lasts else 0.0)
 
@@ -215,17 +215,17 @@ def least_forces(system):
     """If rows are redundant: the equivalent joint forces at both ends and impulses of the impact of least norm."""
     for joint in system.joints:
         joint.y = joint.answer
-    no_motion(system)
+    motionless_component(system)
     for joint in system.joints:
         joint.answer = joint.answer - joint.y
         joint.kept, joint.P = joint.P, joint.P_b
-    rattle.least(system)
+    rattle.choose_least_impulses(system)
     for joint in system.joints:
         joint.P_b, joint.P = joint.P, joint.kept
 
 
 @kernel
-def has_struck(system):
+def has_impact(system):
     """Whether a contact has closed, or has approached or opened at the start."""
     for contact in system.contacts:
         if contact.struck:
@@ -234,9 +234,9 @@ def has_struck(system):
 
 
 @kernel
-def keep_joints(system, row):
+def write_joints(system, row):
     """Reactions as means over the step, those of the impact separately; work of drivers."""
-    k, r, dt, strikes = system.steps, len(system.reactions), system.dt, has_struck(system)
+    k, r, dt, strikes = system.steps, len(system.reactions), system.dt, has_impact(system)
     row.work_drivers = row.work_drivers_impact = 0.0
     for joint in system.joints:
         joint.P_a = (0.5 * dt) * joint.lam
@@ -248,16 +248,16 @@ def keep_joints(system, row):
     if system.ridge > 0.0:
         least_forces(system)
     for i in range(r):
-        rattle.react(system, system.reactions[i], system.reaction_rows[k * r + i])
+        rattle.write_reaction(system, system.reactions[i], system.reaction_rows[k * r + i])
 
 
 @kernel
-def keep_contacts(system, row):
+def write_contacts(system, row):
     """Impulses, those of the impact separately, and gap velocities; frictional loss outside impacts."""
     k, m, loss = system.steps, len(system.contacts), 0.0
     for i in range(m):
         contact, of = system.contacts[i], system.contact_rows[k * m + i]
-        hit = passes_on(contact)
+        hit = is_in_impact(contact)
         of.P, of.mode = contact.P, mode_of(contact)
         of.before, of.after = contact.before[0], contact.after[0]
         normal = contact.impact[0] if hit else 0.0
@@ -272,25 +272,25 @@ def keep_contacts(system, row):
 
 
 @kernel
-def keep(system):
+def write_row(system):
     """Row of the step."""
     k, n = system.steps, len(system.bodies)
     row = system.step_rows[k]
     row.t, row.dt = system.t_next, system.dt
     row.residual, row.complementarity = system.residual, system.complementarity
-    keep_joints(system, row)
-    keep_contacts(system, row)
+    write_joints(system, row)
+    write_contacts(system, row)
     for i in range(n):
         body, at = system.bodies[i], system.body_rows[k * n + i]
         at.q, at.v, at.v_left = body.at, body.v_next, body.left
 
 
 @kernel
-def begin_next(system):
+def start_next_step(system):
     """The end of a step is the start of the next one; where an impact made accelerations jump, a starts anew from b."""
-    strikes = has_struck(system)
+    strikes = has_impact(system)
     for contact in system.contacts:
-        contact.P = (1.0 if contact.on and not passes_on(contact) else 0.0) * contact.P
+        contact.P = (1.0 if contact.on and not is_in_impact(contact) else 0.0) * contact.P
     start_contacts(system)
     start_joints(system)
     for joint in system.joints:

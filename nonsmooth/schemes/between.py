@@ -11,19 +11,19 @@ from nonsmooth.records.values import dot, zeros_like
 from nonsmooth.schemes.impact_fields import INCREMENTAL
 from nonsmooth.schemes.mechanism import (
     evaluate_all,
-    joint_error,
+    joint_residual,
     mode_of,
+    place_by_u,
+    place_by_v,
     rates_after,
     rates_of_jump,
-    stand,
-    stand_before,
     touches,
     zero_rate,
 )
-from nonsmooth.schemes.moment_arms import aim, keep_directions
+from nonsmooth.schemes.moment_arms import keep_directions, update_moment_arms
 from nonsmooth.schemes.motion import force_of, moved, placed, torque_of
-from nonsmooth.schemes.program import factor_joints, weigh
-from nonsmooth.schemes.trend import break_off
+from nonsmooth.schemes.program import assemble_diagonal, factor_joints
+from nonsmooth.schemes.trend import start_again
 from nonsmooth.schemes.velocity_change import impact
 from nonsmooth.tolerances.moreau_jean import LASTING
 
@@ -45,7 +45,7 @@ def end_of(system, body):
 
 
 @kernel
-def stand_at_end(system, further):
+def place_at_end(system, further):
     """Bodies at the end of the step, moved by their velocities there for some time more."""
     system.seen = system.t_next
     for body in system.bodies:
@@ -55,7 +55,7 @@ def stand_at_end(system, further):
 
 
 @kernel
-def set_aside(system):
+def save_step(system):
     """Keep what the step has found."""
     for joint in system.joints:
         joint.kept = joint.P
@@ -67,7 +67,7 @@ def set_aside(system):
 
 
 @kernel
-def put_back(system):
+def restore_step(system):
     """Restore it, with directions as they were in the step."""
     for body in system.bodies:
         body.v_next = body.left
@@ -77,30 +77,30 @@ def put_back(system):
         contact = one.contact
         contact.P, contact.on = one.kept, one.kept_on
         contact.a.along, contact.b.along = contact.start_a, contact.start_b
-        weigh(contact)
-    aim(system)
+        assemble_diagonal(contact)
+    update_moment_arms(system)
     if system.midpoint:
-        stand_before(system, 0.5 * system.dt)
+        place_by_v(system, 0.5 * system.dt)
     else:
-        stand(system, system.dt)
+        place_by_u(system, system.dt)
     evaluate_all(system.constraints)
     factor_joints(system)
 
 
 @kernel
-def turns(contact):
+def rate_by_turning(contact):
     """Gap velocity at the end of the step by which its direction has turned since the middle."""
     a, b = contact.a, contact.b
     return ((a.along - contact.start_a) @ a.body.v_next + (b.along - contact.start_b) @ b.body.v_next)[0]
 
 
 @kernel
-def meets(system):
+def select_impacting(system):
     """Which contacts an impact at the end of the step is on, in `on`; whether there is one."""
-    stand_at_end(system, 0.5 * system.dt)
+    place_at_end(system, 0.5 * system.dt)
     for contact in system.contacts:
         contact.on = 1 if touches(contact) else 0
-    stand_at_end(system, 0.0)
+    place_at_end(system, 0.0)
     for body in system.bodies:
         body.left = body.v_next
         body.sizes = abs(body.v) + abs(body.v_next)
@@ -110,14 +110,14 @@ def meets(system):
         rates = rates_after(contact)
         one.before = one.after = rates
         contact.impact = zeros_like(rates)
-        lasts = one.kept_on and one.kept[0] > 0.0 and -rates[0] <= LASTING * abs(turns(contact))
+        lasts = one.kept_on and one.kept[0] > 0.0 and -rates[0] <= LASTING * abs(rate_by_turning(contact))
         if contact.on and not lasts and rates[0] < -zero_rate(system, contact):
             found = True
     return found
 
 
 @kernel
-def wrench(system):
+def sum_up_joints(system):
     """Impulses of joints in the impact, as forces and torques on second bodies, and the work of drivers."""
     system.work_impact = 0.0
     for joint in system.joints:
@@ -131,16 +131,16 @@ def wrench(system):
 
 
 @piece
-def meet(system):
+def solve_impact(system):
     """The impact at the end of the step, if there is one; whether it was found and is certified.
 
     Then `before` and `after` of impacts differ, and bodies' `jump` is their change of velocity.
     """
     residual, law, size = system.residual, system.law, system.complementarity
-    set_aside(system)
+    save_step(system)
     for joint in system.joints:
         joint.answer = zeros_like(joint.answer)
-    system.meets = 1 if meets(system) else 0
+    system.meets = 1 if select_impacting(system) else 0
     found = True
     if system.meets:
         evaluate_all(system.constraints)
@@ -148,15 +148,15 @@ def meet(system):
         found = impact(system)
         if system.law_of_impact < INCREMENTAL:  # others change no velocity of joints, whatever it was
             for joint in system.joints:
-                residual = max(residual, joint_error(system, joint, -joint.rate))
+                residual = max(residual, joint_residual(system, joint, -joint.rate))
         for one in system.impacts:
             one.after = rates_after(one.contact)
         for body in system.bodies:
             body.jump = body.v_next - body.left
-        wrench(system)
+        sum_up_joints(system)
         residual, law = max(residual, system.residual), max(law, system.law)
         size = max(size, system.law)
-    put_back(system)
+    restore_step(system)
     system.residual, system.law, system.complementarity = residual, law, size
     return found and residual <= system.certified and law <= system.certified
 
@@ -181,7 +181,7 @@ def add_impact(system, k):
         of.before, of.after = one.before[0], one.after[0]
         contact.P, contact.on = P, on
     for joint in system.joints:
-        break_off(joint.trend, joint.trend.last)
+        start_again(joint.trend, joint.trend.last)
         if system.midpoint:
             joint.left += rates_of_jump(joint)
     for i in range(n):
@@ -219,17 +219,19 @@ def is_between(system):
 
 
 @kernel
-def meet_by_law(system):
-    return meet(system) if system.law_of_impact > 0 else True
+def solve_impact_by_law(system):
+    return solve_impact(system) if system.law_of_impact > 0 else True
 
 
 @kernel
-def add_where_met(system, k):
+def add_impact_if_any(system, k):
     if system.meets:
         add_impact(system, k)
 
 
 without_impact = by_option(nothing, make_plastic)  # (system)
 impacts_between = by_option(never, is_between)  # (system): whether impacts are not those of the steps
-impact_after = by_option(always, meet_by_law)  # (system): whether the impact after the step, if any, is certified
-book_impact = by_option(no_row, add_where_met)  # (system, row)
+impact_after = by_option(
+    always, solve_impact_by_law
+)  # (system): whether the impact after the step, if any, is certified
+add_impact_to_row = by_option(no_row, add_impact_if_any)  # (system, row)

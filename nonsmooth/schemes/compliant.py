@@ -10,11 +10,19 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest, trace, weighed, zeros_like
-from nonsmooth.schemes.compliant_motion import accelerate, narrow, rates_at, rows_of, spread, torque_part, wide
+from nonsmooth.schemes.compliant_motion import accelerate, narrow, place_trial, rates_at, rows_of, torque_part, wide
 from nonsmooth.schemes.contact_events import find_event
 from nonsmooth.schemes.dormand_prince import STAGES, first_length, go_to, interpolate, step
-from nonsmooth.schemes.joint_forces import close
-from nonsmooth.schemes.mechanism import body_error, evaluate_all, length, load, press, rates_of_jump, rates_of_way
+from nonsmooth.schemes.joint_forces import close_joints
+from nonsmooth.schemes.mechanism import (
+    add_impulses,
+    body_residual,
+    evaluate_all,
+    evaluate_loads,
+    rates_of_jump,
+    rates_of_u,
+    squared_length,
+)
 from nonsmooth.schemes.motion import force_of, moved, placed
 from nonsmooth.schemes.program import INFINITE, factor_joints
 from nonsmooth.tolerances import DONE, FLOOR, FULL, GAINING, OPEN, PROJECTED, TINY, UNCERTAIN
@@ -41,7 +49,7 @@ def project(run):
             break
         before = worst
         factor_joints(system)
-        close(system)
+        close_joints(system)
         for body in system.bodies:
             body.at = moved(body.at, body.jump, 1.0)
     if worst > PARTED:
@@ -50,8 +58,8 @@ def project(run):
     for body in system.bodies:
         body.z, body.jump = placed(body.at), zeros_like(body.jump)
     for joint in system.joints:
-        joint.shift = rates_of_way(joint) + joint.rate
-    close(system)
+        joint.shift = rates_of_u(joint) + joint.rate
+    close_joints(system)
     for body in system.bodies:
         body.u += body.jump
     return True
@@ -65,11 +73,11 @@ def error_of_motion(run):
     """Worst residual of the equations of motion, and of joints' second derivatives, as a share of their terms."""
     system, moving, applied, worst = run.system, 0.0, 0.0, 0.0
     for body in system.bodies:
-        moving += length(body.jump, body.mass)
-        applied += length(weighed(body.total, body.inverse_mass), body.mass)
+        moving += squared_length(body.jump, body.mass)
+        applied += squared_length(weighed(body.total, body.inverse_mass), body.mass)
     system.size = math.sqrt(moving) + math.sqrt(applied)
     for joint in system.joints:
-        press(joint, joint.a.along, joint.b.along)
+        add_impulses(joint, joint.a.along, joint.b.along)
         a, b = joint.a, joint.b
         terms = abs(a.along) @ abs(a.body.jump) + abs(b.along) @ abs(b.body.jump) + abs(joint.shift)
         floor = FLOOR * math.sqrt(trace(joint.W)) * system.size
@@ -77,7 +85,7 @@ def error_of_motion(run):
         worst = max(worst, error)
     for body in system.bodies:
         still = zeros_like(body.jump)
-        worst = max(worst, body_error(system, body, still, body.jump, body.total))
+        worst = max(worst, body_residual(system, body, still, body.jump, body.total))
     return worst
 
 
@@ -169,7 +177,7 @@ def write_row(run, t):
 
 
 @kernel
-def keep(run, t):
+def accept_row(run, t):
     """The row is the last one."""
     for body in run.system.bodies:
         body.q, body.v = body.at, body.u
@@ -188,7 +196,7 @@ def take_row(run, t):
     system, far = run.system, 0.0
     go_to(run, run.parts, t)
     system.seen = t
-    spread(run)
+    place_trial(run)
     if run.projected:
         if not project(run):
             return False
@@ -202,7 +210,7 @@ def take_row(run, t):
     if switch(run, t) or far > DRIFTED * run.tolerance:
         run.restart = 1
     write_row(run, t)
-    keep(run, t)
+    accept_row(run, t)
     return True
 
 
@@ -289,14 +297,14 @@ def begin(run):
         body.z = placed(body.at)
     evaluate_all(system.surfaces)
     for overlap in run.overlaps:
-        rate = rates_of_way(overlap.contact)[0]
+        rate = rates_of_u(overlap.contact)[0]
         overlap.touches = 1 if overlap.contact.g <= run.touched * overlap.contact.scale else 0
         overlap.approach = max(-rate, 0.0) if overlap.touches else 0.0
-    load(system)
+    evaluate_loads(system)
     for body in system.bodies:
         masses += dot(body.root_mass, body.root_mass)
-        moving += length(body.u, body.mass)
-        pushed += length(weighed(body.force, body.inverse_mass), body.mass)
+        moving += squared_length(body.u, body.mass)
+        pushed += squared_length(weighed(body.force, body.inverse_mass), body.mass)
     mean = math.sqrt(masses / run.velocities)
     run.impulse = mean * (math.sqrt(moving) + run.longest * math.sqrt(pushed))
     run.impulse = run.impulse if run.impulse > 0.0 else 1.0

@@ -8,11 +8,11 @@ contacts and joints are forces here, F and lam.
 
 from nonsmooth.compile.kernels import by_dimension, kernel, piece
 from nonsmooth.records.values import angular, dot, identity, linear, normal_axis, twist, vector, weighed, zeros_like
-from nonsmooth.schemes.joint_forces import bias, close, reaction_of
-from nonsmooth.schemes.mechanism import evaluate_all, load, powers_of_loads, press, rates_of_way
+from nonsmooth.schemes.joint_forces import bias, close_joints, reaction_of
+from nonsmooth.schemes.mechanism import add_impulses, evaluate_all, evaluate_loads, powers_of_loads, rates_of_u
 from nonsmooth.schemes.motion import placed, rates_of_position
 from nonsmooth.schemes.program import factor_joints, least_impulses
-from nonsmooth.schemes.sticking import evaluate_law, stick
+from nonsmooth.schemes.sticking import add_stiction_forces, evaluate_law
 
 # ---- numbers of contacts and joints as those of bodies, and back: the first argument is of the width of a body's
 
@@ -91,7 +91,7 @@ torque_part = by_dimension(torque_in_plane, torque_in_space)  # (wrench)
 
 
 @kernel
-def spread(run):
+def place_trial(run):
     """Bodies and bristles at the trial values of the integrator."""
     for course in run.courses:
         body = course.body
@@ -104,30 +104,30 @@ def spread(run):
 
 
 @kernel
-def touch(run):
+def evaluate_contact_forces(run):
     """Forces of contacts, but friction that depends on the stiction force."""
     for overlap in run.overlaps:
         contact = overlap.contact
-        overlap.rates = rates_of_way(contact)
+        overlap.rates = rates_of_u(contact)
         if overlap.touches:
             overlap.depth, overlap.closing = max(-contact.g, 0.0), -overlap.rates[0]
             evaluate_law(overlap)
             contact.P = overlap.force[0] * normal_axis(contact.P) if overlap.sticks else overlap.force
-            press(contact, contact.a.along, contact.b.along)
+            add_impulses(contact, contact.a.along, contact.b.along)
         else:
             overlap.force = contact.P = zeros_like(contact.P)
             overlap.elastic, overlap.bristle_rate = 0.0, zeros_like(overlap.bristle_rate)
 
 
 @kernel
-def bend_joints(run):
+def evaluate_joints(run):
     """Second derivatives of joints along the motion alone, with feedback, and the block LU of the joints."""
     system = run.system
     evaluate_all(system.constraints)
     evaluate_all(system.biases)
     if run.feedback:
         for joint in system.joints:
-            rate = rates_of_way(joint) + joint.rate
+            rate = rates_of_u(joint) + joint.rate
             joint.bend = joint.bend + (2.0 * run.alpha) * rate + (run.beta * run.beta) * joint.g
     factor_joints(system)
 
@@ -138,17 +138,17 @@ def accelerate(run):
     system = run.system
     evaluate_all(system.surfaces)
     evaluate_all(run.turns)
-    load(system)
+    evaluate_loads(system)
     for body in system.bodies:
         body.total, body.terms = body.force, abs(body.force)
-    touch(run)
+    evaluate_contact_forces(run)
     if len(system.joints):
-        bend_joints(run)
-    stick(run)
+        evaluate_joints(run)
+    add_stiction_forces(run)
     for body in system.bodies:
         body.jump = weighed(body.total, body.inverse_mass)
     bias(system)
-    close(system)
+    close_joints(system)
 
 
 # ---- rates
@@ -190,6 +190,6 @@ def rates_at(run, t, k):
     """Rates of the trial values at time t, as stage k."""
     run.system.seen = t
     run.evaluations += 1
-    spread(run)
+    place_trial(run)
     accelerate(run)
     write_rates(run, k)

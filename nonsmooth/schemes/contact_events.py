@@ -5,13 +5,13 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.schemes.closing import first_root, lowest
 from nonsmooth.schemes.dormand_prince import after, go_to
-from nonsmooth.schemes.mechanism import evaluate_all, rates_of_way
+from nonsmooth.schemes.mechanism import evaluate_all, rates_of_u
 from nonsmooth.schemes.motion import placed
 from nonsmooth.tolerances.compliant import ITERATIONS, LOCATED
 
 
 @kernel
-def look(run, t):
+def evaluate_gaps(run, t):
     """Gaps and their rates at a time within the step."""
     go_to(run, run.moving, t)
     for course in run.courses:
@@ -20,7 +20,7 @@ def look(run, t):
         body.z = placed(body.at)
     evaluate_all(run.system.surfaces)
     for overlap in run.overlaps:
-        overlap.rates = rates_of_way(overlap.contact)
+        overlap.rates = rates_of_u(overlap.contact)
 
 
 @kernel
@@ -62,7 +62,7 @@ def locate(run, overlap, low, high, guess):
     """When a gap vanishes between two times: Newton's method, kept between them."""
     t, sign = low + guess, side(overlap)
     for _ in range(ITERATIONS):
-        look(run, t)
+        evaluate_gaps(run, t)
         gap, rate = sign * overlap.contact.g, sign * overlap.rates[0]
         if gap > 0.0:
             low = t
@@ -84,7 +84,7 @@ def find_event(run):
     run.changes = -1
     for i in range(run.looks + 1):
         t1 = run.t if i == run.looks else i * apart + start
-        look(run, t1)
+        evaluate_gaps(run, t1)
         if i > 0:
             guess, k = first_change(run, t1 - t0)
             if k >= 0:

@@ -18,12 +18,12 @@ from nonsmooth.records.values import dot, zeros_like
 from nonsmooth.schemes.event_fields import STAGES
 from nonsmooth.schemes.event_progress import count_event, count_step, stalls, to_examine
 from nonsmooth.schemes.grid import latest_end
-from nonsmooth.schemes.mechanism import mode_of, size_impulses, size_of, tangential
+from nonsmooth.schemes.mechanism import mode_of, norm, set_impulse_scales, tangential
 from nonsmooth.schemes.motion import placed
 from nonsmooth.schemes.phase_changes import DEPENDENT, change_by_impact, change_phase, zero_rate
 from nonsmooth.schemes.phase_events import BREAKAWAY, NONE, RELEASE, end_at_event, set_scales
 from nonsmooth.schemes.phase_instants import copy, note
-from nonsmooth.schemes.phase_losses import kept, watched
+from nonsmooth.schemes.phase_losses import is_watched, margin
 from nonsmooth.schemes.phase_motion import accelerate, count_closed
 from nonsmooth.schemes.phase_steps import B, advance, first_length
 from nonsmooth.schemes.program import INFINITE
@@ -78,11 +78,11 @@ def recall(run):
         if touch.mode == SLIPPING and run.slip_atol > 0.0 and run.ready:
             slip, s = tangential(of.rates), touch.direction
             ahead = dot(slip, s)
-            largest = size_of(tangential(of.terms)) + touch.contact.scale / run.system.longest
-            if size_of(slip) > run.slip_atol + run.slip_rtol * largest:
+            largest = norm(tangential(of.terms)) + touch.contact.scale / run.system.longest
+            if norm(slip) > run.slip_atol + run.slip_rtol * largest:
                 if ahead < 0.0:
                     slip -= (2.0 * ahead) * s
-                touch.direction = (1.0 / max(size_of(slip), TINY)) * slip
+                touch.direction = (1.0 / max(norm(slip), TINY)) * slip
     count_closed(run)
 
 
@@ -104,7 +104,7 @@ def keep_signs(run):
 def break_away(run, k, P):
     """Contact k begins to slip against the friction force in P."""
     touch, friction = run.touches[k], tangential(P)
-    touch.known, touch.sign = 1, (-1.0 / max(size_of(friction), TINY)) * friction
+    touch.known, touch.sign = 1, (-1.0 / max(norm(friction), TINY)) * friction
 
 
 @piece
@@ -125,7 +125,7 @@ def reconsider(run):
 
 
 @piece
-def lose(run):
+def open_or_slip(run):
     """Contacts that open at the end of the step, or begin to slip there: also those that do so at once thereafter."""
     forget_signs(run)
     cone, which = run.kind == BREAKAWAY, run.which
@@ -138,7 +138,7 @@ def lose(run):
         return False
     for k in range(len(run.touches)):
         touch = run.touches[k]
-        lost = watched(touch, cone) and kept(touch.contact, run.stages[STAGES].contacts[k].P, cone) < 0.0
+        lost = is_watched(touch, cone) and margin(touch.contact, run.stages[STAGES].contacts[k].P, cone) < 0.0
         if lost or k == which:
             if cone:
                 break_away(run, k, run.left.contacts[k].P)
@@ -148,7 +148,7 @@ def lose(run):
 
 
 @kernel
-def strikes(run):
+def closes_gap(run):
     """Whether a gap closes at the end of the step."""
     some = False
     for k in range(len(run.touches)):
@@ -246,7 +246,7 @@ def write_row(run):
 
 
 @kernel
-def keep(run, event):
+def start_next_step(run, event):
     """The end of the step is the start of the next one."""
     system = run.system
     count_step(run)
@@ -288,13 +288,13 @@ def step(run, limit):
         return False
     dt, length, tried = run.dt, run.next_length, run.tried
     sum_up(run)
-    struck = strikes(run)
+    struck = closes_gap(run)
     event = struck or run.kind != NONE
     if struck:
         if not change_by_impact(run, run.left):
             return False
     elif event:
-        if not lose(run) or not change_phase(run, run.left):
+        if not open_or_slip(run) or not change_phase(run, run.left):
             return False
     else:
         copy(run.after, run.left)
@@ -302,12 +302,12 @@ def step(run, limit):
     if stalls(run) or not run.system.residual <= run.system.certified:
         return False
     write_row(run)
-    keep(run, event)
+    start_next_step(run, event)
     return True
 
 
 @piece
-def stand_at_start(run):
+def evaluate_start(run):
     """The motion at the start of a step, in stage 0; whether it is unique in its phase."""
     system = run.system
     for body in system.bodies:
@@ -323,7 +323,7 @@ def stand_at_start(run):
 
 
 @kernel
-def give_up(run):
+def restore(run):
     """Remove values that are not finite; the start of the step is evaluated again."""
     system = run.system
     run.ready = 0
@@ -343,17 +343,17 @@ def begin(run):
     system = run.system
     for touch in run.touches:
         touch.kept_mode, touch.kept_direction, touch.kept_share = OPEN, zeros_like(touch.direction), 0.0
-    if not stand_at_start(run):
+    if not evaluate_start(run):
         return UNCERTAIN
-    size_impulses(system)
+    set_impulse_scales(system)
     copy(run.left, run.stages[0])
     forget_signs(run)
-    if strikes(run) or not change_phase(run, run.left):
-        give_up(run)
+    if closes_gap(run) or not change_phase(run, run.left):
+        restore(run)
         return UNCERTAIN
     run.next_length = first_length(run, run.after)
     run.tried, run.stall_since, run.stall_count = math.inf, system.t, 0.0
-    keep(run, False)
+    start_next_step(run, False)
     system.steps, run.stall_count, run.counted, run.counted_since = 0, 0.0, 0, math.inf
     return DONE
 
@@ -372,7 +372,7 @@ def run(run, steps):
         if system.steps >= len(system.step_rows):
             return FULL
         limit = latest_end(system)
-        if run.refused or not (run.ready or stand_at_start(run)) or not step(run, limit):
-            give_up(run)
+        if run.refused or not (run.ready or evaluate_start(run)) or not step(run, limit):
+            restore(run)
             return UNCERTAIN
     return DONE

@@ -22,26 +22,34 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import normal_axis, products, weighed, zeros_like
-from nonsmooth.schemes.accelerations import accelerate, follow, newmark_weights
-from nonsmooth.schemes.alpha_end import begin_next, between, judge, keep, part_with_impact
+from nonsmooth.schemes.accelerations import accelerate, extrapolate_velocities, newmark_weights
+from nonsmooth.schemes.alpha_end import between, check_residuals, separate_impact, start_next_step, write_row
+from nonsmooth.schemes.first_half import place_at_end, restore_directions
 from nonsmooth.schemes.grid import run_of
-from nonsmooth.schemes.half_kick import look_back, stand_at_end
 from nonsmooth.schemes.mechanism import (
+    apply_all_impulses,
     law_shift,
     leaves_rest,
-    length,
-    move_all,
     rates_after,
     rates_before,
-    rates_of_way,
+    rates_of_u,
+    squared_length,
     start_contacts,
     start_joints,
     tangential,
     touches,
     zero_rate,
 )
-from nonsmooth.schemes.program import INFINITE, agree, couple, factor_joints, pose_contact, solve, weigh
-from nonsmooth.schemes.secants import change_of_u, go_on
+from nonsmooth.schemes.program import (
+    INFINITE,
+    assemble_contact,
+    assemble_couplings,
+    assemble_diagonal,
+    factor_joints,
+    make_consistent,
+    solve,
+)
+from nonsmooth.schemes.secants import change_of_u, extrapolate_u
 from nonsmooth.schemes.velocity_change import solve_velocities
 from nonsmooth.tolerances import CLOSED_GAP, DONE, PROXIMAL, TINY, UNCERTAIN
 from nonsmooth.tolerances.generalized_alpha import ACCEPTABLE, CONVERGED, PASSES, STALLED, TURNED
@@ -61,55 +69,55 @@ SLOW, SECANT = 0.1, 3
 
 
 @kernel
-def set_aside(bond):
+def save_impulses(bond):
     bond.kept = bond.P
     bond.P = bond.S
 
 
 @kernel
-def put_back(bond):
+def restore_impulses(bond):
     bond.S = bond.P
     bond.P = bond.kept
 
 
 @kernel
-def pose_displacement(system):
+def assemble_displacement(system):
     """Its program, linearised at the end of the motion by u: joints closed and no gap negative, without friction."""
     per_dt = 1.0 / system.dt
     for body in system.bodies:
         body.v_next += weighed(body.drag, body.inverse_mass)
     for joint in system.joints:
-        set_aside(joint)
+        save_impulses(joint)
         joint.P_near = joint.P
-        joint.b0 = rates_after(joint) - rates_of_way(joint) + per_dt * joint.g
+        joint.b0 = rates_after(joint) - rates_of_u(joint) + per_dt * joint.g
     if system.ridge > 0.0:
-        agree(system)
+        make_consistent(system)
     for contact in system.contacts:
-        set_aside(contact)
+        save_impulses(contact)
         contact.kept_friction, contact.friction = contact.friction, 0.0
         contact.on = contact.near
         if contact.on:
-            weigh(contact)
-            couple(contact)
-            free = rates_after(contact) - rates_of_way(contact)
-            pose_contact(contact, (free[0] + per_dt * contact.g) * normal_axis(free), system.proximal)
+            assemble_diagonal(contact)
+            assemble_couplings(contact)
+            free = rates_after(contact) - rates_of_u(contact)
+            assemble_contact(contact, (free[0] + per_dt * contact.g) * normal_axis(free), system.proximal)
 
 
 @piece
 def displace(system, along_secants):
     """Whether the program was solved, and the change of u."""
     _, beta = newmark_weights(system)
-    follow(system, 0.5 - beta, beta)
-    pose_displacement(system)
+    extrapolate_velocities(system, 0.5 - beta, beta)
+    assemble_displacement(system)
     found = solve(system)
-    move_all(system)
+    apply_all_impulses(system)
     for joint in system.joints:
-        put_back(joint)
+        restore_impulses(joint)
     for contact in system.contacts:
-        put_back(contact)
+        restore_impulses(contact)
         contact.friction = contact.kept_friction
     change, share = change_of_u(system)
-    go_on(system, share if along_secants else 0.0)
+    extrapolate_u(system, share if along_secants else 0.0)
     return found, change
 
 
@@ -135,7 +143,7 @@ def close_contacts(system, k):
         contact.on = 1 if touches(contact) or contact.S[0] > 0.0 or stays else 0
         if contact.on:
             contact.near, contact.bound = 1, 1 if k > NOTING else 0
-            weigh(contact)
+            assemble_diagonal(contact)
             if contact.lasts == 0 or turned(contact):
                 system.mean = 0
         else:
@@ -143,7 +151,7 @@ def close_contacts(system, k):
 
 
 @kernel
-def carry(system):
+def update_impulse_terms(system):
     """Further effects of impulses in the next iteration; returns their change, as velocities."""
     for body in system.bodies:
         body.total, body.jump = body.drag, body.lag
@@ -162,8 +170,8 @@ def carry(system):
             b.body.drag += half_T @ between(system, contact.start_b, b.along)
     change = 0.0
     for body in system.bodies:
-        change += length(weighed(body.drag - body.total, body.inverse_mass), body.mass)
-        change += length(weighed(body.lag - body.jump, body.inverse_mass), body.mass)
+        change += squared_length(weighed(body.drag - body.total, body.inverse_mass), body.mass)
+        change += squared_length(weighed(body.lag - body.jump, body.inverse_mass), body.mass)
     return math.sqrt(change)
 
 
@@ -179,22 +187,22 @@ def one_pass(system, k, along_secants):
         found, change = displace(system, along_secants)
         if not found:
             return False, 0.0
-    stand_at_end(system, dt)
+    place_at_end(system, dt)
     factor_joints(system)
     close_contacts(system, k)
-    follow(system, 1.0 - gamma, gamma)
+    extrapolate_velocities(system, 1.0 - gamma, gamma)
     for body in system.bodies:
         body.v_next += weighed(body.lag, body.inverse_mass)
     if not solve_velocities(system):
         return False, 0.0
-    faster = carry(system) + dt * accelerate(system, along_secants)
+    faster = update_impulse_terms(system) + dt * accelerate(system, along_secants)
     between_passes, before, after, smooth, kick = 0.0, 0.0, 0.0, 0.0, 0.0
     for body in system.bodies:
-        between_passes += length(body.v_next - body.reached, body.mass)
-        before += length(body.v, body.mass)
-        after += length(body.v_next, body.mass)
-        smooth += length(body.smooth_next, body.mass)
-        kick += length(weighed(body.force, body.inverse_mass), body.mass)
+        between_passes += squared_length(body.v_next - body.reached, body.mass)
+        before += squared_length(body.v, body.mass)
+        after += squared_length(body.v_next, body.mass)
+        smooth += squared_length(body.smooth_next, body.mass)
+        kick += squared_length(weighed(body.force, body.inverse_mass), body.mass)
         body.reached = body.v_next
     system.passes += 1
     size = math.sqrt(before) + math.sqrt(after) + dt * math.sqrt(smooth)
@@ -232,7 +240,7 @@ def iterate(system):
 
 
 @kernel
-def look(system):
+def initialise(system):
     """Persistent contacts of the step, terms of the impact laws, and initial values of the iteration."""
     for body in system.bodies:
         body.sizes = abs(body.v)
@@ -241,10 +249,10 @@ def look(system):
         body.drag = body.lag = zeros_like(body.drag)
     system.mean = 1
     for joint in system.joints:
-        look_back(joint, joint.along_a, joint.along_b)
+        restore_directions(joint, joint.along_a, joint.along_b)
         joint.lam_next, joint.S, joint.P_before = joint.lam, 0.5 * joint.P, joint.P
     for contact in system.contacts:
-        look_back(contact, contact.start_a, contact.start_b)
+        restore_directions(contact, contact.start_a, contact.start_b)
         rate = contact.before = rates_before(contact)
         zero = zero_rate(system, contact)
         contact.shift = law_shift(contact, rate, rate[0] < -zero)
@@ -253,9 +261,9 @@ def look(system):
         contact.P_before, contact.bound = contact.P, 0
         contact.P = (1.0 if lasts else 0.0) * contact.P
         contact.S = 0.5 * contact.P
-    carry(system)
+    update_impulse_terms(system)
     _, beta = newmark_weights(system)
-    follow(system, 0.5 - beta, beta)
+    extrapolate_velocities(system, 0.5 - beta, beta)
     for body in system.bodies:
         body.u = body.v_next
 
@@ -266,12 +274,12 @@ def look(system):
 @piece
 def attempt(system):
     """A step of length dt; whether it is certified."""
-    look(system)
-    return iterate(system) and judge(system) and part_with_impact(system) and not leaves_rest(system)
+    initialise(system)
+    return iterate(system) and check_residuals(system) and separate_impact(system) and not leaves_rest(system)
 
 
 @kernel
-def give_up(system):
+def restore(system):
     """Restore the state before the attempt."""
     for contact in system.contacts:
         contact.P, contact.on = contact.P_before, 0
@@ -285,16 +293,16 @@ def give_up(system):
 def step(system):
     """One step, accepted only if certified; if not, it is tried again with, or without, the proximal term."""
     if not attempt(system):
-        give_up(system)
+        restore(system)
         if not len(system.contacts):
             return UNCERTAIN
         system.proximal = 0.0 if system.proximal > 0.0 else PROXIMAL
         if not attempt(system):
-            give_up(system)
+            restore(system)
             system.proximal = 0.0
             return UNCERTAIN
-    keep(system)
-    begin_next(system)
+    write_row(system)
+    start_next_step(system)
     return DONE
 
 
@@ -305,7 +313,7 @@ def begin(system):
     """Directions, gaps and rates at the start of a run."""
     for body in system.bodies:
         body.u = body.v
-    stand_at_end(system, 0.0)
+    place_at_end(system, 0.0)
     start_joints(system)
     start_contacts(system)
     return DONE

@@ -4,12 +4,12 @@ without them."""
 from nonsmooth.compile.kernels import kernel
 from nonsmooth.records.values import weighed, zeros_like
 from nonsmooth.schemes.between import impacts_between
-from nonsmooth.schemes.mechanism import leave_out, length, round_off
+from nonsmooth.schemes.mechanism import leave_out, round_off, squared_length
 from nonsmooth.tolerances.moreau_jean import LASTING
 
 
 @kernel
-def push(system):
+def sum_contact_impulses(system):
     """Impulses of contacts on bodies; returns their change in the mass metric."""
     change = 0.0
     for body in system.bodies:
@@ -20,7 +20,7 @@ def push(system):
             contact.b.body.total += contact.P @ contact.b.along
     for body in system.bodies:
         body.jump = body.total - body.push
-        change += length(weighed(body.jump, body.inverse_mass), body.mass)
+        change += squared_length(weighed(body.jump, body.inverse_mass), body.mass)
         body.push = body.total
     return change
 
@@ -37,7 +37,7 @@ def approaches(system, contact):
 
 
 @kernel
-def strike(system):
+def separate_impact(system):
     """Whether the step has an impact; then also v_left, the velocity before it, and the impulses of joints."""
     struck = False
     for joint in system.joints:
@@ -47,6 +47,6 @@ def strike(system):
     for contact in system.contacts:
         struck = approaches(system, contact) or struck
     if struck:
-        push(system)
+        sum_contact_impulses(system)
         leave_out(system)
     return struck

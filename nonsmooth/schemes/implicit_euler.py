@@ -17,12 +17,20 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import normal_axis, weighed, zeros_like
 from nonsmooth.schemes import landing
+from nonsmooth.schemes.first_half import NOISE, UNSEEN, update_velocities
 from nonsmooth.schemes.grid import run_of, step_of
-from nonsmooth.schemes.half_kick import NOISE, UNSEEN, settle
-from nonsmooth.schemes.implicit_euler_end import commit, judge, look
-from nonsmooth.schemes.mechanism import leaves_rest, rates_after, rates_of_way
-from nonsmooth.schemes.program import INFINITE, agree, couple, factor_joints, pose_contact, solve, weigh
-from nonsmooth.schemes.secants import go_on
+from nonsmooth.schemes.implicit_euler_end import accept, check_residuals, evaluate_end
+from nonsmooth.schemes.mechanism import leaves_rest, rates_after, rates_of_u
+from nonsmooth.schemes.program import (
+    INFINITE,
+    assemble_contact,
+    assemble_couplings,
+    assemble_diagonal,
+    factor_joints,
+    make_consistent,
+    solve,
+)
+from nonsmooth.schemes.secants import extrapolate_u
 from nonsmooth.tolerances import CLOSED_GAP, TINY
 from nonsmooth.tolerances.gauss import ACCEPTABLE, CONVERGED, PASSES
 
@@ -54,7 +62,7 @@ def gap_of(system, contact):
     if contact.lasts:
         a, b, noise = contact.a, contact.b, 2.0 * UNSEEN * contact.scale
         at_start = contact.start_a @ a.body.u + contact.start_b @ b.body.u
-        change = 0.5 * system.dt * (at_start[0] + rates_of_way(contact)[0])
+        change = 0.5 * system.dt * (at_start[0] + rates_of_u(contact)[0])
         if max(abs(contact.g), abs(change)) <= noise:
             return change
         contact.lasts = 0  # for the rest of this step: both differ by the curvature of its path
@@ -62,7 +70,7 @@ def gap_of(system, contact):
 
 
 @kernel
-def unseen(system):
+def gap_round_off(system):
     """Round-off of gaps as velocities, times the step."""
     worst = 0.0
     for contact in system.contacts:
@@ -73,23 +81,23 @@ def unseen(system):
 
 
 @kernel
-def pose(system):
+def assemble(system):
     """The program: rates without impulses, and those that close joints and gaps, linearised at the motion by u."""
     dt = system.dt
     for body in system.bodies:
         body.v_next = body.v + weighed(dt * body.force, body.inverse_mass)
     factor_joints(system)
     for joint in system.joints:
-        joint.b0 = rates_after(joint) - rates_of_way(joint) + joint.g / dt
+        joint.b0 = rates_after(joint) - rates_of_u(joint) + joint.g / dt
     if system.ridge > 0.0:
-        agree(system)
+        make_consistent(system)
     for contact in system.contacts:
         if contact.on:
-            weigh(contact)
-            couple(contact)
-            way = rates_of_way(contact)
+            assemble_diagonal(contact)
+            assemble_couplings(contact)
+            way = rates_of_u(contact)
             contact.shift = (gap_of(system, contact) / dt - way[0]) * normal_axis(way)
-            pose_contact(contact, rates_after(contact) + contact.shift, system.proximal)
+            assemble_contact(contact, rates_after(contact) + contact.shift, system.proximal)
 
 
 @piece
@@ -97,19 +105,19 @@ def iterate(system):
     """Iterate until u no longer changes; whether this converged."""
     before, dt = 0.0, system.dt
     for k in range(PASSES):
-        look(system)
-        pose(system)
+        evaluate_end(system)
+        assemble(system)
         if not solve(system):
             return False
-        change, share = settle(system, system.dt)
+        change, share = update_velocities(system, system.dt)
         system.passes += 1
         if not change + system.size < INFINITE:
             return False
         noise = system.noise / dt
-        enough = ACCEPTABLE * (system.size + TINY) + NOISE * noise + unseen(system) / dt
+        enough = ACCEPTABLE * (system.size + TINY) + NOISE * noise + gap_round_off(system) / dt
         done = change <= CONVERGED * system.size + noise or (k > 0 and change >= before and change <= enough)
         # the set of loaded contacts among redundant ones changes from iteration to iteration
-        go_on(system, share if k > 0 and system.proximal == 0.0 and not done else 0.0)
+        extrapolate_u(system, share if k > 0 and system.proximal == 0.0 and not done else 0.0)
         if done:
             return True
         before = change
@@ -120,7 +128,7 @@ def iterate(system):
 
 
 @kernel
-def give_up(system):
+def restore(system):
     """Restore the state before the attempt, without values that are not finite."""
     for contact in system.contacts:
         contact.P, contact.on = contact.P_before, 0
@@ -133,9 +141,9 @@ def give_up(system):
 def attempt(system):
     """A step of length dt; whether it is certified."""
     guess(system)
-    return iterate(system) and judge(system) and not leaves_rest(system)
+    return iterate(system) and check_residuals(system) and not leaves_rest(system)
 
 
-run = run_of(step_of(attempt, give_up, commit))
+run = run_of(step_of(attempt, restore, accept))
 #: what contacts and joints are at the start
 begin = landing.begin

@@ -5,14 +5,14 @@ See `implicit_euler` for the equations.
 
 from nonsmooth.compile.kernels import kernel
 from nonsmooth.records.values import dot, largest, zeros_like
-from nonsmooth.schemes.half_kick import UNSEEN, stand_at_end
+from nonsmooth.schemes.first_half import UNSEEN, place_at_end
 from nonsmooth.schemes.landing import plausible
 from nonsmooth.schemes.mechanism import (
-    balance,
-    load,
+    add_impulses,
+    evaluate_loads,
     mode_of,
+    momentum_residual,
     on_disc,
-    press,
     rates_after,
     rates_before,
     start_contacts,
@@ -20,18 +20,18 @@ from nonsmooth.schemes.mechanism import (
     touches,
 )
 from nonsmooth.schemes.program import least_impulses
-from nonsmooth.schemes.rattle import react
+from nonsmooth.schemes.rattle import write_reaction
 from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, TINY
 
 
 @kernel
-def look(system):
+def evaluate_end(system):
     """Forces, joints and contacts after the motion by u; contacts that overlap there join the program.
 
     Not those that overlap by round-off: where others already hold the body, they would make the rows redundant.
     """
-    stand_at_end(system, system.dt)
-    load(system)
+    place_at_end(system, system.dt)
+    evaluate_loads(system)
     for contact in system.contacts:
         if contact.g < -UNSEEN * contact.scale:
             contact.on = 1
@@ -48,25 +48,25 @@ def natural_maps(system, contact):
 
 
 @kernel
-def judge(system):
+def check_residuals(system):
     """Residuals of the step, from forces, gaps and directions evaluated again at its end, and from all impulses."""
-    look(system)
+    evaluate_end(system)
     worst, law, natural = 0.0, 0.0, 0.0
     for body in system.bodies:
         body.total = body.terms = zeros_like(body.total)
     for joint in system.joints:
-        press(joint, joint.a.along, joint.b.along)
+        add_impulses(joint, joint.a.along, joint.b.along)
         worst = max(worst, largest(abs(joint.g)) / (system.reach + TINY))
     for contact in system.contacts:
-        press(contact, contact.a.along, contact.b.along)
+        add_impulses(contact, contact.a.along, contact.b.along)
         gap, friction = natural_maps(system, contact)
         law, natural = max(law, friction), max(natural, gap)
-    system.residual, system.complementarity = max(balance(system), max(worst, max(law, natural))), natural
+    system.residual, system.complementarity = max(momentum_residual(system), max(worst, max(law, natural))), natural
     return system.residual <= system.certified and plausible(system)
 
 
 @kernel
-def strikes(system, contact):
+def is_impact(system, contact):
     """Whether its impulse is that of an impact, spread over the step that closes the gap and the next.
 
     It stops an approach; but not in a contact that lasts, whose direction turns by as much.
@@ -79,21 +79,21 @@ def strikes(system, contact):
 
 
 @kernel
-def keep(system):
+def write_row(system):
     """Row of the step."""
     k, n, m, r = system.steps, len(system.bodies), len(system.contacts), len(system.reactions)
     row = system.step_rows[k]
     row.t, row.dt, row.residual, row.complementarity = system.t_next, system.dt, system.residual, system.complementarity
     row.work_drivers = row.work_drivers_impact = 0.0
     for i in range(r):
-        react(system, system.reactions[i], system.reaction_rows[k * r + i])
+        write_reaction(system, system.reactions[i], system.reaction_rows[k * r + i])
     for joint in system.joints:
         row.work_drivers -= dot(joint.P, joint.rate)
     loss = 0.0
     for i in range(m):
         contact, of = system.contacts[i], system.contact_rows[k * m + i]
         contact.after, contact.on = rates_after(contact), 1 if touches(contact) else 0
-        contact.struck = 1 if contact.P[0] > 0.0 and strikes(system, contact) else 0
+        contact.struck = 1 if contact.P[0] > 0.0 and is_impact(system, contact) else 0
         of.P, of.impact, of.mode = contact.P, contact.struck * contact.P, mode_of(contact)
         of.before, of.after = contact.start_rate, contact.after[0]
         if not contact.struck:
@@ -106,13 +106,13 @@ def keep(system):
 
 
 @kernel
-def commit(system):
+def accept(system):
     """Accept the step: its end is the start of the next one."""
     least_impulses(system)
     for joint in system.joints:
         joint.P_a = joint.answer = zeros_like(joint.P)
         joint.P_b = joint.P
-    keep(system)
+    write_row(system)
     system.t, system.last_dt, struck = system.t_next, system.dt, 0
     for contact in system.contacts:
         struck += contact.struck

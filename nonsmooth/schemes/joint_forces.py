@@ -4,23 +4,23 @@ from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import zeros_like
 from nonsmooth.schemes.mechanism import rates_of_jump
 from nonsmooth.schemes.motion import force_of, torque_of
-from nonsmooth.schemes.program import answer_of_joints
+from nonsmooth.schemes.program import solve_joints
 
 #: corrections where rows are redundant, each of which leaves the error by the ridge on the diagonal, to 1e-4 at worst
 CORRECTIONS = 5
 
 
 @piece
-def hold_jump(system):
+def respond_to_jump(system):
     """Impulses y of joints that change their rates by minus b0; their effect is added to `jump` of bodies."""
-    answer_of_joints(system)
+    solve_joints(system)
     for joint in system.joints:
         joint.a.body.jump += joint.y @ joint.a.moves
         joint.b.body.jump += joint.y @ joint.b.moves
 
 
 @piece
-def close(system):
+def close_joints(system):
     """Add the effect of joints to the changes `jump`, so that their rates are minus `shift`; P are their impulses or
     forces. The matrix of the joints must be factored.
     """
@@ -32,7 +32,7 @@ def close(system):
     for _ in range(CORRECTIONS if system.ridge > 0.0 else 1):
         for joint in system.joints:
             joint.b0 = rates_of_jump(joint) + joint.shift
-        hold_jump(system)
+        respond_to_jump(system)
         for joint in system.joints:
             joint.P = joint.P + joint.y
 

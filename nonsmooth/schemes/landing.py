@@ -8,26 +8,26 @@ with Coulomb's law between P_T and the slip by u, v- and v+ + e_T v-: a half ste
 with the largest step size for which every other gap stays open; the second half on those that are still loaded; and the
 impact on the closed contacts, if any of them approaches. The forces h are those at the midpoint of the step.
 
-The step size is found by trials: `half_kick` does not change its initial data; `finish` follows once the step size is
-known. A contact that closes again within the shortest flight is not located: the step then has that size, with all
-contacts imposed and a plastic impact.
+The step size is found by trials: `solve_first_half` does not change its initial data; `finish` follows once the step
+size is known. A contact that closes again within the shortest flight is not located: the step then has that size, with
+all contacts imposed and a plastic impact.
 """
 
 import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, normal_axis, weighed, zeros_like
+from nonsmooth.schemes.first_half import first_half_residual, place_at_end, solve_first_half
 from nonsmooth.schemes.grid import latest_end
-from nonsmooth.schemes.half_kick import half_balance, half_kick, stand_at_end
-from nonsmooth.schemes.locating import land
+from nonsmooth.schemes.locating import locate_first_closing
 from nonsmooth.schemes.mechanism import (
-    joint_error,
+    joint_residual,
     leaves_rest,
     mode_of,
     rates_after,
     rates_before,
     rebound,
-    size_impulses,
+    set_impulse_scales,
     start_contacts,
     start_joints,
     tangential,
@@ -36,15 +36,15 @@ from nonsmooth.schemes.mechanism import (
 )
 from nonsmooth.schemes.motion import spin
 from nonsmooth.schemes.program import factor_joints
-from nonsmooth.schemes.rattle import react
+from nonsmooth.schemes.rattle import write_reaction
 from nonsmooth.schemes.velocity_change import (
-    balance,
+    change_residual,
     change_velocity,
     impact,
     law_of_rates,
     rates_left,
     rebound_within,
-    strikes,
+    select_impacting,
     take_back,
 )
 from nonsmooth.tolerances import DONE, FULL, PROXIMAL, UNCERTAIN
@@ -70,7 +70,7 @@ def comes_back_early(system, t):
 @kernel
 def finish(system, dt, crossing):
     """Second half and impact of a step of size dt, with directions at its end; whether it is solved and certified."""
-    worst = half_balance(system, dt)
+    worst = first_half_residual(system, dt)
     for joint in system.joints:
         joint.P_a = joint.P
     for contact in system.contacts:
@@ -90,7 +90,7 @@ def finish(system, dt, crossing):
     factor_joints(system)
     if not change_velocity(system):
         return False
-    worst, law = max(worst, balance(system)), law_of_rates(system)
+    worst, law = max(worst, change_residual(system)), law_of_rates(system)
     for joint in system.joints:
         joint.P_b, joint.answer = joint.P, zeros_like(joint.P)
     for contact in system.contacts:
@@ -104,14 +104,14 @@ def finish(system, dt, crossing):
     for body in system.bodies:
         body.sizes = abs(body.jump) + abs(body.v_next)
         body.left = body.v_next
-    if strikes(system):
+    if select_impacting(system):
         if not impact(system):
             return False
         worst, law = max(worst, system.residual), max(law, system.law)
     for contact in system.contacts:
         contact.struck = contact.on
     for joint in system.joints:
-        worst = max(worst, joint_error(system, joint, -joint.rate))
+        worst = max(worst, joint_residual(system, joint, -joint.rate))
     system.residual, system.law = worst, law
     return True
 
@@ -120,7 +120,7 @@ def finish(system, dt, crossing):
 
 
 @kernel
-def book(system):
+def count_as_impact(system):
     """The impulse of a contact in the step that closes it counts as an impact."""
     for contact in system.contacts:
         if not contact.closed:
@@ -137,7 +137,7 @@ def natural_map(contact):
 
 
 @kernel
-def keep(system, t):
+def write_row(system, t):
     """Row of the step."""
     k, n, m, r = system.steps, len(system.bodies), len(system.contacts), len(system.reactions)
     row = system.step_rows[k]
@@ -147,7 +147,7 @@ def keep(system, t):
     for contact in system.contacts:
         contact.before, contact.after = rates_left(contact), rates_after(contact)
     for i in range(r):
-        react(system, system.reactions[i], system.reaction_rows[k * r + i])
+        write_reaction(system, system.reactions[i], system.reaction_rows[k * r + i])
     for joint in system.joints:
         row.work_drivers_impact -= dot(joint.answer, joint.rate)
         row.work_drivers -= dot(joint.P_a, joint.rate_start) + dot(joint.P_b + joint.answer, joint.rate)
@@ -169,7 +169,7 @@ def keep(system, t):
 
 
 @kernel
-def latch(system):
+def begin_step(system):
     """Initial data of a step: loaded contacts, and gaps and joints."""
     start_joints(system)
     start_contacts(system)
@@ -183,12 +183,12 @@ def latch(system):
 
 
 @kernel
-def commit(system, dt, t):
+def accept(system, dt, t):
     """Accept the step: its end is the start of the next one."""
     system.dt = dt
-    keep(system, t)
+    write_row(system, t)
     system.t = t
-    latch(system)
+    begin_step(system)
     for body in system.bodies:
         body.q, body.v, body.u = body.at, body.v_next, body.v_next
     system.steps += 1
@@ -212,7 +212,7 @@ def attempt(system, limit):
     """A step to the time `limit` at most, committed if it is certified; whether it is."""
     system.solved = 0
     start_over(system, False)
-    dt = land(system, limit - system.t)
+    dt = locate_first_closing(system, limit - system.t)
     if not dt < math.inf:
         return False
     t = limit if dt == limit - system.t else system.t + dt
@@ -221,7 +221,7 @@ def attempt(system, limit):
         start_over(system, True)
         dt = min(system.shortest, limit - system.t)
         t = limit if dt == limit - system.t else system.t + dt
-        if not half_kick(system, dt):
+        if not solve_first_half(system, dt):
             return False
     if not plausible(system) or not finish(system, dt, crossing) or leaves_rest(system):
         return False
@@ -230,10 +230,10 @@ def attempt(system, limit):
         return False
     if not max(system.law, system.law_start) <= system.certified or not closed_again(system):
         return False
-    book(system)
+    count_as_impact(system)
     if crossing:
         take_back(system)
-    commit(system, dt, t)
+    accept(system, dt, t)
     return True
 
 
@@ -262,19 +262,19 @@ def step(system, limit):
     """One step, accepted only if certified; if not, it is tried again with the proximal term."""
     if attempt(system, limit):
         return DONE
-    give_up(system)
+    restore(system)
     if system.proximal > 0.0 or not len(system.contacts):
         return UNCERTAIN
     system.proximal = PROXIMAL
     if attempt(system, limit):
         return DONE
-    give_up(system)
+    restore(system)
     system.proximal = 0.0
     return UNCERTAIN
 
 
 @kernel
-def give_up(system):
+def restore(system):
     """Remove values that are not finite."""
     system.ground.v_next = zeros_like(system.ground.v_next)
     for contact in system.contacts:
@@ -304,7 +304,7 @@ def run(system, steps):
 
 
 @kernel
-def press_at_start(system):
+def find_loaded_contacts(system):
     """Loaded contacts at a start without a previous step; whether none of them approaches."""
     lands, calm = system.shortest > 0.0, True
     for contact in system.contacts:
@@ -320,11 +320,11 @@ def begin(system):
     for body in system.bodies:
         body.u = body.v_next = body.v
         body.sizes = abs(body.v)
-    stand_at_end(system, 0.0)
+    place_at_end(system, 0.0)
     start_joints(system)
     start_contacts(system)
     for contact in system.contacts:
         contact.start_rates = rates_after(contact)
         contact.start_rate = contact.start_rates[0]
-    size_impulses(system)
-    return DONE if press_at_start(system) or system.shortest == 0.0 else UNCERTAIN
+    set_impulse_scales(system)
+    return DONE if find_loaded_contacts(system) or system.shortest == 0.0 else UNCERTAIN

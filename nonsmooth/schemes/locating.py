@@ -4,7 +4,7 @@ import math
 
 from nonsmooth.compile.kernels import kernel
 from nonsmooth.schemes.closing import first_root, lowest
-from nonsmooth.schemes.half_kick import half_kick
+from nonsmooth.schemes.first_half import solve_first_half
 from nonsmooth.tolerances import AT_THE_END
 from nonsmooth.tolerances.gauss import DIPPED, LANDED, TRIALS
 
@@ -42,11 +42,11 @@ def first_closing(system, dt):
 
 
 @kernel
-def meet(system, contact, at, beyond):
+def locate_closing(system, contact, at, beyond):
     """The step size at whose end a gap closes: Newton's method, bracketed."""
     low, high, dt = 0.0, beyond, at
     for _ in range(TRIALS):
-        if not half_kick(system, dt):
+        if not solve_first_half(system, dt):
             return math.inf
         slope = end_rate(contact)
         if contact.g > 0.0:
@@ -63,16 +63,16 @@ def meet(system, contact, at, beyond):
 
 
 @kernel
-def land(system, longest):
+def locate_first_closing(system, longest):
     """The largest step size for which no open gap closes before the end; infinite if there is none."""
     dt = longest
-    if not half_kick(system, dt):
+    if not solve_first_half(system, dt):
         return math.inf
     for _ in range(TRIALS):
         at, k = first_closing(system, dt)
         if not at < dt * AT_THE_END:
             return dt
-        dt = meet(system, system.contacts[k], at, dt)
+        dt = locate_closing(system, system.contacts[k], at, dt)
         if not dt < math.inf:
             return dt
     return math.inf

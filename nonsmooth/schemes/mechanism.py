@@ -5,14 +5,14 @@ import math
 from nonsmooth.compile.kernels import evaluate, kernel
 from nonsmooth.records.values import dot, largest, normal_axis, trace, weighed, zeros_like
 from nonsmooth.schemes.motion import energy_product, gyration, moved, placed
-from nonsmooth.schemes.program import INFINITE, answer_of_joints, weigh
+from nonsmooth.schemes.program import INFINITE, assemble_diagonal, solve_joints
 from nonsmooth.tolerances import AT_REST, CLOSED, CLOSED_GAP, CLOSED_RATE, EDGE, FLOOR, OPEN, SLIPPING, STICKING, TINY
 
 # ---- configurations at which elements are evaluated
 
 
 @kernel
-def stand_before(system, dt):
+def place_by_v(system, dt):
     """Positions after motion with the velocities at the start of the step, for dt."""
     system.seen = system.t + dt
     for body in system.bodies:
@@ -21,7 +21,7 @@ def stand_before(system, dt):
 
 
 @kernel
-def stand(system, dt):
+def place_by_u(system, dt):
     """Positions after motion with u for dt."""
     system.seen = system.t + dt
     for body in system.bodies:
@@ -36,7 +36,7 @@ def evaluate_all(groups):
 
 
 @kernel
-def load(system):
+def evaluate_loads(system):
     """Applied and gyroscopic forces at the present positions, with velocities u."""
     for body in system.bodies:
         body.force = body.steady + gyration(body.u, body.mass)
@@ -66,7 +66,7 @@ def rates_before(bond):
 
 
 @kernel
-def rates_of_way(bond):
+def rates_of_u(bond):
     return bond.a.along @ bond.a.body.u + bond.b.along @ bond.b.body.u
 
 
@@ -76,24 +76,24 @@ def rates_after(bond):
 
 
 @kernel
-def move(bond, P):
+def apply_impulses(bond, P):
     """Velocities at the end of the step changed by the impulses P of a bond."""
     bond.a.body.v_next += P @ bond.a.moves
     bond.b.body.v_next += P @ bond.b.moves
 
 
 @kernel
-def move_all(system):
+def apply_all_impulses(system):
     """Velocities at the end of the step changed by the impulses of all bonds in the program."""
     for joint in system.joints:
-        move(joint, joint.P)
+        apply_impulses(joint, joint.P)
     for contact in system.contacts:
         if contact.on:
-            move(contact, contact.P)
+            apply_impulses(contact, contact.P)
 
 
 @kernel
-def press(bond, along_a, along_b):
+def add_impulses(bond, along_a, along_b):
     """Add the impulses of a bond along directions to those on its bodies, and their magnitudes."""
     for_a, for_b = bond.P @ along_a, bond.P @ along_b
     bond.a.body.total += for_a
@@ -103,13 +103,13 @@ def press(bond, along_a, along_b):
 
 
 @kernel
-def press_all(system):
+def add_all_impulses(system):
     """The same of all bonds in the program, along their directions at hand."""
     for joint in system.joints:
-        press(joint, joint.a.along, joint.b.along)
+        add_impulses(joint, joint.a.along, joint.b.along)
     for contact in system.contacts:
         if contact.on:
-            press(contact, contact.a.along, contact.b.along)
+            add_impulses(contact, contact.a.along, contact.b.along)
 
 
 @kernel
@@ -140,7 +140,7 @@ def leave_out(system):
         body.left = body.v_next - body.jump
     for joint in system.joints:
         joint.b0 = rates_of_jump(joint)
-    answer_of_joints(system)
+    solve_joints(system)
     for joint in system.joints:
         joint.answer = joint.y
         joint.a.body.left -= joint.y @ joint.a.moves
@@ -159,7 +159,7 @@ def leave_out_impacts(system):
 
 
 @kernel
-def length(x, mass):
+def squared_length(x, mass):
     """Square of the length of a velocity in the metric of masses."""
     return energy_product(x, x, mass)
 
@@ -174,14 +174,14 @@ def tangential(x):
 
 
 @kernel
-def size_of(x):
+def norm(x):
     return math.sqrt(dot(x, x))
 
 
 @kernel
 def on_disc(x, reach):
     """The nearest tangential rows to x that are no longer than `reach`."""
-    size = size_of(x)
+    size = norm(x)
     return (reach / size) * x if size > reach else x
 
 
@@ -197,13 +197,13 @@ def rebound(contact, rate):
 
 
 @kernel
-def size_impulses(system):
+def set_impulse_scales(system):
     """Typical impulses of contacts: those that change a gap by its scale within the longest step."""
     heaviest = 0.0
     for body in system.bodies:
         heaviest = max(heaviest, largest(body.root_mass * body.root_mass))
     for contact in system.contacts:
-        weigh(contact)
+        assemble_diagonal(contact)
         # a concentric journal has no normal yet; no mass that a contact feels exceeds the heaviest
         mobility = max(contact.W[0][0], 1.0 / heaviest)
         contact.y_scale = contact.scale / (system.longest * mobility)
@@ -237,11 +237,11 @@ def mode_of(contact):
         return OPEN
     if not reach > 0.0:
         return CLOSED
-    return STICKING if size_of(tangential(P)) < (1.0 - EDGE) * reach else SLIPPING
+    return STICKING if norm(tangential(P)) < (1.0 - EDGE) * reach else SLIPPING
 
 
 @kernel
-def law_error(system, contact, least=0.0):
+def law_residual(system, contact, least=0.0):
     """Natural map of Signorini's and Coulomb's laws at the end of the step, as a share of its terms.
 
     The normal impulse is at least `least`, see `program`.
@@ -277,9 +277,9 @@ def leaves_rest(system):
     if closed < system.many:
         return False
     for body in system.bodies:
-        before += length(body.v, body.mass)
-        after += length(body.v_next, body.mass)
-        kick += length(weighed(system.dt * body.force, body.inverse_mass), body.mass)
+        before += squared_length(body.v, body.mass)
+        after += squared_length(body.v_next, body.mass)
+        kick += squared_length(weighed(system.dt * body.force, body.inverse_mass), body.mass)
     rest = AT_REST * AT_REST  # of energies
     return before <= rest * after and after > rest * kick
 
@@ -288,7 +288,7 @@ def leaves_rest(system):
 
 
 @kernel
-def body_error(system, body, before, after, impulse):
+def body_residual(system, body, before, after, impulse):
     """Relative residual of a momentum balance; infinite if velocities are not finite."""
     if not dot(after, after) < INFINITE:
         return INFINITE
@@ -298,18 +298,18 @@ def body_error(system, body, before, after, impulse):
 
 
 @kernel
-def balance(system):
+def momentum_residual(system):
     """Residual of the balance of momentum in the step; impulses are in `total`."""
     worst = 0.0
     for body in system.bodies:
         kick = system.dt * body.force
         body.terms += abs(kick)
-        worst = max(worst, body_error(system, body, body.v, body.v_next, kick + body.total))
+        worst = max(worst, body_residual(system, body, body.v, body.v_next, kick + body.total))
     return worst
 
 
 @kernel
-def joint_error(system, joint, asked):
+def joint_residual(system, joint, asked):
     """Relative difference of the velocities of a joint from the required ones."""
     a, b = joint.a, joint.b
     terms = abs(a.along) @ abs(a.body.v_next) + abs(b.along) @ abs(b.body.v_next) + abs(asked)

@@ -8,14 +8,14 @@ own midpoint, k0 its k, dt0 its length.
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import zeros_like
-from nonsmooth.schemes.mechanism import evaluate_all, joint_error, rates_after, rates_before, stand_before
+from nonsmooth.schemes.mechanism import evaluate_all, joint_residual, place_by_v, rates_after, rates_before
 from nonsmooth.schemes.motion import force_of, torque_of
-from nonsmooth.schemes.program import agree, factor_joints, no_motion
+from nonsmooth.schemes.program import factor_joints, make_consistent, motionless_component
 from nonsmooth.tolerances.moreau_jean import LEAD
 
 
 @kernel
-def look(system):
+def evaluate(system):
     """The required velocities at the end; bodies are at the midpoint."""
     evaluate_all(system.constraints)
     dt, last = system.dt, system.last_dt
@@ -27,12 +27,12 @@ def look(system):
 
 
 @kernel
-def pose(system):
+def assemble(system):
     """Their rows of the program."""
     for joint in system.joints:
         joint.b0 = rates_after(joint) + joint.shift
     if system.ridge > 0.0:
-        agree(system)
+        make_consistent(system)
 
 
 @piece
@@ -40,7 +40,7 @@ def contradiction(system):
     """The component of the rates' residual that no impulse changes, in y."""
     for joint in system.joints:
         joint.y = rates_after(joint) + joint.shift
-    no_motion(system)
+    motionless_component(system)
 
 
 @kernel
@@ -54,12 +54,12 @@ def error(system):
         contradiction(system)
     for joint in system.joints:
         asked = joint.y - joint.shift if system.ridge > 0.0 else -joint.shift
-        worst = max(worst, joint_error(system, joint, asked))
+        worst = max(worst, joint_residual(system, joint, asked))
     return worst
 
 
 @kernel
-def react(system, reaction, row):
+def write_reaction(system, reaction, row):
     """Force and torque on the second body, as means over the step, and the impulses due to an impact separately."""
     per_dt, point = 1.0 / system.dt, reaction.point
     body = reaction.joints[0].b.body
@@ -72,7 +72,7 @@ def react(system, reaction, row):
 
 
 @kernel
-def hand_on(system):
+def start_next_step(system):
     """Keep the data for the next step."""
     for joint in system.joints:
         joint.left, joint.bend_before = joint.rate - joint.shift, joint.bend
@@ -82,12 +82,12 @@ def hand_on(system):
 def begin(system):
     """Initial values, as if from a previous step."""
     dt = system.dt
-    stand_before(system, -0.5 * dt)
+    place_by_v(system, -0.5 * dt)
     evaluate_all(system.constraints)
     for joint in system.joints:
         joint.left = rates_before(joint) + joint.rate
         joint.P_a = joint.rate_start = zeros_like(joint.P_a)
-    stand_before(system, 0.5 * dt)
+    place_by_v(system, 0.5 * dt)
     evaluate_all(system.constraints)
     for joint in system.joints:
         joint.bend_before = (1.0 / dt) * (rates_before(joint) + joint.rate - joint.left)

@@ -8,7 +8,7 @@ there, the moment of a direction is reduced by s_x W_y - s_y W_x.
 from nonsmooth.compile.kernels import by_dimension, by_option, kernel, piece
 from nonsmooth.records.values import normal_axis, outer, vector
 from nonsmooth.schemes.mechanism import rates_before, tangential
-from nonsmooth.schemes.program import couple, weigh
+from nonsmooth.schemes.program import assemble_couplings, assemble_diagonal
 
 
 @kernel
@@ -39,14 +39,14 @@ def displacement(system, body):
 
 
 @piece
-def aim_balanced(system):
+def update_balanced(system):
     """Moment arms of the closed contacts at the present u, and what of the program follows from them."""
     for contact in system.contacts:
         if contact.on:
             contact.a.along = shifted(displacement(system, contact.a.body), contact.start_a)
             contact.b.along = shifted(displacement(system, contact.b.body), contact.start_b)
-            weigh(contact)
-            couple(contact)
+            assemble_diagonal(contact)
+            assemble_couplings(contact)
             N = normal_axis(contact.before)
             contact.before = contact.before[0] * N + tangential(
                 rates_before(contact)
@@ -59,9 +59,9 @@ def predicted(system):
 
 
 @kernel
-def aim_by_option(system):
+def update_by_option(system):
     if system.balanced:
-        aim_balanced(system)
+        update_balanced(system)
 
 
 @kernel
@@ -70,5 +70,5 @@ def keep_by_option(system):
         keep_directions(system)
 
 
-aim = by_option(predicted, aim_by_option)  # (system)
-keep_balanced = by_option(predicted, keep_by_option)  # (system): what `aim` begins with
+update_moment_arms = by_option(predicted, update_by_option)  # (system)
+keep_balanced = by_option(predicted, keep_by_option)  # (system): what `update_moment_arms` begins with

@@ -19,34 +19,41 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, weighed, zeros_like
 from nonsmooth.schemes import midpoint, rattle
-from nonsmooth.schemes.between import book_impact, impact_after, without_impact
+from nonsmooth.schemes.between import add_impact_to_row, impact_after, without_impact
 from nonsmooth.schemes.grid import run_of, step_of
-from nonsmooth.schemes.impact_in_step import push, strike
+from nonsmooth.schemes.impact_in_step import separate_impact, sum_contact_impulses
 from nonsmooth.schemes.mechanism import (
-    balance,
+    add_all_impulses,
+    apply_all_impulses,
     evaluate_all,
-    law_error,
+    evaluate_loads,
+    law_residual,
     law_shift,
     leaves_rest,
-    length,
-    load,
     mode_of,
-    move_all,
+    momentum_residual,
     natural_map,
-    press_all,
+    place_by_u,
+    place_by_v,
     rates_after,
     rates_before,
-    size_impulses,
-    stand,
-    stand_before,
+    set_impulse_scales,
+    squared_length,
     tangential,
     touches,
 )
-from nonsmooth.schemes.moment_arms import aim, keep_balanced
+from nonsmooth.schemes.moment_arms import keep_balanced, update_moment_arms
 from nonsmooth.schemes.motion import moved
-from nonsmooth.schemes.program import INFINITE, couple, least_impulses, pose_contact, solve, weigh
+from nonsmooth.schemes.program import (
+    INFINITE,
+    assemble_contact,
+    assemble_couplings,
+    assemble_diagonal,
+    least_impulses,
+    solve,
+)
 from nonsmooth.schemes.projection import place, project
-from nonsmooth.schemes.trend import break_off, expected, note
+from nonsmooth.schemes.trend import expected, record_impulses, start_again
 from nonsmooth.tolerances import DONE, TINY
 from nonsmooth.tolerances.moreau_jean import ACCEPTABLE, CONVERGED, PASSES
 
@@ -54,17 +61,17 @@ from nonsmooth.tolerances.moreau_jean import ACCEPTABLE, CONVERGED, PASSES
 
 
 @kernel
-def look(system):
+def evaluate_contacts(system):
     """Determine the contacts that are closed at the midpoint, and the terms of the impact laws."""
-    stand_before(system, 0.5 * system.dt)
+    place_by_v(system, 0.5 * system.dt)
     evaluate_all(system.surfaces)
     if system.midpoint:
-        midpoint.look(system)
+        midpoint.evaluate(system)
     for contact in system.contacts:
         contact.P_before, contact.start_g = contact.P, contact.g
         if touches(contact):
-            weigh(contact)
-            couple(contact)
+            assemble_diagonal(contact)
+            assemble_couplings(contact)
             contact.before = rates_before(contact)
             contact.shift = law_shift(contact, contact.before, contact.before[0] < 0.0)
             contact.on = 1
@@ -75,7 +82,7 @@ def look(system):
 
 
 @kernel
-def direct(system):
+def is_direct(system):
     """Whether one program is the step, since nothing in it depends on u."""
     return not system.varying and system.proximal == 0.0 and (system.midpoint or not len(system.joints))
 
@@ -90,7 +97,7 @@ def guess(system):
     for joint in system.joints:
         joint.P = joint.P_near = zeros_like(joint.P)
         joint.P_a = share * expected(joint.trend)
-        rattle.hold(joint, joint.P_a)
+        rattle.add_start_impulses(joint, joint.P_a)
     for contact in system.contacts:
         if contact.on:
             P = share * expected(contact.trend)
@@ -100,45 +107,45 @@ def guess(system):
             contact.b.body.push += contact.P @ contact.b.along
     for body in system.bodies:
         body.v_next = body.v + weighed(system.dt * body.force + body.push, body.inverse_mass)
-        body.u = carry(system, body)
+        body.u = velocity_of_positions(system, body)
 
 
 @kernel
-def take_forces(system):
+def evaluate_forces(system):
     """Forces at the point theta of the step, along u, and moment arms."""
     if system.varying:
         if system.midpoint:
-            stand_before(system, system.theta * system.dt)
+            place_by_v(system, system.theta * system.dt)
         else:
-            stand(system, system.theta * system.dt)
-        load(system)
-        aim(system)
+            place_by_u(system, system.theta * system.dt)
+        evaluate_loads(system)
+        update_moment_arms(system)
 
 
 @kernel
-def pose(system):
+def assemble(system):
     """The program: rates without the impulses of contacts and of joints at the end, and the laws linearised."""
     dt = system.dt
     for body in system.bodies:
         body.v_next = body.v + weighed(dt * body.force + body.hold, body.inverse_mass)
     if system.midpoint:
-        midpoint.pose(system)
+        midpoint.assemble(system)
     else:
-        rattle.pose(system)
+        rattle.assemble(system)
     for contact in system.contacts:
         if contact.on:
             if len(system.joints):
-                couple(contact)
+                assemble_couplings(contact)
             if system.proximal > 0.0:
-                weigh(contact)
-            pose_contact(contact, rates_after(contact) + contact.shift, system.proximal)
+                assemble_diagonal(contact)
+            assemble_contact(contact, rates_after(contact) + contact.shift, system.proximal)
 
 
 # ---- after it
 
 
 @kernel
-def carry(system, body):
+def velocity_of_positions(system, body):
     """u, with which positions are updated."""
     if system.midpoint:
         return 0.5 * (body.v + body.v_next)
@@ -148,21 +155,21 @@ def carry(system, body):
 
 
 @kernel
-def take(system):
+def update_velocities(system):
     """Velocities from the impulses; returns the change of u relative to the velocities."""
     for joint in system.joints:
         joint.P_near = joint.P
-    move_all(system)
-    settled = 0.0 if direct(system) else push(system)
+    apply_all_impulses(system)
+    settled = 0.0 if is_direct(system) else sum_contact_impulses(system)
     if settled > 0.0 and len(system.joints) and not system.midpoint:
-        rattle.follow(system)
+        rattle.correct_impulses(system)
     dt, change, kicks, before, after = system.dt, 0.0, 0.0, 0.0, 0.0
     for body in system.bodies:
-        u = carry(system, body)
-        change += length(u - body.u, body.mass)
-        kicks += length(weighed(dt * body.force, body.inverse_mass), body.mass)
-        before += length(body.v, body.mass)
-        after += length(body.v_next, body.mass)
+        u = velocity_of_positions(system, body)
+        change += squared_length(u - body.u, body.mass)
+        kicks += squared_length(weighed(dt * body.force, body.inverse_mass), body.mass)
+        before += squared_length(body.v, body.mass)
+        after += squared_length(body.v_next, body.mass)
         body.u = u
     system.size = math.sqrt(before) + math.sqrt(after) + math.sqrt(kicks)
     size = system.size + system.noise / (dt * CONVERGED)
@@ -172,14 +179,14 @@ def take(system):
 @kernel
 def one_pass(system):
     """Whether the program was solved, and how much u has changed."""
-    take_forces(system)
+    evaluate_forces(system)
     if not system.midpoint and len(system.joints):
         rattle.close(system)
-    pose(system)
+    assemble(system)
     if not solve(system):
         return False, 0.0
     system.passes += 1
-    return True, take(system)
+    return True, update_velocities(system)
 
 
 @kernel
@@ -190,7 +197,7 @@ def iterate(system):
         solved, change = one_pass(system)
         if not (solved and change + system.size < INFINITE):
             return False
-        if direct(system):
+        if is_direct(system):
             return True
         if change <= CONVERGED or (k > 0 and change >= before and change <= ACCEPTABLE):
             return True
@@ -202,26 +209,26 @@ def iterate(system):
 
 
 @kernel
-def judge(system):
+def check_residuals(system):
     """Residuals of the step, from forces and joints evaluated again and from all impulses."""
-    take_forces(system)
+    evaluate_forces(system)
     for body in system.bodies:
         body.total, body.terms = body.hold, abs(body.hold)
     worst, law, natural = 0.0, 0.0, 0.0
     if len(system.joints):
         worst = midpoint.error(system) if system.midpoint else rattle.error(system)
-    press_all(system)
+    add_all_impulses(system)
     for contact in system.contacts:
         if contact.on:
             contact.after = rates_after(contact)
-            law = max(law, law_error(system, contact))
+            law = max(law, law_residual(system, contact))
             natural = max(natural, natural_map(system, contact))
-    system.residual, system.law, system.complementarity = max(worst, balance(system)), law, natural
+    system.residual, system.law, system.complementarity = max(worst, momentum_residual(system)), law, natural
     return system.residual <= system.certified and law <= system.certified
 
 
 @kernel
-def keep(system, struck):
+def write_row(system, struck):
     """Record the row of the step, and set the start of the next one."""
     dt, k = system.dt, system.steps
     n, m, r = len(system.bodies), len(system.contacts), len(system.reactions)
@@ -232,13 +239,13 @@ def keep(system, struck):
     for i in range(r):
         of, one = system.reaction_rows[k * r + i], system.reactions[i]
         if system.midpoint:
-            midpoint.react(system, one, of)
+            midpoint.write_reaction(system, one, of)
         else:
-            rattle.react(system, one, of)
+            rattle.write_reaction(system, one, of)
     for joint in system.joints:
         row.work_drivers -= dot(joint.P_a, joint.rate_start) + dot(joint.P_b + joint.answer, joint.rate)
         row.work_drivers_impact -= dot(joint.answer, joint.rate)
-    loss, foretold = 0.0, not direct(system)
+    loss, foretold = 0.0, not is_direct(system)
     for i in range(m):
         contact, of = system.contacts[i], system.contact_rows[k * m + i]
         contact.struck = 1 if struck and contact.on and contact.P[0] > 0.0 else 0
@@ -246,9 +253,9 @@ def keep(system, struck):
         of.before, of.after = contact.before[0], contact.after[0]
         if foretold:
             if contact.on and not contact.struck:
-                note(contact.trend, contact.P)
+                record_impulses(contact.trend, contact.P)
             else:
-                break_off(contact.trend, zeros_like(contact.P))
+                start_again(contact.trend, zeros_like(contact.P))
         if contact.on and not contact.struck:
             slip = 0.5 * (contact.before + contact.after)
             loss -= dot(contact.P, tangential(slip))
@@ -265,24 +272,24 @@ def keep(system, struck):
 
 
 @kernel
-def commit(system):
+def accept(system):
     """Accept the step: its end is the start of the next one."""
-    struck = strike(system)
+    struck = separate_impact(system)
     if system.midpoint:
         least_impulses(system)
     else:
-        rattle.least(system)
+        rattle.choose_least_impulses(system)
     for joint in system.joints:
         joint.P_b = joint.P - joint.answer
-    keep(system, struck)
+    write_row(system, struck)
     if system.midpoint:
-        midpoint.hand_on(system)
+        midpoint.start_next_step(system)
     else:
         if system.projected and len(system.joints):
             place(system)
             evaluate_all(system.constraints)
-        rattle.hand_on(system, struck)
-    book_impact(system, system.steps)
+        rattle.start_next_step(system, struck)
+    add_impact_to_row(system, system.steps)
     system.t, system.last_dt = system.t_next, system.dt
     system.steps += 1
 
@@ -290,10 +297,10 @@ def commit(system):
 @piece
 def attempt(system):
     """A step of length dt; whether it is certified."""
-    look(system)
-    if not direct(system):
+    evaluate_contacts(system)
+    if not is_direct(system):
         guess(system)
-    if not (iterate(system) and judge(system)) or leaves_rest(system):
+    if not (iterate(system) and check_residuals(system)) or leaves_rest(system):
         return False
     if system.projected and not project(system):
         return False
@@ -301,7 +308,7 @@ def attempt(system):
 
 
 @kernel
-def give_up(system):
+def restore(system):
     """Restore the state before the attempt."""
     for contact in system.contacts:
         contact.P, contact.on = contact.P_before, 0
@@ -310,7 +317,7 @@ def give_up(system):
     system.ground.v_next = zeros_like(system.ground.v_next)  # values that are not finite would change it
 
 
-run = run_of(step_of(attempt, give_up, commit))
+run = run_of(step_of(attempt, restore, accept))
 
 
 def begin(system):
@@ -318,9 +325,9 @@ def begin(system):
     system.dt = system.longest
     for body in system.bodies:
         body.force, body.hold, body.u = body.steady, zeros_like(body.hold), body.v
-    stand(system, 0.0)
+    place_by_u(system, 0.0)
     evaluate_all(system.surfaces)
-    size_impulses(system)
+    set_impulse_scales(system)
     if system.midpoint:
         midpoint.begin(system)
     else:

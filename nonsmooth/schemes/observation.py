@@ -22,7 +22,7 @@ def measure(system):
 
 
 @kernel
-def look_right(system, k):
+def evaluate_after_impact(system, k):
     """Quantities after the impact of row k, if there is one, with bodies at their recorded placements."""
     n, m, view = len(system.bodies), len(system.contacts), system.views[k]
     for i in range(n):
@@ -51,7 +51,7 @@ def jumps(system, k):
 
 
 @kernel
-def look_left(system, k):
+def evaluate_before_impact(system, k):
     """Quantities before the impact; the same if there is none."""
     n, m, view = len(system.bodies), len(system.contacts), system.views[k]
     view.kinetic_left, view.power_left, view.damping_left = view.kinetic, view.power, view.damping
@@ -74,6 +74,6 @@ def observe(system, rows):
             body, at = system.bodies[i], system.body_rows[k * n + i]
             body.at = at.q
             body.z = placed(at.q)
-        look_right(system, k)
-        look_left(system, k)
+        evaluate_after_impact(system, k)
+        evaluate_before_impact(system, k)
     return DONE

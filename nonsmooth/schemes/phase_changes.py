@@ -17,14 +17,14 @@ from nonsmooth.records.values import dot, largest, normal_axis, trace, weighed, 
 from nonsmooth.schemes.joint_forces import reaction_of
 from nonsmooth.schemes.mechanism import (
     evaluate_all,
-    joint_error,
-    length,
+    joint_residual,
+    norm,
     rates_after,
-    rates_of_way,
-    size_of,
+    rates_of_u,
+    squared_length,
     tangential,
 )
-from nonsmooth.schemes.phase_instants import note, stand_at
+from nonsmooth.schemes.phase_instants import note, place_at
 from nonsmooth.schemes.phase_losses import admissible, may_share
 from nonsmooth.schemes.phase_motion import (
     GAPS,
@@ -36,7 +36,7 @@ from nonsmooth.schemes.phase_motion import (
     project,
 )
 from nonsmooth.schemes.program import factor_joints
-from nonsmooth.schemes.velocity_change import balance, change_velocity, law_of_rates
+from nonsmooth.schemes.velocity_change import change_residual, change_velocity, law_of_rates
 from nonsmooth.tolerances import CLOSED, CLOSED_RATE, FLOOR, OPEN, SLIPPING, STICKING, TINY
 from nonsmooth.tolerances.event_driven import APART, LANDED, LOWEST, OUTSIDE, STILL, TRIALS, ZERO
 
@@ -50,19 +50,19 @@ DEPENDENT = 1e12
 
 
 @piece
-def respond(run):
+def solve_response(run):
     """x+ from x, both in `v_next`; whether the program is solved and certified."""
     system, before, after, worst = run.system, 0.0, 0.0, 0.0
     for body in system.bodies:
-        before += length(body.v_next, body.mass)
+        before += squared_length(body.v_next, body.mass)
     if not change_velocity(system):
         return False
     for body in system.bodies:
-        after += length(body.v_next, body.mass)
+        after += squared_length(body.v_next, body.mass)
     system.size = math.sqrt(before) + math.sqrt(after)
     for joint in system.joints:
-        worst = max(worst, joint_error(system, joint, -joint.rate))
-    worst = max(worst, max(balance(system), law_of_rates(system)))
+        worst = max(worst, joint_residual(system, joint, -joint.rate))
+    worst = max(worst, max(change_residual(system), law_of_rates(system)))
     return worst <= system.certified
 
 
@@ -81,13 +81,13 @@ def zero_rate(run, contact, terms):
 
 
 @piece
-def strike(run, before):
+def solve_impact(run, before):
     """The impact of the contacts that are `struck`, from an instant, by their law; whether there is one solution.
 
     Leaves the velocity after it in `reached`, impulses in `impact`, `kicks` and `work_impact`.
     """
     system = run.system
-    stand_at(run, before)
+    place_at(run, before)
     evaluate_all(system.surfaces)
     evaluate_all(system.constraints)
     factor_joints(system)
@@ -95,11 +95,11 @@ def strike(run, before):
         body.v_next = body.u
     for touch in run.touches:
         contact = touch.contact
-        contact.on, rates = touch.struck, rates_of_way(contact)
+        contact.on, rates = touch.struck, rates_of_u(contact)
         rebound = touch.restitution * min(rates[0], 0.0) if -rates[0] > contact.threshold else 0.0
         slip = contact.tangential if rates[0] < 0.0 else 0.0
         contact.shift = rebound * normal_axis(rates) + slip * tangential(rates)
-    if not respond(run):
+    if not solve_response(run):
         return False
     run.work_impact = 0.0
     for joint in system.joints:
@@ -156,11 +156,11 @@ def begin_slip(run, touch):
     if not touch.candidate:
         return
     if contact.friction > 0.0:
-        slip, a, b = tangential(rates_of_way(contact)), contact.a.body, contact.b.body
+        slip, a, b = tangential(rates_of_u(contact)), contact.a.body, contact.b.body
         terms = largest(tangential(terms_of(contact, a.sizes, b.sizes))) + contact.scale / run.system.longest
         least = max(STILL * terms, run.slip_atol + run.slip_rtol * terms)
-        if size_of(slip) > least:
-            touch.along = (1.0 / size_of(slip)) * slip
+        if norm(slip) > least:
+            touch.along = (1.0 / norm(slip)) * slip
     if touch.known:
         touch.along = touch.sign
 
@@ -198,11 +198,11 @@ def find_forces(run):
             touch.contact.shift = touch.bias + apart * touch.along
         for body in system.bodies:
             body.v_next = weighed(body.force, body.inverse_mass)
-        solved = respond(run)
+        solved = solve_response(run)
         keeps = True
         for touch in run.touches:
             rate = rates_after(touch.contact) + touch.bias
-            if touch.candidate and size_of(touch.along) > 0.0 and not dot(touch.along, rate) + apart > 0.0:
+            if touch.candidate and norm(touch.along) > 0.0 and not dot(touch.along, rate) + apart > 0.0:
                 keeps = False
         if keeps or not solved:
             break
@@ -218,8 +218,8 @@ def choose_modes(run):
     system, most, size, free, idle = run.system, 0.0, 0.0, 0.0, False
     for body in system.bodies:
         body.jump = body.v_next
-        size += length(body.jump, body.mass)
-        free += length(weighed(body.force, body.inverse_mass), body.mass)
+        size += squared_length(body.jump, body.mass)
+        free += squared_length(weighed(body.force, body.inverse_mass), body.mass)
     size = math.sqrt(size) + math.sqrt(free)
     for touch in run.touches:
         if touch.candidate:
@@ -244,12 +244,12 @@ def choose_modes(run):
 def choose_slip(touch, P, rate, zero):
     """Whether a contact sticks, or the direction in which it slips."""
     reach = touch.contact.friction * P[0]
-    if size_of(touch.along) > 0.0:
+    if norm(touch.along) > 0.0:
         touch.direction = touch.along
-    elif size_of(tangential(P)) <= reach * (1.0 + OUTSIDE) and size_of(rate) <= zero:
+    elif norm(tangential(P)) <= reach * (1.0 + OUTSIDE) and norm(rate) <= zero:
         touch.mode, touch.share = STICKING, max(reach, TINY)
     else:
-        touch.direction = (1.0 / max(size_of(rate), TINY)) * rate
+        touch.direction = (1.0 / max(norm(rate), TINY)) * rate
 
 
 @piece
@@ -261,7 +261,7 @@ def find_phase(run, before):
     others overlap.
     """
     system = run.system
-    stand_at(run, before)
+    place_at(run, before)
     some, run.shared = False, 0
     for body in system.bodies:
         body.sizes = abs(body.u) + abs(body.reached)
@@ -300,7 +300,7 @@ def independent(run):
 
 
 @kernel
-def pull_of(run, k):
+def closing_acceleration(run, k):
     """Acceleration with which a gap closes in the new phase."""
     return -run.after.contacts[k].bend[0]
 
@@ -311,7 +311,7 @@ def add_low(run, height):
     whether there are any."""
     some = False
     for k in range(len(run.touches)):
-        touch, pull = run.touches[k], pull_of(run, k)
+        touch, pull = run.touches[k], closing_acceleration(run, k)
         if touch.touching and touch.leaving and touch.contact.restitution == 0.0 and pull > 0.0:
             if touch.speed * touch.speed < 2.0 * height * pull:
                 touch.candidate, some = 1, True
@@ -327,7 +327,7 @@ def returns(run):
         if touch.released:
             touch.contact.shift = touch.bias
             zero = ZERO * rate_terms(run, touch.contact, size)[0]
-            some = some or pull_of(run, k) > zero
+            some = some or closing_acceleration(run, k) > zero
     for touch in run.touches:
         if some and touch.released:
             touch.candidate = 1
@@ -358,7 +358,7 @@ def end_short_rebounds(run):
     """Rebounds below the shortest flight, or below round-off, lose their restitution; whether there are any."""
     some = False
     for k in range(len(run.touches)):
-        touch, pull = run.touches[k], pull_of(run, k)
+        touch, pull = run.touches[k], closing_acceleration(run, k)
         rebounds = touch.struck and touch.leaving and touch.restitution > 0.0 and touch.mode == OPEN
         speed = touch.speed
         if rebounds and pull > 0.0 and (2.0 * speed < run.shortest * pull or speed * speed < 2.0 * LOWEST * pull):
@@ -378,7 +378,7 @@ def change_by_impact(run, before):
         touch.struck = 1 if near or soon or touch.striking else 0
         touch.restitution = touch.contact.restitution
     for _ in range(len(run.touches) + 1):
-        if not strike(run, before):
+        if not solve_impact(run, before):
             return False
         for k in range(len(run.touches)):
             touch = run.touches[k]

@@ -12,7 +12,7 @@ from nonsmooth.records.values import dot, largest
 from nonsmooth.schemes.closing import first_root, lowest
 from nonsmooth.schemes.event_fields import STAGES
 from nonsmooth.schemes.mechanism import tangential
-from nonsmooth.schemes.phase_losses import doubtful, kept, loss_at_end, loss_within, search, watched
+from nonsmooth.schemes.phase_losses import is_watched, loss_at_end, loss_within, margin, may_be_lost, search
 from nonsmooth.schemes.phase_steps import advance
 from nonsmooth.tolerances import AT_THE_END, EPSILON, OPEN, SLIPPING
 from nonsmooth.tolerances.event_driven import (
@@ -139,7 +139,7 @@ def reversal_of(run, k):
 
 
 @kernel
-def offer(run, time, latest, kind, which):
+def consider_event(run, time, latest, kind, which):
     """An event, which is the first one so far, if it has not been refuted."""
     touch = run.touches[which]
     if time < run.time and touch.refuted & kind == 0:
@@ -151,21 +151,21 @@ def find_losses(run, cone, located):
     """First losses of normal forces, or of sticking; of a step that ends at one already, at its end only."""
     kind, any_doubt = BREAKAWAY if cone else RELEASE, False
     for k in range(len(run.touches)):
-        if watched(run.touches[k], cone) and doubtful(run, k, cone):
+        if is_watched(run.touches[k], cone) and may_be_lost(run, k, cone):
             any_doubt = True
     if not any_doubt:
         return
     if located:
         for k in range(len(run.touches)):
-            if watched(run.touches[k], cone):
+            if is_watched(run.touches[k], cone):
                 time, latest = loss_at_end(run, k, cone)
-                offer(run, time, latest, kind, k)
+                consider_event(run, time, latest, kind, k)
         return
     search(run)
     for k in range(len(run.touches)):
-        if watched(run.touches[k], cone) and doubtful(run, k, cone):
+        if is_watched(run.touches[k], cone) and may_be_lost(run, k, cone):
             time, latest = loss_within(run, k, cone)
-            offer(run, time, latest, kind, k)
+            consider_event(run, time, latest, kind, k)
 
 
 @piece
@@ -174,11 +174,11 @@ def find_event(run, located):
     run.kind, run.time = NONE, math.inf
     for k in range(len(run.touches)):
         if run.touches[k].mode == OPEN:
-            offer(run, closing_of(run, k), run.dt, CLOSING, k)
+            consider_event(run, closing_of(run, k), run.dt, CLOSING, k)
     if run.closed:
         for k in range(len(run.touches)):
             if run.touches[k].mode == SLIPPING:
-                offer(run, reversal_of(run, k), run.dt, REVERSAL, k)
+                consider_event(run, reversal_of(run, k), run.dt, REVERSAL, k)
         find_losses(run, False, located == RELEASE)
         find_losses(run, True, located == BREAKAWAY)
 
@@ -194,7 +194,7 @@ def value_of(run, instant, kind, which):
         return of.gap
     if kind == REVERSAL:
         return dot(touch.direction, of.rates)
-    return kept(touch.contact, of.P, kind == BREAKAWAY)
+    return margin(touch.contact, of.P, kind == BREAKAWAY)
 
 
 @kernel

@@ -6,12 +6,12 @@ from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, larger_of, largest, trace, weighed, zeros_like
 from nonsmooth.schemes.joint_forces import reaction_of
 from nonsmooth.schemes.mechanism import (
-    body_error,
-    length,
+    add_impulses,
+    body_residual,
     powers_of_loads,
-    press,
     rates_of_jump,
-    rates_of_way,
+    rates_of_u,
+    squared_length,
     tangential,
 )
 from nonsmooth.schemes.motion import placed, rates_of_position
@@ -19,7 +19,7 @@ from nonsmooth.tolerances import EPSILON, FLOOR, STICKING, TINY
 
 
 @piece
-def stand_at(run, instant):
+def place_at(run, instant):
     """Positions and velocities of bodies at an instant."""
     run.system.seen = instant.t
     for k in range(len(instant.bodies)):
@@ -36,13 +36,13 @@ def error_of_motion(run, instant):
     for body in system.bodies:
         body.total, body.terms = body.force, abs(body.force)
     for joint in system.joints:
-        press(joint, joint.a.along, joint.b.along)
+        add_impulses(joint, joint.a.along, joint.b.along)
     if run.closed:
         for contact in system.contacts:
             if contact.on:
-                press(contact, contact.a.along, contact.b.along)
+                add_impulses(contact, contact.a.along, contact.b.along)
     for body in system.bodies:
-        worst = max(worst, body_error(system, body, zeros_like(body.jump), body.jump, body.total))
+        worst = max(worst, body_residual(system, body, zeros_like(body.jump), body.jump, body.total))
     return worst
 
 
@@ -54,7 +54,7 @@ def note_contacts(run, instant):
         touch, of = run.touches[k], instant.contacts[k]
         contact = touch.contact
         a, b = contact.a, contact.b
-        of.gap, of.rates, of.P = contact.g, rates_of_way(contact), contact.P
+        of.gap, of.rates, of.P = contact.g, rates_of_u(contact), contact.P
         of.bend = rates_of_jump(contact) + touch.bias
         of.terms = abs(a.along) @ abs(a.body.u) + abs(b.along) @ abs(b.body.u)
         of.mobility = contact.W[0][0]
@@ -71,8 +71,8 @@ def note(run, instant, whole):
         body, of = system.bodies[k], instant.bodies[k]
         of.q, of.v, of.a, of.force = body.at, body.u, body.jump, body.force
         of.rate = rates_of_position(body.at, body.u)
-        applied += length(weighed(body.force, body.inverse_mass), body.mass)
-        moving += length(body.jump, body.mass)
+        applied += squared_length(weighed(body.force, body.inverse_mass), body.mass)
+        moving += squared_length(body.jump, body.mass)
     instant.applied, instant.moving = math.sqrt(applied), math.sqrt(moving)
     if whole or run.closed:
         note_contacts(run, instant)
@@ -113,18 +113,18 @@ def closure_of(run, dt):
     step included."""
     system, moving, applied, worst = run.system, 0.0, 0.0, 0.0
     for body in system.bodies:
-        moving += length(body.u, body.mass)
-        applied += length(weighed(body.force, body.inverse_mass), body.mass)
+        moving += squared_length(body.u, body.mass)
+        applied += squared_length(weighed(body.force, body.inverse_mass), body.mass)
     size = math.sqrt(moving) + dt * math.sqrt(applied)
     for joint in system.joints:
-        rates = rates_of_way(joint) + joint.rate
+        rates = rates_of_u(joint) + joint.rate
         terms = terms_with_loads(joint, dt) + abs(joint.rate) + FLOOR * math.sqrt(trace(joint.W)) * size + TINY
         worst = max(worst, largest(abs(rates) / terms))
     if run.closed:
         for touch in run.touches:
             contact = touch.contact
             if contact.on:
-                rates = rates_of_way(contact)
+                rates = rates_of_u(contact)
                 terms = terms_with_loads(contact, dt) + FLOOR * math.sqrt(trace(contact.W)) * size
                 least = max(EPSILON * contact.scale / dt, TINY)  # a rate that changes a gap by less is zero
                 shares = abs(rates) / larger_of(terms, zeros_like(terms) + least)

@@ -12,9 +12,9 @@ import numpy as np
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import largest
 from nonsmooth.schemes.event_fields import DEGREE, STAGES
-from nonsmooth.schemes.mechanism import size_of, tangential
+from nonsmooth.schemes.mechanism import norm, tangential
 from nonsmooth.schemes.phase_instants import copy
-from nonsmooth.schemes.phase_steps import within
+from nonsmooth.schemes.phase_steps import motion_within
 from nonsmooth.tolerances import OPEN, SLIPPING, STICKING
 from nonsmooth.tolerances.event_driven import ADMISSIBLE, FINE, NEAR, RESOLVED
 
@@ -30,23 +30,23 @@ TAIL = np.ascontiguousarray(_COEFFICIENTS[-1])
 
 
 @kernel
-def kept(contact, P, cone):
+def margin(contact, P, cone):
     """What is positive until the mode ends: the normal force, or its distance to the edge of the cone."""
-    return contact.friction * P[0] - size_of(tangential(P)) if cone else P[0]
+    return contact.friction * P[0] - norm(tangential(P)) if cone else P[0]
 
 
 @kernel
-def watched(touch, cone):
+def is_watched(touch, cone):
     return touch.mode == STICKING if cone else touch.mode != OPEN
 
 
 @piece
-def doubtful(run, i, cone):
+def may_be_lost(run, i, cone):
     """Whether the forces at the stages approach zero."""
     touch = run.touches[i]
     least, most = math.inf, -math.inf
     for stage in run.stages:
-        value = kept(touch.contact, stage.contacts[i].P, cone)
+        value = margin(touch.contact, stage.contacts[i].P, cone)
         least, most = min(least, value), max(most, value)
     zero, span = touch.zero_force, most - least
     return (least < NEAR * span and span > zero) or least < -zero
@@ -58,7 +58,7 @@ def search(run):
     copy(run.nodes[0], run.stages[0])
     copy(run.nodes[DEGREE], run.stages[STAGES])
     for j in range(1, DEGREE):
-        within(run, NODES[j], run.nodes[j])
+        motion_within(run, NODES[j], run.nodes[j])
 
 
 @piece
@@ -67,7 +67,7 @@ def along_step(run, i, cone, m):
     P = SCAN[m, 0] * run.nodes[0].contacts[i].P
     for j in range(1, DEGREE + 1):
         P += SCAN[m, j] * run.nodes[j].contacts[i].P
-    return kept(run.touches[i].contact, P, cone)
+    return margin(run.touches[i].contact, P, cone)
 
 
 @kernel
@@ -92,8 +92,8 @@ def loss_at_end(run, i, cone):
     """First loss of a step that ends at one already: it is at its end, or there is none."""
     touch, dt = run.touches[i], run.dt
     contact, zero = touch.contact, touch.zero_force
-    first = kept(contact, run.stages[0].contacts[i].P, cone)
-    last = kept(contact, run.stages[STAGES].contacts[i].P, cone)
+    first = margin(contact, run.stages[0].contacts[i].P, cone)
+    last = margin(contact, run.stages[STAGES].contacts[i].P, cone)
     if not last < -zero:
         return math.inf, dt
     return (between(first, 0.0, last, dt) if first > zero else 0.0), dt
@@ -114,8 +114,8 @@ def loss_within(run, i, cone):
     if least > level + 2.0 * doubt:
         return math.inf, dt
     if 0 < place < INTERVALS:  # the polynomial is exact at its nodes only
-        within(run, TIMES[place], run.nodes[DEGREE + 1])
-        least = kept(contact, run.nodes[DEGREE + 1].contacts[i].P, cone)
+        motion_within(run, TIMES[place], run.nodes[DEGREE + 1])
+        least = margin(contact, run.nodes[DEGREE + 1].contacts[i].P, cone)
     last, before, at, after, later = -1, 0.0, 0.0, 0.0, 0.0  # the last positive value, and the one after it
     for m in range(INTERVALS + 1):
         value, time = least if m == place else along_step(run, i, cone, m), dt * TIMES[m]
@@ -154,6 +154,6 @@ def admissible(run):
         P = touch.contact.P
         if touch.mode != OPEN and P[0] < -ADMISSIBLE * most:
             return False
-        if touch.mode == STICKING and kept(touch.contact, P, True) < -ADMISSIBLE * most:
+        if touch.mode == STICKING and margin(touch.contact, P, True) < -ADMISSIBLE * most:
             return False
     return True

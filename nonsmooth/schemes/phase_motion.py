@@ -25,9 +25,17 @@ from nonsmooth.records.values import (
     weighed,
     zeros_like,
 )
-from nonsmooth.schemes.mechanism import evaluate_all, load, rates_of_jump, rates_of_way, size_of, tangential
+from nonsmooth.schemes.mechanism import evaluate_all, evaluate_loads, norm, rates_of_jump, rates_of_u, tangential
 from nonsmooth.schemes.motion import moved, placed
-from nonsmooth.schemes.program import INFINITE, backward, couple, eliminate, factor_joints, forward, weigh
+from nonsmooth.schemes.program import (
+    INFINITE,
+    assemble_couplings,
+    assemble_diagonal,
+    backward,
+    eliminate,
+    factor_joints,
+    forward,
+)
 from nonsmooth.tolerances import GAINING, OPEN, PROJECTED, SLIPPING, STICKING, TINY
 from nonsmooth.tolerances.event_driven import PASSES
 
@@ -72,7 +80,7 @@ def linearise_phase(touch, what):
 
 
 @kernel
-def weigh_forces(run, touch, what):
+def raise_diagonal(run, touch, what):
     """Raise the diagonal, so that of forces that act alike the least ones are found: in units in which a direction has
     length 1 in the metric of masses, those of contacts that stick in proportion to their cones."""
     contact, most = touch.contact, 1.0
@@ -107,11 +115,11 @@ def factor_phase(run, what):
             contact = touch.contact
             contact.on = 0 if touch.mode == OPEN else 1
             if contact.on:
-                weigh(contact)
-                couple(contact)
+                assemble_diagonal(contact)
+                assemble_couplings(contact)
                 linearise_phase(touch, what)
                 if run.shared:
-                    weigh_forces(run, touch, what)
+                    raise_diagonal(run, touch, what)
                 contact.y = zeros_like(contact.y)
                 eliminate(contact)
                 worst = max(worst, reduced(contact))
@@ -119,7 +127,7 @@ def factor_phase(run, what):
 
 
 @piece
-def hold_phase(run):
+def respond_in_phase(run):
     """Add the effect of joints and closed contacts to the changes `jump`, so that their rates are minus `shift`.
 
     Their impulses or forces are added to P.
@@ -215,7 +223,7 @@ def project(run):
         before = worst
         factor_phase(run, GAPS)
         release_all(run)
-        hold_phase(run)
+        respond_in_phase(run)
         for body in system.bodies:
             body.at = moved(body.at, body.jump, 1.0)
     stands, run.current = run.current, 0
@@ -225,11 +233,11 @@ def project(run):
     for body in system.bodies:
         body.jump = zeros_like(body.jump)
     for joint in system.joints:
-        joint.shift = rates_of_way(joint) + joint.rate
+        joint.shift = rates_of_u(joint) + joint.rate
     for contact in system.contacts:
-        contact.shift = rates_of_way(contact)
+        contact.shift = rates_of_u(contact)
     for _ in range(CORRECTIONS if run.shared else 1):
-        hold_phase(run)
+        respond_in_phase(run)
     for body in system.bodies:
         body.u += body.jump
         body.z = placed(body.at)
@@ -245,7 +253,7 @@ def has_direction(run, touch, slip):
     a, b, contact = touch.contact.a, touch.contact.b, touch.contact
     terms = abs(a.along) @ abs(a.body.u) + abs(b.along) @ abs(b.body.u)
     least = run.slip_atol + run.slip_rtol * (largest(tangential(terms)) + contact.scale / run.system.longest)
-    return size_of(slip) > least
+    return norm(slip) > least
 
 
 @piece
@@ -257,12 +265,12 @@ def turn_slip(run, touch):
     """
     touch.along = touch.direction
     if touch.mode == SLIPPING and run.slip_atol > 0.0:
-        slip = tangential(rates_of_way(touch.contact))
+        slip = tangential(rates_of_u(touch.contact))
         ahead = dot(slip, touch.direction)
         if has_direction(run, touch, slip):
             if ahead < 0.0:
                 slip -= (2.0 * ahead) * touch.direction
-            touch.along = (1.0 / max(size_of(slip), TINY)) * slip
+            touch.along = (1.0 / max(norm(slip), TINY)) * slip
 
 
 @piece
@@ -276,7 +284,7 @@ def evaluate_free(run, surfaces):
     if not run.current:
         evaluate_all(system.constraints)
     evaluate_all(system.biases)
-    load(system)
+    evaluate_loads(system)
 
 
 @piece
@@ -298,5 +306,5 @@ def accelerate(run, whole):
     if len(system.joints) or run.closed:
         factor_phase(run, FORCES)
         for _ in range(CORRECTIONS if run.shared else 2):  # round-off would accelerate a body with small inertia
-            hold_phase(run)
+            respond_in_phase(run)
     run.current = 0

@@ -14,7 +14,7 @@ from scipy.integrate import RK45
 from nonsmooth.compile.kernels import by_dimension, kernel, piece
 from nonsmooth.records.values import dot, larger_of, largest, weighed, zeros_like
 from nonsmooth.schemes.event_fields import STAGES
-from nonsmooth.schemes.mechanism import length
+from nonsmooth.schemes.mechanism import squared_length
 from nonsmooth.schemes.motion import placed
 from nonsmooth.schemes.phase_instants import closure_of, copy, note
 from nonsmooth.schemes.phase_motion import accelerate, project
@@ -31,7 +31,7 @@ B, C, E, P = np.array(RK45.B), np.array(RK45.C), np.array(RK45.E), np.array(RK45
 
 
 @piece
-def stand_along(run, k, dt):
+def place_at_stage(run, k, dt):
     """Positions and velocities of stage k, from the stages before it."""
     for i in range(len(run.system.bodies)):
         body, start = run.system.bodies[i], run.stages[0].bodies[i]
@@ -50,13 +50,13 @@ def at_rest(run, instant):
     """Whether the mechanism is at rest and all forces are balanced, to round-off."""
     speed = 0.0
     for k in range(len(instant.bodies)):
-        speed += length(instant.bodies[k].v, run.system.bodies[k].mass)
+        speed += squared_length(instant.bodies[k].v, run.system.bodies[k].mass)
     applied = instant.applied
     return math.sqrt(speed) <= BALANCED * run.system.longest * applied and instant.moving <= BALANCED * applied
 
 
 @kernel
-def rest(run, t):
+def step_at_rest(run, t):
     """A step at rest."""
     start = run.stages[0]
     for k in range(1, STAGES + 1):
@@ -71,14 +71,14 @@ def advance(run, t):
     system, start = run.system, run.stages[0]
     dt = run.dt = t - start.t
     if run.steady and at_rest(run, start):
-        rest(run, t)
+        step_at_rest(run, t)
         return True
     for k in range(1, STAGES):
-        stand_along(run, k, dt)
+        place_at_stage(run, k, dt)
         system.seen = start.t + C[k] * dt
         accelerate(run, False)
         note(run, run.stages[k], False)
-    stand_along(run, STAGES, dt)
+    place_at_stage(run, STAGES, dt)
     system.seen = t
     if not project(run):
         return False
@@ -172,7 +172,7 @@ def error_of_work(run, dt):
 
 
 @piece
-def within(run, x, instant):
+def motion_within(run, x, instant):
     """The motion at a fraction of the step, from the continuous extension of order 4."""
     system, dt, bend = run.system, run.dt, x * x * (3.0 - 2.0 * x)
     for j in range(STAGES + 1):

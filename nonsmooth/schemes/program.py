@@ -37,7 +37,7 @@ STAGES, LESS = 10, 0.1
 
 
 @kernel
-def weigh(bond):
+def assemble_diagonal(bond):
     """Effect of impulses along its directions on the velocities of its bodies, and on its own velocities."""
     bond.a.moves = weighed(bond.a.along, bond.a.body.inverse_mass)
     bond.b.moves = weighed(bond.b.along, bond.b.body.inverse_mass)
@@ -45,7 +45,7 @@ def weigh(bond):
 
 
 @kernel
-def couple(bond):
+def assemble_couplings(bond):
     """Delassus blocks with the bonds eliminated before it."""
     for coupling in bond.couplings:
         if coupling.other.on:
@@ -56,7 +56,7 @@ def couple(bond):
 
 
 @kernel
-def pose_contact(contact, free, share):
+def assemble_contact(contact, free, share):
     """Its rows of the program; `free` are the velocities without impulses.
 
     With the proximal term, a fraction of the diagonal, equivalent impulses near the present ones are preferred: a step
@@ -172,8 +172,8 @@ def backward(bond):
 def factor_joints(system):
     """The block LU of joints alone, for any right-hand side."""
     for joint in system.joints:
-        weigh(joint)
-        couple(joint)
+        assemble_diagonal(joint)
+        assemble_couplings(joint)
         linearise_joint(joint, system.ridge)
         joint.y = zeros_like(joint.y)
         eliminate(joint)
@@ -190,7 +190,7 @@ def substitute_joints(system):
 
 
 @piece
-def answer_of_joints(system):
+def solve_joints(system):
     """Impulses y of joints alone that change their velocities by -b0; of least norm if rows are redundant."""
     for joint in system.joints:
         joint.y = -joint.b0
@@ -205,7 +205,7 @@ def answer_of_joints(system):
 
 
 @piece
-def no_motion(system):
+def motionless_component(system):
     """The component of the impulses y of joints without effect on motion, by ridge (K + ridge)^-1, applied twice."""
     for _ in range(2):
         for joint in system.joints:
@@ -219,17 +219,17 @@ def least_impulses(system):
     if system.ridge > 0.0:
         for joint in system.joints:
             joint.y = joint.P
-        no_motion(system)
+        motionless_component(system)
         for joint in system.joints:
             joint.P = joint.P - joint.y
 
 
 @kernel
-def agree(system):
+def make_consistent(system):
     """Remove the inconsistent component of the right-hand side of redundant joint rows."""
     for joint in system.joints:
         joint.y = joint.b0
-    no_motion(system)
+    motionless_component(system)
     for joint in system.joints:
         joint.b0 = joint.b0 - joint.y
 
@@ -337,7 +337,7 @@ phase = by_option(none, phase_of_impact)  # (system)
 
 
 @kernel
-def correct(system):
+def update_impulses(system):
     """Update the impulses by the solution of the linearised program; whether they satisfy the laws already: all closed
     contacts remain closed, and none has friction."""
     joints, contacts, stays = system.joints, system.contacts, True
@@ -361,11 +361,11 @@ def correct(system):
 @piece
 def solve(system):
     """Whether impulses that satisfy the laws were found: from the present ones, otherwise by proximal steps."""
-    return newton(system) or come_near(system)
+    return newton(system) or solve_proximally(system)
 
 
 @piece
-def come_near(system):
+def solve_proximally(system):
     """Solve by proximal steps with a decreasing proximal term; the first of these programs are easy."""
     for contact in system.contacts:
         contact.P = zeros_like(contact.P)
@@ -375,8 +375,8 @@ def come_near(system):
     for _ in range(STAGES):
         for contact in system.contacts:
             if contact.on:
-                weigh(contact)
-                pose_contact(contact, contact.free, max(share, system.proximal))
+                assemble_diagonal(contact)
+                assemble_contact(contact, contact.free, max(share, system.proximal))
         if not newton(system):
             return False
         share *= LESS
@@ -395,6 +395,6 @@ def newton(system):
             return True
         system.rounds += 1
         before = off
-        if correct(system) and k == 0 and not phase(system):
+        if update_impulses(system) and k == 0 and not phase(system):
             return True
     return False

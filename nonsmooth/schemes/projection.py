@@ -4,10 +4,17 @@ closed and no gap is negative, by a sequence of programs in linearised gaps and 
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import normal_axis, zeros_like
-from nonsmooth.schemes.mechanism import evaluate_all, move_all, stand, stand_before
-from nonsmooth.schemes.moment_arms import aim
+from nonsmooth.schemes.mechanism import apply_all_impulses, evaluate_all, place_by_u, place_by_v
+from nonsmooth.schemes.moment_arms import update_moment_arms
 from nonsmooth.schemes.motion import moved, placed
-from nonsmooth.schemes.program import agree, couple, factor_joints, pose_contact, solve, weigh
+from nonsmooth.schemes.program import (
+    assemble_contact,
+    assemble_couplings,
+    assemble_diagonal,
+    factor_joints,
+    make_consistent,
+    solve,
+)
 from nonsmooth.tolerances.moreau_jean import PASSES, PENETRATED
 
 
@@ -30,7 +37,7 @@ def overlaps(system):
 
 
 @kernel
-def set_aside(system):
+def save_step(system):
     """Keep what the step has found."""
     for body in system.bodies:
         body.reached = body.v_next
@@ -42,7 +49,7 @@ def set_aside(system):
 
 
 @kernel
-def put_back(system):
+def restore_step(system):
     """Restore it, with directions as they were."""
     for body in system.bodies:
         body.v_next = body.reached
@@ -50,13 +57,13 @@ def put_back(system):
         joint.P = joint.P_near = joint.kept
     for contact in system.contacts:
         contact.P, contact.friction, contact.on = contact.kept, contact.kept_friction, contact.near
-    stand_before(system, 0.5 * system.dt)
+    place_by_v(system, 0.5 * system.dt)
     evaluate_all(system.surfaces)
     for contact in system.contacts:
-        weigh(contact)
-    aim(system)
+        assemble_diagonal(contact)
+    update_moment_arms(system)
     if len(system.joints):
-        stand(system, system.dt)
+        place_by_u(system, system.dt)
         evaluate_all(system.constraints)
         factor_joints(system)
 
@@ -70,15 +77,15 @@ def displace(system):
         joint.P = joint.P_near = zeros_like(joint.P)
         joint.b0 = joint.g
     if system.ridge > 0.0:
-        agree(system)
+        make_consistent(system)
     for contact in system.contacts:
         contact.P = zeros_like(contact.P)
-        weigh(contact)
-        couple(contact)
-        pose_contact(contact, contact.g * normal_axis(contact.P), system.proximal)
+        assemble_diagonal(contact)
+        assemble_couplings(contact)
+        assemble_contact(contact, contact.g * normal_axis(contact.P), system.proximal)
     if not solve(system):
         return False
-    move_all(system)
+    apply_all_impulses(system)
     for body in system.bodies:
         body.projected = moved(body.projected, body.v_next, 1.0)
     return True
@@ -92,7 +99,7 @@ def project(system):
     place(system)
     evaluate_all(system.surfaces)
     found = not overlaps(system)
-    set_aside(system)
+    save_step(system)
     for _ in range(PASSES):
         if found:
             break
@@ -103,5 +110,5 @@ def project(system):
         place(system)
         evaluate_all(system.surfaces)
         found = not overlaps(system)
-    put_back(system)
+    restore_step(system)
     return found

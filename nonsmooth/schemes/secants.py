@@ -3,7 +3,7 @@
 import math
 
 from nonsmooth.compile.kernels import kernel
-from nonsmooth.schemes.mechanism import length
+from nonsmooth.schemes.mechanism import squared_length
 from nonsmooth.schemes.motion import energy_product
 from nonsmooth.tolerances import TINY
 
@@ -12,19 +12,19 @@ LEAST, MOST = -10.0, 0.97
 
 
 @kernel
-def bend(secant, off, mass):
+def secant_terms(secant, off, mass):
     """Numerator and denominator of the secant's share, from the last two iterations."""
     other = off - secant.off
-    return energy_product(off, other, mass), length(other, mass)
+    return energy_product(off, other, mass), squared_length(other, mass)
 
 
 @kernel
-def share_of(above, below):
+def secant_share(above, below):
     return min(max(above / max(below, TINY), LEAST), MOST)
 
 
 @kernel
-def led_on(secant, answer, off, share):
+def extrapolated(secant, answer, off, share):
     """The new iterate or, with a factor, that of the secant."""
     found = answer
     if share != 0.0:  # else the data of the secant, perhaps of a failed step, are not used
@@ -42,14 +42,14 @@ def change_of_u(system):
     change, above, below = 0.0, 0.0, 0.0
     for body in system.bodies:
         off = body.v_next - body.u
-        change += length(off, body.mass)
-        up, down = bend(body.u_found, off, body.mass)
+        change += squared_length(off, body.mass)
+        up, down = secant_terms(body.u_found, off, body.mass)
         above, below = above + up, below + down
-    return math.sqrt(change), share_of(above, below)
+    return math.sqrt(change), secant_share(above, below)
 
 
 @kernel
-def go_on(system, share):
+def extrapolate_u(system, share):
     """u becomes v_next or, with a share, the zero of the secant through the last two iterations."""
     for body in system.bodies:
-        body.u = led_on(body.u_found, body.v_next, body.v_next - body.u, share)
+        body.u = extrapolated(body.u_found, body.v_next, body.v_next - body.u, share)

@@ -18,8 +18,8 @@ from nonsmooth.records.values import (
     weighed,
     zeros_like,
 )
-from nonsmooth.schemes.joint_forces import bias, close
-from nonsmooth.schemes.mechanism import press, rates_of_jump, tangential
+from nonsmooth.schemes.joint_forces import bias, close_joints
+from nonsmooth.schemes.mechanism import add_impulses, rates_of_jump, tangential
 from nonsmooth.tolerances.compliant import SHARED
 
 
@@ -36,7 +36,7 @@ def evaluate_law(overlap):
 
 
 @kernel
-def waits(overlap):
+def needs_stiction(overlap):
     """Whether its friction depends on the stiction force."""
     return overlap.sticks == 1 and overlap.touches == 1
 
@@ -73,9 +73,9 @@ def respond_to(run, i, e):
     b.body.jump += e @ weighed(b.along, b.body.inverse_mass)
     for joint in run.system.joints:
         joint.shift = zeros_like(joint.shift)
-    close(run.system)
+    close_joints(run.system)
     for overlap in run.overlaps:
-        if waits(overlap):
+        if needs_stiction(overlap):
             response = overlap.responses[i]
             response.W = response.W + outer(tangential(rates_of_jump(overlap.contact)), e)
 
@@ -105,11 +105,11 @@ respond = by_dimension(respond_in_plane, respond_in_space)  # (motion, run, i)
 def respond_all(run):
     """All responses."""
     for overlap in run.overlaps:
-        if waits(overlap):
+        if needs_stiction(overlap):
             for response in overlap.responses:
                 response.W = zeros_like(response.W)
     for i in range(len(run.overlaps)):
-        if waits(run.overlaps[i]):
+        if needs_stiction(run.overlaps[i]):
             respond(run.system.ground.q, run, i)
 
 
@@ -158,7 +158,7 @@ def slip_by_given(run, i):
     overlap = run.overlaps[i]
     total = zeros_like(overlap.force)
     for k in range(len(run.overlaps)):
-        if waits(run.overlaps[k]):
+        if needs_stiction(run.overlaps[k]):
             total += overlap.responses[k].W @ run.overlaps[k].given
     return total
 
@@ -167,11 +167,11 @@ def slip_by_given(run, i):
 def each_for_itself(run):
     """Stiction forces of two contacts in the plane, each with the friction that the law of the other one admits."""
     for overlap in run.overlaps:
-        if waits(overlap):
+        if needs_stiction(overlap):
             overlap.given = friction_of(overlap, overlap.first)
     for i in range(len(run.overlaps)):
         overlap = run.overlaps[i]
-        if waits(overlap):
+        if needs_stiction(overlap):
             own = overlap.responses[i].W[1][1]
             others = slip_by_given(run, i) - own * overlap.given
             overlap.holding = (-1.0 / own) * (overlap.free + others)
@@ -182,7 +182,7 @@ def together(run):
     """Stiction forces of the others, if contacts that slide or reach their limits have the friction of their laws."""
     for overlap in run.overlaps:
         overlap.held = 0
-        if waits(overlap):
+        if needs_stiction(overlap):
             at_rest = friction_at_rest(overlap, overlap.first)
             moving, other = friction_of(overlap, overlap.first), friction_of(overlap, tangential(-1.0 - overlap.first))
             # laws whose force does not depend on the stiction force
@@ -196,21 +196,21 @@ def together(run):
             overlap.holding = -(overlap.free + slip_by_given(run, i))
     solve_sticking(run)
     for overlap in run.overlaps:
-        if waits(overlap) and not overlap.held:
+        if needs_stiction(overlap) and not overlap.held:
             overlap.holding = overlap.first
 
 
 @piece
-def stick(run):
+def add_stiction_forces(run):
     """Friction of contacts whose laws depend on the stiction force, added to the forces on bodies."""
     if not run.sticking:
         return
     for body in run.system.bodies:
         body.jump = weighed(body.total, body.inverse_mass)
     bias(run.system)
-    close(run.system)
+    close_joints(run.system)
     for overlap in run.overlaps:
-        overlap.held = 1 if waits(overlap) else 0
+        overlap.held = 1 if needs_stiction(overlap) else 0
         if overlap.held:
             overlap.free = tangential(rates_of_jump(overlap.contact) + overlap.bias)
             overlap.holding = -overlap.free
@@ -223,8 +223,8 @@ def stick(run):
     else:
         together(run)
     for overlap in run.overlaps:
-        if waits(overlap):
+        if needs_stiction(overlap):
             contact = overlap.contact
             contact.P = friction_of(overlap, overlap.holding)
-            press(contact, contact.a.along, contact.b.along)
+            add_impulses(contact, contact.a.along, contact.b.along)
             contact.P = overlap.force

@@ -11,7 +11,7 @@ def expected(trend):
 
 
 @kernel
-def note(trend, P):
+def record_impulses(trend, P):
     """Add the impulses P of a step."""
     first = P - trend.last if trend.known > 0 else zeros_like(P)
     second = first - trend.first if trend.known > 1 else zeros_like(P)
@@ -21,7 +21,7 @@ def note(trend, P):
 
 
 @kernel
-def break_off(trend, P):
+def start_again(trend, P):
     """Start again with impulses P, after an impact or a change of mode."""
     trend.last = P
     trend.first = trend.second = trend.third = zeros_like(P)

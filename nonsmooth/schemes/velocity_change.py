@@ -11,19 +11,19 @@ from nonsmooth.records.values import zeros_like
 from nonsmooth.schemes.along_impulse import follow
 from nonsmooth.schemes.impact_fields import INCREMENTAL
 from nonsmooth.schemes.mechanism import (
-    body_error,
-    joint_error,
-    law_error,
+    add_all_impulses,
+    apply_all_impulses,
+    body_residual,
+    joint_residual,
+    law_residual,
     law_shift,
     leave_out_impacts,
-    move_all,
-    press_all,
     rates_after,
     rebound,
     touches,
     zero_rate,
 )
-from nonsmooth.schemes.program import agree, couple, pose_contact, solve, weigh
+from nonsmooth.schemes.program import assemble_contact, assemble_couplings, assemble_diagonal, make_consistent, solve
 
 
 @kernel
@@ -45,7 +45,7 @@ def law_of_rates(system):
     worst = 0.0
     for contact in system.contacts:
         if contact.on:
-            worst = max(worst, law_error(system, contact, least_of(system, contact)))
+            worst = max(worst, law_residual(system, contact, least_of(system, contact)))
     return worst
 
 
@@ -56,15 +56,15 @@ def solve_velocities(system):
         joint.P_near = joint.P
         joint.b0 = rates_after(joint) + joint.rate
     if system.ridge > 0.0:
-        agree(system)
+        make_consistent(system)
     for contact in system.contacts:
         if contact.on:
-            weigh(contact)
-            couple(contact)
-            pose_contact(contact, rates_after(contact) + contact.shift, system.proximal)
+            assemble_diagonal(contact)
+            assemble_couplings(contact)
+            assemble_contact(contact, rates_after(contact) + contact.shift, system.proximal)
     if not solve(system):
         return False
-    move_all(system)
+    apply_all_impulses(system)
     return True
 
 
@@ -90,9 +90,9 @@ def change_velocity(system):
 
 
 @kernel
-def certify(system):
+def certify_change(system):
     """Residuals of a change of velocity, of which there may be several in an impact."""
-    system.residual, system.law = max(system.residual, balance(system)), max(system.law, law_of_rates(system))
+    system.residual, system.law = max(system.residual, change_residual(system)), max(system.law, law_of_rates(system))
 
 
 @piece
@@ -102,7 +102,7 @@ def expand(system):
     for contact in system.contacts:
         contact.shift = zeros_like(contact.P)
     found = change_velocity(system)
-    certify(system)
+    certify_change(system)
     system.phase_of_impact = 0
     return found
 
@@ -135,16 +135,16 @@ def impact_along(system):
         body.left = body.reached
     for joint in system.joints:
         joint.P = joint.answer
-        system.residual = max(system.residual, joint_error(system, joint, rates_left(joint)))
+        system.residual = max(system.residual, joint_residual(system, joint, rates_left(joint)))
     for one in system.impacts:
         contact = one.contact
         contact.P, contact.on = contact.impact, one.closed
-    system.residual = max(system.residual, balance(system))
+    system.residual = max(system.residual, change_residual(system))
     if found and decayed:
         for one in system.impacts:
             one.contact.on, one.contact.shift = one.touched, zeros_like(one.contact.shift)
         found = change_velocity(system)
-        certify(system)
+        certify_change(system)
         for joint in system.joints:
             joint.answer += joint.P
         for one in system.impacts:
@@ -163,7 +163,7 @@ def impact_by_newton(system):
     system.residual = system.law = 0.0
     if not change_velocity(system):
         return False
-    certify(system)
+    certify_change(system)
     for joint in system.joints:
         joint.answer = joint.P
     for contact in system.contacts:
@@ -226,7 +226,7 @@ rebound_within = by_option(nothing_within, expand_within)  # (system)
 
 
 @kernel
-def strikes(system):
+def select_impacting(system):
     """Contacts of the impact, in `on`: closed ones and, if one has just closed, those that would close within the
     shortest flight; terms of the impact law. Whether one approaches."""
     fresh, approaches = False, False
@@ -243,14 +243,14 @@ def strikes(system):
 
 
 @kernel
-def balance(system):
+def change_residual(system):
     """Residual of a change of velocity from `left` to v_next."""
     worst = 0.0
     for body in system.bodies:
         body.total = body.terms = zeros_like(body.total)
-    press_all(system)
+    add_all_impulses(system)
     for body in system.bodies:
-        worst = max(worst, body_error(system, body, body.left, body.v_next, body.total))
+        worst = max(worst, body_residual(system, body, body.left, body.v_next, body.total))
     return worst
 
 
