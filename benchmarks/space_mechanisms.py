@@ -201,18 +201,17 @@ def _chains(n: int) -> Iterator[SpaceProblem]:
             compared=f"last link at {time:g} s, from massless links [m]" if smooth else "",
             expected=0.2 * dt,  # first order
             mujoco=functools.partial(mujoco_space.chain, velocities=swing(n)) if smooth else None,
-            siconos=dict(
-                velocities=swing(n).tolist(),
-                length=LENGTH,
-                mass=MASS,
-                inertia=INERTIA,
-                clearance=CLEARANCE,
-                radius=BALL,
-                friction=friction,
-                gravity=GRAVITY,
-            ),
+            siconos=None if smooth else _siconos(n, friction),
             size=n,
         )
+
+
+def _siconos(n: int, friction: float) -> dict[str, Any]:
+    """Numbers of the same chain in Siconos, whose solver is one for friction."""
+    return {
+        "velocities": swing(n).tolist(), "length": LENGTH, "mass": MASS, "inertia": INERTIA, "clearance": CLEARANCE,
+        "radius": BALL, "friction": friction, "gravity": GRAVITY,
+    }  # fmt: skip
 
 
 @functools.lru_cache(maxsize=2)
