@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.model.checks import check_start
+from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.step_control import StepControl
 
@@ -46,11 +48,17 @@ def run_to_ends(
     certified. Where `observe` is not set, violations of gaps and joints are zero.
     """
     shares = [runs[k : k + SHARE] for k in range(0, len(runs), SHARE)]
+    preparing = threading.Lock()  # CasADi's functions are not safe for threads; only compiled steps are concurrent
 
     def share(which: Sequence[int]) -> None:
-        steps = CompiledSteps(system, stepper, control, values[which[0]], t_end)
+        with preparing:
+            steps = CompiledSteps(system, stepper, control, values[which[0]], t_end)
         for k in which:
-            take(k, _end(steps, stepper, values[k], t_end, observe))
+            with preparing:
+                state = _start(steps, stepper, values[k], t_end)
+            end = None if state is None else _end(steps, state, t_end, observe)
+            with preparing:
+                take(k, end)
 
     share(shares[0])  # compiled by one thread
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
@@ -63,17 +71,20 @@ def run_to_ends(
             raise
 
 
-def _end(steps: CompiledSteps, stepper: Any, values: Array, t_end: float, observe: bool) -> End | None:
-    """One run in the memory of `steps`."""
-    system, start = steps.system, steps.system.start
+def _start(steps: CompiledSteps, stepper: Any, values: Array, t_end: float) -> State | None:
+    """The start of a run with other parameters in the memory of `steps`."""
+    system = steps.system
     try:
-        check_start(system, start, values)
+        check_start(system, system.start, values)
     except NonsmoothError:
         return None
     steps.restart(stepper, values, t_end)
-    state = steps.start(start)
-    if state is None:
-        return None
+    return steps.start(system.start)
+
+
+def _end(steps: CompiledSteps, state: State, t_end: float, observe: bool) -> End | None:
+    """One run from its start."""
+    system = steps.system
     P, complementarity, residual = np.zeros((system.nc, steps.layout.shape.rows)), 0.0, 0.0
     motion = [(np.array([state.t]), state.q[None], state.v[None])]
     t, origin = state.t, state.t
