@@ -48,7 +48,8 @@ def run_to_ends(
     certified. Where `observe` is not set, violations of gaps and joints are zero.
     """
     shares = [runs[k : k + SHARE] for k in range(0, len(runs), SHARE)]
-    preparing = threading.Lock()  # CasADi's functions are not safe for threads; only compiled steps are concurrent
+    # evaluations of the system share buffers and CasADi's expressions, which are not safe for threads
+    preparing = threading.Lock()
 
     def share(which: Sequence[int]) -> None:
         with preparing:
