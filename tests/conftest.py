@@ -1,8 +1,10 @@
 """Which tests run, in which order, and mechanisms that several test files use."""
 
+import gc
 import os
 import signal
 from collections import Counter
+from collections.abc import Iterator
 
 # small matrices gain nothing by threads, and lose much where the cores are busy
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -45,6 +47,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if hasattr(config, "workerinput"):
         slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
         items.sort(key=lambda item: -slow[item.path])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Iterator[None]:
+    """Garbage is collected between tests, by the thread that runs them: see test_reference_cycles.py.
+
+    Frames that `pytest.raises` keeps are reference cycles, and the processes of ``-n`` have a second thread.
+    """
+    gc.disable()
+    gc.collect(1)
+    return (yield)
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ class CompliantLayout(Layout):
                 raise NotCompiled(f'the contact "{e.name}" is rigid, which CompliantDae does not take')
             if len(e.contact.states(self.shape.dimension - 1)) > MOST_BRISTLES:
                 raise NotCompiled(f'the contact "{e.name}" has more than {MOST_BRISTLES} bristle states')
-        kinds = CompliantKinds(self.shape, self.system.functions)
+        kinds = CompliantKinds(self.shape, self.functions)
         super()._elements(kinds, accelerations)
         for name in OPTIONAL:
             self.content.of[name] = []
@@ -189,7 +189,7 @@ class CompliantLayout(Layout):
 
     def _laws(self, memory: Memory, values: Array) -> None:
         """Sizes of gaps, and points of reactions."""
-        memory.of["Contact"]["scale"][self.contacts] = self.system.elementwise.contact_law(values)[3]
+        memory.of["Contact"]["scale"][self.contacts] = self.elementwise.contact_law(values)[3]
         self._points(memory, values)
 
     def _made(self, rows: int) -> Memory:

@@ -95,7 +95,7 @@ def why_not(system: System, stepper: Any, control: StepControl, values: Array) -
 def laws_of(system: System, stepper: Any, control: StepControl, values: Array) -> set[str]:
     """Impact laws that a run may have: of one kind, and with tangential restitution Newton's alone."""
     between = type(stepper) is MoreauJean or isinstance(control, Landing)
-    if not between or len(impact_laws(system)) > 1 or np.any(system.elementwise.contact_law(values)[2] > 0.0):
+    if not between or len(impact_laws(system.elements)) > 1 or np.any(system.elementwise.contact_law(values)[2] > 0.0):
         return {"newton"}
     # those integrated along the impulse exist in the plane
     return {"newton", "poisson", "routh", "stronge"} if system.dimension == 2 else {"newton", "poisson"}
@@ -106,7 +106,7 @@ def rules_of(system: System, stepper: Any, control: StepControl) -> dict[str, An
     of: Any = {GaussQP: GaussFormulation, MoreauJean: MoreauJeanFormulation}.get(
         type(stepper), GeneralizedAlphaFormulation
     )
-    law = max((LAWS.index(one) for one in impact_laws(system)), default=0)
+    law = max((LAWS.index(one) for one in impact_laws(system.elements)), default=0)
     same = SimpleNamespace(control=control, stepper=stepper, between=law > 0)
     same.mechanism = SimpleNamespace(incremental=law >= INCREMENTAL)
     same.balanced = is_balanced(stepper)
@@ -136,7 +136,7 @@ def is_balanced(stepper: Any) -> bool:
 def layout_of(system: System, values: Array, stepper: Any) -> Layout:
     """The compiled form of a mechanism, made once for all runs."""
     rough, accelerations = is_rough(system, values), type(stepper) is GeneralizedAlpha
-    impacts = impact_laws(system)
+    impacts = impact_laws(system.elements)
     options = 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if is_balanced(stepper) or impacts - {"newton"} else 0
     make = partial(Layout, system, rough=rough, accelerations=accelerations, options=options)
     return made_once(system, (rough, accelerations, options), make)

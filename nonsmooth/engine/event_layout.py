@@ -57,7 +57,7 @@ class EventLayout(Layout):
         self.timeless = not any(group.kind.function.jac_sparsity(0, 0).nnz() for group in self.groups)
 
     def _elements(self, kinds: Kinds, accelerations: bool) -> None:
-        kinds = EventKinds(self.shape, self.system.functions)
+        kinds = EventKinds(self.shape, self.functions)
         super()._elements(kinds, accelerations)
         for name in OPTIONAL:
             self.content.of[name] = []

@@ -40,9 +40,9 @@ class NotCompiled(NonsmoothError):
     """A mechanism that compiled loops do not support; the message gives the reason in one clause."""
 
 
-def impact_laws(system: System) -> set[str]:
-    """Impact laws of its contacts."""
-    return {e.contact.impact for e in system.elements if isinstance(e, Contact) and isinstance(e.contact, Rigid)}
+def impact_laws(elements: Iterable[Element]) -> set[str]:
+    """Impact laws of the contacts among these elements."""
+    return {e.contact.impact for e in elements if isinstance(e, Contact) and isinstance(e.contact, Rigid)}
 
 
 @dataclass
@@ -75,7 +75,9 @@ class Layout:
     """
 
     def __init__(self, system: System, *, rough: bool, accelerations: bool = False, options: int = 0) -> None:
-        self.system, self.content = system, Content()
+        # not the system, which keeps its layouts: see tests/test_reference_cycles.py
+        self.elements, self.start, self.functions = system.elements, system.start, system.functions
+        self.elementwise, self.content = system.elementwise, Content()
         self._memories: dict[int, Memory] = {}
         self.bodies = [e for e in system.elements if isinstance(e, Body)]
         self._joints = [e for e in system.elements if isinstance(e, Joint)]
@@ -132,7 +134,7 @@ class Layout:
         self.contacts = np.array([k for e in self._contacts for k in places[e.name]], dtype=np.intp)
         self.whole["reactions"] = [self.content.add("Reaction", **reactions[e.name]) for e in self._joints]
         self._couple(bonds)
-        self.law_of_impact = max(map(LAWS.index, impact_laws(self.system)), default=0)
+        self.law_of_impact = max(map(LAWS.index, impact_laws(self.elements)), default=0)
         others = self.whole["contacts"] if self.law_of_impact > 0 else []
         self.whole["impacts"] = [self.content.add("Impact", contact=one) for one in others]
 
@@ -163,7 +165,7 @@ class Layout:
     # ------------------------------------------------------------------------------------------------------- elements
 
     def _elements(self, kinds: Kinds, accelerations: bool) -> None:
-        forces = [e for e in self.system.elements if isinstance(e, Force)]
+        forces = [e for e in self.elements if isinstance(e, Force)]
         for e in forces:
             if len(e.body_fields) > 2:
                 raise NotCompiled(f'the force "{e.name}" joins more than two bodies')
@@ -176,7 +178,7 @@ class Layout:
         self.whole["forces"] = self._grouped([e for e in forces if moving[id(e)]], kinds.force, self._load)
         self.whole["loads"] = list(self.content.of["Load"])
         self.steady = self._grouped([e for e in forces if not moving[id(e)]], kinds.force, self._load)
-        weights = [e for e in self.system.elements if isinstance(e, Gravity)]
+        weights = [e for e in self.elements if isinstance(e, Gravity)]
         self.steady += [self._weights(kinds.gravity(e), e, self._load) for e in weights]
         self.whole["true_surfaces"] = self._grouped(self._contacts, kinds.surface, lambda e: firsts(e.name))
         self.whole["closures"] = self._grouped(self._joints, kinds.closure, lambda e: firsts(e.name))
@@ -218,7 +220,7 @@ class Layout:
 
     def _working(self, kinds: Kinds) -> dict[str, list[Values]]:
         """Groups that evaluate the powers of forces without potential, and the accounts of these."""
-        working = [e for e in self.system.elements if isinstance(e, Force) and (e.mixed or not e.conservative)]
+        working = [e for e in self.elements if isinstance(e, Force) and (e.mixed or not e.conservative)]
         before = len(self.content.of["Account"])
         groups = self._grouped(working, kinds.powers, self._account)
         return {"working": groups, "accounts": self.content.of["Account"][before:]}
@@ -287,8 +289,8 @@ class Layout:
 
     def _masses(self, memory: Memory, values: Array) -> None:
         """Masses of bodies and their inverses, of a mass and a matrix of inertia."""
-        start, body = self.system.start, memory.of["Body"]
-        M = np.asarray(self.system.elementwise.placed(start.q, start.v, values).masses)
+        start, body = self.start, memory.of["Body"]
+        M = np.asarray(self.elementwise.placed(start.q, start.v, values).masses)
         diagonal, moved = M.diagonal(axis1=1, axis2=2), body[1:]
         if self.shape.dimension == 2:
             moved["mass"][:, :3], moved["inverse_mass"][:, :3] = diagonal, 1.0 / diagonal
@@ -299,7 +301,7 @@ class Layout:
         moved["root_mass"][:, [0, 1, 2, 4, 5, 6]] = np.sqrt(diagonal)
 
     def _laws(self, memory: Memory, values: Array) -> None:
-        restitution, friction, tangential, scale = self.system.elementwise.contact_law(values)
+        restitution, friction, tangential, scale = self.elementwise.contact_law(values)
         found = memory.of["Contact"]
         for name, numbers in (
             ("restitution", restitution), ("friction", friction), ("tangential", tangential), ("scale", scale),
@@ -313,7 +315,7 @@ class Layout:
         """Points at which reactions of joints are reported."""
         still = [np.zeros(4 if self.shape.dimension == 2 else 12)] * 2
         for one, e in zip(memory.of["Reaction"], self._joints, strict=True):
-            point = self.system.functions.constraint(e)(0, *still, self._numbers(e, values))[5]
+            point = self.functions.constraint(e)(0, *still, self._numbers(e, values))[5]
             one["point"][: self.shape.dimension] = np.array(point).ravel()
 
     def _numbers(self, element: Element, values: Array) -> Array:

@@ -342,7 +342,7 @@ class System:
     @cached_property
     def numeric(self) -> Numeric:
         """Fast numerical evaluation of the functions."""
-        return Numeric(self)
+        return Numeric(self.equations)
 
     def true_gaps(self, q: Array, parameters: Array) -> Array:
         """True gaps (n, nc) [m] at rows of coordinates (n, nq)."""
@@ -388,80 +388,80 @@ class System:
 class Numeric:
     """Buffered evaluators of a system's functions, each created on first use; matrices keep two dimensions."""
 
-    def __init__(self, system: System) -> None:
-        self.system = system
+    def __init__(self, equations: Equations) -> None:
+        self.equations = equations
 
     @cached_property
     def M(self) -> Evaluator:
-        return Evaluator(self.system.M, matrices=["M"])
+        return Evaluator(self.equations.M, matrices=["M"])
 
     @cached_property
     def h(self) -> Evaluator:
-        return Evaluator(self.system.h)
+        return Evaluator(self.equations.h)
 
     @cached_property
     def B(self) -> Evaluator:
-        return Evaluator(self.system.B, matrices=["B"])
+        return Evaluator(self.equations.B, matrices=["B"])
 
     @cached_property
     def advance(self) -> Evaluator:
-        return Evaluator(self.system.advance)
+        return Evaluator(self.equations.advance)
 
     @cached_property
     def g(self) -> Evaluator:
-        return Evaluator(self.system.g)
+        return Evaluator(self.equations.g)
 
     @cached_property
     def g_t(self) -> Evaluator:
-        return Evaluator(self.system.g_t)
+        return Evaluator(self.equations.g_t)
 
     @cached_property
     def W_g(self) -> Evaluator:
-        return Evaluator(self.system.W_g, matrices=["W_g"])
+        return Evaluator(self.equations.W_g, matrices=["W_g"])
 
     @cached_property
     def g_N(self) -> Evaluator:
-        return Evaluator(self.system.g_N)
+        return Evaluator(self.equations.g_N)
 
     @cached_property
     def W_N(self) -> Evaluator:
-        return Evaluator(self.system.W_N, matrices=["W_N"])
+        return Evaluator(self.equations.W_N, matrices=["W_N"])
 
     @cached_property
     def W_T(self) -> Evaluator:
-        return Evaluator(self.system.W_T, matrices=["W_T"])
+        return Evaluator(self.equations.W_T, matrices=["W_T"])
 
     @cached_property
     def bias(self) -> Evaluator:
-        return Evaluator(self.system.bias)
+        return Evaluator(self.equations.bias)
 
     @cached_property
     def linear_forces(self) -> Evaluator:
-        return Evaluator(self.system.linear_forces)
+        return Evaluator(self.equations.linear_forces)
 
     @cached_property
     def distance(self) -> Evaluator:
-        return Evaluator(self.system.distance)
+        return Evaluator(self.equations.distance)
 
     @cached_property
     def violation(self) -> Evaluator:
-        return Evaluator(self.system.violation)
+        return Evaluator(self.equations.violation)
 
     @cached_property
     def contact_law(self) -> Evaluator:
-        return Evaluator(self.system.contact_law)
+        return Evaluator(self.equations.contact_law)
 
     @cached_property
     def reaction(self) -> Evaluator:
-        return Evaluator(self.system.reaction)
+        return Evaluator(self.equations.reaction)
 
     @cached_property
     def configuration(self) -> Evaluator:
         """(t, q, p) -> g_N, W_N, W_T, W_g, g_t."""
-        system = self.system
-        t, q, p = ca.SX.sym("t"), ca.SX.sym("q", system.nq), ca.SX.sym("p", len(system.parameters))
-        outputs = [system.g_N(q, p), system.W_N(q, p), system.W_T(q, p), system.W_g(t, q, p), system.g_t(t, q, p)]
-        if any(isinstance(element, FlexibleBody) for element in system.elements):
+        of = self.equations
+        t, q, p = of.t, of.q, of.p
+        outputs = [of.g_N(q, p), of.W_N(q, p), of.W_T(q, p), of.W_g(t, q, p), of.g_t(t, q, p)]
+        if any(isinstance(element, FlexibleBody) for element in of.elements):
             outputs = ca.cse(outputs)  # W_N and W_T have the same twists of nodes, which are most of the work
         names = ["g_N", "W_N", "W_T", "W_g", "g_t"]
         function = ca.Function("configuration", [t, q, p], outputs, ["t", "q", "p"], names)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import copy
 import math
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -163,16 +164,17 @@ class _ScipySession:
         self.pieces = 0
 
     def restart(self, t: float, y: Array, d: Array, longest: float, first: float | None) -> None:
-        rates, jacobian = self.problem.rates, self.problem.jacobian
+        # a solver of SciPy refers to itself; functions of CasADi that it owned would wait for the collection of garbage
+        this, problem = weakref.proxy(self), weakref.proxy(self.problem)
         self.begin, self.pieces = (t, y, longest, first), 0
         self.origin = origin = np.zeros_like(y)
         origin[: self.problem.places] = y[: self.problem.places]
 
         def f(t: float, y: Array) -> Array:
-            self.evaluations += 1
-            return rates(t, origin + y, d)[0]
+            this.evaluations += 1
+            return problem.rates(t, origin + y, d)[0]
 
-        options: dict[str, Any] = {"jac": lambda t, y: jacobian(t, origin + y, d)[0]} if self.implicit else {}
+        options: dict[str, Any] = {"jac": lambda t, y: problem.jacobian(t, origin + y, d)[0]} if self.implicit else {}
         step = None if first is None else min(first, longest)
         with np.errstate(all="ignore"):
             self.solver = self.method(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -231,9 +232,12 @@ class _Wall:
         """One impact; lengths in the depth at which force times depth is m v^2, speeds in that of approach."""
         k = np.array(self._coefficients([numbers[name] for name in self.names]), float).ravel()
         energy = mass * speed**2
+        # the integrator refers to itself, and must not own functions of CasADi
+        evaluate = weakref.proxy(self._evaluate)
 
         def forces(depth: float, rate: float) -> Array:
-            return self._evaluate(depth, rate, speed, k)[0]
+            values: Array = evaluate(depth, rate, speed, k)[0]
+            return values
 
         def excess(logarithm: float) -> float:
             depth = 10.0**logarithm

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from functools import cached_property, partial
 from itertools import pairwise
@@ -83,7 +84,8 @@ class CompliantLaw:
         of time."""
         from scipy.integrate import solve_ivp
 
-        t, touching, z = self.run.t, self.touching, self.first
+        # the integrator refers to itself, and must not own functions of CasADi
+        t, touching, z, this = self.run.t, self.touching, self.first, weakref.proxy(self)
         changes = np.flatnonzero((touching[1:] != touching[:-1]).any(axis=1)) + 1
         spans: list[tuple[int, Callable[[float], Array]]] = []
         for begin, end in pairwise([0, *changes.tolist(), len(t) - 1]):
@@ -92,23 +94,25 @@ class CompliantLaw:
             if end == begin or not touching[begin][self.owner].any():
                 spans.append((begin, partial(_constant, z)))
                 continue
-            rates = partial(self._bristle_rates, begin)
-            found = solve_ivp(rates, (t[begin], t[end]), z, "LSODA", dense_output=True, rtol=RTOL, atol=ATOL,
-                              max_step=float(np.max(np.diff(t[begin : end + 1]))))  # fmt: skip
+            rates, longest = partial(_bristle_rates, this, begin), float(np.max(np.diff(t[begin : end + 1])))
+            found = solve_ivp(
+                rates, (t[begin], t[end]), z, "LSODA", dense_output=True, rtol=RTOL, atol=ATOL, max_step=longest
+            )
             if not found.success:
                 raise SolverFailed(f"bristles after t = {t[begin]:.9g} s cannot be integrated: {found.message}")
             spans.append((begin, found.sol))
             z = found.y[:, -1]
         return spans
 
-    def _bristle_rates(self, begin: int, t: float, z: Array) -> Array:
-        """Rates (nz,) of the bristles in an interval that begins at a row, from the motion of order 4 between rows."""
-        run, part = self.run, self.layout.parts["z"]
-        at = places(run.t, NONE, min(t, float(run.t[-1])), "right")
-        velocities = {"right": run.v.array, "left": run.left.v.array}
-        q, v = between(at, 4, run.t, run.q.array, velocities, self.coordinates, None)
-        d = np.concatenate([self.known, self.touching[begin], self.approach[begin]])
-        return np.asarray(self.equations.ode(t, np.concatenate([q[0], v[0], z, self.rest]), d)[0][part])
+
+def _bristle_rates(law: CompliantLaw, begin: int, t: float, z: Array) -> Array:
+    """Rates (nz,) of the bristles in an interval that begins at a row, from the motion of order 4 between rows."""
+    run, part = law.run, law.layout.parts["z"]
+    at = places(run.t, NONE, min(t, float(run.t[-1])), "right")
+    velocities = {"right": run.v.array, "left": run.left.v.array}
+    q, v = between(at, 4, run.t, run.q.array, velocities, law.coordinates, None)
+    d = np.concatenate([law.known, law.touching[begin], law.approach[begin]])
+    return np.asarray(law.equations.ode(t, np.concatenate([q[0], v[0], z, law.rest]), d)[0][part])
 
 
 def _constant(z: Array, t: float) -> Array:

@@ -137,7 +137,11 @@ def automatic(
     tried = [line for one in climbs for line in one.tried]
     best = _best(climbs)
     if best.best is None:
-        raise max((one.failure for one in climbs if one.failure), key=lambda one: float(one.trajectory.t[-1]))
+        failure = max((one.failure for one in climbs if one.failure), key=lambda one: float(one.trajectory.t[-1]))
+        try:
+            raise failure
+        finally:
+            del failure, climbs, best  # the traceback refers to this frame
     fine = best.best
     if best.coarser is None or best.difference is None:
         text = "no second run for comparison reached the end"

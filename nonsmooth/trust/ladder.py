@@ -145,7 +145,7 @@ def climb(
         except SimulationFailed as failure:
             if not isinstance(failure.cause, SolverFailed):  # finer steps are no remedy
                 raise
-            found.failure, failures = failure, failures + 1
+            found.failure, failures = _without_frames(failure), failures + 1
             found.tried.append(f"{said}: failed at t = {failure.trajectory.t[-1]:.6g} s")
         except Interrupted as interruption:
             if found.best is None:
@@ -172,3 +172,11 @@ def climb(
         if failures >= FAILURES:
             break
     return found
+
+
+def _without_frames(failure: SimulationFailed) -> SimulationFailed:
+    """To keep a failure: frames of its tracebacks refer to it, to the mechanism and to the run."""
+    error: BaseException | None = failure
+    while error is not None:
+        error = error.with_traceback(None).__context__
+    return failure

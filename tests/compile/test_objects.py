@@ -29,10 +29,11 @@ import numpy as np
 from nonsmooth import GaussQP, Ground, Model, PlanarBody
 from nonsmooth.compile.objects import entry
 from nonsmooth.engine.layout import Layout
-layout = Layout(Model([Ground(), PlanarBody("body", mass=2.0, inertia=1.0)]).build(), rough=False)
+system = Model([Ground(), PlanarBody("body", mass=2.0, inertia=1.0)]).build()
+layout = Layout(system, rough=False)
 observe = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1)
 memory = layout.memory(4)
-layout.fill(memory, layout.system.parameter_values)
+layout.fill(memory, system.parameter_values)
 memory.of["BodyRow"]["v"][:, 0] = 3.0
 observe(memory.address("System"), 4)
 assert np.array_equal(memory.of["View"]["kinetic"], [9.0] * 4), memory.of["View"]["kinetic"]
