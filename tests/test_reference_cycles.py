@@ -31,11 +31,13 @@ from nonsmooth import (
     simulate,
     simulate_batch,
 )
-from nonsmooth.laws import Flores, RegularisedCoulomb
+from nonsmooth.laws import Dahl, Flores, RegularisedCoulomb
 from nonsmooth.studies import free_impact
 from nonsmooth_problems import beam_on_stop, slider_rod, socket_pendulum
 
 SOFT = Compliant(Flores(stiffness=1e8, restitution=0.7), RegularisedCoulomb(friction=0.1, slip_speed=0.01))
+
+BRISTLES = Compliant(Flores(stiffness=1e8, restitution=0.7), Dahl(friction=0.1, bristle_stiffness=1e5))
 
 
 def slider(contact=Rigid(restitution=0.0, friction=0.1)):  # noqa: B008
@@ -64,6 +66,7 @@ RUNS = {
     "flexible": lambda: simulate(beam_on_stop().build(), MoreauJean(), t_end=1e-4, dt=1e-5),
     "batch": batch,
     "failing": failing,
+    "forces between rows": lambda: simulate(slider(BRISTLES), t_end=1e-4).instant(5e-5),
     "law card": lambda: free_impact(Flores(stiffness=1e8, restitution=0.7), speed=1.0, mass=1.0),
 } | {
     type(solver).__name__: lambda solver=solver: simulate(

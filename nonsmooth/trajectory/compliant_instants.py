@@ -48,7 +48,9 @@ class CompliantLaw:
         system = origin.system
         compliance = system.compliance
         assert compliance is not None
-        self.run, self.owner = run, compliance.owner
+        # not the run, which keeps its laws
+        self.t, self.q, self.v = run.t, run.q.array, {"right": run.v.array, "left": run.left.v.array}
+        self.owner = compliance.owner
         self.coordinates = coordinates_of(run)
         start = {} if origin.start is None else origin.start.law_memory
         self.first = np.asarray(start.get("bristles", np.zeros(len(compliance.bristles))), dtype=float)
@@ -85,7 +87,7 @@ class CompliantLaw:
         from scipy.integrate import solve_ivp
 
         # the integrator refers to itself, and must not own functions of CasADi
-        t, touching, z, this = self.run.t, self.touching, self.first, weakref.proxy(self)
+        t, touching, z, this = self.t, self.touching, self.first, weakref.proxy(self)
         changes = np.flatnonzero((touching[1:] != touching[:-1]).any(axis=1)) + 1
         spans: list[tuple[int, Callable[[float], Array]]] = []
         for begin, end in pairwise([0, *changes.tolist(), len(t) - 1]):
@@ -107,12 +109,10 @@ class CompliantLaw:
 
 def _bristle_rates(law: CompliantLaw, begin: int, t: float, z: Array) -> Array:
     """Rates (nz,) of the bristles in an interval that begins at a row, from the motion of order 4 between rows."""
-    run, part = law.run, law.layout.parts["z"]
-    at = places(run.t, NONE, min(t, float(run.t[-1])), "right")
-    velocities = {"right": run.v.array, "left": run.left.v.array}
-    q, v = between(at, 4, run.t, run.q.array, velocities, law.coordinates, None)
+    at = places(law.t, NONE, min(t, float(law.t[-1])), "right")
+    q, v = between(at, 4, law.t, law.q, law.v, law.coordinates, None)
     d = np.concatenate([law.known, law.touching[begin], law.approach[begin]])
-    return np.asarray(law.equations.ode(t, np.concatenate([q[0], v[0], z, law.rest]), d)[0][part])
+    return np.asarray(law.equations.ode(t, np.concatenate([q[0], v[0], z, law.rest]), d)[0][law.layout.parts["z"]])
 
 
 def _constant(z: Array, t: float) -> Array:

@@ -91,9 +91,10 @@ def test_its_accelerations_and_forces_solve_the_equations_in_seven_angles(run):
         M, f, G, w = set_equations(by_angle(found.q), by_angle(found.v))
         solved = np.linalg.solve(np.block([[M, G.T], [G, np.zeros((6, 6))]]), np.concatenate([f, -w]))
         size = np.abs(solved[:7]).max(), np.abs(solved[7:]).max()
-        # round-off of 21 coordinates against 7; at 0.0101 s, between rows, velocities off the joints by 1e-9
-        assert by_angle(found.a) == pytest.approx(solved[:7], abs=1e-9 * size[0])
-        assert multipliers(found) == pytest.approx(solved[7:], abs=1e-9 * size[1])
+        # round-off of 21 coordinates against 7; at 0.0101 s, between rows, velocities off the joints by 1e-9 (up to
+        # 1.2e-9 in the accelerations, which depends on the processor)
+        assert by_angle(found.a) == pytest.approx(solved[:7], abs=3e-9 * size[0])
+        assert multipliers(found) == pytest.approx(solved[7:], abs=3e-9 * size[1])
 
 
 def set_equations(q, v):

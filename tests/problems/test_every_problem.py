@@ -127,9 +127,10 @@ def test_the_exact_solution_speaks_of_the_same_quantities(name):
     assert set(start.q) == set(system.q_names) and set(start.v) == set(system.v_names)
     assert set(start.gap) == set(start.lam_N) == set(start.impulse) == set(system.contact_names)
     for i, one in enumerate(system.q_names):
-        assert start.q[one] == pytest.approx(system.start.q[i], abs=1e-16)
+        # cosines of different libraries differ in their last bit
+        assert start.q[one] == pytest.approx(system.start.q[i], abs=1e-16, rel=2.3e-16)
     for i, one in enumerate(system.v_names):
-        assert start.v[one] == pytest.approx(system.start.v[i], abs=1e-16)
+        assert start.v[one] == pytest.approx(system.start.v[i], abs=1e-16, rel=2.3e-16)
     end, h = 0.7 * float(exact.events[0]) if len(exact.events) else 0.1, 1e-6
     t = np.linspace(0.1, 0.9, 5) * end
     here, before, after = (exact.sample(t + shift * end * h) for shift in (0.0, -1.0, 1.0))
