@@ -76,6 +76,14 @@ RUNS = {
 }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def only_new_objects_are_looked_at():
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.mark.parametrize("kind", RUNS)
 def test_no_reference_cycle_owns_what_belongs_to_casadi(kind):
     gc.collect()
