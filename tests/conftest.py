@@ -32,9 +32,17 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.loadscopereorder = False  # the order is that of `pytest_collection_modifyitems`
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """Leave out what is not in the sample; with several processes begin with the files that take longest."""
+    cases = Counter[str]()
+    for item in items:  # before ``-m`` is looked at
+        if quick := item.get_closest_marker("quick"):
+            name = item.nodeid.partition("[")[0]
+            if cases[name] % quick.args[0]:
+                item.add_marker(pytest.mark.slow)
+            cases[name] += 1
+    yield
     if not config.getoption("all"):
         seen, kept, left_out = Counter[str](), [], []
         for item in items:

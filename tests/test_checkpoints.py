@@ -112,6 +112,7 @@ def dies_after(calls):
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.quick(5)
 def test_a_run_that_is_cut_three_times_has_the_bytes_of_one_that_is_not(systems, tmp_path, monkeypatch, case):
     name, stepper, dt, t_end, engine, record = CASES[case]
     system, path = systems(name), tmp_path / "checkpoint.nc"

@@ -147,6 +147,7 @@ EXAMPLES = [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for na
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.quick(3)
 def test_the_examples_of_the_command_line_run(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

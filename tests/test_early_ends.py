@@ -310,6 +310,7 @@ def once(monkeypatch, where, name, act=None):
 
 @pytest.mark.parametrize("phase", ["tables", "write", "figure", "page", "show"])
 @pytest.mark.parametrize("output", [True, False])
+@pytest.mark.quick(3)
 def test_ctrl_c_in_every_phase_says_what_is_true(folder, monkeypatch, capsys, phase, output):
     import nonsmooth.cli.report
     import nonsmooth.cli.run

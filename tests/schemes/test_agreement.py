@@ -166,6 +166,7 @@ def modes(mode: np.ndarray, name: str) -> np.ndarray:
 @pytest.mark.parametrize("dt", [1e-5, 2e-4])
 @pytest.mark.parametrize("stepper", STEPPERS.values(), ids=STEPPERS)
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.quick(3)
 def test_both_engines_give_the_same_motion(name, stepper, dt):
     system = MODELS[name].build()
     run = {"t_end": STEPS * dt, "dt": dt}

@@ -146,6 +146,7 @@ def same_motion(native, python, tolerance, unique=True):
 
 @pytest.mark.parametrize("dt", DTS)
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.quick(4)
 def test_both_engines_give_the_same_motion(name, dt):
     native, python = both(MODELS[name].build(), STEPS * dt, dt)
     assert native.manifest["engine"] == "native" and python.manifest["engine"] == "python"
@@ -165,6 +166,7 @@ def test_both_engines_give_the_same_motion(name, dt):
 
 @pytest.mark.parametrize("rho", [0.0, 1.0])
 @pytest.mark.parametrize("name", ["loop", "slider-crank-translational", "pressed"])
+@pytest.mark.quick(3)
 def test_other_spectral_radii(name, rho):
     native, python = both(MODELS[name].build(), STEPS * 2e-4, 2e-4, GeneralizedAlpha(rho))
     assert native.counts["python_steps"] == 0
@@ -184,6 +186,7 @@ def test_other_spectral_radii(name, rho):
     ],
     ids=["guide", "pin", "rod", "loop", "stop", "rocker"],
 )
+@pytest.mark.quick(3)
 def test_all_columns_agree(model, dt, record):
     native, python = both(model.build(), 160 * dt, dt, record=record)
     assert native.counts["python_steps"] == 0

@@ -174,6 +174,7 @@ LOOSER = {"double pendulum": 1e-11}
 
 @pytest.mark.filterwarnings("ignore::nonsmooth.ValidityWarning")
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.quick(4)
 def test_both_engines_give_the_same_run(name):
     """All columns at all rows; impulses of a row are integrals over it, whose length is known to round-off of time."""
     model, t_end, dt = CASES[name]
@@ -316,6 +317,7 @@ def journal(contact, speed=0.5) -> Model:
 
 @pytest.mark.filterwarnings("ignore::nonsmooth.ValidityWarning")
 @pytest.mark.parametrize("name", NORMAL)
+@pytest.mark.quick(5)
 def test_every_normal_law_runs_natively(name):
     system = journal(Compliant(example(NORMAL[name]), SLIDING)).build()
     native, python = both(system, 2e-4, lengths(5e-7))
@@ -327,6 +329,7 @@ def test_every_normal_law_runs_natively(name):
 
 
 @pytest.mark.parametrize("name", FRICTION)
+@pytest.mark.quick(4)
 def test_every_friction_law_runs_natively(name):
     system = journal(Compliant(Flores(stiffness=1e8, restitution=0.8), example(FRICTION[name]))).build()
     native, python = both(system, 3e-4, lengths(1e-6))

@@ -101,6 +101,7 @@ def worst(native, python, table):
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.quick(3)
 def test_both_engines_take_the_same_steps(case):
     """The same rows, modes and impacts; states as close as the tolerances of 1e-8, impulses less so by a step's
     length."""

@@ -53,6 +53,7 @@ def largest_difference(one, other):
     ("problem", "options", "dt", "steps"),
     [pytest.param(*case, id=name, marks=[pytest.mark.slow] * (name in SLOW)) for name, case in CASES.items()],
 )
+@pytest.mark.quick(3)
 def test_compiled_steps_are_those_of_the_formulation(problem, options, dt, steps):
     system = problem(**options).build()
     compiled, python = (

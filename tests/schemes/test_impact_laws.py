@@ -126,6 +126,7 @@ PARAMETERS = [pytest.param(*case, id=n, marks=[pytest.mark.slow] * n.startswith(
 
 
 @pytest.mark.parametrize(("model", "impact", "stepper", "dt", "t_end"), PARAMETERS)
+@pytest.mark.quick(4)
 def test_both_engines_give_the_same_motion(model, impact, stepper, dt, t_end):
     """A landing is located to 1e-13 of a clearance, by rates of millimetres per second; impacts make 1e-16 grow."""
     system, lands = model(impact).build(), isinstance(dt, Landing)

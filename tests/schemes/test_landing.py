@@ -89,6 +89,7 @@ MODELS = {name: problem() for name, problem in find_problems().items()} | {"flai
 
 @pytest.mark.parametrize("elastic", [False, True], ids=["", "elastic"])
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.quick(4)
 def test_both_engines_give_the_same_motion(name, elastic):
     system = MODELS[name].build()
     if CompiledSteps.why_not(system, GaussQP(), FINE, system.parameter_values):
@@ -150,6 +151,7 @@ def same_columns(native, python, tolerance):
     ],
     ids=["guide", "pin", "rod", "flail", "table"],
 )
+@pytest.mark.quick(3)
 def test_all_columns_agree(model, t_end, dt, tolerance, record):
     native, python = both(model.build(), t_end, dt, record=record)
     assert native.counts["python_steps"] == 0

@@ -113,6 +113,7 @@ def check(run, name):
 
 @pytest.mark.parametrize("name", STEPPERS)
 @pytest.mark.parametrize("joint", JOINTS)
+@pytest.mark.quick(4)
 def test_one_throw(joint, name):
     for run in throw_many(joint, name, 1):
         check(run, name)
