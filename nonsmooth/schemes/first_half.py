@@ -32,7 +32,7 @@ from nonsmooth.schemes.program import (
 )
 from nonsmooth.schemes.secants import change_of_u, extrapolate_u
 from nonsmooth.schemes.velocity_change import law_of_rates
-from nonsmooth.tolerances import TINY
+from nonsmooth.tolerances import EPSILON, TINY
 from nonsmooth.tolerances.gauss import ACCEPTABLE
 
 #: iterations of a momentum update at most, and relative change of u that ends them: a located gap, from which the step
@@ -68,6 +68,12 @@ def place_at_end(system, dt):
 
 
 @kernel
+def visible(system, gap):
+    """A gap above the round-off of positions; what is less contradicts itself among redundant contacts."""
+    return gap if abs(gap) > 2.0 * EPSILON * system.reach else 0.0
+
+
+@kernel
 def assemble_first_half(system, dt, first):
     """The program of the half step: impulses along the directions at the start close the active gaps at its end."""
     for joint in system.joints:
@@ -85,7 +91,7 @@ def assemble_first_half(system, dt, first):
             assemble_diagonal(contact)
             assemble_couplings(contact)
             way = rates_of_u(contact)
-            contact.shift = (contact.g / dt - way[0]) * normal_axis(way)
+            contact.shift = (visible(system, contact.g) / dt - way[0]) * normal_axis(way)
             assemble_contact(contact, rates_after(contact) + contact.shift, system.proximal)
 
 

@@ -39,7 +39,7 @@ from nonsmooth.schemes.program import factor_joints
 from nonsmooth.schemes.rattle import write_reaction
 from nonsmooth.schemes.velocity_change import (
     change_residual,
-    change_velocity,
+    change_velocity_from,
     impact,
     law_of_rates,
     rates_left,
@@ -78,6 +78,7 @@ def finish(system, dt, crossing):
         rate = rates_before(contact)
         stays = touches(contact) and (contact.closed or crossing)
         contact.on = 1 if stays else 0
+        contact.P = contact.first if stays else zeros_like(contact.P)
         bound = 0.0
         if crossing and stays and not contact.closed and contact.resolved:
             bound = rebound(contact, rate[0])
@@ -88,7 +89,7 @@ def finish(system, dt, crossing):
         body.v_next = body.u + weighed((0.5 * dt) * body.force, body.inverse_mass)
         body.jump = body.v_next
     factor_joints(system)
-    if not change_velocity(system):
+    if not change_velocity_from(system):  # with forces that last impulses are those of the first half
         return False
     worst, law = max(worst, change_residual(system)), law_of_rates(system)
     for joint in system.joints:

@@ -68,19 +68,25 @@ def solve_velocities(system):
     return True
 
 
-@piece
+@kernel
 def change_velocity(system):
     """From v_next, by impulses of joints and of the contacts that are on; whether they were found.
 
     Bodies' `left` is the velocity before; `shift` of contacts is what their laws add to the rates.
     """
-    for body in system.bodies:
-        body.left = body.v_next
-    rounds = 3 if system.ridge > 0.0 or system.proximal > 0.0 else 1
-    for joint in system.joints:
-        joint.P = zeros_like(joint.P)
     for contact in system.contacts:
         contact.P = zeros_like(contact.P)
+    return change_velocity_from(system)
+
+
+@piece
+def change_velocity_from(system):
+    """The same, found from the present impulses of contacts."""
+    for body in system.bodies:
+        body.left = body.v_next
+    for joint in system.joints:
+        joint.P = zeros_like(joint.P)
+    rounds = 3 if system.ridge > 0.0 or system.proximal > 0.0 else 1
     for _ in range(rounds):
         for body in system.bodies:
             body.v_next = body.left
