@@ -21,6 +21,7 @@ from nonsmooth.schemes.mechanism import (
     rates_of_u,
     squared_length,
 )
+from nonsmooth.schemes.motion import spin
 from nonsmooth.schemes.program import (
     INFINITE,
     assemble_contact,
@@ -33,7 +34,7 @@ from nonsmooth.schemes.program import (
 from nonsmooth.schemes.secants import change_of_u, extrapolate_u
 from nonsmooth.schemes.velocity_change import law_of_rates
 from nonsmooth.tolerances import EPSILON, TINY
-from nonsmooth.tolerances.gauss import ACCEPTABLE
+from nonsmooth.tolerances.gauss import ACCEPTABLE, TURN
 
 #: iterations of a momentum update at most, and relative change of u that ends them: a located gap, from which the step
 #: size follows, is more accurate than the end of a step of constant size has to be
@@ -122,10 +123,23 @@ def gap_round_off(system):
     return worst
 
 
+@kernel
+def plausible(system, dt):
+    """Whether no body turns by more than `TURN` against its motion before within dt.
+
+    In long steps the iteration may converge to positions in which joints are assembled in another way; shorter trials
+    that begin there do not leave them.
+    """
+    for body in system.bodies:
+        if not spin(body.u - body.v) * dt <= TURN:
+            return False
+    return True
+
+
 @piece
 def solve_first_half(system, dt):
-    """u, and gaps at the end of the motion by u for dt; whether the iteration converged, which begins with the present
-    u."""
+    """u, and gaps at the end of the motion by u for dt; whether the iteration, which begins with the present u,
+    converged to a plausible motion."""
     before = 0.0
     for joint in system.joints:
         joint.P = joint.P_near = zeros_like(joint.P)
@@ -148,7 +162,7 @@ def solve_first_half(system, dt):
         if done:
             system.law_start = law_of_rates(system)
             place_at_end(system, dt)
-            return True
+            return plausible(system, dt)
         before = change
     return False
 

@@ -17,7 +17,7 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, normal_axis, weighed, zeros_like
-from nonsmooth.schemes.first_half import first_half_residual, place_at_end, solve_first_half
+from nonsmooth.schemes.first_half import first_half_residual, place_at_end, plausible, solve_first_half
 from nonsmooth.schemes.grid import latest_end
 from nonsmooth.schemes.locating import locate_first_closing
 from nonsmooth.schemes.mechanism import (
@@ -34,7 +34,6 @@ from nonsmooth.schemes.mechanism import (
     touches,
     zero_rate,
 )
-from nonsmooth.schemes.motion import spin
 from nonsmooth.schemes.program import factor_joints
 from nonsmooth.schemes.rattle import write_reaction
 from nonsmooth.schemes.velocity_change import (
@@ -48,7 +47,6 @@ from nonsmooth.schemes.velocity_change import (
     take_back,
 )
 from nonsmooth.tolerances import DONE, FULL, PROXIMAL, UNCERTAIN
-from nonsmooth.tolerances.gauss import TURN
 
 #: how often a step whose programs are not solved is repeated with half its size, before the Python formulation is used
 HALVINGS = 9
@@ -224,7 +222,7 @@ def attempt(system, limit):
         t = limit if dt == limit - system.t else system.t + dt
         if not solve_first_half(system, dt):
             return False
-    if not plausible(system) or not finish(system, dt, crossing) or leaves_rest(system):
+    if not plausible(system, system.longest) or not finish(system, dt, crossing) or leaves_rest(system):
         return False
     system.solved = 1
     if not system.residual <= system.certified:
@@ -235,15 +233,6 @@ def attempt(system, limit):
     if crossing:
         take_back(system)
     accept(system, dt, t)
-    return True
-
-
-@kernel
-def plausible(system):
-    """Whether no body turns by more than `TURN` against its motion before."""
-    for body in system.bodies:
-        if not spin(body.u - body.v) * system.longest <= TURN:
-            return False
     return True
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from nonsmooth import GaussQP, Ground, Landing, Model, PlanarBody, PointPlane, Rigid, Spring, simulate
+from nonsmooth_problems import slider_crank_translational
 
 GAP, SPEED = 1e-4, 0.1
 
@@ -26,3 +27,12 @@ def test_a_mass_that_a_spring_pulls_back_before_or_after_it_meets_the_plane(stif
     assert run.status == "finished" and run.t[-1] == longest
     assert np.min(run.gap["tip"]) >= -1e-13 * GAP  # landings are located to 1e-13 of the gap's scale
     assert bool(run.P_N["tip"].sum() > 0.0) is closes
+
+
+@pytest.mark.parametrize("dt_max", [2.5e-3, 4e-3, 1e-2])
+def test_trials_of_long_steps_do_not_assemble_joints_in_another_way(dt_max):
+    """The crank turns by .4 to 1.5 rad in dt_max. After a trial in which it flips to the other assembly gaps seem closed at
+    any step size, so that the run would crawl in steps of femtoseconds; it takes 105 to 253."""
+    run = simulate(slider_crank_translational().build(), GaussQP(), t_end=0.2, dt=Landing(1e-6, dt_max), max_steps=1000)
+    assert run.t[-1] == pytest.approx(0.2, rel=1e-12)
+    assert run.certificate.joint_violation <= 1e-14
