@@ -21,7 +21,7 @@ from nonsmooth.schemes.mechanism import (
     rates_of_u,
     squared_length,
 )
-from nonsmooth.schemes.motion import spin
+from nonsmooth.schemes.motion import plausible
 from nonsmooth.schemes.program import (
     INFINITE,
     assemble_contact,
@@ -34,7 +34,7 @@ from nonsmooth.schemes.program import (
 from nonsmooth.schemes.secants import change_of_u, extrapolate_u
 from nonsmooth.schemes.velocity_change import law_of_rates
 from nonsmooth.tolerances import EPSILON, TINY
-from nonsmooth.tolerances.gauss import ACCEPTABLE, TURN
+from nonsmooth.tolerances.gauss import ACCEPTABLE
 
 #: iterations of a momentum update at most, and relative change of u that ends them: a located gap, from which the step
 #: size follows, is more accurate than the end of a step of constant size has to be
@@ -121,19 +121,6 @@ def gap_round_off(system):
         if contact.on:
             worst = max(worst, UNSEEN * contact.scale / math.sqrt(contact.W[0][0]))
     return worst
-
-
-@kernel
-def plausible(system, dt):
-    """Whether no body turns by more than `TURN` against its motion before within dt.
-
-    In long steps the iteration may converge to positions in which joints are assembled in another way; shorter trials
-    that begin there do not leave them.
-    """
-    for body in system.bodies:
-        if not spin(body.u - body.v) * dt <= TURN:
-            return False
-    return True
 
 
 @piece

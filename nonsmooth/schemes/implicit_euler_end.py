@@ -6,7 +6,6 @@ See `implicit_euler` for the equations.
 from nonsmooth.compile.kernels import kernel
 from nonsmooth.records.values import dot, largest, zeros_like
 from nonsmooth.schemes.first_half import UNSEEN, place_at_end
-from nonsmooth.schemes.landing import plausible
 from nonsmooth.schemes.mechanism import (
     add_impulses,
     evaluate_loads,
@@ -19,6 +18,7 @@ from nonsmooth.schemes.mechanism import (
     tangential,
     touches,
 )
+from nonsmooth.schemes.motion import plausible
 from nonsmooth.schemes.program import least_impulses
 from nonsmooth.schemes.rattle import write_reaction
 from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, TINY
@@ -62,7 +62,7 @@ def check_residuals(system):
         gap, friction = natural_maps(system, contact)
         law, natural = max(law, friction), max(natural, gap)
     system.residual, system.complementarity = max(momentum_residual(system), max(worst, max(law, natural))), natural
-    return system.residual <= system.certified and plausible(system)
+    return system.residual <= system.certified and plausible(system, system.longest)
 
 
 @kernel

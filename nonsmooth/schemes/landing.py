@@ -17,7 +17,7 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, normal_axis, weighed, zeros_like
-from nonsmooth.schemes.first_half import first_half_residual, place_at_end, plausible, solve_first_half
+from nonsmooth.schemes.first_half import first_half_residual, place_at_end, solve_first_half
 from nonsmooth.schemes.grid import latest_end
 from nonsmooth.schemes.locating import locate_first_closing
 from nonsmooth.schemes.mechanism import (
@@ -34,6 +34,7 @@ from nonsmooth.schemes.mechanism import (
     touches,
     zero_rate,
 )
+from nonsmooth.schemes.motion import plausible
 from nonsmooth.schemes.program import factor_joints
 from nonsmooth.schemes.rattle import write_reaction
 from nonsmooth.schemes.velocity_change import (

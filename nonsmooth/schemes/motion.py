@@ -12,6 +12,7 @@ from nonsmooth.records.values import (
     weighed,
     zeros_like,
 )
+from nonsmooth.tolerances.gauss import TURN
 
 
 @kernel
@@ -102,6 +103,19 @@ def spin_in_space(v):
 
 
 spin = by_dimension(spin_in_plane, spin_in_space)  # (v): how fast it turns
+
+
+@kernel
+def plausible(system, dt):
+    """Whether no body turns by more than `TURN` against its motion before within dt.
+
+    In long steps the iteration may converge to positions in which joints are assembled in another way; shorter trials
+    that begin there do not leave them.
+    """
+    for body in system.bodies:
+        if not spin(body.u - body.v) * dt <= TURN:
+            return False
+    return True
 
 
 @kernel

@@ -31,8 +31,8 @@ def test_a_mass_that_a_spring_pulls_back_before_or_after_it_meets_the_plane(stif
 
 @pytest.mark.parametrize("dt_max", [2.5e-3, 4e-3, 1e-2])
 def test_trials_of_long_steps_do_not_assemble_joints_in_another_way(dt_max):
-    """The crank turns by .4 to 1.5 rad in dt_max. After a trial in which it flips to the other assembly gaps seem closed at
-    any step size, so that the run would crawl in steps of femtoseconds; it takes 105 to 253."""
+    """The crank turns by .4 to 1.5 rad in dt_max. After a trial in which it flips to the other assembly gaps seem to
+    close at any step size, so that the run would crawl in steps of femtoseconds; it takes 105 to 253."""
     run = simulate(slider_crank_translational().build(), GaussQP(), t_end=0.2, dt=Landing(1e-6, dt_max), max_steps=1000)
     assert run.t[-1] == pytest.approx(0.2, rel=1e-12)
     assert run.certificate.joint_violation <= 1e-14
