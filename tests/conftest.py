@@ -5,6 +5,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Iterator
+from itertools import count
 
 # small matrices gain nothing by threads, and lose much where the cores are busy
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -14,6 +15,7 @@ import pytest
 from nonsmooth import Gravity, Ground, Model, PlanarBody, RevoluteClearance, Rigid
 
 LENGTH = 0.1
+tests_run = count(1)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -64,7 +66,7 @@ def pytest_runtest_protocol() -> Iterator[None]:
     Frames that `pytest.raises` keeps are reference cycles, and the processes of ``-n`` have a second thread.
     """
     gc.disable()
-    gc.collect(1)
+    gc.collect(1 if next(tests_run) % 200 else 2)
     return (yield)
 
 

@@ -79,7 +79,8 @@ def test_from_the_middle_it_comes_to_rest_on_its_walls(stepper, dt, friction):
     start = system.state({"slide.y": 0.0, "slide.z": 0.0})
     control = 5e-4 if isinstance(stepper, GeneralizedAlpha) else dt
     run = simulate(system, stepper, t_end=0.04, dt=control, state=start)
-    assert min(np.min(run.gap[name]) for name in system.contact_names) > 10 * ROUND_OFF
+    # located to 1e-13 of the clearance, and round-off of several steps
+    assert min(np.min(run.gap[name]) for name in system.contact_names) > 20 * ROUND_OFF
     assert np.max(np.abs(run.q["slide.y"])) < 1e-4 + 1e-14 and np.max(np.abs(run.q["slide.z"])) < 1e-4 + 1e-14
     for key, force in end_forces(friction, twist=wall_twist(run)[-1]).items():
         assert end_force(*key)(run)[-1] == pytest.approx(force, abs=1e-7), key
