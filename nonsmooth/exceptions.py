@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pickle
 from functools import partial
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from nonsmooth.trajectory import Trajectory
+from typing import Any
 
 __all__ = [
     "DeclarationError",
@@ -86,9 +83,12 @@ class SolverFailed(NonsmoothError, RuntimeError):
 
 
 class SimulationFailed(NonsmoothError, RuntimeError):
-    """A run that could not be continued. `trajectory` contains every accepted step, `cause` the failed step's error."""
+    """A run that could not be continued.
 
-    def __init__(self, message: str, *, trajectory: Trajectory, cause: Exception) -> None:
+    `trajectory`, a `Trajectory`, contains every accepted step, `cause` the error of the failed step.
+    """
+
+    def __init__(self, message: str, *, trajectory: Any, cause: Exception) -> None:
         super().__init__(message)
         self.trajectory = trajectory
         self.cause = cause
@@ -99,9 +99,9 @@ class SimulationFailed(NonsmoothError, RuntimeError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a run. `trajectory` contains every accepted step."""
+    """Ctrl-C during a run. `trajectory`, a `Trajectory`, contains every accepted step."""
 
-    def __init__(self, message: str, *, trajectory: Trajectory) -> None:
+    def __init__(self, message: str, *, trajectory: Any) -> None:
         super().__init__(message)
         self.trajectory = trajectory
 

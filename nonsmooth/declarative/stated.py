@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from nonsmooth.model.closing import Assembly
 from nonsmooth.model.model import Model
+from nonsmooth.model.state import Assembly
 from nonsmooth.model.system import System
 
 __all__ = ["CENTRED", "Assembled", "StatedModel"]

@@ -10,7 +10,6 @@ admitted in both.
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -22,10 +21,10 @@ from nonsmooth.model.bodies import Body
 from nonsmooth.model.checks import CLOSED, check_motion, check_rates, rates_of
 from nonsmooth.model.elementwise import ConstraintRows, Elementwise, Placements
 from nonsmooth.model.redundancy import MANY, weighted
-from nonsmooth.model.state import State
+from nonsmooth.model.state import Assembly, Moved, State
 from nonsmooth.model.system import System, check_finite
 
-__all__ = ["Assembly", "Moved", "assembled", "closed_start"]
+__all__ = ["assembled", "closed_start"]
 
 #: constraint residual [m or rad] at which assembly ends: round-off of lengths of the order of 1 m
 ASSEMBLED = 1e-14
@@ -45,70 +44,6 @@ STATIONARY = 1e-9
 DISTURBED = (0.03, 0.1, 0.2, 0.3, 0.5, 0.5, 0.8, 0.8)
 #: number of joints named in an error message
 NAMED = 3
-#: number of bodies in the printed table
-LISTED = 20
-
-
-@dataclass(frozen=True)
-class Moved:
-    """The changes of a body by assembly.
-
-    Parameters
-    ----------
-    body : its name
-    displacement : of the centre of mass [m]
-    rotation : angle of the rotation from the guess [rad], in space in [0, pi]
-    velocity, angular_velocity : norms of their changes [m/s], [rad/s], in space of the components in the body frame
-    """
-
-    body: str
-    displacement: float
-    rotation: float
-    velocity: float
-    angular_velocity: float
-
-
-@dataclass(frozen=True, eq=False)
-class Assembly:
-    """A consistent initial state, and the changes from the guess to it; printed as a table by body.
-
-    Parameters
-    ----------
-    start, guess : State
-    moved : of each body, in order
-    residual : largest remaining constraint residual [m or rad]
-    rate : largest remaining constraint velocity [m/s or rad/s]
-    iterations : number of accepted steps
-    attempts : 1, or more if randomly perturbed guesses were required
-    """
-
-    start: State
-    guess: State
-    moved: tuple[Moved, ...]
-    residual: float
-    rate: float
-    iterations: int
-    attempts: int
-
-    def __str__(self) -> str:
-        columns = ("displacement [m]", "rotation [rad]", "velocity [m/s]", "angular velocity [rad/s]")
-        lines = [f"Assembled in {self.iterations} steps: constraints are closed to {self.residual:.2g} and their rates "
-                 f"to {self.rate:.2g}. Changes by body:"]  # fmt: skip
-        if self.attempts > 1:
-            lines.append(
-                f"Assembly from the guess itself failed; this is attempt {self.attempts}, from a perturbed guess. "
-                "Check the assembly mode."
-            )
-        order = sorted(self.moved, key=lambda m: -m.rotation)[:LISTED] if len(self.moved) > LISTED else self.moved
-        width = max([4, *(len(m.body) for m in order)])
-        lines.append(" ".join([f"{'body':<{width}}", *columns]))
-        for m in order:
-            numbers = (m.displacement, m.rotation, m.velocity, m.angular_velocity)
-            cells = (f"{x:>{len(c)}.4g}" for x, c in zip(numbers, columns, strict=True))
-            lines.append(" ".join([f"{m.body:<{width}}", *cells]))
-        if len(order) < len(self.moved):
-            lines.append(f"and {len(self.moved) - len(order)} more bodies, which turned less.")
-        return "\n".join(lines)
 
 
 class _Reached(NamedTuple):

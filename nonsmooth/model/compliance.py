@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
@@ -14,10 +13,7 @@ from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.assembly import ElementFunctions, local_parameters
 from nonsmooth.model.contacts import Contact
 
-if TYPE_CHECKING:
-    from nonsmooth.model.equations import Equations
-
-__all__ = ["Compliance", "compliance", "tangent_spins"]
+__all__ = ["Compliance", "compliance"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,16 +102,3 @@ def compliance(
         owner=np.array([i for i, _ in states], dtype=np.intp),
         constants=tuple(constants),
     )
-
-
-def tangent_spins(equations: Equations) -> ca.Function:
-    """(q, v, p) -> spin of the tangents of each spatial contact about its normal (nc,) [rad/s].
-
-    Relative to the mean spin of both bodies, with which bristles rotate.
-    """
-    spins = []
-    for contact in equations.contacts:
-        a, b = (equations.placements[name] for name in contact.body_names())
-        local = local_parameters(contact, equations.symbols)
-        spins.append(equations.functions.tangent_spin(contact)(a.z, a.twist, b.z, b.twist, local))
-    return ca.Function("tangent_spins", [equations.q, equations.v, equations.p], [ca.vertcat(*spins)])

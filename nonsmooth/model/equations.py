@@ -343,6 +343,19 @@ class Equations:
     def compliance(self) -> Compliance | None:
         return compliance(self.contacts, self.functions, self.p, self.symbols)
 
+    @cached_property
+    def tangent_spins(self) -> ca.Function:
+        """(q, v, p) -> spin of the tangents of each spatial contact about its normal (nc,) [rad/s].
+
+        Relative to the mean spin of both bodies, with which bristles rotate.
+        """
+        spins = []
+        for contact in self.contacts:
+            a, b = (self.placements[name] for name in contact.body_names())
+            local = local_parameters(contact, self.symbols)
+            spins.append(self.functions.tangent_spin(contact)(a.z, a.twist, b.z, b.twist, local))
+        return ca.Function("tangent_spins", [self.q, self.v, self.p], [ca.vertcat(*spins)])
+
     def _blocks(self, column: int, blocks: tuple[tuple[str, ca.SX], ...]) -> list[Block]:
         """(J A)' of each frame that can move, at the rows of its body."""
         found = []

@@ -10,8 +10,9 @@ from nonsmooth.model.assembly import check_dimension
 from nonsmooth.model.bodies import Body, Ground, Node
 from nonsmooth.model.checks import check_start
 from nonsmooth.model.clearances import Clearance
-from nonsmooth.model.closing import Assembly, assembled
+from nonsmooth.model.closing import assembled
 from nonsmooth.model.elements import Element
+from nonsmooth.model.state import Assembly
 from nonsmooth.model.system import System, start_of
 from nonsmooth.settings import shown
 

@@ -27,11 +27,10 @@ from nonsmooth.model.equations import Equations
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.redundancy import Redundant, weighted
-from nonsmooth.model.state import State
+from nonsmooth.model.state import Assembly, State
 from nonsmooth.settings import is_number, shown
 
 if TYPE_CHECKING:
-    from nonsmooth.model.closing import Assembly
     from nonsmooth.model.compliance import Compliance
 
 __all__ = ["Names", "System"]

@@ -27,7 +27,7 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.evaluation import Array, Evaluator
-from nonsmooth.model.compliance import Compliance, tangent_spins
+from nonsmooth.model.compliance import Compliance
 from nonsmooth.model.system import System
 from nonsmooth.programs.initial_value import InitialValue
 from nonsmooth.tolerances import FLOOR, TINY
@@ -234,7 +234,7 @@ class CompliantEquations:
         """Rates of the components of spatial bristles due to the rotation of the tangents; None in the plane."""
         if self.system.dimension == 2 or not z.numel():
             return None
-        spins = tangent_spins(self.system.equations)(q, v, self.p)[compliance.owner[::2].tolist(), 0]
+        spins = self.system.equations.tangent_spins(q, v, self.p)[compliance.owner[::2].tolist(), 0]
         first, second = z[::2], z[1::2]
         return ca.vec(ca.horzcat(spins * second, -spins * first).T)
 
