@@ -18,7 +18,7 @@ from nonsmooth.records.compiled import attribute
 from nonsmooth.records.packed import I64, OPT, function
 from nonsmooth.records.schema import offset
 
-__all__ = ["by_dimension", "by_option", "evaluate", "kernel", "piece", "sine_cosine"]
+__all__ = ["by_dimension", "by_option", "evaluate", "kernel", "piece", "sine_cosine", "solved_outside"]
 
 kernel: Any = register_jitable(**OPT)
 #: the same for a larger function, which is compiled once and not inlined
@@ -90,6 +90,28 @@ def _(group):
         return context.get_dummy_value()
 
     return types.void, code
+
+
+# ---- programs that other code solves
+
+
+def solved_outside(field):
+    """A function of a record that calls the function whose address is in one of its fields, with the record's own
+    address; it returns an integer, 1 if a program was solved."""
+
+    def call(record):
+        return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(getattr(record, field))(record._at)
+
+    @function(call)
+    def _(record):
+        def code(context, builder, at):
+            kind = ir.FunctionType(I64, [I64])
+            address = attribute(context, builder, record, at, field)
+            return builder.call(builder.inttoptr(address, kind.as_pointer()), [at])
+
+        return types.int64, code
+
+    return call
 
 
 # ---- sine and cosine

@@ -20,6 +20,7 @@ from nonsmooth.solvers.active_set import ActiveSet
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.gauss import GaussFormulation
+from nonsmooth.steppers.gauss_mpcc import GaussMPCC
 from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha, GeneralizedAlphaFormulation
 from nonsmooth.steppers.moreau_jean import MoreauJean, MoreauJeanFormulation
@@ -103,9 +104,8 @@ def laws_of(system: System, stepper: Any, control: StepControl, values: Array) -
 
 def rules_of(system: System, stepper: Any, control: StepControl) -> dict[str, Any]:
     """Rules of the Python formulation, and those of compiled steps alone."""
-    of: Any = {GaussQP: GaussFormulation, MoreauJean: MoreauJeanFormulation}.get(
-        type(stepper), GeneralizedAlphaFormulation
-    )
+    gauss = {GaussQP: GaussFormulation, GaussMPCC: GaussFormulation}
+    of: Any = (gauss | {MoreauJean: MoreauJeanFormulation}).get(type(stepper), GeneralizedAlphaFormulation)
     law = max((LAWS.index(one) for one in impact_laws(system.elements)), default=0)
     same = SimpleNamespace(control=control, stepper=stepper, between=law > 0)
     same.mechanism = SimpleNamespace(incremental=law >= INCREMENTAL)

@@ -19,7 +19,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory
-from nonsmooth.solvers.chain import CERTIFIED
+from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.base import Formulation
 from nonsmooth.steppers.mechanism import Mechanism
@@ -71,6 +71,10 @@ class CompiledSteps:
     root = "System"
     #: whether each step could be one of these, so that one of the Python formulation was not certified here
     covers_all = True
+    #: whether a Python formulation takes the steps that are not certified here
+    has_formulation = True
+    #: of solvers outside the compiled text; set by a run before its first step
+    chain: Chain | None = None
 
     @staticmethod
     def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
@@ -146,12 +150,18 @@ class CompiledSteps:
         It does if an impact may precede the first step, and for the accelerations of generalised alpha.
         """
         known = state.stepper_memory
-        if self.alpha or (self.scheme == "landing" and {"closed", "left_at"} <= set(known)):
+        if self.alpha:
             return None
+        if self.scheme == "landing" and {"closed", "left_at"} <= set(known):
+            return state  # of a run that goes on
         if self._put(state, float(known.get("grid_start", np.array([state.t]))[0])) == UNCERTAIN:
             return None
         self._at = begun = self._state(state)
         return begun
+
+    def failure(self) -> str:
+        """Why the last step is not certified."""
+        return "the step does not pass its residual tests."
 
     def restart(self, stepper: Any, values: Array, t_end: float) -> None:
         """Other parameters, for a run of its own in the same memory."""

@@ -31,7 +31,7 @@ def check_kinds(parameters: Any, t_start: Any, t_end: Any, progress: Any) -> Non
 
 def check_stepper(stepper: Any) -> None:
     """Raise InputError for what is no stepper, or has no solver; None stands for one that is chosen."""
-    if stepper is not None and (isinstance(stepper, type) or not hasattr(stepper, "formulate")):
+    if stepper is not None and (isinstance(stepper, type) or not hasattr(stepper, "default_solver")):
         name = stepper.__name__ if isinstance(stepper, type) else repr(stepper)
         raise InputError(f"The stepper must be one such as GaussMPCC(), got {name}; write it with its brackets.")
     solver = None if stepper is None else stepper.solver

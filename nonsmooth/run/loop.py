@@ -92,6 +92,8 @@ class TimeLoop:
         """The start with what the first step needs, and the impact there, if there is one."""
         begun = None if self.compiled is None else self.compiled.start(first)
         if begun is None:
+            if self.compiled is not None and not self.compiled.has_formulation:
+                raise SolverFailed(self.compiled.failure())
             return self.chain.run(self.formulation.start(first))
         self._first = first
         return begun, None
@@ -110,6 +112,7 @@ class TimeLoop:
         try:
             if self._compile is not None:
                 self.compiled = self._compile()
+                self.compiled.chain = self.chain
                 if self.recorder.record > 1:
                     self.recorder.observe = self.compiled.viewer()
                 self.clock = time.perf_counter()
@@ -123,6 +126,8 @@ class TimeLoop:
             while state.t < self.t_end:
                 state, certain = self._ahead(state, origin)
                 if not certain:
+                    if self.compiled is not None and not self.compiled.has_formulation:
+                        raise SolverFailed(self.compiled.failure())
                     step = self._step(self._known(state), self.control.next_time(state.t, origin, self.t_end))
                     if not step.state.t > state.t:
                         raise SolverFailed("the step has no length; the times of its impacts cannot be told apart.")

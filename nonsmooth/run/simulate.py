@@ -206,6 +206,9 @@ def _run(
     if engine == "native" and reason is not None:
         raise InputError(f'engine="native" does not support this run: {reason}; take engine="auto" or "python".')
     name = "python" if engine == "python" or reason is not None else "native"
+    if name == "python" and not hasattr(stepper, "formulate"):
+        because = f": {reason}" if reason else ""
+        raise InputError(f'{type(stepper).__name__} runs compiled only{because}; take engine="auto".')
     keeper = None if checkpoint is None else checkpoint.next_run({**settings, "engine": name})
 
     @functools.cache

@@ -31,7 +31,7 @@ def step_of(attempt, give_up, commit):
     def step(system):
         if not attempt(system):
             give_up(system)
-            if system.proximal > 0.0 or not len(system.contacts):
+            if system.proximal > 0.0 or not len(system.contacts) or system.advance != 0:
                 return UNCERTAIN
             system.proximal = PROXIMAL
             if not attempt(system):

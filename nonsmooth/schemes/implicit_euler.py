@@ -17,7 +17,7 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import normal_axis, weighed, zeros_like
 from nonsmooth.schemes import landing
-from nonsmooth.schemes.first_half import NOISE, UNSEEN, update_velocities
+from nonsmooth.schemes.first_half import NOISE, UNSEEN, advance_outside, update_velocities
 from nonsmooth.schemes.grid import run_of, step_of
 from nonsmooth.schemes.implicit_euler_end import accept, check_residuals, evaluate_end
 from nonsmooth.schemes.mechanism import leaves_rest, rates_after, rates_of_u
@@ -100,9 +100,24 @@ def assemble(system):
             assemble_contact(contact, rates_after(contact) + contact.shift, system.proximal)
 
 
+@kernel
+def evaluate_solution(system):
+    """Evaluate a solution u, P of the equations that was found outside."""
+    evaluate_end(system)
+    assemble(system)
+    change, _ = update_velocities(system, system.dt)
+    for body in system.bodies:
+        body.v_next = body.u
+    system.passes += 1
+    return change + system.size < INFINITE
+
+
 @piece
 def iterate(system):
     """Iterate until u no longer changes; whether this converged."""
+    if system.advance != 0:
+        system.trial = system.dt
+        return advance_outside(system) == 1 and evaluate_solution(system)
     before, dt = 0.0, system.dt
     for k in range(PASSES):
         evaluate_end(system)

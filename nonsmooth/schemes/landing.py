@@ -254,7 +254,7 @@ def step(system, limit):
     if attempt(system, limit):
         return DONE
     restore(system)
-    if system.proximal > 0.0 or not len(system.contacts):
+    if system.proximal > 0.0 or not len(system.contacts) or system.advance != 0:
         return UNCERTAIN
     system.proximal = PROXIMAL
     if attempt(system, limit):

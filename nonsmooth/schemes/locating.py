@@ -2,9 +2,15 @@
 
 import math
 
-from nonsmooth.compile.kernels import kernel
+from nonsmooth.compile.kernels import kernel, solved_outside
 from nonsmooth.schemes.closing import first_root, lowest
-from nonsmooth.schemes.first_half import solve_first_half
+from nonsmooth.schemes.first_half import (
+    apply_forces,
+    evaluate_solution,
+    place_at_end,
+    solve_first_half,
+)
+from nonsmooth.schemes.mechanism import touches
 from nonsmooth.tolerances import AT_THE_END
 from nonsmooth.tolerances.gauss import DIPPED, LANDED, TRIALS
 
@@ -62,9 +68,39 @@ def locate_closing(system, contact, at, beyond):
     return dt
 
 
+land_outside = solved_outside("land")
+
+
+@kernel
+def lands(system, longest):
+    """Whether a program whose unknowns include the step size, `trial`, found the largest one up to `longest`.
+
+    Its solution may be shorter than necessary, or beyond a gap that closes and opens again. It begins with the time at
+    which the first gap closes in the motion without further impulses.
+    """
+    apply_forces(system, longest)
+    for body in system.bodies:
+        body.u = body.v_next
+    place_at_end(system, longest)
+    at, _ = first_closing(system, longest)
+    system.dt, system.trial = longest, min(at, longest)
+    for body in system.bodies:
+        body.u = body.v
+    if not (land_outside(system) == 1 and evaluate_solution(system, system.trial)):
+        return False
+    dt = system.trial
+    ended = dt == longest
+    for contact in system.contacts:
+        ended = ended or (touches(contact) and not contact.closed)
+    at, _ = first_closing(system, dt)
+    return ended and not at < dt * AT_THE_END
+
+
 @kernel
 def locate_first_closing(system, longest):
     """The largest step size for which no open gap closes before the end; infinite if there is none."""
+    if system.land != 0 and lands(system, longest):
+        return system.trial
     dt = longest
     if not solve_first_half(system, dt):
         return math.inf

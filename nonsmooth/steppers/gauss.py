@@ -32,7 +32,7 @@ from nonsmooth.exceptions import InputError, SolverFailed
 from nonsmooth.laws.rigid import LAWS
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.programs import MPCC, Program, Solution
+from nonsmooth.programs import Program, Solution
 from nonsmooth.sets import Disk
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.base import Ask, Step, Stepping
@@ -46,7 +46,7 @@ from nonsmooth.steppers.velocity import change_velocity, expand, strike
 from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, SHRINK
 from nonsmooth.tolerances.gauss import LANDED, TURN
 
-__all__ = ["GaussFormulation"]
+__all__ = ["GaussFormulation", "check_gauss"]
 
 Mask = NDArray[np.bool_]
 #: a step of at most this multiple of dt_min is not shortened
@@ -65,6 +65,24 @@ class Impulses:
     @property
     def total(self) -> Array:
         return self.start + self.end + self.impact
+
+
+def check_gauss(m: Mechanism, name: str, control: ConstantStep | Landing) -> None:
+    """Raise InputError for a law that the stepper `name` does not support with these steps."""
+    constant = isinstance(control, ConstantStep)
+    bouncy = np.flatnonzero(m.restitution > 0)
+    if bouncy.size and constant:
+        raise InputError(
+            f"{name} with a constant step is plastic (restitution 0) by construction, but contact "
+            f'"{m.system.contact_names[bouncy[0]]}" has restitution {m.restitution[bouncy[0]]:g}; '
+            "set it to 0, or use dt=Landing(dt_min, dt_max)."
+        )
+    m.refuse_mixed_impacts(name)
+    if m.incremental and constant:
+        raise InputError(
+            f"{name} with a constant step distributes impacts over steps, so that {LAWS[m.impact]}'s law cannot "
+            "follow their slip; use dt=Landing(dt_min, dt_max), or impact='newton'."
+        )
 
 
 class GaussFormulation(ABC):
@@ -90,26 +108,10 @@ class GaussFormulation(ABC):
         self._middle = np.zeros(system.nv)
         scheme, rank = IMPLICIT_EULER if constant else HALF_KICK, self.mechanism.rank
         self.equations = StepEquations(system, scheme, rough=self.rough, rank=rank)
-        self._refuse(type(self).__name__.removesuffix("Formulation"))
-
-    def _refuse(self, name: str) -> None:
-        """Raise InputError for a law or a solver that the scheme does not support."""
-        m = self.mechanism
-        bouncy = np.flatnonzero(m.restitution > 0)
-        if bouncy.size and isinstance(self.control, ConstantStep):
-            raise InputError(
-                f"{name} with a constant step is plastic (restitution 0) by construction, but contact "
-                f'"{self.system.contact_names[bouncy[0]]}" has restitution {m.restitution[bouncy[0]]:g}; '
-                "set it to 0, or use dt=Landing(dt_min, dt_max)."
-            )
-        m.refuse_mixed_impacts(name)
-        if m.incremental and isinstance(self.control, ConstantStep):
-            raise InputError(
-                f"{name} with a constant step distributes impacts over steps, so that {LAWS[m.impact]}'s law cannot "
-                "follow their slip; use dt=Landing(dt_min, dt_max), or impact='newton'."
-            )
-        if not self.solver.fits(self.typical_program()):
-            raise InputError(f"{name} formulates programs that {self.solver} does not solve; {self.accepted_solvers}.")
+        name = type(self).__name__.removesuffix("Formulation")
+        check_gauss(self.mechanism, name, control)
+        if not solver.fits(self.typical_program()):
+            raise InputError(f"{name} formulates programs that {solver} does not solve; {self.accepted_solvers}.")
 
     def parameters(self, state: State, binding: NDArray[Any]) -> Array:
         """The parameter vector of a step's equations."""
@@ -352,38 +354,6 @@ class GaussFormulation(ABC):
         return t_limit if dt == t_limit - state.t else state.t + dt
 
     # ------------------------------------------------------------------------------------------------------- programs
-
-    def mpcc(self, state: State, shortest: float, longest: float, binding: Mask) -> MPCC:
-        """The step as an MPCC with dt between the bounds; a trial with given step size ignores gaps that are not
-        imposed."""
-        m, memory = self.mechanism, state.stepper_memory
-        watched = binding if shortest == longest else self.everywhere
-        x_scale, y_scale = memory["x_scale"], memory["y_scale"]
-        if m.redundant:  # combinations have the scale of the largest of their rows
-            joints = np.full(m.rank, np.max(x_scale[1 + self.system.nv :]))
-            x_scale = np.concatenate([x_scale[: 1 + self.system.nv], joints])
-        G_scale, pairs = np.where(watched, m.scale, np.inf), binding
-        slowest, fastest = self.turn_limits(state)
-        free, directions = self.unbounded, np.full(self.system.nt if self.equations.disc else 0, np.inf)
-        if self.equations.disc:
-            x_scale = np.concatenate([x_scale, np.ones_like(directions)])
-            y_scale = np.concatenate([y_scale, m.scale / m.longest])
-            G_scale, pairs = np.concatenate([G_scale, np.where(binding, 1.0, np.inf)]), np.concatenate([binding] * 2)
-        elif self.rough:
-            speed, idle = m.scale / m.longest, np.where(binding, 1.0, np.inf)
-            y_scale = np.concatenate([y_scale, y_scale, y_scale, speed])
-            G_scale = np.concatenate([G_scale, speed * idle, speed * idle, memory["y_scale"] * idle])
-            pairs = np.concatenate([binding] * 4)
-        return MPCC(
-            self.equations.structure,
-            self.parameters(state, binding),
-            np.concatenate(([shortest], slowest, -free, -directions)),
-            np.concatenate(([longest], fastest, free, directions)),
-            x_scale,
-            y_scale,
-            G_scale,
-            pairs,
-        )
 
     def turn_limits(self, state: State) -> tuple[Array, Array]:
         """Bounds of u: contacts and joints rotate no body by more than `TURN` relative to its free motion.

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import SolverFailed
 from nonsmooth.laws.rigid import Rigid
-from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.programs import MPCC, Program, Solution
+from nonsmooth.programs import MPCC, FrictionContact, Solution
 from nonsmooth.settings import settings
-from nonsmooth.step_control import Landing, StepControl
-from nonsmooth.steppers.base import Ask, Stepping
-from nonsmooth.steppers.equations import HALF_KICK, Advance
-from nonsmooth.steppers.gauss import GaussFormulation
-from nonsmooth.steppers.landing import closing_within
-from nonsmooth.steppers.mechanism import contact_modes
-from nonsmooth.steppers.resting import CERTAIN, starts_at_rest
-from nonsmooth.steppers.velocity import change_velocity
-from nonsmooth.tolerances import AT_THE_END, SLIPPING
+from nonsmooth.step_control import ConstantStep, Landing
+from nonsmooth.steppers.base import Ask
+from nonsmooth.steppers.equations import HALF_KICK, IMPLICIT_EULER, StepEquations
+from nonsmooth.steppers.mechanism import Mechanism, contact_modes
+from nonsmooth.steppers.resting import CERTAIN, resting_answer, starts_at_rest
+from nonsmooth.tolerances import SLIPPING
+from nonsmooth.tolerances.gauss import TURN
 
-__all__ = ["GaussMPCC"]
-
-#: multiple of its scale at which a velocity causes a new scaling
-OUTGROWN = 10.0
+__all__ = ["Found", "GaussMPCC", "Start", "StepPrograms"]
 
 
 @settings
@@ -41,6 +34,9 @@ class GaussMPCC:
     ``Landing(dt_min, dt_max)`` the step size is an unknown again, and determined: the program determines the longest
     step in which complementarity is imposed only for contacts closed at its start, so that it ends exactly where a gap
     closes; impacts follow as a program in velocities. Second order between impacts.
+
+    The scheme is the text of `GaussQP`, in which these programs take the place of its iteration; their solutions are
+    certified by the residuals of that text.
 
     Parameters
     ----------
@@ -68,157 +64,163 @@ class GaussMPCC:
 
     contact: ClassVar[type] = Rigid
     default_solver: ClassVar[str] = "IpoptMPCC"
+    compiled: ClassVar[str] = "mpcc_steps.MPCCSteps"
     programs: ClassVar[tuple[type, ...]] = (MPCC,)
 
-    def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> GaussMPCCFormulation:
-        """The scheme on one system."""
-        return GaussMPCCFormulation(system, parameters, control, solver)
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """The start of a step: the contacts `closed` there (nc,), and impulses with which its program may begin.
+
+    ``combinations`` (rank, ng) are orthonormal ones of the joints' rows, equivalent to all of them; None if no row is
+    redundant.
+    """
+
+    t: float
+    q: Array
+    v: Array
+    closed: NDArray[np.bool_]
+    P_N: Array
+    P_T: Array
+    x_scale: Array
+    y_scale: Array
+    acceleration: Array
+    combinations: Array | None
 
 
-class GaussMPCCFormulation(GaussFormulation):
-    """One MPCC per trial step size."""
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Length of a step [s], velocity u (nv,) of its motion, and impulses of joints and contacts [N s]."""
 
-    accepted_solvers = "give GaussMPCC an IpoptMPCC(...) or ActiveSet()"
+    dt: float
+    u: Array
+    P_g: Array
+    P_N: Array
+    P_T: Array
 
-    def __init__(self, system: System, parameters: Array, control: StepControl, solver: Any) -> None:
-        super().__init__(system, parameters, control, solver)
-        self.never = np.zeros(system.nc)
 
-    def typical_program(self) -> Program:
-        """A step of the largest size from the initial state of the system."""
-        m, start = self.mechanism, self.system.start
-        x_scale, y_scale = m.typical_sizes(start.t, start.q, start.v)
-        start = replace(start, stepper_memory={"x_scale": x_scale, "y_scale": y_scale})
-        return self.mpcc(start, m.longest, m.longest, np.ones(self.system.nc, dtype=bool))
+class StepPrograms:
+    """The equations of steps of one system as MPCCs, and their solutions as motions and impulses.
 
-    def rules(self) -> dict[str, Any]:
-        """Selection of the root of the equations, and scaling of the programs."""
-        rules = super().rules()
-        rules["scales of the unknowns"] = (
-            f"from the start; renewed if a velocity exceeds {OUTGROWN:g} times its own, or a contact first closes"
-        )
-        if isinstance(self.control, Landing):
-            rules["root of a step"] = "the gap of a loaded contact increases with its impulse; else a shorter step"
-        return rules
+    Parameters
+    ----------
+    system, parameters
+    control : a constant step, or `Landing`
+    """
 
-    def step(self, state: State, t_end: float) -> Stepping:
-        """Advance to `t_end` at most."""
-        return (yield from super().step(self._sized(state), t_end))
+    def __init__(self, system: System, parameters: Array, control: ConstantStep | Landing) -> None:
+        self.system, self.constant = system, isinstance(control, ConstantStep)
+        longest = control.dt if isinstance(control, ConstantStep) else control.dt_max
+        m = self.mechanism = Mechanism(system, parameters, longest)
+        scheme = IMPLICIT_EULER if self.constant else HALF_KICK
+        self.equations = StepEquations(system, scheme, rough=m.rough, rank=m.rank)
+        #: share of the step in which forces act on u
+        self.share = 1.0 if self.constant else 0.5
+        self.reach = np.where(m.angular, TURN / m.longest, np.inf)
+        first = system.start
+        self._x_scale = m.typical_sizes(first.t, first.q, first.v)[0]
 
-    def _sized(self, state: State) -> State:
-        """The state with valid scales of the unknowns.
+    def start(self, t: float, q: Array, v: Array, closed: NDArray[np.bool_], P_N: Array, P_T: Array) -> Start:
+        """The start of a step, with scales of its unknowns: typical sizes there, at least those of the system's start.
 
         A start at rest without load provides no scales, and a concentric journal no normal.
         """
-        memory = state.stepper_memory
-        x_scale, closed, sized = memory["x_scale"], memory["closed"], memory.get("sized", self.never)
-        outgrown = np.abs(state.v) > OUTGROWN * x_scale[1 : state.v.size + 1]
-        if not (outgrown.any() or (closed > sized).any()):
-            return state
-        x, y = self.mechanism.typical_sizes(state.t, state.q, state.v)
-        y_scale = np.where(closed > sized, y, memory["y_scale"])
-        sizes = {"x_scale": np.maximum(x, x_scale), "y_scale": y_scale, "sized": np.maximum(closed, sized)}
-        return replace(state, stepper_memory={**memory, **sizes})
+        m = self.mechanism
+        x_scale, y_scale = m.typical_sizes(t, q, v)
+        combinations = None
+        if m.redundant:
+            shares = m.independent(m.at(t, q).W_g, np.zeros(self.system.ng)).shares
+            assert shares is not None
+            combinations = np.asarray(np.linalg.qr(shares)[0].T)
+        acceleration = m.metric.change(m.force(t, q, v))
+        x_scale = np.maximum(x_scale, self._x_scale)
+        return Start(t, q, v, closed, P_N, P_T, x_scale, y_scale, acceleration, combinations)
 
-    def advance(
-        self, state: State, dt: float, binding: NDArray[np.bool_], guess: Advance | None = None
-    ) -> Generator[Ask, Solution, Advance]:
-        """One MPCC with given step size."""
-        program = self.mpcc(state, dt, dt, binding)
-        if guess is None:
-            resting = yield from self._rested(state, dt, program)
-            if resting is not None:
-                return resting
-            start = self._free_motion(state, dt, binding)
-        else:
-            x, y = self.unknowns(state, dt, guess.u, guess.P_g, guess.P_N, guess.P_T)
-            start = replace(guess.solution, x=x, y=y)
-        solution = yield program, start
-        done = self._advance(state, program, solution)
-        if self._on_the_far_side(state, done):
-            raise SolverFailed(
-                f"a contact force moves a body through its clearance to the opposite wall within dt = {done.dt:.6g} s."
-            )
-        return done
+    def program(self, start: Start, shortest: float, longest: float, binding: NDArray[np.bool_]) -> MPCC:
+        """The step with a length between these [s] and complementarity on `binding` contacts (nc,).
 
-    def land(self, state: State, longest: float, closed: NDArray[np.bool_]) -> Generator[Ask, Solution, Advance]:
-        """One MPCC whose objective is the step size; by root finding if the solver does not optimise."""
-        program, m = self.mpcc(state, 0.0, longest, closed), self.mechanism
-        resting = yield from self._rested(state, longest, program)
-        if resting is not None and closing_within(m, state, resting, closed) is None:
-            return resting
-        if not self.solver.fits(program):
-            return (yield from super().land(state, longest, closed))
-        guess = self._free_motion(state, longest, closed)
-        predicted = closing_within(m, state, self._advance(state, program, guess), closed)
-        if predicted is not None:
-            guess = self._free_motion(state, predicted[0], closed)
-        try:
-            solution = yield program, guess
-        except SolverFailed:
-            return (yield from super().land(state, longest, closed))
-        done = self._advance(state, program, solution)
-        earlier = closing_within(m, state, done, closed)
-        landed = np.any(m.touching(m.at(state.t + done.dt, done.q).g_N) & ~closed)
-        near = not self._on_the_far_side(state, done)
-        if near and (landed or done.dt == longest) and (earlier is None or earlier[0] >= done.dt * AT_THE_END):
-            return done
-        # the step is shorter than possible, passes through a wall, or ends at the opposite wall
-        return (yield from super().land(state, longest, closed))
+        With unknown length all gaps remain open; with a given one those that do not bind are ignored.
+        """
+        m, nv, nt = self.mechanism, self.system.nv, self.system.nt
+        watched = binding if shortest == longest else np.ones_like(binding)
+        x_scale, y_scale = start.x_scale, start.y_scale
+        parameters = self.equations.parameters(start.t, start.q, start.v, m.p, m.longest, binding)
+        if start.combinations is not None:  # they have the scale of the largest of their rows
+            joints = np.full(m.rank, np.max(x_scale[1 + nv :]))
+            x_scale = np.concatenate([x_scale[: 1 + nv], joints])
+            parameters = np.concatenate([parameters, start.combinations.ravel(order="F")])
+        G_scale, pairs = np.where(watched, m.scale, np.inf), binding
+        # gaps are periodic in angles, so that the equations have further roots, half a turn away, with large impulses
+        freely = start.v + m.longest * start.acceleration
+        slowest, fastest = np.minimum(freely, start.v) - self.reach, np.maximum(freely, start.v) + self.reach
+        free, directions = np.full(m.rank, np.inf), np.full(nt if self.equations.disc else 0, np.inf)
+        if self.equations.disc:
+            x_scale = np.concatenate([x_scale, np.ones_like(directions)])
+            y_scale = np.concatenate([y_scale, m.scale / m.longest])
+            G_scale, pairs = np.concatenate([G_scale, np.where(binding, 1.0, np.inf)]), np.concatenate([binding] * 2)
+        elif m.rough:
+            speed, idle = m.scale / m.longest, np.where(binding, 1.0, np.inf)
+            G_scale = np.concatenate([G_scale, speed * idle, speed * idle, y_scale * idle])
+            y_scale = np.concatenate([y_scale, y_scale, y_scale, speed])
+            pairs = np.concatenate([binding] * 4)
+        return MPCC(
+            self.equations.structure, parameters, np.concatenate(([shortest], slowest, -free, -directions)),
+            np.concatenate(([longest], fastest, free, directions)), x_scale, y_scale, G_scale, pairs,
+        )  # fmt: skip
 
-    def _rested(self, state: State, dt: float, program: MPCC) -> Generator[Ask, Solution, Advance | None]:
+    def guess(self, start: Start, found: Found, binding: NDArray[np.bool_]) -> Solution:
+        """A motion and impulses as unknowns of the program."""
+        return Solution(*self._unknowns(start, found), "guess", 0, "guess", self._active(start, binding))
+
+    def free_motion(self, start: Start, dt: float, binding: NDArray[np.bool_]) -> Found:
+        """The motion without gaps that close, with the impulses with which the program may begin."""
+        m = self.mechanism
+        P_N, P_T = np.where(binding, start.P_N, 0.0), np.where(m.by_tangent(binding), start.P_T, 0.0)
+        u = start.v + self.share * dt * start.acceleration
+        if P_N.any():
+            here = m.at(start.t, start.q)
+            u = u + m.metric.change(here.W_N.dot(P_N) + here.W_T.dot(P_T))
+        return Found(dt, u, np.zeros(self.system.ng), P_N, P_T)
+
+    def rested(self, start: Start, dt: float, program: MPCC) -> Generator[Ask, Solution, Found | None]:
         """The step at rest, if it begins at rest and Coulomb's law allows it (see `resting`); else None.
 
         Impulses of a pile are not unique, which makes interior-point methods slow. The residual of the program
         certifies the step.
         """
-        m, binding = self.mechanism, program.binding[: self.system.nc]
-        closed = binding & m.touching(m.at(state.t, state.q).g_N)
-        acceleration, literal = m.free_acceleration(state), getattr(self.solver, "relaxation", None) == "literal"
-        if literal or np.count_nonzero(closed) < 2 or not starts_at_rest(m, state.v, dt * acceleration):
+        m, kick = self.mechanism, dt * start.acceleration
+        here = m.at(start.t, start.q)
+        index = np.flatnonzero(program.binding[: self.system.nc] & m.touching(here.g_N))
+        if index.size < 2 or not starts_at_rest(m, start.v, kick):
             return None
-        half = 0.5 if self.equations.scheme == HALF_KICK else 1.0
-        pushed = state.v + half * dt * acceleration
-        try:
-            held = yield from change_velocity(m, state.t, state.q, pushed, closed, np.zeros(self.system.nc), rest=True)
-        except SolverFailed:  # only a proposal
+        joints = m.independent(here.W_g, -here.g_t)
+        directions, ng = np.concatenate([joints.W, m.blocks(here.W_N, here.W_T, index)], axis=1), len(joints.names)
+        rates = directions.T @ (start.v + self.share * kick)
+        rates[:ng] -= joints.wanted
+        delassus = directions.T @ m.metric.change(directions)
+        held = FrictionContact((delassus + delassus.T) / 2, rates, m.friction[index], 1 + m.tangents, ng)
+        answer = yield from resting_answer(held)
+        if answer is None:
             return None
-        x, y = self.unknowns(state, dt, held.v, held.P_g, held.P_N, held.P_T)
-        found = Solution(x, y, "solved", 0, "rest")
-        return self._advance(state, program, found) if program.residual(found) <= CERTAIN else None
+        u = start.v + self.share * kick + m.metric.change(directions @ answer.y)
+        found = Found(dt, u, joints.impulses(answer.y[:ng]), *m.parted(answer.y[ng:], index))
+        at_rest = Solution(*self._unknowns(start, found), "solved", 0, "rest")
+        return found if program.residual(at_rest) <= CERTAIN else None
 
-    def _advance(self, state: State, program: MPCC, solution: Solution) -> Advance:
+    def found(self, start: Start, solution: Solution) -> Found:
+        """Motion and impulses of a solution."""
         dt, u, P_g, P_N, P_T = self.equations.split(solution.x, solution.y, self.mechanism.friction)
-        P_g = self.joint_impulses(state, P_g)
-        errors, _, _, q = self.equations.outcome(solution.x, solution.y, program.p)
-        return Advance(dt, u, q, P_g, P_N, P_T, float(errors.max(initial=0.0)), solution)
+        return Found(dt, u, P_g if start.combinations is None else start.combinations.T @ P_g, P_N, P_T)
 
-    def _on_the_far_side(self, state: State, done: Advance) -> bool:
-        """Whether a contact is loaded at the larger one of two roots."""
-        if self.equations.scheme != HALF_KICK or not done.P_N.any():
-            return False
+    def _unknowns(self, start: Start, found: Found) -> tuple[Array, Array]:
         m = self.mechanism
-        pushed, there = m.at(state.t, state.q).W_N, m.at(state.t + done.dt, done.q).W_N
-        growth = np.sum((m.metric.inverse @ there) * (m.metric.inverse @ pushed), axis=0)
-        return bool(np.any(growth[done.P_N > 0.0] < 0.0))
+        slip = m.at(start.t, start.q).W_T.T @ found.u if self.equations.disc else found.P_T
+        P_g = found.P_g if start.combinations is None else start.combinations @ found.P_g
+        return self.equations.unknowns(found.dt, found.u, P_g, found.P_N, found.P_T, m.friction, slip)
 
-    def _active(self, state: State, binding: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _active(self, start: Start, binding: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Pairs that are active at the start of the step: closed contacts, and their friction on the previous edge."""
-        closed, P_T = binding & (state.stepper_memory["closed"] > 0), state.stepper_memory["P_T"]
+        m, closed, P_T = self.mechanism, binding & start.closed, start.P_T
         if self.equations.disc:
-            m, P_N = self.mechanism, state.stepper_memory["P_N"]
-            return np.concatenate([closed, closed & (contact_modes(m, closed, P_N, P_T) == SLIPPING)])
-        return np.concatenate([closed, closed & (P_T > 0), closed & (P_T < 0), closed]) if self.rough else closed
-
-    def _free_motion(self, state: State, dt: float, binding: NDArray[np.bool_]) -> Solution:
-        """A guess: free motion with the impulses of the last step."""
-        m = self.mechanism
-        kick = dt / 2 if self.equations.scheme == HALF_KICK else dt
-        P_N = np.where(binding, state.stepper_memory["P_N"], 0.0)
-        P_T = np.where(m.by_tangent(binding), state.stepper_memory["P_T"], 0.0)
-        u = state.v + kick * m.free_acceleration(state)
-        if P_N.any():
-            here = m.at(state.t, state.q)
-            u = u + m.metric.change(here.W_N.dot(P_N) + here.W_T.dot(P_T) if self.rough else here.W_N.dot(P_N))
-        x, y = self.unknowns(state, dt, u, np.zeros(self.system.ng), P_N, P_T)
-        return Solution(x, y, "guess", 0, "guess", self._active(state, binding))
+            return np.concatenate([closed, closed & (contact_modes(m, closed, start.P_N, P_T) == SLIPPING)])
+        return np.concatenate([closed, closed & (P_T > 0), closed & (P_T < 0), closed]) if m.rough else closed

@@ -157,13 +157,13 @@ def test_a_start_that_strikes_begins_with_its_impact():
 
 
 class Stop:
-    """Presses Ctrl-C after so many steps."""
+    """Presses Ctrl-C after so many steps at least."""
 
     def __init__(self, steps):
         self.steps = steps
 
     def __call__(self, t, t_end, steps):
-        if steps == self.steps:
+        if steps >= self.steps:
             raise KeyboardInterrupt
 
 
@@ -171,16 +171,17 @@ class Stop:
 @pytest.mark.parametrize("stepper", [GaussQP(), GaussMPCC()], ids=["QP", "MPCC"])
 def test_an_interrupted_run_goes_on_to_the_same_bits(stepper, dt, tmp_path):
     system = slider_rod(case=2).build()
-    whole = simulate(system, stepper, t_end=0.004, dt=dt, engine="python")
-    with pytest.raises(Interrupted, match="after 5 steps") as stopped:
-        simulate(system, stepper, t_end=0.004, dt=dt, engine="python", progress=Stop(5))
+    whole = simulate(system, stepper, t_end=0.2, dt=dt)
+    with pytest.raises(Interrupted, match=r"after \d+ steps") as stopped:
+        simulate(system, stepper, t_end=0.2, dt=dt, progress=Stop(5))
     first = stopped.value.trajectory
-    assert len(first.t) == 6
+    n = len(first.t) - 1
+    assert 5 <= n < len(whole.t) - 1
     first.save(tmp_path / "run.nc")
     end = Trajectory.load(tmp_path / "run.nc").end
-    second = simulate(system, stepper, t_end=0.004, dt=dt, engine="python", state=end)
-    assert np.array_equal(second.q.array, whole.q.array[5:])
-    assert np.array_equal(second.P_N.array[1:], whole.P_N.array[6:])
+    second = simulate(system, stepper, t_end=0.2, dt=dt, state=end)
+    assert np.array_equal(second.q.array, whole.q.array[n:])
+    assert np.array_equal(second.P_N.array[1:], whole.P_N.array[n + 1 :])
 
 
 def test_parameters_change_without_rebuilding():

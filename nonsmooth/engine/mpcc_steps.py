@@ -1,0 +1,183 @@
+"""Steps of `GaussMPCC`: those of `GaussQP`, in which a program with complementarity takes the place of the iteration.
+
+Compiled code calls two functions here: `advance` solves the equations of a step of given length, `land` those of an
+event-locating step together with its length. They read the start of the step from the records and write the motion u
+and the impulses there. An exception cannot pass through compiled code: it is kept, and raised when that returns.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.engine.coverage import elements_why_not, layout_of, rules_of
+from nonsmooth.engine.steps import NEVER, CompiledSteps
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError, SolverFailed
+from nonsmooth.model.system import System
+from nonsmooth.programs import MPCC, Solution
+from nonsmooth.solvers.ipopt import IpoptMPCC
+from nonsmooth.step_control import ConstantStep, Landing, StepControl
+from nonsmooth.steppers.base import Ask
+from nonsmooth.steppers.gauss import check_gauss
+from nonsmooth.steppers.gauss_mpcc import Found, GaussMPCC, Start, StepPrograms
+
+__all__ = ["MPCCSteps"]
+
+
+class MPCCSteps(CompiledSteps):
+    """Steps of `GaussMPCC` on one system.
+
+    Parameters
+    ----------
+    system, stepper, control, values : as `simulate` takes them, for which `why_not` has no reason
+    t_end : [s]
+
+    Attributes
+    ----------
+    chain : of solvers; set by the run before its first step
+    """
+
+    covers_all = has_formulation = False
+
+    @staticmethod
+    def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
+        """Why elements of a mechanism have no compiled form, as a clause; None if all have one."""
+        return elements_why_not(system, lambda: layout_of(system, values, stepper))
+
+    @staticmethod
+    def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
+        """Stated rules and tolerances of a run."""
+        rules = rules_of(system, stepper, control)
+        rules["programs"] = "of impacts and second halves: semismooth Newton, else a sequence of proximal programs"
+        rules["scales of the unknowns"] = "typical sizes at the start of each step, at least those of the first start"
+        if isinstance(control, Landing):
+            rules["root of a step"] = "the gap of a loaded contact increases with its impulse; else a shorter step"
+        return rules
+
+    def __init__(self, system: System, stepper: GaussMPCC, control: StepControl, values: Array, t_end: float) -> None:
+        name = type(stepper).__name__
+        if not isinstance(control, ConstantStep | Landing):
+            raise InputError(f"{name} takes dt as a number of seconds or Landing(dt_min, dt_max), got {control}.")
+        self.programs = StepPrograms(system, values, control)
+        check_gauss(self.programs.mechanism, name, control)
+        solver = IpoptMPCC() if stepper.solver is None else stepper.solver
+        everywhere = np.ones(system.nc, dtype=bool)
+        start, longest = system.start, self.programs.mechanism.longest
+        first = self.programs.start(start.t, start.q, start.v, everywhere, np.zeros(system.nc), np.zeros(system.nt))
+        if not solver.fits(self.programs.program(first, longest, longest, everywhere)):
+            raise InputError(
+                f"{name} formulates programs that {solver} does not solve; "
+                f"give {name} an IpoptMPCC(...) or ActiveSet()."
+            )
+        self._optimises = solver.fits(self.programs.program(first, 0.0, longest, everywhere))
+        self._rests = getattr(solver, "relaxation", None) != "literal"
+        self._met: Start | None = None
+        self._raised: BaseException | None = None
+        self._failure = ""
+        super().__init__(system, stepper, control, values, t_end)
+        self._chunk = 1  # a program may take seconds
+
+    def _set(self, stepper: Any, values: Array, t_end: float) -> None:
+        super()._set(stepper, values, t_end)
+        self._whole["many"] = NEVER  # whether bodies remain at rest is decided by `StepPrograms.rested`
+        kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+        self._called = [kind(partial(self._answer, self._advance)), kind(partial(self._answer, self._land))]
+        self._whole["advance"] = ctypes.cast(self._called[0], ctypes.c_void_p).value
+        if self.scheme == "landing" and self._optimises:
+            self._whole["land"] = ctypes.cast(self._called[1], ctypes.c_void_p).value
+
+    def failure(self) -> str:
+        """Why the last step is not certified; raises what ended its programs."""
+        if self._raised is not None:
+            raise self._raised
+        if self._whole["across"][0]:
+            dt = float(self._whole["trial"][0])
+            return f"a contact force moves a body through its clearance to the opposite wall within dt = {dt:.6g} s."
+        return self._failure or super().failure()
+
+    # -------------------------------------------------------------------------------------------------- called by steps
+
+    def _answer(self, solve: Callable[[], Generator[Ask, Solution, Found | None]], _: int) -> int:
+        """Whether a program of the step is solved, and its solution written."""
+        if self._raised is not None:
+            return 0
+        try:
+            assert self.chain is not None
+            found = self.chain.run(solve())
+        except SolverFailed as error:
+            self._failure = str(error)
+            if not self._rests:  # a solver that is to fail
+                self._raised = error
+            return 0
+        except BaseException as error:  # Ctrl-C too: what is raised here would not pass through compiled code
+            self._raised = error
+            return 0
+        layout, memory, contacts = self.layout, self.memory, self.memory.of["Contact"]
+        self._failure, self._whole["trial"] = "", found.dt
+        layout.put(memory, "u", found.u)
+        self._put_joints("P", found.P_g)
+        contacts["P"][layout.contacts, 0] = found.P_N
+        if layout.shape.rows > 1:
+            contacts["P"][layout.contacts, 1:] = found.P_T.reshape(-1, self.tangents)
+        if self.programs.constant:
+            contacts["on"][layout.contacts] = found.P_N > 0.0
+        return 1
+
+    def _advance(self) -> Generator[Ask, Solution, Found]:
+        """The equations of a step of given length; trials of a location begin with the motion of the last one."""
+        start, binding, dt = self._start_of_step(), self._binding(), float(self._whole["trial"][0])
+        program, u = self.programs.program(start, dt, dt, binding), self._moved("u")
+        if self.programs.constant or np.array_equal(u, start.v):
+            rested = yield from self._rested(start, dt, program)
+            if rested is not None:
+                return rested
+            begun = self.programs.free_motion(start, dt, binding)
+        else:
+            begun = Found(dt, u, self._of_joints("P"), start.P_N, start.P_T)
+        solution = yield program, self.programs.guess(start, begun, binding)
+        return self.programs.found(start, solution)
+
+    def _land(self) -> Generator[Ask, Solution, Found]:
+        """The equations of an event-locating step and its length."""
+        start, binding = self._start_of_step(), self._binding()
+        longest, predicted = float(self._whole["dt"][0]), float(self._whole["trial"][0])
+        program = self.programs.program(start, 0.0, longest, binding)
+        rested = yield from self._rested(start, longest, program)
+        if rested is not None:
+            return rested
+        begun = self.programs.free_motion(start, predicted, binding)
+        solution = yield program, self.programs.guess(start, begun, binding)
+        return self.programs.found(start, solution)
+
+    def _rested(self, start: Start, dt: float, program: MPCC) -> Generator[Ask, Solution, Found | None]:
+        if not self._rests:
+            return None
+        try:
+            return (yield from self.programs.rested(start, dt, program))
+        except SolverFailed:  # only a proposal
+            return None
+
+    def _start_of_step(self) -> Start:
+        """The start of the present step with the present impulses."""
+        t, q, v = float(self._whole["t"][0]), self._moved("q"), self._moved("v")
+        contact = self.memory.of["Contact"][self.layout.contacts]
+        closed = (contact["on"] if self.programs.constant else contact["closed"]) > 0
+        P_T = contact["P"][:, 1:].ravel() if self.layout.shape.rows > 1 else np.zeros(self.system.nt)
+        met = self._met
+        if met is None or not (met.t == t and np.array_equal(met.q, q) and np.array_equal(met.v, v)):
+            self._met = met = self.programs.start(t, q, v, closed, contact["P"][:, 0], P_T)
+        return replace(met, closed=closed, P_N=contact["P"][:, 0].copy(), P_T=P_T)
+
+    def _binding(self) -> NDArray[np.bool_]:
+        on = self.memory.of["Contact"]["on"][self.layout.contacts] > 0
+        return np.ones_like(on) if self.programs.constant else on
+
+    def _moved(self, name: str) -> Array:
+        return self.layout.packed(self.memory, name).ravel()
