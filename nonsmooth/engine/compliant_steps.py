@@ -11,7 +11,7 @@ import numpy as np
 
 from nonsmooth.engine.compliant_layout import CompliantLayout
 from nonsmooth.engine.coverage import elements_why_not, made_once
-from nonsmooth.engine.steps import MOST, RIDGE, CompiledSteps
+from nonsmooth.engine.steps import MOST, RIDGE, CompiledSteps, Taken
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ValidityWarning
 from nonsmooth.model.state import State
@@ -147,6 +147,10 @@ class CompliantSteps(CompiledSteps):
         found = super().run(state, origin, most)
         self._check_laws()
         return found
+
+    def rescue(self, state: State, origin: float, most: int) -> Taken | None:
+        """None: the Python formulation repeats a step that is not certified."""
+        return None
 
     @property
     def counts(self) -> dict[str, int]:

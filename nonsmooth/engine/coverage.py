@@ -16,8 +16,6 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.system import System
 from nonsmooth.schemes.impact_fields import INCREMENTAL, LAWS
-from nonsmooth.solvers.active_set import ActiveSet
-from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.gauss import GaussFormulation
 from nonsmooth.steppers.gauss_mpcc import GaussMPCC
@@ -74,21 +72,14 @@ def why_not(system: System, stepper: Any, control: StepControl, values: Array) -
         return f'cone="{stepper.cone}" has no compiled loop'
     if is_balanced(stepper) and system.dimension == 3:
         return 'moment_arms="balanced" exists in the plane only'
-    if type(stepper) is MoreauJean and isinstance(control, ConstantStep):
-        default: Any = SemismoothNewton()
-    elif type(stepper) is GeneralizedAlpha and isinstance(control, ConstantStep):
-        default = SemismoothNewton() if is_rough(system, values) else ActiveSet()
-    elif type(stepper) is GaussQP and isinstance(control, ConstantStep | Landing):
-        default = ActiveSet()
-        if isinstance(control, Landing) and control.error is not None:
-            return "Landing(..., error) has no compiled loop"
-        if isinstance(control, ConstantStep) and np.any(system.elementwise.contact_law(values)[0] > 0.0):
+    if isinstance(control, Landing) and control.error is not None:
+        return "Landing(..., error) has no compiled loop"
+    steps = ConstantStep | Landing if type(stepper) is GaussQP else ConstantStep
+    if not isinstance(control, steps):
+        return f"{type(stepper).__name__} has no compiled loop with dt={control!r}"
+    if type(stepper) is GaussQP and isinstance(control, ConstantStep):
+        if np.any(system.elementwise.contact_law(values)[0] > 0.0):
             return "GaussQP with a constant step has no restitution"
-    else:
-        some = type(stepper) in (MoreauJean, GeneralizedAlpha, GaussQP)
-        return f"{type(stepper).__name__} has no compiled loop" + (f" with dt={control!r}" if some else "")
-    if stepper.solver is not None and stepper.solver != default:
-        return f"the solver {stepper.solver} was requested"
     laws = laws_of(system, stepper, control, values)
     return elements_why_not(system, lambda: layout_of(system, values, stepper), laws)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from nonsmooth.engine.coverage import elements_why_not, is_rough, made_once
 from nonsmooth.engine.event_layout import EventLayout
-from nonsmooth.engine.steps import MOST, CompiledSteps
+from nonsmooth.engine.steps import MOST, CompiledSteps, Taken
 from nonsmooth.evaluation import Array
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
@@ -127,6 +127,10 @@ class EventSteps(CompiledSteps):
         if self._formulation is not None:
             counted = (float(self._events[name][0]) for name in ("crawled", "counted", "counted_since"))
             self._formulation.progress.hold(tuple(counted))
+
+    def rescue(self, state: State, origin: float, most: int) -> Taken | None:
+        """None: the Python formulation repeats a step that is not certified."""
+        return None
 
     @property
     def counts(self) -> dict[str, int]:

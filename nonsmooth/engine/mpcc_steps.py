@@ -1,16 +1,14 @@
 """Steps of `GaussMPCC`: those of `GaussQP`, in which a program with complementarity takes the place of the iteration.
 
-Compiled code calls two functions here: `advance` solves the equations of a step of given length, `land` those of an
-event-locating step together with its length. They read the start of the step from the records and write the motion u
-and the impulses there. An exception cannot pass through compiled code: it is kept, and raised when that returns.
+Compiled code calls two functions here, see `Outside`: `advance` solves the equations of a step of given length, `land`
+those of an event-locating step together with its length. They read the start of the step from the records and write the
+motion u and the impulses there.
 """
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +18,7 @@ from nonsmooth.engine.coverage import elements_why_not, layout_of, rules_of
 from nonsmooth.engine.steps import NEVER, CompiledSteps
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverFailed
+from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import MPCC, Solution
 from nonsmooth.solvers.ipopt import IpoptMPCC
@@ -77,50 +76,49 @@ class MPCCSteps(CompiledSteps):
                 f"give {name} an IpoptMPCC(...) or ActiveSet()."
             )
         self._optimises = solver.fits(self.programs.program(first, 0.0, longest, everywhere))
-        self._rests = getattr(solver, "relaxation", None) != "literal"
+        self._literal = getattr(solver, "relaxation", None) == "literal"
         self._met: Start | None = None
-        self._raised: BaseException | None = None
-        self._failure = ""
         super().__init__(system, stepper, control, values, t_end)
         self._chunk = 1  # a program may take seconds
+
+    def _check(self, stepper: Any, values: Array) -> None:
+        self._requested = False  # its solver is not one of the programs of impacts
 
     def _set(self, stepper: Any, values: Array, t_end: float) -> None:
         super()._set(stepper, values, t_end)
         self._whole["many"] = NEVER  # whether bodies remain at rest is decided by `StepPrograms.rested`
-        kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
-        self._called = [kind(partial(self._answer, self._advance)), kind(partial(self._answer, self._land))]
-        self._whole["advance"] = ctypes.cast(self._called[0], ctypes.c_void_p).value
+        self._whole["advance"] = self.outside.address(self._advance)
         if self.scheme == "landing" and self._optimises:
-            self._whole["land"] = ctypes.cast(self._called[1], ctypes.c_void_p).value
+            self._whole["land"] = self.outside.address(self._land)
 
-    def failure(self) -> str:
-        """Why the last step is not certified; raises what ended its programs."""
-        if self._raised is not None:
-            raise self._raised
+    def failure(self, state: State) -> str:
+        """Why the step from a state is not certified."""
         if self._whole["across"][0]:
             dt = float(self._whole["trial"][0])
             return f"a contact force moves a body through its clearance to the opposite wall within dt = {dt:.6g} s."
-        return self._failure or super().failure()
+        return super().failure(state)
 
     # -------------------------------------------------------------------------------------------------- called by steps
 
-    def _answer(self, solve: Callable[[], Generator[Ask, Solution, Found | None]], _: int) -> int:
-        """Whether a program of the step is solved, and its solution written."""
-        if self._raised is not None:
-            return 0
+    def _advance(self) -> None:
+        """Solve the equations of a step of given length."""
+        self._solve(self._advanced())
+
+    def _land(self) -> None:
+        """Solve the equations of an event-locating step and its length."""
+        self._solve(self._landed())
+
+    def _solve(self, solving: Generator[Ask, Solution, Found]) -> None:
+        """Solve a program of the step, and write its solution."""
+        assert self.chain is not None
         try:
-            assert self.chain is not None
-            found = self.chain.run(solve())
+            found = self.chain.run(solving)
         except SolverFailed as error:
-            self._failure = str(error)
-            if not self._rests:  # a solver that is to fail
-                self._raised = error
-            return 0
-        except BaseException as error:  # Ctrl-C too: what is raised here would not pass through compiled code
-            self._raised = error
-            return 0
+            if self._literal:  # a solver that is to fail: no shorter step
+                self.outside.raised = error
+            raise
         layout, memory, contacts = self.layout, self.memory, self.memory.of["Contact"]
-        self._failure, self._whole["trial"] = "", found.dt
+        self._whole["trial"] = found.dt
         layout.put(memory, "u", found.u)
         self._put_joints("P", found.P_g)
         contacts["P"][layout.contacts, 0] = found.P_N
@@ -128,9 +126,8 @@ class MPCCSteps(CompiledSteps):
             contacts["P"][layout.contacts, 1:] = found.P_T.reshape(-1, self.tangents)
         if self.programs.constant:
             contacts["on"][layout.contacts] = found.P_N > 0.0
-        return 1
 
-    def _advance(self) -> Generator[Ask, Solution, Found]:
+    def _advanced(self) -> Generator[Ask, Solution, Found]:
         """The equations of a step of given length; trials of a location begin with the motion of the last one."""
         start, binding, dt = self._start_of_step(), self._binding(), float(self._whole["trial"][0])
         program, u = self.programs.program(start, dt, dt, binding), self._moved("u")
@@ -144,7 +141,7 @@ class MPCCSteps(CompiledSteps):
         solution = yield program, self.programs.guess(start, begun, binding)
         return self.programs.found(start, solution)
 
-    def _land(self) -> Generator[Ask, Solution, Found]:
+    def _landed(self) -> Generator[Ask, Solution, Found]:
         """The equations of an event-locating step and its length."""
         start, binding = self._start_of_step(), self._binding()
         longest, predicted = float(self._whole["dt"][0]), float(self._whole["trial"][0])
@@ -157,7 +154,7 @@ class MPCCSteps(CompiledSteps):
         return self.programs.found(start, solution)
 
     def _rested(self, start: Start, dt: float, program: MPCC) -> Generator[Ask, Solution, Found | None]:
-        if not self._rests:
+        if self._literal:
             return None
         try:
             return (yield from self.programs.rested(start, dt, program))

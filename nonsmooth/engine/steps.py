@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +14,12 @@ from numpy.typing import NDArray
 
 from nonsmooth.compile.objects import entry
 from nonsmooth.engine.coverage import is_balanced, is_rough, layout_of, rules_of, scheme_of, why_not
+from nonsmooth.engine.door import Door, Outside, why_no_programs
 from nonsmooth.engine.layout import Layout
 from nonsmooth.engine.tables import Tables
 from nonsmooth.engine.viewer import Viewer
 from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory
@@ -23,7 +27,7 @@ from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.base import Formulation
 from nonsmooth.steppers.mechanism import Mechanism
-from nonsmooth.steppers.tightness import gap_round_off
+from nonsmooth.steppers.tightness import gap_round_off, tight_clearance
 from nonsmooth.tolerances import EPSILON, PROXIMAL, UNCERTAIN
 
 __all__ = ["CompiledSteps", "Taken"]
@@ -39,6 +43,8 @@ RIDGE = 1e-9
 
 #: fields of bodies with which a step of generalised alpha begins, and their names in its Python formulation
 ACCELERATIONS = {"smooth": "acceleration", "pseudo": "pseudo_acceleration"}
+#: how often the length of a step that is not certified is halved
+PARTS = 8
 #: more contacts than there are
 NEVER = 2**40
 #: fields of trends
@@ -75,6 +81,8 @@ class CompiledSteps:
     has_formulation = True
     #: of solvers outside the compiled text; set by a run before its first step
     chain: Chain | None = None
+    #: whether these solve all programs
+    _requested = False
 
     @staticmethod
     def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
@@ -91,11 +99,36 @@ class CompiledSteps:
         self.system, self.scheme = system, scheme_of(stepper, control)
         self.longest = control.dt_max if isinstance(control, Landing) else control.dt
         self.shortest = control.dt_min if isinstance(control, Landing) else 0.0
-        self.alpha = self.scheme == "generalized_alpha"
+        self.alpha, self._requested = self.scheme == "generalized_alpha", stepper.solver is not None
+        self._check(stepper, values)
         self.midpoint = getattr(stepper, "joints", "") == "midpoint" and system.ng > 0
         self._allocate(layout_of(system, values, stepper), values)
         self._set(stepper, values, t_end)
         self._begin, self._run = self._entry("begin"), self._entry("run", 1)  # compiled before the clock runs
+
+    def _check(self, stepper: Any, values: Array) -> None:
+        """Raise InputError for a solver that does not solve the programs of the scheme."""
+        if not self._requested:
+            return
+        lacks = why_no_programs(stepper.solver, self.system.dimension, is_rough(self.system, values))
+        if lacks is not None:
+            raise InputError(
+                f"{type(stepper).__name__} formulates programs that {stepper.solver} does not solve: {lacks}; "
+                "give it SemismoothNewton(), or leave the solver out."
+            )
+
+    def use(self, chain: Chain) -> None:
+        """Take the solvers of a run: for all its programs if its solver was requested, else for steps without a
+        solution."""
+        self.chain = chain
+        if self._requested:
+            self._whole["solver"], self._whole["many"] = self._door.address, NEVER
+            self._chunk = 1  # a program may take long
+
+    @functools.cached_property
+    def _door(self) -> Door:
+        assert self.chain is not None
+        return Door(self.memory, self.layout, self.chain, self.outside)
 
     def _allocate(self, layout: Layout, values: Array) -> None:
         """The memory of a run with its parameters, and tables of its rows."""
@@ -110,6 +143,7 @@ class CompiledSteps:
         self._whole = self.memory.of["System"]
         self._at: State | None = None
         self._chunk = 64
+        self.outside = Outside()
         #: evaluates rows when no more steps are taken
         self.observe = Viewer(layout, self.memory, self.tables, self.rows)
 
@@ -159,9 +193,74 @@ class CompiledSteps:
         self._at = begun = self._state(state)
         return begun
 
-    def failure(self) -> str:
-        """Why the last step is not certified."""
-        return "the step does not pass its residual tests."
+    def failure(self, state: State) -> str:
+        """Why the step from a state is not certified."""
+        m = Mechanism(self.system, self.values, self.longest)
+        why = self.outside.failure or (
+            f"the step is not certified: residuals {self._whole['residual'][0]:.2g} of its equations, "
+            f"{self._whole['law'][0]:.2g} of the laws of contacts; a shorter step may be needed."
+        )
+        return f"{why}{m.lost_rank(state.t, state.q)}{tight_clearance(m, state.t, state.q, state.v, self.longest)}"
+
+    def rescue(self, state: State, origin: float, most: int) -> Taken | None:
+        """A step from a state that is not certified as it is: in 2, 4, .. 256 parts by its own scheme, at most so many,
+        otherwise with the solvers of the run; None if neither is certified."""
+        self._at = None
+        decides = bool(self._whole["asks"][0])  # about rest, which shorter steps cannot
+        self._whole["asks"] = 0
+        ways: list[Callable[[State, float], Taken | None]] = [partial(self._in_parts, most=most), self._with_door]
+        found = (way(state, origin) for way in (reversed(ways) if decides else ways))
+        return next((one for one in found if one is not None), None)
+
+    def _in_parts(self, state: State, origin: float, most: int) -> Taken | None:
+        if self.scheme == "landing":  # which shortens its steps itself
+            return None
+        whole = self._whole
+        kept = {name: whole[name].copy() for name in ("longest", "t_end", "origin")}
+        goal = self._end_of_step(state.t, origin)
+        try:
+            for halvings in range(1, min(PARTS, min(self.rows, most).bit_length() - 1) + 1):
+                whole["longest"], whole["t_end"] = (goal - state.t) / 2**halvings, goal
+                self._put(state, state.t)
+                whole["steps"] = 0
+                self._run(self.memory.address(self.root), 2**halvings)
+                done = int(whole["steps"][0])
+                if float(whole["t"][0]) >= goal:
+                    whole["parts"] += done
+                    return self._taken(state, done)
+                if self.outside.raised is not None:
+                    return None
+        finally:
+            for name, value in kept.items():
+                whole[name] = value
+        return None
+
+    def _end_of_step(self, t: float, origin: float) -> float:
+        """The end of the next step on the grid."""
+        return ConstantStep(self.longest).next_time(t, origin, float(self._whole["t_end"][0]))
+
+    def _with_door(self, state: State, origin: float) -> Taken | None:
+        """A step by the chain of solvers; where one of them was requested and failed, by the text's own method."""
+        if self.chain is None or not self.chain.fallback:
+            return None
+        whole = self._whole
+        kept = {name: whole[name].copy() for name in ("solver", "many")}
+        self._put(state, origin)
+        whole["steps"], whole["many"] = 0, NEVER
+        whole["solver"] = 0 if self._requested else self._door.address
+        self._run(self.memory.address(self.root), 1)
+        for name, value in kept.items():
+            whole[name] = value
+        done = int(whole["steps"][0])
+        if not done:
+            return None
+        self.chain.counts["fallbacks"] += 1
+        return self._taken(state, done)
+
+    def _taken(self, state: State, done: int) -> Taken:
+        """The steps that stand in the memory."""
+        self._at = end = self._state(state)
+        return Taken(done, self._tables(done), end, True)
 
     def restart(self, stepper: Any, values: Array, t_end: float) -> None:
         """Other parameters, for a run of its own in the same memory."""
@@ -188,6 +287,9 @@ class CompiledSteps:
         clock = time.perf_counter()
         status = self._run(self.memory.address(self.root), min(self._chunk, self.rows, most))
         seconds, done = time.perf_counter() - clock, int(self._whole["steps"][0])
+        if self.outside.raised is not None and not done:
+            raised, self.outside.raised = self.outside.raised, None
+            raise raised
         if seconds < CHUNK / 2:
             self._chunk = min((8 if seconds < CHUNK / 16 else 2) * self._chunk, self.rows)
         elif seconds > CHUNK:
@@ -208,7 +310,7 @@ class CompiledSteps:
     @property
     def counts(self) -> dict[str, int]:
         """Programs solved, iterations, and how often a step was tried again at half its length."""
-        names = {"solves": "solves", "iterations": "rounds", "shortened": "shortened"}
+        names = {"solves": "solves", "iterations": "rounds", "shortened": "shortened", "parts": "parts"}
         return {name: int(self._whole[which][0]) for name, which in names.items()}
 
     def _entry(self, name: str, integers: int = 0) -> Any:

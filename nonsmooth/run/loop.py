@@ -12,7 +12,7 @@ import numpy as np
 
 from nonsmooth.engine.held import held as compiled_held
 from nonsmooth.engine.held import hold
-from nonsmooth.engine.steps import MOST, CompiledSteps
+from nonsmooth.engine.steps import MOST, CompiledSteps, Taken
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import Interrupted, NonsmoothError, SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
@@ -93,7 +93,7 @@ class TimeLoop:
         begun = None if self.compiled is None else self.compiled.start(first)
         if begun is None:
             if self.compiled is not None and not self.compiled.has_formulation:
-                raise SolverFailed(self.compiled.failure())
+                raise SolverFailed(self.compiled.failure(first))
             return self.chain.run(self.formulation.start(first))
         self._first = first
         return begun, None
@@ -112,7 +112,7 @@ class TimeLoop:
         try:
             if self._compile is not None:
                 self.compiled = self._compile()
-                self.compiled.chain = self.chain
+                self.compiled.use(self.chain)
                 if self.recorder.record > 1:
                     self.recorder.observe = self.compiled.viewer()
                 self.clock = time.perf_counter()
@@ -127,7 +127,7 @@ class TimeLoop:
                 state, certain = self._ahead(state, origin)
                 if not certain:
                     if self.compiled is not None and not self.compiled.has_formulation:
-                        raise SolverFailed(self.compiled.failure())
+                        raise SolverFailed(self.compiled.failure(state))
                     step = self._step(self._known(state), self.control.next_time(state.t, origin, self.t_end))
                     if not step.state.t > state.t:
                         raise SolverFailed("the step has no length; the times of its impacts cannot be told apart.")
@@ -167,14 +167,23 @@ class TimeLoop:
             return state, False
         left = MOST if self._max_steps is None else max(1, self._max_steps - self.steps)
         taken = self.compiled.advance(state, origin, left)
+        self._take(taken)
+        if not taken.whole and taken.count < left:
+            rescued = self.compiled.rescue(taken.end, origin, left - taken.count)
+            if rescued is not None:
+                return self._take(rescued), True
         in_vain = self.compiled.covers_all and not (taken.count or taken.whole)
         self._in_vain = self._in_vain + 1 if in_vain else 0
         if self._in_vain:
             self._until = min(2 ** (self._in_vain - 1) - 1, LEFT_TO_PYTHON)
+        return taken.end, taken.whole
+
+    def _take(self, taken: Taken) -> State:
+        """Record steps; the state after them."""
         if taken.count:
             self.recorder.extend(taken.rows, taken.end)
         self.steps += taken.count
-        return taken.end, taken.whole
+        return taken.end
 
     def _go_on(self, held: Mapping[str, Any], first: State, origin: float) -> State:
         """Take over how a run stood at its checkpoint."""

@@ -220,7 +220,7 @@ def _run(
     why = {} if reason is None else {"engine_reason": reason}
     manifest = Manifest(lambda: _manifest(system, values, settings, name, rules) | why)
     loop = TimeLoop(
-        formulate, Chain(solver, stepper.fallback, stepper.programs), control,
+        formulate, Chain(solver, stepper.fallback, stepper.programs if steps is None else ()), control,
         Recorder(system, manifest, values, record=record), system, values, t_end, progress, keeper,
         None if steps is None else partial(steps, system, stepper, control, values, t_end), max_steps,
     )  # fmt: skip

@@ -7,7 +7,7 @@ row (no friction), two (plane) and three (space). Bonds are eliminated in their 
 
 import math
 
-from nonsmooth.compile.kernels import by_option, kernel, piece
+from nonsmooth.compile.kernels import by_option, kernel, piece, solved_outside
 from nonsmooth.records.values import (
     diagonal,
     dot,
@@ -358,9 +358,15 @@ def update_impulses(system):
     return stays
 
 
+solve_outside = solved_outside("solver")
+
+
 @piece
 def solve(system):
-    """Whether impulses that satisfy the laws were found: from the present ones, otherwise by proximal steps."""
+    """Whether impulses that satisfy the laws were found: from the present ones, otherwise by proximal steps; or by
+    another solver, whatever it begins with."""
+    if system.solver != 0 and phase(system) != 2:  # rates of change along an impulse are no program of other solvers
+        return solve_outside(system) == 1
     return newton(system) or solve_proximally(system)
 
 

@@ -1,0 +1,274 @@
+"""The programs of compiled steps for any solver: read from the records, solved in Python, written back.
+
+A program stands in the records as u = W P + b, in blocks of bonds and couplings. Compiled code calls `Door.address`
+instead of its own Newton method, where a run has another solver, and for a step that is not certified otherwise. An
+exception cannot pass through compiled code: it is kept, and raised when that returns.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.engine.layout import Layout
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import SolverFailed
+from nonsmooth.programs import (
+    LCP,
+    QP,
+    FrictionContact,
+    Solution,
+    associated_lcp_from_friction_contact,
+    pushed_friction_contact,
+)
+from nonsmooth.records.memory import Memory
+from nonsmooth.records.views import Record
+from nonsmooth.solvers.chain import CERTIFIED, Chain
+from nonsmooth.tolerances import AT_REST
+
+__all__ = ["Door", "Outside", "why_no_programs"]
+
+#: largest residual of Coulomb's law of an accepted state of rest
+CERTAIN = 1e-11
+#: iterations of De Saxce's correction, and its relative change that ends them
+CORRECTIONS, CORRECTED = 60, 1e-14
+#: eigenvalue of the Delassus matrix, as a share of the largest, that is round-off
+NOTHING = 1e-15
+
+
+class Outside:
+    """Functions in Python that compiled code calls by their address; each tells whether it solved a program.
+
+    Attributes
+    ----------
+    raised : what ended a call other than the failure of its solvers; further calls solve nothing
+    failure : why the last program was not solved; empty if it was
+    """
+
+    def __init__(self) -> None:
+        self.raised: BaseException | None = None
+        self.failure = ""
+        self._called: list[Any] = []
+
+    def address(self, solve: Callable[[], None]) -> int:
+        """The address of a function that calls a method, which solves a program or raises `SolverFailed`."""
+        # weak references: what is called leads to solvers, which own functions of CasADi
+        answer = partial(_answered, weakref.ref(self), weakref.WeakMethod(solve))
+        self._called.append(ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(answer))
+        return int(ctypes.cast(self._called[-1], ctypes.c_void_p).value or 0)
+
+
+def _answered(outside: weakref.ref[Outside], solve: weakref.WeakMethod[Callable[[], None]], _: int) -> int:
+    """Whether a program was solved; what is raised is kept."""
+    kept, call = outside(), solve()
+    if kept is None or call is None or kept.raised is not None:
+        return 0
+    try:
+        call()
+    except SolverFailed as error:
+        kept.failure = str(error)
+        return 0
+    except BaseException as error:  # Ctrl-C as well
+        kept.raised = error
+        return 0
+    kept.failure = ""
+    return 1
+
+
+def why_no_programs(solver: Any, dimension: int, rough: bool) -> str | None:
+    """What a solver lacks for the programs of contacts in this dimension, `rough` with friction; None if nothing."""
+    contact = FrictionContact(np.eye(dimension), np.zeros(dimension), np.ones(1), dimension)
+    one = np.eye(1), np.zeros(1)
+    if solver.fits(contact):
+        return None
+    if not any(solver.fits(program) for program in (LCP(*one), QP(*one, *one))):
+        return "it solves no LCP, no QP and no program with friction"
+    if not rough:
+        return None
+    if dimension == 3:
+        return "it solves no program with friction in space, whose cones have no edges"
+    return None if solver.fits(QP(*one, *one)) else "it solves no QP and no program with friction"
+
+
+class Door:
+    """The programs in the memory of one run.
+
+    Parameters
+    ----------
+    memory, layout : of the run
+    chain : of solvers
+    outside : where the calls are kept
+    """
+
+    def __init__(self, memory: Memory, layout: Layout, chain: Chain, outside: Outside) -> None:
+        self.memory, self.d, self.chain = memory, layout.shape.rows, chain
+        shape, start, of = memory.shape, memory.start, memory.of
+        base = memory.raw.ctypes.data
+        self.joints, self.contacts = len(of["Joint"]), len(of["Contact"])
+        size = {name: of[name].dtype.itemsize for name in ("Joint", "Contact", "Coupling")}
+        bonds = [("Joint", k) for k in range(self.joints)] + [("Contact", k) for k in range(self.contacts)]
+        number = {base + start[name] + k * size[name]: i for i, (name, k) in enumerate(bonds)}
+        pairs = []
+        for i, (name, k) in enumerate(bonds):
+            for coupling in Record(name, shape, base + start[name] + k * size[name]).couplings:
+                pairs.append(
+                    ((coupling._at - base - start["Coupling"]) // size["Coupling"], i, number[coupling.other._at])
+                )
+        #: (coupling, bond, bond eliminated before it)
+        self.pairs: NDArray[np.intp] = np.array(pairs, dtype=np.intp).reshape(-1, 3)
+        self.address = outside.address(self.solve)
+
+    def solve(self) -> None:
+        """Solve the present program.
+
+        Raises
+        ------
+        SolverFailed
+            If no solver of the chain does.
+        """
+        A, b, rows, on, bilateral = self._rows()
+        contact = self.memory.of["Contact"]
+        mu, least = contact["friction"][on], np.zeros(int(on.sum()))
+        if self.memory.of["System"]["phase_of_impact"][0] == 1:
+            least = contact["least"][on]
+        z = np.zeros(b.size)
+        normal = bilateral + self.d * np.arange(mu.size)
+        z[normal] = least
+        b = b + A @ z
+        if mu.any():
+            z = z + self._with_friction(A, b, mu, bilateral, least)
+        else:
+            kept = np.concatenate([np.arange(bilateral), normal])
+            z[kept] += self._frictionless(A[np.ix_(kept, kept)], b[kept], bilateral)
+        P = np.zeros((self.joints + self.contacts) * self.d)
+        P[rows] = z
+        for name, part in (("Joint", P[: self.joints * self.d]), ("Contact", P[self.joints * self.d :])):
+            self.memory.of[name]["P"] = part.reshape(-1, self.d)
+
+    def _rows(self) -> tuple[Array, Array, NDArray[np.intp], NDArray[np.bool_], int]:
+        """W and b of the rows of joints and of the contacts in the program, these rows among all, the contacts, and the
+        number of rows of joints."""
+        of, d, n = self.memory.of, self.d, self.joints
+        joint, contact, coupling = of["Joint"], of["Contact"], of["Coupling"]
+        ridge, on = float(of["System"]["ridge"][0]), contact["on"] == 1
+        count = n + self.contacts
+        A = np.zeros((count * d, count * d))
+        blocks = A.reshape(count, d, count, d).swapaxes(1, 2)  # a view
+        b = np.concatenate([joint["b0"].ravel() - ridge * joint["P_near"].ravel(), contact["b0"].ravel()])
+        blocks[range(n), range(n)] = joint["W"] + ridge * np.eye(d)
+        blocks[range(n, count), range(n, count)] = contact["W"]
+        all_on = np.concatenate([np.ones(n, dtype=bool), on])
+        c, i, j = self.pairs[all_on[self.pairs[:, 1]] & all_on[self.pairs[:, 2]]].T
+        blocks[i, j] = coupling["W"][c]
+        blocks[j, i] = coupling["W"][c].swapaxes(1, 2)
+        full = joint["empty"].ravel() == 0
+        rows = np.flatnonzero(np.concatenate([full, np.repeat(on, d)]))
+        A = A[np.ix_(rows, rows)]
+        return (A + A.T) / 2, b[rows], rows, on, int(full.sum())
+
+    def _frictionless(self, A: Array, b: Array, bilateral: int) -> Array:
+        """Impulses without friction: by an LCP, or as multipliers of a QP."""
+        lcp, first = LCP(A, b, bilateral), self.chain.first
+        if first.fits(lcp):
+            return self.chain.answer(lcp).y
+        if first.fits(QP(np.eye(1), np.zeros(1), np.eye(1), np.zeros(1))):
+            return self._multipliers(A, b, bilateral)
+        # a program with friction whose friction is zero
+        n = b.size - bilateral
+        places = np.concatenate([np.arange(bilateral), bilateral + 2 * np.arange(n)])
+        padded, sought = np.eye(bilateral + 2 * n), np.zeros(bilateral + 2 * n)
+        padded[np.ix_(places, places)], sought[places] = A, b
+        return self.chain.answer(FrictionContact(padded, sought, np.zeros(n), 2, bilateral)).y[places]
+
+    def _with_friction(self, A: Array, b: Array, mu: Array, bilateral: int, least: Array) -> Array:
+        """Impulses by Coulomb's law, in addition to normal impulses `least`, whose friction they include."""
+        program = FrictionContact(A, b, mu, self.d, bilateral)
+        pushed, recover = pushed_friction_contact(program, least)
+        if self._begins_at_rest(program):
+            found = self._rested(pushed)
+            if found is not None:
+                return recover(found)
+        if self.chain.first.fits(pushed) or not self.d == 2:
+            return recover(self.chain.answer(pushed).y)
+        found = self._corrected(pushed)
+        if found is None:  # the chain of programs with friction, as a fallback
+            if not self.chain.fallback:
+                raise SolverFailed(f"De Saxce's correction did not converge in {CORRECTIONS} programs.")
+            found = self.chain.answer(pushed).y
+            self.chain.counts["fallbacks"] += 1
+        return recover(found)
+
+    def _begins_at_rest(self, program: FrictionContact) -> bool:
+        """Whether the bodies are at rest, relative to the velocities that their loads cause; in the plane."""
+        if program.dimension == 3 or program.contacts < 2:
+            return False
+        body = self.memory.of["Body"][1:]
+        before, free = (float(np.sum(body["root_mass"] ** 2 * body[name] ** 2)) for name in ("v", "v_next"))
+        return before <= AT_REST**2 * free
+
+    def _rested(self, program: FrictionContact) -> Array | None:
+        """The state of rest, if Coulomb's law allows it: the convex relaxation without sliding contacts.
+
+        The same load may admit rest and motion, as of a pile of discs; what is at rest remains so. The velocity of the
+        relaxation is unique and that of least kinetic energy.
+        """
+        lcp, recover = associated_lcp_from_friction_contact(program)
+        try:
+            z = recover(self.chain.answer(lcp).y)
+        except SolverFailed:  # only a proposal
+            return None
+        found = Solution(program.A @ z + program.b, z, "solved", 0, "rest")
+        return z if program.residual(found) <= CERTAIN else None
+
+    def _corrected(self, program: FrictionContact) -> Array | None:
+        """Coulomb's law in the plane by quadratic programs over the edges of cones, None if they do not converge.
+
+        De Saxce's correction: mu |u_T| of the last one is added to u_N.
+        """
+        e, mu, n = program.bilateral, program.friction, program.contacts
+        N = e + 2 * np.arange(n)
+        rough = np.flatnonzero(mu > 0.0)
+        # rows: joints, the edges N + mu T of all contacts, the edges N - mu T of those with friction
+        E = np.zeros((e + n + rough.size, program.b.size))
+        E[np.arange(e), np.arange(e)] = 1.0
+        E[e + np.arange(n), N], E[e + np.arange(n), N + 1] = 1.0, mu
+        E[e + n + np.arange(rough.size), N[rough]], E[e + n + np.arange(rough.size), N[rough] + 1] = 1.0, -mu[rough]
+        root = _root(program.A)
+        z, slip, size = np.zeros(program.b.size), np.zeros(n), max(float(np.max(np.abs(program.b))), 1e-300)
+        for _ in range(CORRECTIONS):
+            b = program.b.copy()
+            b[N] += mu * slip
+            z = E.T @ self._constrained(E @ root, E @ b, e)
+            new = np.abs((program.A @ z + program.b)[N + 1])
+            change, slip = float(np.max(np.abs(new - slip))), new
+            if change <= CORRECTED * size:
+                break
+        found = Solution(program.A @ z + program.b, z, "corrected", 0, "QP")
+        return z if program.residual(found) <= CERTIFIED else None
+
+    def _multipliers(self, A: Array, b: Array, bilateral: int) -> Array:
+        return self._constrained(_root(A), b, bilateral)
+
+    def _constrained(self, G: Array, b: Array, bilateral: int) -> Array:
+        """Multipliers of ``min 1/2 x'x  s.t.  G x + b >= 0``, the first rows equations: Gauss' principle for impulses,
+        with x the change of velocity in the mass metric."""
+        norms = np.linalg.norm(G, axis=1)
+        norms[norms == 0.0] = 1.0
+        n = G.shape[1]
+        program = QP(np.eye(n), np.zeros(n), G / norms[:, None], -b / norms, bilateral)
+        y = self.chain.answer(program).y / norms
+        y[bilateral:] = np.maximum(y[bilateral:], 0.0)
+        return np.asarray(y)
+
+
+def _root(A: Array) -> Array:
+    """C with A = C C', of as many columns as A has rank."""
+    values, vectors = np.linalg.eigh(A)
+    kept = values > NOTHING * max(float(values[-1]), 0.0)
+    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
