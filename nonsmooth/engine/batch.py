@@ -80,7 +80,8 @@ def _start(steps: CompiledSteps, stepper: Any, values: Array, t_end: float) -> S
     except NonsmoothError:
         return None
     steps.restart(stepper, values, t_end)
-    return steps.start(system.start)
+    begun = steps.start(system.start)
+    return begun if steps.impact is None else None
 
 
 def _end(steps: CompiledSteps, state: State, t_end: float, observe: bool) -> End | None:

@@ -81,6 +81,8 @@ class CompiledSteps:
     has_formulation = True
     #: of solvers outside the compiled text; set by a run before its first step
     chain: Chain | None = None
+    #: the row of the impact at the start of the run, if there is one
+    impact: Mapping[str, NDArray[Any]] | None = None
     #: whether these solve all programs
     _requested = False
 
@@ -179,17 +181,20 @@ class CompiledSteps:
         return formulate()
 
     def start(self, state: State) -> State | None:
-        """The start of a run with the data of its first step; None if its Python formulation must provide these.
+        """The start of a run with the data of its first step, after the impact there, if closed contacts approach.
 
-        It does if an impact may precede the first step, and for the accelerations of generalised alpha.
+        None if that is not certified.
         """
         known = state.stepper_memory
-        if self.alpha:
-            return None
         if self.scheme == "landing" and {"closed", "left_at"} <= set(known):
             return state  # of a run that goes on
         if self._put(state, float(known.get("grid_start", np.array([state.t]))[0])) == UNCERTAIN:
             return None
+        if self.scheme == "landing" and self._whole["meets"][0]:
+            self._whole["steps"] = 0
+            if self._run(self.memory.address(self.root), 0) == UNCERTAIN:
+                return None
+            self.impact = self._tables(1)
         self._at = begun = self._state(state)
         return begun
 
@@ -267,7 +272,7 @@ class CompiledSteps:
         self.memory.raw[: self._blank.size] = self._blank
         self.layout.fill(self.memory, values)
         self._set(stepper, values, t_end)
-        self._at, self.values = None, values
+        self._at, self.values, self.impact = None, values, None
 
     def advance(self, state: State, origin: float, most: int = MOST) -> Taken:
         """Steps from a state on, for about a tenth of a second and at most so many, up to one that is not certified."""
@@ -332,9 +337,9 @@ class CompiledSteps:
         if "P_T" in known and layout.shape.rows > 1:
             contact["P"][layout.contacts, 1:] = known["P_T"].reshape(-1, self.tangents)
         contact["first"], memory.of["Body"]["gained"] = contact["P"], 0.0
-        if self.alpha:
-            self._put_accelerations(known)
         status = self._begin(memory.address("System"))
+        if self.alpha and "acceleration" in known:
+            self._put_accelerations(known)
         for name in ("y_scale", "closed", "left_at"):
             if name in known:
                 contact[name][layout.contacts] = known[name]

@@ -88,15 +88,16 @@ class TimeLoop:
             self._formulation = made()
         return self._formulation
 
-    def _start(self, first: State) -> tuple[State, Step | None]:
+    def _start(self, first: State) -> tuple[State, Step | Mapping[str, Any] | None]:
         """The start with what the first step needs, and the impact there, if there is one."""
         begun = None if self.compiled is None else self.compiled.start(first)
         if begun is None:
             if self.compiled is not None and not self.compiled.has_formulation:
                 raise SolverFailed(self.compiled.failure(first))
             return self.chain.run(self.formulation.start(first))
+        assert self.compiled is not None
         self._first = first
-        return begun, None
+        return begun, self.compiled.impact
 
     def _known(self, state: State) -> State:
         """A state that compiled steps have reached, with what the formulation remembers besides them."""

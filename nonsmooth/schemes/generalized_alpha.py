@@ -26,6 +26,7 @@ from nonsmooth.schemes.accelerations import accelerate, extrapolate_velocities, 
 from nonsmooth.schemes.alpha_end import between, check_residuals, separate_impact, start_next_step, write_row
 from nonsmooth.schemes.first_half import place_at_end, restore_directions
 from nonsmooth.schemes.grid import run_of
+from nonsmooth.schemes.joint_forces import CORRECTIONS
 from nonsmooth.schemes.mechanism import (
     apply_all_impulses,
     law_shift,
@@ -310,10 +311,20 @@ run = run_of(step)
 
 
 def begin(system):
-    """Directions, gaps and rates at the start of a run."""
+    """Directions, gaps and rates at the start of a run, and its accelerations without contacts."""
     for body in system.bodies:
-        body.u = body.v
+        body.u = body.v_next = body.v
+        body.smooth_next = zeros_like(body.v)
     place_at_end(system, 0.0)
     start_joints(system)
     start_contacts(system)
+    factor_joints(system)
+    for joint in system.joints:
+        joint.lam_next = zeros_like(joint.P)
+    for _ in range(CORRECTIONS if system.ridge > 0.0 else 1):
+        accelerate(system, False)
+    for body in system.bodies:
+        body.smooth = body.pseudo = body.smooth_next
+    for joint in system.joints:
+        joint.lam = joint.lam_next
     return DONE

@@ -28,6 +28,7 @@ from nonsmooth.schemes.mechanism import (
     rates_before,
     rebound,
     set_impulse_scales,
+    squared_length,
     start_contacts,
     start_joints,
     tangential,
@@ -274,8 +275,38 @@ def restore(system):
         body.v_next = body.u = body.v
 
 
+@piece
+def impact_at_start(system):
+    """The impact of contacts that are closed at the start of a run and approach, as a row without length; whether it is
+    certified."""
+    factor_joints(system)
+    size = 0.0
+    for body in system.bodies:
+        body.v_next, body.force = body.v, zeros_like(body.force)
+        size += squared_length(body.v, body.mass)
+    system.size, system.residual, system.law = math.sqrt(size), 0.0, 0.0
+    for joint in system.joints:
+        joint.P = joint.P_a = joint.P_b = joint.answer = zeros_like(joint.P)
+    for contact in system.contacts:
+        contact.closed = 0
+        contact.P = contact.first = contact.second = contact.impact = zeros_like(contact.P)
+    if not select_impacting(system) or not impact(system):
+        return False
+    for joint in system.joints:
+        system.residual = max(system.residual, joint_residual(system, joint, -joint.rate))
+    if not max(system.residual, system.law) <= system.certified:
+        return False
+    for contact in system.contacts:
+        contact.struck = contact.on
+    accept(system, 0.0, system.t)
+    return True
+
+
 def run(system, steps):
     """Up to so many steps; stops where rows are full, or before a step that is not certified."""
+    if system.meets:
+        system.meets = 0
+        return DONE if impact_at_start(system) else UNCERTAIN
     for _ in range(steps):
         if not system.t < system.t_end:
             return DONE
@@ -307,7 +338,8 @@ def find_loaded_contacts(system):
 
 
 def begin(system):
-    """Directions and rates at the start, and its loaded contacts; UNCERTAIN where an impact comes first."""
+    """Directions and rates at the start, and its loaded contacts; the first row is that of an impact, if there is one
+    at the start."""
     for body in system.bodies:
         body.u = body.v_next = body.v
         body.sizes = abs(body.v)
@@ -318,4 +350,5 @@ def begin(system):
         contact.start_rates = rates_after(contact)
         contact.start_rate = contact.start_rates[0]
     set_impulse_scales(system)
-    return DONE if find_loaded_contacts(system) or system.shortest == 0.0 else UNCERTAIN
+    system.meets = 0 if find_loaded_contacts(system) or system.shortest == 0.0 else 1
+    return DONE

@@ -103,7 +103,7 @@ def choose_least_impulses(system):
 @kernel
 def write_reaction(system, reaction, row):
     """Force and torque on the second body, as means of both ends of the step; those due to an impact separately."""
-    per_dt, point = 1.0 / system.dt, reaction.point
+    per_dt, point = 1.0 / system.dt if system.dt > 0.0 else 0.0, reaction.point
     first = reaction.joints[0]
     body = first.b.body
     at_start, at_end, of_impact = 0.0 * body.q, 0.0 * body.q, 0.0 * body.q

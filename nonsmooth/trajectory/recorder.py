@@ -72,11 +72,15 @@ class Recorder:
         """Number of rows so far, before any are omitted."""
         return self._count
 
-    def start(self, state: State, impact: Step | None = None) -> None:
-        """Row 0: the state, which is the right limit of `impact` where the start is one."""
+    def start(self, state: State, impact: Step | Part | None = None) -> None:
+        """Row 0: the state, which is the right limit of `impact` where the start is one, a step or the row of one."""
         if self._end is not None:
             raise InputError("The trajectory has been started already.")
         self._rows, self._count, self._start = (Thinned(self.record), []), 0, state
+        if isinstance(impact, Mapping):
+            self._rows[1].append(impact)
+            self._end, self._count = state, 1
+            return
         if impact is not None:
             self._add(state, impact)
             return
