@@ -72,8 +72,6 @@ def why_not(system: System, stepper: Any, control: StepControl, values: Array) -
         return f'cone="{stepper.cone}" has no compiled loop'
     if is_balanced(stepper) and system.dimension == 3:
         return 'moment_arms="balanced" exists in the plane only'
-    if isinstance(control, Landing) and control.error is not None:
-        return "Landing(..., error) has no compiled loop"
     steps = ConstantStep | Landing if type(stepper) is GaussQP else ConstantStep
     if not isinstance(control, steps):
         return f"{type(stepper).__name__} has no compiled loop with dt={control!r}"

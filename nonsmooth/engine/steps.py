@@ -101,6 +101,7 @@ class CompiledSteps:
         self.system, self.scheme = system, scheme_of(stepper, control)
         self.longest = control.dt_max if isinstance(control, Landing) else control.dt
         self.shortest = control.dt_min if isinstance(control, Landing) else 0.0
+        self._error = (control.error or 0.0) if isinstance(control, Landing) else 0.0
         self.alpha, self._requested = self.scheme == "generalized_alpha", stepper.solver is not None
         self._check(stepper, values)
         self.midpoint = getattr(stepper, "joints", "") == "midpoint" and system.ng > 0
@@ -172,7 +173,7 @@ class CompiledSteps:
             ("certified", certified), ("reach", float(np.max(np.abs(start.q)))), ("noise", noise), ("ridge", ridge),
             ("midpoint", self.midpoint), ("projected", getattr(stepper, "projection", None) is not None),
             ("many", many), ("balanced", balanced), ("law_of_impact", self.layout.law_of_impact),
-            ("varying", varying),
+            ("varying", varying), ("error", self._error), ("planned", self.longest),
         ):  # fmt: skip
             self._whole[name] = value
 
@@ -316,6 +317,8 @@ class CompiledSteps:
     def counts(self) -> dict[str, int]:
         """Programs solved, iterations, and how often a step was tried again at half its length."""
         names = {"solves": "solves", "iterations": "rounds", "shortened": "shortened", "parts": "parts"}
+        if self._error:
+            names["rejected"] = "rejected"
         return {name: int(self._whole[which][0]) for name, which in names.items()}
 
     def _entry(self, name: str, integers: int = 0) -> Any:
@@ -345,6 +348,8 @@ class CompiledSteps:
                 contact[name][layout.contacts] = known[name]
         own = known.get("proximal")
         whole["proximal"] = own[0] if own is not None else PROXIMAL if layout.redundant else 0.0
+        if "planned" in known:
+            whole["planned"] = known["planned"]
         if "v_gained" in known and self.scheme == "implicit_euler":
             layout.put(memory, "gained", known["v_gained"])
         if self.scheme == "moreau_jean":
@@ -381,6 +386,8 @@ class CompiledSteps:
             found["y_scale"] = contact["y_scale"].copy()
         if self.scheme in ("landing", "implicit_euler"):
             found |= {"closed": contact["closed"].astype(float), "left_at": contact["left_at"].copy()}
+        if self._error:
+            found["planned"] = self._whole["planned"].copy()
         if self.scheme in ("moreau_jean", "implicit_euler"):
             found["last_dt"] = self._whole["last_dt"].copy()
         if self.scheme == "implicit_euler":

@@ -16,7 +16,7 @@ all contacts imposed and a plastic impact.
 import math
 
 from nonsmooth.compile.kernels import kernel, piece
-from nonsmooth.records.values import dot, normal_axis, weighed, zeros_like
+from nonsmooth.records.values import dot, largest, normal_axis, weighed, zeros_like
 from nonsmooth.schemes.first_half import first_half_residual, place_at_end, solve_first_half
 from nonsmooth.schemes.grid import latest_end
 from nonsmooth.schemes.locating import locate_first_closing
@@ -26,6 +26,7 @@ from nonsmooth.schemes.mechanism import (
     mode_of,
     rates_after,
     rates_before,
+    rates_of_jump,
     rebound,
     set_impulse_scales,
     squared_length,
@@ -48,10 +49,14 @@ from nonsmooth.schemes.velocity_change import (
     select_impacting,
     take_back,
 )
-from nonsmooth.tolerances import DONE, FULL, PROXIMAL, UNCERTAIN
+from nonsmooth.tolerances import DONE, FULL, PROXIMAL, SAFETY, SHRINK, UNCERTAIN
 
-#: how often a step whose programs are not solved is repeated with half its size, before the Python formulation is used
+#: how often a step that is not certified is repeated with half its size
 HALVINGS = 9
+#: largest factor from one step length to the next, and the order of the estimate of the local error
+LONGER, ORDER = 3.0, 3.0
+#: a step of at most this multiple of the shortest flight is not shortened
+AT_LEAST = 1.0 + 1e-9
 
 
 # ---- the second half, and the impact
@@ -195,6 +200,50 @@ def accept(system, dt, t):
     system.steps += 1
 
 
+# ---- its length by its local error
+
+
+@kernel
+def local_error(system, dt):
+    """Local error of the positions of a step, as a share of its tolerance.
+
+    A step with velocity u in its middle, from v to `left` before the impacts at its end, follows the motion to second
+    order: its error is a sixth of dt (left - 2 u + v), the change of acceleration over the step times dt^2/12. It is
+    measured in displacements, angles times the radius of gyration of their body, relative to the smallest clearance,
+    and in each gap relative to its own.
+    """
+    clearance, worst = math.inf, 0.0
+    for body in system.bodies:
+        body.jump = (dt / 6.0) * (body.left - 2.0 * body.u + body.v)
+        worst = max(worst, largest(abs(body.root_mass * body.jump)) / body.root_mass[0])
+    for contact in system.contacts:
+        clearance = min(clearance, contact.scale)
+    worst = worst / clearance
+    for contact in system.contacts:
+        worst = max(worst, abs(rates_of_jump(contact)[0]) / contact.scale)
+    return worst / system.error
+
+
+@kernel
+def following(system, dt, share):
+    """Length of the next step, or of a repeated one if the share exceeds 1."""
+    factor = LONGER
+    if share > 0.0:
+        factor = min(max(SAFETY * share ** (-1.0 / ORDER), SHRINK), LONGER)
+    return min(max(factor * dt, system.shortest), system.longest)
+
+
+@kernel
+def plan(system, dt, limit):
+    """Whether a step up to the time `limit` has a small enough local error; the length of the next one."""
+    share, planned = local_error(system, dt), system.planned
+    system.planned = following(system, dt, share)
+    system.too_long = 1 if share > 1.0 and dt > AT_LEAST * system.shortest else 0
+    if not system.too_long and dt < limit - system.t:  # it ends at an impact; what was planned remains admissible
+        system.planned = max(system.planned, min(planned, limit - system.t))
+    return not system.too_long
+
+
 # ---- a step
 
 
@@ -234,6 +283,8 @@ def attempt(system, limit):
     count_as_impact(system)
     if crossing:
         take_back(system)
+    if system.error > 0.0 and not plan(system, dt, limit):
+        return False
     accept(system, dt, t)
     return True
 
@@ -252,10 +303,11 @@ def closed_again(system):
 @kernel
 def step(system, limit):
     """One step, accepted only if certified; if not, it is tried again with the proximal term."""
+    system.too_long = 0
     if attempt(system, limit):
         return DONE
     restore(system)
-    if system.proximal > 0.0 or not len(system.contacts) or system.advance != 0:
+    if system.too_long or system.proximal > 0.0 or not len(system.contacts) or system.advance != 0:
         return UNCERTAIN
     system.proximal = PROXIMAL
     if attempt(system, limit):
@@ -313,9 +365,15 @@ def run(system, steps):
         if system.steps >= len(system.step_rows):
             return FULL
         limit = latest_end(system)
+        if system.error > 0.0:
+            limit = min(limit, system.t + system.planned)
         status = step(system, limit)
+        while system.too_long:
+            system.rejected += 1
+            limit = min(limit, system.t + system.planned)
+            status = step(system, limit)
         for _ in range(HALVINGS):
-            if status == DONE or system.solved:
+            if status == DONE or system.asks:
                 break
             limit = system.t + 0.5 * (limit - system.t)
             system.shortened += 1
