@@ -1,7 +1,8 @@
 """Code of the kinds of elements, made of the same definitions as the Python formulations.
 
 Each is a CasADi function ``(t, z_a, z_b, v_a, v_b, p) -> out`` whose output is one column, and the places of its
-components in the records of contacts, joints and loads, counted in doubles from the first one.
+components in the records of contacts, joints and loads, counted in doubles from the first one. A force on further
+bodies has their placements and twists among its arguments, and a load for each two bodies.
 """
 
 from __future__ import annotations
@@ -12,11 +13,10 @@ from types import SimpleNamespace
 
 import casadi as ca
 
-from nonsmooth.compile.emit import Unsupported
 from nonsmooth.model.assembly import ElementFunctions
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.forces import Force, Gravity, gravity_force
-from nonsmooth.model.frames import placement_like
+from nonsmooth.model.frames import Placement, placement_like
 from nonsmooth.model.joints import Joint
 from nonsmooth.records.schema import Shape, dtype, offset
 
@@ -44,6 +44,9 @@ class Kinds:
         self.shape, self.functions = shape, functions
         self.a, self.b = placement_like(shape.dimension, "a"), placement_like(shape.dimension, "b")
         self.t = ca.SX.sym("t")
+        self._bodies: list[Placement] = [self.a, self.b]
+        #: of bodies in the plane, full turns included
+        self._angles: list[ca.SX] = [ca.SX.sym("angle_a"), ca.SX.sym("angle_b")]
         self._made: dict[tuple[str, int], tuple[ca.Function, Kind]] = {}
 
     def contact(self, element: Contact) -> Kind:
@@ -91,9 +94,12 @@ class Kinds:
         return self._made_once("bias", self.functions.constraint(element), 3, outputs)
 
     def force(self, element: Force) -> Kind:
-        """Forces on the first and the second body, zero where there is no second one."""
+        """Forces on the bodies, zero on the last one of a load where the element has no body."""
         of = self.functions.forces(element)
-        return self._made_once("force", of, of.n_in() - 1, lambda of, p: self._load(*self._forces(of, element, p)))
+        count = max(2, len(element.body_fields))
+        return self._made_once(
+            "force", of, of.n_in() - 1, lambda of, p: self._load(*self._called(of, element, p)[1:]), count
+        )
 
     def gravity(self, element: Gravity) -> Kind:
         """Weight of the first body; the parameters are its mass and the components of the acceleration."""
@@ -131,13 +137,12 @@ class Kinds:
             stored, *forces = self._called(of, element, p)
             if element.mixed:
                 forces = list(self._called(self.functions.nonconservative(element), element, p))
-            twists = (self.a.twist, self.b.twist)
-            power = sum((ca.dot(f, v) for f, v in zip(forces, twists, strict=False)), ca.SX(0))
+            power = sum((ca.dot(f, x.twist) for f, x in zip(forces, self._bodies, strict=False)), ca.SX(0))
             done = ca.SX(0) if element.conservative and not element.mixed else power
             by = (0, done) if element.dissipative else (done, 0)
             return self._account(stored if element.conservative else ca.SX(0), *by)
 
-        return self._made_once("powers", of, of.n_in() - 1, outputs)
+        return self._made_once("powers", of, of.n_in() - 1, outputs, max(2, len(element.body_fields)))
 
     def height(self, element: Gravity) -> Kind:
         """Potential energy of the first body; the parameters are as of `gravity`."""
@@ -164,37 +169,40 @@ class Kinds:
         step = self.shape.width * row
         return [self._motion(self._at(schema, k, side, "along") + step, J.T) for side, J in (("a", J_a), ("b", J_b))]
 
-    def _load(self, first: ca.SX, *second: ca.SX) -> Outputs:
-        on_b = second[0] if second else ca.SX.zeros(self.b.twist.numel())
-        places = zip(("on_a", "on_b"), (first, on_b), strict=True)
-        return [self._motion(self._at("Load", 0, name), values) for name, values in places]
-
-    def _forces(self, of: ca.Function, element: Force, p: ca.SX) -> tuple[ca.SX, ...]:
-        return self._called(of, element, p)[1:]
+    def _load(self, *forces: ca.SX) -> Outputs:
+        """Forces on bodies, those on two in each load."""
+        none = [ca.SX.zeros(self.b.twist.numel())] * (len(forces) % 2)
+        each = [(i // 2, ("on_a", "on_b")[i % 2], on) for i, on in enumerate([*forces, *none])]
+        return [self._motion(self._at("Load", load, name), on) for load, name, on in each]
 
     def _called(self, of: ca.Function, element: Force, p: ca.SX) -> tuple[ca.SX, ...]:
-        bodies = (self.a, self.b)[: len(element.body_fields)]
-        angles = ca.SX.sym("angle", len(bodies))
-        turns = self.shape.dimension == 2
-        turning = (ca.vertcat(body.z, angles[i]) if turns else body.z for i, body in enumerate(bodies))
-        found: tuple[ca.SX, ...] = of.call([self.t, *turning, *(body.twist for body in bodies), p])
-        if ca.depends_on(ca.veccat(*found), angles):
-            raise Unsupported(
-                f'the load "{element.name}" depends on angles beyond a full turn, which compiled loops do not have'
-            )
+        count = len(element.body_fields)
+        for i in range(len(self._bodies), count):
+            self._bodies.append(placement_like(self.shape.dimension, str(i)))
+            self._angles.append(ca.SX.sym(f"angle_{i}"))
+        twists = [body.twist for body in self._bodies[:count]]
+        found: tuple[ca.SX, ...] = of.call([self.t, *self._placements(count, self.shape.dimension == 2), *twists, p])
         return found
+
+    def _placements(self, count: int, turns: bool) -> list[ca.SX]:
+        """Of so many bodies, with their angles if `turns`."""
+        pairs = list(zip(self._bodies, self._angles, strict=True))[:count]
+        return [ca.vertcat(body.z, angle) if turns else body.z for body, angle in pairs]
 
     def _made_once(
         self, what: str, of: ca.Function, p_index: int,
-        outputs: Callable[[ca.Function, ca.SX], Outputs],
+        outputs: Callable[[ca.Function, ca.SX], Outputs], count: int = 2,
     ) -> Kind:  # fmt: skip
         key = what, id(of)
         if key not in self._made:
             p = ca.SX.sym("p", of.numel_in(p_index))
-            self._made[key] = of, self._kind(p, outputs(of, p))  # `of` is kept alive, so that its id is not reused
+            # `of` is kept alive, so that its id is not reused
+            self._made[key] = of, self._kind(p, outputs(of, p), count)
         return self._made[key][1]
 
-    def _kind(self, p: ca.SX, outputs: Outputs) -> Kind:
-        arguments = [self.t, self.a.z, self.b.z, self.a.twist, self.b.twist, p]
+    def _kind(self, p: ca.SX, outputs: Outputs, count: int = 2) -> Kind:
+        """Of so many bodies."""
         out = ca.densify(ca.vertcat(*(components for components, _ in outputs)))
+        z = self._placements(count, bool(ca.depends_on(out, ca.vertcat(*self._angles))))
+        arguments = [self.t, *z, *(body.twist for body in self._bodies[:count]), p]
         return Kind(ca.Function("kind", arguments, [out]), [place for _, places in outputs for place in places])

@@ -47,13 +47,14 @@ def impact_laws(elements: Iterable[Element]) -> set[str]:
 
 @dataclass
 class _Group:
-    """Elements of one kind, with the indices of their parameters."""
+    """Elements of one kind, with the indices of their parameters; `each` has so many places."""
 
     kind: Kind
     code: Kernel
     record: Values
     places: list[tuple[Values, Values, Values]] = field(default_factory=list)
     parameters: list[int] = field(default_factory=list)
+    each: int = 1
 
 
 class Layout:
@@ -102,9 +103,13 @@ class Layout:
             raise NotCompiled(str(error)) from error
 
     def _pair(self, element: Element) -> tuple[Values, Values]:
-        """Its bodies, of which the second is the ground where there is one."""
-        a, b = (*(self._body[name] for name in element.body_names()), self._ground)[:2]
-        return a, b
+        """Its first two bodies, of which the second is the ground where there is one."""
+        return self._pairs(element)[0]
+
+    def _pairs(self, element: Element) -> list[tuple[Values, Values]]:
+        """All its bodies, two by two, the ground where there is no second one."""
+        bodies = [*(self._body[name] for name in element.body_names()), self._ground]
+        return list(zip(bodies[:-1:2], bodies[1::2], strict=False))
 
     # ---------------------------------------------------------------------------------------------------------- bonds
 
@@ -166,9 +171,6 @@ class Layout:
 
     def _elements(self, kinds: Kinds, accelerations: bool) -> None:
         forces = [e for e in self.elements if isinstance(e, Force)]
-        for e in forces:
-            if len(e.body_fields) > 2:
-                raise NotCompiled(f'the force "{e.name}" joins more than two bodies')
         moving = {id(e): varies(kinds.force(e).function) for e in forces}
         firsts = self._first.__getitem__
         self.whole["surfaces"] = self._grouped(self._contacts, kinds.contact, lambda e: firsts(e.name))
@@ -194,7 +196,10 @@ class Layout:
         for e in elements:
             made = kind(e)
             group = found.get(id(made)) or found.setdefault(id(made), self._group(made))
-            group.places.append((*self._pair(e), out(e)))
+            pairs = self._pairs(e)
+            first = out(e)
+            group.places += [(a, b, first) for a, b in pairs]
+            group.each = len(pairs)
             group.parameters += [self.index[f"{e.name}.{label}"] for label in e.numbers()]
         for group in found.values():
             self._closed(group)
@@ -211,9 +216,9 @@ class Layout:
         group.record["slots"] = self.content.many("Slot", max(group.code.slots * len(group.places), 1))
 
     def _load(self, element: Element) -> Values:
-        """Of a force, or of the weight of a body."""
-        a, b = (self._body[element.name], self._ground) if isinstance(element, Body) else self._pair(element)
-        return self.content.add("Load", a=a, b=b)
+        """Of a force, the first of its loads, one for each two of its bodies, or of the weight of a body."""
+        pairs = [(self._body[element.name], self._ground)] if isinstance(element, Body) else self._pairs(element)
+        return [self.content.add("Load", a=a, b=b) for a, b in pairs][0]
 
     def _account(self, element: Element) -> Values:
         return self.content.add("Account")
@@ -285,7 +290,7 @@ class Layout:
         parameters = np.ascontiguousarray(values[np.array(group.parameters, dtype=np.intp)], dtype=float)
         slots = memory.raw.ctypes.data + memory.place(group.record["slots"][0])
         code: Any = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 3)(group.code.prepare)
-        code(len(group.places), parameters.ctypes.data, slots)
+        code(len(group.places) // group.each, parameters.ctypes.data, slots)
 
     def _masses(self, memory: Memory, values: Array) -> None:
         """Masses of bodies and their inverses, of a mass and a matrix of inertia."""
