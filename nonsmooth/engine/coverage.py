@@ -38,14 +38,15 @@ L = TypeVar("L", bound=Layout)
 
 
 def elements_why_not(
-    system: System, layout: Callable[[], Layout], impacts: Collection[str] | None = None
+    system: System, layout: Callable[[], Layout], impacts: Collection[str] | None = None, *, deformable: bool = False
 ) -> str | None:
     """Why elements of a mechanism have no compiled form, as a clause; None if all have one.
 
-    `layout` makes it; `impacts` are the impact laws that the steps have.
+    `layout` makes it; `impacts` are the impact laws that the steps have; `deformable` whether they
+    move flexible bodies.
     """
     for e in system.elements:
-        if isinstance(e, FlexibleBody):
+        if isinstance(e, FlexibleBody) and not deformable:
             return f'"{e.name}" is a flexible body, which runs in Python only'
         if impacts is not None and isinstance(e, Contact) and isinstance(e.contact, Rigid):
             if e.contact.impact not in impacts:
@@ -79,7 +80,10 @@ def why_not(system: System, stepper: Any, control: StepControl, values: Array) -
         if np.any(system.elementwise.contact_law(values)[0] > 0.0):
             return "GaussQP with a constant step has no restitution"
     laws = laws_of(system, stepper, control, values)
-    return elements_why_not(system, lambda: layout_of(system, values, stepper), laws)
+    special = getattr(stepper, "joints", "rattle") == "midpoint" or is_balanced(stepper)
+    special = special or getattr(stepper, "projection", None) is not None
+    deformable = type(stepper) is not GeneralizedAlpha and not special
+    return elements_why_not(system, lambda: layout_of(system, values, stepper), laws, deformable=deformable)
 
 
 def laws_of(system: System, stepper: Any, control: StepControl, values: Array) -> set[str]:

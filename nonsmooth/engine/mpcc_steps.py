@@ -48,7 +48,7 @@ class MPCCSteps(CompiledSteps):
     @staticmethod
     def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
         """Why elements of a mechanism have no compiled form, as a clause; None if all have one."""
-        return elements_why_not(system, lambda: layout_of(system, values, stepper))
+        return elements_why_not(system, lambda: layout_of(system, values, stepper), deformable=True)
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:

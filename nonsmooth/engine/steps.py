@@ -142,7 +142,7 @@ class CompiledSteps:
         self.memory: Memory = layout.memory(self.rows)
         self._blank = self.memory.raw[: self.memory.start["BodyRow"]].copy()  # rows come last
         layout.fill(self.memory, values)
-        self.tables = Tables(self.memory, layout.contacts, self.tangents)
+        self.tables = Tables(self.memory, self.layout)
         self._whole = self.memory.of["System"]
         self._at: State | None = None
         self._chunk = 64
@@ -312,7 +312,7 @@ class CompiledSteps:
         rows = min(self.rows, AT_ONCE)
         memory = self.layout.memory(rows)
         self.layout.fill(memory, self.values)
-        return Viewer(self.layout, memory, Tables(memory, self.layout.contacts, self.tangents), rows)
+        return Viewer(self.layout, memory, Tables(memory, self.layout), rows)
 
     @property
     def counts(self) -> dict[str, int]:

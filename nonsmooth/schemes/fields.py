@@ -8,11 +8,14 @@ from nonsmooth.records.schema import (
     Link,
     Many,
     Masses,
+    ModalMasses,
+    ModalMotion,
     Motion,
     Number,
     Placement,
     Rows,
     Vector,
+    Wrenches,
     record,
 )
 
@@ -52,6 +55,18 @@ class Body:
     root_mass = Motion("kg^.5", "root of the diagonal", constant=True)
 
     projected = Motion("m, rad", "position at the end of the step, projected onto joints and gaps")
+
+    # of flexible bodies: frame, then modes of mass one
+    stiffness = ModalMasses("1/s^2", "of deformation", constant=True)
+    damping = ModalMasses("1/s", "of deformation", constant=True)
+    implicit = ModalMasses("1/kg, 1/(kg m^2)", "inverse mass of a step that is implicit in the forces of deformation")
+    mover = Count("-", "address of the code that moves it; 0: as a rigid body", constant=True)
+    mover_slots = Many(to="Slot")
+    origin = Link(to="Place")
+    begun = ModalMotion("m, rad", "position from which it moves")
+    going = ModalMotion("m/s, rad/s", "velocity with which it moves")
+    lasting = Number("s", "for how long")
+    moved = ModalMotion("m, rad", "position to which it moves")
 
     # of generalised alpha: accelerations without contacts, and pseudo-accelerations, which follow them
     smooth = Motion("m/s^2, rad/s^2", "acceleration at the start of the step")
@@ -186,6 +201,9 @@ class Joint(Bond):
     kept = Rows("N s", "P, while the displacement's program is solved")
     # of rows that are evaluated
     closure = Rows("m, rad", "constraint violation")
+    # where there are flexible bodies
+    wrench = Wrenches("-, m", "of an impulse of one in each row on the second body, about the point of its reaction")
+    wrench_start = Wrenches("-, m", "at the start of the step")
 
 
 @record

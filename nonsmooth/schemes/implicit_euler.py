@@ -17,10 +17,12 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import normal_axis, weighed, zeros_like
 from nonsmooth.schemes import landing
+from nonsmooth.schemes.deformation import begin_implicit, implicit_force
 from nonsmooth.schemes.first_half import NOISE, UNSEEN, advance_outside, update_velocities
 from nonsmooth.schemes.grid import run_of, step_of
 from nonsmooth.schemes.implicit_euler_end import accept, check_residuals, evaluate_end
 from nonsmooth.schemes.mechanism import leaves_rest, rates_after, rates_of_u
+from nonsmooth.schemes.motion import inverse_mass
 from nonsmooth.schemes.program import (
     INFINITE,
     assemble_contact,
@@ -45,6 +47,7 @@ ROUNDED = 1e-15
 def guess(system):
     """Initial u, extrapolated from the previous step; the program begins with the contacts that are closed."""
     share = system.dt / system.last_dt
+    begin_implicit(system, system.dt)
     for body in system.bodies:
         body.u = body.v + share * body.gained
     for joint in system.joints:
@@ -85,7 +88,7 @@ def assemble(system):
     """The program: rates without impulses, and those that close joints and gaps, linearised at the motion by u."""
     dt = system.dt
     for body in system.bodies:
-        body.v_next = body.v + weighed(dt * body.force, body.inverse_mass)
+        body.v_next = body.v + weighed(dt * implicit_force(body, dt), inverse_mass(body))
     factor_joints(system)
     for joint in system.joints:
         joint.b0 = rates_after(joint) - rates_of_u(joint) + joint.g / dt

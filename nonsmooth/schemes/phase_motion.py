@@ -225,7 +225,7 @@ def project(run):
         release_all(run)
         respond_in_phase(run)
         for body in system.bodies:
-            body.at = moved(body.at, body.jump, 1.0)
+            body.at = moved(body, body.at, body.jump, 1.0)
     stands, run.current = run.current, 0
     factor_phase(run, VELOCITIES)
     run.current = stands
