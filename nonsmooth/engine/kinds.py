@@ -135,8 +135,11 @@ class Kinds:
         return self._made_once("contact", self.functions.gaps(element), 2, outputs)
 
     def joint(self, element: Joint) -> Kind:
-        """Per row its value g, its directions, and the explicit rate of g; where there are flexible bodies, the wrenches
-        of impulses of one on its second body, about the point of its reaction."""
+        """Per row its value g, its directions, and the explicit rate of g.
+
+        Where there are flexible bodies, also the wrenches of impulses of one on its second body, about the point of its
+        reaction.
+        """
         self._take(element.body_names())
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:

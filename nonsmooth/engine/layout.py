@@ -335,7 +335,7 @@ class Layout:
             moved["root_mass"][:, :3] = np.sqrt(diagonal)
             return
         moved["mass"][:, 0, :3], moved["inverse_mass"][:, 0, :3] = diagonal[:, :1], 1.0 / diagonal[:, :1]
-        moved["mass"][:, 1:, :3], moved["inverse_mass"][:, 1:, :3] = M[:, 3:, 3:], np.linalg.inv(M[:, 3:, 3:])
+        moved["mass"][:, 1:4, :3], moved["inverse_mass"][:, 1:4, :3] = M[:, 3:, 3:], np.linalg.inv(M[:, 3:, 3:])
         moved["root_mass"][:, [0, 1, 2, 4, 5, 6]] = np.sqrt(diagonal)
 
     def _modal_masses(self, moved: Any, values: Array) -> None:

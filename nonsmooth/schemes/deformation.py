@@ -54,6 +54,20 @@ def decrease_of_force(body, u, h):
 
 
 @kernel
+def none(system):
+    return 0
+
+
+@kernel
+def one(system):
+    return 1
+
+
+#: (system): passes after one that changes velocities by their round-off only: those of single modes may be smaller
+further_passes = by_modes(none, one)
+
+
+@kernel
 def never(body):
     return False
 

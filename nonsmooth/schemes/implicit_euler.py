@@ -17,7 +17,7 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import normal_axis, weighed, zeros_like
 from nonsmooth.schemes import landing
-from nonsmooth.schemes.deformation import begin_implicit, implicit_force
+from nonsmooth.schemes.deformation import begin_implicit, further_passes, implicit_force
 from nonsmooth.schemes.first_half import NOISE, UNSEEN, advance_outside, update_velocities
 from nonsmooth.schemes.grid import run_of, step_of
 from nonsmooth.schemes.implicit_euler_end import accept, check_residuals, evaluate_end
@@ -121,7 +121,7 @@ def iterate(system):
     if system.advance != 0:
         system.trial = system.dt
         return advance_outside(system) == 1 and evaluate_solution(system)
-    before, dt = 0.0, system.dt
+    before, dt, further = 0.0, system.dt, further_passes(system)
     for k in range(PASSES):
         evaluate_end(system)
         assemble(system)
@@ -136,7 +136,9 @@ def iterate(system):
         done = change <= CONVERGED * system.size + noise or (k > 0 and change >= before and change <= enough)
         # the set of loaded contacts among redundant ones changes from iteration to iteration
         extrapolate_u(system, share if k > 0 and system.proximal == 0.0 and not done else 0.0)
-        if done:
+        if done and further > 0:
+            further -= 1
+        elif done:
             return True
         before = change
     return False

@@ -24,6 +24,7 @@ from nonsmooth.schemes.deformation import (
     begin_implicit,
     decrease_of_force,
     end_implicit,
+    further_passes,
     implicit_force,
     is_implicit,
     take_implicit,
@@ -234,7 +235,7 @@ def one_pass(system):
 @kernel
 def iterate(system):
     """Iterate until u no longer changes; whether this converged."""
-    before = 0.0
+    before, further = 0.0, further_passes(system)
     for k in range(PASSES):
         solved, change = one_pass(system)
         if not (solved and change + system.size < INFINITE):
@@ -242,7 +243,9 @@ def iterate(system):
         if is_direct(system):
             return True
         if change <= CONVERGED or (k > 0 and change >= before and change <= ACCEPTABLE):
-            return True
+            if further == 0:
+                return True
+            further -= 1
         before = change
     return False
 
