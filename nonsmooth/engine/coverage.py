@@ -16,7 +16,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.system import System
 from nonsmooth.schemes.impact_fields import INCREMENTAL, LAWS
-from nonsmooth.step_control import ConstantStep, Landing, StepControl
+from nonsmooth.step_control import Landing, StepControl
 from nonsmooth.steppers.gauss import GaussFormulation
 from nonsmooth.steppers.gauss_mpcc import GaussMPCC
 from nonsmooth.steppers.gauss_qp import GaussQP
@@ -70,25 +70,7 @@ def why_not(system: System, stepper: Any, control: StepControl, values: Array) -
     """Why a run of these steppers has no compiled form, as a clause; None if it has one."""
     if getattr(stepper, "cone", "coulomb") != "coulomb":
         return f'cone="{stepper.cone}" has no compiled loop'
-    if is_balanced(stepper) and system.dimension == 3:
-        return 'moment_arms="balanced" exists in the plane only'
-    steps = ConstantStep | Landing if type(stepper) is GaussQP else ConstantStep
-    if not isinstance(control, steps):
-        return f"{type(stepper).__name__} has no compiled loop with dt={control!r}"
-    if type(stepper) is GaussQP and isinstance(control, ConstantStep):
-        if np.any(system.elementwise.contact_law(values)[0] > 0.0):
-            return "GaussQP with a constant step has no restitution"
-    laws = laws_of(system, stepper, control, values)
-    return elements_why_not(system, lambda: layout_of(system, values, stepper), laws)
-
-
-def laws_of(system: System, stepper: Any, control: StepControl, values: Array) -> set[str]:
-    """Impact laws that a run may have: of one kind, and with tangential restitution Newton's alone."""
-    between = type(stepper) is MoreauJean or isinstance(control, Landing)
-    if not between or len(impact_laws(system.elements)) > 1 or np.any(system.elementwise.contact_law(values)[2] > 0.0):
-        return {"newton"}
-    # those integrated along the impulse exist in the plane
-    return {"newton", "poisson", "routh", "stronge"} if system.dimension == 2 else {"newton", "poisson"}
+    return elements_why_not(system, lambda: layout_of(system, values, stepper))
 
 
 def rules_of(system: System, stepper: Any, control: StepControl) -> dict[str, Any]:
