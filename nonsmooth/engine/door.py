@@ -28,7 +28,6 @@ from nonsmooth.programs import (
     pushed_friction_contact,
 )
 from nonsmooth.records.memory import Memory
-from nonsmooth.records.views import Record
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.tolerances import AT_REST
 
@@ -108,21 +107,24 @@ class Door:
 
     def __init__(self, memory: Memory, layout: Layout, chain: Chain, outside: Outside) -> None:
         self.memory, self.d, self.chain = memory, layout.shape.rows, chain
-        shape, start, of = memory.shape, memory.start, memory.of
-        base = memory.raw.ctypes.data
+        of = memory.of
         self.joints, self.contacts = len(of["Joint"]), len(of["Contact"])
-        size = {name: of[name].dtype.itemsize for name in ("Joint", "Contact", "Coupling")}
-        bonds = [("Joint", k) for k in range(self.joints)] + [("Contact", k) for k in range(self.contacts)]
-        number = {base + start[name] + k * size[name]: i for i, (name, k) in enumerate(bonds)}
-        pairs = []
-        for i, (name, k) in enumerate(bonds):
-            for coupling in Record(name, shape, base + start[name] + k * size[name]).couplings:
-                pairs.append(
-                    ((coupling._at - base - start["Coupling"]) // size["Coupling"], i, number[coupling.other._at])
-                )
-        #: (coupling, bond, bond eliminated before it)
-        self.pairs: NDArray[np.intp] = np.array(pairs, dtype=np.intp).reshape(-1, 3)
+        self.pairs = self._pairs()
         self.address = outside.address(self.solve)
+
+    def _pairs(self) -> NDArray[np.intp]:
+        """(coupling, bond, bond eliminated before it) of each, bonds numbered with the joints first."""
+        of, start = self.memory.of, self.memory.start
+        places = [start[name] + of[name].dtype.itemsize * np.arange(len(of[name])) for name in ("Joint", "Contact")]
+        bonds, size = np.concatenate(places), of["Coupling"].dtype.itemsize
+        many = np.concatenate([of[name]["couplings"].reshape(-1, 2) for name in ("Joint", "Contact")])  # offset, count
+        first = (bonds + many[:, 0] - start["Coupling"]) // size
+        mine = np.repeat(np.arange(len(bonds)), many[:, 1])
+        coupling = np.concatenate([k + np.arange(count) for k, count in zip(first, many[:, 1], strict=True)] or [[]])
+        coupling = coupling.astype(np.intp)
+        others = start["Coupling"] + size * coupling + of["Coupling"]["other"][coupling]
+        order = np.argsort(bonds)
+        return np.column_stack([coupling, mine, order[np.searchsorted(bonds[order], others)]]).astype(np.intp)
 
     def solve(self) -> None:
         """Solve the present program.
@@ -133,16 +135,18 @@ class Door:
             If no solver of the chain does.
         """
         A, b, rows, on, bilateral = self._rows()
+        if not rows.size:
+            return
         contact = self.memory.of["Contact"]
         mu, least = contact["friction"][on], np.zeros(int(on.sum()))
         if self.memory.of["System"]["phase_of_impact"][0] == 1:
             least = contact["least"][on]
-        z = np.zeros(b.size)
+        present, z = self._impulses()[rows], np.zeros(b.size)
         normal = bilateral + self.d * np.arange(mu.size)
         z[normal] = least
         b = b + A @ z
         if mu.any():
-            z = z + self._with_friction(A, b, mu, bilateral, least)
+            z = z + self._with_friction(A, b, mu, bilateral, least, present - z)
         else:
             kept = np.concatenate([np.arange(bilateral), normal])
             z[kept] += self._frictionless(A[np.ix_(kept, kept)], b[kept], bilateral)
@@ -150,6 +154,10 @@ class Door:
         P[rows] = z
         for name, part in (("Joint", P[: self.joints * self.d]), ("Contact", P[self.joints * self.d :])):
             self.memory.of[name]["P"] = part.reshape(-1, self.d)
+
+    def _impulses(self) -> Array:
+        """Of all rows of joints and contacts."""
+        return np.concatenate([self.memory.of[name]["P"].ravel() for name in ("Joint", "Contact")])
 
     def _rows(self) -> tuple[Array, Array, NDArray[np.intp], NDArray[np.bool_], int]:
         """W and b of the rows of joints and of the contacts in the program, these rows among all, the contacts, and the
@@ -186,12 +194,12 @@ class Door:
         padded[np.ix_(places, places)], sought[places] = A, b
         return self.chain.answer(FrictionContact(padded, sought, np.zeros(n), 2, bilateral)).y[places]
 
-    def _with_friction(self, A: Array, b: Array, mu: Array, bilateral: int, least: Array) -> Array:
+    def _with_friction(self, A: Array, b: Array, mu: Array, bilateral: int, least: Array, present: Array) -> Array:
         """Impulses by Coulomb's law, in addition to normal impulses `least`, whose friction they include."""
         program = FrictionContact(A, b, mu, self.d, bilateral)
         pushed, recover = pushed_friction_contact(program, least)
         if self._begins_at_rest(program):
-            found = self._rested(pushed)
+            found = self._rested(pushed, present if pushed is program else np.zeros(pushed.b.size))
             if found is not None:
                 return recover(found)
         if self.chain.first.fits(pushed) or not self.d == 2:
@@ -212,12 +220,16 @@ class Door:
         before, free = (float(np.sum(body["root_mass"] ** 2 * body[name] ** 2)) for name in ("v", "v_next"))
         return before <= AT_REST**2 * free
 
-    def _rested(self, program: FrictionContact) -> Array | None:
-        """The state of rest, if Coulomb's law allows it: the convex relaxation without sliding contacts.
+    def _rested(self, program: FrictionContact, present: Array) -> Array | None:
+        """The state of rest, if Coulomb's law allows it: by the impulses next to the present ones, since those of
+        redundant contacts are not unique; otherwise by the convex relaxation, if no contact slides in its solution.
 
         The same load may admit rest and motion, as of a pile of discs; what is at rest remains so. The velocity of the
         relaxation is unique and that of least kinetic energy.
         """
+        near = present - np.linalg.lstsq(program.A, program.A @ present + program.b)[0]
+        if present.any() and program.residual(Solution(program.b, near, "near", 0, "rest")) <= CERTAIN:
+            return near
         lcp, recover = associated_lcp_from_friction_contact(program)
         try:
             z = recover(self.chain.answer(lcp).y)

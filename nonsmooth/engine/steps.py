@@ -212,6 +212,8 @@ class CompiledSteps:
         """A step from a state that is not certified as it is: in 2, 4, .. 256 parts by its own scheme, at most so many,
         otherwise with the solvers of the run; None if neither is certified."""
         self._at = None
+        if self.chain is None or not self.chain.fallback:
+            return None
         decides = bool(self._whole["asks"][0])  # about rest, which shorter steps cannot
         self._whole["asks"] = 0
         ways: list[Callable[[State, float], Taken | None]] = [partial(self._in_parts, most=most), self._with_door]
@@ -247,8 +249,7 @@ class CompiledSteps:
 
     def _with_door(self, state: State, origin: float) -> Taken | None:
         """A step by the chain of solvers; where one of them was requested and failed, by the text's own method."""
-        if self.chain is None or not self.chain.fallback:
-            return None
+        assert self.chain is not None
         whole = self._whole
         kept = {name: whole[name].copy() for name in ("solver", "many")}
         self._put(state, origin)
