@@ -25,6 +25,7 @@ from nonsmooth.steppers.moreau_jean import MoreauJean, MoreauJeanFormulation
 
 __all__ = [
     "elements_why_not",
+    "is_associated",
     "is_balanced",
     "is_rough",
     "layout_of",
@@ -68,8 +69,6 @@ def made_once(system: System, key: Any, make: Callable[[], L]) -> L:
 
 def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
     """Why a run of these steppers has no compiled form, as a clause; None if it has one."""
-    if getattr(stepper, "cone", "coulomb") != "coulomb":
-        return f'cone="{stepper.cone}" has no compiled loop'
     return elements_why_not(system, lambda: layout_of(system, values, stepper))
 
 
@@ -104,10 +103,15 @@ def is_balanced(stepper: Any) -> bool:
     return getattr(stepper, "moment_arms", "predicted") == "balanced"
 
 
+def is_associated(stepper: Any) -> bool:
+    return getattr(stepper, "cone", "coulomb") == "convex"
+
+
 def layout_of(system: System, values: Array, stepper: Any) -> Layout:
     """The compiled form of a mechanism, made once for all runs."""
     rough, accelerations = is_rough(system, values), type(stepper) is GeneralizedAlpha
     impacts = impact_laws(system.elements)
-    options = 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if is_balanced(stepper) or impacts - {"newton"} else 0
+    optional = is_balanced(stepper) or is_associated(stepper) or impacts - {"newton"}
+    options = 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if optional else 0
     make = partial(Layout, system, rough=rough, accelerations=accelerations, options=options)
     return made_once(system, (rough, accelerations, options), make)

@@ -19,6 +19,7 @@ from nonsmooth.records.values import normal_axis, weighed, zeros_like
 from nonsmooth.schemes import landing
 from nonsmooth.schemes.first_half import NOISE, UNSEEN, advance_outside, update_velocities
 from nonsmooth.schemes.grid import run_of, step_of
+from nonsmooth.schemes.impact_fields import CONVEX
 from nonsmooth.schemes.implicit_euler_end import accept, check_residuals, evaluate_end
 from nonsmooth.schemes.mechanism import leaves_rest, rates_after, rates_of_u
 from nonsmooth.schemes.program import (
@@ -28,6 +29,7 @@ from nonsmooth.schemes.program import (
     assemble_diagonal,
     factor_joints,
     make_consistent,
+    phase,
     solve,
 )
 from nonsmooth.schemes.secants import extrapolate_u
@@ -50,7 +52,8 @@ def guess(system):
     for joint in system.joints:
         joint.P = joint.P_near = zeros_like(joint.P)
     for contact in system.contacts:
-        contact.P_before, contact.on = contact.P, 1 if contact.start_g <= CLOSED_GAP * contact.scale else 0
+        closed = contact.start_g <= CLOSED_GAP * contact.scale or phase(system) == CONVEX
+        contact.P_before, contact.on = contact.P, 1 if closed else 0
         contact.lasts = 1 if abs(contact.start_g) <= UNSEEN * contact.scale else 0
         contact.P = contact.on * contact.P
 
