@@ -16,7 +16,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.system import System
 from nonsmooth.schemes.impact_fields import INCREMENTAL, LAWS
-from nonsmooth.step_control import ConstantStep, Landing, StepControl
+from nonsmooth.step_control import Landing, StepControl
 from nonsmooth.steppers.gauss import GaussFormulation
 from nonsmooth.steppers.gauss_mpcc import GaussMPCC
 from nonsmooth.steppers.gauss_qp import GaussQP
@@ -25,6 +25,7 @@ from nonsmooth.steppers.moreau_jean import MoreauJean, MoreauJeanFormulation
 
 __all__ = [
     "elements_why_not",
+    "is_associated",
     "is_balanced",
     "is_rough",
     "layout_of",
@@ -69,30 +70,10 @@ def made_once(system: System, key: Any, make: Callable[[], L]) -> L:
 
 def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
     """Why a run of these steppers has no compiled form, as a clause; None if it has one."""
-    if getattr(stepper, "cone", "coulomb") != "coulomb":
-        return f'cone="{stepper.cone}" has no compiled loop'
-    if is_balanced(stepper) and system.dimension == 3:
-        return 'moment_arms="balanced" exists in the plane only'
-    steps = ConstantStep | Landing if type(stepper) is GaussQP else ConstantStep
-    if not isinstance(control, steps):
-        return f"{type(stepper).__name__} has no compiled loop with dt={control!r}"
-    if type(stepper) is GaussQP and isinstance(control, ConstantStep):
-        if np.any(system.elementwise.contact_law(values)[0] > 0.0):
-            return "GaussQP with a constant step has no restitution"
-    laws = laws_of(system, stepper, control, values)
     special = getattr(stepper, "joints", "rattle") == "midpoint" or is_balanced(stepper)
     special = special or getattr(stepper, "projection", None) is not None
     deformable = type(stepper) is not GeneralizedAlpha and not special
-    return elements_why_not(system, lambda: layout_of(system, values, stepper), laws, deformable=deformable)
-
-
-def laws_of(system: System, stepper: Any, control: StepControl, values: Array) -> set[str]:
-    """Impact laws that a run may have: of one kind, and with tangential restitution Newton's alone."""
-    between = type(stepper) is MoreauJean or isinstance(control, Landing)
-    if not between or len(impact_laws(system.elements)) > 1 or np.any(system.elementwise.contact_law(values)[2] > 0.0):
-        return {"newton"}
-    # those integrated along the impulse exist in the plane
-    return {"newton", "poisson", "routh", "stronge"} if system.dimension == 2 else {"newton", "poisson"}
+    return elements_why_not(system, lambda: layout_of(system, values, stepper), deformable=deformable)
 
 
 def rules_of(system: System, stepper: Any, control: StepControl) -> dict[str, Any]:
@@ -126,10 +107,15 @@ def is_balanced(stepper: Any) -> bool:
     return getattr(stepper, "moment_arms", "predicted") == "balanced"
 
 
+def is_associated(stepper: Any) -> bool:
+    return getattr(stepper, "cone", "coulomb") == "convex"
+
+
 def layout_of(system: System, values: Array, stepper: Any) -> Layout:
     """The compiled form of a mechanism, made once for all runs."""
     rough, accelerations = is_rough(system, values), type(stepper) is GeneralizedAlpha
     impacts = impact_laws(system.elements)
-    options = 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if is_balanced(stepper) or impacts - {"newton"} else 0
+    optional = is_balanced(stepper) or is_associated(stepper) or impacts - {"newton"}
+    options = 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if optional else 0
     make = partial(Layout, system, rough=rough, accelerations=accelerations, options=options)
     return made_once(system, (rough, accelerations, options), make)

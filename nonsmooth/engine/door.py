@@ -28,6 +28,7 @@ from nonsmooth.programs import (
     pushed_friction_contact,
 )
 from nonsmooth.records.memory import Memory
+from nonsmooth.schemes.impact_fields import CONVEX
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.tolerances import AT_REST
 
@@ -139,13 +140,16 @@ class Door:
             return
         contact = self.memory.of["Contact"]
         mu, least = contact["friction"][on], np.zeros(int(on.sum()))
-        if self.memory.of["System"]["phase_of_impact"][0] == 1:
+        phase = self.memory.of["System"]["phase_of_impact"][0]
+        if phase == 1:
             least = contact["least"][on]
         present, z = self._impulses()[rows], np.zeros(b.size)
         normal = bilateral + self.d * np.arange(mu.size)
         z[normal] = least
         b = b + A @ z
-        if mu.any():
+        if mu.any() and phase == CONVEX:
+            z = z + self._associated(FrictionContact(A, b, mu, self.d, bilateral))
+        elif mu.any():
             z = z + self._with_friction(A, b, mu, bilateral, least, present - z)
         else:
             kept = np.concatenate([np.arange(bilateral), normal])
@@ -244,13 +248,7 @@ class Door:
         De Saxce's correction: mu |u_T| of the last one is added to u_N.
         """
         e, mu, n = program.bilateral, program.friction, program.contacts
-        N = e + 2 * np.arange(n)
-        rough = np.flatnonzero(mu > 0.0)
-        # rows: joints, the edges N + mu T of all contacts, the edges N - mu T of those with friction
-        E = np.zeros((e + n + rough.size, program.b.size))
-        E[np.arange(e), np.arange(e)] = 1.0
-        E[e + np.arange(n), N], E[e + np.arange(n), N + 1] = 1.0, mu
-        E[e + n + np.arange(rough.size), N[rough]], E[e + n + np.arange(rough.size), N[rough] + 1] = 1.0, -mu[rough]
+        N, E = e + 2 * np.arange(n), _edges(program)
         root = _root(program.A)
         z, slip, size = np.zeros(program.b.size), np.zeros(n), max(float(np.max(np.abs(program.b))), 1e-300)
         for _ in range(CORRECTIONS):
@@ -263,6 +261,11 @@ class Door:
                 break
         found = Solution(program.A @ z + program.b, z, "corrected", 0, "QP")
         return z if program.residual(found) <= CERTIFIED else None
+
+    def _associated(self, program: FrictionContact) -> Array:
+        """Impulses with associated friction in the plane: the first of these programs, without correction."""
+        E = _edges(program)
+        return np.asarray(E.T @ self._frictionless(E @ program.A @ E.T, E @ program.b, program.bilateral))
 
     def _multipliers(self, A: Array, b: Array, bilateral: int) -> Array:
         return self._constrained(_root(A), b, bilateral)
@@ -277,6 +280,17 @@ class Door:
         y = self.chain.answer(program).y / norms
         y[bilateral:] = np.maximum(y[bilateral:], 0.0)
         return np.asarray(y)
+
+
+def _edges(program: FrictionContact) -> Array:
+    """Rows of joints, the edges N + mu T of all contacts in the plane, the edges N - mu T of those with friction."""
+    e, mu, n = program.bilateral, program.friction, program.contacts
+    N, rough = e + 2 * np.arange(n), np.flatnonzero(mu > 0.0)
+    E = np.zeros((e + n + rough.size, program.b.size))
+    E[np.arange(e), np.arange(e)] = 1.0
+    E[e + np.arange(n), N], E[e + np.arange(n), N + 1] = 1.0, mu
+    E[e + n + np.arange(rough.size), N[rough]], E[e + n + np.arange(rough.size), N[rough] + 1] = 1.0, -mu[rough]
+    return E
 
 
 def _root(A: Array) -> Array:

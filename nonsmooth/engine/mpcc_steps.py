@@ -24,7 +24,6 @@ from nonsmooth.programs import MPCC, Solution
 from nonsmooth.solvers.ipopt import IpoptMPCC
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.base import Ask
-from nonsmooth.steppers.gauss import check_gauss
 from nonsmooth.steppers.gauss_mpcc import Found, GaussMPCC, Start, StepPrograms
 
 __all__ = ["MPCCSteps"]
@@ -62,10 +61,8 @@ class MPCCSteps(CompiledSteps):
 
     def __init__(self, system: System, stepper: GaussMPCC, control: StepControl, values: Array, t_end: float) -> None:
         name = type(stepper).__name__
-        if not isinstance(control, ConstantStep | Landing):
-            raise InputError(f"{name} takes dt as a number of seconds or Landing(dt_min, dt_max), got {control}.")
+        assert isinstance(control, ConstantStep | Landing)
         self.programs = StepPrograms(system, values, control)
-        check_gauss(self.programs.mechanism, name, control)
         solver = IpoptMPCC() if stepper.solver is None else stepper.solver
         everywhere = np.ones(system.nc, dtype=bool)
         start, longest = system.start, self.programs.mechanism.longest

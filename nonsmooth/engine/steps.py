@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.objects import entry
-from nonsmooth.engine.coverage import is_balanced, is_rough, layout_of, rules_of, scheme_of, why_not
+from nonsmooth.engine.coverage import is_associated, is_balanced, is_rough, layout_of, rules_of, scheme_of, why_not
 from nonsmooth.engine.door import Door, Outside, why_no_programs
 from nonsmooth.engine.layout import Layout
 from nonsmooth.engine.tables import Tables
@@ -23,6 +23,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory
+from nonsmooth.schemes.impact_fields import CONVEX
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.base import Formulation
@@ -113,7 +114,8 @@ class CompiledSteps:
         """Raise InputError for a solver that does not solve the programs of the scheme."""
         if not self._requested:
             return
-        lacks = why_no_programs(stepper.solver, self.system.dimension, is_rough(self.system, values))
+        rough = is_rough(self.system, values) and not is_associated(stepper)
+        lacks = why_no_programs(stepper.solver, self.system.dimension, rough)
         if lacks is not None:
             raise InputError(
                 f"{type(stepper).__name__} formulates programs that {stepper.solver} does not solve: {lacks}; "
@@ -157,7 +159,8 @@ class CompiledSteps:
         # impulses of redundant joints are corrected from iteration to iteration
         varying = system.dimension == 3 or balanced or bool(system.redundant) or bool(self.layout.whole["loads"])
         rubs = system.dimension == 2 and is_rough(system, values)  # in space, rest is not tried first
-        many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs else NEVER
+        associated = is_associated(stepper)  # whose velocities are unique, at rest as well
+        many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs and not associated else NEVER
         scale = system.elementwise.contact_law(values)[3]
         certified = max(CERTIFIED, gap_round_off(scale, start.q)) if self.alpha else CERTIFIED
         if system.ng or self.alpha:  # joints determine positions to round-off, hence velocities to round-off over dt
@@ -174,6 +177,7 @@ class CompiledSteps:
             ("midpoint", self.midpoint), ("projected", getattr(stepper, "projection", None) is not None),
             ("many", many), ("balanced", balanced), ("law_of_impact", self.layout.law_of_impact),
             ("varying", varying), ("error", self._error), ("planned", self.longest),
+            ("phase_of_impact", CONVEX if associated else 0),
         ):  # fmt: skip
             self._whole[name] = value
 

@@ -21,6 +21,7 @@ __all__ = [
     "inverse",
     "larger_of",
     "largest",
+    "last_axis",
     "linear",
     "normal_axis",
     "outer",
@@ -197,6 +198,16 @@ def normal_axis(x):
 @function(normal_axis)
 def _(x):
     return x, lambda context, builder, a: [ir.Constant(F64, float(i == 0)) for i in range(x.shape[0])]
+
+
+def last_axis(x):
+    """(.., 0, 1) of the length of the rows x."""
+    return np.eye(len(x))[-1].view(Value)
+
+
+@function(last_axis)
+def _(x):
+    return x, lambda context, builder, a: [ir.Constant(F64, float(i == x.shape[0] - 1)) for i in range(x.shape[0])]
 
 
 def zeros_like(x):

@@ -19,7 +19,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.system import System
 from nonsmooth.run.arguments import check_step
-from nonsmooth.run.simulate import simulate, why_not
+from nonsmooth.run.simulate import check_support, simulate, why_not
 from nonsmooth.settings import floats, is_count, is_number, shown
 from nonsmooth.step_control import ConstantStep, Landing, StepControl, step_control
 from nonsmooth.steppers.base import Stepper
@@ -109,9 +109,9 @@ def simulate_batch(
     for kind in (False, True):
         runs = np.flatnonzero(rough == kind)
         if runs.size:
-            reason = why_not(system, stepper, control, values[runs[_most_tangential(system, values[runs])]])
-            if reason is None and isinstance(control, ConstantStep) and _any_restitution(system, stepper, values[runs]):
-                reason = "GaussQP with a constant step has no restitution"
+            for law in ("restitution", "tangential"):
+                check_support(system, stepper, values[runs[_most(system, law, values[runs])]], control)
+            reason = why_not(system, stepper, control, values[runs[0]])
             if reason is not None:
                 raise InputError(
                     f"simulate_batch requires the native engine, which does not support this run: {reason}. "
@@ -262,15 +262,10 @@ def _friction(system: System, values: Array) -> Array:
     return values[:, labels]
 
 
-def _most_tangential(system: System, values: Array) -> int:
-    """The run with the largest tangential restitution, which not all impact laws have."""
-    labels = [i for i, name in enumerate(system.parameters) if name.endswith(".tangential")]
+def _most(system: System, law: str, values: Array) -> int:
+    """The run with the largest coefficient of a law, which not all steppers or impact laws have."""
+    labels = [i for i, name in enumerate(system.parameters) if name.endswith(f".{law}")]
     return int(np.argmax(np.max(values[:, labels], axis=1, initial=0.0)))
-
-
-def _any_restitution(system: System, stepper: Stepper, values: Array) -> bool:
-    labels = [i for i, name in enumerate(system.parameters) if name.endswith(".restitution")]
-    return type(stepper).__name__ == "GaussQP" and bool(np.any(values[:, labels] > 0))
 
 
 def _empty(system: System, count: int) -> dict[str, Array]:

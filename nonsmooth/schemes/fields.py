@@ -321,7 +321,10 @@ class System:
     noise = Number("(kg)^.5 m/s", "round-off of velocities of joints, times a step", constant=True)
     ridge = Number("1/kg", "on the diagonal of joints whose rows are redundant, else 0", constant=True)
     law_of_impact = Count("-", "its number among `impact_fields.LAWS`", constant=True)
-    phase_of_impact = Count("-", "1: the program is that of an expansion, 2: of rates of change along the impulse")
+    phase_of_impact = Count(
+        "-",
+        "1: the program is that of an expansion, 2: of rates of change along the impulse; 3: friction is associated",
+    )
     meets = Count("-", "1: there is an impact at the end of the step, before the next one")
     work_impact = Number("J", "of drivers in an impact between two steps")
     proximal = Number("-", "proximal term, as a share of the diagonal of contacts; 0 at first")

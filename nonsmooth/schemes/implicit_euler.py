@@ -20,6 +20,7 @@ from nonsmooth.schemes import landing
 from nonsmooth.schemes.deformation import begin_implicit, further_passes, implicit_force
 from nonsmooth.schemes.first_half import NOISE, UNSEEN, advance_outside, update_velocities
 from nonsmooth.schemes.grid import run_of, step_of
+from nonsmooth.schemes.impact_fields import CONVEX
 from nonsmooth.schemes.implicit_euler_end import accept, check_residuals, evaluate_end
 from nonsmooth.schemes.mechanism import leaves_rest, rates_after, rates_of_u
 from nonsmooth.schemes.motion import inverse_mass
@@ -30,6 +31,7 @@ from nonsmooth.schemes.program import (
     assemble_diagonal,
     factor_joints,
     make_consistent,
+    phase,
     solve,
 )
 from nonsmooth.schemes.secants import extrapolate_u
@@ -53,7 +55,8 @@ def guess(system):
     for joint in system.joints:
         joint.P = joint.P_near = zeros_like(joint.P)
     for contact in system.contacts:
-        contact.P_before, contact.on = contact.P, 1 if contact.start_g <= CLOSED_GAP * contact.scale else 0
+        closed = contact.start_g <= CLOSED_GAP * contact.scale or phase(system) == CONVEX
+        contact.P_before, contact.on = contact.P, 1 if closed else 0
         contact.lasts = 1 if abs(contact.start_g) <= UNSEEN * contact.scale else 0
         contact.P = contact.on * contact.P
 

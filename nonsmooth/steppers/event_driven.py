@@ -39,6 +39,7 @@ from nonsmooth.steppers.motion import Motion
 from nonsmooth.steppers.phases import Phase, Point, Trial
 from nonsmooth.steppers.progress import Progress
 from nonsmooth.steppers.runge_kutta import TABLEAUS
+from nonsmooth.steppers.supported import check_impact_laws
 from nonsmooth.steppers.transitions import Impact, Transitions
 from nonsmooth.tolerances import AT_THE_END, OPEN, SAFETY, SHRINK
 from nonsmooth.tolerances.event_driven import (
@@ -164,7 +165,7 @@ class EventDrivenFormulation:
         self.stepper, self.system, self.control = stepper, system, control
         self.window = window_of(stepper, control)
         m = self.mechanism = Mechanism(system, parameters, control.dt_max)
-        m.refuse_mixed_impacts("EventDriven")
+        check_impact_laws(system, parameters, "EventDriven")
         one = np.eye(1)
         if not (solver.fits(QP(one, one[0], one, one[0])) or solver.fits(m.friction_program())):
             raise InputError(

@@ -23,6 +23,7 @@ from nonsmooth.steppers.base import Ask, Step, Stepping
 from nonsmooth.steppers.incremental import SHARING
 from nonsmooth.steppers.mechanism import MOST_AMPLIFIED, Configuration, Mechanism, contact_modes
 from nonsmooth.steppers.resting import REST, answered_at_rest, starts_at_rest
+from nonsmooth.steppers.supported import check_impact_laws
 from nonsmooth.steppers.velocity import VelocityChange, strike
 from nonsmooth.tolerances import CLOSED_GAP, EPSILON, FLOOR, TINY
 from nonsmooth.tolerances.moreau_jean import ACCEPTABLE, CONVERGED, LASTING, LEAD, PASSES, PENETRATED
@@ -130,6 +131,14 @@ class MoreauJean:
                 f'projection={self.projection!r}; use joints="rattle" for others.'
             )
 
+    def check(self, system: System, parameters: Array, control: StepControl) -> None:
+        """Raise InputError for steps, or laws of contacts, that the scheme does not support."""
+        if not isinstance(control, ConstantStep):
+            raise InputError(f"MoreauJean requires a constant step, got {control}; give dt as a number of seconds.")
+        if self.moment_arms == "balanced" and system.dimension == 3:
+            raise InputError('MoreauJean: moment_arms="balanced" exists in the plane only; use "predicted".')
+        check_impact_laws(system, parameters, "MoreauJean")
+
     def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> MoreauJeanFormulation:
         """The scheme on one system."""
         return MoreauJeanFormulation(self, system, parameters, control, solver)
@@ -168,16 +177,13 @@ class MoreauJeanFormulation:
     def __init__(
         self, stepper: MoreauJean, system: System, parameters: Array, control: StepControl, solver: Any
     ) -> None:
-        if not isinstance(control, ConstantStep):
-            raise InputError(f"MoreauJean requires a constant step, got {control}; give dt as a number of seconds.")
+        stepper.check(system, parameters, control)
+        assert isinstance(control, ConstantStep)
         self.stepper, self.system = stepper, system
         self.mechanism = Mechanism(system, parameters, control.dt)
-        self.mechanism.refuse_mixed_impacts("MoreauJean")
         self.between = self.mechanism.impact != "newton"
         self.rough = self.mechanism.rough
         self.balanced = stepper.moment_arms == "balanced"
-        if self.balanced and system.dimension == 3:
-            raise InputError('MoreauJean: moment_arms="balanced" exists in the plane only; use "predicted".')
         self.midpoint = stepper.joints == "midpoint" and system.ng > 0
         planar = [e.name for e in system.elements if isinstance(e, PlanarBody)]
         self.planar = [[system.v_names.index(f"{b}.{c}") for b in planar] for c in ("x", "y", "angle")]
