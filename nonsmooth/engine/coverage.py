@@ -68,8 +68,6 @@ def made_once(system: System, key: Any, make: Callable[[], L]) -> L:
 
 def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
     """Why a run of these steppers has no compiled form, as a clause; None if it has one."""
-    if getattr(stepper, "cone", "coulomb") != "coulomb":
-        return f'cone="{stepper.cone}" has no compiled loop'
     if is_balanced(stepper) and system.dimension == 3:
         return 'moment_arms="balanced" exists in the plane only'
     steps = ConstantStep | Landing if type(stepper) is GaussQP else ConstantStep
@@ -100,10 +98,16 @@ def rules_of(system: System, stepper: Any, control: StepControl) -> dict[str, An
     same.mechanism = SimpleNamespace(incremental=law >= INCREMENTAL)
     same.balanced = is_balanced(stepper)
     rules: dict[str, Any] = of.rules(same)
-    return rules | {
+    rules |= {
         "programs": "semismooth Newton from the impulses of the step before, else a sequence of proximal programs",
-        "step that is not certified": "solved by the Python formulation, and counted as a fallback",
+        "step that is not certified": "in parts, else with other solvers, else by the Python formulation; each counted",
     }
+    if stepper.solver is not None:
+        rules["programs"] = "all by the requested solver; where it fails, by others, which are counted as fallbacks"
+        rules["step that is not certified"] = "in parts, else without the requested solver; each counted"
+        if law >= INCREMENTAL:
+            rules["programs"] += "; rates of change along the impulse of an impact by semismooth Newton"
+    return rules
 
 
 def scheme_of(stepper: Any, control: StepControl) -> str:

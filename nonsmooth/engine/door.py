@@ -23,6 +23,7 @@ from nonsmooth.programs import (
     LCP,
     QP,
     FrictionContact,
+    Program,
     Solution,
     associated_lcp_from_friction_contact,
     pushed_friction_contact,
@@ -38,6 +39,8 @@ __all__ = ["Door", "Outside", "why_no_programs"]
 CERTAIN = 1e-11
 #: iterations of De Saxce's correction, and its relative change that ends them
 CORRECTIONS, CORRECTED = 60, 1e-14
+#: a QP
+ONE_ROW = QP(np.eye(1), np.zeros(1), np.eye(1), np.zeros(1))
 #: eigenvalue of the Delassus matrix, as a share of the largest, that is round-off
 NOTHING = 1e-15
 
@@ -66,34 +69,42 @@ class Outside:
 
 def _answered(outside: weakref.ref[Outside], solve: weakref.WeakMethod[Callable[[], None]], _: int) -> int:
     """Whether a program was solved; what is raised is kept."""
-    kept, call = outside(), solve()
-    if kept is None or call is None or kept.raised is not None:
+    kept = outside()
+    if kept is None:
         return 0
     try:
+        call = solve()
+        if call is None or kept.raised is not None:
+            return 0
         call()
+        kept.failure = ""
+        return 1
     except SolverFailed as error:
         kept.failure = str(error)
-        return 0
     except BaseException as error:  # Ctrl-C as well
         kept.raised = error
-        return 0
-    kept.failure = ""
-    return 1
+    return 0
+
+
+def _one_contact(dimension: int) -> FrictionContact:
+    return FrictionContact(np.eye(dimension), np.zeros(dimension), np.ones(1), dimension)
 
 
 def why_no_programs(solver: Any, dimension: int, rough: bool) -> str | None:
     """What a solver lacks for the programs of contacts in this dimension, `rough` with friction; None if nothing."""
-    contact = FrictionContact(np.eye(dimension), np.zeros(dimension), np.ones(1), dimension)
-    one = np.eye(1), np.zeros(1)
-    if solver.fits(contact):
+    in_plane, in_space = (solver.fits(_one_contact(d)) for d in (2, 3))
+    if in_space if dimension == 3 else in_plane:
         return None
-    if not any(solver.fits(program) for program in (LCP(*one), QP(*one, *one))):
+    no_friction = any(solver.fits(program) for program in (LCP(np.eye(1), np.zeros(1)), ONE_ROW)) or in_plane
+    if not (no_friction or in_space):
         return "it solves no LCP, no QP and no program with friction"
     if not rough:
         return None
     if dimension == 3:
         return "it solves no program with friction in space, whose cones have no edges"
-    return None if solver.fits(QP(*one, *one)) else "it solves no QP and no program with friction"
+    if solver.fits(ONE_ROW):
+        return None
+    return "it solves programs with friction in space only" if in_space else "it solves no program with friction"
 
 
 class Door:
@@ -104,10 +115,15 @@ class Door:
     memory, layout : of the run
     chain : of solvers
     outside : where the calls are kept
+    requested : whether its first solver was requested, so that the others are fallbacks
+    relaxed : whether friction is that of the convex relaxation, in the plane
     """
 
-    def __init__(self, memory: Memory, layout: Layout, chain: Chain, outside: Outside) -> None:
-        self.memory, self.d, self.chain = memory, layout.shape.rows, chain
+    def __init__(
+        self, memory: Memory, layout: Layout, chain: Chain, outside: Outside, *, requested: bool, relaxed: bool
+    ) -> None:
+        self.memory, self.d, self.chain, self.relaxed = memory, layout.shape.rows, chain, relaxed
+        self.requested = requested
         shape, start, of = memory.shape, memory.start, memory.of
         base = memory.raw.ctypes.data
         self.joints, self.contacts = len(of["Joint"]), len(of["Contact"])
@@ -133,6 +149,8 @@ class Door:
             If no solver of the chain does.
         """
         A, b, rows, on, bilateral = self._rows()
+        if b.size == 0:
+            return
         contact = self.memory.of["Contact"]
         mu, least = contact["friction"][on], np.zeros(int(on.sum()))
         if self.memory.of["System"]["phase_of_impact"][0] == 1:
@@ -176,33 +194,42 @@ class Door:
         """Impulses without friction: by an LCP, or as multipliers of a QP."""
         lcp, first = LCP(A, b, bilateral), self.chain.first
         if first.fits(lcp):
-            return self.chain.answer(lcp).y
-        if first.fits(QP(np.eye(1), np.zeros(1), np.eye(1), np.zeros(1))):
-            return self._multipliers(A, b, bilateral)
+            return self._answer(lcp)
+        d = next((d for d in (2, 3) if first.fits(_one_contact(d))), None)
+        if d is None:
+            return self._constrained(_root(A), b, bilateral) if first.fits(ONE_ROW) else self._answer(lcp)
         # a program with friction whose friction is zero
         n = b.size - bilateral
-        places = np.concatenate([np.arange(bilateral), bilateral + 2 * np.arange(n)])
-        padded, sought = np.eye(bilateral + 2 * n), np.zeros(bilateral + 2 * n)
+        places = np.concatenate([np.arange(bilateral), bilateral + d * np.arange(n)])
+        padded, sought = np.eye(bilateral + d * n), np.zeros(bilateral + d * n)
         padded[np.ix_(places, places)], sought[places] = A, b
-        return self.chain.answer(FrictionContact(padded, sought, np.zeros(n), 2, bilateral)).y[places]
+        return self._answer(FrictionContact(padded, sought, np.zeros(n), d, bilateral))[places]
 
     def _with_friction(self, A: Array, b: Array, mu: Array, bilateral: int, least: Array) -> Array:
         """Impulses by Coulomb's law, in addition to normal impulses `least`, whose friction they include."""
         program = FrictionContact(A, b, mu, self.d, bilateral)
+        if self.relaxed:
+            return self._convex(program)
         pushed, recover = pushed_friction_contact(program, least)
         if self._begins_at_rest(program):
             found = self._rested(pushed)
             if found is not None:
                 return recover(found)
         if self.chain.first.fits(pushed) or not self.d == 2:
-            return recover(self.chain.answer(pushed).y)
+            return recover(self._answer(pushed))
         found = self._corrected(pushed)
         if found is None:  # the chain of programs with friction, as a fallback
             if not self.chain.fallback:
                 raise SolverFailed(f"De Saxce's correction did not converge in {CORRECTIONS} programs.")
-            found = self.chain.answer(pushed).y
-            self.chain.counts["fallbacks"] += 1
+            found = self._answer(pushed)
         return recover(found)
+
+    def _answer(self, program: Program) -> Array:
+        """The solution of the chain; by another solver than the requested one it is a fallback, whatever its kind."""
+        found = self.chain.answer(program)
+        if self.requested and not self.chain.first.fits(program):
+            self.chain.counts["fallbacks"] += 1
+        return found.y
 
     def _begins_at_rest(self, program: FrictionContact) -> bool:
         """Whether the bodies are at rest, relative to the velocities that their loads cause; in the plane."""
@@ -212,15 +239,19 @@ class Door:
         before, free = (float(np.sum(body["root_mass"] ** 2 * body[name] ** 2)) for name in ("v", "v_next"))
         return before <= AT_REST**2 * free
 
+    def _convex(self, program: FrictionContact) -> Array:
+        """Impulses of the convex relaxation."""
+        lcp, recover = associated_lcp_from_friction_contact(program)
+        return recover(self._frictionless(lcp.A, lcp.b, lcp.bilateral))
+
     def _rested(self, program: FrictionContact) -> Array | None:
         """The state of rest, if Coulomb's law allows it: the convex relaxation without sliding contacts.
 
         The same load may admit rest and motion, as of a pile of discs; what is at rest remains so. The velocity of the
         relaxation is unique and that of least kinetic energy.
         """
-        lcp, recover = associated_lcp_from_friction_contact(program)
         try:
-            z = recover(self.chain.answer(lcp).y)
+            z = self._convex(program)
         except SolverFailed:  # only a proposal
             return None
         found = Solution(program.A @ z + program.b, z, "solved", 0, "rest")
@@ -251,9 +282,6 @@ class Door:
                 break
         found = Solution(program.A @ z + program.b, z, "corrected", 0, "QP")
         return z if program.residual(found) <= CERTIFIED else None
-
-    def _multipliers(self, A: Array, b: Array, bilateral: int) -> Array:
-        return self._constrained(_root(A), b, bilateral)
 
     def _constrained(self, G: Array, b: Array, bilateral: int) -> Array:
         """Multipliers of ``min 1/2 x'x  s.t.  G x + b >= 0``, the first rows equations: Gauss' principle for impulses,

@@ -11,9 +11,11 @@ from nonsmooth.schemes.mechanism import (
     evaluate_loads,
     mode_of,
     momentum_residual,
+    norm,
     on_disc,
     rates_after,
     rates_before,
+    rates_of_u,
     start_contacts,
     tangential,
     touches,
@@ -25,6 +27,12 @@ from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, TINY
 
 
 @kernel
+def bounded_gap(system, contact, rates):
+    """What is not negative where a contact is open: its gap or, in the convex relaxation, its gap less dt mu |slip|."""
+    return contact.g - system.relaxed * system.dt * contact.friction * norm(tangential(rates))
+
+
+@kernel
 def evaluate_end(system):
     """Forces, joints and contacts after the motion by u; contacts that overlap there join the program.
 
@@ -33,18 +41,19 @@ def evaluate_end(system):
     place_at_end(system, system.dt)
     evaluate_loads(system)
     for contact in system.contacts:
-        if contact.g < -UNSEEN * contact.scale:
+        if bounded_gap(system, contact, rates_of_u(contact)) < -UNSEEN * contact.scale:
             contact.on = 1
 
 
 @kernel
 def natural_maps(system, contact):
-    """Residuals of gap and impulse, and of Coulomb's law, each with its own scale."""
+    """Residuals of gap and impulse, and of the laws of contacts, each with its own scale."""
     push, slip = (1.0 / contact.y_scale) * contact.P, rates_after(contact)
     rubs = tangential(push)
     asked = rubs - (system.longest / contact.scale) * tangential(slip)
     asked = on_disc(asked, contact.friction * max(push[0], 0.0))
-    return abs(min(contact.g / contact.scale, push[0])), largest(abs(rubs - asked))
+    bound = abs(min(bounded_gap(system, contact, slip) / contact.scale, push[0]))
+    return abs(min(contact.g / contact.scale, push[0])), max(bound, largest(abs(rubs - asked)))
 
 
 @kernel
@@ -59,9 +68,9 @@ def check_residuals(system):
         worst = max(worst, largest(abs(joint.g)) / (system.reach + TINY))
     for contact in system.contacts:
         add_impulses(contact, contact.a.along, contact.b.along)
-        gap, friction = natural_maps(system, contact)
-        law, natural = max(law, friction), max(natural, gap)
-    system.residual, system.complementarity = max(momentum_residual(system), max(worst, max(law, natural))), natural
+        gap, laws = natural_maps(system, contact)
+        law, natural = max(law, laws), max(natural, gap)
+    system.residual, system.complementarity = max(momentum_residual(system), max(worst, law)), natural
     return system.residual <= system.certified and plausible(system, system.longest)
 
 

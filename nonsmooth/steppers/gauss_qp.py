@@ -84,12 +84,16 @@ class GaussQP:
         if self.cone not in ("coulomb", "convex"):
             raise InputError(f'GaussQP: cone must be "coulomb" or "convex", got {self.cone!r}.')
 
-    def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> GaussQPFormulation:
-        """The scheme on one system."""
+    def check_cone(self, system: System, control: StepControl) -> None:
+        """Raise InputError where the convex cone does not exist."""
         if self.cone == "convex" and not isinstance(control, ConstantStep):
             raise InputError(f'GaussQP(cone="convex") takes a constant step, got {control}; give dt as a number.')
         if self.cone == "convex" and system.dimension == 3:
             raise InputError('GaussQP(cone="convex") exists in the plane only; take cone="coulomb".')
+
+    def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> GaussQPFormulation:
+        """The scheme on one system."""
+        self.check_cone(system, control)
         formulation = GaussQPFormulation(system, parameters, control, solver)
         formulation.convex = self.cone == "convex"
         return formulation
