@@ -29,7 +29,6 @@ from nonsmooth.programs import (
     pushed_friction_contact,
 )
 from nonsmooth.records.memory import Memory
-from nonsmooth.records.views import Record
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.tolerances import AT_REST
 
@@ -41,8 +40,8 @@ CERTAIN = 1e-11
 CORRECTIONS, CORRECTED = 60, 1e-14
 #: a QP
 ONE_ROW = QP(np.eye(1), np.zeros(1), np.eye(1), np.zeros(1))
-#: eigenvalue of the Delassus matrix, as a share of the largest, that is round-off
-NOTHING = 1e-15
+#: eigenvalue of the Delassus matrix, as a share of the largest, that is round-off; and below which rows are redundant
+NOTHING, REDUNDANT = 1e-15, 1e-12
 
 
 class Outside:
@@ -124,18 +123,19 @@ class Door:
     ) -> None:
         self.memory, self.d, self.chain, self.relaxed = memory, layout.shape.rows, chain, relaxed
         self.requested = requested
-        shape, start, of = memory.shape, memory.start, memory.of
-        base = memory.raw.ctypes.data
+        start, of = memory.start, memory.of
         self.joints, self.contacts = len(of["Joint"]), len(of["Contact"])
         size = {name: of[name].dtype.itemsize for name in ("Joint", "Contact", "Coupling")}
         bonds = [("Joint", k) for k in range(self.joints)] + [("Contact", k) for k in range(self.contacts)]
-        number = {base + start[name] + k * size[name]: i for i, (name, k) in enumerate(bonds)}
+        places = [start[name] + k * size[name] for name, k in bonds]
+        number = {at: i for i, at in enumerate(places)}
         pairs = []
         for i, (name, k) in enumerate(bonds):
-            for coupling in Record(name, shape, base + start[name] + k * size[name]).couplings:
-                pairs.append(
-                    ((coupling._at - base - start["Coupling"]) // size["Coupling"], i, number[coupling.other._at])
-                )
+            begin, count = of[name]["couplings"][k]  # relative to the record, as links are
+            first = (places[i] + int(begin) - start["Coupling"]) // size["Coupling"]
+            for c in range(first, first + int(count)):
+                other = start["Coupling"] + c * size["Coupling"] + int(of["Coupling"]["other"][c])
+                pairs.append((c, i, number[other]))
         #: (coupling, bond, bond eliminated before it)
         self.pairs: NDArray[np.intp] = np.array(pairs, dtype=np.intp).reshape(-1, 3)
         self.address = outside.address(self.solve)
@@ -151,7 +151,8 @@ class Door:
         A, b, rows, on, bilateral = self._rows()
         if b.size == 0:
             return
-        contact = self.memory.of["Contact"]
+        contact, joint = self.memory.of["Contact"], self.memory.of["Joint"]
+        last = np.concatenate([joint["P"].ravel(), contact["P"].ravel()])[rows]
         mu, least = contact["friction"][on], np.zeros(int(on.sum()))
         if self.memory.of["System"]["phase_of_impact"][0] == 1:
             least = contact["least"][on]
@@ -160,7 +161,7 @@ class Door:
         z[normal] = least
         b = b + A @ z
         if mu.any():
-            z = z + self._with_friction(A, b, mu, bilateral, least)
+            z = z + self._with_friction(A, b, mu, bilateral, least, last)
         else:
             kept = np.concatenate([np.arange(bilateral), normal])
             z[kept] += self._frictionless(A[np.ix_(kept, kept)], b[kept], bilateral)
@@ -205,16 +206,17 @@ class Door:
         padded[np.ix_(places, places)], sought[places] = A, b
         return self._answer(FrictionContact(padded, sought, np.zeros(n), d, bilateral))[places]
 
-    def _with_friction(self, A: Array, b: Array, mu: Array, bilateral: int, least: Array) -> Array:
-        """Impulses by Coulomb's law, in addition to normal impulses `least`, whose friction they include."""
+    def _with_friction(self, A: Array, b: Array, mu: Array, bilateral: int, least: Array, last: Array) -> Array:
+        """Impulses by Coulomb's law, in addition to normal impulses `least`, whose friction they include; `last` are
+        those of the last program."""
         program = FrictionContact(A, b, mu, self.d, bilateral)
         if self.relaxed:
             return self._convex(program)
         pushed, recover = pushed_friction_contact(program, least)
-        if self._begins_at_rest(program):
-            found = self._rested(pushed)
+        if pushed is program and self._begins_at_rest(program):
+            found = self._rested(program, last)
             if found is not None:
-                return recover(found)
+                return found
         if self.chain.first.fits(pushed) or not self.d == 2:
             return recover(self._answer(pushed))
         found = self._corrected(pushed)
@@ -244,18 +246,26 @@ class Door:
         lcp, recover = associated_lcp_from_friction_contact(program)
         return recover(self._frictionless(lcp.A, lcp.b, lcp.bilateral))
 
-    def _rested(self, program: FrictionContact) -> Array | None:
+    def _rested(self, program: FrictionContact, last: Array) -> Array | None:
         """The state of rest, if Coulomb's law allows it: the convex relaxation without sliding contacts.
 
         The same load may admit rest and motion, as of a pile of discs; what is at rest remains so. The velocity of the
-        relaxation is unique and that of least kinetic energy.
+        relaxation is unique and that of least kinetic energy. Impulses of redundant contacts are not: the nearest to
+        those of the last program, so that iterations of a step converge.
         """
         try:
             z = self._convex(program)
         except SolverFailed:  # only a proposal
             return None
-        found = Solution(program.A @ z + program.b, z, "solved", 0, "rest")
-        return z if program.residual(found) <= CERTAIN else None
+        presses = np.repeat(program.split(z)[0] > 0.0, self.d)
+        held = np.flatnonzero(np.concatenate([np.ones(program.bilateral, dtype=bool), presses]))
+        A, near = program.A[np.ix_(held, held)], np.zeros(z.size)
+        near[held] = last[held] - np.linalg.lstsq(A, A @ last[held] + program.b[held], rcond=REDUNDANT)[0]
+        for proposed in (near, z):
+            found = Solution(program.A @ proposed + program.b, proposed, "solved", 0, "rest")
+            if program.residual(found) <= CERTAIN:
+                return proposed
+        return None
 
     def _corrected(self, program: FrictionContact) -> Array | None:
         """Coulomb's law in the plane by quadratic programs over the edges of cones, None if they do not converge.

@@ -222,15 +222,21 @@ class CompiledSteps:
         as a whole by the chain of solvers; in parts by this. None if none of these is certified."""
         self._raise()
         self._at = None
-        decides = bool(self._whole["asks"][0])  # about rest, which shorter steps cannot
-        self._whole["asks"] = 0
         chains = self.chain is not None and self.chain.fallback and not self._relaxed
         # event-locating steps shorten themselves
         most_often = 0 if self.scheme == "landing" else min(PARTS, min(self.rows, most).bit_length() - 1)
         in_parts = range(1, most_often + 1)
-        ways = [] if decides else [(halvings, False) for halvings in in_parts]
+        ways = [(halvings, False) for halvings in in_parts]
         ways += [(halvings, True) for halvings in (0, *in_parts)] if chains else []
-        return next((one for way in ways if (one := self._again(state, origin, *way)) is not None), None)
+        taken = None
+        for halvings, chained in ways:
+            if self._whole["asks"][0] and not chained:  # about rest, which shorter steps do not decide
+                continue
+            taken = self._again(state, origin, halvings, chained)
+            if taken is not None:
+                break
+        self._whole["asks"] = 0
+        return taken
 
     def _again(self, state: State, origin: float, halvings: int, chained: bool) -> Taken | None:
         """A step in 2^halvings parts; `chained` by solvers outside, or without those of them that were requested."""
