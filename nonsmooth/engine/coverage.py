@@ -85,10 +85,16 @@ def rules_of(system: System, stepper: Any, control: StepControl) -> dict[str, An
     same.mechanism = SimpleNamespace(incremental=law >= INCREMENTAL)
     same.balanced = is_balanced(stepper)
     rules: dict[str, Any] = of.rules(same)
-    return rules | {
+    rules |= {
         "programs": "semismooth Newton from the impulses of the step before, else a sequence of proximal programs",
-        "step that is not certified": "solved by the Python formulation, and counted as a fallback",
+        "step that is not certified": "in parts, else with other solvers, else by the Python formulation; each counted",
     }
+    if stepper.solver is not None:
+        rules["programs"] = "all by the requested solver; where it fails, by others, which are counted as fallbacks"
+        rules["step that is not certified"] = "in parts, else without the requested solver; each counted"
+        if law >= INCREMENTAL:
+            rules["programs"] += "; rates of change along the impulse of an impact by semismooth Newton"
+    return rules
 
 
 def scheme_of(stepper: Any, control: StepControl) -> str:
