@@ -29,6 +29,7 @@ __all__ = [
     "is_rough",
     "layout_of",
     "made_once",
+    "options_of",
     "rules_of",
     "scheme_of",
     "why_not",
@@ -122,10 +123,15 @@ def is_balanced(stepper: Any) -> bool:
     return getattr(stepper, "moment_arms", "predicted") == "balanced"
 
 
+def options_of(system: System) -> int:
+    """Options of shapes for the impact laws of a mechanism."""
+    impacts = impact_laws(system.elements)
+    return 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if impacts - {"newton"} else 0
+
+
 def layout_of(system: System, values: Array, stepper: Any) -> Layout:
     """The compiled form of a mechanism, made once for all runs."""
     rough, accelerations = is_rough(system, values), type(stepper) is GeneralizedAlpha
-    impacts = impact_laws(system.elements)
-    options = 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if is_balanced(stepper) or impacts - {"newton"} else 0
+    options = max(options_of(system), 1 if is_balanced(stepper) else 0)
     make = partial(Layout, system, rough=rough, accelerations=accelerations, options=options)
     return made_once(system, (rough, accelerations, options), make)

@@ -325,7 +325,7 @@ class Layout:
 
     def packed(self, memory: Memory, field_name: str) -> Array:
         """Motions of bodies as a model counts them: (bodies, coordinates) of q or velocities."""
-        columns = _columns(self.shape.dimension, field_name == "q")
+        columns = _columns(self.shape.dimension, field_name in ("q", "at"))
         return np.asarray(memory.of["Body"][field_name][1:][..., columns])
 
     def put(self, memory: Memory, field_name: str, values: Array) -> None:
