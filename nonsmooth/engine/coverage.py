@@ -30,6 +30,7 @@ __all__ = [
     "is_rough",
     "layout_of",
     "made_once",
+    "options_of",
     "rules_of",
     "scheme_of",
     "why_not",
@@ -117,11 +118,15 @@ def is_associated(stepper: Any) -> bool:
     return getattr(stepper, "cone", "coulomb") == "convex"
 
 
+def options_of(system: System) -> int:
+    """Options of shapes for the impact laws of a mechanism."""
+    impacts = impact_laws(system.elements)
+    return 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if impacts - {"newton"} else 0
+
+
 def layout_of(system: System, values: Array, stepper: Any) -> Layout:
     """The compiled form of a mechanism, made once for all runs."""
     rough, accelerations = is_rough(system, values), type(stepper) is GeneralizedAlpha
-    impacts = impact_laws(system.elements)
-    optional = is_balanced(stepper) or is_associated(stepper) or impacts - {"newton"}
-    options = 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if optional else 0
+    options = max(options_of(system), 1 if is_balanced(stepper) or is_associated(stepper) else 0)
     make = partial(Layout, system, rough=rough, accelerations=accelerations, options=options)
     return made_once(system, (rough, accelerations, options), make)

@@ -389,7 +389,7 @@ class Layout:
 
     def packed(self, memory: Memory, field_name: str) -> Array:
         """Motions of bodies as a model counts them: coordinates (nq,) of q, otherwise velocities (nv,)."""
-        places = self.q_places if field_name == "q" else self.v_places
+        places = self.q_places if field_name in ("q", "at") else self.v_places
         return np.asarray(np.ascontiguousarray(memory.of["Body"][field_name][1:]).reshape(-1)[places])
 
     def put(self, memory: Memory, field_name: str, values: Array) -> None:

@@ -30,7 +30,7 @@ from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.steppers.tightness import gap_round_off, tight_clearance
 from nonsmooth.tolerances import EPSILON, PROXIMAL, UNCERTAIN
 
-__all__ = ["CompiledSteps", "Taken"]
+__all__ = ["CompiledSteps", "Taken", "ridge_of"]
 
 #: seconds of compiled stepping between two checks of Ctrl-C, progress and budget
 CHUNK = 0.1
@@ -64,6 +64,15 @@ class Taken:
     rows: Mapping[str, NDArray[Any]]
     end: State
     whole: bool
+
+
+def ridge_of(system: System, values: Array) -> float:
+    """What is added to the diagonal of joints whose rows are redundant [1/kg]."""
+    if not system.redundant:
+        return 0.0
+    m, start = Mechanism(system, values, 1.0), system.start
+    W_g = m.at(start.t, start.q).W_g
+    return RIDGE * float(np.max(np.sum(W_g * m.metric.change(W_g), axis=0)))
 
 
 class CompiledSteps:
@@ -158,7 +167,7 @@ class CompiledSteps:
 
     def _set(self, stepper: Any, values: Array, t_end: float) -> None:
         system, start = self.system, self.system.start
-        noise = ridge = 0.0
+        noise, ridge = 0.0, ridge_of(system, values)
         balanced = is_balanced(stepper)
         # impulses of redundant joints are corrected from iteration to iteration
         varying = system.dimension == 3 or balanced or bool(system.redundant) or bool(self.layout.whole["loads"])
@@ -170,10 +179,6 @@ class CompiledSteps:
         if system.ng or self.alpha:  # joints determine positions to round-off, hence velocities to round-off over dt
             heaviest = float(np.max(self.memory.of["Body"]["root_mass"]))
             noise = EPSILON * float(np.max(np.abs(start.q))) * heaviest
-        if system.redundant:
-            m = Mechanism(system, values, self.longest)
-            W_g = m.at(start.t, start.q).W_g
-            ridge = RIDGE * float(np.max(np.sum(W_g * m.metric.change(W_g), axis=0)))
         for name, value in (
             ("t_end", t_end), ("longest", self.longest), ("shortest", self.shortest),
             ("theta", getattr(stepper, "theta", 0.5)), ("radius", getattr(stepper, "spectral_radius", 0.0)),
@@ -304,6 +309,12 @@ class CompiledSteps:
         elif seconds > CHUNK:
             self._chunk = max(1, int(done * CHUNK / seconds))
         return done, status != UNCERTAIN
+
+    def _raise(self) -> None:
+        """Raise what has ended a call from compiled code."""
+        if self.outside.raised is not None:
+            raised, self.outside.raised = self.outside.raised, None
+            raise raised
 
     def _tables(self, done: int) -> dict[str, NDArray[Any]]:
         """Rows that were written."""

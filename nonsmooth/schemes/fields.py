@@ -321,6 +321,7 @@ class System:
     noise = Number("(kg)^.5 m/s", "round-off of velocities of joints, times a step", constant=True)
     ridge = Number("1/kg", "on the diagonal of joints whose rows are redundant, else 0", constant=True)
     law_of_impact = Count("-", "its number among `impact_fields.LAWS`", constant=True)
+    alone = Count("-", "1: of contacts that approach, only the fastest is in an impact", constant=True)
     phase_of_impact = Count(
         "-",
         "1: the program is that of an expansion, 2: of rates of change along the impulse; 3: friction is associated",
