@@ -101,7 +101,7 @@ class EventPrograms:
 
     @functools.cached_property
     def _door(self) -> Door:
-        return Door(self.memory, self.layout, self.chain, self.outside)
+        return Door(self.memory, self.layout, self.chain, self.outside, requested=False)
 
     # -------------------------------------------------------------------------------------------------------- programs
 

@@ -20,7 +20,7 @@ from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.event_driven import EventDriven, check_control, stated_rules, window_of
 from nonsmooth.steppers.incremental import SHARING
-from nonsmooth.steppers.mechanism import Mechanism
+from nonsmooth.steppers.supported import check_impact_laws
 from nonsmooth.tolerances import DONE, SLIPPING
 from nonsmooth.tolerances.event_driven import (
     CLOSED_GAP,
@@ -84,9 +84,8 @@ class EventSteps(CompiledSteps):
         self.system, self.scheme, self.control = system, "event_driven", control
         self.longest, self.shortest = control.dt_max, control.dt_min
         self._requested = stepper.solver is not None
-        self._check(stepper, values)
-        if options_of(system):
-            Mechanism(system, values, control.dt_max).refuse_mixed_impacts("EventDriven")
+        self._check(stepper, control, values)
+        check_impact_laws(system, values, "EventDriven")
         self._allocate(_layout_of(system, values, stepper), values)
         self._events = self.memory.of["EventRun"]
         self.programs = EventPrograms(system, values, control, self.memory, self.layout, self.outside)

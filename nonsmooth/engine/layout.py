@@ -396,7 +396,7 @@ class Layout:
         """Motions of bodies from coordinates or velocities in the order of the model."""
         motions = memory.of["Body"][field_name][1:]
         flat = np.ascontiguousarray(motions).reshape(-1)
-        flat[self.q_places if field_name == "q" else self.v_places] = values
+        flat[self.q_places if field_name in ("q", "at") else self.v_places] = values
         motions[...] = flat.reshape(motions.shape)
 
 

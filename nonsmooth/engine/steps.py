@@ -310,12 +310,6 @@ class CompiledSteps:
             self._chunk = max(1, int(done * CHUNK / seconds))
         return done, status != UNCERTAIN
 
-    def _raise(self) -> None:
-        """Raise what has ended a call from compiled code."""
-        if self.outside.raised is not None:
-            raised, self.outside.raised = self.outside.raised, None
-            raise raised
-
     def _tables(self, done: int) -> dict[str, NDArray[Any]]:
         """Rows that were written."""
         return self.tables.read(done)
