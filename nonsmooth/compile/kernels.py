@@ -19,7 +19,7 @@ from nonsmooth.records.packed import I64, OPT, function
 from nonsmooth.records.schema import offset
 
 __all__ = [
-    "by_dimension", "by_modes", "by_option", "displace", "evaluate", "kernel", "piece", "sine_cosine", "solved_outside",
+    "by_dimension", "by_modes", "by_option", "code_of_body", "evaluate", "kernel", "piece", "sine_cosine", "solved_outside",
 ]  # fmt: skip
 
 kernel: Any = register_jitable(**OPT)
@@ -108,34 +108,38 @@ def _(group):
     return types.void, code
 
 
-def displace(body):
-    """Run the code that moves a flexible body: `moved` from `begun` by `going` for `lasting`."""
-    shape = body._shape
-    t, q, u, out = (body._at + offset("Body", shape, name) for name in DISPLACED)
-    code = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 7)(body.mover)
-    code(1, body.origin._at, t, q, u, body.mover_slots.at, out)
+#: fields whose addresses are passed to the code of a flexible body
+OF_BODY = ("lasting", "begun", "going", "moved")
 
 
-#: fields whose addresses are passed to the code that moves a body
-DISPLACED = ("lasting", "begun", "going", "moved")
+def code_of_body(field):
+    """A function of a flexible body that runs the code whose address is in a field: from `begun`, with the velocity
+    `going`, for `lasting`, to `moved`."""
 
+    def call(body):
+        shape = body._shape
+        t, q, u, out = (body._at + offset("Body", shape, name) for name in OF_BODY)
+        code = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 7)(getattr(body, field))
+        code(1, body.origin._at, t, q, u, body.slots.at, out)
 
-@function(displace)
-def _(body):
-    shape = body.shape
+    @function(call)
+    def _(body):
+        shape = body.shape
 
-    def code(context, builder, record):
-        def of(name):
-            return attribute(context, builder, body, record, name)
+        def code(context, builder, record):
+            def of(name):
+                return attribute(context, builder, body, record, name)
 
-        t, q, u, out = (builder.add(record, ir.Constant(I64, offset("Body", shape, name))) for name in DISPLACED)
-        slots = builder.extract_value(of("mover_slots"), 0)
-        kind = ir.FunctionType(ir.VoidType(), [I64] * 7)
-        called = builder.inttoptr(of("mover"), kind.as_pointer())
-        builder.call(called, [ir.Constant(I64, 1), of("origin"), t, q, u, slots, out])
-        return context.get_dummy_value()
+            t, q, u, out = (builder.add(record, ir.Constant(I64, offset("Body", shape, name))) for name in OF_BODY)
+            slots = builder.extract_value(of("slots"), 0)
+            kind = ir.FunctionType(ir.VoidType(), [I64] * 7)
+            called = builder.inttoptr(of(field), kind.as_pointer())
+            builder.call(called, [ir.Constant(I64, 1), of("origin"), t, q, u, slots, out])
+            return context.get_dummy_value()
 
-    return types.void, code
+        return types.void, code
+
+    return call
 
 
 # ---- programs that other code solves

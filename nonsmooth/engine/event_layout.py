@@ -23,6 +23,7 @@ class EventKinds(Kinds):
 
     def curvature(self, element: Contact) -> Kind:
         """Per contact the second derivative of its gap and the rate of its slip along the motion alone."""
+        self._take(element.body_names())
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
             _, _, J_a, J_b, T_a, T_b = of(self.a.z, self.b.z, p)
@@ -32,9 +33,9 @@ class EventKinds(Kinds):
                 rows += [(k, 0, J_a[k, :], J_b[k, :])]
                 for i in range(tangents if self.shape.rows > 1 else 0):
                     rows += [(k, 1 + i, T_a[tangents * k + i, :], T_b[tangents * k + i, :])]
-            moved = ca.vertcat(*(x.tangent() @ x.twist for x in (self.a, self.b)))
+            moved = ca.vertcat(*(frame.rates_of_at for frame in self._frames))
             rates = ca.vertcat(*(a @ self.a.twist + b @ self.b.twist for _, _, a, b in rows))
-            bias = ca.jtimes(rates, ca.vertcat(self.a.z, self.b.z), moved)
+            bias = ca.jtimes(rates, ca.vertcat(*(frame.at for frame in self._frames)), moved)
             return [(bias, [(self._at("Touch", k, "bias") + row, 1) for k, row, _, _ in rows])]
 
         return self._made_once("curvature", self.functions.gaps(element), 2, outputs)
@@ -61,7 +62,7 @@ class EventLayout(Layout):
         self.timeless = not any(group.kind.function.jac_sparsity(0, 0).nnz() for group in self.groups)
 
     def _elements(self, kinds: Kinds, accelerations: bool) -> None:
-        kinds = EventKinds(self.shape, self.functions)
+        kinds = EventKinds(self.shape, self.functions, self.bodies)
         super()._elements(kinds, accelerations)
         for name in OPTIONAL:
             self.content.of[name] = []

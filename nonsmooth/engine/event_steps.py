@@ -66,7 +66,7 @@ class EventSteps(CompiledSteps):
     @staticmethod
     def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
         """Why a run has no compiled form, as a clause; None if it has one."""
-        return elements_why_not(system, lambda: _layout_of(system, values, stepper))
+        return elements_why_not(system, lambda: _layout_of(system, values, stepper), deformable=True)
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:

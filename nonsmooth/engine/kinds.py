@@ -209,12 +209,18 @@ class Kinds:
         return self._kind(p, self._account(element.stored_energy(q, v, names), done, damped))
 
     def displacement(self, element: FlexibleBody) -> Kind:
-        """Coordinates after a time at a constant velocity, see `displace`."""
+        """Coordinates after a time at a constant velocity, see `code_of_body`."""
+        return self._of_body(element, lambda q, u: self.functions.advance(element)(q, u, self.t))
+
+    def kinematics(self, element: FlexibleBody) -> Kind:
+        """Rates of coordinates."""
+        return self._of_body(element, lambda q, v: element.kinematics(q) @ v)
+
+    def _of_body(self, element: FlexibleBody, made: Callable[[ca.SX, ca.SX], ca.SX]) -> Kind:
+        """What is made of time, coordinates and velocities of a flexible body, in the order of its coordinates."""
         q, u = ca.SX.sym("q", len(element.q_columns)), ca.SX.sym("u", len(element.v_columns))
-        others = self._rigid_frame(1)
-        moved = ca.densify(self.functions.advance(element)(q, u, self.t))
-        p = ca.SX.sym("p", 0)
-        function = ca.Function("displacement", [self.t, q, others.at, u, others.moving, p], [moved])
+        others, p = self._rigid_frame(1), ca.SX.sym("p", 0)
+        function = ca.Function("body", [self.t, q, others.at, u, others.moving, p], [ca.densify(made(q, u))])
         sizes = len(element.q_columns), len(element.v_columns)
         of_q, of_v = (coordinates(self.shape.dimension, *sizes, positions) for positions in (True, False))
         return Kind(function, [(k, 1) for k in of_q], [[0], of_q, [0] * 16, of_v, [0] * 8])

@@ -103,7 +103,6 @@ class Layout:
             self._body |= {f"{e.name}.{node}": record for node in e.nodes}
         self.whole |= {"ground": ground, "bodies": bodies}
         self.groups: list[_Group] = []
-        self._movers: list[tuple[Kernel, Values]] = []
         self._bonds()
         try:
             kinds = Kinds(self.shape, system.functions, self.bodies)
@@ -225,11 +224,13 @@ class Layout:
         """The code that moves flexible bodies whose inertia changes."""
         for e in self.bodies:
             if isinstance(e, FlexibleBody) and e.frame.changing:
-                kind, record = kinds.displacement(e), self._body[e.name]
-                code = kernel(kind.function, kind.outputs, kind.stands)
-                record |= {"mover": code.evaluate, "origin": self.content.add("Place")}
-                record["mover_slots"] = self.content.many("Slot", max(code.slots, 1))
-                self._movers.append((code, record))
+                made = (kinds.displacement(e), kinds.kinematics(e))
+                mover, rater = (kernel(kind.function, kind.outputs, kind.stands) for kind in made)
+                assert not mover.slots and not rater.slots  # they have no parameters
+                self._body[e.name] |= {
+                    "mover": mover.evaluate, "rater": rater.evaluate, "origin": self.content.add("Place"),
+                    "slots": self.content.many("Slot", 1),
+                }  # fmt: skip
 
     def _group(self, kind: Kind) -> _Group:
         record = self.content.add("Group", system=self.whole, ground=self._ground)
@@ -254,6 +255,9 @@ class Layout:
         working = [e for e in self.elements if isinstance(e, Force) and (e.mixed or not e.conservative)]
         before = len(self.content.of["Account"])
         groups = self._grouped(working, kinds.powers, self._account)
+        for e in self.bodies:
+            if isinstance(e, FlexibleBody):
+                groups += self._grouped([e], kinds.deformation_energy, self._account)
         return {"working": groups, "accounts": self.content.of["Account"][before:]}
 
     def _weights(self, kind: Kind, gravity: Gravity, out: Callable[[Body], Values]) -> Values:
@@ -293,10 +297,9 @@ class Layout:
         """Numbers of parameters: what depends on them alone, masses, laws, and forces that do not change."""
         for group in self.groups:
             self._prepare(memory, group, values)
-        for moving, record in self._movers:
-            slots = memory.raw.ctypes.data + memory.place(record["mover_slots"][0])
-            ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 3)(moving.prepare)(1, 0, slots)
         self._masses(memory, values)
+        if self.shape.modes:
+            memory.of["Body"]["implicit"] = memory.of["Body"]["inverse_mass"]
         self._laws(memory, values)
         body = memory.of["Body"]
         if self.shape.dimension == 3:
@@ -354,6 +357,7 @@ class Layout:
             ):  # fmt: skip
                 moved[name][k].reshape(-1)[first : first + e.count] = found
             moved["root_mass"][k, self.shape.width - self.shape.modes :][: e.count] = 1.0
+
 
     def _laws(self, memory: Memory, values: Array) -> None:
         restitution, friction, tangential, scale = self.elementwise.contact_law(values)

@@ -1,6 +1,6 @@
 """Placements of bodies and effects of impulses on them, in the plane and in space."""
 
-from nonsmooth.compile.kernels import by_dimension, by_modes, displace, kernel, sine_cosine
+from nonsmooth.compile.kernels import by_dimension, by_modes, code_of_body, kernel, sine_cosine
 from nonsmooth.records.values import (
     angular,
     cross,
@@ -72,8 +72,11 @@ def rates_in_space(q, v):
 
 
 moved_rigidly = by_dimension(moved_in_plane, moved_in_space)  # (q, v, dt)
-rates_of_position = by_dimension(rates_in_plane, rates_in_space)  # (q, v)
+rates_of_rigid_position = by_dimension(rates_in_plane, rates_in_space)  # (q, v)
 placed = by_dimension(placed_in_plane, placed_in_space)  # (q)
+
+
+displace, rate = code_of_body("mover"), code_of_body("rater")
 
 
 @kernel
@@ -90,6 +93,21 @@ def moved_flexible_body(body, q, v, dt):
     return body.moved
 
 
+@kernel
+def rates_of_rigid_body(body, q, v):
+    return rates_of_rigid_position(q, v)
+
+
+@kernel
+def rates_of_flexible_body(body, q, v):
+    if body.rater == 0:
+        return rates_of_rigid_position(q, v)
+    body.begun, body.going = q, v
+    rate(body)
+    return body.moved
+
+
+rates_of_position = by_modes(rates_of_rigid_body, rates_of_flexible_body)  # (body, q, v): of coordinates
 moved = by_modes(moved_rigid_body, moved_flexible_body)  # (body, q, v, dt): position after dt with velocity v
 
 

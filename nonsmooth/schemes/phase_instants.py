@@ -70,7 +70,7 @@ def note(run, instant, whole):
     for k in range(len(instant.bodies)):
         body, of = system.bodies[k], instant.bodies[k]
         of.q, of.v, of.a, of.force = body.at, body.u, body.jump, body.force
-        of.rate = rates_of_position(body.at, body.u)
+        of.rate = rates_of_position(body, body.at, body.u)
         applied += squared_length(weighed(body.force, body.inverse_mass), body.mass)
         moving += squared_length(body.jump, body.mass)
     instant.applied, instant.moving = math.sqrt(applied), math.sqrt(moving)

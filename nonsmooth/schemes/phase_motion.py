@@ -20,8 +20,8 @@ from nonsmooth.records.values import (
     linear,
     normal_axis,
     outer,
+    rigid_motion,
     trace,
-    twist,
     weighed,
     zeros_like,
 )
@@ -62,7 +62,7 @@ def normalised_in_plane(q):
 @kernel
 def normalised_in_space(q):
     p = angular(q)
-    return twist(linear(q), (1.0 / math.sqrt(dot(p, p))) * p)
+    return rigid_motion(q, linear(q), (1.0 / math.sqrt(dot(p, p))) * p)
 
 
 normalised = by_dimension(normalised_in_plane, normalised_in_space)  # (q): with a quaternion of norm 1
