@@ -19,7 +19,8 @@ from nonsmooth.records.packed import I64, OPT, function
 from nonsmooth.records.schema import offset
 
 __all__ = [
-    "by_dimension", "by_modes", "by_option", "code_of_body", "evaluate", "kernel", "piece", "sine_cosine", "solved_outside",
+    "by_dimension", "by_modes", "by_option", "code_of_body", "evaluate", "kernel", "piece", "sine_cosine",
+    "solved_outside",
 ]  # fmt: skip
 
 kernel: Any = register_jitable(**OPT)

@@ -358,7 +358,6 @@ class Layout:
                 moved[name][k].reshape(-1)[first : first + e.count] = found
             moved["root_mass"][k, self.shape.width - self.shape.modes :][: e.count] = 1.0
 
-
     def _laws(self, memory: Memory, values: Array) -> None:
         restitution, friction, tangential, scale = self.elementwise.contact_law(values)
         found = memory.of["Contact"]

@@ -54,6 +54,16 @@ def decrease_of_force(body, u, h):
 
 
 @kernel
+def move_deformation_by_u(system, dt):
+    """Forces of deformation at the middle of a step with velocity u, where bodies were placed by v."""
+    for body in system.bodies:
+        body.force -= weighed(body.u - body.v, (0.5 * dt) * body.stiffness)
+
+
+deform_by_u = by_modes(nothing, move_deformation_by_u)  # (system, dt)
+
+
+@kernel
 def none(system):
     return 0
 

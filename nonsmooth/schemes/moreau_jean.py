@@ -23,6 +23,7 @@ from nonsmooth.schemes.between import add_impact_to_row, impact_after, without_i
 from nonsmooth.schemes.deformation import (
     begin_implicit,
     decrease_of_force,
+    deform_by_u,
     end_implicit,
     further_passes,
     implicit_force,
@@ -129,9 +130,11 @@ def evaluate_forces(system):
     if system.varying:
         if system.midpoint:
             place_by_v(system, system.theta * system.dt)
+            evaluate_loads(system)
+            deform_by_u(system, system.dt)
         else:
             place_by_u(system, system.theta * system.dt)
-        evaluate_loads(system)
+            evaluate_loads(system)
         update_moment_arms(system)
 
 
@@ -151,6 +154,10 @@ def free_velocities_of_flexible_bodies(system):
     Impulses of joints at the end change velocities at an instant. `jump` is the difference of both for contacts.
     """
     dt, h = system.dt, system.theta * system.dt
+    if system.midpoint:
+        for body in system.bodies:
+            body.v_next = body.v + weighed(dt * implicit_force(body, h) + body.hold, body.implicit)
+        return
     take_true_masses(system, h)
     factor_joints(system)
     take_implicit(system, h)
