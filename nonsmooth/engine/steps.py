@@ -225,13 +225,14 @@ class CompiledSteps:
         """A step from a state that is not certified as it is: in 2, 4, .. 256 parts by its own scheme, at most so many;
         as a whole by the chain of solvers; in parts by this. None if none of these is certified."""
         self._raise()
+        if self.chain is None or not self.chain.fallback:
+            return None
         self._at = None
-        chains = self.chain is not None and self.chain.fallback and not self._associated
         # event-locating steps shorten themselves
         most_often = 0 if self.scheme == "landing" else min(PARTS, min(self.rows, most).bit_length() - 1)
         in_parts = range(1, most_often + 1)
         ways = [(halvings, False) for halvings in in_parts]
-        ways += [(halvings, True) for halvings in (0, *in_parts)] if chains else []
+        ways += [] if self._relaxed else [(halvings, True) for halvings in (0, *in_parts)]
         taken = None
         for halvings, chained in ways:
             if self._whole["asks"][0] and not chained:  # about rest, which shorter steps do not decide
