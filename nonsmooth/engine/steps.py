@@ -311,6 +311,13 @@ class CompiledSteps:
         """Rows that were written."""
         return self.tables.read(done)
 
+    def held_outside(self) -> dict[str, Any] | None:
+        """What Python has kept for the next step, for a checkpoint; None if nothing."""
+        return None
+
+    def hold_outside(self, held: Mapping[str, Any]) -> None:
+        """Resume with it."""
+
     def viewer(self) -> Viewer:
         """Evaluates rows while steps go on: in a memory of its own."""
         rows = min(self.rows, AT_ONCE)
