@@ -81,13 +81,17 @@ class _Value:
     source: tuple[int, int] = (0, 0)
 
 
-def emit(function: ca.Function, outputs: Sequence[tuple[int, int]]) -> Code:
+def emit(
+    function: ca.Function, outputs: Sequence[tuple[int, int]], stands: Sequence[Sequence[int]] | None = None
+) -> Code:
     """Generate the code of a kind ``(t, z_a, z_b, .., v_a, v_b, .., p) -> out``.
 
     Parameters
     ----------
     function
     outputs : for the components of out, in their order: (offset in doubles, 1 or 3 components)
+    stands : for each argument but p, the offset in doubles of each component from the placement or twist of its body;
+        those of rigid bodies by default
 
     Raises
     ------
@@ -99,7 +103,10 @@ def emit(function: ca.Function, outputs: Sequence[tuple[int, int]]) -> Code:
     slots = {i: k for k, i in enumerate(sorted(i for i in used if values[i].level == PARAMETRIC))}
     body = [f"declare double @{name}({arguments}) {PURE}" for name, arguments in sorted(_declared(values))]
     body += _prepare(values, slots, function.numel_in(function.n_in() - 1))
-    body += _evaluate(values, slots, [function.numel_in(i) for i in range(function.n_in() - 1)])
+    sizes = [function.numel_in(i) for i in range(function.n_in() - 1)]
+    if stands is None:
+        stands = [[_stands(i, component, sizes) for component in range(size)] for i, size in enumerate(sizes)]
+    body += _evaluate(values, slots, stands)
     names = iter([_name(results[k], values) if k in results else "0.0" for k in range(function.numel_out(0))])
     for k, (place, count) in enumerate(outputs):
         body += _store(f"o{k}", "oi", place, *(next(names) for _ in range(count)))
@@ -178,12 +185,12 @@ def _stands(argument: int, component: int, sizes: list[int]) -> int:
     return -2 if component == 4 and sizes[1:] == bodies * [5] + bodies * [3] else component
 
 
-def _evaluate(values: list[_Value], slots: dict[int, int], sizes: list[int]) -> list[str]:
+def _evaluate(values: list[_Value], slots: dict[int, int], stands: Sequence[Sequence[int]]) -> list[str]:
     """The evaluation; loads come first, since stores of the loop never change its inputs."""
     inputs = {
         i: value.source for i, value in enumerate(values) if value.operation == "OP_INPUT" and value.level == VARYING
     }
-    bodies, read = (len(sizes) - 1) // 2, {argument for argument, _ in inputs.values()}
+    bodies, read = (len(stands) - 1) // 2, {argument for argument, _ in inputs.values()}
     of = ["t", *(f"{what}{body}" for what in "zv" for body in range(bodies))]  # per argument its pointer
     each = -(-bodies // 2)  # places of an element
     lines = [
@@ -205,7 +212,7 @@ def _evaluate(values: list[_Value], slots: dict[int, int], sizes: list[int]) -> 
     for i, k in slots.items():
         lines += _load(f"x{i}", "wi", k)
     for i, (argument, component) in inputs.items():
-        lines += _load(f"x{i}", of[argument], _stands(argument, component, sizes))
+        lines += _load(f"x{i}", of[argument], stands[argument][component])
     for i, value in enumerate(values):
         constant = value.level == CONSTANT and value.operation != "OP_CONST"
         if constant or value.level == VARYING and value.operation != "OP_INPUT":

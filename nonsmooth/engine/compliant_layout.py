@@ -88,11 +88,11 @@ class CompliantKinds(Kinds):
             self._made[key] = of, Kind(ca.Function("kind", arguments, [out]), [(place, 1) for place in places])
         return self._made[key][1]
 
-    def _kind(self, p: ca.SX, outputs: Outputs, count: int = 2) -> Kind:
+    def _kind(self, p: ca.SX, outputs: Outputs) -> Kind:
         """Terms that derivatives repeat are computed once."""
-        kind = super()._kind(p, outputs, count)
+        kind = super()._kind(p, outputs)
         arguments = kind.function.sx_in()
-        return Kind(ca.Function("kind", arguments, [ca.cse(kind.function(*arguments))]), kind.outputs)
+        return Kind(ca.Function("kind", arguments, [ca.cse(kind.function(*arguments))]), kind.outputs, kind.stands)
 
 
 class CompliantLayout(Layout):

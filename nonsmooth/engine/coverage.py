@@ -30,6 +30,7 @@ __all__ = [
     "is_rough",
     "layout_of",
     "made_once",
+    "options_of",
     "rules_of",
     "scheme_of",
     "why_not",
@@ -39,14 +40,15 @@ L = TypeVar("L", bound=Layout)
 
 
 def elements_why_not(
-    system: System, layout: Callable[[], Layout], impacts: Collection[str] | None = None
+    system: System, layout: Callable[[], Layout], impacts: Collection[str] | None = None, *, deformable: bool = False
 ) -> str | None:
     """Why elements of a mechanism have no compiled form, as a clause; None if all have one.
 
-    `layout` makes it; `impacts` are the impact laws that the steps have.
+    `layout` makes it; `impacts` are the impact laws that the steps have; `deformable` whether they
+    move flexible bodies.
     """
     for e in system.elements:
-        if isinstance(e, FlexibleBody):
+        if isinstance(e, FlexibleBody) and not deformable:
             return f'"{e.name}" is a flexible body, which runs in Python only'
         if impacts is not None and isinstance(e, Contact) and isinstance(e.contact, Rigid):
             if e.contact.impact not in impacts:
@@ -69,7 +71,10 @@ def made_once(system: System, key: Any, make: Callable[[], L]) -> L:
 
 def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
     """Why a run of these steppers has no compiled form, as a clause; None if it has one."""
-    return elements_why_not(system, lambda: layout_of(system, values, stepper))
+    special = getattr(stepper, "joints", "rattle") == "midpoint" or is_balanced(stepper)
+    special = special or getattr(stepper, "projection", None) is not None
+    deformable = type(stepper) is not GeneralizedAlpha and not special
+    return elements_why_not(system, lambda: layout_of(system, values, stepper), deformable=deformable)
 
 
 def rules_of(system: System, stepper: Any, control: StepControl) -> dict[str, Any]:
@@ -81,10 +86,16 @@ def rules_of(system: System, stepper: Any, control: StepControl) -> dict[str, An
     same.mechanism = SimpleNamespace(incremental=law >= INCREMENTAL)
     same.balanced = is_balanced(stepper)
     rules: dict[str, Any] = of.rules(same)
-    return rules | {
+    rules |= {
         "programs": "semismooth Newton from the impulses of the step before, else a sequence of proximal programs",
-        "step that is not certified": "solved by the Python formulation, and counted as a fallback",
+        "step that is not certified": "in parts, else with other solvers, else by the Python formulation; each counted",
     }
+    if stepper.solver is not None:
+        rules["programs"] = "all by the requested solver; where it fails, by others, which are counted as fallbacks"
+        rules["step that is not certified"] = "in parts, else without the requested solver; each counted"
+        if law >= INCREMENTAL:
+            rules["programs"] += "; rates of change along the impulse of an impact by semismooth Newton"
+    return rules
 
 
 def scheme_of(stepper: Any, control: StepControl) -> str:
@@ -107,11 +118,15 @@ def is_associated(stepper: Any) -> bool:
     return getattr(stepper, "cone", "coulomb") == "convex"
 
 
+def options_of(system: System) -> int:
+    """Options of shapes for the impact laws of a mechanism."""
+    impacts = impact_laws(system.elements)
+    return 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if impacts - {"newton"} else 0
+
+
 def layout_of(system: System, values: Array, stepper: Any) -> Layout:
     """The compiled form of a mechanism, made once for all runs."""
     rough, accelerations = is_rough(system, values), type(stepper) is GeneralizedAlpha
-    impacts = impact_laws(system.elements)
-    optional = is_balanced(stepper) or is_associated(stepper) or impacts - {"newton"}
-    options = 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if optional else 0
+    options = max(options_of(system), 1 if is_balanced(stepper) or is_associated(stepper) else 0)
     make = partial(Layout, system, rough=rough, accelerations=accelerations, options=options)
     return made_once(system, (rough, accelerations, options), make)

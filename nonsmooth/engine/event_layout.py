@@ -9,7 +9,8 @@ from nonsmooth.engine.layout import Layout
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory, Values
-from nonsmooth.schemes.event_fields import DEGREE, STAGES
+from nonsmooth.schemes import event_fields  # noqa: F401  (the schemas)
+from nonsmooth.schemes.runge_kutta import ALL, DEGREE, INNER
 
 __all__ = ["EventLayout"]
 
@@ -46,14 +47,17 @@ class EventLayout(Layout):
     ----------
     system
     rough : whether there is friction
+    order : of the method, its number among `runge_kutta.ORDERS`
+    options : of the shape
 
     Attributes
     ----------
     timeless : whether nothing depends on time
     """
 
-    def __init__(self, system: System, *, rough: bool) -> None:
-        super().__init__(system, rough=rough, accelerations=True)
+    def __init__(self, system: System, *, rough: bool, order: int = 0, options: int = 0) -> None:
+        self.order = order
+        super().__init__(system, rough=rough, accelerations=True, options=options)
         self.timeless = not any(group.kind.function.jac_sparsity(0, 0).nnz() for group in self.groups)
 
     def _elements(self, kinds: Kinds, accelerations: bool) -> None:
@@ -65,8 +69,9 @@ class EventLayout(Layout):
         touches = [add("Touch", contact=contact) for contact in self.whole["contacts"]]
         reactions = len(self.whole["reactions"])
         self.run = add("EventRun", system=self.whole, touches=touches, left=self._instant(), after=self._instant())
+        stages = self._instants(ALL[self.order])
         self.run |= self._working(kinds) | {
-            "stages": self._instants(STAGES + 1), "nodes": self._instants(DEGREE + 2),
+            "stages": stages, "end": stages[INNER[self.order]], "nodes": self._instants(DEGREE[self.order] + 2),
             "means": self.content.many("ReactionInstant", reactions),
             "kicks": self.content.many("ReactionInstant", reactions),
         }  # fmt: skip

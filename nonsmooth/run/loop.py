@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -167,9 +168,11 @@ class TimeLoop:
             self._until -= 1
             return state, False
         left = MOST if self._max_steps is None else max(1, self._max_steps - self.steps)
+        self.chain.until = math.inf
         taken = self.compiled.advance(state, origin, left)
         self._take(taken)
         if not taken.whole and taken.count < left:
+            self.chain.until = time.monotonic() + PATIENCE
             rescued = self.compiled.rescue(taken.end, origin, left - taken.count)
             if rescued is not None:
                 return self._take(rescued), True

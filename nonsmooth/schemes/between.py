@@ -40,8 +40,8 @@ def make_plastic(system):
 def end_of(system, body):
     """Position of a body at the end of the step."""
     if system.midpoint:
-        return moved(moved(body.q, body.v, 0.5 * system.dt), body.v_next, 0.5 * system.dt)
-    return body.projected if system.projected else moved(body.q, body.u, system.dt)
+        return moved(body, moved(body, body.q, body.v, 0.5 * system.dt), body.v_next, 0.5 * system.dt)
+    return body.projected if system.projected else moved(body, body.q, body.u, system.dt)
 
 
 @kernel
@@ -49,7 +49,7 @@ def place_at_end(system, further):
     """Bodies at the end of the step, moved by their velocities there for some time more."""
     system.seen = system.t_next
     for body in system.bodies:
-        body.at = moved(end_of(system, body), body.v_next, further)
+        body.at = moved(body, end_of(system, body), body.v_next, further)
         body.z = placed(body.at)
     evaluate_all(system.surfaces)
 

@@ -26,7 +26,7 @@ from nonsmooth.schemes.mechanism import (
     rates_of_u,
     squared_length,
 )
-from nonsmooth.schemes.motion import force_of, moved, placed
+from nonsmooth.schemes.motion import force_of, inverse_mass, moved, placed
 from nonsmooth.schemes.program import INFINITE, factor_joints
 from nonsmooth.tolerances import DONE, FLOOR, FULL, GAINING, OPEN, PROJECTED, TINY, UNCERTAIN
 from nonsmooth.tolerances.compliant import DRIFTED, PARTED, PASSES
@@ -54,7 +54,7 @@ def project(run):
         factor_joints(system)
         close_joints(system)
         for body in system.bodies:
-            body.at = moved(body.at, body.jump, 1.0)
+            body.at = moved(body, body.at, body.jump, 1.0)
     if worst > PARTED:
         return False
     factor_joints(system)
@@ -77,7 +77,7 @@ def error_of_motion(run):
     system, moving, applied, worst = run.system, 0.0, 0.0, 0.0
     for body in system.bodies:
         moving += squared_length(body.jump, body.mass)
-        applied += squared_length(weighed(body.total, body.inverse_mass), body.mass)
+        applied += squared_length(weighed(body.total, inverse_mass(body)), body.mass)
     system.size = math.sqrt(moving) + math.sqrt(applied)
     for joint in system.joints:
         add_impulses(joint, joint.a.along, joint.b.along)
@@ -313,7 +313,7 @@ def begin(run):
     for body in system.bodies:
         masses += dot(body.root_mass, body.root_mass)
         moving += squared_length(body.u, body.mass)
-        pushed += squared_length(weighed(body.force, body.inverse_mass), body.mass)
+        pushed += squared_length(weighed(body.force, inverse_mass(body)), body.mass)
     mean = math.sqrt(masses / run.velocities)
     run.impulse = mean * (math.sqrt(moving) + run.longest * math.sqrt(pushed))
     run.impulse = run.impulse if run.impulse > 0.0 else 1.0

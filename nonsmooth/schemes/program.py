@@ -24,6 +24,7 @@ from nonsmooth.records.values import (
     zeros_like,
 )
 from nonsmooth.schemes.impact_fields import CONVEX
+from nonsmooth.schemes.motion import inverse_mass
 from nonsmooth.tolerances import TINY
 
 #: rounds of Newton's method; the residual at which it ends, in sizes of the rates, and at which it may where it no
@@ -41,8 +42,8 @@ STAGES, LESS = 10, 0.1
 @kernel
 def assemble_diagonal(bond):
     """Effect of impulses along its directions on the velocities of its bodies, and on its own velocities."""
-    bond.a.moves = weighed(bond.a.along, bond.a.body.inverse_mass)
-    bond.b.moves = weighed(bond.b.along, bond.b.body.inverse_mass)
+    bond.a.moves = weighed(bond.a.along, inverse_mass(bond.a.body))
+    bond.b.moves = weighed(bond.b.along, inverse_mass(bond.b.body))
     bond.W = products(bond.a.along, bond.a.moves) + products(bond.b.along, bond.b.moves)
 
 

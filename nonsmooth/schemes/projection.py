@@ -87,7 +87,7 @@ def displace(system):
         return False
     apply_all_impulses(system)
     for body in system.bodies:
-        body.projected = moved(body.projected, body.v_next, 1.0)
+        body.projected = moved(body, body.projected, body.v_next, 1.0)
     return True
 
 
@@ -95,7 +95,7 @@ def displace(system):
 def project(system):
     """Positions at the end of the step, `projected`; whether all programs were solved and no gap is negative."""
     for body in system.bodies:
-        body.projected = moved(body.q, body.u, system.dt)
+        body.projected = moved(body, body.q, body.u, system.dt)
     place(system)
     evaluate_all(system.surfaces)
     found = not overlaps(system)
