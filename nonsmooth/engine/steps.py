@@ -232,7 +232,7 @@ class CompiledSteps:
         most_often = 0 if self.scheme == "landing" else min(PARTS, min(self.rows, most).bit_length() - 1)
         in_parts = range(1, most_often + 1)
         ways = [(halvings, False) for halvings in in_parts]
-        ways += [] if self._relaxed else [(halvings, True) for halvings in (0, *in_parts)]
+        ways += [] if self._associated else [(halvings, True) for halvings in (0, *in_parts)]
         taken = None
         for halvings, chained in ways:
             if self._whole["asks"][0] and not chained:  # about rest, which shorter steps do not decide
@@ -314,6 +314,13 @@ class CompiledSteps:
     def _tables(self, done: int) -> dict[str, NDArray[Any]]:
         """Rows that were written."""
         return self.tables.read(done)
+
+    def held_outside(self) -> dict[str, Any] | None:
+        """What Python has kept for the next step, for a checkpoint; None if nothing."""
+        return None
+
+    def hold_outside(self, held: Mapping[str, Any]) -> None:
+        """Resume with it."""
 
     def viewer(self) -> Viewer:
         """Evaluates rows while steps go on: in a memory of its own."""
