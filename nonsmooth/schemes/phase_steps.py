@@ -12,8 +12,8 @@ from nonsmooth.schemes.mechanism import squared_length
 from nonsmooth.schemes.motion import placed
 from nonsmooth.schemes.phase_instants import closure_of, copy, note, place_at
 from nonsmooth.schemes.phase_motion import accelerate, project
-from nonsmooth.schemes.runge_kutta import A, B, C, E, F, blended, weight_within
 from nonsmooth.schemes.program import INFINITE
+from nonsmooth.schemes.runge_kutta import A, B, C, E, F, blended, weight_within
 from nonsmooth.tolerances import TINY
 from nonsmooth.tolerances.event_driven import BALANCED, FIRST, IDLE, KICK
 

@@ -145,8 +145,8 @@ SHARED = ("block", "slide", "plate")
 def test_rows_are_those_of_the_other_formulation(case):
     """States as close as the tolerances of 1e-8 to 1e-9 of a coordinate, times of rows to 1e-8.
 
-    Over flat positions the lengths of steps depend on round-off; the motion afterwards is as accurate as the step across,
-    see `tests/physics/test_singular_positions.py`: compared at the end of the run.
+    Over flat positions the lengths of steps depend on round-off; the motion afterwards is as accurate as the step
+    across, see `tests/physics/test_singular_positions.py`: compared at the end of the run.
     """
     make, stepper, control, t_end = CASES[case]
     kept = {name: np.load(KEPT)[f"{case}/{name}"] for name in ("rows", "t", "q", "v", "mode")}
