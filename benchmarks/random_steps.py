@@ -20,7 +20,7 @@ from rich.console import Console
 
 from benchmarks.fuzz_mechanisms import log_uniform, planar, spatial
 from benchmarks.report import Table, print_tables
-from nonsmooth import GaussQP, GeneralizedAlpha, Landing, MoreauJean, Rigid, simulate
+from nonsmooth import ErrorControl, EventDriven, GaussQP, GeneralizedAlpha, Landing, MoreauJean, Rigid, simulate
 from nonsmooth.exceptions import NonsmoothError, SimulationFailed
 
 __all__ = ["main", "random_steps"]
@@ -36,12 +36,15 @@ KINDS: dict[str, Callable[..., Any]] = {
     "plane": partial(planar, clearances=CLEARANCES, torques=TORQUES),
     "space": partial(spatial, clearances=CLEARANCES),
 }
-#: stepper, whether its steps land, and restitutions
+#: shortest flight that counts as one, as a share of the longest step, and relative tolerance
+FLIGHT, RTOL = 1e-3, 1e-6
+#: stepper, whether its steps end at events, and restitutions
 SCHEMES: dict[str, tuple[Any, bool, list[float]]] = {
     "MoreauJean": (MoreauJean(), False, [0.0, 0.3, 0.6, 0.9]),
     "GaussQP, constant steps": (GaussQP(), False, [0.0]),
     "GaussQP, landing": (GaussQP(), True, [0.0, 0.3, 0.6, 0.9]),
     "GeneralizedAlpha": (GeneralizedAlpha(), False, [0.0, 0.3, 0.6, 0.9]),
+    "EventDriven": (EventDriven(), True, [0.0, 0.3, 0.6, 0.9]),
 }
 
 
@@ -63,8 +66,11 @@ def random_steps(kind: str, scheme: str, total: int) -> dict[str, Any]:
             continue
         dt = log_uniform(chance, *LENGTHS)
         t_end = dt * int(log_uniform(chance, *STEPS))
+        control: Any = Landing(LEAST * dt, dt) if lands else dt
+        if isinstance(stepper, EventDriven):
+            control = ErrorControl(RTOL, 1e-2 * RTOL, FLIGHT * dt, dt)
         try:
-            run = simulate(system, stepper, t_end=t_end, dt=Landing(LEAST * dt, dt) if lands else dt)
+            run = simulate(system, stepper, t_end=t_end, dt=control)
         except SimulationFailed as error:
             run = error.trajectory
             found["errors"].append(seed)

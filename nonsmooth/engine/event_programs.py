@@ -1,8 +1,8 @@
 """What event-driven steps ask for outside of their text: forces that are not unique, positions without overlaps, steps
 across singular positions, and the causes of short steps.
 
-These are rare, and need decompositions of dense matrices or programs of their own. They read an instant from the records
-and write what they find there, see `Outside`.
+These are rare, and need decompositions of dense matrices or programs of their own. They read an instant from the
+records and write what they find there, see `Outside`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ class EventPrograms:
     """
 
     def __init__(
-        self, system: System, values: Array, control: ErrorControl, memory: Memory, layout: EventLayout, outside: Outside
+        self, system: System, values: Array, control: ErrorControl, memory: Memory, layout: EventLayout,
+        outside: Outside,
     ) -> None:  # fmt: skip
         self.system, self.values, self.control, self.memory, self.layout = system, values, control, memory, layout
         self.outside, self.chain = outside, Chain(SemismoothNewton())
@@ -125,7 +126,7 @@ class EventPrograms:
         found = self.chain.answer(QP(np.eye(size), np.zeros(size), rows, b, bilateral, names))
         self.layout.put(self.memory, "at", m.moved(q, m.metric.velocity(found.x), 1.0))
 
-    # ------------------------------------------------------------------------------------------- forces that are not unique
+    # --------------------------------------------------------------------------------------- forces that are not unique
 
     def balance(self) -> None:
         """Forces of the phase that differ least from the reference, or the least impulses of a projection, and their
@@ -137,16 +138,17 @@ class EventPrograms:
         if level == FORCES:
             scale, unit = self._units(K)
             known = self._all("lam", "reference")[phase.rows]
-            x = known + unit * np.linalg.lstsq(scale[:, None] * K * unit, scale * (b - K @ known), rcond=ALIKE)[0]
+            changed = np.linalg.lstsq(scale[:, None] * K * unit, scale * (b - K @ known), rcond=ALIKE)[0]
+            x = np.asarray(known + unit * changed, dtype=float)
         else:
-            x = np.linalg.lstsq(K, b, rcond=NEARLY)[0]
+            x = np.asarray(np.linalg.lstsq(K, b, rcond=NEARLY)[0], dtype=float)
         self.layout.put(self.memory, "jump", jump + self._inverse_mass @ (phase.F @ x))
         self._put("P", "P", phase.mixed @ x)
 
     def share(self) -> None:
-        """A reference for the forces of the phase: the least change of the least forces, which stand in P, to admissible
-        ones. In space, where cones are round, it is what the program of forces has found."""
-        found = None
+        """A reference for the forces of the phase: the least change of the least forces, which stand in P, to
+        admissible ones. In space, where cones are round, it is what the program of forces has found."""
+        found: Array | None = None
         if self.tangents > 1:
             mode = self._modes() != OPEN
             found = self._all("kept", "found")
@@ -215,7 +217,7 @@ class EventPrograms:
             unit[-self.tangents * share.size :] *= self.mechanism.by_tangent(share)
         return scale, unit
 
-    # ------------------------------------------------------------------------------------------------ singular positions
+    # ---------------------------------------------------------------------------------------------- singular positions
 
     def reach(self) -> None:
         """The time after an instant until the smallest singular value of the joints' directions vanishes, by linear
@@ -235,8 +237,9 @@ class EventPrograms:
         """The motion `dt` after an instant, across a singular position of the joints.
 
         It is a step of RATTLE, symmetric and of second order: impulses along the directions at the start satisfy the
-        joints at the end, on the branch nearest to the previous motion. At both ends the directions are independent. With
-        a length of 2 sigma / |sigma'|, sigma the singular value that vanishes, its error is of the order of sigma**3.
+        joints at the end, on the branch nearest to the previous motion. At both ends the directions are independent.
+        With a length of 2 sigma / |sigma'|, sigma the singular value that vanishes, its error is of the order of
+        sigma**3.
         """
         m, change, best = self.mechanism, self.mechanism.metric.change, np.inf
         first, start, dt = self._motion("at"), self._motion("u"), float(self._run["dt"][0])
@@ -259,7 +262,7 @@ class EventPrograms:
         self.layout.put(self.memory, "at", q)
         self.layout.put(self.memory, "u", u + change(dt / 2 * force))
 
-    # ---------------------------------------------------------------------------------------------------------- progress
+    # -------------------------------------------------------------------------------------------------------- progress
 
     def examine(self) -> None:
         """Raise SolverFailed, which names it, if steps remain far too short for a known reason: joints that lose their
@@ -296,7 +299,7 @@ class EventPrograms:
                 f"{control.atol:g} are below the round-off of this mechanism; increase them."
             )
 
-    # ------------------------------------------------------------------------------------------------------------ states
+    # ---------------------------------------------------------------------------------------------------------- states
 
     def reference(self) -> Array:
         """The forces (nd,) after the last step from which those of the phase differ least."""
@@ -307,7 +310,7 @@ class EventPrograms:
         values = values if values.size == self.nd else np.zeros(self.nd)
         self._put("lam_next", "kept_reference", values)
 
-    # ----------------------------------------------------------------------------------------------------------- records
+    # --------------------------------------------------------------------------------------------------------- records
 
     def _seen(self) -> float:
         return float(self._whole["seen"][0])

@@ -97,7 +97,8 @@ class EventSteps(CompiledSteps):
         restitution, _, _, scale = system.elementwise.contact_law(values)
         window = window_of(stepper, control)
         for name, value in (
-            ("t_end", t_end), ("longest", control.dt_max), ("certified", CERTIFIED), ("ridge", ridge_of(system, values)),
+            ("t_end", t_end), ("longest", control.dt_max), ("certified", CERTIFIED),
+            ("ridge", ridge_of(system, values)),
             ("law_of_impact", self.layout.law_of_impact), ("alone", window == 0.0),
         ):  # fmt: skip
             self._whole[name] = value

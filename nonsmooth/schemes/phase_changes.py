@@ -8,7 +8,8 @@ forces:
 In an impact c_N is Newton's rebound; in accelerations c is what positions and velocities alone add to the rates. A slip
 that has a direction is given a rate along it that is larger than any other one, so that it keeps this direction. A
 rebound that is too short is suppressed: the impact is repeated without it. Impacts by other laws than Newton's, see
-`velocity_change`, and those without a window of simultaneity, which come one after the other, are several such programs.
+`velocity_change`, and those without a window of simultaneity, which come one after the other, are several such
+programs.
 """
 
 import math
@@ -48,8 +49,8 @@ from nonsmooth.tolerances.event_driven import APART, LANDED, LOWEST, OUTSIDE, PA
 from nonsmooth.tolerances.impacts import DIED, ROUNDS
 
 #: ratio by which other rows may reduce the mobility of a row, until rows count as dependent. Of rows of norm 1 this is
-#: the inverse square of the distance of one from the span of the others, 1e-6; in the Delassus operator the square of less
-#: would be lost in round-off.
+#: the inverse square of the distance of one from the span of the others, 1e-6; in the Delassus operator the square of
+#: less would be lost in round-off.
 DEPENDENT = 1e12
 
 shared_outside = solved_outside("shares")  # (run): `reference` of forces, REFERRED in `shared` if there is one
@@ -427,8 +428,8 @@ def find_phase(run, before):
 
 @piece
 def share_forces(run):
-    """Which forces act where they are not unique: the least ones, and if these are tensile or leave a friction cone, the
-    least of those that are admissible; whether they are found."""
+    """Which forces act where they are not unique: the least ones, and if these are tensile or leave a friction cone,
+    the least of those that are admissible; whether they are found."""
     count_closed(run)
     if run.closed == 0:
         return True

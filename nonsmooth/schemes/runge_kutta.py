@@ -23,7 +23,7 @@ from nonsmooth.compile.kernels import kernel
 ORDERS = ("dopri5", "dop853")
 #: of each: stages of a step without its end, all stages, order, degree of polynomials through forces within a step
 INNER, ALL, ORDER, DEGREE = (6, 12), (7, 16), (5, 8), (7, 10)
-#: powers of x and of 1 - x with which the terms of the interpolant of order eight begin, and their number
+#: terms of the interpolant of order eight
 TERMS = 7
 
 # ---- the pair of order eight
@@ -47,12 +47,13 @@ E[0, :7], E[1], F[1] = RK45.E, E5, E3
 def _interpolant_of_order_eight():
     """Weights of the slopes of all stages in the terms ``x^a (1 - x)^b`` of the interpolant, as polynomials of x."""
     x, rest = np.polynomial.Polynomial([0.0, 1.0]), np.polynomial.Polynomial([1.0, -1.0])
-    terms = [x ** ((k + 2) // 2) * rest ** ((k + 1) // 2) for k in range(TERMS)]
-    weights = np.zeros((16, 8))
-    for j, times in [(0, terms[1]), (0, -terms[2]), (12, -terms[2])]:
-        weights[j, : len(times.coef)] += times.coef
-    for k, row in enumerate(D8):
-        weights[:, : len(terms[3 + k].coef)] += np.outer(row, terms[3 + k].coef)
+    terms = np.zeros((TERMS, 8))
+    for k in range(TERMS):
+        coefficients = (x ** ((k + 2) // 2) * rest ** ((k + 1) // 2)).coef
+        terms[k, : len(coefficients)] = coefficients
+    weights = D8.T @ terms[3:]
+    weights[0] += terms[1] - terms[2]
+    weights[12] -= terms[2]
     return weights
 
 
