@@ -295,7 +295,9 @@ class Reference:
         a = self.balance("motion", after - v, (dt * self.h(t + dt, end, after), P), (last.W_g,))
         self.reactions(dt, self.noise / dt, (t + dt, end, a[0]))
         self.modes(P_N > 0.0, P_N, P_T, frictionless_open=True)
-        self.rubs(P_T, self.pairs(last.W_T.T @ after))
+        start = self.at(t, q)
+        if not len(self.struck()):
+            self.rubs(P_T, 0.5 * self.pairs(start.W_T.T @ v + last.W_T.T @ after))
         self.closes(last)
         self.gaps(dt, last, P_N)
         self.slips(last, after, P_N, P_T)
@@ -455,7 +457,7 @@ def enumerate_modes(G: Any, b: Any, mu: Any, tolerance: float = 1e-9) -> list[tu
     """
     n, found = len(mu), []
     assert n <= 4
-    size = 1.0 + np.max(np.abs(b))
+    size = 1.0 + np.max(np.abs(b), initial=0.0)
     for modes in product(("open", "stick", "+", "-"), repeat=n):
         A, right = np.zeros((2 * n, 2 * n)), np.zeros(2 * n)
         for i, mode in enumerate(modes):
