@@ -80,7 +80,9 @@ def rolling_disc(e: float, friction: float) -> Any:
     parts: list[Any] = [Ground(), Gravity(acceleration=(0.0, -9.81))]
     for name, x, height, speed in (("slider", 0.0, 0.0, -0.5), ("ball", 1.0, 3e-4, -0.1)):
         parts += [
-            PlanarBody(name, mass=1.0, inertia=1e-3, position=(x, 0.05 + height), velocity=(0.08, speed if height else 0.0)),
+            PlanarBody(
+                name, mass=1.0, inertia=1e-3, position=(x, 0.05 + height), velocity=(0.08, speed if height else 0.0)
+            ),
             CirclePlane(f"{name} on floor", "ground", name, radius=0.05, contact=law),
         ]
     return Model(parts).build()

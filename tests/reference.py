@@ -1,4 +1,4 @@
-"""The equations of each scheme once more, in NumPy, from the docstrings of their classes, as residuals of recorded steps.
+"""The equations of each scheme once more, from the docstrings of their classes, as residuals of recorded steps.
 
 Nothing is solved here and nothing of the schemes is imported: each row of a `Trajectory` and the row before it are put
 into the equations, with M, h, W and g of the system. What is not recorded, as impulses of joints, is what fits best in
@@ -169,7 +169,9 @@ class Reference:
         plus = W.W_N.T @ v + shift
         terms = abs(W.W_N).T @ abs(v) + abs(shift) + w * abs(P_N) + FLOOR * np.sqrt(w) * self.motion + 1e-300
         self.note("contacts", (abs(np.minimum(plus, w * P_N)) / terms)[on])
-        slip = self.pairs(W.W_T.T @ v) + np.where(minus < 0.0, self.e_T, 0.0)[:, None] * self.pairs(start.W_T.T @ before)
+        slip = self.pairs(W.W_T.T @ v) + np.where(minus < 0.0, self.e_T, 0.0)[:, None] * self.pairs(
+            start.W_T.T @ before
+        )
         terms = terms + np.max(abs(self.pairs(abs(W.W_T).T @ abs(v))), axis=1, initial=0.0)
         self.coulomb(on, w, slip, terms, P_N, P_T)
         if isinstance(self.stepper, MoreauJean | GeneralizedAlpha):
@@ -183,7 +185,13 @@ class Reference:
         self.worst["kinetic"] = abs(run.energy["kinetic"] - kinetic) / (kinetic + 1e-300)
         for self.k in range(1, len(run.t)):
             dt, k = run.t[self.k] - run.t[self.k - 1], self.k
-            q, v, end, after, left = (run.q.array[k - 1], run.v.array[k - 1], run.q.array[k], run.v.array[k], run.left.v.array[k])
+            q, v, end, after, left = (
+                run.q.array[k - 1],
+                run.v.array[k - 1],
+                run.q.array[k],
+                run.v.array[k],
+                run.left.v.array[k],
+            )
             P_N, P_T = run.P_N.array[k], self.pairs(run.P_T.array[k])
             kick = dt * np.linalg.solve(self.M, self.h(run.t[k], end, after))
             self.motion = sum(np.linalg.norm(self.weight * x) for x in (v, after, kick))
@@ -237,7 +245,9 @@ class Reference:
         jump = mid.W_N @ (struck * P_N) + mid.W_T @ (struck[:, None] * P_T).ravel()
         dt, theta = self.run.t[self.k] - self.run.t[self.k - 1], self.stepper.theta
         K, D = self.f.linear_forces(self.p)  # implicit, in impulses as in forces
-        self.balance("impact", after - left, (jump - (theta * dt * D + (theta * dt) ** 2 * K) * (after - left),), (W_g,))
+        self.balance(
+            "impact", after - left, (jump - (theta * dt * D + (theta * dt) ** 2 * K) * (after - left),), (W_g,)
+        )
         self.rates("joint rates", W_g, left, W_g.T @ after)
 
     def unprojected(self, dt, t, q, v, end, after, mid, last, P_N, P_T):
@@ -326,7 +336,9 @@ class Reference:
         ranks = [np.linalg.matrix_rank(np.column_stack([x, y.W_g])) for x, (y, _) in zip(W, sides, strict=True)]
         if ranks == [x.shape[1] + self.system.ng for x in W]:  # impulses are unique
             self.reactions(dt, noise, (t, q, a), (t + dt, end, b), (t + dt, end, c))
-            self.laws_of_landing(dt, start, last, u, left, after, P_N, P_T, first, second, third, *(i for _, i in sides))
+            self.laws_of_landing(
+                dt, start, last, u, left, after, P_N, P_T, first, second, third, *(i for _, i in sides)
+            )
         if dt < (1.0 - 1e-6) * self.control.dt_max and self.control.error is None and self.k < len(self.run.t) - 1:
             closes = (last.gap <= CLOSED * self.size) & ((start.gap > CLOSED * self.size) | (start.W_N.T @ v > 0.0))
             self.note("located", not (np.any(closes) or dt <= (1.0 + 1e-6) * self.control.dt_min))
@@ -376,7 +388,13 @@ class Reference:
         quiet = 1e-10 * (abs(start.W_N).T @ abs(v) + self.size / self.control)
         lasts = (start.gap <= CLOSED * self.size) & (abs(start.W_N.T @ v) <= 10 * quiet)
         closing = bool(np.any(on & ~lasts))
-        mean = last if closing else Point(*(0.5 * (x + y) for x, y in zip(start, last, strict=True)))
+        both = np.sum(start.W_N * np.linalg.solve(self.M, last.W_N), axis=0)
+        turned = both < 0.5 * np.sqrt(self.mobility(start.W_N) * self.mobility(last.W_N))
+        mean = (
+            last
+            if closing or np.any(turned & on)
+            else Point(*(0.5 * (x + y) for x, y in zip(start, last, strict=True)))
+        )
         u, noise = self.velocity(q, end, dt), self.noise / dt
         drag = 0.5 * mean.W_T @ P_T.ravel()
         near = on | lasts
@@ -417,7 +435,10 @@ class Reference:
             i = np.flatnonzero(on)
             W = last.W_N[:, i], last.W_T[:, self.tangents(i)]
             P, R, _ = self.balance("impact", after - left, (), (*W, last.W_g))
-            if self.newton and np.linalg.matrix_rank(np.column_stack([*W, last.W_g])) == P.size + R.size + self.system.ng:
+            if (
+                self.newton
+                and np.linalg.matrix_rank(np.column_stack([*W, last.W_g])) == P.size + R.size + self.system.ng
+            ):
                 P_N, P_T = np.zeros(P_N.size), np.zeros_like(P_T)
                 P_N[i], P_T[i] = P, R.reshape(i.size, self.d)
                 # a rebound shorter than the shortest flight is none
@@ -457,6 +478,8 @@ def enumerate_modes(G: Any, b: Any, mu: Any, tolerance: float = 1e-9) -> list[tu
     """
     n, found = len(mu), []
     assert n <= 4
+    if n == 0:
+        return [((), np.zeros(0), np.zeros(0))]
     size = 1.0 + np.max(np.abs(b), initial=0.0)
     for modes in product(("open", "stick", "+", "-"), repeat=n):
         A, right = np.zeros((2 * n, 2 * n)), np.zeros(2 * n)
@@ -491,7 +514,7 @@ def step_problem(reference: Reference, k: int) -> tuple[Any, Any, Any, Any]:
     Forces and the impulses of joints at the start are those of the recorded step; joints at its end follow.
     """
     run, r = reference.run, reference
-    r.k, theta = k, r.stepper.theta
+    r.k = k
     dt, t, q, v = run.t[k] - run.t[k - 1], run.t[k - 1], run.q.array[k - 1], run.v.array[k - 1]
     after, end = run.v.array[k], run.q.array[k]
     mid, last = r.at(t + 0.5 * dt, r.moved(q, v, 0.5 * dt)), r.at(t + dt, end)
