@@ -67,7 +67,8 @@ def loose_pendulum(e: float, friction: float) -> Any:
         PlanarBody("link", position=(0.0, -0.5), velocity=(0.5, 0.0), angular_velocity=1.0, **body),
         Revolute("hinge", "ground", "link", at_b=(0.0, 0.5)),
         PlanarBody("bob", position=(2e-4, -1.4002), velocity=(1.05, 0.0), angular_velocity=-2.0, **body),
-        RevoluteClearance("pin", "link", "bob", at_a=(0.0, -0.5), at_b=(0.0, 0.4), clearance=1e-3, radius=0.02, contact=law),
+        RevoluteClearance("pin", "link", "bob", at_a=(0.0, -0.5), at_b=(0.0, 0.4), clearance=1e-3,
+                        radius=0.02, contact=law),
         Spring("spring", "ground", "bob", at_a=(0.5, -1.4), stiffness=200.0, free_length=0.4),
         Damper("damper", "ground", "link", at_a=(0.5, -0.5), damping=3.0),
     ]  # fmt: skip

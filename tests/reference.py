@@ -318,11 +318,11 @@ class Reference:
         noise = self.noise / self.size
         self.note("contacts", (abs(np.minimum(last.gap / self.size, dt * w * P_N / self.size)) - noise)[on])
 
-    def slips(self, W, v, P_N, P_T, on=slice(None)):
+    def slips(self, W, v, P_N, P_T, on=slice(None), unsure=0.0):
         """Coulomb's law between P_T and the slip at this velocity."""
         w, slip = self.mobility(W.W_N), self.pairs(W.W_T.T @ v)
         terms = np.max(self.pairs(abs(W.W_T).T @ abs(v)), axis=1, initial=0.0) + w * P_N
-        self.coulomb(on, w, slip, terms + FLOOR * np.sqrt(w) * self.motion + 1e-300, P_N, P_T)
+        self.coulomb(on, w, slip, terms + FLOOR * np.sqrt(w) * self.motion + unsure + 1e-300, P_N, P_T)
 
     def landing(self, dt, t, q, v, end, after, left, P_N, P_T):
         u, start, last = self.velocity(q, end, dt), self.at(t, q), self.at(t + dt, end)
@@ -360,12 +360,12 @@ class Reference:
         (N_1, T_1), (N_2, T_2), (N_3, T_3) = split
         on = np.isin(np.arange(P_N.size), a)
         self.gaps(dt, last, N_1, on)
-        self.slips(start, u, N_1, T_1, on)
+        self.slips(start, u, N_1, T_1, on, motion)
         if dt > (1.0 + 1e-6) * self.control.dt_min:  # a shorter step is plastic, with all contacts
             loaded = w * N_2 > FOUND * motion / FLOOR
             terms = abs(last.W_N).T @ abs(left) + w * abs(N_2) + motion
             self.note("contacts", np.where(loaded, abs(last.W_N.T @ left), np.maximum(-w * N_2, 0.0)) / terms)
-            self.slips(last, left, N_2, T_2, loaded)
+            self.slips(last, left, N_2, T_2, loaded, motion)
             if self.newton:
                 now = np.isin(np.arange(P_N.size), b)
                 self.impact_law(now, last, last, after, left, N_3, T_3, last.W_N.T @ left)
