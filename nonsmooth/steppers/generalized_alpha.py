@@ -54,8 +54,9 @@ class GeneralizedAlpha:
 
     with Coulomb's law between P_T and gamma_T⁺ + e_T gamma_T⁻. Without impacts it is of second order, also in
     persistent contact: there W is the mean of the directions at both ends of the step. If a contact closes, W is
-    evaluated at the end of the step, so that an impact does no work in joints, and a is reset to b. Through impacts the
-    scheme is of first order.
+    evaluated at the end of the step, so that an impact does no work in joints, and a is reset to b; if a normal turns
+    by more than 60 degrees in the step, in the mass metric, W is also evaluated at its end. Through impacts the scheme
+    is of first order.
 
     Parameters
     ----------

@@ -37,7 +37,8 @@ Mask = NDArray[np.bool_]
 class MoreauJean:
     """Contact laws are imposed on the velocities at both ends of a step; positions follow.
 
-    With u the velocity that moves the positions, q⁺ = q moved by u for dt, and forces at the point theta of the step ::
+    With u the velocity that moves the positions, q⁺ = q moved by u for dt, and forces at the point theta of the step, q
+    moved by u for theta dt, with the velocity u ::
 
         M (u - v)  = theta dt h + W_g(q) P_a + theta W P,            g(t⁺, q⁺) = 0
         M (v⁺ - u) = (1 - theta) dt h + W_g(q⁺) P_b + (1 - theta) W P,   W_g(q⁺)' v⁺ = -g_t
@@ -58,7 +59,7 @@ class MoreauJean:
     moment_arms : "predicted" or "balanced"
         Moment arms of contact forces. "predicted": those of the configuration in which gaps are evaluated. "balanced":
         those about the centres of mass moved by u for (1 - theta) dt, for which the discrete balance of angular
-        momentum is exact; see the notes.
+        momentum is exact; gamma_N⁻ remains that of the gap. See the notes.
     joints : "rattle" or "midpoint"
         "rattle": satisfied at the end of each step in positions and velocities, by impulses along the directions at
         both ends. "midpoint": one impulse along the directions in the middle of the step, where contacts are evaluated
