@@ -27,9 +27,9 @@ from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, TINY
 
 
 @kernel
-def bounded_gap(system, contact, rates):
-    """What is not negative where a contact is open: its gap or, in the convex relaxation, its gap less dt mu |slip|."""
-    return contact.g - system.relaxed * system.dt * contact.friction * norm(tangential(rates))
+def opening(system, contact, rates):
+    """Gap to which the slip opens a contact in the convex relaxation."""
+    return system.dt * contact.friction * norm(tangential(rates))
 
 
 @kernel
@@ -41,7 +41,8 @@ def evaluate_end(system):
     place_at_end(system, system.dt)
     evaluate_loads(system)
     for contact in system.contacts:
-        if bounded_gap(system, contact, rates_of_u(contact)) < -UNSEEN * contact.scale:
+        gap = contact.g - opening(system, contact, rates_of_u(contact)) if system.relaxed else contact.g
+        if gap < -UNSEEN * contact.scale:
             contact.on = 1
 
 
@@ -52,7 +53,8 @@ def natural_maps(system, contact):
     rubs = tangential(push)
     asked = rubs - (system.longest / contact.scale) * tangential(slip)
     asked = on_disc(asked, contact.friction * max(push[0], 0.0))
-    bound = abs(min(bounded_gap(system, contact, slip) / contact.scale, push[0]))
+    gap = contact.g - opening(system, contact, slip) if system.relaxed else contact.g
+    bound = abs(min(gap / contact.scale, push[0]))
     return abs(min(contact.g / contact.scale, push[0])), max(bound, largest(abs(rubs - asked)))
 
 
