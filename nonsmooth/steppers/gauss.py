@@ -91,6 +91,8 @@ class GaussFormulation(ABC):
         self.mechanism = Mechanism(system, parameters, longest)
         self.rough, self.everywhere = self.mechanism.rough, np.ones(system.nc, dtype=bool)
         self._combined: tuple[State, Array] | None = None
+        #: whether fewer combinations of the joints' rows stand for all; at a singular start all rows count elsewhere
+        self.combined = self.mechanism.rank < system.ng
         self.unbounded = np.full(self.mechanism.rank, np.inf)
         self.reach = np.where(self.mechanism.angular, TURN / self.mechanism.longest, np.inf)
         controlled = isinstance(control, Landing) and control.error is not None
@@ -105,7 +107,7 @@ class GaussFormulation(ABC):
         """The parameter vector of a step's equations."""
         m = self.mechanism
         fixed = self.equations.parameters(state.t, state.q, state.v, m.p, m.longest, binding)
-        if not m.redundant:
+        if not self.combined:
             return fixed
         return np.concatenate([fixed, self._combinations(state).ravel(order="F")])
 
@@ -121,12 +123,12 @@ class GaussFormulation(ABC):
 
     def joint_impulses(self, state: State, P: Array) -> Array:
         """Impulses of all rows of the joints from those of the combinations in the equations."""
-        return self._combinations(state).T @ P if self.mechanism.redundant else P
+        return self._combinations(state).T @ P if self.combined else P
 
     def unknowns(self, state: State, dt: float, u: Array, P_g: Array, P_N: Array, P_T: Array) -> tuple[Array, Array]:
         """The unknowns (x, y) of the step's equations at these velocities and impulses."""
         slip = self.mechanism.at(state.t, state.q).W_T.T @ u if self.equations.disc else P_T
-        P = self._combinations(state) @ P_g if self.mechanism.redundant else P_g
+        P = self._combinations(state) @ P_g if self.combined else P_g
         return self.equations.unknowns(dt, u, P, P_N, P_T, self.mechanism.friction, slip)
 
     def contact_error(self, G: Array, slip: Array, P_N: Array, P_T: Array, y_scale: Array, binding: Mask) -> float:
