@@ -38,6 +38,18 @@ def add_step_impulses(bond, start_a, start_b, system):
     add_impulses(bond, between(system, start_a, bond.a.along), between(system, start_b, bond.b.along))
 
 
+@kernel
+def sum_step_impulses(system):
+    """In `total` of bodies, all impulses of the step, and their magnitudes in `terms`."""
+    for body in system.bodies:
+        body.total = body.terms = zeros_like(body.total)
+    for joint in system.joints:
+        add_step_impulses(joint, joint.along_a, joint.along_b, system)
+    for contact in system.contacts:
+        if contact.on:
+            add_step_impulses(contact, contact.start_a, contact.start_b, system)
+
+
 # ---- residuals
 
 
@@ -54,13 +66,7 @@ def velocity_error(system):
     """Of v+, from all impulses."""
     gamma, _ = newmark_weights(system)
     worst = 0.0
-    for body in system.bodies:
-        body.total = body.terms = zeros_like(body.total)
-    for joint in system.joints:
-        add_step_impulses(joint, joint.along_a, joint.along_b, system)
-    for contact in system.contacts:
-        if contact.on:
-            add_step_impulses(contact, contact.start_a, contact.start_b, system)
+    sum_step_impulses(system)
     for body in system.bodies:
         worst = max(worst, momentum_error(system, body, body.v_next, 1.0 - gamma, gamma))
     return worst
