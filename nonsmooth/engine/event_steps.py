@@ -33,6 +33,7 @@ from nonsmooth.tolerances.event_driven import (
     STALLED,
     TOGETHER,
     UNLOCATED,
+    UNSOLVED,
 )
 
 __all__ = ["EventSteps"]
@@ -164,6 +165,8 @@ class EventSteps(CompiledSteps):
             return f"{cause if shared else 'no modes of the contacts are consistent at'} t = {t:.9g} s{advice}"
         if code == SLOW and not self.outside.failure:
             return self._stalled(state)
+        if code == UNSOLVED and not self.outside.failure:
+            return f"the phase of the contacts at t = {t:.9g} s or at the next event is not certified."
         return self.outside.failure or f"the step has a residual of {self._whole['residual'][0]:.2g}."
 
     def _stalled(self, state: State) -> str:

@@ -175,6 +175,7 @@ class TimeLoop:
             self.chain.until = time.monotonic() + PATIENCE
             rescued = self.compiled.rescue(taken.end, origin, left - taken.count)
             if rescued is not None:
+                self._in_vain = 0
                 return self._take(rescued), True
         in_vain = self.compiled.covers_all and not (taken.count or taken.whole)
         self._in_vain = self._in_vain + 1 if in_vain else 0

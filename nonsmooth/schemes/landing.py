@@ -51,13 +51,10 @@ from nonsmooth.schemes.velocity_change import (
     take_back,
 )
 from nonsmooth.tolerances import DONE, FULL, PROXIMAL, SAFETY, SHRINK, UNCERTAIN
+from nonsmooth.tolerances.gauss import AT_LEAST, LONGER, ORDER
 
 #: how often a step that is not certified is repeated with half its size
 HALVINGS = 9
-#: largest factor from one step length to the next, and the order of the estimate of the local error
-LONGER, ORDER = 3.0, 3.0
-#: a step of at most this multiple of the shortest flight is not shortened
-AT_LEAST = 1.0 + 1e-9
 
 
 # ---- the second half, and the impact

@@ -70,6 +70,20 @@ def keep_by_option(system):
         keep_directions(system)
 
 
+update_with_option = by_option(predicted, update_by_option)
+keep_with_option = by_option(predicted, keep_by_option)
+
+
+@kernel
+def update_of_rigid_bodies(system):
+    update_with_option(system)
+
+
+@kernel
+def keep_of_rigid_bodies(system):
+    keep_with_option(system)
+
+
 # with flexible bodies, whose contacts act at nodes, the stepper has predicted moment arms only
-update_moment_arms = by_modes(by_option(predicted, update_by_option), predicted)  # (system)
-keep_balanced = by_modes(by_option(predicted, keep_by_option), predicted)  # (system): what it begins with
+update_moment_arms = by_modes(update_of_rigid_bodies, predicted)  # (system)
+keep_balanced = by_modes(keep_of_rigid_bodies, predicted)  # (system): what it begins with

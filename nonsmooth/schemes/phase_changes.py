@@ -65,20 +65,20 @@ def solve_response(run):
     """x+ from x, both in `v_next`; whether the program is solved and certified."""
     system = run.system
     before = size_after(system)
-    if is_answered(run, before):
+    if is_answered(run, before) and law_of_rates(system) <= system.certified:
         return True
     solver, system.solver = system.solver, run.answers
     system.ground.v_next = zeros_like(system.ground.v_next)  # which values that are not finite would have changed
     for body in system.bodies:
         body.v_next = body.left
-    found = is_answered(run, before)
+    found = is_answered(run, before)  # and certified as a program, whose laws are scaled as a whole
     system.solver = solver
     return found
 
 
 @kernel
 def is_answered(run, before):
-    """Whether a change from `v_next`, of the size `before`, is found and certified, by the solver of the system."""
+    """Whether a change from `v_next`, of the size `before`, is found by the solver of the system, and balances."""
     system = run.system
     found = change_velocity(system)
     system.size = before + size_after(system)
@@ -96,8 +96,8 @@ def size_after(system):
 
 @kernel
 def response_residual(system):
-    """Worst residual of a change of velocities from `left` to `v_next`."""
-    worst = max(change_residual(system), law_of_rates(system))
+    """Worst residual of momentum and of joints in a change of velocities from `left` to `v_next`."""
+    worst = change_residual(system)
     for joint in system.joints:
         worst = max(worst, joint_residual(system, joint, -joint.rate))
     return worst

@@ -44,13 +44,11 @@ from nonsmooth.steppers.resting import REST, starts_at_rest
 from nonsmooth.steppers.supported import check_impact_laws, check_plastic
 from nonsmooth.steppers.velocity import change_velocity, expand, strike
 from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, SHRINK
-from nonsmooth.tolerances.gauss import LANDED, TURN
+from nonsmooth.tolerances.gauss import AT_LEAST, LANDED, TURN
 
 __all__ = ["GaussFormulation", "check_gauss"]
 
 Mask = NDArray[np.bool_]
-#: a step of at most this multiple of dt_min is not shortened
-AT_LEAST = 1 + 1e-9
 MEMORIES = ("closed", "left_at", "P_N", "P_T", "x_scale", "y_scale")
 
 
