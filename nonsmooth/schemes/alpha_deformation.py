@@ -24,7 +24,7 @@ from nonsmooth.schemes.accelerations import (
     newmark_weights,
     pseudo_weights,
 )
-from nonsmooth.schemes.alpha_end import sum_step_impulses
+from nonsmooth.schemes.alpha_end import find_velocities
 from nonsmooth.schemes.deformation import take_true_masses
 from nonsmooth.schemes.first_half import place_at_end
 from nonsmooth.schemes.mechanism import rates_of_jump
@@ -118,24 +118,23 @@ def begin_flexible_accelerations(system):
 
 @piece
 def balance_momentum(system):
-    """True masses; displacements and velocities once more, from the accelerations and impulses that the passes found.
+    """True masses; displacements once more, from the accelerations and impulses that the passes found, and velocities;
+    whether these were found.
 
     Programs close joints to their round-off in positions, which as a displacement over the step moves single modes by
     more than their residual may be.
     """
-    gamma, beta = newmark_weights(system)
+    _, beta = newmark_weights(system)
     take_true_masses(system, 0.0)
     sum_displacement_impulses(system)
     extrapolate_velocities(system, 0.5 - beta, beta)
     for body in system.bodies:
         body.u = body.v_next + weighed(body.total, body.inverse_mass)
-    sum_step_impulses(system)
-    extrapolate_velocities(system, 1.0 - gamma, gamma)
-    for body in system.bodies:
-        body.v_next += weighed(body.total, body.inverse_mass)
     place_at_end(system, system.dt)
     factor_joints(system)
+    found = find_velocities(system)
     evaluate_at_end(system)
+    return found
 
 
 @kernel
@@ -144,7 +143,13 @@ def nothing(system):
 
 
 @kernel
+def nothing_to_balance(system):
+    return True
+
+
+@kernel
 def hold_nothing(system):
+    take_true_masses(system, 0.0)
     for body in system.bodies:
         body.hold = zeros_like(body.hold)
 
@@ -152,5 +157,5 @@ def hold_nothing(system):
 add_drag = by_modes(add_drag_on_rigid_bodies, add_drag_on_flexible_bodies)  # (system): to v_next, of displacements
 factor_at_end = by_modes(factor_joints, separate_joint_impulses)  # (system)
 begin_accelerations = by_modes(nothing, begin_flexible_accelerations)  # (system)
-balance = by_modes(nothing, balance_momentum)  # (system)
+balance = by_modes(nothing_to_balance, balance_momentum)  # (system)
 start_accelerations = by_modes(nothing, hold_nothing)  # (system): those of given positions and velocities

@@ -19,6 +19,7 @@ from nonsmooth.schemes.mechanism import (
     start_joints,
     tangential,
 )
+from nonsmooth.schemes.motion import inverse_mass
 from nonsmooth.schemes.program import motionless_component
 from nonsmooth.schemes.velocity_change import solve_velocities
 from nonsmooth.tolerances import FLOOR, PRESSING, TINY
@@ -38,16 +39,17 @@ def add_step_impulses(bond, start_a, start_b, system):
     add_impulses(bond, between(system, start_a, bond.a.along), between(system, start_b, bond.b.along))
 
 
-@kernel
-def sum_step_impulses(system):
-    """In `total` of bodies, all impulses of the step, and their magnitudes in `terms`."""
+# ---- velocities
+
+
+@piece
+def find_velocities(system):
+    """v_next from the accelerations, by impulses of joints and of the contacts that are on; whether they were found."""
+    gamma, _ = newmark_weights(system)
+    extrapolate_velocities(system, 1.0 - gamma, gamma)
     for body in system.bodies:
-        body.total = body.terms = zeros_like(body.total)
-    for joint in system.joints:
-        add_step_impulses(joint, joint.along_a, joint.along_b, system)
-    for contact in system.contacts:
-        if contact.on:
-            add_step_impulses(contact, contact.start_a, contact.start_b, system)
+        body.v_next += weighed(body.lag, inverse_mass(body))
+    return solve_velocities(system)
 
 
 # ---- residuals
@@ -66,7 +68,13 @@ def velocity_error(system):
     """Of v+, from all impulses."""
     gamma, _ = newmark_weights(system)
     worst = 0.0
-    sum_step_impulses(system)
+    for body in system.bodies:
+        body.total = body.terms = zeros_like(body.total)
+    for joint in system.joints:
+        add_step_impulses(joint, joint.along_a, joint.along_b, system)
+    for contact in system.contacts:
+        if contact.on:
+            add_step_impulses(contact, contact.start_a, contact.start_b, system)
     for body in system.bodies:
         worst = max(worst, momentum_error(system, body, body.v_next, 1.0 - gamma, gamma))
     return worst

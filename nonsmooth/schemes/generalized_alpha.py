@@ -30,7 +30,14 @@ from nonsmooth.schemes.alpha_deformation import (
     factor_at_end,
     start_accelerations,
 )
-from nonsmooth.schemes.alpha_end import between, check_residuals, separate_impact, start_next_step, write_row
+from nonsmooth.schemes.alpha_end import (
+    between,
+    check_residuals,
+    find_velocities,
+    separate_impact,
+    start_next_step,
+    write_row,
+)
 from nonsmooth.schemes.first_half import place_at_end, restore_directions
 from nonsmooth.schemes.grid import run_of
 from nonsmooth.schemes.joint_forces import CORRECTIONS
@@ -59,7 +66,6 @@ from nonsmooth.schemes.program import (
     solve,
 )
 from nonsmooth.schemes.secants import change_of_u, extrapolate_u
-from nonsmooth.schemes.velocity_change import solve_velocities
 from nonsmooth.tolerances import CLOSED_GAP, DONE, PROXIMAL, TINY, UNCERTAIN
 from nonsmooth.tolerances.generalized_alpha import ACCEPTABLE, CONVERGED, PASSES, STALLED, TURNED
 
@@ -191,7 +197,6 @@ def update_impulse_terms(system):
 def one_pass(system, k, along_secants):
     """Whether its programs were solved, and the relative change of the motion."""
     dt, change = system.dt, 0.0
-    gamma, _ = newmark_weights(system)
     if k > 0:
         found, change = displace(system, along_secants)
         if not found:
@@ -199,10 +204,7 @@ def one_pass(system, k, along_secants):
     place_at_end(system, dt)
     factor_at_end(system)
     close_contacts(system, k)
-    extrapolate_velocities(system, 1.0 - gamma, gamma)
-    for body in system.bodies:
-        body.v_next += weighed(body.lag, inverse_mass(body))
-    if not solve_velocities(system):
+    if not find_velocities(system):
         return False, 0.0
     faster = update_impulse_terms(system)
     begin_accelerations(system)
@@ -299,8 +301,7 @@ def initialise(system):
 def attempt(system):
     """A step of length dt; whether it is certified."""
     initialise(system)
-    found = iterate(system)
-    balance(system)
+    found = iterate(system) and balance(system)
     return found and check_residuals(system) and separate_impact(system) and not leaves_rest(system)
 
 
