@@ -10,7 +10,7 @@ with bias the convective accelerations of the joint rows.
 
 import math
 
-from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.compile.kernels import by_modes, kernel, piece
 from nonsmooth.records.values import weighed
 from nonsmooth.schemes.joint_forces import respond_to_jump
 from nonsmooth.schemes.mechanism import evaluate_all, evaluate_loads, rates_of_jump, squared_length
@@ -43,16 +43,36 @@ def extrapolate_velocities(system, old, new):
         body.v_next = body.v + dt * (old * body.pseudo + new * body.pseudo_next)
 
 
-@piece
-def accelerate(system, along_secants):
-    """Accelerations and joint forces at the end without contacts; the change of the accelerations."""
+@kernel
+def force_of_rigid_body(body):
+    return body.force
+
+
+@kernel
+def force_of_flexible_body(body):
+    return body.force + body.hold
+
+
+force_of = by_modes(force_of_rigid_body, force_of_flexible_body)  # (body): see `alpha_deformation`
+
+
+@kernel
+def evaluate_at_end(system):
+    """Forces and convective accelerations at the end, with velocities v_next."""
     for body in system.bodies:
         body.way, body.u = body.u, body.v_next
     evaluate_loads(system)
     evaluate_all(system.biases)
     for body in system.bodies:
         body.u = body.way
-        body.jump = weighed(body.force, inverse_mass(body))
+
+
+@piece
+def accelerate(system, along_secants):
+    """Accelerations and joint forces at the end without contacts; the change of the accelerations."""
+    evaluate_at_end(system)
+    for body in system.bodies:
+        body.jump = weighed(force_of(body), inverse_mass(body))
     for joint in system.joints:
         joint.a.body.jump += joint.lam_next @ joint.a.moves
         joint.b.body.jump += joint.lam_next @ joint.b.moves

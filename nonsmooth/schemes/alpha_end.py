@@ -19,6 +19,7 @@ from nonsmooth.schemes.mechanism import (
     start_joints,
     tangential,
 )
+from nonsmooth.schemes.motion import inverse_mass
 from nonsmooth.schemes.program import motionless_component
 from nonsmooth.schemes.velocity_change import solve_velocities
 from nonsmooth.tolerances import FLOOR, PRESSING, TINY
@@ -36,6 +37,19 @@ def between(system, at_start, at_end):
 def add_step_impulses(bond, start_a, start_b, system):
     """Impulses of a bond, along the directions of the step, among those on its bodies."""
     add_impulses(bond, between(system, start_a, bond.a.along), between(system, start_b, bond.b.along))
+
+
+# ---- velocities
+
+
+@piece
+def find_velocities(system):
+    """v_next from the accelerations, by impulses of joints and of the contacts that are on; whether they were found."""
+    gamma, _ = newmark_weights(system)
+    extrapolate_velocities(system, 1.0 - gamma, gamma)
+    for body in system.bodies:
+        body.v_next += weighed(body.lag, inverse_mass(body))
+    return solve_velocities(system)
 
 
 # ---- residuals

@@ -20,10 +20,24 @@ values of the others. Slow convergence is accelerated by secants. Then residuals
 
 import math
 
-from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.compile.kernels import by_modes, kernel, piece
 from nonsmooth.records.values import normal_axis, products, weighed, zeros_like
 from nonsmooth.schemes.accelerations import accelerate, extrapolate_velocities, newmark_weights
-from nonsmooth.schemes.alpha_end import between, check_residuals, separate_impact, start_next_step, write_row
+from nonsmooth.schemes.alpha_deformation import (
+    add_drag,
+    balance,
+    begin_accelerations,
+    factor_at_end,
+    start_accelerations,
+)
+from nonsmooth.schemes.alpha_end import (
+    between,
+    check_residuals,
+    find_velocities,
+    separate_impact,
+    start_next_step,
+    write_row,
+)
 from nonsmooth.schemes.first_half import place_at_end, restore_directions
 from nonsmooth.schemes.grid import run_of
 from nonsmooth.schemes.joint_forces import CORRECTIONS
@@ -52,7 +66,6 @@ from nonsmooth.schemes.program import (
     solve,
 )
 from nonsmooth.schemes.secants import change_of_u, extrapolate_u
-from nonsmooth.schemes.velocity_change import solve_velocities
 from nonsmooth.tolerances import CLOSED_GAP, DONE, PROXIMAL, TINY, UNCERTAIN
 from nonsmooth.tolerances.generalized_alpha import ACCEPTABLE, CONVERGED, PASSES, STALLED, TURNED
 
@@ -63,8 +76,9 @@ FINEST = 1e-15
 #: after which one these stay closed: later than in the Python formulation, which takes no secants, and ends at the
 #: first iteration without gain
 STUCK, LATE, NOTING, BINDING = 3, 40, 12, 24
-#: a pass that leaves more than this share of the change is followed by secants, from so many passes on
-SLOW, SECANT = 0.1, 3
+#: a pass that leaves more than this share of the change is followed by secants, from so many passes on; with flexible
+#: bodies, where passes converge at several rates and one secant for all slows them down, from so many
+SLOW, SECANT, SECANT_OF_MODES = 0.1, 3, 12
 
 
 # ---- displacements
@@ -86,8 +100,7 @@ def restore_impulses(bond):
 def assemble_displacement(system):
     """Its program, linearised at the end of the motion by u: joints closed and no gap negative, without friction."""
     per_dt = 1.0 / system.dt
-    for body in system.bodies:
-        body.v_next += weighed(body.drag, inverse_mass(body))
+    add_drag(system)
     for joint in system.joints:
         save_impulses(joint)
         joint.P_near = joint.P
@@ -184,20 +197,18 @@ def update_impulse_terms(system):
 def one_pass(system, k, along_secants):
     """Whether its programs were solved, and the relative change of the motion."""
     dt, change = system.dt, 0.0
-    gamma, _ = newmark_weights(system)
     if k > 0:
         found, change = displace(system, along_secants)
         if not found:
             return False, 0.0
     place_at_end(system, dt)
-    factor_joints(system)
+    factor_at_end(system)
     close_contacts(system, k)
-    extrapolate_velocities(system, 1.0 - gamma, gamma)
-    for body in system.bodies:
-        body.v_next += weighed(body.lag, inverse_mass(body))
-    if not solve_velocities(system):
+    if not find_velocities(system):
         return False, 0.0
-    faster = update_impulse_terms(system) + dt * accelerate(system, along_secants)
+    faster = update_impulse_terms(system)
+    begin_accelerations(system)
+    faster += dt * accelerate(system, along_secants)
     between_passes, before, after, smooth, kick = 0.0, 0.0, 0.0, 0.0, 0.0
     for body in system.bodies:
         between_passes += squared_length(body.v_next - body.reached, body.mass)
@@ -215,6 +226,19 @@ def one_pass(system, k, along_secants):
 
 
 @kernel
+def first_secant(system):
+    return SECANT
+
+
+@kernel
+def first_secant_of_modes(system):
+    return SECANT_OF_MODES
+
+
+passes_without_secants = by_modes(first_secant, first_secant_of_modes)  # (system)
+
+
+@kernel
 def iterate(system):
     """Iterate until the motion no longer changes; whether this converged."""
     moved, before, least = math.inf, math.inf, math.inf
@@ -222,7 +246,7 @@ def iterate(system):
     for k in range(PASSES):
         acceptable = ACCEPTABLE if k <= LATE else STALLED
         ends = moved <= FINEST or (stuck >= STUCK and moved <= acceptable)
-        along_secants = k > SECANT and not ends and (along_secants or moved > SLOW * before)
+        along_secants = k > passes_without_secants(system) and not ends and (along_secants or moved > SLOW * before)
         led = led or along_secants
         solved, change = one_pass(system, k, along_secants)
         if not (solved and change + system.size < INFINITE):
@@ -277,7 +301,8 @@ def initialise(system):
 def attempt(system):
     """A step of length dt; whether it is certified."""
     initialise(system)
-    return iterate(system) and check_residuals(system) and separate_impact(system) and not leaves_rest(system)
+    found = iterate(system) and balance(system)
+    return found and check_residuals(system) and separate_impact(system) and not leaves_rest(system)
 
 
 @kernel
@@ -319,6 +344,7 @@ def begin(system):
     place_at_end(system, 0.0)
     start_joints(system)
     start_contacts(system)
+    start_accelerations(system)
     factor_joints(system)
     for joint in system.joints:
         joint.lam_next = zeros_like(joint.P)
