@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
     from nonsmooth.steppers.base import Stepper
 
-__all__ = ["Mechanism", "Outcome", "Runs", "sweep"]
+__all__ = ["Mechanism", "Outcome", "Runs", "sweep", "system_of"]
 
-#: number of blocks of runs per worker, and the largest number of runs in a block
-PIECES, LONGEST = 25, 200
+#: number of blocks of runs per worker, the largest number of runs in a block, and in one of a native batch
+PIECES, LONGEST, BATCH = 25, 200, 2500
 
 Mechanism = System | Model | Callable[..., Model]
 
@@ -87,7 +87,7 @@ class Runs:
         varied = {name: float(x) for name, x in zip(self.names, row, strict=True) if "." not in name}
         key = tuple(varied.values())
         if self._built is None or self._built[0] != key:
-            system = _system(self.mechanism, {**self.arguments, **varied})
+            system = system_of(self.mechanism, {**self.arguments, **varied})
             self._built = key, system, metrics_of(self.metrics, system)
         return self._built[1:]
 
@@ -278,7 +278,7 @@ def _answers(
     count = cores() if workers is None else workers
     batches = scheduler is None and bool(left) and runs.batch(design.values[left[:1]], 1) is not None
     share = math.ceil(len(design) / (PIECES * max(count, 1)))
-    length = piece or (max(share, LONGEST) if batches else max(1, min(share, LONGEST)))
+    length = piece or (max(share, BATCH) if batches else max(1, min(share, LONGEST)))
     pieces = [left[i : i + length] for i in range(0, len(left), length)]
     if scheduler is None and (batches or count == 1):
         for numbers in pieces:
@@ -301,7 +301,8 @@ def _unpacked(parcel: bytes) -> Runs:
     return cast(Runs, unpacked(parcel))
 
 
-def _system(mechanism: Any, arguments: Mapping[str, Any]) -> System:
+def system_of(mechanism: Any, arguments: Mapping[str, Any]) -> System:
+    """The system of a mechanism as studies take it; `arguments` of the function that builds it."""
     made = mechanism
     if not isinstance(made, System | Model):
         if not callable(made):
