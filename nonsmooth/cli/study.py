@@ -208,7 +208,8 @@ def tolerance(
         ),
     ] = None,
     verdict: Annotated[
-        bool, typer.Option("--verdict", help="Run each product again with half the step; what differs counts as bounds.")
+        bool,
+        typer.Option("--verdict", help="Run each product again with half the step; what differs counts as bounds."),
     ] = False,
     accuracy: Annotated[
         float, typer.Option("--accuracy", help="Largest accepted difference of the two, as a share of the limit.")
@@ -265,8 +266,8 @@ def tolerance(
         usual="gauss-qp",
     )  # fmt: skip
     asked = ToleranceRequest(
-        metric, limit, tuple(clearances or ()), tuple(others or ()), coverage, confidence, factors, runs, seed, sensitivity,
-        level, tuple(poses or ()), tuple(directions or ()), verdict, accuracy, tuple(failure or ()),
+        metric, limit, tuple(clearances or ()), tuple(others or ()), coverage, confidence, factors, runs, seed,
+        sensitivity, level, tuple(poses or ()), tuple(directions or ()), verdict, accuracy, tuple(failure or ()),
     )  # fmt: skip
     with hushed(quiet, as_json):
         return carry_out_tolerance(

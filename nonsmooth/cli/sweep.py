@@ -230,7 +230,9 @@ def _yield_tables(found: Tolerance) -> list[Any]:
     from nonsmooth.studies.tolerance import QUANTILES
 
     sure = f"{100 * found.confidence:g} %"
-    table = Table(f"quantile of {found.metric}", f"[{found.unit or '-'}]", "from", f"to ({sure})", box=None, pad_edge=False)
+    table = Table(
+        f"quantile of {found.metric}", f"[{found.unit or '-'}]", "from", f"to ({sure})", box=None, pad_edge=False
+    )
     for one in map(found.quantile, QUANTILES):
         table.add_row(f"{100 * one.share:g} %", *(f"{x:.5g}" for x in (one.value, one.low, one.high)))
     parts: list[Any] = [table, ""]
@@ -242,7 +244,10 @@ def _yield_tables(found: Tolerance) -> list[Any]:
         parts += [table, ""]
     if found.bands:
         rss, worst = found.bands["rss"], found.bands["worst"]
-        parts += [f"to first order: root sum of squares ±{rss:.5g} {found.unit}, worst case ±{worst:.5g} {found.unit}", ""]
+        parts += [
+            f"to first order: root sum of squares ±{rss:.5g} {found.unit}, worst case ±{worst:.5g} {found.unit}",
+            "",
+        ]
     return parts
 
 

@@ -110,8 +110,8 @@ def check_size(size: float) -> None:
     if not 0.0 < size <= LARGEST:
         near = "1" if not size > 0.0 else f"{LARGEST:g}"
         raise InputError(
-            f"ISO 286 fits are for nominal sizes over 0 up to {LARGEST:g} mm, got {size:g} mm; the nearest is {near} mm; "
-            "other clearances are given as numbers in metres."
+            f"ISO 286 fits are for nominal sizes over 0 up to {LARGEST:g} mm, got {size:g} mm; the nearest is {near} "
+            "mm; other clearances are given as numbers in metres."
         )
 
 

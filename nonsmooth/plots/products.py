@@ -60,7 +60,11 @@ def _histogram(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
     edges = np.linspace(values[known].min() / factor, values[known].max() / factor, BINS + 1)
     limit = found.limit / factor
     within, beyond = known & ~unsure & (values <= found.limit), known & ~unsure & (values > found.limit)
-    parts = [(within, COLOURS[0], "within the limit"), (beyond, COLOURS[1], "beyond"), (known & unsure, FAINT, "not accurate")]
+    parts = [
+        (within, COLOURS[0], "within the limit"),
+        (beyond, COLOURS[1], "beyond"),
+        (known & unsure, FAINT, "not accurate"),
+    ]
     shown = [one for one in parts if one[0].any()]
     axis.hist(
         [values[mask] / factor for mask, _, _ in shown], bins=edges.tolist(), stacked=True,

@@ -1,7 +1,7 @@
 """Probability that an output of scattering products is beyond its limit, down to one in a million.
 
-Inputs are independent. Each is a function of a standard normal variable, x = F^-1(Phi(u)); the product fails where one of
-the limit states ``value - limit`` is positive, of a two-sided limit also ``-value - limit``.
+Inputs are independent. Each is a function of a standard normal variable, x = F^-1(Phi(u)); the product fails where one
+of the limit states ``value - limit`` is positive, of a two-sided limit also ``-value - limit``.
 
 - `monte-carlo`: share of failed products, with the bounds of Clopper and Pearson.
 - `form`, first-order reliability method: with the distance beta of a limit state's nearest point from the origin, its
@@ -128,8 +128,8 @@ def failure_probability(
     ----------
     O. Ditlevsen, H. O. Madsen, Structural Reliability Methods, Wiley, 1996; M. Baudin, A. Dutfoy, B. Iooss, A.-L.
     Popelin, OpenTURNS: an industrial software for uncertainty quantification in simulation, Handbook of Uncertainty
-    Quantification, Springer, 2017; S.-K. Au, J. L. Beck, Estimation of small failure probabilities in high dimensions by
-    subset simulation, Probab. Eng. Mech. 16 (2001), 263-277
+    Quantification, Springer, 2017; S.-K. Au, J. L. Beck, Estimation of small failure probabilities in high dimensions
+    by subset simulation, Probab. Eng. Mech. 16 (2001), 263-277
 
     Examples
     --------
@@ -246,7 +246,9 @@ def _nearest_points(ot: Any, states: _States) -> list[Array]:
             full[:, ~turning] = u
             return full
 
-        event = _event(ot, lambda u, i=i, whole=whole: np.minimum(states(whole(u))[:, i], FAILED), int((~turning).sum()))
+        event = _event(
+            ot, lambda u, i=i, whole=whole: np.minimum(states(whole(u))[:, i], FAILED), int((~turning).sum())
+        )
         for share in STARTS:
             algorithm = ot.FORM(_solver(ot), event, [float(norm.ppf(share))] * int((~turning).sum()))
             try:
@@ -303,7 +305,9 @@ def _both(a: float, b: float, cosine: float) -> float:
     if cosine < -1.0 + 1e-12:
         return max(0.0, float(norm.sf(a) - norm.cdf(b))) if a < -b else 0.0
     root = math.sqrt(1.0 - cosine**2)
-    return float(quad(lambda x: norm.pdf(x) * norm.sf((b - cosine * x) / root), a, a + 12.0, epsabs=0.0, epsrel=1e-8)[0])
+    return float(
+        quad(lambda x: norm.pdf(x) * norm.sf((b - cosine * x) / root), a, a + 12.0, epsabs=0.0, epsrel=1e-8)[0]
+    )
 
 
 def _sampled(

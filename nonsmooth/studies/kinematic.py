@@ -6,8 +6,8 @@ direction is that of the load, a given angle, or random. Closing the joints then
 
     g(t, q, p + dp, e) = 0,
 
-for many products together by Newton's method, or to first order, ``dq = -(dg/dq)^-1 dg/dp dp``. Tilt of a journal in its
-bearing is not regarded, nor axial clearance.
+for many products together by Newton's method, or to first order, ``dq = -(dg/dq)^-1 dg/dp dp``. Tilt of a journal in
+its bearing is not regarded, nor axial clearance.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
 from nonsmooth.settings import is_number, shown
 from nonsmooth.studies.arguments import mapping
+from nonsmooth.studies.starts import ideal_name
 
 __all__ = ["ANY", "LOAD", "Kinematics"]
 
@@ -107,6 +108,7 @@ class Kinematics:
         own = mechanism if isinstance(mechanism, System) else Model(mechanism.elements, name=mechanism.name).build()
         if any(isinstance(element, FlexibleBody) for element in own.elements):
             raise InputError("The kinematic level is for rigid bodies; deformation depends on the dynamics.")
+        self._own = own
         held = mapping("pose", pose)
         if held and t is not None:
             raise InputError("Give a pose or times, not both: at a pose drivers are left out.")
@@ -131,7 +133,9 @@ class Kinematics:
         own.parameter_vector(parameters)  # raises the error for an unknown name
         self._values = {**own.parameters, **{k: float(x) for k, x in stated.items()}}
         self._values |= {name: float(x) for name, x in mapping("parameters", parameters).items() if is_number(x)}
-        scatter: dict[str, Any] = {k: x for k, x in stated.items() if self._is_clearance(k) or self._place(k) is not None}
+        scatter: dict[str, Any] = {
+            k: x for k, x in stated.items() if self._is_clearance(k) or self._place(k) is not None
+        }
         self.inputs = scatter | self.random_directions
         self._first = [self._sensitivities(*pose) for pose in self._poses]
 
@@ -172,7 +176,7 @@ class Kinematics:
 
     @property
     def sensitivities(self) -> dict[str, Array]:
-        """Derivatives of the coordinate at each pose by the scattering dimensions and, in contact, by the clearances."""
+        """Derivatives of the coordinate at each pose by what scatters, clearances in contact."""
         found = {}
         for name in self.inputs:
             if self._is_clearance(name):
@@ -204,15 +208,8 @@ class Kinematics:
 
     def _place(self, name: str) -> int | None:
         """Index of a parameter of the mechanism among those of the ideal one; None if it has none."""
-        if name in self._names:
-            return self._names.index(name)
-        owner, _, label = name.partition(".")
-        if owner in self._clearances:  # points of a guide and a slider are those of a and b of the ideal joint
-            for field, body in zip(self._clearances[owner].body_fields, "ab", strict=True):
-                changed = f"{owner}.{label.replace(f'at_{field}', f'at_{body}')}"
-                if changed in self._names:
-                    return self._names.index(changed)
-        return None
+        found = ideal_name(self._own, self.system.parameters, name)
+        return None if found is None else self._names.index(found)
 
     def _functions(self) -> ca.Function:
         """(t, q, p, held) -> residual of joints and held coordinates, and its derivative by the velocities."""
@@ -297,8 +294,8 @@ class Kinematics:
         free = self.system.nv - np.linalg.matrix_rank(rows)
         if free:
             raise InputError(
-                f"At this pose the ideal mechanism still has {free} degrees of freedom: hold as many more coordinates, as "
-                f'pose={{"{self.system.q_names[2]}": 0.5}}; there are {", ".join(self.system.q_names)}.'
+                f"At this pose the ideal mechanism still has {free} degrees of freedom: hold as many more coordinates, "
+                f'as pose={{"{self.system.q_names[2]}": 0.5}}; there are {", ".join(self.system.q_names)}.'
             )
 
     def _slack(self, directions: Mapping[str, Any] | None) -> list[_Slack]:
@@ -323,9 +320,15 @@ class Kinematics:
                 vector = self._turned(element, _vector(name, wanted, d), q)
             along = basis.T @ vector
             if not np.linalg.norm(along) > 0.0:
-                why = "the static load in it vanishes" if isinstance(wanted, str) else f"{shown(wanted)} is along its axis"
+                why = (
+                    "the static load in it vanishes"
+                    if isinstance(wanted, str)
+                    else f"{shown(wanted)} is along its axis"
+                )
                 example = "an angle in rad" if d == 2 else "a vector"
-                raise InputError(f'"{name}" has no direction, since {why}: give {example}, or "{ANY}" for a random one.')
+                raise InputError(
+                    f'"{name}" has no direction, since {why}: give {example}, or "{ANY}" for a random one.'
+                )
             towards.append(basis @ along / np.linalg.norm(along))
         return _Slack(name, columns, basis, towards)
 
@@ -380,7 +383,9 @@ class Kinematics:
             place = self._place(name)
             if place is None:
                 known = ", ".join([*self.inputs][:20]) or "none"
-                raise InputError(f'"{name}" has no effect on positions at the kinematic level; what scatters is {known}.')
+                raise InputError(
+                    f'"{name}" has no effect on positions at the kinematic level; what scatters is {known}.'
+                )
             changes[:, place] += column - self.parameters[place]
         for slack in self._slacks:
             c = given.get(f"{slack.name}.clearance", np.full(len(values), self._values[f"{slack.name}.clearance"]))
@@ -432,7 +437,9 @@ def _poses(held: Mapping[str, Any], t: Any) -> list[tuple[float, Array]]:
     count = max(len(column) for column in columns)
     for name, column in zip(held, columns, strict=True):
         if column.ndim != 1 or len(column) not in (1, count) or not np.all(np.isfinite(column)):
-            raise InputError(f"pose: {name} takes a number, or as many as the others ({count}), got {shown(held[name])}.")
+            raise InputError(
+                f"pose: {name} takes a number, or as many as the others ({count}), got {shown(held[name])}."
+            )
     table = np.stack([np.broadcast_to(column, count) for column in columns], axis=1)
     return [(0.0, row) for row in table]
 

@@ -14,7 +14,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.settings import is_number, shown
-from nonsmooth.step_control import Landing, StepControl
+from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.studies.arguments import mapping
 from nonsmooth.studies.designs import Design
 from nonsmooth.studies.kinematic import Kinematics
@@ -112,8 +112,12 @@ class DynamicLevel:
         self.mechanism, self.stepper, self.limit, self.accuracy = mechanism, stepper, limit, accuracy
         self.dt, self.verdict, self.output = dt, verdict, output
         self.system = system_of(mechanism, mapping("arguments", arguments))
-        numbers = {k: float(x) for k, x in self.system.toleranced(parameters).items()} | mapping("parameters", parameters)
-        self.parameters = {name: float(x) if is_number(x) else x for name, x in mapping("parameters", parameters).items()}
+        numbers = {k: float(x) for k, x in self.system.toleranced(parameters).items()} | mapping(
+            "parameters", parameters
+        )
+        self.parameters = {
+            name: float(x) if is_number(x) else x for name, x in mapping("parameters", parameters).items()
+        }
         self.parameters |= {name: numbers[name] for name in self.parameters if is_number(numbers[name])}
         self.nominal: float | None = None
         self.metric = metric
@@ -151,7 +155,9 @@ class DynamicLevel:
 
     def plain(self, names: Sequence[str]) -> Callable[[Array], Array]:
         def of(values: Array) -> Array:
-            found = self._swept(Design(tuple(names), values, (), "sensitivity"), {"output": self.metric}, self.dt, None)[0]
+            found = self._swept(
+                Design(tuple(names), values, (), "sensitivity"), {"output": self.metric}, self.dt, None
+            )[0]
             failed = int(np.isnan(found["output"]).sum())
             if failed:
                 raise InputError(f"{failed} of {len(values)} runs failed, so there are no variances.")
@@ -169,7 +175,9 @@ class DynamicLevel:
         """Smallest clearance of each product (n,) [m]."""
         own = {**self.system.parameters, **self.parameters}
         joints = [f"{one.name}.clearance" for one in self.system.elements if isinstance(one, Clearance)]
-        columns = [values[:, list(names).index(one)] if one in names else np.full(len(values), own[one]) for one in joints]
+        columns = [
+            values[:, list(names).index(one)] if one in names else np.full(len(values), own[one]) for one in joints
+        ]
         return np.min(columns, axis=0) if columns else np.full(len(values), np.inf)
 
     def _swept(self, design: Design, metrics: Mapping[str, Any], dt: Any, output: Any) -> tuple[dict[str, Array], str]:
@@ -186,9 +194,11 @@ class DynamicLevel:
 def _halved(dt: float | StepControl) -> float | StepControl:
     if isinstance(dt, Landing):
         return Landing(dt.dt_min, dt.dt_max / 2)
-    if is_number(dt):
-        return float(dt) / 2  # type: ignore[arg-type]
+    if isinstance(dt, ConstantStep):
+        return dt.dt / 2
+    if isinstance(dt, float | int):
+        return dt / 2
     raise InputError(
-        f"A verdict by half the step takes a constant step or Landing(dt_min, dt_max), got {dt}; leave dt out to have each "
-        "run checked by finer ones."
+        f"A verdict by half the step takes a constant step or Landing(dt_min, dt_max), got {dt}; leave dt out to have "
+        "each run checked by finer ones."
     )

@@ -371,7 +371,7 @@ def tolerance(
         others = others | products.random_directions
     else:
         if pose or directions or failure:
-            raise InputError("pose, directions and failure are for the kinematic level; give level=\"kinematic\".")
+            raise InputError('pose, directions and failure are for the kinematic level; give level="kinematic".')
         products = DynamicLevel(
             mechanism, stepper, metric, limit=limit, t_end=t_end, dt=dt, verdict=verdict, accuracy=accuracy,
             parameters=parameters, arguments=arguments, output=output, workers=workers, scheduler=scheduler,
@@ -440,7 +440,9 @@ class _Scaled:
 
 def _given(distributions: dict[str, Any]) -> dict[str, Any]:
     """Distributions with the texts of fits and toleranced dimensions read."""
-    return {name: stated(one) if isinstance(one, str) and looks_stated(one) else one for name, one in distributions.items()}
+    return {
+        name: stated(one) if isinstance(one, str) and looks_stated(one) else one for name, one in distributions.items()
+    }
 
 
 def _check_numbers(limit: Any, runs: Any, coverage: Any, confidence: Any, accuracy: Any) -> None:
