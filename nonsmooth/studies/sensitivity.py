@@ -64,6 +64,7 @@ def sensitivity(
     InputError
         Without SALib (extra ``sensitivity``), for a single input, or if a run fails.
     """
+
     def outputs(values: Array) -> Array:
         design = Design(tuple(distributions), values, (), f"Saltelli, base {base}, seed {seed}: {words(distributions)}")
         found = sweep(
