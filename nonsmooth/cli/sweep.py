@@ -203,7 +203,7 @@ def carry_out_tolerance(
         )  # fmt: skip
     _write(found, output, figure, lambda plots: plots.tolerance(found))
     parts: list[Any] = [f"{name}: {found.how}", "", _tolerance_table(found), "", found.statement]
-    if len(found.factors) == 1:
+    if found.as_drawn:
         parts = [f"{name}, {found.level} level: {found.how}", "", *_yield_tables(found), found.yield_statement]
     if found.shares is not None:
         parts += ["", "share of the output's variance", _index_table(found.shares)]

@@ -73,7 +73,7 @@ def tolerance(found: Tolerance, indices: xarray.Dataset | None = None) -> Figure
     """
     from matplotlib.figure import Figure
 
-    if len(found.factors) == 1:
+    if found.as_drawn:
         return products(found)
     indices = found.shares if indices is None else indices
     panels = 2 if indices is None else 3

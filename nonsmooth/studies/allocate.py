@@ -287,7 +287,8 @@ def _power(name: str, one: Any) -> tuple[float, float]:
         raise InputError(
             f'cost: "{name}" is a clearance, which takes costs of fits, as {{"20 H7/g6": 5.0}}, got {shown(one)}.'
         )
-    a, k = (one, 1.0) if is_number(one) else one if isinstance(one, tuple | list) and len(one) == 2 else (None, None)
+    pair = isinstance(one, tuple | list) and len(one) == 2
+    a, k = (one, 1.0) if is_number(one) else tuple(one) if pair else (math.nan, math.nan)
     if not (is_number(a) and is_number(k) and a > 0.0 and 0.0 < k <= STEEP):
         raise InputError(
             f'cost: "{name}" takes a > 0 of costs a / t, (a, k) of a / t^k with k up to {STEEP:g}, or costs by choice, '

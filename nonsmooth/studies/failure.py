@@ -241,14 +241,12 @@ def _nearest_points(ot: Any, states: _States) -> list[Array]:
     for i, worst in enumerate(tried[np.argmax(states(tried), axis=0)]):
         best: Array | None = None
 
-        def whole(u: Array, worst: Array = worst) -> Array:
+        def state(u: Array, i: int = i, worst: Array = worst) -> Array:
             full = np.tile(worst, (len(u), 1))
             full[:, ~turning] = u
-            return full
+            return np.minimum(states(full)[:, i], FAILED)
 
-        event = _event(
-            ot, lambda u, i=i, whole=whole: np.minimum(states(whole(u))[:, i], FAILED), int((~turning).sum())
-        )
+        event = _event(ot, state, int((~turning).sum()))
         for share in STARTS:
             algorithm = ot.FORM(_solver(ot), event, [float(norm.ppf(share))] * int((~turning).sum()))
             try:
@@ -256,7 +254,7 @@ def _nearest_points(ot: Any, states: _States) -> list[Array]:
             except RuntimeError:  # the gradient vanishes at this start, or the search ends nowhere
                 continue
             point = np.array(algorithm.getResult().getStandardSpaceDesignPoint())
-            if abs(states(whole(point[None]))[0, i]) < REACHED:
+            if abs(state(point[None])[0]) < REACHED:
                 best = point
                 break
         if best is not None and np.linalg.norm(best) < FARTHEST:

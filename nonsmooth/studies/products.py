@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
@@ -37,7 +38,7 @@ class Outputs:
 
     values: Array
     unit: str
-    doubtful: Array | None = None
+    doubtful: NDArray[np.bool_] | None = None
     coarse: Array | None = None
 
 

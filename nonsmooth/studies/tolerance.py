@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
@@ -126,7 +127,7 @@ class Tolerance:
     passed: int
     how: str
     level: str = "dynamic"
-    doubtful: Array | None = field(default=None, repr=False)
+    doubtful: NDArray[np.bool_] | None = field(default=None, repr=False)
     coarse: Array | None = field(default=None, repr=False)
     accuracy: float = 0.01
     shares: xarray.Dataset | None = field(default=None, repr=False)
@@ -134,12 +135,17 @@ class Tolerance:
     bands: Mapping[str, float] = field(default_factory=dict)
 
     @property
+    def as_drawn(self) -> bool:
+        """Whether the only scale is 1: the products are those of the drawing, and the result is their yield."""
+        return self.factors.tolist() == [1.0]
+
+    @property
     def products(self) -> int:
         """Products per scale."""
         return int(self.outputs.shape[1])
 
     @property
-    def unsure(self) -> Array:
+    def unsure(self) -> NDArray[np.bool_]:
         """Products that are not accurate (k, n)."""
         return np.zeros(self.outputs.shape, dtype=bool) if self.doubtful is None else self.doubtful
 
@@ -196,7 +202,7 @@ class Tolerance:
         """The result in a sentence."""
         what = f"{self.metric} within {self.limit:g} {self.unit}".rstrip(" -")
         sure, share = f"{100 * self.confidence:g} %", f"{100 * self.coverage:g} %"
-        if len(self.factors) == 1:
+        if self.as_drawn:
             return self.yield_statement
         if not self.passed:
             return (
