@@ -158,9 +158,10 @@ def test_form_is_not_exact_for_clearance_vectors():
 def test_rare_failures(method, case):
     """One in a million to one in a thousand: within 10 %, and within their own bounds of 99 %."""
     pytest.importorskip("openturns")
-    found = failure_probability(*linear(case), 5e-5, two_sided=True, method=method, runs=100_000, seed=1)
+    runs = {"importance": 100_000, "subset": 400_000}[method]  # coefficients of variation of 1 % and 3 %
+    found = failure_probability(*linear(case), 5e-5, two_sided=True, method=method, runs=runs, seed=1)
     assert found.probability == pytest.approx(EXACT[5e-5][case], rel=0.1)
-    assert found.low < EXACT[5e-5][case] < found.high and found.evaluations < 1_000_000
+    assert found.low < EXACT[5e-5][case] < found.high and found.evaluations < 7 * runs
     assert METHODS == ("monte-carlo", "form", "importance", "subset")
 
 
