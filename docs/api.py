@@ -16,6 +16,7 @@ module are imported from `nonsmooth`, the others as their headings say. This pag
 #: heading, what stands below it, module of the names, names
 PARTS = {
     "Models": ("Description of the mechanism.", "model declarative"),
+    "Fits and tolerances": ("What drawings state, see [fits.md](fits.md).", "fits"),
     "Laws": ("Rigid and compliant contact laws.", "laws"),
     "Steppers": ("Time discretisation.", "steppers"),
     "Step control": ("Step size control.", "step_control"),

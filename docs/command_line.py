@@ -41,6 +41,7 @@ Each example below is run by [test_docs.py](../tests/test_docs.py).
 EXAMPLES = {
     "list": ["nonsmooth list"],
     "describe": ["nonsmooth describe slider-rod"],
+    "fits": ['nonsmooth fits "20 H7/g6"', 'nonsmooth fits "20 H8/f7" "40 H11/c11" --json'],
     "new": ["nonsmooth new mechanism.py", "nonsmooth new mechanism.toml", "nonsmooth new spatial.toml --space"],
     "run": [
         "nonsmooth run slider-rod --case 2 --dt-min 1e-6 --dt-max 1e-3 --t-end 0.02 --figure run.png --output run.nc",
@@ -70,6 +71,9 @@ EXAMPLES = {
     "study tolerance": [
         "nonsmooth study tolerance slider-rod --case 2 --t-end 0.004 --dt 1e-4 --metric amplitude:slider.angle "
         "--limit 3e-5 --clearance guide.clearance=5e-6:1.5e-5 --runs 100 --factors 0.2:1:3 --workers 1",
+        "nonsmooth new mechanism.toml",
+        'nonsmooth study tolerance mechanism.toml --level kinematic --clearance "pin.clearance=20 H7/g6" '
+        "--pose rod.angle=0.1 --metric deviation:rod.y --limit 2e-5 --runs 1000 --figure yield.png",
     ],
     "identify excite": [
         "nonsmooth identify excite xy-pointing --omega 0.4 --position 1.2,1.0 --velocity 0.25,0.2 --acceleration 1,1 "

@@ -62,6 +62,8 @@ compliant --law flores`, with the parameters of the law by `--set`, replaces the
 
 - **Elements** have names, `[elements.NAME]`, and a `kind`, the name of their class in kebab case. Their order is that
   of the model. [Writing a mechanism](modelling.md) describes them; other elements refer to bodies by these names.
+- **Clearances** are numbers or ISO 286 fits, `"20 H7/g6"`, nominal size in mm, with `min`, `mean` or `max` behind
+  it; dimensions and other parameters can have a tolerance, `"120 ±0.03 mm"` ([fits.md](fits.md)).
 - **Numbers** are in SI units, or strings with a unit of the same dimension: `"0.5 mm"`, `"30 deg"`, `"120 rpm"`,
   `"1e-4 kg m^2"`.
 - **Contact laws** are tables with a `kind`. `[contact]` at the top level is the law of every contact that

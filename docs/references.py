@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from nonsmooth import laws, solvers, steppers
-from nonsmooth.citations import CITED, ELEMENTS, ENTRIES, PROBLEMS, quoted
+from nonsmooth.citations import CITED, ELEMENTS, ENTRIES, PROBLEMS, STUDIES, quoted
 
 HEAD = """\
 # References
@@ -29,7 +29,7 @@ based on it. A DOI is given only where it is certain.
 """
 ACCENTS = {
     r"{\"a}": "ä", r"{\"o}": "ö", r"{\"u}": "ü", r"{\"U}": "Ü", r"{\'e}": "é", r"{\'o}": "ó", r"{\'i}": "í",
-    r"{\^a}": "â", r"{\^o}": "ô", r"{\o}": "ø", r"{\AA}": "Å", r"{\c c}": "ç", r"{\ss}": "ß",
+    r"{\^a}": "â", r"{\"e}": "ë", r"{\^o}": "ô", r"{\o}": "ø", r"{\AA}": "Å", r"{\c c}": "ç", r"{\ss}": "ß",
 }  # fmt: skip
 
 
@@ -48,7 +48,8 @@ def line(key: str) -> str:
     parts = [authors, f"*{fields['title']}*", place, fields.get("pages"), fields.get("publisher"), fields.get("note")]
     text = ", ".join(filter(None, [*parts, fields.get("year")]))
     doi = f", [doi:{fields['doi']}](https://doi.org/{fields['doi']})" if "doi" in fields else ""
-    users = sorted(name for table in (CITED, ELEMENTS, PROBLEMS) for name, keys in table.items() if key in keys)
+    tables = (CITED, ELEMENTS, STUDIES, PROBLEMS)
+    users = sorted(name for table in tables for name, keys in table.items() if key in keys)
     return f"- {text}{doi}." + (f" {', '.join(f'`{user}`' for user in users)}" if users else "")
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         SolverMissing,
         ValidityWarning,
     )
+    from nonsmooth.fits import Fit, Toleranced
     from nonsmooth.laws.compliant import Compliant
     from nonsmooth.laws.rigid import Rigid
     from nonsmooth.model.bodies import Ground, PlanarBody, SpatialBody
@@ -106,6 +107,7 @@ __all__ = [
     "Dop853",
     "ErrorControl",
     "EventDriven",
+    "Fit",
     "Fixed",
     "FourierSignal",
     "GaussMPCC",
@@ -169,6 +171,7 @@ __all__ = [
     "States",
     "Table",
     "TimeVector",
+    "Toleranced",
     "Torque",
     "TorsionDamper",
     "TorsionSpring",
@@ -196,6 +199,7 @@ _NAMES_OF = {
         "SolverMissing",
         "ValidityWarning",
     ),
+    "fits": ("Fit", "Toleranced"),
     "laws.compliant": ("Compliant",),
     "laws.rigid": ("Rigid",),
     "model.bodies": ("Ground", "PlanarBody", "SpatialBody"),

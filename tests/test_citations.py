@@ -26,7 +26,7 @@ from nonsmooth import (
     solvers,
     steppers,
 )
-from nonsmooth.citations import CITED, ELEMENTS, ENTRIES, PACKAGE, PROBLEMS, VARIANTS, bibtex, cited, quoted
+from nonsmooth.citations import CITED, ELEMENTS, ENTRIES, PACKAGE, PROBLEMS, STUDIES, VARIANTS, bibtex, cited, quoted
 from nonsmooth.cli import main
 from nonsmooth.laws import Bai, Flores, Johnson, Material
 from nonsmooth.model.flexible_bodies import FlexibleBody
@@ -72,7 +72,8 @@ def test_the_source_of_a_problem_is_the_one_that_is_cited(name: str) -> None:
 def test_every_entry_is_used_and_every_key_is_there() -> None:
     from nonsmooth.citations import ALWAYS, IMPACTS, NATIVE
 
-    used = {key for table in (CITED, ELEMENTS, IMPACTS, PROBLEMS, VARIANTS) for keys in table.values() for key in keys}
+    tables = (CITED, ELEMENTS, IMPACTS, PROBLEMS, STUDIES, VARIANTS)
+    used = {key for table in tables for keys in table.values() for key in keys}
     assert used | {*ALWAYS, *NATIVE} == set(ENTRIES)
     names = set(NAMES)
     assert set(CITED) <= names, "CITED names a class that is gone"

@@ -20,6 +20,7 @@ MAY_IMPORT = {
     "files": {"exceptions"},
     "settings": {"exceptions"},
     "evaluation": set(),
+    "fits": set(),
     "quantities": set(),
     "citations": {"laws", "solvers", "steppers"},
     "laws": set(),
@@ -81,7 +82,7 @@ MAY_IMPORT = {
         "trajectory",
     },
 }
-FREE = {"exceptions", "evaluation", "files", "quantities", "settings", "tolerances"}
+FREE = {"exceptions", "evaluation", "files", "fits", "quantities", "settings", "tolerances"}
 #: methods that hand on to what stands above them, which they import when they are called
 HANDED_ON = {"trajectory": {"plots", "report"}}
 EVERYTHING = {"__main__", "cli", "nonsmooth"}

@@ -26,6 +26,7 @@ from nonsmooth import (
     MoreauJean,
     Rigid,
     plots,
+    read_model,
     simulate,
 )
 from nonsmooth.diagnostics import mode_timeline, spectrum
@@ -247,6 +248,23 @@ def tolerance_slider_crank() -> Figure:
     return plots.tolerance(found, shares)
 
 
+def fits_yield() -> Figure:
+    """Yield of a slider-crank with a fit at the kinematic level."""
+    model = read_model(HERE.parent / "examples" / "slider_crank_fit.toml")
+    found = tolerance(
+        model,
+        None,
+        "deviation:slider.x",
+        limit=4e-5,
+        level="kinematic",
+        pose={"crank.angle": 0.785398},
+        runs=10_000,
+        confidence=0.99,
+        sensitivity=True,
+    )
+    return plots.tolerance(found)
+
+
 def _canvas(width: float, height: float, x: tuple[float, float], y: tuple[float, float]) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(width, height), dpi=200)
     axis = figure.add_axes((0.0, 0.0, 1.0, 1.0), xlim=x, ylim=y, aspect="equal")
@@ -273,7 +291,7 @@ def _measure(axis: Axes, start: ArrayLike, end: ArrayLike, colour: str, style: s
 
 FIGURES = (
     slider_rod_case2, prismatic_clearance, revolute_clearance, concepts, analyses, bifurcation_speed, animation_frame,
-    step_size_slider_rod, tolerance_slider_crank,
+    step_size_slider_rod, tolerance_slider_crank, fits_yield,
 )  # fmt: skip
 
 if __name__ == "__main__":

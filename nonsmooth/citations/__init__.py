@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from nonsmooth import laws, solvers, steppers
 
-__all__ = ["CITED", "ELEMENTS", "ENTRIES", "PACKAGE", "PROBLEMS", "bibtex", "cited", "quoted"]
+__all__ = ["CITED", "ELEMENTS", "ENTRIES", "PACKAGE", "PROBLEMS", "STUDIES", "bibtex", "cited", "quoted"]
 
 Entry = tuple[str, dict[str, str]]
 
@@ -123,6 +123,13 @@ CITED: dict[str, tuple[str, ...]] = {
 #: kind of element -> what it stands on: floating frame and geometric stiffness, fixed-interface and attachment modes
 FLEXIBLE = ("shabana2013", "schwertassek1999", "craig1968", "rubin1975")
 ELEMENTS: dict[str, tuple[str, ...]] = {"PlanarFlexibleBody": FLEXIBLE, "SpatialFlexibleBody": FLEXIBLE}
+
+#: fits and studies -> what they stand on
+STUDIES: dict[str, tuple[str, ...]] = {
+    "Fit": ("iso286",),
+    "allocate": ("spotts1973", "chase1988"),
+    "failure_probability": ("ditlevsen1996", "au2001", "baudin2017"),
+}
 
 #: ready problem -> where it comes from; of a problem that is not named, its own source is quoted
 PROBLEMS: dict[str, tuple[str, ...]] = {

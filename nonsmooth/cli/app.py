@@ -96,6 +96,19 @@ def describe(
 
 
 @app.command()
+def fits(
+    texts: Annotated[
+        list[str], typer.Argument(metavar="FIT", help='Nominal size in mm and fit, such as "20 H7/g6"; several.')
+    ],
+    as_json: AsJson = False,
+) -> int:
+    """Limits of an ISO 286 fit, and its diametral and radial clearance."""
+    from nonsmooth.cli.fits import carry_out
+
+    return carry_out(texts, as_json=as_json)
+
+
+@app.command()
 def new(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="File to write, .py or .toml; it must not exist.")],
     space: Annotated[bool, typer.Option("--space", help="A spatial instead of a planar mechanism.")] = False,

@@ -13,10 +13,12 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from nonsmooth.cli.files import is_file
+from nonsmooth.cli.fits import RADIAL, UM
 from nonsmooth.cli.inputs import FIGURE_FORMATS, Mechanism, Request, check_writable, settings_from
 from nonsmooth.cli.report import _grid, _table, problem_description, show
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import write_figure
+from nonsmooth.fits import Fit, Toleranced
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
@@ -103,9 +105,36 @@ def mechanism_description(mechanism: Mechanism) -> list[RenderableType]:
     for rows in (tables[0], _flexible(system, values), *tables[1:]):
         if rows.row_count:
             parts += ["", rows]
+    stated = system.toleranced(mechanism.parameters)
+    if any(isinstance(one, Fit) for one in stated.values()):
+        parts += ["", RADIAL, _fits(stated)]
+    if any(isinstance(one, Toleranced) for one in stated.values()):
+        parts += ["", _tolerances(system, stated)]
     if mechanism.problem is None:
         parts += ["", _parameters(system, values)]
     return parts
+
+
+def _fits(stated: Mapping[str, Fit | Toleranced]) -> Table:
+    """Limit deviations of hole and shaft, and the clearances that follow."""
+    rows = _table("clearance", "fit", "hole [um]", "shaft [um]", "diametral [um]", "radial [um]", "taken [um]")
+    for name, one in stated.items():
+        if isinstance(one, Fit):
+            deviations = (f"{limits.lower:+g}, {limits.upper:+g}" for limits in (one.hole_limits, one.shaft_limits))
+            ranges = (f"{low / UM:.6g} to {high / UM:.6g}" for low, high in (one.diametral, (one.lower, one.upper)))
+            rows.add_row(name, one.text, *deviations, *ranges, f"{float(one) / UM:.6g}")
+    return rows
+
+
+def _tolerances(system: System, stated: Mapping[str, Fit | Toleranced]) -> Table:
+    rows = _table("toleranced", "nominal", "tolerance", "limits", "unit", "scatter")
+    owners = {element.name: element for element in system.elements}
+    for name, one in stated.items():
+        if isinstance(one, Toleranced):
+            owner, _, label = name.partition(".")
+            rows.add_row(name, f"{float(one):.9g}", f"±{one.tolerance:g}", f"{one.lower:.9g} to {one.upper:.9g}",
+                         owners[owner].quantity(label).unit, one.words)  # fmt: skip
+    return rows
 
 
 def _row(element: Element, system: System, values: Mapping[str, float]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from nonsmooth.cli.files import check_file, is_file, stated_problem, system_of
 from nonsmooth.exceptions import InputError
+from nonsmooth.fits import Scatter, looks_stated, stated
 from nonsmooth.settings import is_number, shown
 
 if TYPE_CHECKING:
@@ -202,7 +203,15 @@ class Request:
     def mechanism(self) -> Mechanism:
         """Build the problem or the file's model, with arguments and parameters from `--case` and `--set`."""
         words = settings_from(self.settings)
-        arguments, parameters = words.arguments, words.parameters
+        made = self._made(words.arguments, words.parameters)
+        elements = {element.name: element for element in made.system.elements}
+        for name, value in made.parameters.items():
+            owner, _, label = name.partition(".")
+            if owner in elements:
+                elements[owner].check_stated(label, value)
+        return made
+
+    def _made(self, arguments: dict[str, Any], parameters: dict[str, float]) -> Mechanism:
         if self.case is not None:
             arguments["case"] = _value(self.case)
         if self.problem.endswith(".toml"):
@@ -257,7 +266,7 @@ def settings_from(words: Sequence[str]) -> Settings:
         name, equals, text = (part.strip() for part in word.partition("="))
         if not (name and equals and text):
             raise InputError(f"--set {word!r} is not of the form name=value: write, for example, --set friction=0.")
-        value = _value(text)
+        value = stated(text) if looks_stated(text) else _value(text)
         if isinstance(value, int | float) and not isinstance(value, bool) and not is_number(value):
             raise InputError(f"--set {name}={text[:40]}: {text[:40]} is not a finite number; give a finite one.")
         if name in seen:
@@ -271,7 +280,7 @@ def settings_from(words: Sequence[str]) -> Settings:
         elif isinstance(value, (bool, str)):
             raise InputError(f"--set {name}={text}: write an element's parameter as a number in SI units, as 1e-5.")
         else:
-            settings.parameters[name] = float(value)
+            settings.parameters[name] = value if isinstance(value, Scatter) else float(value)
     return settings
 
 

@@ -169,13 +169,57 @@ def tolerance(
     ],
     limit: Annotated[float, typer.Option("--limit", help="Largest output that is accepted, in SI units.")],
     clearances: Annotated[
-        list[str], typer.Option("--clearance", metavar="NAME=DISTRIBUTION", help=f"Scaled: {DISTRIBUTION}; repeatable.")
-    ],
+        list[str] | None,
+        typer.Option(
+            "--clearance",
+            metavar="NAME=DISTRIBUTION",
+            help=f'Scaled: {DISTRIBUTION}, or a fit such as "20 H7/g6"; repeatable.',
+            show_default="fits of the model",
+        ),
+    ] = None,
     t_end: End = None,
     others: Annotated[
         list[str] | None,
         typer.Option(
-            "--sample", metavar="NAME=DISTRIBUTION", help="Another uncertain parameter, not scaled; repeatable."
+            "--sample",
+            metavar="NAME=DISTRIBUTION",
+            help='Another uncertain parameter, not scaled, also "0.12 ±3e-5"; repeatable.',
+            show_default="toleranced dimensions of the model",
+        ),
+    ] = None,
+    level: Annotated[
+        str, typer.Option("--level", help="dynamic, or kinematic: clearances as vectors, without runs.")
+    ] = "dynamic",
+    poses: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pose",
+            metavar="NAME=VALUE",
+            help="Kinematic level: a coordinate that is held, also LOW:HIGH:N or V1,V2; repeatable.",
+        ),
+    ] = None,
+    directions: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--direction",
+            metavar="NAME=load|any|ANGLE",
+            help="Kinematic level: where the clearance of a joint points; repeatable.",
+            show_default="load",
+        ),
+    ] = None,
+    verdict: Annotated[
+        bool,
+        typer.Option("--verdict", help="Run each product again with half the step; what differs counts as bounds."),
+    ] = False,
+    accuracy: Annotated[
+        float, typer.Option("--accuracy", help="Largest accepted difference of the two, as a share of the limit.")
+    ] = 0.01,
+    failure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--failure",
+            metavar="METHOD",
+            help="Kinematic level: probability of failure by monte-carlo, form, importance or subset; repeatable.",
         ),
     ] = None,
     coverage: Annotated[
@@ -183,8 +227,14 @@ def tolerance(
     ] = 0.95,
     confidence: Annotated[float, typer.Option("--confidence", help="Confidence of that statement.")] = 0.95,
     factors: Annotated[
-        str, typer.Option("--factors", metavar="LOW:HIGH:N", help="Scales of the clearances, from the smallest.")
-    ] = "0.1:1:10",
+        str | None,
+        typer.Option(
+            "--factors",
+            metavar="LOW:HIGH:N",
+            help="Scales of the clearances, from the smallest.",
+            show_default="0.1:1:10, and 1 for fits",
+        ),
+    ] = None,
     runs: Annotated[int, typer.Option("--runs", help="Runs per scale.")] = 400,
     seed: Annotated[int, typer.Option("--seed", help="Of the sample.")] = 0,
     sensitivity: Annotated[
@@ -207,7 +257,7 @@ def tolerance(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> int:
-    """Distribution of an output due to clearances, and the largest clearance for which it is within its limit."""
+    """Yield, distribution and causes of an output due to tolerances and clearances, and the largest clearances."""
     from nonsmooth.cli.inputs import Request
     from nonsmooth.cli.sweep import ToleranceRequest, carry_out_tolerance
 
@@ -216,8 +266,9 @@ def tolerance(
         usual="gauss-qp",
     )  # fmt: skip
     asked = ToleranceRequest(
-        metric, limit, tuple(clearances), tuple(others or ()), coverage, confidence, factors, runs, seed, sensitivity
-    )
+        metric, limit, tuple(clearances or ()), tuple(others or ()), coverage, confidence, factors, runs, seed,
+        sensitivity, level, tuple(poses or ()), tuple(directions or ()), verdict, accuracy, tuple(failure or ()),
+    )  # fmt: skip
     with hushed(quiet, as_json):
         return carry_out_tolerance(
             request,

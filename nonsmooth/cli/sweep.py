@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from nonsmooth.cli.inputs import Request
 from nonsmooth.cli.report_page import write_study
 from nonsmooth.cli.studies import _check_paths, _progress, _write
 from nonsmooth.exceptions import InputError
+from nonsmooth.fits import looks_stated, stated
 
 if TYPE_CHECKING:
     import xarray
@@ -40,10 +42,16 @@ class ToleranceRequest:
     others: tuple[str, ...]
     coverage: float
     confidence: float
-    factors: str
+    factors: str | None
     runs: int
     seed: int
     sensitivity: bool
+    level: str
+    poses: tuple[str, ...]
+    directions: tuple[str, ...]
+    verdict: bool
+    accuracy: float
+    failure: tuple[str, ...]
 
 
 def design_of(
@@ -69,11 +77,13 @@ def design_of(
 
 
 def distribution_of(option: str, text: str) -> Any:
-    """``low:high``, ``low:high:log`` or ``normal:mean:sd``, which is cut at three standard deviations.
+    """``low:high``, ``low:high:log``, ``normal:mean:sd``, which is cut at three standard deviations, or a fit.
 
     >>> distribution_of("--sample c", "1e-6:1e-4:log")
     (1e-06, 0.0001, 'log')
     """
+    if looks_stated(text):
+        return stated(text)
     parts = text.split(":")
     if parts[0] == "normal" and len(parts) == 3:
         from scipy.stats import truncnorm
@@ -86,7 +96,7 @@ def distribution_of(option: str, text: str) -> Any:
         return _number(option, parts[0]), _number(option, parts[1]), "log"
     if len(parts) == 2:
         return _number(option, parts[0]), _number(option, parts[1])
-    raise InputError(f"{option}={text}: write LOW:HIGH, LOW:HIGH:log or normal:MEAN:SD.")
+    raise InputError(f"{option}={text}: write LOW:HIGH, LOW:HIGH:log, normal:MEAN:SD, or a fit, 20 H7/g6.")
 
 
 def carry_out_sweep(
@@ -163,8 +173,8 @@ def carry_out_tolerance(
 ) -> int:  # fmt: skip
     """Run the tolerance study, write the requested files, and print the result."""
     _check_paths(output, figure, page)
-    request = request.completed()
-    dt, stepper = request.step(), request.scheme()
+    kinematic, end = asked.level == "kinematic", request.t_end
+    request = (dataclasses.replace(request, t_end=end or 0.0) if kinematic else request).completed()
     clearances, others = (
         {name: distribution_of(f"{option} {name}", text) for name, text in (_named(option, word) for word in words)}
         for option, words in (("--clearance", asked.clearances), ("--sample", asked.others))
@@ -172,35 +182,73 @@ def carry_out_tolerance(
     mechanism, arguments, parameters, name = _mechanism(request, (*clearances, *others))
 
     from nonsmooth.cli import report
-    from nonsmooth.studies.sensitivity import sensitivity
     from nonsmooth.studies.tolerance import tolerance
 
-    common: dict[str, Any] = {
-        "t_end": request.end, "dt": dt, "parameters": parameters, "arguments": arguments, "workers": workers,
-        "scheduler": scheduler, "seed": asked.seed,
-    }  # fmt: skip
+    poses = {key: _values("--pose", key, text) for key, text in (_named("--pose", word) for word in asked.poses)}
+    common: dict[str, Any] = {"t_end": end, "pose": poses, "directions": _directions(asked.directions)}
+    if not kinematic:
+        common |= {
+            "t_end": request.end, "dt": request.step(), "verdict": asked.verdict, "workers": workers,
+            "scheduler": scheduler,
+        }  # fmt: skip
+    elif asked.verdict:
+        raise InputError("--verdict is for the dynamic level: the kinematic level has no runs.")
     with _progress() as progress:
         found = tolerance(
-            mechanism, stepper, asked.metric, limit=asked.limit, clearances=clearances, others=others,
-            factors=_values("--factors", "factors", asked.factors), runs=asked.runs, coverage=asked.coverage,
-            confidence=asked.confidence, progress=progress, **common,
+            mechanism, None if kinematic else request.scheme(), asked.metric, limit=asked.limit, clearances=clearances,
+            others=others, runs=asked.runs, coverage=asked.coverage, confidence=asked.confidence, seed=asked.seed,
+            factors=None if asked.factors is None else _values("--factors", "factors", asked.factors),
+            level=asked.level, accuracy=asked.accuracy, sensitivity=asked.sensitivity, failure=asked.failure,
+            parameters=parameters, arguments=arguments, progress=progress, **common,
         )  # fmt: skip
-        indices = None
-        if asked.sensitivity:
-            everything = clearances | others
-            indices = sensitivity(mechanism, stepper, asked.metric, everything, progress=progress, **common)
-    _write(found, output, figure, lambda plots: plots.tolerance(found, indices))
+    _write(found, output, figure, lambda plots: plots.tolerance(found))
     parts: list[Any] = [f"{name}: {found.how}", "", _tolerance_table(found), "", found.statement]
-    if indices is not None:
-        parts += ["", "share of the output's variance", _index_table(indices)]
+    if found.as_drawn:
+        parts = [f"{name}, {found.level} level: {found.how}", "", *_yield_tables(found), found.yield_statement]
+    if found.shares is not None:
+        parts += ["", "share of the output's variance", _index_table(found.shares)]
     if page is not None:
-        write_study(page, f"{name}: tolerance", parts, lambda plots: plots.tolerance(found, indices))
+        write_study(page, f"{name}: tolerance", parts, lambda plots: plots.tolerance(found))
     if as_json:
-        shares = {} if indices is None else {"sensitivity": _indices(indices)}
-        report.print_object(found.plain() | shares)
+        report.print_object(found.plain() | ({} if found.shares is None else {"sensitivity": _indices(found.shares)}))
         return 0
     report.show(*parts, *[f"written  {path}" for path in (output, figure, page) if path is not None])
     return 0
+
+
+def _directions(words: Sequence[str]) -> dict[str, Any]:
+    """Directions of clearances: load, any, an angle, or three components."""
+    found: dict[str, Any] = {}
+    for name, text in (_named("--direction", word) for word in words):
+        numbers = [] if text in ("load", "any") else [_number(f"--direction {name}", part) for part in text.split(",")]
+        found[name] = text if not numbers else numbers[0] if len(numbers) == 1 else tuple(numbers)
+    return found
+
+
+def _yield_tables(found: Tolerance) -> list[Any]:
+    """Quantiles with bounds, probabilities of failure, and bands of one scale."""
+    from nonsmooth.studies.tolerance import QUANTILES
+
+    sure = f"{100 * found.confidence:g} %"
+    table = Table(
+        f"quantile of {found.metric}", f"[{found.unit or '-'}]", "from", f"to ({sure})", box=None, pad_edge=False
+    )
+    for one in map(found.quantile, QUANTILES):
+        table.add_row(f"{100 * one.share:g} %", *(f"{x:.5g}" for x in (one.value, one.low, one.high)))
+    parts: list[Any] = [table, ""]
+    if found.failures:
+        table = Table("probability of failure", "method", "beta", "from", f"to ({sure})", box=None, pad_edge=False)
+        for failure in found.failures:
+            bounds = ["", ""] if failure.low == failure.high else [f"{failure.low:.4g}", f"{failure.high:.4g}"]
+            table.add_row(f"{failure.probability:.6g}", failure.method, f"{failure.beta:.4f}", *bounds)
+        parts += [table, ""]
+    if found.bands:
+        rss, worst = found.bands["rss"], found.bands["worst"]
+        parts += [
+            f"to first order: root sum of squares ±{rss:.5g} {found.unit}, worst case ±{worst:.5g} {found.unit}",
+            "",
+        ]
+    return parts
 
 
 def _index_table(indices: xarray.Dataset) -> Table:

@@ -18,6 +18,7 @@ from nonsmooth.declarative.units import Wrong, in_unit, open_unit
 from nonsmooth.declarative.values import hint, listed, shown
 from nonsmooth.exceptions import DeclarationError, InputError, ModelError
 from nonsmooth.files import path_of
+from nonsmooth.fits import looks_stated
 from nonsmooth.flexible.modes import Modes
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
@@ -280,7 +281,7 @@ class _Reader:
 
     def _check_unit(self, value: Any, unit: str, path: tuple[str | int, ...]) -> None:
         for text in value if isinstance(value, list) else [value]:
-            if isinstance(text, str):
+            if isinstance(text, str) and not looks_stated(text):
                 try:
                     in_unit(text, unit)
                 except Wrong as error:

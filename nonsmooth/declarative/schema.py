@@ -206,7 +206,7 @@ class _Maker:
             shapes.append(_Shape("<int>", int, "a whole number"))
         if float in parts:
             one = functools.partial(number, quantity=quantity, unit=own)
-            shapes.append(_shape("number", float, one, quantity.accepted if declared else "a number"))
+            shapes.append(_shape("number", Any, one, quantity.accepted if declared else "a number"))
         for part in parts:
             if get_origin(part) is tuple and str in get_args(part):
                 shapes.append(_shape("components", tuple[str, ...], words, f"a list of {what}s"))
@@ -222,7 +222,7 @@ class _Maker:
                 every = functools.partial(components, quantity=quantity, unit=own, size=_size(part))
                 count = f"{_size(part)} numbers" if _size(part) else "numbers"
                 text = f"a list of {count}, each {quantity.accepted}" if declared else f"a list of {count}"
-                shapes.append(_shape("components", tuple[float, ...], every, text))
+                shapes.append(_shape("components", Any, every, text))
                 if Callable in origins:
                     shapes.append(self._list(own, quantity, _size(part)))
             elif get_origin(part) is Literal:
@@ -238,7 +238,7 @@ class _Maker:
     def _list(self, unit: str, quantity: Quantity, size: int | None) -> _Shape:
         """The form of a list of numbers and functions of time, at least one of them a function."""
         one = functools.partial(number, quantity=quantity, unit=unit)
-        entry = [_shape("number", float, one, quantity.accepted), *self._functions(unit, ["number"])]
+        entry = [_shape("number", Any, one, quantity.accepted), *self._functions(unit, ["number"])]
         check = functools.partial(sized, size=size)
         entries: Any = list.__class_getitem__(_union(entry))
         return _Shape(

@@ -14,6 +14,8 @@ from pydantic_core import PydanticCustomError
 
 from nonsmooth.declarative.units import Wrong, in_unit, open_unit, such_as
 from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.fits import looks_stated, stated
 from nonsmooth.quantities import Quantity
 from nonsmooth.settings import is_number
 
@@ -26,9 +28,14 @@ LISTED, COMPARED = 20, 1000
 
 
 def number(value: Any, quantity: Quantity, unit: str) -> float:
-    """A number in SI units, or a string with the dimension of `unit`; "" for a number without unit."""
+    """A number in SI units, a string with the dimension of `unit`, "" for none, or a fit or a number with tolerance."""
     example = such_as(unit) if unit else ""
-    if isinstance(value, str):
+    if isinstance(value, str) and looks_stated(value):
+        try:
+            found: float = stated(value, lambda text: in_unit(text, unit or "-"))
+        except (InputError, Wrong) as error:
+            raise wrong(str(error)) from None
+    elif isinstance(value, str):
         try:
             found = in_unit(value, unit or "-")
         except Wrong as error:

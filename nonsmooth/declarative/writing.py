@@ -16,6 +16,7 @@ from nonsmooth.declarative.flexible import FORMS
 from nonsmooth.declarative.schema import schema
 from nonsmooth.declarative.stated import StatedModel
 from nonsmooth.exceptions import InputError, ModelError
+from nonsmooth.fits import Scatter
 from nonsmooth.laws import by_name, names
 from nonsmooth.laws.base import Law
 from nonsmooth.model.contacts import Contact
@@ -164,6 +165,8 @@ class _Writer:
             return value
         if isinstance(value, (np.ndarray, np.generic)):
             value = value.tolist()
+        if isinstance(value, Scatter):
+            return value.text
         if isinstance(value, (int, float)):
             return float(value) if isinstance(value, float) else value
         if isinstance(value, (tuple, list)):

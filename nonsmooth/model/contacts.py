@@ -17,6 +17,7 @@ from typing import Annotated, Any, ClassVar
 import casadi as ca
 
 from nonsmooth.exceptions import InputError
+from nonsmooth.fits import Fit, Toleranced
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.drawing import Dot, Primitive, Round, Touch, Wall, vector
@@ -25,7 +26,7 @@ from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement
 from nonsmooth.model.joints import ORIGIN, BodyRef, Direction
 from nonsmooth.model.rows import unit
 from nonsmooth.model.tangents import slip_at
-from nonsmooth.quantities import AXES, Point, PositiveLength, Quantity
+from nonsmooth.quantities import AXES, Point, PositiveLength, Quantity, declarations
 
 __all__ = ["CircleCircle", "CirclePlane", "Contact", "PointPlane", "Touches", "check_points"]
 
@@ -61,6 +62,10 @@ class Contact(Element):
 
     def numbers(self) -> dict[str, float]:
         return super().numbers() | self.contact.numbers()
+
+    def toleranced(self) -> dict[str, Fit | Toleranced]:
+        of_law = ((field, getattr(part, field)) for part in self.contact.parts() for field in declarations(type(part)))
+        return super().toleranced() | {field: value for field, value in of_law if isinstance(value, Toleranced)}
 
     def quantity(self, label: str) -> Quantity:
         return self.contact.quantity(label) if label in self.contact.numbers() else super().quantity(label)

@@ -17,7 +17,8 @@ from typing import Any, ClassVar, cast
 import casadi as ca
 import numpy as np
 
-from nonsmooth.exceptions import ModelError
+from nonsmooth.exceptions import InputError, ModelError
+from nonsmooth.fits import Fit, Scatter, Toleranced, looks_stated, stated
 from nonsmooth.model.drawing import Primitive, Spot, vector
 from nonsmooth.model.signals import wrong_arguments
 from nonsmooth.quantities import AXES, Declared, Quantity, declarations
@@ -50,7 +51,9 @@ class Element(metaclass=Called):
         if wrong:
             raise self.error(wrong)
         for field in self._declared():
+            self._read_stated(field)
             self._check_of_time(field)
+        self._check_parameters()
         numbers = self.numbers()
         for label, value in numbers.items():
             self.check(label, value)
@@ -76,6 +79,48 @@ class Element(metaclass=Called):
                 raise self.error(f"{field} takes at most {len(labels)} components, got {array.size}.")
             numbers.update({f"{field}_{labels[i]}": float(x) for i, x in enumerate(array)})
         return numbers
+
+    def toleranced(self) -> dict[str, Fit | Toleranced]:
+        """Numbers given as fits or with a tolerance, by local name."""
+        found: dict[str, Fit | Toleranced] = {}
+        for field, quantity in self.quantities():
+            value = getattr(self, field)
+            parts = zip(quantity.labels, value, strict=False) if isinstance(value, tuple | list) else [("", value)]
+            found |= {f"{field}_{axis}" if axis else field: x for axis, x in parts if isinstance(x, Fit | Toleranced)}
+        return found
+
+    def check_stated(self, label: str, value: Any) -> None:
+        """Raise ModelError for a fit of what is no clearance, or a number that is the diametral one of a fit."""
+        own = self.toleranced().get(label)
+        try:
+            if isinstance(own, Fit) and not isinstance(value, Fit):
+                own.check_beside(value)
+        except InputError as error:
+            raise self.error(str(error)) from None
+        if isinstance(value, Fit) and "clearance" not in label:
+            raise self.error(f'{label} takes no fit, which states a clearance; give a number, or "0.12 ±3e-5".')
+
+    def _check_parameters(self) -> None:
+        """Raise ModelError for a tolerance of a field that is no parameter, such as a body's start."""
+        for one in dataclasses.fields(self):
+            value = getattr(self, one.name)
+            parts = value if isinstance(value, tuple | list) else (value,)
+            if one.name not in self._declared() and any(isinstance(part, Scatter) for part in parts):
+                raise self.error(f"{one.name} takes no tolerance, since it is no parameter; give plain numbers.")
+
+    def _read_stated(self, field: str) -> None:
+        """Replace texts such as ``"20 H7/g6"`` in a field by the numbers that they state."""
+        value = getattr(self, field)
+        parts = value if isinstance(value, tuple | list) else (value,)
+        if any(isinstance(one, str) and looks_stated(one) for one in parts):
+            try:
+                read = tuple(stated(one) if isinstance(one, str) and looks_stated(one) else one for one in parts)
+            except InputError as error:
+                raise self.error(f"{field}: {error}") from None
+            object.__setattr__(self, field, read if isinstance(value, tuple | list) else read[0])
+            parts = read
+        if "clearance" not in field and any(isinstance(one, Fit) for one in parts):
+            raise self.error(f'{field} takes no fit, which states a clearance; give a number, or "0.12 ±3e-5".')
 
     def of_time(self, field: str) -> bool:
         """Whether a callable in this field is a function of time."""
@@ -202,6 +247,8 @@ class Element(metaclass=Called):
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Scatter):
+        return float(value)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -177,7 +177,14 @@ class Model:
         for element in self.elements:
             check_dimension(element, dimension)
         self._check_references()
-        return System(self.name, dimension, self.elements, start_of(self.elements), self.provenance, dict(self.origin))
+        origins = {
+            f"{element.name}.{label}": {"kind": "given", "source": f"{one.kind} {one.text}"}
+            for element in self.elements for label, one in element.toleranced().items()
+        }  # fmt: skip
+        return System(
+            self.name, dimension, self.elements, start_of(self.elements), {**self.provenance, **origins},
+            dict(self.origin),
+        )  # fmt: skip
 
     def _check_references(self) -> None:
         grounds = [element.name for element in self.elements if isinstance(element, Ground)]

@@ -17,6 +17,7 @@ import numpy as np
 
 from nonsmooth.evaluation import Array, Evaluator
 from nonsmooth.exceptions import InputError, ModelError
+from nonsmooth.fits import Fit, Toleranced, looks_stated, stated
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.assembly import ElementFunctions
 from nonsmooth.model.bodies import Body
@@ -291,8 +292,14 @@ class System:
             f"{len(self.parameters)} parameters)"
         )
 
+    def toleranced(self, changes: Mapping[str, Any] | None = None) -> dict[str, Fit | Toleranced]:
+        """Parameters given as fits or with a tolerance, by name, with `changes` by name applied."""
+        own = {f"{e.name}.{label}": one for e in self.elements for label, one in e.toleranced().items()}
+        changed = {k: stated(x) if isinstance(x, str) and looks_stated(x) else x for k, x in (changes or {}).items()}
+        return {name: one for name, one in {**own, **changed}.items() if isinstance(one, Fit | Toleranced)}
+
     def parameter_vector(self, changes: Mapping[str, float] | None = None) -> Array:
-        """Parameters in order, with `changes` by name applied and checked.
+        """Parameters in order, with `changes` by name applied and checked; a clearance may be a fit, "20 H7/g6".
 
         Raises
         ------
@@ -307,6 +314,10 @@ class System:
             if name not in order:
                 raise InputError(f'Unknown parameter "{name}". {_nearest(name, order)}')
             owner, _, label = name.partition(".")
+            if isinstance(value, str) and looks_stated(value):
+                value = stated(value)
+            if isinstance(value, Fit):
+                elements[owner].check_stated(label, value)
             try:
                 if isinstance(value, (str, bytes, bool)):
                     raise TypeError

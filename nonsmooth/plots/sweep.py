@@ -10,6 +10,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.curves import readable, scale
 from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
+from nonsmooth.plots.products import draw_shares, products
 from nonsmooth.plots.style import decades, dress, legend, quantity
 
 if TYPE_CHECKING:
@@ -66,9 +67,15 @@ def sweep(found: xarray.Dataset) -> Figure:
 
 
 def tolerance(found: Tolerance, indices: xarray.Dataset | None = None) -> Figure:
-    """Distribution of the output at three scales, its quantiles over the clearance, and what the spread comes from."""
+    """Distribution of the output at three scales, its quantiles over the clearance, and what the spread comes from.
+
+    Of a study at one scale, as of fits: histogram, probability paper, and what the spread comes from.
+    """
     from matplotlib.figure import Figure
 
+    if found.as_drawn:
+        return products(found)
+    indices = found.shares if indices is None else indices
     panels = 2 if indices is None else 3
     figure = Figure(figsize=(3.6 * panels, 3.3), dpi=200, layout="constrained")
     layout: Any = figure.get_layout_engine()
@@ -80,7 +87,7 @@ def tolerance(found: Tolerance, indices: xarray.Dataset | None = None) -> Figure
     _distribution(axes[0], found, unit, factor)
     _quantiles(axes[1], found, unit, factor)
     if indices is not None:
-        _shares(axes[2], indices)
+        draw_shares(axes[2], indices)
     return figure
 
 
@@ -128,22 +135,6 @@ def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
 def _clearance(found: Tolerance) -> tuple[str, float]:
     unit = readable("m", float(found.widest[:, 0].max()))
     return unit.replace("um", "\N{MICRO SIGN}m"), scale(unit)[1]
-
-
-def _shares(axis: Axes, indices: xarray.Dataset) -> None:
-    names = [str(name) for name in indices["input"].values]
-    y = np.arange(len(names))[::-1]
-    for k, (kind, label) in enumerate((("first", "alone"), ("total", "with others"))):
-        values, half = indices[kind].values, indices[f"{kind}_confidence"].values
-        axis.barh(
-            y + 0.18 - 0.36 * k, values, 0.32, color=COLOURS[k], label=label, xerr=half,
-            error_kw={"lw": 0.8, "ecolor": INK},
-        )  # fmt: skip
-    axis.set_yticks(y, names)
-    axis.set_ylim(-0.9, len(names) - 0.4)
-    dress(axis, "Where the spread comes from", "share of the variance [-], with 95 % intervals", "")
-    axis.tick_params(axis="y", length=0)
-    legend(axis, loc="lower right", ncols=2)
 
 
 def _line(axis: Axes, found: xarray.Dataset, metric: str, name: str) -> None:

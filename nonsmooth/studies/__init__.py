@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from nonsmooth.studies.allocate import Allocation, allocate
 from nonsmooth.studies.bifurcation import Bifurcation, bifurcation, periodic_section
 from nonsmooth.studies.compare import compare
 from nonsmooth.studies.comparison import Case, Comparison
 from nonsmooth.studies.designs import Design, grid, points, sample
+from nonsmooth.studies.failure import Failure, failure_probability
+from nonsmooth.studies.kinematic import Kinematics
 from nonsmooth.studies.law_card import LawCard, free_impact, law_card
 from nonsmooth.studies.lyapunov import lyapunov
 from nonsmooth.studies.orders import Series, StepSizes
@@ -18,11 +21,14 @@ from nonsmooth.studies.sweep import sweep
 from nonsmooth.studies.tolerance import Tolerance, tolerance
 
 __all__ = [
+    "Allocation",
     "Bifurcation",
     "Case",
     "Comparison",
     "Crossings",
     "Design",
+    "Failure",
+    "Kinematics",
     "LawCard",
     "LongRun",
     "PerPeriod",
@@ -31,8 +37,10 @@ __all__ = [
     "Series",
     "StepSizes",
     "Tolerance",
+    "allocate",
     "bifurcation",
     "compare",
+    "failure_probability",
     "free_impact",
     "grid",
     "law_card",

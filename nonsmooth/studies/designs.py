@@ -11,6 +11,7 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.fits import Scatter
 from nonsmooth.settings import floats
 from nonsmooth.studies.arguments import mapping
 
@@ -104,7 +105,8 @@ def sample(
     ----------
     distributions
         By parameter: ``(low, high)`` for a uniform distribution, ``(low, high, "log")`` for a log-uniform one, or an
-        object with a quantile function ``ppf``, such as the frozen distributions of `scipy.stats`.
+        object with a quantile function ``ppf``, such as the frozen distributions of `scipy.stats`, `Fit` and
+        `Toleranced`.
     n
         Number of runs; a power of two keeps a Sobol sequence balanced.
     method
@@ -161,6 +163,8 @@ def described(distribution: Any) -> str:
     >>> described(stats.norm(1e-5, 1e-6)), described((1e-6, 1e-4, "log"))
     ('norm(1e-05, 1e-06)', 'loguniform(1e-06, 1e-04)')
     """
+    if isinstance(distribution, Scatter):
+        return distribution.text
     if isinstance(distribution, tuple):
         kind = "loguniform" if len(distribution) == 3 else "uniform"
         return f"{kind}({', '.join(f'{value:.0e}' if _short(value) else f'{value:g}' for value in distribution[:2])})"

@@ -81,7 +81,8 @@ class Named:
     ----------
     about
         Meaning of the word after the colon: "coordinate" for a coordinate or velocity, "contact" for one contact (all
-        contacts if omitted), "" for none.
+        contacts if omitted), "window" for a duration [s], with a contact and a colon before it if it is of one, "" for
+        none.
     unit
         Its unit, "" for that of the coordinate.
     meaning
@@ -105,6 +106,20 @@ def _column(run: Trajectory, name: str) -> NDArray[np.float64]:
 
 def _largest_force(run: Trajectory, *contacts: str) -> float:
     return max((float(run.lam_N[name].max()) for name in contacts), default=0.0)
+
+
+def _windowed(run: Trajectory, duration: float, *contacts: str) -> float:
+    """Largest impulse of one contact within any window of the duration, divided by it; of the run if that is shorter.
+
+    The impulse of a step acts at its end. Windows begin after a row, and contain one step at least.
+    """
+    t, best = np.asarray(run.t), 0.0
+    last = np.searchsorted(t, t + duration * (1.0 + 1e-9), side="right") - 1  # durations of whole steps
+    last = np.minimum(np.maximum(last, np.arange(len(t)) + 1), len(t) - 1)
+    for name in contacts:
+        total = np.cumsum(np.asarray(run.P_N[name]))
+        best = max(best, float(np.max(total[last] - total, initial=0.0)))
+    return best / duration
 
 
 def _ends(ends: xarray.Dataset, name: str) -> Any:
@@ -137,6 +152,9 @@ NAMED: dict[str, Named] = {
     "peak-impulse": Named(
         "contact", "N s", "largest impulse of one contact at one impact",
         lambda run, *names: float(np.max(_hits(run, names)["P_N"], initial=0.0)),
+    ),
+    "impact-force": Named(
+        "window", "N", "largest mean normal force over a duration [s], impacts included", _windowed,
     ),
     "impacts": Named(
         "contact", "-", "contacts that begin with an approach, rigid impacts and compliant ones alike",
@@ -225,6 +243,8 @@ def _metric(name: str, one: str | Function, system: System) -> Metric:
             raise InputError(
                 f'"{one}": there is no contact "{about}".{_hint(about, names)} There are: {", ".join(names)}.'
             )
+    elif known.about == "window":
+        return _of_window(name, one, known, about, system)
     elif about:
         raise InputError(f'"{one}": {word} takes nothing after a colon.')
     else:
@@ -233,6 +253,26 @@ def _metric(name: str, one: str | Function, system: System) -> Metric:
     meaning = f"{about}, {known.meaning}" if about else known.meaning
     batch = None if known.batch is None else replace(known.batch, about=meant)
     return Metric(name, known.unit or units[about], meaning, lambda run: function(run, *meant), batch)
+
+
+def _of_window(name: str, one: str, known: Named, about: str, system: System) -> Metric:
+    """``impact-force:1e-3`` of all contacts, ``impact-force:pin:1e-3`` of one."""
+    contact, _, text = about.rpartition(":")
+    try:
+        duration = float(text)
+    except ValueError:
+        duration = float("nan")
+    if not 0.0 < duration < float("inf"):
+        raise InputError(
+            f'"{one}": write impact-force:DURATION or impact-force:CONTACT:DURATION, as impact-force:1e-3 [s].'
+        )
+    names = system.contact_names
+    if contact and contact not in names:
+        raise InputError(
+            f'"{one}": there is no contact "{contact}".{_hint(contact, names)} There are: {", ".join(names)}.'
+        )
+    meant, function = ((contact,) if contact else names), known.function
+    return Metric(name, known.unit, f"{known.meaning}: {duration:g} s", lambda run: function(run, duration, *meant))
 
 
 def _hint(word: str, known: Any) -> str:

@@ -17,7 +17,7 @@ from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Stepper
 from nonsmooth.studies.bifurcation import periodic_section
-from nonsmooth.studies.sweep import _system, _unit
+from nonsmooth.studies.sweep import _unit, system_of
 
 if TYPE_CHECKING:
     from nonsmooth.studies.sweep import Mechanism
@@ -199,7 +199,7 @@ class LongRun:
         key = None if "." in self.varied else value
         if self._built is None or self._built[0] != key:
             arguments = dict(self.arguments) | ({} if key is None else {self.varied: value})
-            self._built = key, _system(self.mechanism, arguments)
+            self._built = key, system_of(self.mechanism, arguments)
         return self._built[1]
 
     def _changed(self, value: float) -> dict[str, float]:

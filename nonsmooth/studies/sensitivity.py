@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.step_control import StepControl
 from nonsmooth.studies.designs import Design, described, quantiles
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from nonsmooth.steppers.base import Stepper
 
-__all__ = ["sensitivity"]
+__all__ = ["sensitivity", "shares", "words"]
 
 
 def sensitivity(
@@ -63,6 +64,26 @@ def sensitivity(
     InputError
         Without SALib (extra ``sensitivity``), for a single input, or if a run fails.
     """
+
+    def outputs(values: Array) -> Array:
+        design = Design(tuple(distributions), values, (), f"Saltelli, base {base}, seed {seed}: {words(distributions)}")
+        found = sweep(
+            mechanism, stepper, design, t_end=t_end, dt=dt, metrics={"output": metric}, parameters=parameters,
+            arguments=arguments, output=output, workers=workers, scheduler=scheduler, progress=progress,
+        )  # fmt: skip
+        failed = [message for message in found["message"].values if message]
+        if failed:
+            raise InputError(f"{len(failed)} of {len(design)} runs failed, so there are no variances: {failed[0]}")
+        return np.asarray(found["output"].values)
+
+    what = metric if isinstance(metric, str) else getattr(metric, "__name__", "output")
+    return shares(outputs, distributions, what, base=base, seed=seed)
+
+
+def shares(
+    outputs: Callable[[Array], Array], distributions: Mapping[str, Any], what: str, *, base: int = 64, seed: int = 0
+) -> xarray.Dataset:
+    """As `sensitivity`, of a function of inputs (n, k), in the order of `distributions`, that gives outputs (n,)."""
     import xarray
 
     try:
@@ -76,18 +97,10 @@ def sensitivity(
         raise InputError(f"base must be a power of two, at least 2, got {base!r}.")
     names = list(distributions)
     problem = {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
-    shares = sampling.sample(problem, base, calc_second_order=False, seed=seed)
-    columns = [quantiles(name, distributions[name], shares[:, i]) for i, name in enumerate(names)]
-    how = ", ".join(f"{name} {described(one)}" for name, one in distributions.items())
-    design = Design(tuple(names), np.array(columns).T, (), f"Saltelli, base {base}, seed {seed}: {how}")
-    found = sweep(
-        mechanism, stepper, design, t_end=t_end, dt=dt, metrics={"output": metric}, parameters=parameters,
-        arguments=arguments, output=output, workers=workers, scheduler=scheduler, progress=progress,
-    )  # fmt: skip
-    failed = [message for message in found["message"].values if message]
-    if failed:
-        raise InputError(f"{len(failed)} of {len(design)} runs failed, so there are no variances: {failed[0]}")
-    indices = analysis.analyze(problem, found["output"].values, calc_second_order=False, seed=seed)
+    drawn = sampling.sample(problem, base, calc_second_order=False, seed=seed)
+    columns = [quantiles(name, distributions[name], drawn[:, i]) for i, name in enumerate(names)]
+    values = outputs(np.array(columns).T)
+    indices = analysis.analyze(problem, values, calc_second_order=False, seed=seed)
     about = {"units": "-"}
     return xarray.Dataset(
         {
@@ -97,10 +110,10 @@ def sensitivity(
             "total_confidence": ("input", indices["ST_conf"], about),
         },
         {"input": ("input", np.array(names, dtype=object))},
-        {
-            "title": "indices of Sobol'",
-            "output": metric if isinstance(metric, str) else getattr(metric, "__name__", "output"),
-            "runs": len(design),
-            "distributions": how,
-        },
+        {"title": "indices of Sobol'", "output": what, "runs": len(values), "distributions": words(distributions)},
     )
+
+
+def words(distributions: Mapping[str, Any]) -> str:
+    """Distributions in words."""
+    return ", ".join(f"{name} {described(one)}" for name, one in distributions.items())

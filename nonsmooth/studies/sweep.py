@@ -23,11 +23,12 @@ from nonsmooth.model.system import System
 from nonsmooth.run.batch import simulate_batch
 from nonsmooth.run.simulate import simulate
 from nonsmooth.settings import shown
-from nonsmooth.step_control import Landing, StepControl
+from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.studies.arguments import check_count, check_file, check_processes, check_runs, mapping
 from nonsmooth.studies.designs import Design
 from nonsmooth.studies.kept import FAILED, FINISHED, Kept, Outcome, table
 from nonsmooth.studies.metrics import Metric, Metrics, metrics_of
+from nonsmooth.studies.starts import Starts
 from nonsmooth.studies.workers import cores, outcomes, packed, unpacked
 
 if TYPE_CHECKING:
@@ -35,10 +36,10 @@ if TYPE_CHECKING:
 
     from nonsmooth.steppers.base import Stepper
 
-__all__ = ["Mechanism", "Outcome", "Runs", "sweep"]
+__all__ = ["Mechanism", "Outcome", "Runs", "sweep", "system_of"]
 
-#: number of blocks of runs per worker, and the largest number of runs in a block
-PIECES, LONGEST = 25, 200
+#: number of blocks of runs per worker, the largest number of runs in a block, and in one of a native batch
+PIECES, LONGEST, BATCH = 25, 200, 2500
 
 Mechanism = System | Model | Callable[..., Model]
 
@@ -72,9 +73,10 @@ class Runs:
 
     def __post_init__(self) -> None:
         self._built: tuple[tuple[float, ...], System, tuple[Metric, ...]] | None = None
+        self._starts: Starts | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_built": None}
+        return self.__dict__ | {"_built": None, "_starts": None}
 
     def built(self, row: Array) -> tuple[System, tuple[Metric, ...]]:
         """The system of a row and its metrics; rebuilt if an argument differs from that of the previous row.
@@ -87,8 +89,10 @@ class Runs:
         varied = {name: float(x) for name, x in zip(self.names, row, strict=True) if "." not in name}
         key = tuple(varied.values())
         if self._built is None or self._built[0] != key:
-            system = _system(self.mechanism, {**self.arguments, **varied})
+            system = system_of(self.mechanism, {**self.arguments, **varied})
             self._built = key, system, metrics_of(self.metrics, system)
+            starts = Starts(system)
+            self._starts = starts if starts.moved_by((*self.names, *self.parameters)) else None
         return self._built[1:]
 
     def changed(self, row: Array) -> dict[str, float]:
@@ -100,7 +104,9 @@ class Runs:
         """Run a row; errors become its message."""
         try:
             system, metrics = self.built(row)
-            run = simulate(system, self.stepper, t_end=self.t_end, dt=self.dt, parameters=self.changed(row))
+            changed = self.changed(row)
+            state = None if self._starts is None else self._starts.of(changed)
+            run = simulate(system, self.stepper, t_end=self.t_end, dt=self.dt, parameters=changed, state=state)
             values: dict[str, NDArray[np.float64]] = {}
             for metric in metrics:
                 values |= metric.of(run)
@@ -117,15 +123,15 @@ class Runs:
         """The same outcomes from `simulate_batch`; None if it does not support these runs, or one of them fails."""
         if (
             self.stepper is None
-            or not isinstance(self.dt, float | int | Landing)
+            or not isinstance(self.dt, float | int | ConstantStep | Landing)
             or not all("." in name for name in self.names)
         ):
             return None
         try:
             system, metrics = self.built(rows[0])
             known = [metric.batch for metric in metrics if metric.batch is not None]
-            if len(known) < len(metrics):
-                return None
+            if len(known) < len(metrics) or self._starts is not None:
+                return None  # a batch has one start
             columns: dict[str, Array] = {name: np.full(len(rows), value) for name, value in self.parameters.items()}
             columns |= dict(zip(self.names, rows.T, strict=True))
             keep = sorted({name for batch in known for name in batch.keep})
@@ -278,7 +284,7 @@ def _answers(
     count = cores() if workers is None else workers
     batches = scheduler is None and bool(left) and runs.batch(design.values[left[:1]], 1) is not None
     share = math.ceil(len(design) / (PIECES * max(count, 1)))
-    length = piece or (max(share, LONGEST) if batches else max(1, min(share, LONGEST)))
+    length = piece or (max(share, BATCH) if batches else max(1, min(share, LONGEST)))
     pieces = [left[i : i + length] for i in range(0, len(left), length)]
     if scheduler is None and (batches or count == 1):
         for numbers in pieces:
@@ -301,7 +307,8 @@ def _unpacked(parcel: bytes) -> Runs:
     return cast(Runs, unpacked(parcel))
 
 
-def _system(mechanism: Any, arguments: Mapping[str, Any]) -> System:
+def system_of(mechanism: Any, arguments: Mapping[str, Any]) -> System:
+    """The system of a mechanism as studies take it; `arguments` of the function that builds it."""
     made = mechanism
     if not isinstance(made, System | Model):
         if not callable(made):

@@ -1,4 +1,9 @@
-"""Scatter of an output due to tolerances of parts, and the largest admissible clearance.
+"""Scatter of an output due to tolerances of parts: yield, quantiles, shares of the inputs, and admissible clearances.
+
+Two levels: *kinematic*, positions of a mechanism whose clearances are vectors (`nonsmooth.studies.kinematic`), and
+*dynamic*, a run of each product. At the dynamic level each product can be run a second time with half the step. Where
+the two outputs differ by more than `accuracy` times the limit, or contacts overlap, the product is not accurate: it
+counts as beyond the limit in lower bounds of the yield, and as within it in upper bounds.
 
 The statement about a scale s of the clearances' distributions is: with a confidence gamma, the output is within its
 limit for at least a fraction p of all mechanisms. Let k of n independent runs be within the limit. The fraction is then
@@ -18,25 +23,45 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.fits import Fit, Scatter, looks_stated, stated
 from nonsmooth.settings import is_number, shown
 from nonsmooth.step_control import StepControl
 from nonsmooth.studies.arguments import check_count, mapping, numbers
-from nonsmooth.studies.designs import Design, described, quantiles
+from nonsmooth.studies.designs import quantiles
+from nonsmooth.studies.failure import Failure, failure_probability, share_bounds
 from nonsmooth.studies.files import save_dataset
-from nonsmooth.studies.sweep import Mechanism, sweep
+from nonsmooth.studies.products import LEVELS, DynamicLevel, KinematicLevel, Products
+from nonsmooth.studies.sensitivity import shares, words
+from nonsmooth.studies.sweep import Mechanism, system_of
 
 if TYPE_CHECKING:
     import xarray
 
     from nonsmooth.steppers.base import Stepper
 
-__all__ = ["Tolerance", "draws", "passing", "quantile_bound", "share_bound", "tolerance"]
+__all__ = ["Quantile", "Tolerance", "draws", "passing", "quantile_bound", "share_bound", "tolerance"]
 
-#: default scales
+#: default scales; that of fits and tolerances, which are what drawings say
 FACTORS = tuple(round(0.1 * i, 1) for i in range(1, 11))
+AS_DRAWN = (1.0,)
+#: quantiles that are told
+QUANTILES = (0.5, 0.95, 0.99)
+#: base of the sample of Sobol' indices at the kinematic and at the dynamic level
+BASES = {"kinematic": 1024, "dynamic": 64}
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """The `share`-quantile of the output, with bounds of two order statistics; infinite where there are too few."""
+
+    share: float
+    value: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +94,20 @@ class Tolerance:
         Number of accepted scales, from the smallest.
     how
         The distributions, in words.
+    level
+        "dynamic" or "kinematic".
+    doubtful, coarse
+        Which products are not accurate (k, n), and their outputs with the whole step; `outputs` are those with half of
+        it. None without verdict.
+    accuracy
+        Largest accepted difference of the two, as a share of the limit.
+    shares
+        Indices of Sobol', see `sensitivity`; None unless requested.
+    failures
+        Probabilities of failure at the last scale, by the requested methods.
+    bands
+        At the kinematic level half widths of the deviation to first order: root sum of squares ("rss"), worst case
+        ("worst").
     """
 
     metric: str
@@ -87,6 +126,70 @@ class Tolerance:
     bound: Array
     passed: int
     how: str
+    level: str = "dynamic"
+    doubtful: NDArray[np.bool_] | None = field(default=None, repr=False)
+    coarse: Array | None = field(default=None, repr=False)
+    accuracy: float = 0.01
+    shares: xarray.Dataset | None = field(default=None, repr=False)
+    failures: tuple[Failure, ...] = ()
+    bands: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def as_drawn(self) -> bool:
+        """Whether the only scale is 1: the products are those of the drawing, and the result is their yield."""
+        return self.factors.tolist() == [1.0]
+
+    @property
+    def products(self) -> int:
+        """Products per scale."""
+        return int(self.outputs.shape[1])
+
+    @property
+    def unsure(self) -> NDArray[np.bool_]:
+        """Products that are not accurate (k, n)."""
+        return np.zeros(self.outputs.shape, dtype=bool) if self.doubtful is None else self.doubtful
+
+    def yield_at(self, scale: int = -1) -> tuple[float, float, float]:
+        """Share of products within the limit at a scale, the last by default, and its bounds with the confidence.
+
+        Products that are not accurate count as beyond the limit in the lower bound and as within it in the upper one.
+        """
+        within, unsure, n = self.outputs[scale] <= self.limit, self.unsure[scale], self.products
+        low = share_bounds(int((within & ~unsure).sum()), n, self.confidence)[0]
+        high = share_bounds(int((within | unsure).sum()), n, self.confidence)[1]
+        return float(within.mean()), low, high
+
+    def quantile(self, share: float, scale: int = -1) -> Quantile:
+        """A quantile of the output at a scale, with bounds; products that are not accurate widen them."""
+        from scipy.stats import binom
+
+        values, unsure, n = self.outputs[scale], self.unsure[scale], self.products
+        error = (1.0 - self.confidence) / 2
+        low, high = int(binom.ppf(error, n, share)), int(binom.ppf(1.0 - error, n, share)) + 1
+        least = np.sort(np.where(unsure, -np.inf, values))
+        most = np.sort(np.where(unsure, np.inf, values))
+        return Quantile(
+            share, float(np.quantile(values, share, method="higher")), float(least[low - 1]) if low else -math.inf,
+            float(most[high - 1]) if high <= n else math.inf,
+        )  # fmt: skip
+
+    @property
+    def yield_statement(self) -> str:
+        """The yield at the last scale in a sentence, and what it leaves open."""
+        share, low, high = self.yield_at()
+        what = f"{self.metric} within {self.limit:g} {self.unit}".rstrip(" -")
+        text = (
+            f"{100 * share:.4g} % of {self.products} products keep {what}; with a confidence of "
+            f"{100 * self.confidence:g} % the yield is between {100 * low:.4g} % and {100 * high:.4g} %."
+        )
+        lost, unsure = int(np.isinf(self.outputs[-1]).sum()), int(self.unsure[-1].sum())
+        if lost:
+            text += f" {lost} failed, and count as beyond the limit."
+        if unsure:
+            text += f" {unsure} are not accurate to {100 * self.accuracy:g} % of the limit, and count as bounds."
+        elif self.doubtful is not None:
+            text += f" All are accurate to {100 * self.accuracy:g} % of the limit."
+        return text
 
     @property
     def largest(self) -> dict[str, float]:
@@ -99,6 +202,8 @@ class Tolerance:
         """The result in a sentence."""
         what = f"{self.metric} within {self.limit:g} {self.unit}".rstrip(" -")
         sure, share = f"{100 * self.confidence:g} %", f"{100 * self.coverage:g} %"
+        if self.as_drawn:
+            return self.yield_statement
         if not self.passed:
             return (
                 f"With a confidence of {sure}, {share} of the mechanisms keep {what} not even at the smallest scale, "
@@ -118,7 +223,11 @@ class Tolerance:
             "largest": self.largest, "factor": float(self.factors[self.passed - 1]) if self.passed else math.nan,
             "statement": self.statement, "factors": self.factors.tolist(), "runs": int(self.outputs.shape[1]),
             "share": self.share.tolist(), "share_bound": self.share_bound.tolist(), "bound": self.bound.tolist(),
-            "failed": np.isinf(self.outputs).sum(axis=1).tolist(),
+            "failed": np.isinf(self.outputs).sum(axis=1).tolist(), "level": self.level,
+            "yield": dict(zip(("share", "low", "high"), self.yield_at(), strict=True)),
+            "yield_statement": self.yield_statement, "not_accurate": self.unsure.sum(axis=1).tolist(),
+            "quantiles": [vars(self.quantile(share)) for share in QUANTILES], "bands": dict(self.bands),
+            "failures": [one.plain() for one in self.failures],
         }  # fmt: skip
 
     def to_dataset(self) -> xarray.Dataset:
@@ -132,6 +241,12 @@ class Tolerance:
             "bound": ("factor", self.bound, {"units": self.unit, "long_name": "upper bound of the output's quantile"}),
         }
         data |= {name: (("factor", "run"), self.inputs[:, :, i]) for i, name in enumerate(self.names)}
+        if self.doubtful is not None:
+            data["not_accurate"] = (("factor", "run"), self.doubtful, {"long_name": "whether the run is not accurate"})
+        if self.coarse is not None:
+            data["output_whole_step"] = (("factor", "run"), self.coarse, {"units": self.unit})
+        for key, values in (self.shares.data_vars if self.shares is not None else {}).items():
+            data[f"share_{key}"] = ("input", values.values, values.attrs)
         widest = {
             f"largest_{name}": ("factor", self.widest[:, i], {"units": "m"}) for i, name in enumerate(self.scaled)
         }
@@ -139,7 +254,10 @@ class Tolerance:
             "title": "tolerance study", "limit": self.limit, "coverage": self.coverage, "confidence": self.confidence,
             "distributions": self.how, "result": self.statement,
         }  # fmt: skip
-        return xarray.Dataset(data, {"factor": ("factor", self.factors), **widest}, facts)
+        facts |= {"level": self.level, "yield": self.yield_statement}
+        facts |= {f"failure_{one.method}": one.probability for one in self.failures}
+        inputs = {} if self.shares is None else {"input": [str(name) for name in self.shares["input"].values]}
+        return xarray.Dataset(data, {"factor": ("factor", self.factors), **widest, **inputs}, facts)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the dataset as NetCDF.
@@ -158,15 +276,22 @@ def tolerance(
     metric: str | Callable[[Any], float],
     *,
     limit: float,
-    clearances: Mapping[str, Any],
+    clearances: Mapping[str, Any] | None = None,
     others: Mapping[str, Any] | None = None,
-    factors: Sequence[float] | Array = FACTORS,
+    factors: Sequence[float] | Array | None = None,
     runs: int = 400,
     coverage: float = 0.95,
     confidence: float = 0.95,
     seed: int = 0,
-    t_end: float,
+    t_end: float | None = None,
     dt: float | StepControl | None = None,
+    level: str = "dynamic",
+    pose: Mapping[str, Any] | None = None,
+    directions: Mapping[str, Any] | None = None,
+    verdict: bool = False,
+    accuracy: float = 0.01,
+    sensitivity: bool = False,
+    failure: Sequence[str] = (),
     parameters: Mapping[str, float] | None = None,
     arguments: Mapping[str, Any] | None = None,
     output: str | os.PathLike[str] | None = None,
@@ -174,93 +299,173 @@ def tolerance(
     scheduler: str | None = None,
     progress: Callable[[str, float], None] | None = None,
 ) -> Tolerance:
-    """Distribution of an output from those of clearances, and the largest clearances for which it is within a limit.
+    """Distribution of an output from those of clearances and dimensions: yield, and the largest clearances within a limit.
 
     Parameters
     ----------
-    mechanism, stepper, t_end, dt, parameters, arguments, workers, scheduler, progress
-        As for `sweep`.
+    mechanism, stepper, dt, parameters, arguments, workers, scheduler, progress
+        As for `sweep`. The kinematic level takes neither stepper nor step.
     metric
-        The output: a name or a function of a trajectory that gives one number.
+        The output: a name or a function of a trajectory that gives one number. ``"deviation:slider.x"`` is the distance
+        of a coordinate, at the end of the run or at the poses, from that of the mechanism without clearance and with
+        nominal dimensions; the kinematic level takes this metric only.
     limit
         The most that is accepted of it.
     clearances
-        Distribution of each at scale 1, as for `sample`, with a finite upper end.
+        Distribution of each at scale 1, as for `sample`, a fit, or its text ``"20 H7/g6"``. If neither these nor `others`
+        are given: the fits and toleranced dimensions of the model.
     others
-        Distributions of parameters that are not scaled: friction, restitution, masses.
+        Distributions of parameters that are not scaled: dimensions, friction, restitution, masses.
     factors
-        Scales s of the clearances, increasing; s times a draw is used.
+        Scales s of the clearances, increasing; s times a draw is used. By default 0.1 to 1, and 1 alone for fits.
     runs
-        Independent runs per scale. If none is beyond the limit, a share of 0.95 with confidence 0.95 requires 59.
+        Independent products per scale. If none is beyond the limit, a share of 0.95 with confidence 0.95 requires 59.
     coverage, confidence
         p and gamma of the statement, see the module's documentation.
     seed
         The same seed gives the same runs.
+    t_end : [s]
+        End of the runs; at the kinematic level the time at which drivers are evaluated.
+    level
+        "dynamic", or "kinematic": contact without motion, in milliseconds.
+    pose, directions
+        At the kinematic level, see `Kinematics`.
+    verdict
+        Whether each product is run a second time with half the step.
+    accuracy
+        Largest accepted difference of the two runs, as a share of the limit.
+    sensitivity
+        Whether shares of the output's variance are computed, see `sensitivity`.
+    failure
+        At the kinematic level, methods of `failure_probability`, at the last scale.
     output : path, optional
         The sweep's dataset, which makes the study resumable.
 
     Raises
     ------
     InputError
-        For numbers out of range, an infinite clearance, or too few runs for a statement.
-    """
-    factors = numbers("factors", factors)
-    others, clearances = mapping("others", others), mapping("clearances", clearances)
+        For numbers out of range, an infinite clearance that is scaled, too few runs for a statement, or arguments of the
+        other level.
+    """  # noqa: E501
+    if level not in LEVELS:
+        raise InputError(f"level must be one of {', '.join(LEVELS)}, got {shown(level)}.")
+    _check_numbers(limit, runs, coverage, confidence, accuracy)
+    kinematic = level == "kinematic"
+    clearances, others = _given(mapping("clearances", clearances)), _given(mapping("others", others))
+    if not clearances and not others:
+        found = system_of(mechanism, mapping("arguments", arguments)).toleranced(parameters)
+        clearances = {name: one for name, one in found.items() if isinstance(one, Fit)}
+        others = {name: one for name, one in found.items() if not isinstance(one, Fit)}
+    drawn = all(isinstance(one, Scatter) for one in clearances.values())
+    scales = numbers("factors", (AS_DRAWN if drawn else FACTORS) if factors is None else factors)
+    if not (len(scales) and np.all(np.diff(scales) > 0) and scales[0] > 0):
+        raise InputError(f"factors must be positive numbers that rise, got {scales.tolist()}.")
+    if not clearances and not others:
+        raise InputError(
+            "A tolerance study needs the distribution of at least one clearance, or a fit or a toleranced dimension in "
+            'the model, as clearance="20 H7/g6".'
+        )
+    for name, one in clearances.items():
+        if not isinstance(one, Scatter) and hasattr(one, "support") and not np.isfinite(one.support()[1]):
+            raise InputError(f'The distribution of "{name}" has no upper end; cut it, as by scipy.stats.truncnorm.')
+    products: Products
+    if kinematic:
+        products = KinematicLevel(
+            mechanism, stepper, metric, t_end=t_end, dt=dt, pose=pose, directions=directions, verdict=verdict,
+            parameters=parameters, arguments=arguments, output=output,
+        )  # fmt: skip
+        others = others | products.random_directions
+    else:
+        if pose or directions or failure:
+            raise InputError('pose, directions and failure are for the kinematic level; give level="kinematic".')
+        products = DynamicLevel(
+            mechanism, stepper, metric, limit=limit, t_end=t_end, dt=dt, verdict=verdict, accuracy=accuracy,
+            parameters=parameters, arguments=arguments, output=output, workers=workers, scheduler=scheduler,
+            progress=progress,
+        )  # fmt: skip
+    distributions = {**clearances, **others}
+    names, size = tuple(distributions), len(clearances)
+    stretch = np.where(np.arange(len(names)) < size, scales[:, None], 1.0)
+    inputs = np.stack([draws(distributions, runs, (seed, i)) * row for i, row in enumerate(stretch)])
+    how = words(distributions)
+    made = products.outputs(names, inputs.reshape(-1, len(names)), f"tolerance study, seed {seed}: {how}")
+    values = np.where(np.isnan(made.values), np.inf, made.values).reshape(len(scales), runs)
+    doubtful = None if made.doubtful is None else made.doubtful.reshape(len(scales), runs)
+    sure = values <= limit if doubtful is None else (values <= limit) & ~doubtful
+    bounds = np.array([share_bound(int(k), runs, confidence) for k in sure.sum(axis=1)])
+    ends = np.array([one.upper if isinstance(one, Scatter) else float(quantiles(name, one, 1.0))
+                     for name, one in clearances.items()])  # fmt: skip
+    last = {name: _Scaled(one, scales[-1]) if name in clearances and scales[-1] != 1.0 else one
+            for name, one in distributions.items()}  # fmt: skip
+    what = metric if isinstance(metric, str) else getattr(metric, "__name__", "output")
+    sizes = None
+    if sensitivity:
+        sizes = shares(products.plain(names), last, what, base=BASES[level], seed=seed)
+    failures = tuple(
+        failure_probability(products.signed(names), last, limit, method=method, two_sided=True, confidence=confidence,
+                            seed=seed)
+        for method in failure
+    )  # fmt: skip
+    return Tolerance(
+        metric=what,
+        unit=made.unit,
+        limit=float(limit),
+        coverage=float(coverage),
+        confidence=float(confidence),
+        names=names,
+        scaled=tuple(clearances),
+        factors=scales,
+        widest=scales[:, None] * ends,
+        inputs=inputs,
+        outputs=values,
+        share=(values <= limit).mean(axis=1),
+        share_bound=bounds,
+        bound=np.array([quantile_bound(row, coverage, confidence) for row in values]),
+        passed=passing(bounds, coverage),
+        how=how,
+        level=level,
+        doubtful=doubtful,
+        coarse=None if made.coarse is None else made.coarse.reshape(len(scales), runs),
+        accuracy=float(accuracy),
+        shares=sizes,
+        failures=failures,
+        bands=products.bands(),
+    )
+
+
+@dataclass(frozen=True)
+class _Scaled:
+    """A distribution times a factor."""
+
+    one: Any
+    factor: float
+
+    def ppf(self, q: Any) -> Array:
+        return self.factor * quantiles("", self.one, q)
+
+
+def _given(distributions: dict[str, Any]) -> dict[str, Any]:
+    """Distributions with the texts of fits and toleranced dimensions read."""
+    return {
+        name: stated(one) if isinstance(one, str) and looks_stated(one) else one for name, one in distributions.items()
+    }
+
+
+def _check_numbers(limit: Any, runs: Any, coverage: Any, confidence: Any, accuracy: Any) -> None:
     if not is_number(limit):
         raise InputError(f"limit must be a finite number, in the unit of the metric, got {shown(limit)}.")
     check_count("runs", runs)
-    if not (len(factors) and np.all(np.diff(factors) > 0) and factors[0] > 0):
-        raise InputError(f"factors must be positive numbers that rise, got {factors.tolist()}.")
     for name, value in (("coverage", coverage), ("confidence", confidence)):
         if not (is_number(value) and 0.0 < value < 1.0):
             raise InputError(f"{name} must lie between 0 and 1, got {value!r}.")
-    if not clearances:
-        raise InputError("A tolerance study needs the distribution of at least one clearance.")
+    if not (is_number(accuracy) and accuracy > 0.0):
+        raise InputError(f"accuracy must be a positive number, a share of the limit, got {shown(accuracy)}.")
     needed = math.ceil(math.log(1.0 - confidence) / math.log(coverage))
     if runs < needed:
         raise InputError(
             f"{runs} runs per scale cannot show a share of {coverage:g} with a confidence of {confidence:g}, even if "
             f"all keep the limit; take {needed} or more."
         )
-    ends = np.array([float(quantiles(name, one, 1.0)) for name, one in clearances.items()])
-    for name, one in clearances.items():
-        if hasattr(one, "support") and not np.isfinite(one.support()[1]):
-            raise InputError(f'The distribution of "{name}" has no upper end; cut it, as by scipy.stats.truncnorm.')
-    names = (*clearances, *others)
-    inputs = np.stack([
-        draws({**clearances, **others}, runs, (seed, i)) * np.array([s] * len(clearances) + [1.0] * len(others))
-        for i, s in enumerate(factors)
-    ])  # fmt: skip
-    how = ", ".join(f"{name} {described(one)}" for name, one in {**clearances, **others}.items())
-    design = Design(names, inputs.reshape(-1, len(names)), (), f"tolerance study, seed {seed}: {how}")
-    found = sweep(
-        mechanism, stepper, design, t_end=t_end, dt=dt, metrics={"output": metric}, parameters=parameters,
-        arguments=arguments, output=output, workers=workers, scheduler=scheduler, progress=progress,
-    )  # fmt: skip
-    if "output" not in found or found["output"].ndim != 1:
-        messages = sorted(set(found["message"].values))
-        raise InputError(f"The metric gives no number, or every run failed: {messages[-1] or metric!r}")
-    values = np.where(np.isnan(found["output"].values), np.inf, found["output"].values).reshape(len(factors), runs)
-    within = (values <= limit).sum(axis=1)
-    bounds = np.array([share_bound(int(k), runs, confidence) for k in within])
-    return Tolerance(
-        metric=metric if isinstance(metric, str) else getattr(metric, "__name__", "output"),
-        unit=str(found["output"].attrs.get("units", "")),
-        limit=float(limit),
-        coverage=float(coverage),
-        confidence=float(confidence),
-        names=names,
-        scaled=tuple(clearances),
-        factors=factors,
-        widest=factors[:, None] * ends,
-        inputs=inputs,
-        outputs=values,
-        share=within / runs,
-        share_bound=bounds,
-        bound=np.array([quantile_bound(row, coverage, confidence) for row in values]),
-        passed=passing(bounds, coverage),
-        how=how,
-    )
 
 
 def draws(distributions: Mapping[str, Any], n: int, seed: Any) -> Array:

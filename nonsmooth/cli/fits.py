@@ -1,0 +1,56 @@
+"""`nonsmooth fits`: limits and clearances of ISO 286 fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import RenderableType
+
+from nonsmooth.cli.report import _table, print_object, show
+from nonsmooth.exceptions import InputError
+from nonsmooth.fits import Fit, stated
+
+__all__ = ["RADIAL", "UM", "carry_out"]
+
+UM = 1e-6
+#: which clearance a fit gives
+RADIAL = "Joints take the radial clearance, half of the diametral one of drawings."
+
+
+def carry_out(texts: Sequence[str], *, as_json: bool) -> int:
+    """Print the table of each fit."""
+    fits = [_fit(text) for text in texts]
+    if as_json:
+        print_object({"fits": [_plain(fit) for fit in fits]})
+        return 0
+    parts: list[RenderableType] = []
+    for fit in fits:
+        sizes = _table(fit.text, "class", "deviations [um]", "limits [mm]")
+        for name, letter, limits in (("hole", fit.hole, fit.hole_limits), ("shaft", fit.shaft, fit.shaft_limits)):
+            nominal = fit.size * 1e3
+            ends = " to ".join(f"{nominal + one * 1e-3:.4f}" for one in limits)
+            sizes.add_row(name, letter, f"{limits.lower:+g}, {limits.upper:+g}", ends)
+        clearances = _table("clearance [um]", "min", "mean", "max", "sd (T = 6 sd)")
+        for name, factor in (("diametral", 2.0), ("radial", 1.0)):
+            numbers = [factor * one / UM for one in (fit.lower, fit.middle, fit.upper)]
+            clearances.add_row(name, *(f"{one:.6g}" for one in numbers), f"{factor * fit.sd / UM:.4f}")
+        parts += [sizes, "", clearances, ""]
+    show(*parts, RADIAL)
+    return 0
+
+
+def _fit(text: str) -> Fit:
+    found = stated(text)
+    if not isinstance(found, Fit):
+        raise InputError(f'"{text}" is a toleranced dimension, not a fit; write a size in mm and a fit, as "20 H7/g6".')
+    return found
+
+
+def _plain(fit: Fit) -> dict[str, Any]:
+    """In metres."""
+    return {
+        "fit": fit.text, "size": fit.size, "hole": [one * UM for one in fit.hole_limits],
+        "shaft": [one * UM for one in fit.shaft_limits], "diametral": list(fit.diametral),
+        "radial": [fit.lower, fit.middle, fit.upper], "sd": fit.sd,
+    }  # fmt: skip

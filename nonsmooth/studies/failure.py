@@ -1,0 +1,334 @@
+"""Probability that an output of scattering products is beyond its limit, down to one in a million.
+
+Inputs are independent. Each is a function of a standard normal variable, x = F^-1(Phi(u)); the product fails where one
+of the limit states ``value - limit`` is positive, of a two-sided limit also ``-value - limit``.
+
+- `monte-carlo`: share of failed products, with the bounds of Clopper and Pearson.
+- `form`, first-order reliability method: with the distance beta of a limit state's nearest point from the origin, its
+  probability is Phi(-beta), exact if it is plane. Several limit states are united by the upper bound of Ditlevsen.
+  Random directions of clearances are taken at their worst: components of a vector of given length are dependent, which
+  the method cannot represent, and the result is too large.
+- `importance`: sampling from normal distributions around these points, weighted by the ratio of the densities.
+- `subset`: the product of conditional probabilities of growing subsets, estimated by Markov chains.
+
+The last three are algorithms of OpenTURNS (extra ``reliability``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.settings import is_number, shown
+from nonsmooth.studies.arguments import check_count
+from nonsmooth.studies.designs import quantiles
+
+__all__ = ["METHODS", "Failure", "failure_probability", "share_bounds"]
+
+METHODS = ("monte-carlo", "form", "importance", "subset")
+#: products that are evaluated together
+BLOCK = 1000
+#: coefficient of variation at which importance sampling ends
+PRECISION = 0.01
+#: shares at which the search for nearest points starts, in each input; the median first
+STARTS = (0.5, 0.1, 0.35, 0.65, 0.9)
+#: random directions among which the worst is taken
+TRIED = 4000
+#: limit state, as a share of the limit, within which a search has reached it; that of a product that cannot be made
+REACHED, FAILED = 1e-3, 1e300
+#: largest distance of a nearest point that counts: of a probability of 1e-15
+FARTHEST = 8.0
+
+Output = Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A probability of failure.
+
+    Parameters
+    ----------
+    method
+        One of `METHODS`.
+    probability, low, high
+        [-], and its bounds with confidence; equal to it for `form`, which has no bounds.
+    beta
+        Reliability index -Phi^-1(probability) [-].
+    evaluations
+        Of products.
+    """
+
+    method: str
+    probability: float
+    low: float
+    high: float
+    confidence: float
+    evaluations: int
+
+    @property
+    def beta(self) -> float:
+        from scipy.stats import norm
+
+        return float(-norm.ppf(self.probability))
+
+    def plain(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "method": self.method, "probability": self.probability, "low": self.low, "high": self.high,
+            "beta": self.beta, "evaluations": self.evaluations,
+        }  # fmt: skip
+
+
+def failure_probability(
+    output: Output,
+    distributions: Mapping[str, Any],
+    limit: float,
+    *,
+    method: str = "monte-carlo",
+    two_sided: bool = False,
+    runs: int = 100_000,
+    confidence: float = 0.99,
+    seed: int = 0,
+) -> Failure:
+    """Probability that an output exceeds its limit.
+
+    Parameters
+    ----------
+    output
+        Function of inputs (n, k), in the order of `distributions`, that gives (n,), or (n, m) of which none may exceed
+        the limit; NaN counts as a failure. For `form` and `importance` it must be smooth: at the kinematic level.
+    distributions
+        Of the inputs, as for `sample`, fits and toleranced dimensions among them.
+    limit
+        Largest accepted output.
+    method
+        One of `METHODS`.
+    two_sided
+        Whether outputs are signed, and their magnitude must not exceed the limit.
+    runs
+        Products of `monte-carlo`; of each subset of `subset`; at most of `importance`.
+    confidence
+        Of the bounds.
+    seed
+        The same seed gives the same result.
+
+    Raises
+    ------
+    InputError
+        For numbers out of range, without OpenTURNS, or if no limit state is ever reached.
+
+    References
+    ----------
+    O. Ditlevsen, H. O. Madsen, Structural Reliability Methods, Wiley, 1996; M. Baudin, A. Dutfoy, B. Iooss, A.-L.
+    Popelin, OpenTURNS: an industrial software for uncertainty quantification in simulation, Handbook of Uncertainty
+    Quantification, Springer, 2017; S.-K. Au, J. L. Beck, Estimation of small failure probabilities in high dimensions
+    by subset simulation, Probab. Eng. Mech. 16 (2001), 263-277
+
+    Examples
+    --------
+    >>> from nonsmooth import Toleranced
+    >>> stack = {"a": Toleranced(0.05, 2e-5), "b": Toleranced(0.12, 3e-5)}
+    >>> found = failure_probability(lambda x: x.sum(axis=1) - 0.17, stack, 3e-5, two_sided=True, runs=1000)
+    >>> found.low < 0.0126 < found.high
+    True
+    """
+    if method not in METHODS:
+        raise InputError(f"method must be one of {', '.join(METHODS)}, got {shown(method)}.")
+    if not is_number(limit):
+        raise InputError(f"limit must be a finite number, in the unit of the output, got {shown(limit)}.")
+    if not (is_number(confidence) and 0.0 < confidence < 1.0):
+        raise InputError(f"confidence must lie between 0 and 1, got {shown(confidence)}.")
+    check_count("runs", runs)
+    states = _States(output, distributions, float(limit), two_sided)
+    if method == "monte-carlo":
+        u = np.random.default_rng(seed).standard_normal((runs, len(distributions)))
+        parts = (states(u[k : k + 20 * BLOCK]) for k in range(0, runs, 20 * BLOCK))
+        failed = sum(int(np.any(part > 0.0, axis=1).sum()) for part in parts)
+        return Failure(method, failed / runs, *share_bounds(failed, runs, confidence), confidence, runs)
+    with _openturns(seed) as ot:
+        if method == "subset":
+            return _sampled(ot, states, method, runs, confidence, None)
+        points = _nearest_points(ot, states)
+        if method == "form":
+            probability = _united([(float(np.linalg.norm(u)), u) for u in points])
+            return Failure(method, probability, probability, probability, confidence, states.evaluations)
+        return _sampled(ot, states, method, runs, confidence, points)
+
+
+def share_bounds(count: int, runs: int, confidence: float) -> tuple[float, float]:
+    """Lower and upper bound of Clopper and Pearson of a share; each side has half of the error.
+
+    >>> [round(x, 4) for x in share_bounds(95, 100, 0.9)]
+    [0.8977, 0.9801]
+    """
+    from scipy.stats import beta
+
+    error = (1.0 - confidence) / 2
+    low = 0.0 if count == 0 else float(beta.ppf(error, count, runs - count + 1))
+    high = 1.0 if count == runs else float(beta.ppf(1.0 - error, count + 1, runs - count))
+    return low, high
+
+
+class _States:
+    """Limit states (n, m) of standard normal inputs (n, k): positive where a product fails."""
+
+    def __init__(self, output: Output, distributions: Mapping[str, Any], limit: float, two_sided: bool) -> None:
+        self.output, self.distributions, self.limit, self.two_sided = output, distributions, limit, two_sided
+        self.evaluations = 0
+
+    @property
+    def inputs(self) -> int:
+        return len(self.distributions)
+
+    def __call__(self, u: Array) -> Array:
+        from scipy.stats import norm
+
+        shares = norm.cdf(u)
+        columns = [quantiles(name, one, shares[:, i]) for i, (name, one) in enumerate(self.distributions.items())]
+        values = np.asarray(self.output(np.stack(columns, axis=1)), dtype=float).reshape(len(u), -1)
+        self.evaluations += len(u)
+        states = [values - self.limit] + ([-values - self.limit] if self.two_sided else [])
+        found = np.concatenate(states, axis=1) / (abs(self.limit) or 1.0)  # of the order of 1, as searches expect
+        return np.where(np.isnan(found), np.inf, found)
+
+
+@contextmanager
+def _openturns(seed: int) -> Iterator[Any]:
+    """The library, with its random numbers for a seed; their state is restored."""
+    try:
+        import openturns
+    except ImportError as error:
+        raise InputError(f'This method needs the extra "reliability", pip install "nonsmooth[reliability]" ({error}).') from error  # noqa: E501  # fmt: skip
+    state, told = openturns.RandomGenerator.GetState(), openturns.Log.Flags()
+    openturns.RandomGenerator.SetSeed(seed)
+    openturns.Log.Show(openturns.Log.NONE)
+    try:
+        yield openturns
+    finally:
+        openturns.RandomGenerator.SetState(state)
+        openturns.Log.Show(told)
+
+
+def _event(ot: Any, function: Callable[[Array], Array], inputs: int) -> Any:
+    """The event that a function of standard normal inputs (n, k) -> (n,) is positive."""
+    made = ot.PythonFunction(
+        inputs, 1, func=lambda u: [float(function(np.asarray(u, dtype=float)[None])[0])],
+        func_sample=lambda u: function(np.asarray(u, dtype=float))[:, None].tolist(),
+    )  # fmt: skip
+    vector = ot.CompositeRandomVector(ot.MemoizeFunction(made), ot.RandomVector(ot.Normal(inputs)))
+    return ot.ThresholdEvent(vector, ot.Greater(), 0.0)
+
+
+def _nearest_points(ot: Any, states: _States) -> list[Array]:
+    """The point nearest to the origin of each limit state that is reached, in standard normal inputs.
+
+    Components of random directions have no nearest point, since only their ratios matter: they are 0 here, and the
+    point is that for the worst direction.
+    """
+    from scipy.stats import norm
+
+    inputs = states.inputs
+    turning = np.array([".direction_" in name for name in states.distributions])
+    tried = np.where(turning, np.random.default_rng(0).standard_normal((TRIED if turning.any() else 1, inputs)), 0.0)
+    found = []
+    for i, worst in enumerate(tried[np.argmax(states(tried), axis=0)]):
+        best: Array | None = None
+
+        def state(u: Array, i: int = i, worst: Array = worst) -> Array:
+            full = np.tile(worst, (len(u), 1))
+            full[:, ~turning] = u
+            return np.minimum(states(full)[:, i], FAILED)
+
+        event = _event(ot, state, int((~turning).sum()))
+        for share in STARTS:
+            algorithm = ot.FORM(_solver(ot), event, [float(norm.ppf(share))] * int((~turning).sum()))
+            try:
+                algorithm.run()
+            except RuntimeError:  # the gradient vanishes at this start, or the search ends nowhere
+                continue
+            point = np.array(algorithm.getResult().getStandardSpaceDesignPoint())
+            if abs(state(point[None])[0]) < REACHED:
+                best = point
+                break
+        if best is not None and np.linalg.norm(best) < FARTHEST:
+            found.append(np.zeros(inputs))
+            found[-1][~turning] = best
+    if not found:
+        raise InputError(
+            "No product was found beyond the limit by the search for the nearest points; check the limit, or take the "
+            "method subset or monte-carlo."
+        )
+    return found
+
+
+def _solver(ot: Any) -> Any:
+    solver = ot.AbdoRackwitz()
+    solver.setMaximumIterationNumber(200)
+    solver.setMaximumAbsoluteError(1e-8)
+    solver.setMaximumRelativeError(1e-8)
+    solver.setMaximumResidualError(1e-8)
+    solver.setMaximumConstraintError(1e-9)
+    return solver
+
+
+def _united(points: list[tuple[float, Array]]) -> float:
+    """Probability of the union of half spaces with nearest points u at distances beta: upper bound of Ditlevsen."""
+    from scipy.stats import norm
+
+    points = sorted(points, key=lambda one: one[0])
+    total = 0.0
+    for i, (beta, u) in enumerate(points):
+        shared = 0.0
+        for other, v in points[:i]:
+            cosine = float(u @ v) / max(beta * other, 1e-300)
+            shared = max(shared, _both(beta, other, cosine))
+        total += float(norm.sf(beta)) - shared
+    return min(total, 1.0)
+
+
+def _both(a: float, b: float, cosine: float) -> float:
+    """Probability of the intersection of two half spaces at distances a and b whose normals have this cosine."""
+    from scipy.integrate import quad
+    from scipy.stats import norm
+
+    if cosine > 1.0 - 1e-12:
+        return float(norm.sf(max(a, b)))
+    if cosine < -1.0 + 1e-12:
+        return max(0.0, float(norm.sf(a) - norm.cdf(b))) if a < -b else 0.0
+    root = math.sqrt(1.0 - cosine**2)
+    return float(
+        quad(lambda x: norm.pdf(x) * norm.sf((b - cosine * x) / root), a, a + 12.0, epsabs=0.0, epsrel=1e-8)[0]
+    )
+
+
+def _sampled(
+    ot: Any, states: _States, method: str, runs: int, confidence: float, points: list[Array] | None
+) -> Failure:
+    """Importance sampling around points, or subset simulation."""
+    event = _event(ot, lambda u: np.minimum(np.max(states(u), axis=1), FAILED), states.inputs)
+    block = min(BLOCK, runs)
+    if points is None:
+        algorithm = ot.SubsetSampling(event)
+    else:
+        from scipy.stats import norm
+
+        parts = [ot.Normal(ot.Point(u), ot.CovarianceMatrix(states.inputs)) for u in points]
+        weights = [max(float(norm.sf(np.linalg.norm(u))), 1e-300) for u in points]
+        density = ot.Mixture(parts, [weight / max(weights) for weight in weights])
+        algorithm = ot.ProbabilitySimulationAlgorithm(event, ot.ImportanceSamplingExperiment(density))
+        algorithm.setMaximumCoefficientOfVariation(PRECISION)
+    algorithm.setBlockSize(block)
+    algorithm.setMaximumOuterSampling(max(1, runs // block))
+    algorithm.run()
+    result = algorithm.getResult()
+    probability, half = float(result.getProbabilityEstimate()), float(result.getConfidenceLength(confidence)) / 2
+    return Failure(
+        method, probability, max(0.0, probability - half), min(1.0, probability + half), confidence, states.evaluations
+    )

@@ -1,0 +1,465 @@
+"""Position errors of a mechanism from the tolerances of its dimensions and from clearance, without dynamics.
+
+Every joint with clearance becomes an ideal joint whose point in the first body is displaced by a vector e of the length
+of the clearance, ``|e| = c``, from the centre of the bearing to that of the journal: contact without motion in it. Its
+direction is that of the load, a given angle, or random. Closing the joints then gives the positions of each product,
+
+    g(t, q, p + dp, e) = 0,
+
+for many products together by Newton's method, or to first order, ``dq = -(dg/dq)^-1 dg/dp dp``. Tilt of a journal in
+its bearing is not regarded, nor axial clearance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.fits import Fit, Scatter
+from nonsmooth.model.clearances import Clearance
+from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
+from nonsmooth.model.elements import Element
+from nonsmooth.model.flexible_bodies import FlexibleBody
+from nonsmooth.model.model import Model
+from nonsmooth.model.system import System
+from nonsmooth.settings import is_number, shown
+from nonsmooth.studies.arguments import mapping
+from nonsmooth.studies.starts import ideal_name
+
+__all__ = ["ANY", "LOAD", "Kinematics"]
+
+#: directions of a clearance vector that are no angle: that of the static load, and uniformly distributed
+LOAD, ANY = "load", "any"
+#: largest change of a held coordinate [rad or m] in one step to a pose, and steps between two times
+STRIDE, MOMENTS = 0.05, 32
+#: residual [m or rad] at which joints are closed: round-off of lengths of the order of 1 m; Newton steps to get there
+CLOSED, ITERATIONS = 1e-13, 20
+#: residual up to which round-off of large mechanisms is admitted
+ADMITTED = 1e-10
+#: products that are solved together
+TOGETHER = 20_000
+#: static load in a joint, as a share of the largest, below which it has no direction
+VANISHING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class _Slack:
+    """The clearance of a joint: its name, the indices of the displaced point, and a basis of its directions."""
+
+    name: str
+    columns: list[int]
+    #: orthonormal (dimension, freedoms), in the frame of the first body
+    basis: Array
+    #: at each pose the unit vector in the frame of the first body; None if random
+    towards: list[Array] | None
+
+
+class Kinematics:
+    """Deviations of a coordinate from its nominal value, as a function of dimensions and clearances.
+
+    Parameters
+    ----------
+    mechanism : System or Model
+        Planar or spatial, of rigid bodies.
+    coordinate
+        Such as ``"slider.x"``.
+    pose
+        Coordinates that are held, with one value each or several for several poses; as many as the mechanism without
+        its drivers has degrees of freedom, ``{"crank.angle": 0.785}``. Drivers are then left out.
+    t : [s]
+        Without a pose: the time, or times, at which drivers are evaluated; 0 by default.
+    directions
+        By joint: ``"load"`` (from the static loads at each pose, the default), ``"any"`` (random), or in the plane an
+        angle [rad] in the ground frame, in space a vector, from the centre of the bearing to that of the journal.
+    parameters
+        Changes of parameters by name, fits among them.
+
+    Attributes
+    ----------
+    inputs
+        Distributions of what scatters in the model, by name: fits, toleranced dimensions, and of each clearance with a
+        random direction standard normal components ``"pin.direction_1"``, ..., which are divided by their length.
+    nominal
+        The coordinate at each pose without clearance (poses,).
+
+    Raises
+    ------
+    InputError
+        For unknown names, freedoms that nothing holds, or a joint without load that is to be directed by it.
+    """
+
+    def __init__(
+        self,
+        mechanism: System | Model,
+        coordinate: str,
+        *,
+        pose: Mapping[str, Any] | None = None,
+        t: float | Sequence[float] | Array | None = None,
+        directions: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> None:
+        own = mechanism if isinstance(mechanism, System) else Model(mechanism.elements, name=mechanism.name).build()
+        if any(isinstance(element, FlexibleBody) for element in own.elements):
+            raise InputError("The kinematic level is for rigid bodies; deformation depends on the dynamics.")
+        self._own = own
+        held = mapping("pose", pose)
+        if held and t is not None:
+            raise InputError("Give a pose or times, not both: at a pose drivers are left out.")
+        kept = [e for e in own.elements if not (held and isinstance(e, PrescribedMotion | PrescribedPose))]
+        ideal = Model(kept, name=own.name).ideal()
+        self.system = ideal.build(assemble=True)
+        self.coordinate = coordinate
+        self._names = list(self.system.parameters)
+        self._clearances = {e.name: e for e in own.elements if isinstance(e, Clearance)}
+        self._output = _column(self.system, coordinate)
+        poses = _poses(held, t)
+        self._held = [_column(self.system, name) for name in held]
+        self._solve = self._functions()
+        self.parameters = self.system.parameter_values.copy()
+        stated = own.toleranced(parameters)
+        for name, value in {**{k: float(x) for k, x in stated.items()}, **mapping("parameters", parameters)}.items():
+            if not self._is_clearance(name) and (place := self._place(name)) is not None:
+                self.parameters[place] = float(value)
+        self._poses = self._reached(poses)
+        self.nominal = np.array([q[self._output] for _, _, q in self._poses])
+        self._slacks = self._slack(directions)
+        own.parameter_vector(parameters)  # raises the error for an unknown name
+        self._values = {**own.parameters, **{k: float(x) for k, x in stated.items()}}
+        self._values |= {name: float(x) for name, x in mapping("parameters", parameters).items() if is_number(x)}
+        scatter: dict[str, Any] = {
+            k: x for k, x in stated.items() if self._is_clearance(k) or self._place(k) is not None
+        }
+        self.inputs = scatter | self.random_directions
+        self._first = [self._sensitivities(*pose) for pose in self._poses]
+
+    @property
+    def random_directions(self) -> dict[str, Any]:
+        """Inputs that are components of random directions: uniform, without a cut, for standard normal components."""
+        from scipy.stats import norm
+
+        return {
+            f"{slack.name}.{label}": norm()
+            for slack in self._slacks if slack.towards is None for label in _labels(slack)
+        }  # fmt: skip
+
+    def deviations(self, names: Sequence[str], values: Array) -> Array:
+        """Signed deviations of products (n, poses) from the nominal coordinate, by closing their joints.
+
+        Parameters
+        ----------
+        names
+            The inputs that vary, such as ``list(kinematics.inputs)``; others keep the values of the model.
+        values
+            One row per product (n, len(names)).
+
+        Returns
+        -------
+        Array
+            NaN where the joints cannot be closed, or a clearance is negative.
+        """
+        values = np.atleast_2d(np.asarray(values, dtype=float))
+        parts = [values[k : k + TOGETHER] for k in range(0, len(values), TOGETHER)]
+        return np.concatenate([self._closed(list(names), part) for part in parts])
+
+    def linearised(self, names: Sequence[str], values: Array) -> Array:
+        """As `deviations`, to first order in dimensions and clearances."""
+        values = np.atleast_2d(np.asarray(values, dtype=float))
+        found = [self._changes(list(names), values, k) @ row for k, row in enumerate(self._first)]
+        return np.stack(found, axis=1)
+
+    @property
+    def sensitivities(self) -> dict[str, Array]:
+        """Derivatives of the coordinate at each pose by what scatters, clearances in contact."""
+        found = {}
+        for name in self.inputs:
+            if self._is_clearance(name):
+                slack = next(one for one in self._slacks if f"{one.name}.clearance" == name)
+                rows = [row[slack.columns] for row in self._first]
+                found[name] = np.array([
+                    np.linalg.norm(row @ slack.basis) if slack.towards is None else row @ slack.towards[k]
+                    for k, row in enumerate(rows)
+                ])  # fmt: skip
+            elif name not in self.random_directions:
+                found[name] = np.array([row[self._place(name)] for row in self._first])
+        return found
+
+    def bands(self) -> dict[str, float]:
+        """Half widths of the deviation at the worst pose: root sum of squares of 3 sd, and worst case.
+
+        Of dimensions and clearances, each in contact; the mean of a clearance that is loaded one way shifts the band,
+        which is part of the worst case alone.
+        """
+        dimensions = {name: one for name, one in self.inputs.items() if isinstance(one, Scatter)}
+        rss = sum((self.sensitivities[name] * 3.0 * one.sd) ** 2 for name, one in dimensions.items())
+        most = [one.upper if isinstance(one, Fit) else one.upper - one.middle for one in dimensions.values()]
+        worst = sum(abs(self.sensitivities[name]) * x for name, x in zip(dimensions, most, strict=True))
+        return {"rss": float(np.max(np.sqrt(rss), initial=0.0)), "worst": float(np.max(worst, initial=0.0))}
+
+    def _is_clearance(self, name: str) -> bool:
+        owner, _, label = name.partition(".")
+        return owner in self._clearances and label == "clearance"
+
+    def _place(self, name: str) -> int | None:
+        """Index of a parameter of the mechanism among those of the ideal one; None if it has none."""
+        found = ideal_name(self._own, self.system.parameters, name)
+        return None if found is None else self._names.index(found)
+
+    def _functions(self) -> ca.Function:
+        """(t, q, p, held) -> residual of joints and held coordinates, and its derivative by the velocities."""
+        s = self.system
+        t, q, p = ca.SX.sym("t"), ca.SX.sym("q", s.nq), ca.SX.sym("p", len(self._names))
+        held = ca.SX.sym("held", len(self._held))
+        B = s.B(q)
+        residual = ca.vertcat(s.g(t, q, p), q[self._held] - held)
+        rows = ca.vertcat(s.W_g(t, q, p).T, B[self._held, :])
+        u = ca.SX.sym("u", s.nv)
+        self._advance = ca.Function("advance", [q, u], [s.advance(q, u, 1.0)])
+        slopes = ca.jacobian(s.g(t, q, p), p)
+        self._slopes = ca.Function("slopes", [t, q, p], [slopes, B[self._output, :], s.h(t, q, ca.SX.zeros(s.nv), p)])
+        self._residual = ca.Function("residual", [t, q, p, held], [residual])
+        return ca.Function("closing", [t, q, p, held], [residual, ca.densify(rows)])
+
+    def _near(self, t: float, held: Array, q: Array, p: Array) -> tuple[Array, Array]:
+        """Closed positions of products near one nominal position q (nq,): with its derivative first, then by Newton.
+
+        Products deviate by a thousandth of a length, so that every step with the nominal derivative gains three digits.
+        """
+        n = len(p)
+        inverse = np.linalg.pinv(np.asarray(self._solve(t, q, self.parameters, held)[1]))
+        residual, advance = self._residual.map(n), self._advance.map(n)
+        at, held_all, worst = np.tile(q[:, None], (1, n)), np.tile(held[:, None], (1, n)), np.full(n, np.inf)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for _ in range(ITERATIONS):
+                r, before = np.asarray(residual(np.full((1, n), t), at, p.T, held_all)), worst
+                worst = np.max(np.abs(r), axis=0, initial=0.0)
+                if not np.any((worst > CLOSED) & (worst < 0.5 * before)):
+                    break
+                at = np.asarray(advance(at, -inverse @ r))
+        left = np.flatnonzero(~(worst < ADMITTED))
+        if left.size:
+            at[:, left], worst[left] = (x.T for x in self._newton(t, held, np.tile(q, (left.size, 1)), p[left]))
+        return at.T, worst
+
+    def _newton(self, t: float, held: Array, q: Array, p: Array) -> tuple[Array, Array]:
+        """Closed positions of products from a guess (n, nq), and their largest residuals (n,)."""
+        n, nv = len(q), self.system.nv
+        solve, advance = self._solve.map(n), self._advance.map(n)
+        held_all = np.tile(np.asarray(held, dtype=float)[:, None], (1, n))
+        worst = np.full(n, np.inf)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for _ in range(ITERATIONS):
+                residual, rows = solve(np.full((1, n), t), q.T, p.T, held_all)
+                r, before = np.asarray(residual).T, worst
+                worst = np.max(np.abs(r), axis=1, initial=0.0)
+                at_round_off = np.all(worst < ADMITTED) and not np.any((worst < before) & (worst > CLOSED))
+                if at_round_off or not np.any(worst > CLOSED):
+                    break
+                J = np.asarray(rows).reshape(-1, n, nv).swapaxes(0, 1)
+                q = np.asarray(advance(q.T, -_least(J, r).T)).T
+        return q, worst
+
+    def _reached(self, poses: list[tuple[float, Array]]) -> list[tuple[float, Array, Array]]:
+        """Time, held values and nominal positions of each pose, each reached from the one before."""
+        q, t = self.system.start.q, self.system.start.t
+        held = q[self._held]
+        p = self.parameters[None]
+        found = []
+        for to_t, to_held in poses:
+            steps = max(1, math.ceil(np.max(np.abs(to_held - held), initial=0.0) / STRIDE), MOMENTS * (to_t != t))
+            for share in np.linspace(0.0, 1.0, steps + 1)[1:]:
+                now, at = t + share * (to_t - t), held + share * (to_held - held)
+                moved, worst = self._newton(now, at, q[None], p)
+                if not worst[0] < ADMITTED:
+                    what = self._named(at) or f"t = {now:g} s"
+                    raise InputError(f"The joints cannot be closed at {what}; choose a pose that the mechanism has.")
+                q = moved[0]
+            t, held = to_t, to_held
+            self._check_held(t, held, q)
+            found.append((t, held, q))
+        return found
+
+    def _named(self, held: Array) -> str:
+        names = (self.system.q_names[i] for i in self._held)
+        return ", ".join(f"{name} = {x:g}" for name, x in zip(names, held, strict=True))
+
+    def _check_held(self, t: float, held: Array, q: Array) -> None:
+        rows = np.asarray(self._solve(t, q, self.parameters, held)[1])
+        free = self.system.nv - np.linalg.matrix_rank(rows)
+        if free:
+            raise InputError(
+                f"At this pose the ideal mechanism still has {free} degrees of freedom: hold as many more coordinates, "
+                f'as pose={{"{self.system.q_names[2]}": 0.5}}; there are {", ".join(self.system.q_names)}.'
+            )
+
+    def _slack(self, directions: Mapping[str, Any] | None) -> list[_Slack]:
+        wanted = mapping("directions", directions)
+        for name in wanted:
+            if name not in self._clearances:
+                known = ", ".join(self._clearances) or "none"
+                raise InputError(f"directions: there is no joint with clearance {name!r}; there are {known}.")
+        return [self._slack_of(name, element, wanted.get(name, LOAD)) for name, element in self._clearances.items()]
+
+    def _slack_of(self, name: str, element: Element, wanted: Any) -> _Slack:
+        d = self.system.dimension
+        columns = [self._names.index(f"{name}.at_a_{axis}") for axis in "xyz"[:d]]
+        basis = self._directions(name, element)
+        if isinstance(wanted, str) and wanted == ANY:
+            return _Slack(name, columns, basis, None)
+        towards = []
+        for t, held, q in self._poses:
+            if isinstance(wanted, str) and wanted == LOAD:
+                vector = -self._pull(t, held, q, columns)
+            else:
+                vector = self._turned(element, _vector(name, wanted, d), q)
+            along = basis.T @ vector
+            if not np.linalg.norm(along) > 0.0:
+                why = (
+                    "the static load in it vanishes"
+                    if isinstance(wanted, str)
+                    else f"{shown(wanted)} is along its axis"
+                )
+                example = "an angle in rad" if d == 2 else "a vector"
+                raise InputError(
+                    f'"{name}" has no direction, since {why}: give {example}, or "{ANY}" for a random one.'
+                )
+            towards.append(basis @ along / np.linalg.norm(along))
+        return _Slack(name, columns, basis, towards)
+
+    def _directions(self, name: str, element: Element) -> Array:
+        """Orthonormal directions in which the point may be displaced, in the frame of the first body."""
+        d, p = self.system.dimension, dict(zip(self._names, self.parameters, strict=True))
+        if d == 2 and f"{name}.direction" in p:  # across a guide
+            return np.array([[-math.sin(p[f"{name}.direction"])], [math.cos(p[f"{name}.direction"])]])
+        if f"{name}.axis_a_x" not in p:
+            return np.eye(d)
+        axis = np.array([p[f"{name}.axis_a_{label}"] for label in "xyz"])
+        return np.linalg.svd(axis[None])[2][1:].T
+
+    def _pull(self, t: float, held: Array, q: Array, columns: list[int]) -> Array:
+        """Derivative of the potential energy of the loads by the displacement of a joint's point; 0 without load."""
+        slopes, _, h = (np.asarray(x) for x in self._slopes(t, q, self.parameters))
+        rows = np.asarray(self._solve(t, q, self.parameters, held)[1])
+        multipliers = np.linalg.lstsq(rows.T, h.ravel(), rcond=None)[0][: self.system.ng]
+        every = np.abs(slopes.T @ multipliers)
+        pull = np.asarray(slopes[:, columns].T @ multipliers)
+        return pull if np.max(np.abs(pull)) > VANISHING * np.max(every, initial=0.0) else np.zeros(len(columns))
+
+    def _turned(self, element: Element, vector: Array, q: Array) -> Array:
+        """A vector of the ground frame in the frame of the element's first body."""
+        body = element.body_names()[0]
+        places = {name: float(x) for name, x in zip(self.system.q_names, q, strict=True)}
+        if f"{body}.angle" in places:
+            c, s = math.cos(places[f"{body}.angle"]), math.sin(places[f"{body}.angle"])
+            return np.array([[c, s], [-s, c]]) @ vector
+        if f"{body}.qw" in places:
+            from scipy.spatial.transform import Rotation
+
+            w, x, y, z = (places[f"{body}.q{label}"] for label in "wxyz")
+            return np.asarray(Rotation.from_quat([x, y, z, w]).inv().apply(vector))
+        return vector  # the ground
+
+    def _sensitivities(self, t: float, held: Array, q: Array) -> Array:
+        """Derivative of the coordinate by every parameter of the ideal mechanism."""
+        slopes, output, _ = (np.asarray(x) for x in self._slopes(t, q, self.parameters))
+        rows = np.asarray(self._solve(t, q, self.parameters, held)[1])
+        padded = np.vstack([slopes, np.zeros((len(self._held), slopes.shape[1]))])
+        return np.asarray(-(output @ np.linalg.lstsq(rows, padded, rcond=None)[0])).ravel()
+
+    def _changes(self, names: list[str], values: Array, k: int) -> Array:
+        """Changes of the ideal mechanism's parameters (n, parameters) at pose k."""
+        changes = np.zeros((len(values), len(self._names)))
+        given = {name: values[:, i] for i, name in enumerate(names)}
+        random = {f"{slack.name}.{label}" for slack in self._slacks for label in _labels(slack)}
+        for name, column in given.items():
+            if name in random or self._is_clearance(name):
+                continue
+            place = self._place(name)
+            if place is None:
+                known = ", ".join([*self.inputs][:20]) or "none"
+                raise InputError(
+                    f'"{name}" has no effect on positions at the kinematic level; what scatters is {known}.'
+                )
+            changes[:, place] += column - self.parameters[place]
+        for slack in self._slacks:
+            c = given.get(f"{slack.name}.clearance", np.full(len(values), self._values[f"{slack.name}.clearance"]))
+            if slack.towards is not None:
+                unit = np.tile(slack.towards[k], (len(values), 1))
+            else:
+                parts = [given.get(f"{slack.name}.{label}", np.ones(len(values))) for label in _labels(slack)]
+                unit = _unit(np.stack(parts, axis=1)) @ slack.basis.T
+            changes[:, slack.columns] += c[:, None] * unit
+        return changes
+
+    def _closed(self, names: list[str], values: Array) -> Array:
+        found = []
+        negative = np.zeros(len(values), dtype=bool)
+        for i, name in enumerate(names):
+            if self._is_clearance(name):
+                negative |= ~(values[:, i] >= 0.0)
+        for k, (t, held, q) in enumerate(self._poses):
+            p = self.parameters + self._changes(names, values, k)
+            closed, worst = self._near(t, held, q, p)
+            deviation = closed[:, self._output] - self.nominal[k]
+            found.append(np.where(negative | ~(worst < ADMITTED), np.nan, deviation))
+        return np.stack(found, axis=1)
+
+
+def _least(J: Array, r: Array) -> Array:
+    """Solutions (n, nv) of J u = r, of least norm where rows are redundant."""
+    if J.shape[1] == J.shape[2]:
+        try:
+            return np.asarray(np.linalg.solve(J, r[..., None])[..., 0])
+        except np.linalg.LinAlgError:  # redundant rows
+            pass
+    return np.asarray((np.linalg.pinv(J) @ r[..., None])[..., 0])
+
+
+def _column(system: System, name: str) -> int:
+    """Index of a coordinate; unknown names raise the error of `System.state`, with the nearest."""
+    if name not in system.q_names:
+        system.state({name: 0.0})
+    return system.q_names.index(name)
+
+
+def _poses(held: Mapping[str, Any], t: Any) -> list[tuple[float, Array]]:
+    """Time and held values of each pose."""
+    if not held:
+        times = np.atleast_1d(np.asarray(0.0 if t is None else t, dtype=float))
+        return [(float(one), np.zeros(0)) for one in times]
+    columns = [np.atleast_1d(np.asarray(column, dtype=float)) for column in held.values()]
+    count = max(len(column) for column in columns)
+    for name, column in zip(held, columns, strict=True):
+        if column.ndim != 1 or len(column) not in (1, count) or not np.all(np.isfinite(column)):
+            raise InputError(
+                f"pose: {name} takes a number, or as many as the others ({count}), got {shown(held[name])}."
+            )
+    table = np.stack([np.broadcast_to(column, count) for column in columns], axis=1)
+    return [(0.0, row) for row in table]
+
+
+def _labels(slack: _Slack) -> list[str]:
+    """Names of the inputs that say where a clearance vector points."""
+    return [f"direction_{i + 1}" for i in range(slack.basis.shape[1])]
+
+
+def _unit(vectors: Array) -> Array:
+    """Rows divided by their length; the first direction for a row of zeros."""
+    vectors = np.where(np.any(vectors != 0.0, axis=1)[:, None], vectors, np.eye(1, vectors.shape[1]))
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1)[:, None])
+
+
+def _vector(name: str, wanted: Any, dimension: int) -> Array:
+    """A direction in the ground frame."""
+    if dimension == 2 and is_number(wanted):
+        return np.array([math.cos(wanted), math.sin(wanted)])
+    if not isinstance(wanted, str) and np.shape(wanted) == (dimension,) and all(is_number(x) for x in wanted):
+        return np.asarray(wanted, dtype=float)
+    kind = "an angle in rad" if dimension == 2 else "a vector"
+    raise InputError(f'directions: "{name}" takes "{LOAD}", "{ANY}" or {kind}, got {shown(wanted)}.')

@@ -1,0 +1,205 @@
+"""Outputs of products at the two levels of a tolerance study."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.model.clearances import Clearance
+from nonsmooth.settings import is_number, shown
+from nonsmooth.step_control import ConstantStep, Landing, StepControl
+from nonsmooth.studies.arguments import mapping
+from nonsmooth.studies.designs import Design
+from nonsmooth.studies.kinematic import Kinematics
+from nonsmooth.studies.sweep import Mechanism, sweep, system_of
+from nonsmooth.trajectory.verdict import DEEP
+
+if TYPE_CHECKING:
+    from nonsmooth.steppers.base import Stepper
+
+__all__ = ["DEVIATION", "LEVELS", "DynamicLevel", "KinematicLevel", "Outputs", "Products"]
+
+LEVELS = ("dynamic", "kinematic")
+#: the metric of both levels, followed by a coordinate
+DEVIATION = "deviation:"
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """Outputs of products (n,), NaN for those that failed; where they have verdicts, which are not accurate."""
+
+    values: Array
+    unit: str
+    doubtful: NDArray[np.bool_] | None = None
+    coarse: Array | None = None
+
+
+class Products(Protocol):
+    """What gives the outputs of products."""
+
+    def outputs(self, names: Sequence[str], values: Array, how: str) -> Outputs: ...
+
+    def plain(self, names: Sequence[str]) -> Callable[[Array], Array]:
+        """Inputs (n, k) -> outputs (n,)."""
+
+    def signed(self, names: Sequence[str]) -> Callable[[Array], Array]:
+        """Inputs (n, k) -> signed outputs (n, m), smooth."""
+
+    def bands(self) -> dict[str, float]:
+        """Half widths of the output to first order."""
+
+
+class KinematicLevel:
+    """Deviations of a coordinate by `Kinematics`."""
+
+    def __init__(
+        self, mechanism: Mechanism, stepper: Any, metric: Any, *, t_end: float | None, dt: Any,
+        pose: Mapping[str, Any] | None, directions: Mapping[str, Any] | None, verdict: bool,
+        parameters: Mapping[str, Any] | None, arguments: Mapping[str, Any] | None, output: Any,
+    ) -> None:  # fmt: skip
+        given = {"stepper": stepper, "dt": dt, "verdict": verdict or None, "output": output}
+        for name, value in given.items():
+            if value is not None:
+                raise InputError(f"The kinematic level has no runs, so that {name} has no effect; leave it out.")
+        if not (isinstance(metric, str) and metric.startswith(DEVIATION)):
+            raise InputError(
+                f'The metric of the kinematic level is the deviation of a coordinate, as "{DEVIATION}slider.x", got '
+                f'{shown(metric)}; for others take level="dynamic".'
+            )
+        system = system_of(mechanism, mapping("arguments", arguments))
+        self.kinematics = Kinematics(
+            system, metric.removeprefix(DEVIATION), pose=pose, t=None if pose else t_end, directions=directions,
+            parameters=parameters,
+        )  # fmt: skip
+        names = self.kinematics.system.names
+        self.unit = names.q_units[names.q.index(self.kinematics.coordinate)]
+
+    @property
+    def random_directions(self) -> dict[str, Any]:
+        return self.kinematics.random_directions
+
+    def outputs(self, names: Sequence[str], values: Array, how: str) -> Outputs:
+        return Outputs(self.plain(names)(values), self.unit)
+
+    def plain(self, names: Sequence[str]) -> Callable[[Array], Array]:
+        return lambda values: np.max(np.abs(self.kinematics.deviations(names, values)), axis=1)
+
+    def signed(self, names: Sequence[str]) -> Callable[[Array], Array]:
+        return lambda values: self.kinematics.deviations(names, values)
+
+    def bands(self) -> dict[str, float]:
+        return self.kinematics.bands()
+
+
+class DynamicLevel:
+    """Metrics of runs, each a second time with half the step on request."""
+
+    def __init__(
+        self, mechanism: Mechanism, stepper: Stepper | None, metric: Any, *, limit: float, t_end: float | None,
+        dt: float | StepControl | None, verdict: bool, accuracy: float, parameters: Mapping[str, Any] | None,
+        arguments: Mapping[str, Any] | None, output: str | os.PathLike[str] | None, workers: int | None,
+        scheduler: str | None, progress: Callable[[str, float], None] | None,
+    ) -> None:  # fmt: skip
+        if t_end is None:
+            raise InputError("The dynamic level needs t_end, the end of the runs [s].")
+        self.mechanism, self.stepper, self.limit, self.accuracy = mechanism, stepper, limit, accuracy
+        self.dt, self.verdict, self.output = dt, verdict, output
+        self.system = system_of(mechanism, mapping("arguments", arguments))
+        numbers = {k: float(x) for k, x in self.system.toleranced(parameters).items()} | mapping(
+            "parameters", parameters
+        )
+        self.parameters = {
+            name: float(x) if is_number(x) else x for name, x in mapping("parameters", parameters).items()
+        }
+        self.parameters |= {name: numbers[name] for name in self.parameters if is_number(numbers[name])}
+        self.nominal: float | None = None
+        self.metric = metric
+        if isinstance(metric, str) and metric.startswith(DEVIATION):
+            coordinate = metric.removeprefix(DEVIATION)
+            self.nominal = float(Kinematics(self.system, coordinate, t=t_end, parameters=self.parameters).nominal[0])
+            self.metric = f"final:{coordinate}"
+        self.common: dict[str, Any] = {
+            "t_end": t_end, "parameters": self.parameters, "arguments": arguments, "workers": workers,
+            "scheduler": scheduler, "progress": progress,
+        }  # fmt: skip
+
+    def outputs(self, names: Sequence[str], values: Array, how: str) -> Outputs:
+        design = Design(tuple(names), values, (), how)
+        metrics: dict[str, Any] = {"output": self.metric}
+        if not self.verdict:
+            found, unit = self._swept(design, metrics, self.dt, self.output)
+            return Outputs(found["output"], unit)
+        if self.dt is None:  # each run is compared with finer ones until it is accurate, and says so
+            errors = {"position": "position-error", "force": "force-error"}
+            found, unit = self._swept(design, metrics | errors, None, self.output)
+            wrong = [~(found[name] <= self.accuracy) for name in errors]
+            return Outputs(found["output"], unit, np.any(wrong, axis=0) & np.isfinite(found["output"]))
+        if not self.system.compliant and self.system.nc:
+            metrics["overlap"] = "gap-violation"
+        coarse, _ = self._swept(design, metrics, self.dt, self.output)
+        half = None if self.output is None else Path(self.output).with_stem(f"{Path(self.output).stem}-half-step")
+        fine, unit = self._swept(design, metrics, _halved(self.dt), half)
+        apart = np.abs(fine["output"] - coarse["output"])
+        doubtful = ~(apart <= self.accuracy * abs(self.limit))
+        if "overlap" in fine:
+            doubtful |= fine["overlap"] > DEEP * self._smallest(names, values)
+        doubtful &= np.isfinite(fine["output"]) | np.isfinite(coarse["output"])
+        return Outputs(fine["output"], unit, doubtful, coarse["output"])
+
+    def plain(self, names: Sequence[str]) -> Callable[[Array], Array]:
+        def of(values: Array) -> Array:
+            found = self._swept(
+                Design(tuple(names), values, (), "sensitivity"), {"output": self.metric}, self.dt, None
+            )[0]
+            failed = int(np.isnan(found["output"]).sum())
+            if failed:
+                raise InputError(f"{failed} of {len(values)} runs failed, so there are no variances.")
+            return found["output"]
+
+        return of
+
+    def signed(self, names: Sequence[str]) -> Callable[[Array], Array]:
+        raise InputError('Probabilities of failure by these methods are for level="kinematic".')
+
+    def bands(self) -> dict[str, float]:
+        return {}
+
+    def _smallest(self, names: Sequence[str], values: Array) -> Array:
+        """Smallest clearance of each product (n,) [m]."""
+        own = {**self.system.parameters, **self.parameters}
+        joints = [f"{one.name}.clearance" for one in self.system.elements if isinstance(one, Clearance)]
+        columns = [
+            values[:, list(names).index(one)] if one in names else np.full(len(values), own[one]) for one in joints
+        ]
+        return np.min(columns, axis=0) if columns else np.full(len(values), np.inf)
+
+    def _swept(self, design: Design, metrics: Mapping[str, Any], dt: Any, output: Any) -> tuple[dict[str, Array], str]:
+        found = sweep(self.mechanism, self.stepper, design, dt=dt, metrics=metrics, output=output, **self.common)
+        if "output" not in found or found["output"].ndim != 1:
+            messages = sorted(set(found["message"].values))
+            raise InputError(f"The metric gives no number, or every run failed: {messages[-1] or self.metric!r}")
+        columns = {name: np.asarray(found[name].values, dtype=float) for name in metrics if name in found}
+        if self.nominal is not None:
+            columns["output"] = np.abs(columns["output"] - self.nominal)
+        return columns, str(found["output"].attrs.get("units", ""))
+
+
+def _halved(dt: float | StepControl) -> float | StepControl:
+    if isinstance(dt, Landing):
+        return Landing(dt.dt_min, dt.dt_max / 2)
+    if isinstance(dt, ConstantStep):
+        return dt.dt / 2
+    if isinstance(dt, float | int):
+        return dt / 2
+    raise InputError(
+        f"A verdict by half the step takes a constant step or Landing(dt_min, dt_max), got {dt}; leave dt out to have "
+        "each run checked by finer ones."
+    )
