@@ -177,30 +177,37 @@ class Kinematics:
     @property
     def sensitivities(self) -> dict[str, Array]:
         """Derivatives of the coordinate at each pose by what scatters, clearances in contact."""
-        found = {}
-        for name in self.inputs:
-            if self._is_clearance(name):
-                slack = next(one for one in self._slacks if f"{one.name}.clearance" == name)
-                rows = [row[slack.columns] for row in self._first]
-                found[name] = np.array([
-                    np.linalg.norm(row @ slack.basis) if slack.towards is None else row @ slack.towards[k]
-                    for k, row in enumerate(rows)
-                ])  # fmt: skip
-            elif name not in self.random_directions:
-                found[name] = np.array([row[self._place(name)] for row in self._first])
-        return found
+        return {name: self.derivative(name) for name in self.inputs if name not in self.random_directions}
 
-    def bands(self) -> dict[str, float]:
+    def derivative(self, name: str) -> Array:
+        """Derivative of the coordinate at each pose by a dimension, or by a clearance in contact.
+
+        In contact of random direction: the largest of all directions.
+        """
+        if not self._is_clearance(name):
+            place = self._place(name)
+            return np.array([0.0 if place is None else row[place] for row in self._first])
+        slack = next(one for one in self._slacks if f"{one.name}.clearance" == name)
+        rows = [row[slack.columns] for row in self._first]
+        if slack.towards is None:
+            return np.array([np.linalg.norm(row @ slack.basis) for row in rows])
+        return np.array([row @ towards for row, towards in zip(rows, slack.towards, strict=True)])
+
+    def bands(self, distributions: Mapping[str, Any] | None = None) -> dict[str, float]:
         """Half widths of the deviation at the worst pose: root sum of squares of 3 sd, and worst case.
 
-        Of dimensions and clearances, each in contact; the mean of a clearance that is loaded one way shifts the band,
-        which is part of the worst case alone.
+        Of the fits and toleranced dimensions among the distributions, those of the model if omitted; empty if there are
+        none. The mean of a clearance that is loaded one way shifts the band, which is part of the worst case alone.
         """
-        dimensions = {name: one for name, one in self.inputs.items() if isinstance(one, Scatter)}
-        rss = sum((self.sensitivities[name] * 3.0 * one.sd) ** 2 for name, one in dimensions.items())
-        most = [one.upper if isinstance(one, Fit) else one.upper - one.middle for one in dimensions.values()]
-        worst = sum(abs(self.sensitivities[name]) * x for name, x in zip(dimensions, most, strict=True))
-        return {"rss": float(np.max(np.sqrt(rss), initial=0.0)), "worst": float(np.max(worst, initial=0.0))}
+        given = self.inputs if distributions is None else distributions
+        scatter = {name: one for name, one in given.items() if isinstance(one, Scatter)}
+        if not scatter:
+            return {}
+        slopes = np.abs([self.derivative(name) for name in scatter])
+        sds = np.array([one.sd for one in scatter.values()])
+        most = np.array([one.upper - (0.0 if isinstance(one, Fit) else one.middle) for one in scatter.values()])
+        rss = 3.0 * np.sqrt(np.sum((slopes * sds[:, None]) ** 2, axis=0))
+        return {"rss": float(np.max(rss)), "worst": float(np.max(most @ slopes))}
 
     def _is_clearance(self, name: str) -> bool:
         owner, _, label = name.partition(".")

@@ -53,7 +53,7 @@ class Products(Protocol):
     def signed(self, names: Sequence[str]) -> Callable[[Array], Array]:
         """Inputs (n, k) -> signed outputs (n, m), smooth."""
 
-    def bands(self) -> dict[str, float]:
+    def bands(self, distributions: Mapping[str, Any]) -> dict[str, float]:
         """Half widths of the output to first order."""
 
 
@@ -95,8 +95,8 @@ class KinematicLevel:
     def signed(self, names: Sequence[str]) -> Callable[[Array], Array]:
         return lambda values: self.kinematics.deviations(names, values)
 
-    def bands(self) -> dict[str, float]:
-        return self.kinematics.bands()
+    def bands(self, distributions: Mapping[str, Any]) -> dict[str, float]:
+        return self.kinematics.bands(distributions)
 
 
 class DynamicLevel:
@@ -169,7 +169,7 @@ class DynamicLevel:
     def signed(self, names: Sequence[str]) -> Callable[[Array], Array]:
         raise InputError('Probabilities of failure by these methods are for level="kinematic".')
 
-    def bands(self) -> dict[str, float]:
+    def bands(self, distributions: Mapping[str, Any]) -> dict[str, float]:
         return {}
 
     def _smallest(self, names: Sequence[str], values: Array) -> Array:

@@ -429,7 +429,7 @@ def tolerance(
         accuracy=float(accuracy),
         shares=sizes,
         failures=failures,
-        bands=products.bands(),
+        bands=products.bands(distributions),
     )
 
 
