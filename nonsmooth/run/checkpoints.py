@@ -147,13 +147,17 @@ class Checkpoint:
         try:
             self._write()
         except (NotWritten, MemoryError) as error:
-            if not self.told:
-                why = str(error) or "There is not enough memory to write a checkpoint."
-                warnings.warn(f"{why} The run continues and tries again later.", ValidityWarning, stacklevel=3)
-            self.told = True
+            self.refuse(error)
         finally:
             self.last = time.monotonic()
             self.pause = max(self.every, SHARE * (self.last - begin))
+
+    def refuse(self, error: Exception) -> None:
+        """Tell once that no checkpoint could be written."""
+        if not self.told:
+            why = str(error) or "There is not enough memory to write a checkpoint."
+            warnings.warn(f"{why} The run continues and tries again later.", ValidityWarning, stacklevel=4)
+        self.told = True
 
     def _write(self) -> None:
         arrays: list[NDArray[Any]] = []

@@ -114,8 +114,7 @@ class TimeLoop:
             if self._compile is not None:
                 self.compiled = self._compile()
                 self.compiled.use(self.chain)
-                if self.recorder.record > 1:
-                    self.recorder.observe = self.compiled.viewer()
+                self.recorder.viewer = self.compiled.viewer
                 self.clock = time.perf_counter()
             if self.keeper is not None and self.keeper.held is not None:
                 state = self._go_on(self.keeper.held, first, origin)
@@ -224,7 +223,11 @@ class TimeLoop:
     def _save(self) -> None:
         if self.keeper is not None and self._stands is not None:
             begin = time.perf_counter()
-            rows = self.recorder.held(self._stands["rows"])
+            try:
+                rows = self.recorder.held(self._stands["rows"])
+            except MemoryError as error:
+                self.keeper.checkpoint.refuse(error)
+                return
             self.keeper.save({**self._stands, "recorder": rows, "seconds": begin - self.clock})
             self.clock += time.perf_counter() - begin  # which is no computing
 
