@@ -21,7 +21,7 @@ __all__ = ["SPILL", "Store"]
 #: bytes of the tables of a run that are kept in memory; beyond them all of its columns go to files
 SPILL = 512 * 2**20
 #: by which a full column grows, and at least so many bytes
-GROWTH, LEAST = 1.25, 2**18
+GROWTH, LEAST = 1.1, 2**18
 
 
 class Store:
@@ -65,6 +65,10 @@ class _Column:
         self.array = np.empty((0, *self.width), self.kind)
         self.file: Any = None
 
+    def __del__(self) -> None:
+        if self.file is not None:
+            self.file.close()  # its map stays
+
     @property
     def size(self) -> int:
         return int(self.array.nbytes)
@@ -72,7 +76,11 @@ class _Column:
     def put(self, at: int, values: NDArray[Any]) -> None:
         end = at + len(values)
         if end > len(self.array):
-            self._grow(at, max(end, int(GROWTH * len(self.array)), len(self.array) + LEAST // self.row))
+            try:
+                share = GROWTH if self.file is None else 1.0  # of a file little is mapped in vain
+                self._grow(at, max(end, int(share * len(self.array))) + LEAST // self.row)
+            except MemoryError:
+                self._grow(at, end)
         if self.file is None:
             self.array[at:end] = values
         else:
@@ -85,13 +93,13 @@ class _Column:
 
     def to_file(self, rows: int) -> None:
         """Into a file, which has no name where the system has such: it vanishes with the process, however that ends."""
-        if self.file is not None or self.array.size == 0:
+        if self.file is not None or rows == 0 or self.array.size == 0:
             return
         file, array = tempfile.TemporaryFile(buffering=0), self.array
         try:
             self.file = file
             self._write(0, array[:rows])
-            self._grow(rows, len(array))
+            self._map(rows)
         except BaseException:
             self.file, self.array = None, array
             file.close()
@@ -99,11 +107,23 @@ class _Column:
 
     def _grow(self, rows: int, room: int) -> None:
         if self.file is None:
-            array = np.empty((room, *self.width), self.kind)
-            array[:rows] = self.array[:rows]
-            self.array = array
+            try:
+                self.array.resize((room, *self.width))  # mostly without a copy
+            except ValueError:  # rows have been handed out, which stay as they are
+                array = np.empty((room, *self.width), self.kind)
+                array[:rows] = self.array[:rows]
+                self.array = array
             return
         # mapped at once: a lack of addresses shows while the rows before can still be handed over
+        before = len(self.array)
+        self.array = np.empty((0, *self.width), self.kind)
+        try:
+            self._map(room)
+        except MemoryError:
+            self._map(before)
+            raise
+
+    def _map(self, room: int) -> None:
         os.truncate(self.file.fileno(), room * self.row)
         try:
             mapped = mmap.mmap(self.file.fileno(), room * self.row, access=mmap.ACCESS_READ)
