@@ -35,6 +35,8 @@ __all__ = ["simulate", "why_not"]
 
 #: default accuracy, as a share of the smallest clearance and of the peak force
 ACCURACY = 1e-2
+#: where not even the rows of a first block fit
+NO_MEMORY = "The memory of this process does not suffice for the run; free some, or raise the limit of the process."
 
 
 def simulate(
@@ -87,8 +89,10 @@ def simulate(
     record : int
         Record every `record`-th step; impulses of the steps between are added up. The certificate covers all steps.
     max_steps, max_seconds : optional
-        Limits: a run that exceeds them fails, with its steps so far, never more than `max_steps`. Compiled loops check
-        the time every tenth of a second. With automatically chosen steps they apply to each run.
+        Limits: a run that exceeds them fails, with its steps so far, never more than `max_steps`. The time begins with
+        the first step, after compiling; compiled loops check it every tenth of a second, and it is not checked within
+        one call of an implicit integrator. With automatically chosen steps the limits apply to each run: if they end
+        finer runs, the best complete run is returned, and its `verdict` and `status` name the limit.
     progress : callable (t, t_end, steps), optional
         Called after each step; by the native engine several times per second.
     checkpoint : path, optional
@@ -143,8 +147,11 @@ def simulate(
         kept = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
 
     def run(stepper: Stepper, control: StepControl, most: int | None = None) -> Trajectory:
-        budget = Budget(progress, min((n for n in (most, max_steps) if n is not None), default=None), max_seconds)
-        return _run(system, stepper, control, values, first, t_end, engine, record, budget.progress, kept, max_steps)
+        budget = Budget(progress, max_steps, max_seconds, most)
+        try:
+            return _run(system, stepper, control, values, first, t_end, engine, record, budget, kept)
+        except MemoryError as error:
+            raise NonsmoothError(NO_MEMORY) from error
 
     control = None if dt is None else step_control(dt, (first.t, t_end))
     if control is not None:
@@ -194,8 +201,7 @@ def _keep(error: BaseException, complete: Mapping[type, Trajectory]) -> None:
 
 def _run(
     system: System, stepper: Stepper, control: StepControl, values: Array, first: State, t_end: float, engine: str,
-    record: int, progress: Callable[[float, float, int], None] | None, checkpoint: Checkpoint | None = None,
-    max_steps: int | None = None,
+    record: int, budget: Budget, checkpoint: Checkpoint | None = None,
 ) -> Trajectory:  # fmt: skip
     """One run of one scheme."""
     _check_contacts(system, stepper)
@@ -221,8 +227,8 @@ def _run(
     manifest = Manifest(lambda: _manifest(system, values, settings, name, rules) | why)
     loop = TimeLoop(
         formulate, Chain(solver, stepper.fallback, stepper.programs if steps is None else ()), control,
-        Recorder(system, manifest, values, record=record), system, values, t_end, progress, keeper,
-        None if steps is None else partial(steps, system, stepper, control, values, t_end), max_steps,
+        Recorder(system, manifest, values, record=record), system, values, t_end, budget.progress, keeper,
+        None if steps is None else partial(steps, system, stepper, control, values, t_end), budget.steps, budget.begin,
     )  # fmt: skip
     return loop.trajectory(first)
 
