@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from nonsmooth.cli.files import check_file, is_file, stated_problem, system_of
 from nonsmooth.exceptions import InputError
+from nonsmooth.files import path_of
 from nonsmooth.settings import is_number, shown
 
 if TYPE_CHECKING:
@@ -204,6 +205,8 @@ class Request:
         words = settings_from(self.settings)
         arguments, parameters = words.arguments, words.parameters
         if self.case is not None:
+            if "case" in arguments:
+                raise InputError(f"--case {self.case} and --set case={arguments['case']} exclude each other: give one.")
             arguments["case"] = _value(self.case)
         if self.problem.endswith(".toml"):
             return self._from_toml(Path(self.problem), arguments, parameters)
@@ -286,11 +289,12 @@ def kebab(name: str) -> str:
 
 def check_writable(option: str, path: Path, suffixes: tuple[str, ...]) -> None:
     """Raise `InputError` unless a file of this name can be written; leaves nothing behind."""
+    path = path_of(path, option)
     if path.suffix.lower() not in suffixes:
         raise InputError(f"{option} {path}: the name must end in {_either(suffixes)}.")
-    if path.is_dir():
-        raise InputError(f"{option} {path} is a folder: give the name of a file.")
     try:
+        if path.is_dir():
+            raise InputError(f"{option} {path} is a folder: give the name of a file.")
         with tempfile.TemporaryFile(dir=path.parent):
             pass
         if path.exists() and not os.access(path, os.W_OK):
