@@ -41,9 +41,7 @@ class Element(metaclass=Called):
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.isprintable() or not self.name or "." in self.name:
-            raise ModelError(
-                f"{type(self).__name__}: a name is a non-empty printable word without dots, got {shown(self.name)}."
-            )
+            raise ModelError(f"{type(self).__name__}: a name is a non-empty word without dots, got {shown(self.name)}.")
         for field in self.body_fields:
             body = getattr(self, field)
             if not isinstance(body, (str, Element)):
