@@ -192,6 +192,10 @@ def run(
             "--max-seconds", parser=duration, metavar="TIME", help="Largest computing time; a longer run fails."
         ),
     ] = None,
+    record: Annotated[
+        int | None,
+        typer.Option("--record", help="Keep every N-th row of a long run of given steps.", metavar="N"),
+    ] = None,
     contact: Annotated[
         str | None, typer.Option("--contact", help="rigid or compliant, instead of the problem's own.")
     ] = None,
@@ -241,6 +245,7 @@ def run(
         request = Request(
             problem or "", case, tuple(settings or ()), stepper, solver, engine, t_end, dt, dt_min, dt_max, rtol, atol,
             contact, law, friction_law, accuracy, check, max_steps, max_seconds,
+            record,
         )  # fmt: skip
         with hushed(quiet, as_json):
             return carry_out(

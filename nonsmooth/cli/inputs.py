@@ -73,6 +73,7 @@ class Request:
     check: bool = False
     max_steps: int | None = None
     max_seconds: float | None = None
+    record: int | None = None
     #: default stepper if a step is given
     usual: str = "gauss-qp"
     #: settings of a TOML file
@@ -105,7 +106,7 @@ class Request:
         assert self.declaration is not None
         run = self.declaration.run
         changes: dict[str, Any] = {}
-        for name in ("t_end", "accuracy", "max_steps", "max_seconds"):
+        for name in ("t_end", "accuracy", "max_steps", "max_seconds", "record"):
             if getattr(self, name) is None:
                 changes[name] = getattr(run, name)
         changes["check"] = self.check or bool(run.check)

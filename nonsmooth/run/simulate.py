@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
+import math
 import os
 import platform
+import tempfile
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -14,7 +17,7 @@ from typing import Any
 from nonsmooth import solvers
 from nonsmooth.engine import steps_of
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError, Interrupted, NonsmoothError, SimulationFailed
+from nonsmooth.exceptions import InputError, Interrupted, NonsmoothError, SimulationFailed, ValidityWarning
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.checks import check_start
 from nonsmooth.model.contacts import Contact
@@ -25,11 +28,13 @@ from nonsmooth.run.checkpoints import EVERY, Checkpoint, call_of
 from nonsmooth.run.loop import Budget, TimeLoop
 from nonsmooth.settings import shown
 from nonsmooth.solvers.chain import CERTIFIED, Chain
-from nonsmooth.step_control import StepControl, step_control
+from nonsmooth.step_control import ConstantStep, StepControl, step_control
 from nonsmooth.steppers.base import Formulation, Stepper
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth.trajectory.early import UNCHECKED
 from nonsmooth.trajectory.manifest import Manifest
+from nonsmooth.trajectory.recorder import bytes_of_row
+from nonsmooth.trajectory.store import SPILL
 
 __all__ = ["simulate", "why_not"]
 
@@ -157,6 +162,7 @@ def simulate(
     if control is not None:
         check_step(control, first.t, t_end, first="grid_start" not in first.stepper_memory)
     if control is not None and stepper is not None and not check:
+        _advise(system, control, t_end - first.t, record, max_steps)
         return run(stepper, control)
     from nonsmooth.trust import Rung, automatic, checked
 
@@ -181,6 +187,23 @@ def simulate(
     except (Exception, KeyboardInterrupt) as error:
         _keep(error, complete)
         raise
+
+
+def _advise(system: System, control: StepControl, length: float, record: int, max_steps: int | None) -> None:
+    """Say before a run whose rows are not kept in memory how many of them would be."""
+    if not isinstance(control, ConstantStep):
+        return
+    steps = min(length / control.dt, math.inf if max_steps is None else max_steps)
+    size = steps / record * bytes_of_row(system)
+    if size > SPILL:
+        fewer = math.ceil(steps * bytes_of_row(system) / SPILL)
+        warnings.warn(
+            f"The run has {steps / record:.3g} rows of {bytes_of_row(system)} bytes, {size / 1e9:.2g} GB; beyond "
+            f"{SPILL / 1e9:.2g} GB they are kept in files in {tempfile.gettempdir()}. record={fewer} "
+            f"(--record {fewer}) keeps one row in {fewer}, in memory.",
+            ValidityWarning,
+            stacklevel=3,
+        )
 
 
 def _keep(error: BaseException, complete: Mapping[type, Trajectory]) -> None:

@@ -26,13 +26,19 @@ if TYPE_CHECKING:
     from nonsmooth.model.system import System
     from nonsmooth.steppers.base import Step
 
-__all__ = ["Recorder"]
+__all__ = ["Recorder", "bytes_of_row"]
 
 #: rows that wait, at least, until they are evaluated and those between the recorded ones are omitted; rows evaluated at
 #: once
 WAITING, AT_ONCE = 1000, 16384
 #: bytes that are set aside for the end of a run, which lack of memory may cause; half of it where there is no more
 SET_ASIDE, SMALLEST = 48 * 2**20, 3 * 2**20
+
+
+def bytes_of_row(system: System) -> int:
+    """Bytes of a recorded row."""
+    numbers = 1 + system.nq + 2 * system.nv + 5 * system.nc + 2 * system.nt + 2 * system.nr + len(ENERGIES)
+    return 8 * numbers + system.nc
 
 
 def set_aside() -> NDArray[np.uint8] | None:

@@ -9,8 +9,9 @@ import sys
 import numpy as np
 import pytest
 
-from nonsmooth import GaussQP, MoreauJean, SimulationFailed, Trajectory, simulate
+from nonsmooth import GaussQP, MoreauJean, SimulationFailed, Trajectory, ValidityWarning, simulate
 from nonsmooth.trajectory import store
+from nonsmooth.trajectory.recorder import bytes_of_row
 from nonsmooth.trajectory.store import Store
 from nonsmooth_problems import slider_rod, socket_pendulum
 
@@ -93,3 +94,16 @@ def test_where_memory_ends_the_rows_are_handed_over_and_saved(system, tmp_path, 
     loaded = Trajectory.load(tmp_path / "run.nc")
     assert len(loaded.t) == int(steps) + 1 if room > 200 else len(loaded.t) > 1000
     assert np.allclose(np.diff(loaded.t), 1e-6, rtol=1e-6)
+
+
+def test_a_long_run_is_told_before_its_first_step(system):
+    """4 million rows of 380 bytes are 1.5 GB."""
+    size = bytes_of_row(system)
+    assert size == 8 * (1 + 3 + 2 * 3 + 5 * 4 + 2 * 4 + 9) + 4
+    with pytest.warns(ValidityWarning, match=r"4e\+06 rows of 380 bytes, 1.5 GB; .* record=3 \(--record 3\)"):
+        with pytest.raises(SimulationFailed, match="the progress"):
+            simulate(system, GaussQP(), t_end=4.0, dt=1e-6, progress=told)
+
+
+def told(t, t_end, steps):
+    raise RuntimeError("the progress")
