@@ -51,6 +51,8 @@ UNFINISHED = re.compile("-[0-9a-f]{12}$")
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 #: bytes written at once
 PIECE = 1 << 20
+#: after so many of these the memory of arrays that lie in files is let go
+PIECES = 32
 #: seconds that HDF5 may take to read a file without a checksum, and bytes per second; with some damaged ones it never
 #: ends
 PATIENCE, SLOWEST = 10.0, 20e6
@@ -233,17 +235,19 @@ def write_contents(
                     one[...] = values
                 for k in range(0, values.shape[0] if values.shape and values.size else 0, rows):
                     one[k : k + rows] = values[k : k + rows]
-                forget_pages(values)
+                    if k // rows % PIECES == 0:
+                        forget_pages(*values.sources if isinstance(values, Pieces) else (values,))
 
     _write_netcdf(fill, path, what)
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """Values (shape) of 8 bytes each that are computed when they are written, by rows: ``of(slice)``."""
+    """Values (shape) of 8 bytes each that are computed when written, by rows: ``of(slice)``, from `sources`."""
 
     shape: tuple[int, ...]
     of: Callable[[slice], NDArray[Any]]
+    sources: tuple[NDArray[Any], ...]
     dtype: np.dtype[Any] = np.dtype(float)
 
     @property
@@ -254,15 +258,15 @@ class Pieces:
         return self.of(rows)
 
 
-def forget_pages(values: Any) -> None:
-    """Let go of the memory in which an array that lies in a file has been read."""
-    base = values
-    while isinstance(base, np.ndarray):
-        base = base.base
-    if isinstance(base, memoryview):
-        base = base.obj
-    if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-        base.madvise(mmap.MADV_DONTNEED)
+def forget_pages(*arrays: Any) -> None:
+    """Let go of the memory in which arrays that lie in files have been read."""
+    for base in arrays:
+        while isinstance(base, np.ndarray):
+            base = base.base
+        if isinstance(base, memoryview):
+            base = base.obj
+        if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            base.madvise(mmap.MADV_DONTNEED)
 
 
 def load_libraries() -> None:

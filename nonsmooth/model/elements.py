@@ -72,7 +72,7 @@ class Element(metaclass=Called):
                 numbers[field] = float(array)
                 continue
             labels = declared.quantity.labels
-            if array.size == 0 and not field.startswith("at_"):  # components of points that are left out are zero
+            if array.size == 0 and not field.startswith("at"):  # components of points that are left out are zero
                 raise self.error(f"{field} must be {declared.accepted}, got {shown(value)}.")
             if array.size > len(labels):
                 raise self.error(f"{field} takes at most {len(labels)} components, got {array.size}.")

@@ -223,7 +223,7 @@ class Trajectory(AnyTime, Views):
         axes = self.force_axes
         if not isinstance(axes, ForceAxes) or "contact_force" in vars(self):
             return self.contact_force.array
-        return Pieces((*self.lam_N.array.shape, 3), axes.vectors)
+        return Pieces((*self.lam_N.array.shape, 3), axes.vectors, (axes.q, axes.lam_N, axes.lam_T))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a NetCDF file with a checksum, under a temporary name, then renamed, so that it is complete.

@@ -107,3 +107,17 @@ def test_a_long_run_is_told_before_its_first_step(system):
 
 def told(t, t_end, steps):
     raise RuntimeError("the progress")
+
+
+def test_unsolved_equations_are_not_called_finished(system, monkeypatch):
+    """Residuals of 3e-8, three times what is still called solved, where the certificate takes its worst."""
+    from nonsmooth.trajectory import recorder
+
+    made = recorder.Certificate
+    monkeypatch.setattr(
+        recorder, "Certificate", lambda gap, joint, law, motion, energy: made(gap, joint, law, 3e-8, energy)
+    )
+    run = simulate(system, GaussQP(), t_end=1e-3, dt=1e-4)
+    assert run.certificate.motion_residual == 3e-8
+    assert run.status == "untrusted: the equations of a step are violated (residual 3e-08)"
+    assert run.verdict.kind == "not accurate"
