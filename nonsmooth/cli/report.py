@@ -40,6 +40,12 @@ __all__ = [
 
 #: numbers below are round-off for results of the order of one
 ROUND_OFF = 1e-15
+#: counts of steps that were repeated, and what is said of them
+REPEATED = {
+    "divided": "steps in parts",
+    "chained": "steps by the chain of solvers",
+    "python_steps": "steps in Python",
+}
 #: shares of the largest value that a quantity has in a run, and that any of its unit has, below which a value is 0
 SHARE_OF_OWN, SHARE_OF_UNIT = 1e-12, 1e-14
 
@@ -158,10 +164,13 @@ def result(trajectory: Trajectory, mechanism: Mechanism, written: Sequence[Path]
 
 
 def _effort(counts: Mapping[str, Any]) -> str:
-    """Solved programs, or of compliant runs, which solve none, how often the equations of motion were evaluated."""
+    """Solved programs and steps that were repeated; of compliant runs, which solve none, evaluations of the equations
+    of motion."""
     if not counts.get("solves") and "evaluations" in counts:
         return f"{counts['evaluations']} of the equations of motion"
-    return ", ".join(f"{counts[name]} {name}" for name in ("solves", "iterations", "fallbacks"))
+    said = [f"{counts[name]} {name}" for name in ("solves", "iterations", "fallbacks")]
+    said += [f"{counts[name]} {what}" for name, what in REPEATED.items() if counts.get(name)]
+    return ", ".join(said)
 
 
 def _tidied(values: Mapping[str, float], columns: Columns) -> dict[str, float]:

@@ -1,15 +1,18 @@
 """LLVM code of element kinds, generated from CasADi's instruction lists.
 
 A kind is a function ``(t, z_a, z_b, v_a, v_b, p) -> out`` of the placements and twists of two bodies and of the
-element's parameters. Expressions of the parameters alone are computed once per run by the first of two functions; the
-second is evaluated in every step, for all elements of the kind ::
+element's parameters; with further bodies ``(t, z_a, z_b, z_c, .., v_a, v_b, v_c, .., p) -> out``. Expressions of the
+parameters alone are computed once per run by the first of two functions; the second is evaluated in every step, for
+all elements of the kind ::
 
     prepare(n, p, w)                           p (n, parameters) -> w (n, slots)
     evaluate(n, places, t, z, v, w, out)       places (n, 3) offsets of body a, of body b, of the outputs, in bytes
 
-The placement of a body at offset a is at z + a, its twist at v + a; the outputs of an element at offset o are at
-constant offsets from out + o. The three components of a vector are stored at once, with a zero as the fourth, so that a
-later load of the vector need not wait for several stores.
+An element has one place for each two of its bodies. The placement of a body at offset a is at z + a, its twist at
+v + a, and in the plane its angle, where a placement has it as a fifth entry, two doubles before its placement; the
+outputs of an element whose first place has offset o are at constant offsets from out + o. The three components of a
+vector are stored at once, with a zero as the fourth, so that a later load of the vector need not wait for several
+stores.
 
 Arithmetic is emitted in CasADi's order, without contraction and without fast-math flags, so that results are bitwise
 equal to CasADi's own evaluation.
@@ -28,7 +31,7 @@ from nonsmooth.exceptions import NonsmoothError
 __all__ = ["EMITTER", "Code", "Unsupported", "emit", "varies"]
 
 #: to be increased with every change of the emitted code: cached machine code of another version is not used
-EMITTER = 6
+EMITTER = 7
 
 CONSTANT, PARAMETRIC, VARYING = 0, 1, 2
 
@@ -78,13 +81,17 @@ class _Value:
     source: tuple[int, int] = (0, 0)
 
 
-def emit(function: ca.Function, outputs: Sequence[tuple[int, int]]) -> Code:
-    """Generate the code of a kind ``(t, z_a, z_b, v_a, v_b, p) -> out``.
+def emit(
+    function: ca.Function, outputs: Sequence[tuple[int, int]], stands: Sequence[Sequence[int]] | None = None
+) -> Code:
+    """Generate the code of a kind ``(t, z_a, z_b, .., v_a, v_b, .., p) -> out``.
 
     Parameters
     ----------
     function
     outputs : for the components of out, in their order: (offset in doubles, 1 or 3 components)
+    stands : for each argument but p, the offset in doubles of each component from the placement or twist of its body;
+        those of rigid bodies by default
 
     Raises
     ------
@@ -95,8 +102,11 @@ def emit(function: ca.Function, outputs: Sequence[tuple[int, int]]) -> Code:
     used = {i for value in values if value.level == VARYING for i in value.arguments} | set(results.values())
     slots = {i: k for k, i in enumerate(sorted(i for i in used if values[i].level == PARAMETRIC))}
     body = [f"declare double @{name}({arguments}) {PURE}" for name, arguments in sorted(_declared(values))]
-    body += _prepare(values, slots, function.numel_in(5))
-    body += _evaluate(values, slots, [function.numel_in(i) for i in range(5)])
+    body += _prepare(values, slots, function.numel_in(function.n_in() - 1))
+    sizes = [function.numel_in(i) for i in range(function.n_in() - 1)]
+    if stands is None:
+        stands = [[_stands(i, component, sizes) for component in range(size)] for i, size in enumerate(sizes)]
+    body += _evaluate(values, slots, stands)
     names = iter([_name(results[k], values) if k in results else "0.0" for k in range(function.numel_out(0))])
     for k, (place, count) in enumerate(outputs):
         body += _store(f"o{k}", "oi", place, *(next(names) for _ in range(count)))
@@ -107,7 +117,7 @@ def emit(function: ca.Function, outputs: Sequence[tuple[int, int]]) -> Code:
 def varies(function: ca.Function) -> bool:
     """Whether a kind depends on anything other than parameters."""
     arguments = function.sx_in()
-    return bool(ca.depends_on(function(*arguments), ca.vertcat(*arguments[:5])))
+    return bool(ca.depends_on(function(*arguments), ca.vertcat(*arguments[:-1])))
 
 
 def _values(function: ca.Function) -> tuple[list[_Value], dict[int, int]]:
@@ -122,7 +132,7 @@ def _values(function: ca.Function) -> tuple[list[_Value], dict[int, int]]:
             outputs[target[1]] = register[inputs[0]]
             continue
         if name == "OP_INPUT":
-            level = PARAMETRIC if inputs[0] == 5 else VARYING
+            level = PARAMETRIC if inputs[0] == function.n_in() - 1 else VARYING
             value = _Value(name, (), level, (inputs[0], inputs[1]))
         elif name == "OP_CONST":
             bits = struct.unpack("<Q", struct.pack("<d", function.instruction_constant(k)))[0]
@@ -162,38 +172,47 @@ def _prepare(values: list[_Value], slots: dict[int, int], parameters: int) -> li
 def _stands(argument: int, component: int, sizes: list[int]) -> int:
     """The index of a component of an argument: spatial placements and twists consist of vectors of three and a zero.
 
+    In the plane the angle, the third entry of a position with four, is before the placement.
+
     >>> [_stands(3, component, [1, 12, 12, 6, 6]) for component in range(6)]
     [0, 1, 2, 4, 5, 6]
+    >>> [_stands(1, component, [1, 5, 5, 3, 3]) for component in range(5)]
+    [0, 1, 2, 3, -2]
     """
-    in_space = sizes[1:] == [12, 12, 6, 6] and argument > 0
-    return component + component // 3 if in_space else component
+    bodies = (len(sizes) - 1) // 2
+    if argument > 0 and sizes[1:] == bodies * [12] + bodies * [6]:
+        return component + component // 3
+    return -2 if component == 4 and sizes[1:] == bodies * [5] + bodies * [3] else component
 
 
-def _evaluate(values: list[_Value], slots: dict[int, int], sizes: list[int]) -> list[str]:
+def _evaluate(values: list[_Value], slots: dict[int, int], stands: Sequence[Sequence[int]]) -> list[str]:
     """The evaluation; loads come first, since stores of the loop never change its inputs."""
     inputs = {
         i: value.source for i, value in enumerate(values) if value.operation == "OP_INPUT" and value.level == VARYING
     }
-    pointers, read = ("t", "za", "zb", "va", "vb"), {argument for argument, _ in inputs.values()}
+    bodies, read = (len(stands) - 1) // 2, {argument for argument, _ in inputs.values()}
+    of = ["t", *(f"{what}{body}" for what in "zv" for body in range(bodies))]  # per argument its pointer
+    each = -(-bodies // 2)  # places of an element
     lines = [
         "define void @NAME@_evaluate(i64 %n, ptr noalias %places, ptr noalias %t, ptr noalias %z, ptr noalias %v, "
         "ptr noalias %w, ptr noalias %out) {",
-        *_loop_head(),
-        "  %po = mul i64 %i, 3",
+        *_loop_head(each),
+        f"  %po = mul i64 %i, {3 * each}",
         "  %pi = getelementptr i64, ptr %places, i64 %po",
     ]
-    for k, (name, used) in enumerate((("a", read & {1, 3}), ("b", read & {2, 4}), ("o", {0}))):
-        if used:
-            lines += _load(name, "pi", k, "i64")
+    for body in range(bodies):
+        if read & {1 + body, 1 + bodies + body}:
+            lines += _load(f"b{body}", "pi", 3 * (body // 2) + body % 2, "i64")
+    lines += _load("o", "pi", 2, "i64")
     for k in sorted(read - {0}):
-        lines.append(f"  %{pointers[k]} = getelementptr i8, ptr %{pointers[k][0]}, i64 %{pointers[k][1]}")
+        lines.append(f"  %{of[k]} = getelementptr i8, ptr %{of[k][0]}, i64 %b{of[k][1:]}")
     lines.append("  %oi = getelementptr i8, ptr %out, i64 %o")
     if slots:
         lines += [f"  %wo = mul i64 %i, {len(slots)}", "  %wi = getelementptr double, ptr %w, i64 %wo"]
     for i, k in slots.items():
         lines += _load(f"x{i}", "wi", k)
     for i, (argument, component) in inputs.items():
-        lines += _load(f"x{i}", pointers[argument], _stands(argument, component, sizes))
+        lines += _load(f"x{i}", of[argument], stands[argument][component])
     for i, value in enumerate(values):
         constant = value.level == CONSTANT and value.operation != "OP_CONST"
         if constant or value.level == VARYING and value.operation != "OP_INPUT":
@@ -201,10 +220,12 @@ def _evaluate(values: list[_Value], slots: dict[int, int], sizes: list[int]) -> 
     return lines
 
 
-def _loop_head() -> list[str]:
+def _loop_head(each: int = 1) -> list[str]:
+    """The loop over n elements, or over n places of which an element has so many."""
     return [
         "entry:",
-        "  %some = icmp sgt i64 %n, 0",
+        f"  %count = udiv i64 %n, {each}",
+        "  %some = icmp sgt i64 %count, 0",
         "  br i1 %some, label %loop, label %done",
         "loop:",
         "  %i = phi i64 [ 0, %entry ], [ %next, %loop ]",
@@ -214,7 +235,7 @@ def _loop_head() -> list[str]:
 def _loop_tail() -> list[str]:
     return [
         "  %next = add nuw nsw i64 %i, 1",
-        "  %more = icmp slt i64 %next, %n",
+        "  %more = icmp slt i64 %next, %count",
         "  br i1 %more, label %loop, label %done",
         "done:",
         "  ret void",

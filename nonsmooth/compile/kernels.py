@@ -18,7 +18,10 @@ from nonsmooth.records.compiled import attribute
 from nonsmooth.records.packed import I64, OPT, function
 from nonsmooth.records.schema import offset
 
-__all__ = ["by_dimension", "by_option", "evaluate", "kernel", "piece", "sine_cosine", "solved_outside"]
+__all__ = [
+    "by_dimension", "by_modes", "by_option", "code_of_body", "evaluate", "kernel", "piece", "sine_cosine",
+    "solved_outside",
+]  # fmt: skip
 
 kernel: Any = register_jitable(**OPT)
 #: the same for a larger function, which is compiled once and not inlined
@@ -26,14 +29,28 @@ piece: Any = register_jitable(**{**OPT, "forceinline": False})
 
 
 def by_dimension(plane, space):
-    """One function from a planar and a spatial one, selected by the shape of the first argument."""
+    """One function from a planar and a spatial one, selected by the shape of the first argument, a motion or a vector:
+    an odd number of fours in the plane, an even one in space."""
 
     def either(x, *others):
-        return (plane if x.shape == (4,) else space)(x, *others)
+        return (plane if x.shape[0] % 8 == 4 else space)(x, *others)
 
     @overload(either, jit_options=OPT, strict=False)
     def chosen(x, *others):
-        return plane if x.shape == (4,) else space
+        return plane if x.shape[0] % 8 == 4 else space
+
+    return either
+
+
+def by_modes(rigid, flexible):
+    """One function of a record from two, the second one for mechanisms with flexible bodies."""
+
+    def either(record, *others):
+        return (flexible if record._shape.modes else rigid)(record, *others)
+
+    @overload(either, jit_options=OPT, strict=False)
+    def chosen(record, *others):
+        return flexible if record.shape.modes else rigid
 
     return either
 
@@ -90,6 +107,40 @@ def _(group):
         return context.get_dummy_value()
 
     return types.void, code
+
+
+#: fields whose addresses are passed to the code of a flexible body
+OF_BODY = ("lasting", "begun", "going", "moved")
+
+
+def code_of_body(field):
+    """A function of a flexible body that runs the code whose address is in a field: from `begun`, with the velocity
+    `going`, for `lasting`, to `moved`."""
+
+    def call(body):
+        shape = body._shape
+        t, q, u, out = (body._at + offset("Body", shape, name) for name in OF_BODY)
+        code = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 7)(getattr(body, field))
+        code(1, body.origin._at, t, q, u, body.slots.at, out)
+
+    @function(call)
+    def _(body):
+        shape = body.shape
+
+        def code(context, builder, record):
+            def of(name):
+                return attribute(context, builder, body, record, name)
+
+            t, q, u, out = (builder.add(record, ir.Constant(I64, offset("Body", shape, name))) for name in OF_BODY)
+            slots = builder.extract_value(of("slots"), 0)
+            kind = ir.FunctionType(ir.VoidType(), [I64] * 7)
+            called = builder.inttoptr(of(field), kind.as_pointer())
+            builder.call(called, [ir.Constant(I64, 1), of("origin"), t, q, u, slots, out])
+            return context.get_dummy_value()
+
+        return types.void, code
+
+    return call
 
 
 # ---- programs that other code solves

@@ -50,7 +50,9 @@ def compilations() -> dict[str, int]:
     return dict(_counts)
 
 
-def kernel(function: ca.Function, outputs: Sequence[tuple[int, int]]) -> Kernel:
+def kernel(
+    function: ca.Function, outputs: Sequence[tuple[int, int]], stands: Sequence[Sequence[int]] | None = None
+) -> Kernel:
     """The compiled form of ``(t, z_a, z_b, v_a, v_b, p) -> out``, see `emit`; identical code is compiled once.
 
     Raises
@@ -58,7 +60,7 @@ def kernel(function: ca.Function, outputs: Sequence[tuple[int, int]]) -> Kernel:
     Unsupported
         If the function contains an operation that has no compiled form.
     """
-    code = emit(function, outputs)
+    code = emit(function, outputs, stands)
     with _lock:
         key = hashlib.sha256(f"{_processor()}\n{code.text}".encode()).hexdigest()
         if key not in _kernels:

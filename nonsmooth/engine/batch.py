@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from nonsmooth.engine import steps_of
 from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
@@ -19,7 +20,7 @@ from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.step_control import StepControl
 
-__all__ = ["End", "run_to_ends"]
+__all__ = ["End", "calls_outside", "run_to_ends"]
 
 #: runs that a thread takes at a time
 SHARE = 64
@@ -36,6 +37,12 @@ class End:
     residual: float
     gap: float
     joint: float
+
+
+def calls_outside(stepper: Any) -> bool:
+    """Whether solvers outside the compiled text take part in each step, so that runs gain nothing by threads."""
+    requested = stepper.solver is not None or getattr(stepper, "cone", "coulomb") == "convex"
+    return requested or steps_of(stepper) is not CompiledSteps
 
 
 def run_to_ends(

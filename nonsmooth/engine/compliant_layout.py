@@ -92,7 +92,7 @@ class CompliantKinds(Kinds):
         """Terms that derivatives repeat are computed once."""
         kind = super()._kind(p, outputs)
         arguments = kind.function.sx_in()
-        return Kind(ca.Function("kind", arguments, [ca.cse(kind.function(*arguments))]), kind.outputs)
+        return Kind(ca.Function("kind", arguments, [ca.cse(kind.function(*arguments))]), kind.outputs, kind.stands)
 
 
 class CompliantLayout(Layout):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -11,13 +11,14 @@ import numpy as np
 
 from nonsmooth.engine.compliant_layout import CompliantLayout
 from nonsmooth.engine.coverage import elements_why_not, made_once
+from nonsmooth.engine.outside_integrator import OutsideIntegrator
 from nonsmooth.engine.steps import MOST, RIDGE, CompiledSteps, Taken
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import ValidityWarning
+from nonsmooth.exceptions import InputError, ValidityWarning
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.solvers.chain import CERTIFIED
-from nonsmooth.solvers.initial_value import FINEST, Dop853
+from nonsmooth.solvers.initial_value import FINEST, Cvodes, Dop853, Idas, Radau
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.base import Formulation
 from nonsmooth.steppers.compliant import CompliantDae, place_tolerance, stated_rules
@@ -29,7 +30,6 @@ __all__ = ["CompliantSteps"]
 
 #: rules of compiled rows besides those of the Python formulation, for the manifest
 RULES = {
-    "integrator": "DOP853, its steps as long as SciPy's",
     "row that is not certified": "found by the Python formulation, and counted as a fallback",
 }
 
@@ -37,6 +37,11 @@ RULES = {
 def _layout_of(system: System) -> CompliantLayout:
     """The compiled form of a mechanism, made once for all runs."""
     return made_once(system, "compliant", lambda: CompliantLayout(system))
+
+
+def _check_integrator(solver: Any) -> None:
+    if not hasattr(solver, "integrate"):
+        raise InputError(f"CompliantDae requires an integrator, as Radau(), Dop853() or Cvodes(), got {solver}.")
 
 
 class CompliantSteps(CompiledSteps):
@@ -56,16 +61,18 @@ class CompliantSteps(CompiledSteps):
         """Why a run has no compiled form, as a clause; None if it has one."""
         if not isinstance(control, ErrorControl):
             return f"CompliantDae has no compiled loop with {type(control).__name__}"
-        if stepper.solver != Dop853():
-            asked = "Radau(), the default" if stepper.solver is None else stepper.solver
-            return f"of CompliantDae's integrators only Dop853() has a compiled loop, not {asked}"
+        if isinstance(stepper.solver, Cvodes | Idas):
+            return f"{stepper.solver} takes expressions of its equations, which a compiled loop does not have"
         return elements_why_not(system, lambda: _layout_of(system))
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
         """Stated rules and tolerances of a run."""
         assert isinstance(control, ErrorControl)
-        return stated_rules(stepper, place_tolerance(control, system.elementwise.contact_law(values)[3])) | RULES
+        own = isinstance(stepper.solver, Dop853)
+        integrator = "DOP853, its steps as long as SciPy's" if own else "outside, on compiled rates"
+        rules = stated_rules(stepper, place_tolerance(control, system.elementwise.contact_law(values)[3]))
+        return rules | RULES | {"integrator": integrator}
 
     def __init__(
         self, system: System, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float
@@ -76,6 +83,13 @@ class CompliantSteps(CompiledSteps):
         self._allocate(_layout_of(system), values)
         self._integration = self.memory.of["Integration"]
         self._configure(stepper, control, values, t_end)
+        solver = Radau() if stepper.solver is None else stepper.solver
+        self._integrator: OutsideIntegrator | None = None
+        if not isinstance(solver, Dop853):
+            _check_integrator(solver)
+            rates = self._entry("rates")
+            self._integrator = OutsideIntegrator(self.memory, self.layout, rates, solver, control, self.outside)
+            self._integration["integrate"] = self._integrator.address
         self._begin, self._run = self._entry("begin"), self._entry("run", 1)
 
     def _configure(self, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float) -> None:
@@ -151,6 +165,21 @@ class CompliantSteps(CompiledSteps):
     def rescue(self, state: State, origin: float, most: int) -> Taken | None:
         """None: the Python formulation repeats a step that is not certified."""
         return None
+
+    def held_outside(self) -> dict[str, Any] | None:
+        """The state of an integrator outside within its step."""
+        known = None if self._integration["restart"][0] else self._integrator
+        return None if known is None else known.session.held()
+
+    def hold_outside(self, held: Mapping[str, Any]) -> None:
+        """Resume with it."""
+        if self._integrator is None:
+            raise ValueError("it is one of another integrator")
+        self._integrator.hold(held)
+
+    def failure(self, state: State) -> str:
+        """Why the next row is not certified."""
+        return self.outside.failure or super().failure(state)
 
     @property
     def counts(self) -> dict[str, int]:

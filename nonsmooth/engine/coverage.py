@@ -16,7 +16,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.system import System
 from nonsmooth.schemes.impact_fields import INCREMENTAL, LAWS
-from nonsmooth.step_control import ConstantStep, Landing, StepControl
+from nonsmooth.step_control import Landing, StepControl
 from nonsmooth.steppers.gauss import GaussFormulation
 from nonsmooth.steppers.gauss_mpcc import GaussMPCC
 from nonsmooth.steppers.gauss_qp import GaussQP
@@ -25,10 +25,12 @@ from nonsmooth.steppers.moreau_jean import MoreauJean, MoreauJeanFormulation
 
 __all__ = [
     "elements_why_not",
+    "is_associated",
     "is_balanced",
     "is_rough",
     "layout_of",
     "made_once",
+    "options_of",
     "rules_of",
     "scheme_of",
     "why_not",
@@ -38,14 +40,15 @@ L = TypeVar("L", bound=Layout)
 
 
 def elements_why_not(
-    system: System, layout: Callable[[], Layout], impacts: Collection[str] | None = None
+    system: System, layout: Callable[[], Layout], impacts: Collection[str] | None = None, *, deformable: bool = False
 ) -> str | None:
     """Why elements of a mechanism have no compiled form, as a clause; None if all have one.
 
-    `layout` makes it; `impacts` are the impact laws that the steps have.
+    `layout` makes it; `impacts` are the impact laws that the steps have; `deformable` whether they
+    move flexible bodies.
     """
     for e in system.elements:
-        if isinstance(e, FlexibleBody):
+        if isinstance(e, FlexibleBody) and not deformable:
             return f'"{e.name}" is a flexible body, which runs in Python only'
         if impacts is not None and isinstance(e, Contact) and isinstance(e.contact, Rigid):
             if e.contact.impact not in impacts:
@@ -68,27 +71,8 @@ def made_once(system: System, key: Any, make: Callable[[], L]) -> L:
 
 def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
     """Why a run of these steppers has no compiled form, as a clause; None if it has one."""
-    if getattr(stepper, "cone", "coulomb") != "coulomb":
-        return f'cone="{stepper.cone}" has no compiled loop'
-    if is_balanced(stepper) and system.dimension == 3:
-        return 'moment_arms="balanced" exists in the plane only'
-    steps = ConstantStep | Landing if type(stepper) is GaussQP else ConstantStep
-    if not isinstance(control, steps):
-        return f"{type(stepper).__name__} has no compiled loop with dt={control!r}"
-    if type(stepper) is GaussQP and isinstance(control, ConstantStep):
-        if np.any(system.elementwise.contact_law(values)[0] > 0.0):
-            return "GaussQP with a constant step has no restitution"
-    laws = laws_of(system, stepper, control, values)
-    return elements_why_not(system, lambda: layout_of(system, values, stepper), laws)
-
-
-def laws_of(system: System, stepper: Any, control: StepControl, values: Array) -> set[str]:
-    """Impact laws that a run may have: of one kind, and with tangential restitution Newton's alone."""
-    between = type(stepper) is MoreauJean or isinstance(control, Landing)
-    if not between or len(impact_laws(system.elements)) > 1 or np.any(system.elementwise.contact_law(values)[2] > 0.0):
-        return {"newton"}
-    # those integrated along the impulse exist in the plane
-    return {"newton", "poisson", "routh", "stronge"} if system.dimension == 2 else {"newton", "poisson"}
+    deformable = type(stepper) is not GeneralizedAlpha and not is_balanced(stepper)
+    return elements_why_not(system, lambda: layout_of(system, values, stepper), deformable=deformable)
 
 
 def rules_of(system: System, stepper: Any, control: StepControl) -> dict[str, Any]:
@@ -100,10 +84,16 @@ def rules_of(system: System, stepper: Any, control: StepControl) -> dict[str, An
     same.mechanism = SimpleNamespace(incremental=law >= INCREMENTAL)
     same.balanced = is_balanced(stepper)
     rules: dict[str, Any] = of.rules(same)
-    return rules | {
+    rules |= {
         "programs": "semismooth Newton from the impulses of the step before, else a sequence of proximal programs",
-        "step that is not certified": "solved by the Python formulation, and counted as a fallback",
+        "step that is not certified": "in parts, else with other solvers, else by the Python formulation; each counted",
     }
+    if stepper.solver is not None:
+        rules["programs"] = "all by the requested solver; where it fails, by others, which are counted as fallbacks"
+        rules["step that is not certified"] = "in parts, else without the requested solver; each counted"
+        if law >= INCREMENTAL:
+            rules["programs"] += "; rates of change along the impulse of an impact by semismooth Newton"
+    return rules
 
 
 def scheme_of(stepper: Any, control: StepControl) -> str:
@@ -122,10 +112,19 @@ def is_balanced(stepper: Any) -> bool:
     return getattr(stepper, "moment_arms", "predicted") == "balanced"
 
 
+def is_associated(stepper: Any) -> bool:
+    return getattr(stepper, "cone", "coulomb") == "convex"
+
+
+def options_of(system: System) -> int:
+    """Options of shapes for the impact laws of a mechanism."""
+    impacts = impact_laws(system.elements)
+    return 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if impacts - {"newton"} else 0
+
+
 def layout_of(system: System, values: Array, stepper: Any) -> Layout:
     """The compiled form of a mechanism, made once for all runs."""
     rough, accelerations = is_rough(system, values), type(stepper) is GeneralizedAlpha
-    impacts = impact_laws(system.elements)
-    options = 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if is_balanced(stepper) or impacts - {"newton"} else 0
+    options = max(options_of(system), 1 if is_balanced(stepper) or is_associated(stepper) else 0)
     make = partial(Layout, system, rough=rough, accelerations=accelerations, options=options)
     return made_once(system, (rough, accelerations, options), make)

@@ -23,11 +23,13 @@ from nonsmooth.programs import (
     LCP,
     QP,
     FrictionContact,
+    Program,
     Solution,
     associated_lcp_from_friction_contact,
     pushed_friction_contact,
 )
 from nonsmooth.records.memory import Memory
+from nonsmooth.schemes.impact_fields import CONVEX
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.tolerances import AT_REST
 
@@ -37,8 +39,10 @@ __all__ = ["Door", "Outside", "why_no_programs"]
 CERTAIN = 1e-11
 #: iterations of De Saxce's correction, and its relative change that ends them
 CORRECTIONS, CORRECTED = 60, 1e-14
-#: eigenvalue of the Delassus matrix, as a share of the largest, that is round-off
-NOTHING = 1e-15
+#: a QP
+ONE_ROW = QP(np.eye(1), np.zeros(1), np.eye(1), np.zeros(1))
+#: eigenvalue of the Delassus matrix, as a share of the largest, that is round-off; and below which rows are redundant
+NOTHING, REDUNDANT = 1e-15, 1e-12
 
 
 class Outside:
@@ -65,34 +69,42 @@ class Outside:
 
 def _answered(outside: weakref.ref[Outside], solve: weakref.WeakMethod[Callable[[], None]], _: int) -> int:
     """Whether a program was solved; what is raised is kept."""
-    kept, call = outside(), solve()
-    if kept is None or call is None or kept.raised is not None:
+    kept = outside()
+    if kept is None:
         return 0
     try:
+        call = solve()
+        if call is None or kept.raised is not None:
+            return 0
         call()
+        kept.failure = ""
+        return 1
     except SolverFailed as error:
         kept.failure = str(error)
-        return 0
     except BaseException as error:  # Ctrl-C as well
         kept.raised = error
-        return 0
-    kept.failure = ""
-    return 1
+    return 0
+
+
+def _one_contact(dimension: int) -> FrictionContact:
+    return FrictionContact(np.eye(dimension), np.zeros(dimension), np.ones(1), dimension)
 
 
 def why_no_programs(solver: Any, dimension: int, rough: bool) -> str | None:
     """What a solver lacks for the programs of contacts in this dimension, `rough` with friction; None if nothing."""
-    contact = FrictionContact(np.eye(dimension), np.zeros(dimension), np.ones(1), dimension)
-    one = np.eye(1), np.zeros(1)
-    if solver.fits(contact):
+    in_plane, in_space = (solver.fits(_one_contact(d)) for d in (2, 3))
+    if in_space if dimension == 3 else in_plane:
         return None
-    if not any(solver.fits(program) for program in (LCP(*one), QP(*one, *one))):
+    no_friction = any(solver.fits(program) for program in (LCP(np.eye(1), np.zeros(1)), ONE_ROW)) or in_plane
+    if not (no_friction or in_space):
         return "it solves no LCP, no QP and no program with friction"
     if not rough:
         return None
     if dimension == 3:
         return "it solves no program with friction in space, whose cones have no edges"
-    return None if solver.fits(QP(*one, *one)) else "it solves no QP and no program with friction"
+    if solver.fits(ONE_ROW):
+        return None
+    return "it solves programs with friction in space only" if in_space else "it solves no program with friction"
 
 
 class Door:
@@ -103,28 +115,28 @@ class Door:
     memory, layout : of the run
     chain : of solvers
     outside : where the calls are kept
+    requested : whether its first solver was requested, so that the others are fallbacks
     """
 
-    def __init__(self, memory: Memory, layout: Layout, chain: Chain, outside: Outside) -> None:
+    def __init__(self, memory: Memory, layout: Layout, chain: Chain, outside: Outside, *, requested: bool) -> None:
         self.memory, self.d, self.chain = memory, layout.shape.rows, chain
-        of = memory.of
+        self.requested = requested
+        start, of = memory.start, memory.of
         self.joints, self.contacts = len(of["Joint"]), len(of["Contact"])
-        self.pairs = self._pairs()
+        size = {name: of[name].dtype.itemsize for name in ("Joint", "Contact", "Coupling")}
+        bonds = [("Joint", k) for k in range(self.joints)] + [("Contact", k) for k in range(self.contacts)]
+        places = [start[name] + k * size[name] for name, k in bonds]
+        number = {at: i for i, at in enumerate(places)}
+        pairs = []
+        for i, (name, k) in enumerate(bonds):
+            begin, count = of[name]["couplings"][k]  # relative to the record, as links are
+            first = (places[i] + int(begin) - start["Coupling"]) // size["Coupling"]
+            for c in range(first, first + int(count)):
+                other = start["Coupling"] + c * size["Coupling"] + int(of["Coupling"]["other"][c])
+                pairs.append((c, i, number[other]))
+        #: (coupling, bond, bond eliminated before it)
+        self.pairs: NDArray[np.intp] = np.array(pairs, dtype=np.intp).reshape(-1, 3)
         self.address = outside.address(self.solve)
-
-    def _pairs(self) -> NDArray[np.intp]:
-        """(coupling, bond, bond eliminated before it) of each, bonds numbered with the joints first."""
-        of, start = self.memory.of, self.memory.start
-        places = [start[name] + of[name].dtype.itemsize * np.arange(len(of[name])) for name in ("Joint", "Contact")]
-        bonds, size = np.concatenate(places), of["Coupling"].dtype.itemsize
-        many = np.concatenate([of[name]["couplings"].reshape(-1, 2) for name in ("Joint", "Contact")])  # offset, count
-        first = (bonds + many[:, 0] - start["Coupling"]) // size
-        mine = np.repeat(np.arange(len(bonds)), many[:, 1])
-        coupling = np.concatenate([k + np.arange(count) for k, count in zip(first, many[:, 1], strict=True)] or [[]])
-        coupling = coupling.astype(np.intp)
-        others = start["Coupling"] + size * coupling + of["Coupling"]["other"][coupling]
-        order = np.argsort(bonds)
-        return np.column_stack([coupling, mine, order[np.searchsorted(bonds[order], others)]]).astype(np.intp)
 
     def solve(self) -> None:
         """Solve the present program.
@@ -135,18 +147,19 @@ class Door:
             If no solver of the chain does.
         """
         A, b, rows, on, bilateral = self._rows()
-        if not rows.size:
+        if b.size == 0:
             return
-        contact = self.memory.of["Contact"]
+        contact, joint = self.memory.of["Contact"], self.memory.of["Joint"]
+        last = np.concatenate([joint["P"].ravel(), contact["P"].ravel()])[rows]
         mu, least = contact["friction"][on], np.zeros(int(on.sum()))
         if self.memory.of["System"]["phase_of_impact"][0] == 1:
             least = contact["least"][on]
-        present, z = self._impulses()[rows], np.zeros(b.size)
+        z = np.zeros(b.size)
         normal = bilateral + self.d * np.arange(mu.size)
         z[normal] = least
         b = b + A @ z
         if mu.any():
-            z = z + self._with_friction(A, b, mu, bilateral, least, present - z)
+            z = z + self._with_friction(A, b, mu, bilateral, least, last)
         else:
             kept = np.concatenate([np.arange(bilateral), normal])
             z[kept] += self._frictionless(A[np.ix_(kept, kept)], b[kept], bilateral)
@@ -154,10 +167,6 @@ class Door:
         P[rows] = z
         for name, part in (("Joint", P[: self.joints * self.d]), ("Contact", P[self.joints * self.d :])):
             self.memory.of[name]["P"] = part.reshape(-1, self.d)
-
-    def _impulses(self) -> Array:
-        """Of all rows of joints and contacts."""
-        return np.concatenate([self.memory.of[name]["P"].ravel() for name in ("Joint", "Contact")])
 
     def _rows(self) -> tuple[Array, Array, NDArray[np.intp], NDArray[np.bool_], int]:
         """W and b of the rows of joints and of the contacts in the program, these rows among all, the contacts, and the
@@ -184,33 +193,43 @@ class Door:
         """Impulses without friction: by an LCP, or as multipliers of a QP."""
         lcp, first = LCP(A, b, bilateral), self.chain.first
         if first.fits(lcp):
-            return self.chain.answer(lcp).y
-        if first.fits(QP(np.eye(1), np.zeros(1), np.eye(1), np.zeros(1))):
-            return self._multipliers(A, b, bilateral)
+            return self._answer(lcp)
+        d = next((d for d in (2, 3) if first.fits(_one_contact(d))), None)
+        if d is None:
+            return self._constrained(_root(A), b, bilateral) if first.fits(ONE_ROW) else self._answer(lcp)
         # a program with friction whose friction is zero
         n = b.size - bilateral
-        places = np.concatenate([np.arange(bilateral), bilateral + 2 * np.arange(n)])
-        padded, sought = np.eye(bilateral + 2 * n), np.zeros(bilateral + 2 * n)
+        places = np.concatenate([np.arange(bilateral), bilateral + d * np.arange(n)])
+        padded, sought = np.eye(bilateral + d * n), np.zeros(bilateral + d * n)
         padded[np.ix_(places, places)], sought[places] = A, b
-        return self.chain.answer(FrictionContact(padded, sought, np.zeros(n), 2, bilateral)).y[places]
+        return self._answer(FrictionContact(padded, sought, np.zeros(n), d, bilateral))[places]
 
-    def _with_friction(self, A: Array, b: Array, mu: Array, bilateral: int, least: Array, present: Array) -> Array:
-        """Impulses by Coulomb's law, in addition to normal impulses `least`, whose friction they include."""
+    def _with_friction(self, A: Array, b: Array, mu: Array, bilateral: int, least: Array, last: Array) -> Array:
+        """Impulses by Coulomb's law, in addition to normal impulses `least`, whose friction they include; `last` are
+        those of the last program."""
         program = FrictionContact(A, b, mu, self.d, bilateral)
+        if self.memory.of["System"]["phase_of_impact"][0] == CONVEX:
+            return self._convex(program)
         pushed, recover = pushed_friction_contact(program, least)
-        if self._begins_at_rest(program):
-            found = self._rested(pushed, present if pushed is program else np.zeros(pushed.b.size))
+        if pushed is program and self._begins_at_rest(program):
+            found = self._rested(program, last)
             if found is not None:
-                return recover(found)
+                return found
         if self.chain.first.fits(pushed) or not self.d == 2:
-            return recover(self.chain.answer(pushed).y)
+            return recover(self._answer(pushed))
         found = self._corrected(pushed)
         if found is None:  # the chain of programs with friction, as a fallback
             if not self.chain.fallback:
                 raise SolverFailed(f"De Saxce's correction did not converge in {CORRECTIONS} programs.")
-            found = self.chain.answer(pushed).y
-            self.chain.counts["fallbacks"] += 1
+            found = self._answer(pushed)
         return recover(found)
+
+    def _answer(self, program: Program) -> Array:
+        """The solution of the chain; by another solver than the requested one it is a fallback, whatever its kind."""
+        found = self.chain.answer(program)
+        if self.requested and not self.chain.first.fits(program):
+            self.chain.counts["fallbacks"] += 1
+        return found.y
 
     def _begins_at_rest(self, program: FrictionContact) -> bool:
         """Whether the bodies are at rest, relative to the velocities that their loads cause; in the plane."""
@@ -220,23 +239,31 @@ class Door:
         before, free = (float(np.sum(body["root_mass"] ** 2 * body[name] ** 2)) for name in ("v", "v_next"))
         return before <= AT_REST**2 * free
 
-    def _rested(self, program: FrictionContact, present: Array) -> Array | None:
-        """The state of rest, if Coulomb's law allows it: by the impulses next to the present ones, since those of
-        redundant contacts are not unique; otherwise by the convex relaxation, if no contact slides in its solution.
+    def _convex(self, program: FrictionContact) -> Array:
+        """Impulses of the convex relaxation."""
+        lcp, recover = associated_lcp_from_friction_contact(program)
+        return recover(self._frictionless(lcp.A, lcp.b, lcp.bilateral))
+
+    def _rested(self, program: FrictionContact, last: Array) -> Array | None:
+        """The state of rest, if Coulomb's law allows it: the convex relaxation without sliding contacts.
 
         The same load may admit rest and motion, as of a pile of discs; what is at rest remains so. The velocity of the
-        relaxation is unique and that of least kinetic energy.
+        relaxation is unique and that of least kinetic energy. Impulses of redundant contacts are not: the nearest to
+        those of the last program, so that iterations of a step converge.
         """
-        near = present - np.linalg.lstsq(program.A, program.A @ present + program.b)[0]
-        if present.any() and program.residual(Solution(program.b, near, "near", 0, "rest")) <= CERTAIN:
-            return near
-        lcp, recover = associated_lcp_from_friction_contact(program)
         try:
-            z = recover(self.chain.answer(lcp).y)
+            z = self._convex(program)
         except SolverFailed:  # only a proposal
             return None
-        found = Solution(program.A @ z + program.b, z, "solved", 0, "rest")
-        return z if program.residual(found) <= CERTAIN else None
+        presses = np.repeat(program.split(z)[0] > 0.0, self.d)
+        held = np.flatnonzero(np.concatenate([np.ones(program.bilateral, dtype=bool), presses]))
+        A, near = program.A[np.ix_(held, held)], np.zeros(z.size)
+        near[held] = last[held] - np.linalg.lstsq(A, A @ last[held] + program.b[held], rcond=REDUNDANT)[0]
+        for proposed in (near, z):
+            found = Solution(program.A @ proposed + program.b, proposed, "solved", 0, "rest")
+            if program.residual(found) <= CERTAIN:
+                return proposed
+        return None
 
     def _corrected(self, program: FrictionContact) -> Array | None:
         """Coulomb's law in the plane by quadratic programs over the edges of cones, None if they do not converge.
@@ -263,9 +290,6 @@ class Door:
                 break
         found = Solution(program.A @ z + program.b, z, "corrected", 0, "QP")
         return z if program.residual(found) <= CERTIFIED else None
-
-    def _multipliers(self, A: Array, b: Array, bilateral: int) -> Array:
-        return self._constrained(_root(A), b, bilateral)
 
     def _constrained(self, G: Array, b: Array, bilateral: int) -> Array:
         """Multipliers of ``min 1/2 x'x  s.t.  G x + b >= 0``, the first rows equations: Gauss' principle for impulses,

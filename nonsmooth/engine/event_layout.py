@@ -9,7 +9,8 @@ from nonsmooth.engine.layout import Layout
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory, Values
-from nonsmooth.schemes.event_fields import DEGREE, STAGES
+from nonsmooth.schemes import event_fields  # noqa: F401  (the schemas)
+from nonsmooth.schemes.runge_kutta import ALL, DEGREE, INNER
 
 __all__ = ["EventLayout"]
 
@@ -22,6 +23,7 @@ class EventKinds(Kinds):
 
     def curvature(self, element: Contact) -> Kind:
         """Per contact the second derivative of its gap and the rate of its slip along the motion alone."""
+        self._take(element.body_names())
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
             _, _, J_a, J_b, T_a, T_b = of(self.a.z, self.b.z, p)
@@ -31,9 +33,9 @@ class EventKinds(Kinds):
                 rows += [(k, 0, J_a[k, :], J_b[k, :])]
                 for i in range(tangents if self.shape.rows > 1 else 0):
                     rows += [(k, 1 + i, T_a[tangents * k + i, :], T_b[tangents * k + i, :])]
-            moved = ca.vertcat(*(x.tangent() @ x.twist for x in (self.a, self.b)))
+            moved = ca.vertcat(*(frame.rates_of_at for frame in self._frames))
             rates = ca.vertcat(*(a @ self.a.twist + b @ self.b.twist for _, _, a, b in rows))
-            bias = ca.jtimes(rates, ca.vertcat(self.a.z, self.b.z), moved)
+            bias = ca.jtimes(rates, ca.vertcat(*(frame.at for frame in self._frames)), moved)
             return [(bias, [(self._at("Touch", k, "bias") + row, 1) for k, row, _, _ in rows])]
 
         return self._made_once("curvature", self.functions.gaps(element), 2, outputs)
@@ -46,18 +48,21 @@ class EventLayout(Layout):
     ----------
     system
     rough : whether there is friction
+    order : of the method, its number among `runge_kutta.ORDERS`
+    options : of the shape
 
     Attributes
     ----------
     timeless : whether nothing depends on time
     """
 
-    def __init__(self, system: System, *, rough: bool) -> None:
-        super().__init__(system, rough=rough, accelerations=True)
+    def __init__(self, system: System, *, rough: bool, order: int = 0, options: int = 0) -> None:
+        self.order = order
+        super().__init__(system, rough=rough, accelerations=True, options=options)
         self.timeless = not any(group.kind.function.jac_sparsity(0, 0).nnz() for group in self.groups)
 
     def _elements(self, kinds: Kinds, accelerations: bool) -> None:
-        kinds = EventKinds(self.shape, self.functions)
+        kinds = EventKinds(self.shape, self.functions, self.bodies)
         super()._elements(kinds, accelerations)
         for name in OPTIONAL:
             self.content.of[name] = []
@@ -65,8 +70,9 @@ class EventLayout(Layout):
         touches = [add("Touch", contact=contact) for contact in self.whole["contacts"]]
         reactions = len(self.whole["reactions"])
         self.run = add("EventRun", system=self.whole, touches=touches, left=self._instant(), after=self._instant())
+        stages = self._instants(ALL[self.order])
         self.run |= self._working(kinds) | {
-            "stages": self._instants(STAGES + 1), "nodes": self._instants(DEGREE + 2),
+            "stages": stages, "end": stages[INNER[self.order]], "nodes": self._instants(DEGREE[self.order] + 2),
             "means": self.content.many("ReactionInstant", reactions),
             "kicks": self.content.many("ReactionInstant", reactions),
         }  # fmt: skip

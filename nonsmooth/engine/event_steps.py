@@ -1,41 +1,54 @@
-"""Event-driven steps in compiled code, many per call; Python repeats those that are not certified."""
+"""Event-driven steps in compiled code, many per call."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from nonsmooth.engine.coverage import elements_why_not, is_rough, made_once
+from nonsmooth.engine.coverage import elements_why_not, is_rough, made_once, options_of
 from nonsmooth.engine.event_layout import EventLayout
-from nonsmooth.engine.steps import MOST, CompiledSteps, Taken
+from nonsmooth.engine.event_programs import EventPrograms
+from nonsmooth.engine.steps import CompiledSteps, Taken, ridge_of
 from nonsmooth.evaluation import Array
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.solvers.chain import CERTIFIED
-from nonsmooth.solvers.semismooth_newton import SemismoothNewton
+from nonsmooth.schemes.impact_fields import INCREMENTAL
+from nonsmooth.schemes.phase_motion import RAISED, REFERRED, SQUARES
+from nonsmooth.schemes.runge_kutta import INNER, ORDER, ORDERS
+from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ErrorControl, StepControl
-from nonsmooth.steppers.base import Formulation
-from nonsmooth.steppers.event_driven import EventDriven, stated_rules, window_of
+from nonsmooth.steppers.event_driven import EventDriven, check_control, stated_rules, window_of
+from nonsmooth.steppers.incremental import SHARING
+from nonsmooth.steppers.supported import check_impact_laws
 from nonsmooth.tolerances import DONE, SLIPPING
-from nonsmooth.tolerances.event_driven import CLOSED_GAP, LOWEST, TOGETHER
+from nonsmooth.tolerances.event_driven import (
+    CLOSED_GAP,
+    INACCURATE,
+    LOWEST,
+    NO_MODES,
+    NO_MOTION,
+    SLOW,
+    SMOOTH,
+    STALLED,
+    TOGETHER,
+    UNLOCATED,
+    UNSOLVED,
+)
 
 __all__ = ["EventSteps"]
 
-#: rules of compiled steps besides those of the Python formulation, for the manifest
-RULES = {
-    "programs": "semismooth Newton, else a sequence of proximal programs",
-    "step that is not certified": "solved by the Python formulation, and counted as a fallback",
-}
-#: fields of contacts after the last step, and their names in the Python formulation
+#: rules of compiled steps, for the manifest
+RULES = {"programs": "semismooth Newton, else a sequence of proximal programs, else the chain of solvers"}
+#: fields of contacts after the last step, and their names in a state
 PHASE = {"kept_mode": "mode", "kept_share": "share"}
 
 
-def _layout_of(system: System, values: Array) -> EventLayout:
+def _layout_of(system: System, values: Array, stepper: EventDriven) -> EventLayout:
     """The compiled form of a mechanism, made once for all runs."""
-    rough = is_rough(system, values)
-    return made_once(system, ("events", rough), lambda: EventLayout(system, rough=rough))
+    rough, order, options = is_rough(system, values), ORDERS.index(stepper.order), options_of(system)
+    make = lambda: EventLayout(system, rough=rough, order=order, options=options)  # noqa: E731
+    return made_once(system, ("events", rough, order, options), make)
 
 
 class EventSteps(CompiledSteps):
@@ -49,93 +62,126 @@ class EventSteps(CompiledSteps):
 
     layout: EventLayout
     root = "EventRun"
-    covers_all = False
+    covers_all = has_formulation = False
 
     @staticmethod
     def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
         """Why a run has no compiled form, as a clause; None if it has one."""
-        if not isinstance(control, ErrorControl):
-            return f"EventDriven has no compiled loop with {type(control).__name__}"
-        if stepper.order != "dopri5":
-            return f'order="{stepper.order}" has no compiled loop'
-        if stepper.simultaneity == 0.0:
-            return "simultaneity=0 has no compiled loop"
-        if stepper.solver is not None and stepper.solver != SemismoothNewton():
-            return f"the solver {stepper.solver} was requested"
-        if system.redundant:
-            return "EventDriven with redundant rows of joints has no compiled loop"
-        return elements_why_not(system, lambda: _layout_of(system, values), ("newton",))
+        return elements_why_not(system, lambda: _layout_of(system, values, stepper), deformable=True)
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
         """Stated rules and tolerances of a run."""
+        check_control(control)
         assert isinstance(control, ErrorControl)
-        return stated_rules(stepper, control) | RULES
+        rules = {"contacts of one impact": SHARING} if options_of(system) >= INCREMENTAL else {}
+        return rules | stated_rules(stepper, control) | RULES
 
     def __init__(
         self, system: System, stepper: EventDriven, control: ErrorControl, values: Array, t_end: float
     ) -> None:  # fmt: skip
+        check_control(control)
+        assert control.dt_min is not None and control.dt_max is not None
         self.system, self.scheme, self.control = system, "event_driven", control
-        self._allocate(_layout_of(system, values), values)
+        self.longest, self.shortest = control.dt_max, control.dt_min
+        self._requested = stepper.solver is not None
+        self._check(stepper, control, values)
+        check_impact_laws(system, values, "EventDriven")
+        self._allocate(_layout_of(system, values, stepper), values)
         self._events = self.memory.of["EventRun"]
+        self.programs = EventPrograms(system, values, control, self.memory, self.layout, self.outside)
         self._configure(stepper, control, values, t_end)
-        self._formulation: Any = None
         self._run = self._entry("run", 1)
 
     def _configure(self, stepper: EventDriven, control: ErrorControl, values: Array, t_end: float) -> None:
-        system, spatial = self.system, self.system.dimension == 3
-        scale = system.elementwise.contact_law(values)[3]
-        self._whole["t_end"], self._whole["longest"], self._whole["certified"] = t_end, control.dt_max, CERTIFIED
+        system, spatial, order = self.system, self.system.dimension == 3, self.layout.order
+        restitution, _, _, scale = system.elementwise.contact_law(values)
+        window = window_of(stepper, control)
+        for name, value in (
+            ("t_end", t_end), ("longest", control.dt_max), ("certified", CERTIFIED),
+            ("ridge", ridge_of(system, values)),
+            ("law_of_impact", self.layout.law_of_impact), ("alone", window == 0.0),
+        ):  # fmt: skip
+            self._whole[name] = value
         for name, value in (
             ("rtol", control.rtol), ("atol", control.atol), ("numbers", system.nq + system.nv),
             ("slip_rtol", control.rtol if spatial else 0.0), ("slip_atol", control.atol if spatial else 0.0),
-            ("shortest", control.dt_min), ("window", window_of(stepper, control)),
-            ("together", min(control.dt_min, TOGETHER)), ("smallest", float(np.min(scale, initial=np.inf))),
-            ("steady", self.layout.timeless),
+            ("shortest", control.dt_min), ("window", window), ("order", order), ("inner", INNER[order]),
+            ("exponent", -1.0 / ORDER[order]),
+            ("together", min(self.shortest, TOGETHER)), ("smallest", float(np.min(scale, initial=np.inf))),
+            ("steady", self.layout.timeless), *self.programs.addresses().items(),
         ):  # fmt: skip
             self._events[name] = value
-        self.memory.of["Touch"]["closed_gap"][self.layout.contacts] = np.maximum(CLOSED_GAP * scale, LOWEST)
+        touch = self.memory.of["Touch"]
+        touch["closed_gap"][self.layout.contacts] = np.maximum(CLOSED_GAP * scale, LOWEST)
+        touch["law"][self.layout.contacts] = restitution
 
     # ---------------------------------------------------------------------------------------------------------- steps
 
+    def use(self, chain: Chain) -> None:
+        """Take the solvers of a run: for all its programs if its solver was requested, else for those that are not
+        solved otherwise."""
+        self.chain = self.programs.chain = chain
+        if self._requested:
+            self._whole["solver"] = self._events["answers"]
+            self._events["answers"] = 0
+            self._chunk = 1  # a program may take long
+
     def start(self, state: State) -> State | None:
-        """The start of a run with its phase; None where the formulation is asked, as if an impact comes first."""
+        """The start of a run with its phase, after the impact there, if closed contacts approach; None if that is not
+        certified."""
         if "mode" in state.stepper_memory:
-            return None if "reference" not in state.stepper_memory else state
+            return state
         self._put_motion(state)
         if self._run(self.memory.address(self.root), 0) != DONE:
+            self._raise()
             return None
+        if self._events["impact"][0]:
+            self.impact = self._tables(1)
         self._at = begun = self._state(state)
         return begun
 
-    def accompany(self, formulate: Callable[[], Formulation]) -> Formulation:
-        """The Python formulation of the same run, which continues the count of short steps."""
-        self._formulation = formulate()
-        self._tell_progress()
-        return cast(Formulation, self._formulation)
-
-    def run(self, state: State, origin: float, most: int = MOST) -> tuple[int, bool]:
-        """Steps from a state on, for about a tenth of a second and at most so many, up to one that is not certified."""
-        if self._formulation is not None:
-            progress = self._formulation.progress.held()
-            self._events["crawled"], self._events["counted"], self._events["counted_since"] = progress
-        found = super().run(state, origin, most)
-        self._tell_progress()
-        return found
-
-    def _tell_progress(self) -> None:
-        if self._formulation is not None:
-            counted = (float(self._events[name][0]) for name in ("crawled", "counted", "counted_since"))
-            self._formulation.progress.hold(tuple(counted))
-
     def rescue(self, state: State, origin: float, most: int) -> Taken | None:
-        """None: the Python formulation repeats a step that is not certified."""
+        """None: steps are shortened, and other solvers asked, where they are taken."""
         return None
+
+    def failure(self, state: State) -> str:
+        """Why there is no step from a state."""
+        self._raise()
+        control, t, code = self.control, state.t, int(self._events["failure"][0])
+        if code == INACCURATE:
+            return (
+                f"no step from t = {t:.9g} s meets rtol = {control.rtol:g}, atol = {control.atol:g}; "
+                "loosen them, or check for discontinuous loads."
+            )
+        if code == NO_MOTION:
+            return f"the projection onto joints and closed contacts diverges at t = {t:.9g} s."
+        if code == UNLOCATED:
+            return f"the first event after t = {t:.9g} s cannot be located."
+        if code == NO_MODES:
+            shared = self._events["shared"][0] > 0
+            cause = "the contact forces are not unique, and none of the modes tried persists beyond"
+            advice = "; use MoreauJean() or GaussQP(), which do not depend on modes." if shared else "."
+            return f"{cause if shared else 'no modes of the contacts are consistent at'} t = {t:.9g} s{advice}"
+        if code == SLOW and not self.outside.failure:
+            return self._stalled(state)
+        if code == UNSOLVED and not self.outside.failure:
+            return f"the phase of the contacts at t = {t:.9g} s or at the next event is not certified."
+        return self.outside.failure or f"the step has a residual of {self._whole['residual'][0]:.2g}."
+
+    def _stalled(self, state: State) -> str:
+        smooth = f"{STALLED / SMOOTH:g} steps"
+        advice = "Larger rtol and atol, or smoother loads, permit longer steps."
+        if self.system.nc:
+            smooth = f"{STALLED} events, or {smooth},"
+            advice = f"A larger dt_min ends accumulations, a larger simultaneity merges impacts. {advice}"
+        lost = self.programs.mechanism.lost_rank(state.t, state.q)
+        return f"no progress: {smooth} within dt_min = {self.control.dt_min:g} s.{lost or ' ' + advice}"
 
     @property
     def counts(self) -> dict[str, int]:
         """Evaluations of accelerations and forces, programs solved, and iterations of their solver."""
-        programs = {"solves": "solves", "iterations": "rounds"}
+        programs = {"solves": "solves", "iterations": "rounds", "shortened": "shortened"}
         found = {name: int(self._whole[which][0]) for name, which in programs.items()}
         return found | {"evaluations": int(self._events["evaluations"][0])}
 
@@ -145,8 +191,7 @@ class EventSteps(CompiledSteps):
         self._whole["t"] = state.t
         self.layout.put(self.memory, "q", state.q)
         self.layout.put(self.memory, "v", state.v)
-        for name in ("ready", "refused", "kept_shared"):
-            self._events[name] = 0
+        self._events["ready"] = self._events["kept_shared"] = 0
 
     def _put(self, state: State, origin: float) -> int:
         """A state into the memory, with its phase."""
@@ -158,11 +203,13 @@ class EventSteps(CompiledSteps):
         if self.layout.shape.rows > 1:
             touches["kept_direction"][contacts, 1:] = known["direction"].reshape(-1, self.tangents)
         self.memory.of["Contact"]["y_scale"][contacts] = known["y_scale"]
-        run = self._events
+        run, system = self._events, self.system
         run["length"] = known["dt"][0]
-        if known["redundant"][0]:
-            alone = self.system.ng == 0 and not np.any(known["reference"]) and not np.any(known["mode"] == SLIPPING)
-            run["kept_shared" if alone else "refused"] = 1
+        reference = known.get("reference", np.zeros(0))
+        self.programs.remember(reference)
+        if known["redundant"][0] and np.any(known["mode"]):
+            raised = system.ng == 0 and not np.any(known["mode"] == SLIPPING)
+            run["kept_shared"] = REFERRED if np.any(reference) else RAISED if raised else SQUARES
         run["stall_since"], run["stall_count"] = known["stall"]
         return DONE
 
@@ -174,8 +221,8 @@ class EventSteps(CompiledSteps):
         if layout.shape.rows > 1:
             direction = touches["kept_direction"][:, 1:].ravel()
         found = {of: touches[name].astype(float) for name, of in PHASE.items()} | {
-            "direction": direction, "redundant": run["kept_shared"].astype(float),
-            "reference": np.zeros(self.system.ng + self.system.nc + self.system.nt),
+            "direction": direction, "redundant": (run["kept_shared"] > 0).astype(float),
+            "reference": self.programs.reference(),
             "y_scale": self.memory.of["Contact"]["y_scale"][contacts], "dt": run["length"].copy(),
             "stall": np.array([run["stall_since"][0], run["stall_count"][0]]),
         }  # fmt: skip

@@ -21,7 +21,8 @@ def held(steps: CompiledSteps, state: State) -> dict[str, Any] | None:
     """
     if steps._at is None and not any(steps.counts.values()):
         return None
-    return {"there": steps._at is state, "records": {name: np.array(values) for name, values in _numbers(steps)}}
+    records = {name: np.array(values) for name, values in _numbers(steps)}
+    return {"there": steps._at is state, "records": records, "outside": steps.held_outside()}
 
 
 def hold(steps: CompiledSteps, known: Mapping[str, Any], state: State, origin: float) -> None:
@@ -41,6 +42,10 @@ def hold(steps: CompiledSteps, known: Mapping[str, Any], state: State, origin: f
             raise ValueError(f"the records {name[:40]} are of another size")
     for name, values in records.items():
         found[name][...] = values
+    if known["outside"] is not None:
+        steps.hold_outside(known["outside"])
+        for name, values in records.items():  # what resumes outside may use them
+            found[name][...] = values
     steps._at = state if known["there"] else None
 
 

@@ -1,26 +1,32 @@
 """Code of the kinds of elements, made of the same definitions as the Python formulations.
 
 Each is a CasADi function ``(t, z_a, z_b, v_a, v_b, p) -> out`` whose output is one column, and the places of its
-components in the records of contacts, joints and loads, counted in doubles from the first one.
+components in the records of contacts, joints and loads, counted in doubles from the first one. A force on further
+bodies has their placements and twists among its arguments, and a load for each two bodies.
+
+Where an element acts on a flexible body, at a node or at its frame, the coordinates and velocities of the body take the
+place of placement and twist, and its directions and forces are those on the velocities of the body.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Any
 
 import casadi as ca
 
-from nonsmooth.compile.emit import Unsupported
 from nonsmooth.model.assembly import ElementFunctions
+from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
+from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.forces import Force, Gravity, gravity_force
-from nonsmooth.model.frames import placement_like
+from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement, placement_like
 from nonsmooth.model.joints import Joint
 from nonsmooth.records.schema import Shape, dtype, offset
 
-__all__ = ["Kind", "Kinds"]
+__all__ = ["Kind", "Kinds", "coordinates"]
 
 #: outputs of components: (offset in doubles, 1 or 3 components)
 Places = list[tuple[int, int]]
@@ -31,23 +37,89 @@ TRUE, ACCOUNT = ("true_gap", "true_rate"), ("potential", "power", "damping")
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A function, and the offsets of its outputs."""
+    """A function, the offsets of its outputs, and for each of its arguments but the parameters where its components
+    stand: in doubles from the placement, or from the velocity, of the body; None for those of rigid bodies."""
 
     function: ca.Function
     outputs: Places
+    stands: Sequence[Sequence[int]] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """What an element acts on: placement and angle in terms of the symbols `at` and `moving`, which are the placement
+    and the twist of a rigid body, or the coordinates and velocities of a flexible one; and, of the latter, the map from
+    the velocities to the twist, and the rates of the coordinates."""
+
+    key: Any
+    placement: Placement
+    angle: ca.SX
+    at: ca.SX
+    moving: ca.SX
+    map: ca.SX | None = None
+    rates: ca.SX | None = None
+
+    @property
+    def rates_of_at(self) -> ca.SX:
+        """Rates of `at`."""
+        return self.placement.tangent() @ self.placement.twist if self.rates is None else self.rates
+
+    def on_body(self, values: ca.SX) -> ca.SX:
+        """Forces, or directions, on the velocities of the body."""
+        return values if self.map is None else self.map.T @ values
 
 
 class Kinds:
     """Kinds of one mechanism; elements of one kind get one and the same object."""
 
-    def __init__(self, shape: Shape, functions: ElementFunctions) -> None:
+    def __init__(self, shape: Shape, functions: ElementFunctions, bodies: Iterable[Body] = ()) -> None:
         self.shape, self.functions = shape, functions
-        self.a, self.b = placement_like(shape.dimension, "a"), placement_like(shape.dimension, "b")
         self.t = ca.SX.sym("t")
-        self._made: dict[tuple[str, int], tuple[ca.Function, Kind]] = {}
+        #: flexible bodies by name, and their nodes
+        self._flexible = {body.name: (body, "") for body in bodies if isinstance(body, FlexibleBody)}
+        for body, _ in list(self._flexible.values()):
+            self._flexible |= {f"{body.name}.{node}": (body, node) for node in body.nodes}
+        self._rigid: list[Frame] = []
+        self._frames: list[Frame] = []
+        self._known: dict[tuple[str, int], Frame] = {}
+        self._made: dict[tuple[Any, ...], tuple[ca.Function, Kind]] = {}
+        self._take(())
+
+    def _take(self, names: Sequence[str]) -> None:
+        """The bodies with these names, at least two, are those of the next kind."""
+        self._frames = [self._frame(name, i) for i, name in enumerate(names)]
+        self._frames += [self._rigid_frame(i) for i in range(len(names), 2)]
+
+    @property
+    def a(self) -> Placement:
+        return self._frames[0].placement
+
+    @property
+    def b(self) -> Placement:
+        return self._frames[1].placement
+
+    def _rigid_frame(self, i: int) -> Frame:
+        while len(self._rigid) <= i:
+            name = f"{len(self._rigid)}"
+            placement, angle = placement_like(self.shape.dimension, name), ca.SX.sym(f"angle_{name}")
+            self._rigid.append(Frame(None, placement, angle, placement.z, placement.twist))
+        return self._rigid[i]
+
+    def _frame(self, name: str, i: int) -> Frame:
+        """Of the i-th body of an element."""
+        if name not in self._flexible:
+            return self._rigid_frame(i)
+        if (name, i) not in self._known:
+            body, node = self._flexible[name]
+            q, v = ca.SX.sym("q", len(body.q_columns)), ca.SX.sym("v", len(body.v_columns))
+            z, angle, twist, by_v = self.functions.node(body, node)(q, v)
+            kind = PlanarPlacement if self.shape.dimension == 2 else SpatialPlacement
+            self._known[name, i] = Frame((name, i), kind(z, twist), angle, q, v, by_v, body.kinematics(q) @ v)
+        return self._known[name, i]
 
     def contact(self, element: Contact) -> Kind:
         """Per contact its gap, and directions of its normal and, where there are rows for them, tangents."""
+        self._take(element.body_names())
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
             g, _, J_a, J_b, T_a, T_b = of(self.a.z, self.b.z, p)
@@ -63,47 +135,101 @@ class Kinds:
         return self._made_once("contact", self.functions.gaps(element), 2, outputs)
 
     def joint(self, element: Joint) -> Kind:
-        """Per row its value g, its directions, and the explicit rate of g."""
+        """Per row its value g, its directions, and the explicit rate of g.
+
+        Where there are flexible bodies, also the wrenches of impulses of one on its second body, about the point of its
+        reaction.
+        """
+        self._take(element.body_names())
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
-            g, _, J_a, J_b, rate, _ = of(self.t, self.a.z, self.b.z, p)
+            g, _, J_a, J_b, rate, point = of(self.t, self.a.z, self.b.z, p)
             found: Outputs = []
+            wide = 4 * (self.shape.dimension - 1)
             for k in range(g.numel()):
                 bond, row = divmod(k, self.shape.rows)
                 found.append((g[k], [(self._at("Joint", bond, "g") + row, 1)]))
                 found.append((rate[k], [(self._at("Joint", bond, "rate") + row, 1)]))
                 found += self._directions("Joint", bond, row, J_a[k, :], J_b[k, :])
+                if self.shape.modes:
+                    wrench = self._wrench(J_b[k, :].T, point)
+                    found.append(self._motion(self._at("Joint", bond, "wrench") + wide * row, wrench))
             return found
 
         return self._made_once("joint", self.functions.constraint(element), 3, outputs)
 
     def bias(self, element: Joint) -> Kind:
         """Per row the second derivative of g along the motion alone."""
+        self._take(element.body_names())
 
         def outputs(of: ca.Function, p: ca.SX) -> list[tuple[ca.SX, Places]]:
             _, _, J_a, J_b, explicit, _ = of(self.t, self.a.z, self.b.z, p)
             rates = J_a @ self.a.twist + J_b @ self.b.twist + explicit
-            moving = [ca.SX(1), self.a.tangent() @ self.a.twist, self.b.tangent() @ self.b.twist]
-            bias = ca.jtimes(rates, ca.vertcat(self.t, self.a.z, self.b.z), ca.vertcat(*moving))
+            moving = [ca.SX(1), *(frame.rates_of_at for frame in self._frames)]
+            bias = ca.jtimes(rates, ca.vertcat(self.t, *(frame.at for frame in self._frames)), ca.vertcat(*moving))
             rows = [divmod(k, self.shape.rows) for k in range(bias.numel())]
             return [(bias, [(self._at("Joint", bond, "bend") + row, 1) for bond, row in rows])]
 
         return self._made_once("bias", self.functions.constraint(element), 3, outputs)
 
     def force(self, element: Force) -> Kind:
-        """Forces on the first and the second body, zero where there is no second one."""
+        """Forces on the bodies, zero on the last one of a load where the element has no body."""
+        self._take(element.body_names())
         of = self.functions.forces(element)
-        return self._made_once("force", of, of.n_in() - 1, lambda of, p: self._load(*self._forces(of, element, p)))
+        return self._made_once("force", of, of.n_in() - 1, lambda of, p: self._load(*self._called(of, element, p)[1:]))
 
     def gravity(self, element: Gravity) -> Kind:
         """Weight of the first body; the parameters are its mass and the components of the acceleration."""
+        self._take(())
         p, symbols = self._gravity(element)
         return self._kind(p, self._load(gravity_force(self.a, p[0], symbols)))
+
+    # ---- flexible bodies
+
+    def deformation(self, element: FlexibleBody) -> Kind:
+        """Forces of a flexible body on itself, but those of a rigid body."""
+        self._take((element.name,))
+
+        def outputs(of: ca.Function, p: ca.SX) -> Outputs:
+            q, v = self._frames[0].at, self._frames[0].moving
+            _, forces, M = of(q, v, p)
+            if self.shape.dimension == 3:
+                forces[3:6] += ca.cross(v[3:6], M[3:6, 3:6] @ v[3:6])
+            return [self._motion(self._at("Load", 0, "on_a"), forces)]
+
+        return self._made_once("deformation", self.functions.body(element), 2, outputs)
+
+    def deformation_energy(self, element: FlexibleBody) -> Kind:
+        """Energy of deformation, and the power of its damping."""
+        self._take((element.name,))
+        q, v = self._frames[0].at, self._frames[0].moving
+        p = ca.SX.sym("p", len(element.numbers()))
+        names = element.symbols({f"{element.name}.{label}": p[i] for i, label in enumerate(element.numbers())})
+        done, damped = element.powers(q, v, names)
+        return self._kind(p, self._account(element.stored_energy(q, v, names), done, damped))
+
+    def displacement(self, element: FlexibleBody) -> Kind:
+        """Coordinates after a time at a constant velocity, see `code_of_body`."""
+        return self._of_body(element, lambda q, u: self.functions.advance(element)(q, u, self.t))
+
+    def kinematics(self, element: FlexibleBody) -> Kind:
+        """Rates of coordinates."""
+        return self._of_body(element, lambda q, v: element.kinematics(q) @ v)
+
+    def _of_body(self, element: FlexibleBody, made: Callable[[ca.SX, ca.SX], ca.SX]) -> Kind:
+        """What is made of time, coordinates and velocities of a flexible body, in the order of its coordinates."""
+        q, u = ca.SX.sym("q", len(element.q_columns)), ca.SX.sym("u", len(element.v_columns))
+        others, p = self._rigid_frame(1), ca.SX.sym("p", 0)
+        function = ca.Function("body", [self.t, q, others.at, u, others.moving, p], [ca.densify(made(q, u))])
+        sizes = len(element.q_columns), len(element.v_columns)
+        of_q, of_v = (coordinates(self.shape.dimension, *sizes, positions) for positions in (True, False))
+        return Kind(function, [(k, 1) for k in of_q], [[0], of_q, [0] * 16, of_v, [0] * 8])
 
     # ---- derived quantities of recorded rows
 
     def surface(self, element: Contact) -> Kind:
         """Per gap the true one, and its rate."""
+        self._take(element.body_names())
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
             g, J_a, J_b, *_ = of(self.a.z, self.b.z, p)
@@ -115,6 +241,7 @@ class Kinds:
 
     def closure(self, element: Joint) -> Kind:
         """Per row the constraint violation of the joint."""
+        self._take(element.body_names())
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
             closure, *_ = of(self.t, self.a.z, self.b.z, p)
@@ -125,14 +252,15 @@ class Kinds:
 
     def powers(self, element: Force) -> Kind:
         """Potential energy where the force has one, power of the rest, as that of a load or of damping."""
+        self._take(element.body_names())
         of = self.functions.forces(element)
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
             stored, *forces = self._called(of, element, p)
             if element.mixed:
                 forces = list(self._called(self.functions.nonconservative(element), element, p))
-            twists = (self.a.twist, self.b.twist)
-            power = sum((ca.dot(f, v) for f, v in zip(forces, twists, strict=False)), ca.SX(0))
+            twists = (frame.placement.twist for frame in self._frames)
+            power = sum((ca.dot(f, twist) for f, twist in zip(forces, twists, strict=False)), ca.SX(0))
             done = ca.SX(0) if element.conservative and not element.mixed else power
             by = (0, done) if element.dissipative else (done, 0)
             return self._account(stored if element.conservative else ca.SX(0), *by)
@@ -141,6 +269,7 @@ class Kinds:
 
     def height(self, element: Gravity) -> Kind:
         """Potential energy of the first body; the parameters are as of `gravity`."""
+        self._take(())
         p, symbols = self._gravity(element)
         return self._kind(p, self._account(-p[0] * ca.dot(symbols.acceleration, self.a.position)))
 
@@ -157,44 +286,74 @@ class Kinds:
         return (k * dtype(schema, self.shape).itemsize + offset(schema, self.shape, *path)) // 8
 
     def _motion(self, at: int, values: ca.SX) -> tuple[ca.SX, Places]:
-        """A motion of a body, in threes."""
-        return values, [(at + 4 * i, 3) for i in range(self.shape.dimension - 1)]
+        """A motion of a body, in threes, and of its modes."""
+        parts = self.shape.dimension - 1
+        modes = values.numel() - 3 * parts
+        return values, [(at + 4 * i, 3) for i in range(parts)] + [(at + 4 * parts + i, 1) for i in range(modes)]
+
+    def _wrench(self, on_b: ca.SX, point: ca.SX) -> ca.SX:
+        """Force and torque about a point of the second frame, both in the ground frame, of a force on its twist."""
+        arm, force = self.b.rotate(point), on_b[: self.shape.dimension]
+        if self.shape.dimension == 2:
+            return ca.vertcat(force, on_b[2] - (arm[0] * force[1] - arm[1] * force[0]))
+        return ca.vertcat(force, self.b.rotate(on_b[3:]) - ca.cross(arm, force))
 
     def _directions(self, schema: str, k: int, row: int, J_a: ca.SX, J_b: ca.SX) -> Outputs:
-        step = self.shape.width * row
-        return [self._motion(self._at(schema, k, side, "along") + step, J.T) for side, J in (("a", J_a), ("b", J_b))]
+        step, sides = self.shape.width * row, zip(self._frames, (("a", J_a), ("b", J_b)), strict=False)
+        return [
+            self._motion(self._at(schema, k, side, "along") + step, frame.on_body(J.T)) for frame, (side, J) in sides
+        ]
 
-    def _load(self, first: ca.SX, *second: ca.SX) -> Outputs:
-        on_b = second[0] if second else ca.SX.zeros(self.b.twist.numel())
-        places = zip(("on_a", "on_b"), (first, on_b), strict=True)
-        return [self._motion(self._at("Load", 0, name), values) for name, values in places]
-
-    def _forces(self, of: ca.Function, element: Force, p: ca.SX) -> tuple[ca.SX, ...]:
-        return self._called(of, element, p)[1:]
+    def _load(self, *forces: ca.SX) -> Outputs:
+        """Forces on bodies, those on two in each load."""
+        none = [ca.SX.zeros(self.b.twist.numel())] * (len(forces) % 2)
+        frames = [*self._frames, *(self._rigid_frame(i) for i in range(len(self._frames), len(forces) + len(none)))]
+        on_bodies = [frame.on_body(on) for frame, on in zip(frames, [*forces, *none], strict=False)]
+        each = [(i // 2, ("on_a", "on_b")[i % 2], on) for i, on in enumerate(on_bodies)]
+        return [self._motion(self._at("Load", load, name), on) for load, name, on in each]
 
     def _called(self, of: ca.Function, element: Force, p: ca.SX) -> tuple[ca.SX, ...]:
-        bodies = (self.a, self.b)[: len(element.body_fields)]
-        angles = ca.SX.sym("angle", len(bodies))
+        frames = self._frames[: len(element.body_fields)]
         turns = self.shape.dimension == 2
-        turning = (ca.vertcat(body.z, angles[i]) if turns else body.z for i, body in enumerate(bodies))
-        found: tuple[ca.SX, ...] = of.call([self.t, *turning, *(body.twist for body in bodies), p])
-        if ca.depends_on(ca.veccat(*found), angles):
-            raise Unsupported(
-                f'the load "{element.name}" depends on angles beyond a full turn, which compiled loops do not have'
-            )
+        placements = [ca.vertcat(x.placement.z, x.angle) if turns else x.placement.z for x in frames]
+        found: tuple[ca.SX, ...] = of.call([self.t, *placements, *(x.placement.twist for x in frames), p])
         return found
 
     def _made_once(
-        self, what: str, of: ca.Function, p_index: int,
-        outputs: Callable[[ca.Function, ca.SX], Outputs],
-    ) -> Kind:  # fmt: skip
-        key = what, id(of)
+        self, what: str, of: ca.Function, p_index: int, outputs: Callable[[ca.Function, ca.SX], Outputs]
+    ) -> Kind:
+        key = what, id(of), tuple(frame.key for frame in self._frames)
         if key not in self._made:
             p = ca.SX.sym("p", of.numel_in(p_index))
             self._made[key] = of, self._kind(p, outputs(of, p))  # `of` is kept alive, so that its id is not reused
         return self._made[key][1]
 
     def _kind(self, p: ca.SX, outputs: Outputs) -> Kind:
-        arguments = [self.t, self.a.z, self.b.z, self.a.twist, self.b.twist, p]
+        """Of the present bodies."""
         out = ca.densify(ca.vertcat(*(components for components, _ in outputs)))
-        return Kind(ca.Function("kind", arguments, [out]), [place for _, places in outputs for place in places])
+        before = (offset("Body", self.shape, "at") - offset("Body", self.shape, "z")) // 8  # of coordinates, doubles
+        turns = bool(ca.depends_on(out, ca.vertcat(*(x.angle for x in self._frames if x.map is None))))
+        at, stands, moving = [], [], []
+        for x in self._frames:
+            flexible, rigid = x.map is not None, self.shape.dimension == 2
+            of_q, of_v = (
+                coordinates(self.shape.dimension, x.at.numel(), x.moving.numel(), one) for one in (True, False)
+            )
+            if flexible:
+                stands.append([before + k for k in of_q])
+            elif rigid:
+                stands.append([0, 1, 2, 3, before + 2])
+            else:
+                stands.append([k + k // 3 for k in range(12)])
+            at.append(ca.vertcat(x.at, x.angle) if rigid and turns and not flexible else x.at)
+            moving.append(of_v)
+        arguments = [self.t, *at, *(x.moving for x in self._frames), p]
+        function = ca.Function("kind", arguments, [out])
+        return Kind(function, [place for _, places in outputs for place in places], [[0], *stands, *moving])
+
+
+def coordinates(dimension: int, q: int, v: int, positions: bool) -> list[int]:
+    """Where coordinates or velocities of a body stand in a `Motion`."""
+    rigid = [0, 1, 2] if dimension == 2 else [0, 1, 2, 4, 5, 6, 7] if positions else [0, 1, 2, 4, 5, 6]
+    count = (q if positions else v) - len(rigid)
+    return rigid + [4 * (dimension - 1) + k for k in range(count)]

@@ -8,17 +8,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.compile.emit import Unsupported, varies
 from nonsmooth.compile.machine import Kernel, kernel
 from nonsmooth.engine.elimination import couplings, order
-from nonsmooth.engine.kinds import Kind, Kinds
+from nonsmooth.engine.kinds import Kind, Kinds, coordinates
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Body, Ground
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
+from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.system import System
@@ -47,13 +49,14 @@ def impact_laws(elements: Iterable[Element]) -> set[str]:
 
 @dataclass
 class _Group:
-    """Elements of one kind, with the indices of their parameters."""
+    """Elements of one kind, with the indices of their parameters; `each` has so many places."""
 
     kind: Kind
     code: Kernel
     record: Values
     places: list[tuple[Values, Values, Values]] = field(default_factory=list)
     parameters: list[int] = field(default_factory=list)
+    each: int = 1
 
 
 class Layout:
@@ -82,7 +85,10 @@ class Layout:
         self.bodies = [e for e in system.elements if isinstance(e, Body)]
         self._joints = [e for e in system.elements if isinstance(e, Joint)]
         self._contacts = [e for e in system.elements if isinstance(e, Contact)]
-        self.shape = Shape(system.dimension, system.dimension if rough or self._joints else 1, options)
+        modes = max((body.count for body in self.bodies if isinstance(body, FlexibleBody)), default=0)
+        rows = system.dimension if rough or self._joints else 1
+        self.shape = Shape(system.dimension, rows, options, -(-modes // 8) * 8)
+        self.q_places, self.v_places = (self._places(positions) for positions in (True, False))
         many = any(len(e.gap_labels) * self.shape.rows > MOTIONS for e in self._contacts)
         self.redundant = many and system.dimension == 3
         self.index = {name: i for i, name in enumerate(system.parameters)}
@@ -93,18 +99,28 @@ class Layout:
         self._ground = ground
         self._body = {e.name: ground for e in system.elements if isinstance(e, Ground)}
         self._body |= {e.name: record for e, record in zip(self.bodies, bodies, strict=True)}
+        for e, record in zip(self.bodies, bodies, strict=True):
+            self._body |= {f"{e.name}.{node}": record for node in e.nodes}
         self.whole |= {"ground": ground, "bodies": bodies}
         self.groups: list[_Group] = []
         self._bonds()
         try:
-            self._elements(Kinds(self.shape, system.functions), accelerations)
+            kinds = Kinds(self.shape, system.functions, self.bodies)
+            self._elements(kinds, accelerations)
+            self._deformations(kinds)
         except Unsupported as error:
             raise NotCompiled(str(error)) from error
 
     def _pair(self, element: Element) -> tuple[Values, Values]:
-        """Its bodies, of which the second is the ground where there is one."""
-        a, b = (*(self._body[name] for name in element.body_names()), self._ground)[:2]
-        return a, b
+        """Its first two bodies, of which the second is the ground where there is one."""
+        return self._pairs(element)[0]
+
+    def _pairs(self, element: Element) -> list[tuple[Values, Values]]:
+        """All its bodies, two by two, the ground where there is no second one."""
+        if isinstance(element, Body):
+            return [(self._body[element.name], self._ground)]
+        bodies = [*(self._body[name] for name in element.body_names()), self._ground]
+        return list(zip(bodies[:-1:2], bodies[1::2], strict=False))
 
     # ---------------------------------------------------------------------------------------------------------- bonds
 
@@ -166,9 +182,7 @@ class Layout:
 
     def _elements(self, kinds: Kinds, accelerations: bool) -> None:
         forces = [e for e in self.elements if isinstance(e, Force)]
-        for e in forces:
-            if len(e.body_fields) > 2:
-                raise NotCompiled(f'the force "{e.name}" joins more than two bodies')
+        flexible = [e for e in self.bodies if isinstance(e, FlexibleBody)]
         moving = {id(e): varies(kinds.force(e).function) for e in forces}
         firsts = self._first.__getitem__
         self.whole["surfaces"] = self._grouped(self._contacts, kinds.contact, lambda e: firsts(e.name))
@@ -176,6 +190,7 @@ class Layout:
         biased = self._joints if accelerations else []
         self.whole["biases"] = self._grouped(biased, kinds.bias, lambda e: firsts(e.name))
         self.whole["forces"] = self._grouped([e for e in forces if moving[id(e)]], kinds.force, self._load)
+        self.whole["forces"] += self._grouped(flexible, kinds.deformation, self._load)
         self.whole["loads"] = list(self.content.of["Load"])
         self.steady = self._grouped([e for e in forces if not moving[id(e)]], kinds.force, self._load)
         weights = [e for e in self.elements if isinstance(e, Gravity)]
@@ -184,6 +199,8 @@ class Layout:
         self.whole["closures"] = self._grouped(self._joints, kinds.closure, lambda e: firsts(e.name))
         self.whole["powers"] = self._grouped(forces, kinds.powers, self._account)
         self.whole["powers"] += [self._weights(kinds.height(e), e, self._account) for e in weights]
+        for e in flexible:
+            self.whole["powers"] += self._grouped([e], kinds.deformation_energy, self._account)
         self.whole["accounts"] = list(self.content.of["Account"])
 
     def _grouped(
@@ -194,15 +211,30 @@ class Layout:
         for e in elements:
             made = kind(e)
             group = found.get(id(made)) or found.setdefault(id(made), self._group(made))
-            group.places.append((*self._pair(e), out(e)))
+            pairs = self._pairs(e)
+            first = out(e)
+            group.places += [(a, b, first) for a, b in pairs]
+            group.each = len(pairs)
             group.parameters += [self.index[f"{e.name}.{label}"] for label in e.numbers()]
         for group in found.values():
             self._closed(group)
         return [group.record for group in found.values()]
 
+    def _deformations(self, kinds: Kinds) -> None:
+        """The code that moves flexible bodies whose inertia changes."""
+        for e in self.bodies:
+            if isinstance(e, FlexibleBody) and e.frame.changing:
+                made = (kinds.displacement(e), kinds.kinematics(e))
+                mover, rater = (kernel(kind.function, kind.outputs, kind.stands) for kind in made)
+                assert not mover.slots and not rater.slots  # they have no parameters
+                self._body[e.name] |= {
+                    "mover": mover.evaluate, "rater": rater.evaluate, "origin": self.content.add("Place"),
+                    "slots": self.content.many("Slot", 1),
+                }  # fmt: skip
+
     def _group(self, kind: Kind) -> _Group:
         record = self.content.add("Group", system=self.whole, ground=self._ground)
-        self.groups.append(_Group(kind, kernel(kind.function, kind.outputs), record))
+        self.groups.append(_Group(kind, kernel(kind.function, kind.outputs, kind.stands), record))
         return self.groups[-1]
 
     def _closed(self, group: _Group) -> None:
@@ -211,9 +243,9 @@ class Layout:
         group.record["slots"] = self.content.many("Slot", max(group.code.slots * len(group.places), 1))
 
     def _load(self, element: Element) -> Values:
-        """Of a force, or of the weight of a body."""
-        a, b = (self._body[element.name], self._ground) if isinstance(element, Body) else self._pair(element)
-        return self.content.add("Load", a=a, b=b)
+        """Of a force, the first of its loads, one for each two of its bodies, or of the weight of a body."""
+        pairs = [(self._body[element.name], self._ground)] if isinstance(element, Body) else self._pairs(element)
+        return [self.content.add("Load", a=a, b=b) for a, b in pairs][0]
 
     def _account(self, element: Element) -> Values:
         return self.content.add("Account")
@@ -223,6 +255,9 @@ class Layout:
         working = [e for e in self.elements if isinstance(e, Force) and (e.mixed or not e.conservative)]
         before = len(self.content.of["Account"])
         groups = self._grouped(working, kinds.powers, self._account)
+        for e in self.bodies:
+            if isinstance(e, FlexibleBody):
+                groups += self._grouped([e], kinds.deformation_energy, self._account)
         return {"working": groups, "accounts": self.content.of["Account"][before:]}
 
     def _weights(self, kind: Kind, gravity: Gravity, out: Callable[[Body], Values]) -> Values:
@@ -263,6 +298,8 @@ class Layout:
         for group in self.groups:
             self._prepare(memory, group, values)
         self._masses(memory, values)
+        if self.shape.modes:
+            memory.of["Body"]["implicit"] = memory.of["Body"]["inverse_mass"]
         self._laws(memory, values)
         body = memory.of["Body"]
         if self.shape.dimension == 3:
@@ -285,20 +322,41 @@ class Layout:
         parameters = np.ascontiguousarray(values[np.array(group.parameters, dtype=np.intp)], dtype=float)
         slots = memory.raw.ctypes.data + memory.place(group.record["slots"][0])
         code: Any = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 3)(group.code.prepare)
-        code(len(group.places), parameters.ctypes.data, slots)
+        code(len(group.places) // group.each, parameters.ctypes.data, slots)
 
     def _masses(self, memory: Memory, values: Array) -> None:
         """Masses of bodies and their inverses, of a mass and a matrix of inertia."""
         start, body = self.start, memory.of["Body"]
         M = np.asarray(self.elementwise.placed(start.q, start.v, values).masses)
         diagonal, moved = M.diagonal(axis1=1, axis2=2), body[1:]
+        if self.shape.modes:
+            self._modal_masses(moved, values)
+        rigid = 3 * (self.shape.dimension - 1)
+        M, diagonal = M[:, :rigid, :rigid], diagonal[:, :rigid]
         if self.shape.dimension == 2:
             moved["mass"][:, :3], moved["inverse_mass"][:, :3] = diagonal, 1.0 / diagonal
             moved["root_mass"][:, :3] = np.sqrt(diagonal)
             return
         moved["mass"][:, 0, :3], moved["inverse_mass"][:, 0, :3] = diagonal[:, :1], 1.0 / diagonal[:, :1]
-        moved["mass"][:, 1:, :3], moved["inverse_mass"][:, 1:, :3] = M[:, 3:, 3:], np.linalg.inv(M[:, 3:, 3:])
+        moved["mass"][:, 1:4, :3], moved["inverse_mass"][:, 1:4, :3] = M[:, 3:, 3:], np.linalg.inv(M[:, 3:, 3:])
         moved["root_mass"][:, [0, 1, 2, 4, 5, 6]] = np.sqrt(diagonal)
+
+    def _modal_masses(self, moved: Any, values: Array) -> None:
+        """Masses of one, stiffnesses and dampings of the modes of flexible bodies."""
+        first = 4 if self.shape.dimension == 2 else 16  # of modes among masses
+        for k, e in enumerate(self.bodies):
+            if not isinstance(e, FlexibleBody):
+                continue
+            numbers = {label: values[self.index[f"{e.name}.{label}"]] for label in e.numbers()}
+            frequency, damping = (
+                np.array([value for label, value in numbers.items() if label.startswith(name)])
+                for name in ("frequency", "damping")
+            )
+            for name, found in (
+                ("mass", 1.0), ("inverse_mass", 1.0), ("stiffness", frequency**2), ("damping", damping),
+            ):  # fmt: skip
+                moved[name][k].reshape(-1)[first : first + e.count] = found
+            moved["root_mass"][k, self.shape.width - self.shape.modes :][: e.count] = 1.0
 
     def _laws(self, memory: Memory, values: Array) -> None:
         restitution, friction, tangential, scale = self.elementwise.contact_law(values)
@@ -323,21 +381,26 @@ class Layout:
 
     # ----------------------------------------------------------------------------------------------------- coordinates
 
+    def _places(self, positions: bool) -> NDArray[np.intp]:
+        """Where coordinates, or velocities, of the model stand among all motions of bodies."""
+        found = []
+        for k, e in enumerate(self.bodies):
+            sizes = len(e.q_columns), len(e.v_columns)
+            of = coordinates(self.shape.dimension, *sizes, positions)
+            found.append(k * self.shape.width + np.array(of, dtype=np.intp))
+        return np.concatenate(found)
+
     def packed(self, memory: Memory, field_name: str) -> Array:
-        """Motions of bodies as a model counts them: (bodies, coordinates) of q or velocities."""
-        columns = _columns(self.shape.dimension, field_name == "q")
-        return np.asarray(memory.of["Body"][field_name][1:][..., columns])
+        """Motions of bodies as a model counts them: coordinates (nq,) of q, otherwise velocities (nv,)."""
+        places = self.q_places if field_name in ("q", "at") else self.v_places
+        return np.asarray(np.ascontiguousarray(memory.of["Body"][field_name][1:]).reshape(-1)[places])
 
     def put(self, memory: Memory, field_name: str, values: Array) -> None:
         """Motions of bodies from coordinates or velocities in the order of the model."""
         motions = memory.of["Body"][field_name][1:]
-        each = values.reshape(len(motions), -1)
-        motions[..., _columns(self.shape.dimension, each.shape[-1] == 7)] = each
-
-
-def _columns(dimension: int, positions: bool) -> list[int]:
-    """Of a motion, those that a body of the model has."""
-    return [0, 1, 2] if dimension == 2 else [0, 1, 2, 4, 5, 6, 7] if positions else [0, 1, 2, 4, 5, 6]
+        flat = np.ascontiguousarray(motions).reshape(-1)
+        flat[self.q_places if field_name in ("q", "at") else self.v_places] = values
+        motions[...] = flat.reshape(motions.shape)
 
 
 def evaluate(memory: Memory, shape: Shape, group: Values) -> None:

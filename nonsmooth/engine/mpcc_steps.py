@@ -24,7 +24,6 @@ from nonsmooth.programs import MPCC, Solution
 from nonsmooth.solvers.ipopt import IpoptMPCC
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.base import Ask
-from nonsmooth.steppers.gauss import check_gauss
 from nonsmooth.steppers.gauss_mpcc import Found, GaussMPCC, Start, StepPrograms
 
 __all__ = ["MPCCSteps"]
@@ -48,13 +47,14 @@ class MPCCSteps(CompiledSteps):
     @staticmethod
     def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
         """Why elements of a mechanism have no compiled form, as a clause; None if all have one."""
-        return elements_why_not(system, lambda: layout_of(system, values, stepper))
+        return elements_why_not(system, lambda: layout_of(system, values, stepper), deformable=True)
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
         """Stated rules and tolerances of a run."""
         rules = rules_of(system, stepper, control)
         rules["programs"] = "of impacts and second halves: semismooth Newton, else a sequence of proximal programs"
+        rules["step that is not certified"] = "in parts; counted"
         rules["scales of the unknowns"] = "typical sizes at the start of each step, at least those of the first start"
         if isinstance(control, Landing):
             rules["root of a step"] = "the gap of a loaded contact increases with its impulse; else a shorter step"
@@ -62,10 +62,8 @@ class MPCCSteps(CompiledSteps):
 
     def __init__(self, system: System, stepper: GaussMPCC, control: StepControl, values: Array, t_end: float) -> None:
         name = type(stepper).__name__
-        if not isinstance(control, ConstantStep | Landing):
-            raise InputError(f"{name} takes dt as a number of seconds or Landing(dt_min, dt_max), got {control}.")
+        assert isinstance(control, ConstantStep | Landing)
         self.programs = StepPrograms(system, values, control)
-        check_gauss(self.programs.mechanism, name, control)
         solver = IpoptMPCC() if stepper.solver is None else stepper.solver
         everywhere = np.ones(system.nc, dtype=bool)
         start, longest = system.start, self.programs.mechanism.longest
@@ -81,7 +79,7 @@ class MPCCSteps(CompiledSteps):
         super().__init__(system, stepper, control, values, t_end)
         self._chunk = 1  # a program may take seconds
 
-    def _check(self, stepper: Any, values: Array) -> None:
+    def _check(self, stepper: Any, control: StepControl, values: Array) -> None:
         self._requested = False  # its solver is not one of the programs of impacts
 
     def _set(self, stepper: Any, values: Array, t_end: float) -> None:

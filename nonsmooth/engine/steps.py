@@ -6,14 +6,13 @@ import functools
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.objects import entry
-from nonsmooth.engine.coverage import is_balanced, is_rough, layout_of, rules_of, scheme_of, why_not
+from nonsmooth.engine.coverage import is_associated, is_balanced, is_rough, layout_of, rules_of, scheme_of, why_not
 from nonsmooth.engine.door import Door, Outside, why_no_programs
 from nonsmooth.engine.layout import Layout
 from nonsmooth.engine.tables import Tables
@@ -23,6 +22,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory
+from nonsmooth.schemes.impact_fields import CONVEX
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.base import Formulation
@@ -30,7 +30,7 @@ from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.steppers.tightness import gap_round_off, tight_clearance
 from nonsmooth.tolerances import EPSILON, PROXIMAL, UNCERTAIN
 
-__all__ = ["CompiledSteps", "Taken"]
+__all__ = ["CompiledSteps", "Taken", "ridge_of"]
 
 #: seconds of compiled stepping between two checks of Ctrl-C, progress and budget
 CHUNK = 0.1
@@ -45,6 +45,8 @@ RIDGE = 1e-9
 ACCELERATIONS = {"smooth": "acceleration", "pseudo": "pseudo_acceleration"}
 #: how often the length of a step that is not certified is halved
 PARTS = 8
+#: counts of steps that are not certified at once
+REPEATED = ("shortened", "divided", "chained")
 #: more contacts than there are
 NEVER = 2**40
 #: fields of trends
@@ -62,6 +64,15 @@ class Taken:
     rows: Mapping[str, NDArray[Any]]
     end: State
     whole: bool
+
+
+def ridge_of(system: System, values: Array) -> float:
+    """What is added to the diagonal of joints whose rows are redundant [1/kg]."""
+    if not system.redundant:
+        return 0.0
+    m, start = Mechanism(system, values, 1.0), system.start
+    W_g = m.at(start.t, start.q).W_g
+    return RIDGE * float(np.max(np.sum(W_g * m.metric.change(W_g), axis=0)))
 
 
 class CompiledSteps:
@@ -83,8 +94,8 @@ class CompiledSteps:
     chain: Chain | None = None
     #: the row of the impact at the start of the run, if there is one
     impact: Mapping[str, NDArray[Any]] | None = None
-    #: whether these solve all programs
-    _requested = False
+    #: whether these solve all programs, and whether those are convex
+    _requested = _associated = False
 
     @staticmethod
     def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
@@ -103,17 +114,21 @@ class CompiledSteps:
         self.shortest = control.dt_min if isinstance(control, Landing) else 0.0
         self._error = (control.error or 0.0) if isinstance(control, Landing) else 0.0
         self.alpha, self._requested = self.scheme == "generalized_alpha", stepper.solver is not None
-        self._check(stepper, values)
+        self._check(stepper, control, values)
+        if self._requested:  # what was requested is not replaced by other equations
+            self.has_formulation = False
         self.midpoint = getattr(stepper, "joints", "") == "midpoint" and system.ng > 0
         self._allocate(layout_of(system, values, stepper), values)
         self._set(stepper, values, t_end)
         self._begin, self._run = self._entry("begin"), self._entry("run", 1)  # compiled before the clock runs
 
-    def _check(self, stepper: Any, values: Array) -> None:
+    def _check(self, stepper: Any, control: StepControl, values: Array) -> None:
         """Raise InputError for a solver that does not solve the programs of the scheme."""
-        if not self._requested:
+        self._associated = is_associated(stepper)
+        if stepper.solver is None:
             return
-        lacks = why_no_programs(stepper.solver, self.system.dimension, is_rough(self.system, values))
+        rough = is_rough(self.system, values) and not is_associated(stepper)
+        lacks = why_no_programs(stepper.solver, self.system.dimension, rough)
         if lacks is not None:
             raise InputError(
                 f"{type(stepper).__name__} formulates programs that {stepper.solver} does not solve: {lacks}; "
@@ -131,7 +146,7 @@ class CompiledSteps:
     @functools.cached_property
     def _door(self) -> Door:
         assert self.chain is not None
-        return Door(self.memory, self.layout, self.chain, self.outside)
+        return Door(self.memory, self.layout, self.chain, self.outside, requested=self._requested)
 
     def _allocate(self, layout: Layout, values: Array) -> None:
         """The memory of a run with its parameters, and tables of its rows."""
@@ -142,7 +157,7 @@ class CompiledSteps:
         self.memory: Memory = layout.memory(self.rows)
         self._blank = self.memory.raw[: self.memory.start["BodyRow"]].copy()  # rows come last
         layout.fill(self.memory, values)
-        self.tables = Tables(self.memory, layout.contacts, self.tangents)
+        self.tables = Tables(self.memory, self.layout)
         self._whole = self.memory.of["System"]
         self._at: State | None = None
         self._chunk = 64
@@ -152,21 +167,18 @@ class CompiledSteps:
 
     def _set(self, stepper: Any, values: Array, t_end: float) -> None:
         system, start = self.system, self.system.start
-        noise = ridge = 0.0
+        noise, ridge = 0.0, ridge_of(system, values)
         balanced = is_balanced(stepper)
         # impulses of redundant joints are corrected from iteration to iteration
         varying = system.dimension == 3 or balanced or bool(system.redundant) or bool(self.layout.whole["loads"])
         rubs = system.dimension == 2 and is_rough(system, values)  # in space, rest is not tried first
-        many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs else NEVER
+        associated = is_associated(stepper)  # whose velocities are unique, at rest as well
+        many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs and not associated else NEVER
         scale = system.elementwise.contact_law(values)[3]
         certified = max(CERTIFIED, gap_round_off(scale, start.q)) if self.alpha else CERTIFIED
         if system.ng or self.alpha:  # joints determine positions to round-off, hence velocities to round-off over dt
             heaviest = float(np.max(self.memory.of["Body"]["root_mass"]))
             noise = EPSILON * float(np.max(np.abs(start.q))) * heaviest
-        if system.redundant:
-            m = Mechanism(system, values, self.longest)
-            W_g = m.at(start.t, start.q).W_g
-            ridge = RIDGE * float(np.max(np.sum(W_g * m.metric.change(W_g), axis=0)))
         for name, value in (
             ("t_end", t_end), ("longest", self.longest), ("shortest", self.shortest),
             ("theta", getattr(stepper, "theta", 0.5)), ("radius", getattr(stepper, "spectral_radius", 0.0)),
@@ -174,6 +186,7 @@ class CompiledSteps:
             ("midpoint", self.midpoint), ("projected", getattr(stepper, "projection", None) is not None),
             ("many", many), ("balanced", balanced), ("law_of_impact", self.layout.law_of_impact),
             ("varying", varying), ("error", self._error), ("planned", self.longest),
+            ("phase_of_impact", CONVEX if associated else 0),
         ):  # fmt: skip
             self._whole[name] = value
 
@@ -209,65 +222,61 @@ class CompiledSteps:
         return f"{why}{m.lost_rank(state.t, state.q)}{tight_clearance(m, state.t, state.q, state.v, self.longest)}"
 
     def rescue(self, state: State, origin: float, most: int) -> Taken | None:
-        """A step from a state that is not certified as it is: in 2, 4, .. 256 parts by its own scheme, at most so many,
-        otherwise with the solvers of the run; None if neither is certified."""
-        self._at = None
+        """A step from a state that is not certified as it is: in 2, 4, .. 256 parts by its own scheme, at most so many;
+        as a whole by the chain of solvers; in parts by this. None if none of these is certified."""
+        self._raise()
         if self.chain is None or not self.chain.fallback:
             return None
-        decides = bool(self._whole["asks"][0])  # about rest, which shorter steps cannot
+        self._at = None
+        # event-locating steps shorten themselves
+        most_often = 0 if self.scheme == "landing" else min(PARTS, min(self.rows, most).bit_length() - 1)
+        in_parts = range(1, most_often + 1)
+        ways = [(halvings, False) for halvings in in_parts]
+        ways += [] if self._associated else [(halvings, True) for halvings in (0, *in_parts)]
+        taken = None
+        for halvings, chained in ways:
+            if self._whole["asks"][0] and not chained:  # about rest, which shorter steps do not decide
+                continue
+            taken = self._again(state, origin, halvings, chained)
+            if taken is not None:
+                break
         self._whole["asks"] = 0
-        ways: list[Callable[[State, float], Taken | None]] = [partial(self._in_parts, most=most), self._with_door]
-        found = (way(state, origin) for way in (reversed(ways) if decides else ways))
-        return next((one for one in found if one is not None), None)
+        return taken
 
-    def _in_parts(self, state: State, origin: float, most: int) -> Taken | None:
-        if self.scheme == "landing":  # which shortens its steps itself
-            return None
+    def _again(self, state: State, origin: float, halvings: int, chained: bool) -> Taken | None:
+        """A step in 2^halvings parts; `chained` by solvers outside, or without those of them that were requested."""
         whole = self._whole
-        kept = {name: whole[name].copy() for name in ("longest", "t_end", "origin")}
-        goal = self._end_of_step(state.t, origin)
+        kept = {name: whole[name].copy() for name in ("longest", "t_end", "origin", "solver", "many")}
+        goal = ConstantStep(self.longest).next_time(state.t, origin, float(whole["t_end"][0]))
+        if halvings:
+            whole["longest"], whole["t_end"], origin = (goal - state.t) / 2**halvings, goal, state.t
+        if chained:
+            whole["solver"], whole["many"] = 0 if self._requested else self._door.address, NEVER
         try:
-            for halvings in range(1, min(PARTS, min(self.rows, most).bit_length() - 1) + 1):
-                whole["longest"], whole["t_end"] = (goal - state.t) / 2**halvings, goal
-                self._put(state, state.t)
-                whole["steps"] = 0
-                self._run(self.memory.address(self.root), 2**halvings)
-                done = int(whole["steps"][0])
-                if float(whole["t"][0]) >= goal:
-                    whole["parts"] += done
-                    return self._taken(state, done)
-                if self.outside.raised is not None:
-                    return None
+            self._put(state, origin)
+            whole["steps"] = 0
+            self._run(self.memory.address(self.root), 2**halvings)
         finally:
             for name, value in kept.items():
                 whole[name] = value
-        return None
-
-    def _end_of_step(self, t: float, origin: float) -> float:
-        """The end of the next step on the grid."""
-        return ConstantStep(self.longest).next_time(t, origin, float(self._whole["t_end"][0]))
-
-    def _with_door(self, state: State, origin: float) -> Taken | None:
-        """A step by the chain of solvers; where one of them was requested and failed, by the text's own method."""
-        assert self.chain is not None
-        whole = self._whole
-        kept = {name: whole[name].copy() for name in ("solver", "many")}
-        self._put(state, origin)
-        whole["steps"], whole["many"] = 0, NEVER
-        whole["solver"] = 0 if self._requested else self._door.address
-        self._run(self.memory.address(self.root), 1)
-        for name, value in kept.items():
-            whole[name] = value
+        self._raise()
         done = int(whole["steps"][0])
-        if not done:
+        whole["shortened"] += halvings > 0
+        if not done or (halvings and float(whole["t"][0]) < goal):
             return None
-        self.chain.counts["fallbacks"] += 1
-        return self._taken(state, done)
-
-    def _taken(self, state: State, done: int) -> Taken:
-        """The steps that stand in the memory."""
+        whole["divided"] += halvings > 0
+        if chained:
+            assert self.chain is not None
+            self.chain.counts["fallbacks"] += 1
+            whole["chained"] += 1
         self._at = end = self._state(state)
         return Taken(done, self._tables(done), end, True)
+
+    def _raise(self) -> None:
+        """Raise what ended a call of a solver outside."""
+        raised, self.outside.raised = self.outside.raised, None
+        if raised is not None:
+            raise raised
 
     def restart(self, stepper: Any, values: Array, t_end: float) -> None:
         """Other parameters, for a run of its own in the same memory."""
@@ -294,9 +303,8 @@ class CompiledSteps:
         clock = time.perf_counter()
         status = self._run(self.memory.address(self.root), min(self._chunk, self.rows, most))
         seconds, done = time.perf_counter() - clock, int(self._whole["steps"][0])
-        if self.outside.raised is not None and not done:
-            raised, self.outside.raised = self.outside.raised, None
-            raise raised
+        if not done:
+            self._raise()
         if seconds < CHUNK / 2:
             self._chunk = min((8 if seconds < CHUNK / 16 else 2) * self._chunk, self.rows)
         elif seconds > CHUNK:
@@ -307,17 +315,25 @@ class CompiledSteps:
         """Rows that were written."""
         return self.tables.read(done)
 
+    def held_outside(self) -> dict[str, Any] | None:
+        """What Python has kept for the next step, for a checkpoint; None if nothing."""
+        return None
+
+    def hold_outside(self, held: Mapping[str, Any]) -> None:
+        """Resume with it."""
+
     def viewer(self) -> Viewer:
         """Evaluates rows while steps go on: in a memory of its own."""
         rows = min(self.rows, AT_ONCE)
         memory = self.layout.memory(rows)
         self.layout.fill(memory, self.values)
-        return Viewer(self.layout, memory, Tables(memory, self.layout.contacts, self.tangents), rows)
+        return Viewer(self.layout, memory, Tables(memory, self.layout), rows)
 
     @property
     def counts(self) -> dict[str, int]:
-        """Programs solved, iterations, and how often a step was tried again at half its length."""
-        names = {"solves": "solves", "iterations": "rounds", "shortened": "shortened", "parts": "parts"}
+        """Programs solved, iterations, how often a step was tried again at half its length, and how many steps were
+        taken in parts, or with the chain of solvers."""
+        names = {"solves": "solves", "iterations": "rounds"} | {name: name for name in REPEATED}
         if self._error:
             names["rejected"] = "rejected"
         return {name: int(self._whole[which][0]) for name, which in names.items()}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.engine.layout import Layout
 from nonsmooth.evaluation import Array
 from nonsmooth.records.memory import Memory
 from nonsmooth.records.schema import dtype, offset
@@ -31,15 +32,13 @@ class Tables:
     Parameters
     ----------
     memory
-    contacts : (contacts,) places of contacts among the records, in the order of the model
-    tangents : tangential components of a contact, 1 or 2
+    layout : of the mechanism
     """
 
-    def __init__(self, memory: Memory, contacts: NDArray[np.intp], tangents: int) -> None:
-        self.memory, self.shape, plane = memory, memory.shape, tangents == 1
+    def __init__(self, memory: Memory, layout: Layout) -> None:
+        self.memory, self.shape, contacts = memory, memory.shape, layout.contacts
+        tangents, plane = self.shape.dimension - 1, self.shape.dimension == 2
         bodies, reactions = len(memory.of["Body"]) - 1, len(memory.of["Reaction"])
-        places = [0, 1, 2] if plane else [0, 1, 2, 4, 5, 6, 7]
-        twists = places[: 3 if plane else 6]
         slips = list(range(1, 1 + tangents)) if self.shape.rows > 1 else []
         wrench = ([0, 1], [0]) if plane else ([0, 1, 2], [0, 1, 2])
         self._contacts, self._tangents = contacts, tangents
@@ -47,9 +46,7 @@ class Tables:
             "BodyRow": bodies, "ContactRow": len(contacts), "ReactionRow": reactions, "StepRow": 1,
             "ContactView": len(contacts), "View": 1,
         }  # fmt: skip
-        body, contact = np.arange(bodies), self._contacts
-        motion = {name: ("BodyRow", body, [(name, of)]) for name, of in
-                  (("q", places), ("v", twists), ("v_left", twists))}  # fmt: skip
+        contact = self._contacts
         impulses = {
             "P_N": ("ContactRow", contact, [("P", [0])]), "P_N_impact": ("ContactRow", contact, [("impact", [0])]),
             "P_T": ("ContactRow", contact, [("P", slips)]), "P_T_impact": ("ContactRow", contact, [("impact", slips)]),
@@ -62,7 +59,11 @@ class Tables:
         }
         one = np.zeros(1, dtype=np.intp)
         numbers = {name: ("StepRow", one, [(name, [0])]) for name in KNOWN}
-        self._rows = self._found(motion | impulses | reaction | numbers)
+        self._rows = self._found(impulses | reaction | numbers)
+        size = dtype("BodyRow", self.shape).itemsize // 8
+        for name, of in (("q", layout.q_places), ("v", layout.v_places), ("v_left", layout.v_places)):
+            which, component = np.divmod(of, self.shape.width)
+            self._rows[name] = "BodyRow", which * size + offset("BodyRow", self.shape, name) // 8 + component
         seen = {name: ("ContactView", contact, [(name, [0])]) for name in ("gap", "rate", "rate_left")}
         self._views = self._found(seen | {name: ("View", one, [(name, [0])]) for name in VIEWS})
 

@@ -35,10 +35,10 @@ class InitialValue:
     Parameters
     ----------
     expressions
-        The expressions of f.
+        The expressions of f, or None where it is known by its values alone.
     rates, jacobian, unknowns
         Callables (t, y, d) that give a tuple with dy/dt (n,), its derivative by y (n, n), and the unknowns of the
-        algebraic form.
+        algebraic form, None as well.
     places, core, size
         Numbers of coordinates, of entries with error control, and of all entries.
     atol, rtol
@@ -46,10 +46,10 @@ class InitialValue:
         instead of y, since penetrations are small compared with coordinates. atol is (core,).
     """
 
-    expressions: Expressions
+    expressions: Expressions | None
     rates: Callable[..., tuple[Array, ...]]
     jacobian: Callable[..., tuple[Array, ...]]
-    unknowns: Callable[..., tuple[Array, ...]]
+    unknowns: Callable[..., tuple[Array, ...]] | None
     places: int
     core: int
     size: int

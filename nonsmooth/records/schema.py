@@ -23,12 +23,15 @@ __all__ = [
     "Link",
     "Many",
     "Masses",
+    "ModalMasses",
+    "ModalMotion",
     "Motion",
     "Number",
     "Placement",
     "Rows",
     "Shape",
     "Vector",
+    "Wrenches",
     "dtype",
     "offset",
     "record",
@@ -40,20 +43,23 @@ T = TypeVar("T")
 @dataclass(frozen=True)
 class Shape:
     """The two numbers that determine the shapes of fields: dimension (2 or 3) and rows of a block; and what few runs
-    need: 1 Poisson's impact law and balanced moment arms, 2 impact laws that are integrated along the impulse as well.
+    need: options, 1 Poisson's impact law and balanced moment arms, 2 impact laws that are integrated along the impulse
+    as well; modes, the largest number of modes of a flexible body, padded to a multiple of eight.
     """
 
     dimension: int
     rows: int
     options: int = 0
+    modes: int = 0
 
     @property
     def width(self) -> int:
-        """Length of the velocity vector of a body, padded to a multiple of four."""
-        return 4 * (self.dimension - 1)
+        """Length of the velocity vector of a body: an odd number of fours in the plane, an even one in space."""
+        return 4 * (self.dimension - 1) + self.modes
 
     def __str__(self) -> str:
-        return f"{self.dimension}d{self.rows}r" + f"{self.options}o" * (self.options > 0)
+        options, modes = f"{self.options}o" * (self.options > 0), f"{self.modes}m" * (self.modes > 0)
+        return f"{self.dimension}d{self.rows}r{options}{modes}"
 
 
 # ---- kinds of fields
@@ -88,7 +94,8 @@ class Vector(Field):
 
 
 class Motion(Field):
-    """A velocity, displacement or force of a body: (x, y, angle, 0) in the plane, (linear, 0, angular, 0) in space."""
+    """A velocity, displacement or force of a body: (x, y, angle, 0) in the plane, (linear, 0, angular, 0) in space; and
+    those of the modes of a flexible body."""
 
     def shape(self, shape: Shape) -> tuple[int, ...]:
         return (shape.width,)
@@ -101,8 +108,33 @@ class Placement(Field):
         return (4,) if shape.dimension == 2 else (4, 4)
 
 
-class Masses(Placement):
-    """(m, m, I, 0) in the plane; (m, m, m, 0) and the columns of the inertia matrix in space; or their inverses."""
+class Masses(Field):
+    """(m, m, I, 0) in the plane; (m, m, m, 0) and the columns of the inertia matrix in space; then those of modes, by
+    fours; or their inverses."""
+
+    def shape(self, shape: Shape) -> tuple[int, ...]:
+        return (shape.width,) if shape.dimension == 2 else (4 + shape.modes // 4, 4)
+
+
+class ModalMasses(Masses):
+    """What only mechanisms with flexible bodies have; of others a single number, which is not used."""
+
+    def shape(self, shape: Shape) -> tuple[int, ...]:
+        return super().shape(shape) if shape.modes else (1,)
+
+
+class ModalMotion(Motion):
+    """A motion that only mechanisms with flexible bodies have."""
+
+    def shape(self, shape: Shape) -> tuple[int, ...]:
+        return super().shape(shape) if shape.modes else (1,)
+
+
+class Wrenches(Field):
+    """Force and torque, as a motion of a rigid body, per row of a block; of mechanisms with flexible bodies only."""
+
+    def shape(self, shape: Shape) -> tuple[int, ...]:
+        return (shape.rows, 4 * (shape.dimension - 1)) if shape.modes else (1,)
 
 
 class Rows(Field):

@@ -21,10 +21,12 @@ __all__ = [
     "inverse",
     "larger_of",
     "largest",
+    "last_axis",
     "linear",
     "normal_axis",
     "outer",
     "products",
+    "rigid_motion",
     "stacked",
     "trace",
     "transposed",
@@ -70,23 +72,28 @@ def _(J, K):
 
 
 def weighed(J, masses):
-    """J M of the rows of J, with M as (m, m, I, 0) in the plane, or (m, m, m, 0) and a symmetric matrix in space."""
+    """J M of the rows of J, with M as (m, m, I, 0) in the plane, or (m, m, m, 0) and a symmetric matrix in space; then
+    the diagonal of the modes."""
     if masses.ndim == 1:
         return J * masses
     rows = np.atleast_2d(J)
-    turning = rows[:, 4:7] @ masses[1:, :3]
-    return np.column_stack([rows[:, :4] * masses[0], turning, np.zeros(len(rows))]).reshape(J.shape).view(Value)
+    turning = rows[:, 4:7] @ masses[1:4, :3]
+    parts = [rows[:, :4] * masses[0], turning, np.zeros(len(rows)), rows[:, 8:] * masses[4:].ravel()]
+    return np.column_stack(parts).reshape(J.shape).view(Value)
 
 
 @function(weighed)
 def _(J, masses):
     def code(context, builder, a, m):
-        if J.shape[-1] == 4:
-            return [builder.fmul(part, m[0]) for part in a]
+        per = J.shape[-1] // 4
+        if len(masses.shape) == 1:
+            return [builder.fmul(part, m[i % per]) for i, part in enumerate(a)]
         out = []
-        for moving, turning in zip(a[::2], a[1::2], strict=True):
+        for i in range(0, len(a), per):
+            moving, turning, *modes = a[i : i + per]
             wide = [spread(builder, lane(builder, turning, k)) for k in range(3)]
             out += [builder.fmul(moving, m[0]), added(builder, (builder.fmul(wide[k], m[1 + k]) for k in range(3)))]
+            out += [builder.fmul(part, m[4 + k]) for k, part in enumerate(modes)]
         return out
 
     return J, code
@@ -193,6 +200,16 @@ def _(x):
     return x, lambda context, builder, a: [ir.Constant(F64, float(i == 0)) for i in range(x.shape[0])]
 
 
+def last_axis(x):
+    """(.., 0, 1) of the length of the rows x."""
+    return np.eye(len(x))[-1].view(Value)
+
+
+@function(last_axis)
+def _(x):
+    return x, lambda context, builder, a: [ir.Constant(F64, float(i == x.shape[0] - 1)) for i in range(x.shape[0])]
+
+
 def zeros_like(x):
     return np.zeros_like(x)
 
@@ -265,6 +282,16 @@ def _(linear, angular):
     return PackedType((8,)), lambda context, builder, a, b: [a[0], b[0]]
 
 
+def rigid_motion(x, linear, angular):
+    """x with other linear and angular parts, in space."""
+    return np.concatenate([linear, angular, x[8:]]).view(Value)
+
+
+@function(rigid_motion)
+def _(x, linear, angular):
+    return x, lambda context, builder, a, b, c: [b[0], c[0], *a[2:]]
+
+
 def linear(x):
     """The linear part of a twist."""
     return x[:4]
@@ -277,7 +304,7 @@ def _(x):
 
 def angular(x):
     """The angular part of a twist."""
-    return x[4:]
+    return x[4:8]
 
 
 @function(angular)

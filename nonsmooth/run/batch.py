@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.engine.batch import End, run_to_ends
-from nonsmooth.engine.steps import CompiledSteps
+from nonsmooth.engine import steps_of
+from nonsmooth.engine.batch import End, calls_outside, run_to_ends
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.laws.base import Law
@@ -19,7 +19,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.system import System
 from nonsmooth.run.arguments import check_step
-from nonsmooth.run.simulate import simulate, why_not
+from nonsmooth.run.simulate import check_support, simulate, why_not
 from nonsmooth.settings import floats, is_count, is_number, shown
 from nonsmooth.step_control import ConstantStep, Landing, StepControl, step_control
 from nonsmooth.steppers.base import Stepper
@@ -57,7 +57,7 @@ def simulate_batch(
 ) -> xarray.Dataset:
     """Run a mechanism once for each set of parameters in the native engine, and return the final states.
 
-    Runs are distributed over threads; those of `GeneralizedAlpha` run one after the other.
+    Runs are distributed over threads; those with a requested solver, or of `GaussMPCC`, run one after the other.
 
     Each run is bitwise identical to ``simulate(system, stepper, parameters=..., t_end=..., dt=...)``. A run with a step
     that compiled code cannot certify is repeated by `simulate`, and counted in ``python_runs``.
@@ -109,9 +109,9 @@ def simulate_batch(
     for kind in (False, True):
         runs = np.flatnonzero(rough == kind)
         if runs.size:
-            reason = why_not(system, stepper, control, values[runs[_most_tangential(system, values[runs])]])
-            if reason is None and isinstance(control, ConstantStep) and _any_restitution(system, stepper, values[runs]):
-                reason = "GaussQP with a constant step has no restitution"
+            for law in ("restitution", "tangential"):
+                check_support(system, stepper, values[runs[_most(system, law, values[runs])]], control)
+            reason = why_not(system, stepper, control, values[runs[0]])
             if reason is not None:
                 raise InputError(
                     f"simulate_batch requires the native engine, which does not support this run: {reason}. "
@@ -137,10 +137,13 @@ def _run(
         ends["gap_violation"][k], ends["joint_violation"][k] = end.gap, end.joint
         ends["complementarity"][k], ends["motion_residual"][k] = end.complementarity, end.residual
 
-    run_to_ends(
-        system, stepper, control, values, [int(k) for k in runs], t_end,
-        observe=bool(OBSERVED & {*metrics}), threads=threads, take=take,
-    )  # fmt: skip
+    if calls_outside(stepper):
+        again.extend(map(int, runs))
+    else:
+        run_to_ends(
+            system, stepper, control, values, [int(k) for k in runs], t_end,
+            observe=bool(OBSERVED & {*metrics}), threads=threads, take=take,
+        )  # fmt: skip
     return sum(_named(system, stepper, values, ends, k, t_end, control) > 0 for k in sorted(again))
 
 
@@ -167,7 +170,7 @@ def _named(
     ends["friction_impulse"][k] = rubbed if system.dimension == 2 else np.linalg.norm(rubbed, axis=1)
     for name in ("gap_violation", "joint_violation", "complementarity", "motion_residual"):
         ends[name][k] = getattr(run.certificate, name)
-    return int(run.counts["python_steps"])
+    return int(run.counts.get("python_steps", 0))
 
 
 def _checked(
@@ -262,15 +265,10 @@ def _friction(system: System, values: Array) -> Array:
     return values[:, labels]
 
 
-def _most_tangential(system: System, values: Array) -> int:
-    """The run with the largest tangential restitution, which not all impact laws have."""
-    labels = [i for i, name in enumerate(system.parameters) if name.endswith(".tangential")]
+def _most(system: System, law: str, values: Array) -> int:
+    """The run with the largest coefficient of a law, which not all steppers or impact laws have."""
+    labels = [i for i, name in enumerate(system.parameters) if name.endswith(f".{law}")]
     return int(np.argmax(np.max(values[:, labels], axis=1, initial=0.0)))
-
-
-def _any_restitution(system: System, stepper: Stepper, values: Array) -> bool:
-    labels = [i for i, name in enumerate(system.parameters) if name.endswith(".restitution")]
-    return type(stepper).__name__ == "GaussQP" and bool(np.any(values[:, labels] > 0))
 
 
 def _empty(system: System, count: int) -> dict[str, Array]:
@@ -305,9 +303,11 @@ def _dataset(
     for name in parameters:
         coordinates[name] = ("run", values[:, names.index(name)])
     dt = control.dt if isinstance(control, ConstantStep) else repr(control)
+    steps = steps_of(stepper)
+    assert steps is not None
     facts = {
         "stepper": repr(stepper), "dt": dt, "t_end": t_end, "engine": "native", "python_runs": python_runs,
         "model": json.dumps(system.description), "wall_seconds": time.perf_counter() - begin,
-        "rules": json.dumps(CompiledSteps.rules(system, stepper, control, values[0])),
+        "rules": json.dumps(steps.rules(system, stepper, control, values[0])),
     }  # fmt: skip
     return xarray.Dataset(data, coordinates, facts)

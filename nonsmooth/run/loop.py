@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -190,11 +191,14 @@ class TimeLoop:
             self._until -= 1
             return state, False
         left = MOST if self._max_steps is None else max(1, self._max_steps - self.steps)
+        self.chain.until = math.inf
         taken = self.compiled.advance(state, origin, left)
         self._take(taken)
         if not taken.whole and taken.count < left:
+            self.chain.until = time.monotonic() + PATIENCE
             rescued = self.compiled.rescue(taken.end, origin, left - taken.count)
             if rescued is not None:
+                self._in_vain = 0
                 return self._take(rescued), True
         in_vain = self.compiled.covers_all and not (taken.count or taken.whole)
         self._in_vain = self._in_vain + 1 if in_vain else 0

@@ -36,7 +36,7 @@ from nonsmooth.trajectory.manifest import Manifest
 from nonsmooth.trajectory.recorder import bytes_of_row
 from nonsmooth.trajectory.store import SPILL
 
-__all__ = ["simulate", "why_not"]
+__all__ = ["check_support", "simulate", "why_not"]
 
 #: default accuracy, as a share of the smallest clearance and of the peak force
 ACCURACY = 1e-2
@@ -227,7 +227,7 @@ def _run(
     record: int, budget: Budget, checkpoint: Checkpoint | None = None,
 ) -> Trajectory:  # fmt: skip
     """One run of one scheme."""
-    _check_contacts(system, stepper)
+    check_support(system, stepper, values, control)
     solver = stepper.solver if stepper.solver is not None else getattr(solvers, stepper.default_solver)()
     scheme = replace(stepper, solver=solver)  # type: ignore[type-var]
     settings = {"stepper": repr(scheme), "dt": repr(control), "t_start": first.t, "t_end": t_end}
@@ -289,8 +289,8 @@ def _check_objects(system: Any, stepper: Any, state: Any) -> None:
         )
 
 
-def _check_contacts(system: System, stepper: Stepper) -> None:
-    """Raise InputError unless the stepper takes the law of each contact."""
+def check_support(system: System, stepper: Stepper, values: Array, control: StepControl) -> None:
+    """Raise InputError unless the stepper supports the law of each contact, with these steps."""
     for element in system.elements:
         if isinstance(element, Contact) and not isinstance(element.contact, stepper.contact):
             name, law = type(stepper).__name__, element.contact
@@ -302,6 +302,9 @@ def _check_contacts(system: System, stepper: Stepper) -> None:
                 needed, remedy = "compliant", "Step it with EventDriven() or another, or give it a Compliant(...) law"
                 given = "Rigid(...)"
             raise InputError(f'{name} needs {needed} contact, but contact "{element.name}" has {given}. {remedy}.')
+    check = getattr(stepper, "check", None)
+    if check is not None:
+        check(system, values, control)
 
 
 def _manifest(

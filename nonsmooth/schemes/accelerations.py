@@ -14,6 +14,7 @@ from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import weighed
 from nonsmooth.schemes.joint_forces import respond_to_jump
 from nonsmooth.schemes.mechanism import evaluate_all, evaluate_loads, rates_of_jump, squared_length
+from nonsmooth.schemes.motion import inverse_mass
 from nonsmooth.schemes.secants import extrapolated, secant_share, secant_terms
 
 
@@ -51,7 +52,7 @@ def accelerate(system, along_secants):
     evaluate_all(system.biases)
     for body in system.bodies:
         body.u = body.way
-        body.jump = weighed(body.force, body.inverse_mass)
+        body.jump = weighed(body.force, inverse_mass(body))
     for joint in system.joints:
         joint.a.body.jump += joint.lam_next @ joint.a.moves
         joint.b.body.jump += joint.lam_next @ joint.b.moves

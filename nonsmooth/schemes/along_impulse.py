@@ -38,6 +38,10 @@ def approach(system):
         if approaches:
             one.touched, one.weight = 1, -rate[0]
             fastest = max(fastest, -rate[0])
+    if system.alone:
+        for one in system.impacts:
+            if one.contact.on and one.weight < fastest:
+                one.contact.on = 0
     return fastest
 
 

@@ -6,8 +6,9 @@ impact, with directions there, if one of them approaches that has not merely las
 direction is no approach.
 """
 
-from nonsmooth.compile.kernels import by_option, kernel, piece
+from nonsmooth.compile.kernels import by_modes, by_option, kernel, piece
 from nonsmooth.records.values import dot, zeros_like
+from nonsmooth.schemes.deformation import end_implicit
 from nonsmooth.schemes.impact_fields import INCREMENTAL
 from nonsmooth.schemes.mechanism import (
     evaluate_all,
@@ -21,7 +22,7 @@ from nonsmooth.schemes.mechanism import (
     zero_rate,
 )
 from nonsmooth.schemes.moment_arms import keep_directions, update_moment_arms
-from nonsmooth.schemes.motion import force_of, moved, placed, torque_of
+from nonsmooth.schemes.motion import force_of, moment_of, moved, placed, torque_of
 from nonsmooth.schemes.program import assemble_diagonal, factor_joints
 from nonsmooth.schemes.trend import start_again
 from nonsmooth.schemes.velocity_change import impact
@@ -40,8 +41,8 @@ def make_plastic(system):
 def end_of(system, body):
     """Position of a body at the end of the step."""
     if system.midpoint:
-        return moved(moved(body.q, body.v, 0.5 * system.dt), body.v_next, 0.5 * system.dt)
-    return body.projected if system.projected else moved(body.q, body.u, system.dt)
+        return moved(body, moved(body, body.q, body.v, 0.5 * system.dt), body.v_next, 0.5 * system.dt)
+    return body.projected if system.projected else moved(body, body.q, body.u, system.dt)
 
 
 @kernel
@@ -49,7 +50,7 @@ def place_at_end(system, further):
     """Bodies at the end of the step, moved by their velocities there for some time more."""
     system.seen = system.t_next
     for body in system.bodies:
-        body.at = moved(end_of(system, body), body.v_next, further)
+        body.at = moved(body, end_of(system, body), body.v_next, further)
         body.z = placed(body.at)
     evaluate_all(system.surfaces)
 
@@ -117,17 +118,35 @@ def select_impacting(system):
 
 
 @kernel
+def answer_on_body(reaction):
+    """Impulse and moment on the second body from the response of its joints to an impact."""
+    body = reaction.joints[0].b.body
+    push = 0.0 * body.q
+    for joint in reaction.joints:
+        push += joint.answer @ joint.b.along
+    return force_of(push), torque_of(push, body.z, reaction.point)
+
+
+@kernel
+def answer_at_node(reaction):
+    """The same from wrenches of impulses of one, which act at nodes of flexible bodies as well."""
+    wrench = 0.0 * reaction.joints[0].wrench[0]
+    for joint in reaction.joints:
+        wrench += joint.answer @ joint.wrench
+    return force_of(wrench), moment_of(wrench)
+
+
+answer_of = by_modes(answer_on_body, answer_at_node)  # (reaction)
+
+
+@kernel
 def sum_up_joints(system):
     """Impulses of joints in the impact, as forces and torques on second bodies, and the work of drivers."""
     system.work_impact = 0.0
     for joint in system.joints:
         system.work_impact -= dot(joint.answer, joint.rate)
     for one in system.reactions:
-        body = one.joints[0].b.body
-        push = 0.0 * body.q
-        for joint in one.joints:
-            push += joint.answer @ joint.b.along
-        one.impulse, one.twist = force_of(push), torque_of(push, body.z, one.point)
+        one.impulse, one.twist = answer_of(one)
 
 
 @piece
@@ -138,6 +157,7 @@ def solve_impact(system):
     """
     residual, law, size = system.residual, system.law, system.complementarity
     save_step(system)
+    end_implicit(system, 0.0)
     for joint in system.joints:
         joint.answer = zeros_like(joint.answer)
     system.meets = 1 if select_impacting(system) else 0

@@ -1,18 +1,21 @@
 """Compliant contact, integrated with error control, compiled and uncompiled.
 
-While the same contacts touch, motion is smooth, see `compliant_motion`, and `dormand_prince` takes its steps. A row is
-where contact begins or ends within one, see `contact_events`, else at its end, and where surfaces touch some are
-between. Each row is projected onto the joints and accepted only if its residual is below tolerance. The integrator
-begins anew after an event, and where a projection has moved bodies by more than ten tolerances.
+While the same contacts touch, motion is smooth, see `compliant_motion`. An integrator takes its steps, see
+`integrators`. A row is where contact begins or ends within one, see `contact_events`, else at its end, and where
+surfaces touch some are between. Each row is projected onto the joints and accepted only if its residual is below
+tolerance. The integrator begins anew after an event, and where a projection has moved bodies by more than ten
+tolerances.
 """
 
 import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest, trace, weighed, zeros_like
+from nonsmooth.schemes import integrators
 from nonsmooth.schemes.compliant_motion import accelerate, narrow, place_trial, rates_at, rows_of, torque_part, wide
 from nonsmooth.schemes.contact_events import find_event
-from nonsmooth.schemes.dormand_prince import STAGES, first_length, go_to, interpolate, step
+from nonsmooth.schemes.dormand_prince import STAGES
+from nonsmooth.schemes.integrators import go_to
 from nonsmooth.schemes.joint_forces import close_joints
 from nonsmooth.schemes.mechanism import (
     add_impulses,
@@ -23,7 +26,7 @@ from nonsmooth.schemes.mechanism import (
     rates_of_u,
     squared_length,
 )
-from nonsmooth.schemes.motion import force_of, moved, placed
+from nonsmooth.schemes.motion import force_of, inverse_mass, moved, placed
 from nonsmooth.schemes.program import INFINITE, factor_joints
 from nonsmooth.tolerances import DONE, FLOOR, FULL, GAINING, OPEN, PROJECTED, TINY, UNCERTAIN
 from nonsmooth.tolerances.compliant import DRIFTED, PARTED, PASSES
@@ -51,7 +54,7 @@ def project(run):
         factor_joints(system)
         close_joints(system)
         for body in system.bodies:
-            body.at = moved(body.at, body.jump, 1.0)
+            body.at = moved(body, body.at, body.jump, 1.0)
     if worst > PARTED:
         return False
     factor_joints(system)
@@ -74,7 +77,7 @@ def error_of_motion(run):
     system, moving, applied, worst = run.system, 0.0, 0.0, 0.0
     for body in system.bodies:
         moving += squared_length(body.jump, body.mass)
-        applied += squared_length(weighed(body.total, body.inverse_mass), body.mass)
+        applied += squared_length(weighed(body.total, inverse_mass(body)), body.mass)
     system.size = math.sqrt(moving) + math.sqrt(applied)
     for joint in system.joints:
         add_impulses(joint, joint.a.along, joint.b.along)
@@ -219,7 +222,7 @@ def take_row(run, t):
 
 @piece
 def begin_anew(run):
-    """Start the integrator at the last row."""
+    """Start the integrator at the last row; whether it can."""
     for part in run.parts:
         part.end = part.last = zeros_like(part.end)
     for course in run.courses:
@@ -230,17 +233,17 @@ def begin_anew(run):
     for part in run.parts:
         part.tried = part.end
     run.t = run.row_t
-    rates_at(run, run.t, STAGES)
-    run.length = min(run.first, run.longest) if run.first > 0.0 else first_length(run)
+    if not integrators.begin(run):
+        return False
     run.first, run.rows, run.row, run.changes, run.restart = 0.0, 0, 1, -1, 0
+    return True
 
 
 @kernel
 def next_step(run):
     """The integrator's next step with its event and its rows; whether there is one."""
-    if not step(run):
+    if not integrators.next_step(run):
         return False
-    interpolate(run)
     find_event(run)
     run.row, run.rows = 1, 1
     for overlap in run.overlaps:
@@ -272,8 +275,8 @@ def run(run, rows):
             return DONE
         if system.steps >= len(system.step_rows):
             return FULL
-        if run.restart:
-            begin_anew(run)
+        if run.restart and not begin_anew(run):
+            return UNCERTAIN
         t = next_time(run)
         if t <= system.t_end:
             run.row += 1
@@ -282,6 +285,12 @@ def run(run, rows):
         if not run.row_t < t < math.inf or not take_row(run, t):
             run.restart = 1
             return UNCERTAIN
+    return DONE
+
+
+def rates(run):
+    """Rates of the trial values at the time asked for, as those at the end of a step; for an integrator outside."""
+    rates_at(run, run.asked, STAGES)
     return DONE
 
 
@@ -304,7 +313,7 @@ def begin(run):
     for body in system.bodies:
         masses += dot(body.root_mass, body.root_mass)
         moving += squared_length(body.u, body.mass)
-        pushed += squared_length(weighed(body.force, body.inverse_mass), body.mass)
+        pushed += squared_length(weighed(body.force, inverse_mass(body)), body.mass)
     mean = math.sqrt(masses / run.velocities)
     run.impulse = mean * (math.sqrt(moving) + run.longest * math.sqrt(pushed))
     run.impulse = run.impulse if run.impulse > 0.0 else 1.0

@@ -161,7 +161,7 @@ def write_rates(run, k):
     stored, lost, rubbed, driven = 0.0, 0.0, 0.0, 0.0
     for course in run.courses:
         body = course.body
-        course.q.stages[k].value = rates_of_position(body.at, body.u)
+        course.q.stages[k].value = rates_of_position(body, body.at, body.u)
         course.v.stages[k].value = body.jump
     for overlap in run.overlaps:
         stage, F, rates = overlap.impulse.stages[k], overlap.force, overlap.rates

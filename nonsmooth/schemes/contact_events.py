@@ -4,16 +4,16 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.schemes.closing import first_root, lowest
-from nonsmooth.schemes.dormand_prince import after, go_to
+from nonsmooth.schemes.dormand_prince import after
+from nonsmooth.schemes.integrators import go_to, look
 from nonsmooth.schemes.mechanism import evaluate_all, rates_of_u
 from nonsmooth.schemes.motion import placed
 from nonsmooth.tolerances.compliant import ITERATIONS, LOCATED
 
 
 @kernel
-def evaluate_gaps(run, t):
-    """Gaps and their rates at a time within the step."""
-    go_to(run, run.moving, t)
+def evaluate_gaps(run):
+    """Gaps and their rates at the time within the step to which parts have gone."""
     for course in run.courses:
         body = course.body
         body.at, body.u = course.q.origin + course.q.tried, course.v.tried
@@ -62,7 +62,8 @@ def locate(run, overlap, low, high, guess):
     """When a gap vanishes between two times: Newton's method, kept between them."""
     t, sign = low + guess, side(overlap)
     for _ in range(ITERATIONS):
-        evaluate_gaps(run, t)
+        go_to(run, run.moving, t)
+        evaluate_gaps(run)
         gap, rate = sign * overlap.contact.g, sign * overlap.rates[0]
         if gap > 0.0:
             low = t
@@ -84,7 +85,8 @@ def find_event(run):
     run.changes = -1
     for i in range(run.looks + 1):
         t1 = run.t if i == run.looks else i * apart + start
-        evaluate_gaps(run, t1)
+        look(run, run.moving, t1)
+        evaluate_gaps(run)
         if i > 0:
             guess, k = first_change(run, t1 - t0)
             if k >= 0:

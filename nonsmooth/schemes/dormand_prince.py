@@ -8,26 +8,19 @@ Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), secti
 
 import math
 
-import numpy as np
-from scipy.integrate import DOP853
-
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, larger_of
 from nonsmooth.schemes.compliant_fields import ALL_STAGES, TERMS
 from nonsmooth.schemes.compliant_motion import rates_at
 from nonsmooth.schemes.program import INFINITE
+from nonsmooth.schemes.runge_kutta import A8 as A
+from nonsmooth.schemes.runge_kutta import C8 as C
+from nonsmooth.schemes.runge_kutta import D8 as D
+from nonsmooth.schemes.runge_kutta import E3, E5, blended
 from nonsmooth.tolerances import EPSILON, SAFETY, SHRINK, TINY
 
 #: stages of a step, without those of the interpolant
 STAGES = 12
-#: of the stages: weights of those before, where 12 is the end of the step, and times
-A = np.zeros((ALL_STAGES, ALL_STAGES))
-A[:STAGES, :STAGES], A[STAGES, :STAGES] = DOP853.A[:STAGES, :STAGES], DOP853.B
-A[STAGES + 1 :, : DOP853.A_EXTRA.shape[1]] = DOP853.A_EXTRA
-C = np.concatenate([DOP853.C[:STAGES], [1.0], DOP853.C_EXTRA])
-#: of the two estimates of the error, and of the terms of the interpolant from the fourth on
-E3, E5, D = np.array(DOP853.E3), np.array(DOP853.E5), np.array(DOP853.D)
-
 #: largest factor from one step size to the next
 FASTEST = 10.0
 #: least positive number
@@ -68,9 +61,7 @@ def errors_of(run, h):
         five, three = five / scale, three / scale
         fifth += dot(five, five)
         third += dot(three, three)
-    if fifth == 0.0 and third == 0.0:
-        return 0.0
-    return h * fifth / math.sqrt((fifth + 0.01 * third) * run.numbers)
+    return h * blended(fifth, third, run.numbers)
 
 
 @piece

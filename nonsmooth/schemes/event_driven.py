@@ -8,33 +8,54 @@ One step from (t, q, v) in a phase, which is defined by the modes of all contact
    is too short ends an accumulation of impacts.
 4. The new phase, see `phase_changes`.
 
-A step that is not certified, or that leads to a phase whose forces are not unique, is left to the Python formulation.
+Near a singular position of the joints a step goes across it. A step that is not certified ends the run.
 """
 
 import math
 
-from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.compile.kernels import kernel, piece, solved_outside
 from nonsmooth.records.values import dot, zeros_like
-from nonsmooth.schemes.event_fields import STAGES
-from nonsmooth.schemes.event_progress import count_event, count_step, stalls, to_examine
+from nonsmooth.schemes.event_progress import count_event, count_step, is_stopped, stalls
 from nonsmooth.schemes.grid import latest_end
 from nonsmooth.schemes.mechanism import mode_of, norm, set_impulse_scales, tangential
 from nonsmooth.schemes.motion import placed
-from nonsmooth.schemes.phase_changes import DEPENDENT, change_by_impact, change_phase, zero_rate
+from nonsmooth.schemes.phase_changes import change_by_impact, change_phase, zero_rate
 from nonsmooth.schemes.phase_events import BREAKAWAY, NONE, RELEASE, end_at_event, set_scales
-from nonsmooth.schemes.phase_instants import copy, note
+from nonsmooth.schemes.phase_instants import copy, note, place_at
 from nonsmooth.schemes.phase_losses import is_watched, margin
 from nonsmooth.schemes.phase_motion import accelerate, count_closed
-from nonsmooth.schemes.phase_steps import B, advance, first_length
+from nonsmooth.schemes.phase_steps import advance, cross, first_length, quadrature
 from nonsmooth.schemes.program import INFINITE
 from nonsmooth.tolerances import DONE, FULL, OPEN, SAFETY, SHRINK, SLIPPING, TINY, UNCERTAIN
-from nonsmooth.tolerances.event_driven import EVENTS, GROW, REJECTIONS, WHOLE
+from nonsmooth.tolerances.event_driven import (
+    BEYOND,
+    EVENTS,
+    GROW,
+    HALVINGS,
+    INACCURATE,
+    NO_MODES,
+    NO_MOTION,
+    REJECTIONS,
+    SLOW,
+    UNLOCATED,
+    UNSOLVED,
+    WHOLE,
+)
 
 #: ratio by which other joints reduce the mobility of a row, above which a singular position may be near
 SINGULAR = 25.0
 
+reached_outside = solved_outside("reaches")  # (run): `reach` and `half`, if a singular position comes nearer
+
 
 # ---- the length of a step
+
+
+@piece
+def comes_near(run):
+    """Whether a singular position of the joints is near, and comes nearer: when, in `reach`."""
+    place_at(run, run.stages[0])
+    return reached_outside(run) == 1
 
 
 @piece
@@ -44,22 +65,33 @@ def take_smooth(run, limit):
     longest = limit - t
     dt = longest if wanted > WHOLE * longest else wanted
     for _ in range(REJECTIONS):
-        if rejected and not run.closed and run.dependence > SINGULAR:
-            return False
+        if rejected and not run.closed and run.dependence > SINGULAR and comes_near(run):
+            if run.half < run.reach <= 1.5 * dt + run.half:  # end a step just before the singular position
+                dt = min(dt, run.reach - 0.5 * run.half)
+            elif run.reach <= run.half and t + 2.0 * run.reach <= limit:
+                if cross(run, t + 2.0 * run.reach):
+                    run.next_length = min(max(2.0 * run.reach, BEYOND * wanted), run.system.longest)
+                    run.tried = run.dt
+                    return True
         if not advance(run, limit if dt >= longest else t + dt):
+            run.failure = NO_MOTION
             return False
         error = run.error
-        factor = min(GROW, max(SHRINK, SAFETY * error**-0.2)) if error > 0.0 else GROW
+        factor = min(GROW, max(SHRINK, SAFETY * error**run.exponent)) if error > 0.0 else GROW
         if error <= 1.0:
             found = run.dt * (min(factor, 1.0) if rejected else factor)
             if dt == longest and not rejected:  # shortened by the end of the run
                 found = max(found, wanted)
             run.next_length, run.tried = min(found, run.system.longest), run.dt
-            return not to_examine(run)
+            if is_stopped(run):
+                run.failure = SLOW
+                return False
+            return True
         rejected = True
         dt *= factor if error < INFINITE else SHRINK
         if t + dt == t:
-            return False
+            break
+    run.failure = INACCURATE
     return False
 
 
@@ -71,9 +103,12 @@ def recall(run):
     """The phase at the start of the step. In space the direction of a slip is that which it has there."""
     start = run.stages[0]
     run.impact, run.work_impact, run.shared = 0, 0.0, run.kept_shared
+    for joint in run.system.joints:
+        joint.lam = joint.lam_next
     for k in range(len(run.touches)):
         touch, of = run.touches[k], start.contacts[k]
         touch.mode, touch.direction, touch.share = touch.kept_mode, touch.kept_direction, touch.kept_share
+        touch.reference = touch.kept_reference
         touch.along, touch.impact = touch.direction, zeros_like(touch.impact)
         if touch.mode == SLIPPING and run.slip_atol > 0.0 and run.ready:
             slip, s = tangential(of.rates), touch.direction
@@ -117,7 +152,7 @@ def reconsider(run):
     elif run.kind == BREAKAWAY:  # forces that begin at zero have the direction of the motion after it
         keep_signs(run)
         loaded = start.contacts[k].P[0] > run.touches[k].zero_force
-        break_away(run, k, start.contacts[k].P if loaded else run.stages[STAGES].contacts[k].P)
+        break_away(run, k, start.contacts[k].P if loaded else run.end.contacts[k].P)
     if not change_phase(run, start):
         return False
     copy(start, run.after)
@@ -138,7 +173,7 @@ def open_or_slip(run):
         return False
     for k in range(len(run.touches)):
         touch = run.touches[k]
-        lost = is_watched(touch, cone) and margin(touch.contact, run.stages[STAGES].contacts[k].P, cone) < 0.0
+        lost = is_watched(touch, cone) and margin(touch.contact, run.end.contacts[k].P, cone) < 0.0
         if lost or k == which:
             if cone:
                 break_away(run, k, run.left.contacts[k].P)
@@ -169,27 +204,29 @@ def sum_up(run):
     run.work_loads = run.loss_damping = run.work_drivers = run.loss_friction = 0.0
     residual = run.closure
     for k in range(len(run.touches)):
-        total = B[0] * run.stages[0].contacts[k].P
-        for j in range(1, STAGES):
-            total += B[j] * run.stages[j].contacts[k].P
+        total = quadrature(run, 0) * run.stages[0].contacts[k].P
+        for j in range(1, run.inner + 1):
+            total += quadrature(run, j) * run.stages[j].contacts[k].P
         run.touches[k].smooth = dt * total
     for k in range(len(run.means)):
         first = run.stages[0].reactions[k]
-        force, torque = B[0] * first.force, B[0] * first.torque
-        for j in range(1, STAGES):
-            of = run.stages[j].reactions[k]
-            force += B[j] * of.force
-            torque += B[j] * of.torque
+        force, torque = quadrature(run, 0) * first.force, quadrature(run, 0) * first.torque
+        for j in range(1, run.inner + 1):
+            of, weight = run.stages[j].reactions[k], quadrature(run, j)
+            force += weight * of.force
+            torque += weight * of.torque
         run.means[k].force, run.means[k].torque = force, torque
-    for j in range(STAGES):
-        stage, weight = run.stages[j], dt * B[j]
-        run.work_loads += weight * stage.loads
-        run.loss_damping -= weight * stage.damping
-        run.work_drivers += weight * stage.drivers
-        run.loss_friction -= weight * stage.friction
-        residual = max(residual, run.stages[j + 1].residual)
+    for j in range(run.inner + 1):
+        stage, weight = run.stages[j], dt * quadrature(run, j)
+        if weight != 0.0:
+            run.work_loads += weight * stage.loads
+            run.loss_damping -= weight * stage.damping
+            run.work_drivers += weight * stage.drivers
+            run.loss_friction -= weight * stage.friction
+        if j > 0 and (j == run.inner or not run.across):
+            residual = max(residual, stage.residual)
     run.system.residual = residual
-    copy(run.left, run.stages[STAGES])
+    copy(run.left, run.end)
 
 
 @kernel
@@ -252,6 +289,9 @@ def start_next_step(run, event):
     count_step(run)
     for touch in run.touches:
         touch.kept_mode, touch.kept_direction, touch.kept_share = touch.mode, touch.direction, touch.share
+        touch.kept_reference = touch.reference
+    for joint in system.joints:
+        joint.lam_next = joint.lam
     copy(run.stages[0], run.after)
     for k in range(len(system.bodies)):
         system.bodies[k].q, system.bodies[k].v = run.after.bodies[k].q, run.after.bodies[k].v
@@ -272,11 +312,14 @@ def find_step(run, limit):
             return False
         set_scales(run)
         if not end_at_event(run):
+            run.failure = UNLOCATED
             return False
         if run.kind == NONE or run.time > 0.0:
             return True
         if not reconsider(run):
+            run.failure = UNSOLVED
             return False
+    run.failure = NO_MODES
     return False
 
 
@@ -284,6 +327,7 @@ def find_step(run, limit):
 def step(run, limit):
     """One step, accepted only if certified."""
     recall(run)
+    run.failure = 0
     if not find_step(run, limit):
         return False
     dt, length, tried = run.dt, run.next_length, run.tried
@@ -292,14 +336,19 @@ def step(run, limit):
     event = struck or run.kind != NONE
     if struck:
         if not change_by_impact(run, run.left):
+            run.failure = UNSOLVED
             return False
     elif event:
         if not open_or_slip(run) or not change_phase(run, run.left):
+            run.failure = UNSOLVED
             return False
     else:
         copy(run.after, run.left)
     run.dt, run.next_length, run.tried = dt, length, tried
-    if stalls(run) or not run.system.residual <= run.system.certified:
+    if stalls(run):
+        run.failure = SLOW
+        return False
+    if not run.system.residual <= run.system.certified:
         return False
     write_row(run)
     start_next_step(run, event)
@@ -308,7 +357,7 @@ def step(run, limit):
 
 @piece
 def evaluate_start(run):
-    """The motion at the start of a step, in stage 0; whether it is unique in its phase."""
+    """The motion at the start of a step, in stage 0."""
     system = run.system
     for body in system.bodies:
         body.at, body.u = body.q, body.v
@@ -319,7 +368,6 @@ def evaluate_start(run):
     accelerate(run, True)
     note(run, run.stages[0], True)
     run.ready = 1
-    return run.dependence < DEPENDENT
 
 
 @kernel
@@ -334,28 +382,64 @@ def restore(run):
         joint.P = joint.P_near = zeros_like(joint.P)
 
 
+@kernel
+def clear_row(run):
+    """Nothing happens before an impact at the start of a run."""
+    run.dt = run.work_loads = run.loss_damping = run.work_drivers = run.loss_friction = run.system.residual = 0.0
+    for touch in run.touches:
+        touch.smooth = touch.impact = zeros_like(touch.impact)
+    for mean in run.means:
+        mean.force = mean.torque = zeros_like(mean.force)
+
+
 @piece
 def begin(run):
-    """A start without a previous step: its phase and the length of the first step.
+    """A start without a previous step: its impact, if closed contacts approach, its phase, and the length of the first
+    step. Row 0 is that of the impact.
 
-    UNCERTAIN where an impact comes first, or the phase is not unique.
+    UNCERTAIN where a program is not solved.
     """
     system = run.system
     for touch in run.touches:
         touch.kept_mode, touch.kept_direction, touch.kept_share = OPEN, zeros_like(touch.direction), 0.0
-    if not evaluate_start(run):
-        return UNCERTAIN
+        touch.kept_reference = zeros_like(touch.direction)
+    for joint in system.joints:
+        joint.lam = joint.lam_next = zeros_like(joint.lam)
+    run.failure = run.kept_shared = run.impact = system.steps = 0
+    evaluate_start(run)
     set_impulse_scales(system)
     copy(run.left, run.stages[0])
     forget_signs(run)
-    if closes_gap(run) or not change_phase(run, run.left):
+    clear_row(run)
+    found = change_by_impact(run, run.left) if closes_gap(run) else change_phase(run, run.left)
+    if not found:
         restore(run)
+        run.failure = UNSOLVED
         return UNCERTAIN
+    write_row(run)
     run.next_length = first_length(run, run.after)
     run.tried, run.stall_since, run.stall_count = math.inf, system.t, 0.0
     start_next_step(run, False)
     system.steps, run.stall_count, run.counted, run.counted_since = 0, 0.0, 0, math.inf
     return DONE
+
+
+@piece
+def try_step(run):
+    """A step to the end of the run at most, and, where it fails, to a part of that; whether there is one."""
+    system = run.system
+    limit = latest_end(system)
+    for k in range(HALVINGS + 1):
+        if not run.ready:
+            evaluate_start(run)
+        if step(run, limit):
+            return True
+        restore(run)
+        if run.failure == SLOW or k == HALVINGS:
+            return False
+        system.shortened += 1
+        limit = system.t + 0.5 * (limit - system.t)
+    return False
 
 
 def run(run, steps):
@@ -371,8 +455,6 @@ def run(run, steps):
             return DONE
         if system.steps >= len(system.step_rows):
             return FULL
-        limit = latest_end(system)
-        if run.refused or not (run.ready or evaluate_start(run)) or not step(run, limit):
-            restore(run)
+        if not try_step(run):
             return UNCERTAIN
     return DONE

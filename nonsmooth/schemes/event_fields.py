@@ -3,9 +3,6 @@
 from nonsmooth.records.schema import Count, Link, Many, Motion, Number, Rows, Vector, record
 from nonsmooth.schemes import compliant_fields  # noqa: F401  (rows of works)
 
-#: stages of a step without that at its end; degree of the polynomials through forces within a step
-STAGES, DEGREE = 6, 7
-
 
 @record
 class BodyInstant:
@@ -57,6 +54,8 @@ class Touch:
     """The mode of a contact, and what determines the next one."""
 
     bias = Rows("m/s^2", "second derivative of the gap and rate of the slip along the motion alone")
+    reference = Rows("N", "of forces that are not unique: those from which the forces of the phase differ least")
+    kept_reference = Rows("N", "after the last accepted step")
     direction = Rows("-", "of its slip at the start of the step, where it slips")
     along = Rows("-", "of its slip at the present positions")
     kept_direction = Rows("-", "after the last accepted step")
@@ -77,12 +76,17 @@ class Touch:
     released = Count("-", "1: opens at the event")
     known = Count("-", "1: direction of slip given")
     striking = Count("-", "1: closed, and approaches")
+    hit = Count("-", "1: closed, or closes in the window of simultaneity, where there is an impact")
     struck = Count("-", "1: in the impact")
     touching = Count("-", "1: closed at the event")
     leaving = Count("-", "1: opens after it, by its velocity")
     candidate = Count("-", "1: in the program in accelerations")
     idle = Count("-", "1: closed without force")
+    met = Count("-", "1: in one of the impacts at this instant, which come one after the other")
+    found = Rows("N", "force that a program has found, where it is not unique")
     restitution = Number("-", "of the impact; 0 where its rebound is too short")
+    kept_restitution = Number("-", "the same, while a sequence of impacts ends")
+    law = Number("-", "restitution of its law", constant=True)
     speed = Number("m/s", "gap velocity after the impact")
     contact = Link(to="Contact")
 
@@ -102,6 +106,24 @@ class EventRun:
     together = Number("s", "within which forces vanish simultaneously", constant=True)
     smallest = Number("m", "the least size of a contact", constant=True)
     steady = Count("-", "1: nothing depends on time", constant=True)
+    order = Count("-", "of the method: 0: five, 1: eight", constant=True)
+    inner = Count("-", "stages of a step without that at its end", constant=True)
+    exponent = Number("-", "of the error, in the length of a step", constant=True)
+    # addresses of what solves what this text does not, see `engine.event_programs`; they return 1 if it is solved
+    answers = Count("-", "a program that is not solved otherwise", constant=True)
+    balances = Count("-", "forces that are not unique", constant=True)
+    shares = Count("-", "which of these are admissible, and nearest to the least ones", constant=True)
+    clears = Count("-", "positions without the overlaps of open contacts", constant=True)
+    reaches = Count("-", "the time at which joints become dependent", constant=True)
+    crosses = Count("-", "the motion across this position", constant=True)
+    examines = Count("-", "why many steps are short; 0 if there is a reason to end the run", constant=True)
+    crowded = Count("-", "1: steps have been short on average")
+    half_error = Number("-", "error of half a step then, over its tolerance")
+    level = Count("-", "of the rows whose forces or impulses are asked for")
+    reach = Number("s", "time until joints become dependent")
+    half = Number("s", "half of the time that is crossed in one step then")
+    across = Count("-", "1: the step is across a singular position, and has no stages")
+    failure = Count("-", "why there is no step, see `event_driven`")
     # the step
     length = Number("s", "of the next step")
     next_length = Number("s", "of the one after it")
@@ -114,9 +136,8 @@ class EventRun:
     dependence = Number("-", "of the rows of joints and contacts: largest ratio by which others reduce their mobility")
     evaluations = Count("-", "of accelerations, in the run")
     ready = Count("-", "1: stage 0 is the motion at the start of the step")
-    shared = Count("-", "1: forces of the phase are not unique, and the least ones are taken")
+    shared = Count("-", "of forces that are not unique, see `phase_motion`")
     kept_shared = Count("-", "after the last accepted step")
-    refused = Count("-", "1: the Python formulation distributes the forces of the phase")
     # its event
     kind = Count("-", "0: none")
     which = Count("-", "contact")
@@ -138,7 +159,8 @@ class EventRun:
     # parts
     system = Link(to="System")
     touches = Many(to="Touch", note="in the order of contacts")
-    stages = Many(to="Instant", note="of a step, the last one at its end")
+    stages = Many(to="Instant", note="of a step, that at its end, and further ones of order eight")
+    end = Link(to="Instant", note="of these, that at its end")
     nodes = Many(to="Instant", note="within a step, where forces are evaluated")
     left = Link(to="Instant", note="end of the step, before its event")
     after = Link(to="Instant", note="end of the step")

@@ -1,25 +1,48 @@
 """Whether an event-driven run makes progress: how many events it has counted, and how short its steps have been.
 
-If so, the Python formulation takes the step, and ends the run with a message about the cause.
+Where steps have been short for long, a function outside looks for the cause, and ends the run where it finds one.
 """
 
-from nonsmooth.compile.kernels import kernel
+from nonsmooth.compile.kernels import kernel, piece, solved_outside
+from nonsmooth.schemes.phase_steps import advance
 from nonsmooth.tolerances.event_driven import CRAWL, CRAWLED, CROWDED, SMOOTH, STALLED
+
+examined_outside = solved_outside("examines")  # (run): 0 if there is a cause
 
 
 @kernel
-def to_examine(run):
-    """Whether so many steps have been so short that the Python formulation examines why."""
+def crawls(run):
+    """Whether so many steps in a row have been far too short that their cause is looked for."""
+    return run.tried < CRAWL * run.shortest and (run.crawled + 1) % CRAWLED == 0
+
+
+@kernel
+def crowds(run):
+    """Whether the last steps have been so many that their cause is looked for."""
     start = run.stages[0].t
-    if run.tried < CRAWL * run.shortest and (run.crawled + 1) % CRAWLED == 0:
-        return True
     full = run.counted == CRAWLED and start > run.counted_since
     return full and start - run.counted_since < CRAWLED * run.system.longest / CROWDED
 
 
+@piece
+def is_stopped(run):
+    """Whether there is a cause of short steps for which the run ends."""
+    run.crowded = 1 if crowds(run) else 0
+    if not (run.crowded or crawls(run)):
+        return False
+    t, dt, error, tried, next_length = run.stages[0].t, run.dt, run.error, run.tried, run.next_length
+    if run.crowded and t + 0.5 * dt != t:
+        advance(run, t + 0.5 * dt)
+        run.half_error = run.error
+        advance(run, t + dt)
+        run.error = error
+    run.tried, run.next_length = tried, next_length
+    return examined_outside(run) != 1
+
+
 @kernel
 def count_step(run):
-    """Count steps for `to_examine`."""
+    """Count steps for `is_stopped`."""
     start = run.stages[0].t
     run.crawled = run.crawled + 1 if run.tried < CRAWL * run.shortest else 0
     if start < run.counted_since or run.counted == CRAWLED:

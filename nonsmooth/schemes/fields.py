@@ -8,11 +8,14 @@ from nonsmooth.records.schema import (
     Link,
     Many,
     Masses,
+    ModalMasses,
+    ModalMotion,
     Motion,
     Number,
     Placement,
     Rows,
     Vector,
+    Wrenches,
     record,
 )
 
@@ -52,6 +55,19 @@ class Body:
     root_mass = Motion("kg^.5", "root of the diagonal", constant=True)
 
     projected = Motion("m, rad", "position at the end of the step, projected onto joints and gaps")
+
+    # of flexible bodies: frame, then modes of mass one
+    stiffness = ModalMasses("1/s^2", "of deformation", constant=True)
+    damping = ModalMasses("1/s", "of deformation", constant=True)
+    implicit = ModalMasses("1/kg, 1/(kg m^2)", "inverse mass of a step that is implicit in the forces of deformation")
+    mover = Count("-", "address of the code that moves it; 0: as a rigid body", constant=True)
+    rater = Count("-", "address of the code for rates of its position; 0: those of a rigid body", constant=True)
+    slots = Many(to="Slot", note="of this code, which has no parameters")
+    origin = Link(to="Place")
+    begun = ModalMotion("m, rad", "position from which it moves")
+    going = ModalMotion("m/s, rad/s", "velocity with which it moves")
+    lasting = Number("s", "for how long")
+    moved = ModalMotion("m, rad", "position to which it moves")
 
     # of generalised alpha: accelerations without contacts, and pseudo-accelerations, which follow them
     smooth = Motion("m/s^2, rad/s^2", "acceleration at the start of the step")
@@ -186,6 +202,9 @@ class Joint(Bond):
     kept = Rows("N s", "P, while the displacement's program is solved")
     # of rows that are evaluated
     closure = Rows("m, rad", "constraint violation")
+    # where there are flexible bodies
+    wrench = Wrenches("-, m", "of an impulse of one in each row on the second body, about the point of its reaction")
+    wrench_start = Wrenches("-, m", "at the start of the step")
 
 
 @record
@@ -303,7 +322,11 @@ class System:
     noise = Number("(kg)^.5 m/s", "round-off of velocities of joints, times a step", constant=True)
     ridge = Number("1/kg", "on the diagonal of joints whose rows are redundant, else 0", constant=True)
     law_of_impact = Count("-", "its number among `impact_fields.LAWS`", constant=True)
-    phase_of_impact = Count("-", "1: the program is that of an expansion, 2: of rates of change along the impulse")
+    alone = Count("-", "1: of contacts that approach, only the fastest is in an impact", constant=True)
+    phase_of_impact = Count(
+        "-",
+        "1: the program is that of an expansion, 2: of rates of change along the impulse; 3: friction is associated",
+    )
     meets = Count("-", "1: there is an impact at the end of the step, before the next one")
     work_impact = Number("J", "of drivers in an impact between two steps")
     proximal = Number("-", "proximal term, as a share of the diagonal of contacts; 0 at first")
@@ -322,9 +345,10 @@ class System:
     rounds = Count("-", "of Newton's method in these")
     solved = Count("-", "1: programs of the attempt were solved, whether or not it is certified")
     shortened = Count("-", "steps of the run that were repeated with half their length")
-    parts = Count("-", "steps of the run that are parts of one that is not certified as a whole")
+    divided = Count("-", "steps of the run that were not certified as a whole and are taken in parts")
+    chained = Count("-", "steps of the run that were certified only with solvers outside, or without those requested")
     steps = Count("-", "rows that are written")
-    solver = Count("-", "address of what solves its programs outside; 0: Newton's method here")
+    solver = Count("-", "address of what solves its programs outside; 0: Newton's method here", constant=True)
     asks = Count("-", "1: a step was not accepted since bodies at rest may have to remain so, which is decided outside")
     advance = Count("-", "address of what solves the equations of a step of given length; 0: none", constant=True)
     land = Count("-", "address of what solves them with their length, of event-locating steps; 0: none", constant=True)

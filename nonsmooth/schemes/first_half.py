@@ -11,8 +11,9 @@ residuals certify it like its own.
 
 import math
 
-from nonsmooth.compile.kernels import kernel, piece, solved_outside
+from nonsmooth.compile.kernels import by_modes, kernel, piece, solved_outside
 from nonsmooth.records.values import largest, normal_axis, products, weighed, zeros_like
+from nonsmooth.schemes.deformation import begin_implicit, further_passes, implicit_force
 from nonsmooth.schemes.mechanism import (
     add_impulses,
     apply_all_impulses,
@@ -24,7 +25,7 @@ from nonsmooth.schemes.mechanism import (
     rates_of_u,
     squared_length,
 )
-from nonsmooth.schemes.motion import plausible
+from nonsmooth.schemes.motion import inverse_mass, plausible
 from nonsmooth.schemes.program import (
     INFINITE,
     assemble_contact,
@@ -60,7 +61,7 @@ def apply_forces(system, dt):
     place_by_u(system, 0.5 * dt)
     evaluate_loads(system)
     for body in system.bodies:
-        body.v_next = body.v + weighed((0.5 * dt) * body.force, body.inverse_mass)
+        body.v_next = body.v + weighed((0.5 * dt) * implicit_force(body, 0.5 * dt), inverse_mass(body))
 
 
 @kernel
@@ -108,7 +109,7 @@ def update_velocities(system, dt):
     apply_all_impulses(system)
     size = 0.0
     for body in system.bodies:
-        kick = weighed(dt * body.force, body.inverse_mass)
+        kick = weighed(dt * body.force, inverse_mass(body))
         size += (
             squared_length(body.v_next, body.mass) + squared_length(body.v, body.mass) + squared_length(kick, body.mass)
         )
@@ -136,14 +137,15 @@ def is_across(contact):
     The contact equation of a loaded journal has a second root there, with a larger impulse.
     """
     a, b = contact.a, contact.b
-    growth = products(a.along, weighed(contact.start_a, a.body.inverse_mass))
-    growth += products(b.along, weighed(contact.start_b, b.body.inverse_mass))
+    growth = products(a.along, weighed(contact.start_a, inverse_mass(a.body)))
+    growth += products(b.along, weighed(contact.start_b, inverse_mass(b.body)))
     return contact.on and contact.P[0] > 0.0 and growth[0][0] < 0.0
 
 
 @kernel
 def evaluate_solution(system, dt):
     """Evaluate a solution u, P of the equations that was found outside; whether it is a plausible motion."""
+    begin_implicit(system, 0.5 * dt)
     apply_forces(system, dt)
     place_at_end(system, dt)
     system.across = 0
@@ -162,6 +164,24 @@ def evaluate_solution(system, dt):
     return plausible(system, dt)
 
 
+@kernel
+def nothing(system, dt):
+    pass
+
+
+@kernel
+def balance_momentum(system, dt):
+    """u once more, from the forces at u and the present impulses."""
+    apply_forces(system, dt)
+    apply_all_impulses(system)
+    for body in system.bodies:
+        body.u = body.v_next
+
+
+#: (system, dt): round-off of joints, in positions, moves single modes by more than their residual may be
+balance = by_modes(nothing, balance_momentum)
+
+
 @piece
 def solve_first_half(system, dt):
     """u, and gaps at the end of the motion by u for dt; whether the iteration, which begins with the present u,
@@ -169,7 +189,8 @@ def solve_first_half(system, dt):
     if system.advance != 0:
         system.trial = dt
         return advance_outside(system) == 1 and evaluate_solution(system, dt)
-    before = 0.0
+    before, further = 0.0, further_passes(system)
+    begin_implicit(system, 0.5 * dt)
     for joint in system.joints:
         joint.P = joint.P_near = zeros_like(joint.P)
     for k in range(PASSES):
@@ -188,7 +209,10 @@ def solve_first_half(system, dt):
         done = change <= SETTLED * size + noise or (k > 0 and change >= before and change <= enough)
         # the set of loaded contacts among redundant ones changes from iteration to iteration
         extrapolate_u(system, share if k > 0 and system.proximal == 0.0 and not done else 0.0)
-        if done:
+        if done and further > 0:
+            further -= 1
+        elif done:
+            balance(system, dt)
             system.law_start = law_of_rates(system)
             place_at_end(system, dt)
             return plausible(system, dt)

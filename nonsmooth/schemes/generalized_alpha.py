@@ -41,6 +41,7 @@ from nonsmooth.schemes.mechanism import (
     touches,
     zero_rate,
 )
+from nonsmooth.schemes.motion import inverse_mass
 from nonsmooth.schemes.program import (
     INFINITE,
     assemble_contact,
@@ -86,7 +87,7 @@ def assemble_displacement(system):
     """Its program, linearised at the end of the motion by u: joints closed and no gap negative, without friction."""
     per_dt = 1.0 / system.dt
     for body in system.bodies:
-        body.v_next += weighed(body.drag, body.inverse_mass)
+        body.v_next += weighed(body.drag, inverse_mass(body))
     for joint in system.joints:
         save_impulses(joint)
         joint.P_near = joint.P
@@ -130,8 +131,8 @@ def turned(contact):
     """Whether its normal turns so far in the step that the mean of both directions is meaningless."""
     a, b, start_a, start_b = contact.a, contact.b, contact.start_a, contact.start_b
     both = products(start_a, a.moves) + products(start_b, b.moves)
-    first = products(start_a, weighed(start_a, a.body.inverse_mass))
-    first += products(start_b, weighed(start_b, b.body.inverse_mass))
+    first = products(start_a, weighed(start_a, inverse_mass(a.body)))
+    first += products(start_b, weighed(start_b, inverse_mass(b.body)))
     return both[0][0] < TURNED * math.sqrt(first[0][0] * contact.W[0][0])
 
 
@@ -171,8 +172,8 @@ def update_impulse_terms(system):
             b.body.drag += half_T @ between(system, contact.start_b, b.along)
     change = 0.0
     for body in system.bodies:
-        change += squared_length(weighed(body.drag - body.total, body.inverse_mass), body.mass)
-        change += squared_length(weighed(body.lag - body.jump, body.inverse_mass), body.mass)
+        change += squared_length(weighed(body.drag - body.total, inverse_mass(body)), body.mass)
+        change += squared_length(weighed(body.lag - body.jump, inverse_mass(body)), body.mass)
     return math.sqrt(change)
 
 
@@ -193,7 +194,7 @@ def one_pass(system, k, along_secants):
     close_contacts(system, k)
     extrapolate_velocities(system, 1.0 - gamma, gamma)
     for body in system.bodies:
-        body.v_next += weighed(body.lag, body.inverse_mass)
+        body.v_next += weighed(body.lag, inverse_mass(body))
     if not solve_velocities(system):
         return False, 0.0
     faster = update_impulse_terms(system) + dt * accelerate(system, along_secants)
@@ -203,7 +204,7 @@ def one_pass(system, k, along_secants):
         before += squared_length(body.v, body.mass)
         after += squared_length(body.v_next, body.mass)
         smooth += squared_length(body.smooth_next, body.mass)
-        kick += squared_length(weighed(body.force, body.inverse_mass), body.mass)
+        kick += squared_length(weighed(body.force, inverse_mass(body)), body.mass)
         body.reached = body.v_next
     system.passes += 1
     size = math.sqrt(before) + math.sqrt(after) + dt * math.sqrt(smooth)

@@ -6,6 +6,8 @@ from nonsmooth.records.schema import Count, Link, Number, Rows, record
 LAWS = ("newton", "poisson", "routh", "stronge")
 #: from this number on laws are integrated along the impulse
 INCREMENTAL = 2
+#: in the place of a phase of an impact: friction is associated, its cones convex
+CONVEX = 3
 
 
 @record

@@ -5,6 +5,7 @@ from nonsmooth.compile.kernels import kernel
 from nonsmooth.records.values import weighed, zeros_like
 from nonsmooth.schemes.between import impacts_between
 from nonsmooth.schemes.mechanism import leave_out, round_off, squared_length
+from nonsmooth.schemes.motion import inverse_mass
 from nonsmooth.tolerances.moreau_jean import LASTING
 
 
@@ -20,7 +21,7 @@ def sum_contact_impulses(system):
             contact.b.body.total += contact.P @ contact.b.along
     for body in system.bodies:
         body.jump = body.total - body.push
-        change += squared_length(weighed(body.jump, body.inverse_mass), body.mass)
+        change += squared_length(weighed(body.jump, inverse_mass(body)), body.mass)
         body.push = body.total
     return change
 

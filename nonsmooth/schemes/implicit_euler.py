@@ -17,10 +17,13 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import normal_axis, weighed, zeros_like
 from nonsmooth.schemes import landing
+from nonsmooth.schemes.deformation import begin_implicit, further_passes, implicit_force
 from nonsmooth.schemes.first_half import NOISE, UNSEEN, advance_outside, update_velocities
 from nonsmooth.schemes.grid import run_of, step_of
+from nonsmooth.schemes.impact_fields import CONVEX
 from nonsmooth.schemes.implicit_euler_end import accept, check_residuals, evaluate_end
 from nonsmooth.schemes.mechanism import leaves_rest, rates_after, rates_of_u
+from nonsmooth.schemes.motion import inverse_mass
 from nonsmooth.schemes.program import (
     INFINITE,
     assemble_contact,
@@ -28,6 +31,7 @@ from nonsmooth.schemes.program import (
     assemble_diagonal,
     factor_joints,
     make_consistent,
+    phase,
     solve,
 )
 from nonsmooth.schemes.secants import extrapolate_u
@@ -45,12 +49,14 @@ ROUNDED = 1e-15
 def guess(system):
     """Initial u, extrapolated from the previous step; the program begins with the contacts that are closed."""
     share = system.dt / system.last_dt
+    begin_implicit(system, system.dt)
     for body in system.bodies:
         body.u = body.v + share * body.gained
     for joint in system.joints:
         joint.P = joint.P_near = zeros_like(joint.P)
     for contact in system.contacts:
-        contact.P_before, contact.on = contact.P, 1 if contact.start_g <= CLOSED_GAP * contact.scale else 0
+        closed = contact.start_g <= CLOSED_GAP * contact.scale or phase(system) == CONVEX
+        contact.P_before, contact.on = contact.P, 1 if closed else 0
         contact.lasts = 1 if abs(contact.start_g) <= UNSEEN * contact.scale else 0
         contact.P = contact.on * contact.P
 
@@ -85,7 +91,7 @@ def assemble(system):
     """The program: rates without impulses, and those that close joints and gaps, linearised at the motion by u."""
     dt = system.dt
     for body in system.bodies:
-        body.v_next = body.v + weighed(dt * body.force, body.inverse_mass)
+        body.v_next = body.v + weighed(dt * implicit_force(body, dt), inverse_mass(body))
     factor_joints(system)
     for joint in system.joints:
         joint.b0 = rates_after(joint) - rates_of_u(joint) + joint.g / dt
@@ -118,7 +124,7 @@ def iterate(system):
     if system.advance != 0:
         system.trial = system.dt
         return advance_outside(system) == 1 and evaluate_solution(system)
-    before, dt = 0.0, system.dt
+    before, dt, further = 0.0, system.dt, further_passes(system)
     for k in range(PASSES):
         evaluate_end(system)
         assemble(system)
@@ -133,7 +139,9 @@ def iterate(system):
         done = change <= CONVERGED * system.size + noise or (k > 0 and change >= before and change <= enough)
         # the set of loaded contacts among redundant ones changes from iteration to iteration
         extrapolate_u(system, share if k > 0 and system.proximal == 0.0 and not done else 0.0)
-        if done:
+        if done and further > 0:
+            further -= 1
+        elif done:
             return True
         before = change
     return False

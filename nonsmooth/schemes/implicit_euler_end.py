@@ -3,9 +3,10 @@
 See `implicit_euler` for the equations.
 """
 
-from nonsmooth.compile.kernels import kernel
-from nonsmooth.records.values import dot, largest, zeros_like
+from nonsmooth.compile.kernels import by_option, kernel
+from nonsmooth.records.values import dot, largest, last_axis, zeros_like
 from nonsmooth.schemes.first_half import UNSEEN, place_at_end
+from nonsmooth.schemes.impact_fields import CONVEX
 from nonsmooth.schemes.mechanism import (
     add_impulses,
     evaluate_loads,
@@ -19,7 +20,7 @@ from nonsmooth.schemes.mechanism import (
     touches,
 )
 from nonsmooth.schemes.motion import plausible
-from nonsmooth.schemes.program import least_impulses
+from nonsmooth.schemes.program import least_impulses, phase
 from nonsmooth.schemes.rattle import write_reaction
 from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, TINY
 
@@ -38,13 +39,34 @@ def evaluate_end(system):
 
 
 @kernel
-def natural_maps(system, contact):
-    """Residuals of gap and impulse, and of Coulomb's law, each with its own scale."""
+def map_of_gap(contact):
+    """Residual of gap and impulse, each with its own scale."""
+    return abs(min(contact.g / contact.scale, contact.P[0] / contact.y_scale))
+
+
+@kernel
+def map_of_coulomb(system, contact):
+    """Residual of gap and impulse and of Coulomb's law."""
     push, slip = (1.0 / contact.y_scale) * contact.P, rates_after(contact)
     rubs = tangential(push)
     asked = rubs - (system.longest / contact.scale) * tangential(slip)
     asked = on_disc(asked, contact.friction * max(push[0], 0.0))
-    return abs(min(contact.g / contact.scale, push[0])), largest(abs(rubs - asked))
+    return max(map_of_gap(contact), largest(abs(rubs - asked)))
+
+
+@kernel
+def map_of_edges(system, contact):
+    """Residual of the laws: of both edges of the cone if friction is associated."""
+    if phase(system) != CONVEX:
+        return map_of_coulomb(system, contact)
+    P, mu = contact.P, contact.friction
+    slip, share = dot(last_axis(P), rates_after(contact)), dot(last_axis(P), P) / (mu if mu > 0.0 else 1.0)
+    gap, opened, push = contact.g / contact.scale, system.longest * mu * slip / contact.scale, 0.5 / contact.y_scale
+    forward = abs(min(gap + opened, push * (P[0] + share)))
+    return max(forward, abs(min(gap - opened, push * (P[0] - share))))
+
+
+map_of_laws = by_option(map_of_coulomb, map_of_edges)  # (system, contact)
 
 
 @kernel
@@ -59,9 +81,8 @@ def check_residuals(system):
         worst = max(worst, largest(abs(joint.g)) / (system.reach + TINY))
     for contact in system.contacts:
         add_impulses(contact, contact.a.along, contact.b.along)
-        gap, friction = natural_maps(system, contact)
-        law, natural = max(law, friction), max(natural, gap)
-    system.residual, system.complementarity = max(momentum_residual(system), max(worst, max(law, natural))), natural
+        law, natural = max(law, map_of_laws(system, contact)), max(natural, map_of_gap(contact))
+    system.residual, system.complementarity = max(momentum_residual(system), max(worst, law)), natural
     return system.residual <= system.certified and plausible(system, system.longest)
 
 

@@ -1,9 +1,9 @@
 """Impulses or forces that satisfy the constraints of joints, by least changes of velocities or accelerations."""
 
-from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.compile.kernels import by_modes, kernel, piece
 from nonsmooth.records.values import zeros_like
 from nonsmooth.schemes.mechanism import rates_of_jump
-from nonsmooth.schemes.motion import force_of, torque_of
+from nonsmooth.schemes.motion import force_of, moment_of, torque_of
 from nonsmooth.schemes.program import solve_joints
 
 #: corrections where rows are redundant, each of which leaves the error by the ridge on the diagonal, to 1e-4 at worst
@@ -45,10 +45,22 @@ def bias(system):
 
 
 @piece
-def reaction_of(reaction):
+def reaction_at_node(reaction):
+    """The same from wrenches of forces of one, which act at nodes of flexible bodies as well."""
+    wrench = 0.0 * reaction.joints[0].wrench[0]
+    for joint in reaction.joints:
+        wrench += joint.P @ joint.wrench
+    return force_of(wrench), moment_of(wrench)
+
+
+@piece
+def reaction_on_body(reaction):
     """Force and torque on the second body from the forces or impulses P of its joints."""
     body = reaction.joints[0].b.body
     push = zeros_like(body.jump)
     for joint in reaction.joints:
         push += joint.P @ joint.b.along
     return force_of(push), torque_of(push, body.z, reaction.point)
+
+
+reaction_of = by_modes(reaction_on_body, reaction_at_node)  # (reaction)

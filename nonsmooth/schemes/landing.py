@@ -17,6 +17,7 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest, normal_axis, weighed, zeros_like
+from nonsmooth.schemes.deformation import end_implicit
 from nonsmooth.schemes.first_half import first_half_residual, place_at_end, solve_first_half
 from nonsmooth.schemes.grid import latest_end
 from nonsmooth.schemes.locating import locate_first_closing
@@ -36,7 +37,7 @@ from nonsmooth.schemes.mechanism import (
     touches,
     zero_rate,
 )
-from nonsmooth.schemes.motion import plausible
+from nonsmooth.schemes.motion import inverse_mass, plausible
 from nonsmooth.schemes.program import factor_joints
 from nonsmooth.schemes.rattle import write_reaction
 from nonsmooth.schemes.velocity_change import (
@@ -50,13 +51,10 @@ from nonsmooth.schemes.velocity_change import (
     take_back,
 )
 from nonsmooth.tolerances import DONE, FULL, PROXIMAL, SAFETY, SHRINK, UNCERTAIN
+from nonsmooth.tolerances.gauss import AT_LEAST, LONGER, ORDER
 
 #: how often a step that is not certified is repeated with half its size
 HALVINGS = 9
-#: largest factor from one step length to the next, and the order of the estimate of the local error
-LONGER, ORDER = 3.0, 3.0
-#: a step of at most this multiple of the shortest flight is not shortened
-AT_LEAST = 1.0 + 1e-9
 
 
 # ---- the second half, and the impact
@@ -75,6 +73,7 @@ def comes_back_early(system, t):
 @kernel
 def finish(system, dt, crossing):
     """Second half and impact of a step of size dt, with directions at its end; whether it is solved and certified."""
+    end_implicit(system, 0.0)
     worst = first_half_residual(system, dt)
     for joint in system.joints:
         joint.P_a = joint.P
@@ -91,7 +90,7 @@ def finish(system, dt, crossing):
         contact.least = contact.restitution if returns else 0.0  # times the impulse of compression, once it is known
         contact.shift = (0.0 if returns else bound) * normal_axis(rate)
     for body in system.bodies:
-        body.v_next = body.u + weighed((0.5 * dt) * body.force, body.inverse_mass)
+        body.v_next = body.u + weighed((0.5 * dt) * body.force, inverse_mass(body))
         body.jump = body.v_next
     factor_joints(system)
     if not change_velocity_from(system):  # with forces that last impulses are those of the first half
@@ -331,6 +330,7 @@ def restore(system):
 def impact_at_start(system):
     """The impact of contacts that are closed at the start of a run and approach, as a row without length; whether it is
     certified."""
+    end_implicit(system, 0.0)
     factor_joints(system)
     size = 0.0
     for body in system.bodies:
@@ -398,6 +398,7 @@ def find_loaded_contacts(system):
 def begin(system):
     """Directions and rates at the start, and its loaded contacts; the first row is that of an impact, if there is one
     at the start."""
+    end_implicit(system, 0.0)
     for body in system.bodies:
         body.u = body.v_next = body.v
         body.sizes = abs(body.v)

@@ -4,7 +4,7 @@ import math
 
 from nonsmooth.compile.kernels import evaluate, kernel
 from nonsmooth.records.values import dot, largest, normal_axis, trace, weighed, zeros_like
-from nonsmooth.schemes.motion import energy_product, gyration, moved, placed
+from nonsmooth.schemes.motion import energy_product, gyration, inverse_mass, moved, placed
 from nonsmooth.schemes.program import INFINITE, assemble_diagonal, solve_joints
 from nonsmooth.tolerances import AT_REST, CLOSED, CLOSED_GAP, CLOSED_RATE, EDGE, FLOOR, OPEN, SLIPPING, STICKING, TINY
 
@@ -16,7 +16,7 @@ def place_by_v(system, dt):
     """Positions after motion with the velocities at the start of the step, for dt."""
     system.seen = system.t + dt
     for body in system.bodies:
-        body.at = moved(body.q, body.v, dt)
+        body.at = moved(body, body.q, body.v, dt)
         body.z = placed(body.at)
 
 
@@ -25,7 +25,7 @@ def place_by_u(system, dt):
     """Positions after motion with u for dt."""
     system.seen = system.t + dt
     for body in system.bodies:
-        body.at = moved(body.q, body.u, dt)
+        body.at = moved(body, body.q, body.u, dt)
         body.z = placed(body.at)
 
 
@@ -122,6 +122,7 @@ def start_joints(system):
     """The present directions and explicit rates of joints are those at the start of the next step."""
     for joint in system.joints:
         joint.along_a, joint.along_b, joint.rate_start = joint.a.along, joint.b.along, joint.rate
+        joint.wrench_start = joint.wrench
 
 
 @kernel
@@ -136,7 +137,7 @@ def leave_out(system):
     """`left`, the velocity at the end without the impulses `total` on bodies and without what joints respond to them,
     which is `answer`."""
     for body in system.bodies:
-        body.jump = weighed(body.total, body.inverse_mass)
+        body.jump = weighed(body.total, inverse_mass(body))
         body.left = body.v_next - body.jump
     for joint in system.joints:
         joint.b0 = rates_of_jump(joint)
@@ -279,7 +280,7 @@ def leaves_rest(system):
     for body in system.bodies:
         before += squared_length(body.v, body.mass)
         after += squared_length(body.v_next, body.mass)
-        kick += squared_length(weighed(system.dt * body.force, body.inverse_mass), body.mass)
+        kick += squared_length(weighed(system.dt * body.force, inverse_mass(body)), body.mass)
     rest = AT_REST * AT_REST  # of energies
     system.asks = 1 if before <= rest * after and after > rest * kick else 0
     return system.asks == 1

@@ -16,10 +16,21 @@ tests; accept.
 
 import math
 
-from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.compile.kernels import by_modes, kernel, piece
 from nonsmooth.records.values import dot, weighed, zeros_like
 from nonsmooth.schemes import midpoint, rattle
 from nonsmooth.schemes.between import add_impact_to_row, impact_after, without_impact
+from nonsmooth.schemes.deformation import (
+    begin_implicit,
+    decrease_of_force,
+    deform_by_u,
+    end_implicit,
+    further_passes,
+    implicit_force,
+    is_implicit,
+    take_implicit,
+    take_true_masses,
+)
 from nonsmooth.schemes.grid import run_of, step_of
 from nonsmooth.schemes.impact_in_step import separate_impact, sum_contact_impulses
 from nonsmooth.schemes.mechanism import (
@@ -43,12 +54,13 @@ from nonsmooth.schemes.mechanism import (
     touches,
 )
 from nonsmooth.schemes.moment_arms import keep_balanced, update_moment_arms
-from nonsmooth.schemes.motion import moved
+from nonsmooth.schemes.motion import inverse_mass, moved
 from nonsmooth.schemes.program import (
     INFINITE,
     assemble_contact,
     assemble_couplings,
     assemble_diagonal,
+    factor_joints,
     least_impulses,
     solve,
 )
@@ -63,6 +75,7 @@ from nonsmooth.tolerances.moreau_jean import ACCEPTABLE, CONVERGED, PASSES
 @kernel
 def evaluate_contacts(system):
     """Determine the contacts that are closed at the midpoint, and the terms of the impact laws."""
+    begin_implicit(system, system.theta * system.dt)
     place_by_v(system, 0.5 * system.dt)
     evaluate_all(system.surfaces)
     if system.midpoint:
@@ -106,7 +119,8 @@ def guess(system):
             contact.a.body.push += contact.P @ contact.a.along
             contact.b.body.push += contact.P @ contact.b.along
     for body in system.bodies:
-        body.v_next = body.v + weighed(system.dt * body.force + body.push, body.inverse_mass)
+        body.v_next = body.v + weighed(system.dt * body.force + body.push, inverse_mass(body))
+        body.u = body.v
         body.u = velocity_of_positions(system, body)
 
 
@@ -116,18 +130,53 @@ def evaluate_forces(system):
     if system.varying:
         if system.midpoint:
             place_by_v(system, system.theta * system.dt)
+            evaluate_loads(system)
+            deform_by_u(system, system.dt)
         else:
             place_by_u(system, system.theta * system.dt)
-        evaluate_loads(system)
+            evaluate_loads(system)
         update_moment_arms(system)
+
+
+@kernel
+def free_velocities(system):
+    """Velocities at the end without the impulses of contacts and of joints there."""
+    dt = system.dt
+    for body in system.bodies:
+        body.v_next = body.v + weighed(dt * body.force + body.hold, inverse_mass(body))
+
+
+@kernel
+def free_velocities_of_flexible_bodies(system):
+    """The same, such that the program has the velocities at the end that the present impulses of contacts lead to.
+
+    They change u, and with it the forces in the second part of the step: together as if the whole step were implicit.
+    Impulses of joints at the end change velocities at an instant. `jump` is the difference of both for contacts.
+    """
+    dt, h = system.dt, system.theta * system.dt
+    if system.midpoint:
+        for body in system.bodies:
+            body.v_next = body.v + weighed(dt * implicit_force(body, h) + body.hold, body.implicit)
+        return
+    take_true_masses(system, h)
+    factor_joints(system)
+    take_implicit(system, h)
+    for body in system.bodies:
+        u = velocity_of_positions(system, body)
+        force = body.force - decrease_of_force(body, u - body.u, h)
+        second = (1.0 - system.theta) * (dt * force + body.push)
+        by_contacts = weighed(body.push, body.implicit)
+        body.v_next = u + weighed(second, body.inverse_mass) - by_contacts
+        body.jump = by_contacts - weighed(body.push, body.inverse_mass)
+
+
+free = by_modes(free_velocities, free_velocities_of_flexible_bodies)  # (system)
 
 
 @kernel
 def assemble(system):
     """The program: rates without the impulses of contacts and of joints at the end, and the laws linearised."""
-    dt = system.dt
-    for body in system.bodies:
-        body.v_next = body.v + weighed(dt * body.force + body.hold, body.inverse_mass)
+    free(system)
     if system.midpoint:
         midpoint.assemble(system)
     else:
@@ -149,9 +198,10 @@ def velocity_of_positions(system, body):
     """u, with which positions are updated."""
     if system.midpoint:
         return 0.5 * (body.v + body.v_next)
-    if not len(system.joints):
+    if not len(system.joints) and not is_implicit(body):
         return body.v + system.theta * (body.v_next - body.v)
-    return body.v + weighed(system.theta * (system.dt * body.force + body.push) + body.hold, body.inverse_mass)
+    force = implicit_force(body, system.theta * system.dt)
+    return body.v + weighed(system.theta * (system.dt * force + body.push) + body.hold, inverse_mass(body))
 
 
 @kernel
@@ -162,12 +212,12 @@ def update_velocities(system):
     apply_all_impulses(system)
     settled = 0.0 if is_direct(system) else sum_contact_impulses(system)
     if settled > 0.0 and len(system.joints) and not system.midpoint:
-        rattle.correct_impulses(system)
+        correct_joints(system)
     dt, change, kicks, before, after = system.dt, 0.0, 0.0, 0.0, 0.0
     for body in system.bodies:
         u = velocity_of_positions(system, body)
         change += squared_length(u - body.u, body.mass)
-        kicks += squared_length(weighed(dt * body.force, body.inverse_mass), body.mass)
+        kicks += squared_length(weighed(dt * body.force, inverse_mass(body)), body.mass)
         before += squared_length(body.v, body.mass)
         after += squared_length(body.v_next, body.mass)
         body.u = u
@@ -192,7 +242,7 @@ def one_pass(system):
 @kernel
 def iterate(system):
     """Iterate until u no longer changes; whether this converged."""
-    before = 0.0
+    before, further = 0.0, further_passes(system)
     for k in range(PASSES):
         solved, change = one_pass(system)
         if not (solved and change + system.size < INFINITE):
@@ -200,7 +250,9 @@ def iterate(system):
         if is_direct(system):
             return True
         if change <= CONVERGED or (k > 0 and change >= before and change <= ACCEPTABLE):
-            return True
+            if further == 0:
+                return True
+            further -= 1
         before = change
     return False
 
@@ -264,16 +316,27 @@ def write_row(system, struck):
         body, at = system.bodies[i], system.body_rows[k * n + i]
         v = body.v_next
         if system.midpoint:
-            q = moved(moved(body.q, body.v, 0.5 * dt), v, 0.5 * dt)
+            q = moved(body, moved(body, body.q, body.v, 0.5 * dt), v, 0.5 * dt)
         else:
-            q = body.projected if system.projected else moved(body.q, body.u, dt)
+            q = body.projected if system.projected else moved(body, body.q, body.u, dt)
         at.q, at.v, at.v_left = q, v, body.left if struck else v
         body.q, body.v = q, v
 
 
 @kernel
+def nothing(system):
+    pass
+
+
+#: (system): corrections of joints, with flexible bodies in the next pass; the joints factored with masses of the step
+correct_joints = by_modes(rattle.correct_impulses, nothing)
+factor_again = by_modes(nothing, factor_joints)
+
+
+@kernel
 def accept(system):
     """Accept the step: its end is the start of the next one."""
+    factor_again(system)
     struck = separate_impact(system)
     if system.midpoint:
         least_impulses(system)
@@ -323,6 +386,7 @@ run = run_of(step_of(attempt, restore, accept))
 def begin(system):
     """What contacts and joints are at the start, and remember of a step before it."""
     system.dt = system.longest
+    end_implicit(system, 0.0)
     for body in system.bodies:
         body.force, body.hold, body.u = body.steady, zeros_like(body.hold), body.v
     place_by_u(system, 0.0)

@@ -1,13 +1,13 @@
 """Placements of bodies and effects of impulses on them, in the plane and in space."""
 
-from nonsmooth.compile.kernels import by_dimension, kernel, sine_cosine
+from nonsmooth.compile.kernels import by_dimension, by_modes, code_of_body, kernel, sine_cosine
 from nonsmooth.records.values import (
     angular,
     cross,
     dot,
     linear,
+    rigid_motion,
     stacked,
-    twist,
     vector,
     weighed,
     zeros_like,
@@ -38,7 +38,7 @@ def moved_in_space(q, v, dt):
     quarter = 0.25 * dt
     turn = quarter * quarter * dot(w, w)
     change = (2.0 / (1.0 + turn)) * (quarter * turned(p, w) - turn * p)
-    return twist(linear(q) + dt * linear(v), p + change)
+    return rigid_motion(q + dt * v, linear(q) + dt * linear(v), p + change)
 
 
 @kernel
@@ -68,12 +68,61 @@ def rates_in_plane(q, v):
 
 @kernel
 def rates_in_space(q, v):
-    return twist(linear(v), 0.5 * turned(angular(q), angular(v)))
+    return rigid_motion(v, linear(v), 0.5 * turned(angular(q), angular(v)))
 
 
-moved = by_dimension(moved_in_plane, moved_in_space)  # (q, v, dt)
-rates_of_position = by_dimension(rates_in_plane, rates_in_space)  # (q, v)
+moved_rigidly = by_dimension(moved_in_plane, moved_in_space)  # (q, v, dt)
+rates_of_rigid_position = by_dimension(rates_in_plane, rates_in_space)  # (q, v)
 placed = by_dimension(placed_in_plane, placed_in_space)  # (q)
+
+
+displace, rate = code_of_body("mover"), code_of_body("rater")
+
+
+@kernel
+def moved_rigid_body(body, q, v, dt):
+    return moved_rigidly(q, v, dt)
+
+
+@kernel
+def moved_flexible_body(body, q, v, dt):
+    if body.mover == 0:
+        return moved_rigidly(q, v, dt)
+    body.begun, body.going, body.lasting = q, v, dt
+    displace(body)
+    return body.moved
+
+
+@kernel
+def rates_of_rigid_body(body, q, v):
+    return rates_of_rigid_position(q, v)
+
+
+@kernel
+def rates_of_flexible_body(body, q, v):
+    if body.rater == 0:
+        return rates_of_rigid_position(q, v)
+    body.begun, body.going = q, v
+    rate(body)
+    return body.moved
+
+
+rates_of_position = by_modes(rates_of_rigid_body, rates_of_flexible_body)  # (body, q, v): of coordinates
+moved = by_modes(moved_rigid_body, moved_flexible_body)  # (body, q, v, dt): position after dt with velocity v
+
+
+@kernel
+def inverse_mass_of_body(body):
+    return body.inverse_mass
+
+
+@kernel
+def inverse_mass_of_step(body):
+    return body.implicit
+
+
+#: (body): inverse mass, of a flexible body that of its present step, see `deformation`
+inverse_mass = by_modes(inverse_mass_of_body, inverse_mass_of_step)
 
 
 @kernel
@@ -85,7 +134,7 @@ def gyration_in_plane(v, mass):
 def gyration_in_space(v, mass):
     """-omega x (J omega)"""
     spin = angular(v)
-    return twist(zeros_like(spin), -cross(spin, angular(weighed(v, mass))))
+    return rigid_motion(zeros_like(v), zeros_like(spin), -cross(spin, angular(weighed(v, mass))))
 
 
 gyration = by_dimension(gyration_in_plane, gyration_in_space)  # (v, mass)
@@ -144,6 +193,19 @@ def torque_in_space(push, z, point):
 
 
 torque_of = by_dimension(torque_in_plane, torque_in_space)  # (push, z, point): about a point of the body, ground frame
+
+
+@kernel
+def moment_in_plane(wrench):
+    return vector(wrench[2], 0.0, 0.0, 0.0)
+
+
+@kernel
+def moment_in_space(wrench):
+    return angular(wrench)
+
+
+moment_of = by_dimension(moment_in_plane, moment_in_space)  # (wrench): its torque
 
 
 @kernel

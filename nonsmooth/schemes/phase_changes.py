@@ -7,17 +7,21 @@ forces:
 
 In an impact c_N is Newton's rebound; in accelerations c is what positions and velocities alone add to the rates. A slip
 that has a direction is given a rate along it that is larger than any other one, so that it keeps this direction. A
-rebound that is too short is suppressed: the impact is repeated without it.
+rebound that is too short is suppressed: the impact is repeated without it. Impacts by other laws than Newton's, see
+`velocity_change`, and those without a window of simultaneity, which come one after the other, are several such
+programs.
 """
 
 import math
 
-from nonsmooth.compile.kernels import kernel, piece
-from nonsmooth.records.values import dot, largest, normal_axis, trace, weighed, zeros_like
+from nonsmooth.compile.kernels import kernel, piece, solved_outside
+from nonsmooth.records.values import dot, largest, trace, weighed, zeros_like
+from nonsmooth.schemes.impact_fields import INCREMENTAL
 from nonsmooth.schemes.joint_forces import reaction_of
 from nonsmooth.schemes.mechanism import (
     evaluate_all,
     joint_residual,
+    law_shift,
     norm,
     rates_after,
     rates_of_u,
@@ -25,25 +29,32 @@ from nonsmooth.schemes.mechanism import (
     tangential,
 )
 from nonsmooth.schemes.phase_instants import note, place_at
-from nonsmooth.schemes.phase_losses import admissible, may_share
+from nonsmooth.schemes.phase_losses import admissible, may_be_raised
 from nonsmooth.schemes.phase_motion import (
-    GAPS,
+    RAISED,
+    SQUARES,
+    UNIQUE,
     VELOCITIES,
     accelerate,
     count_closed,
     evaluate_free,
     factor_phase,
     project,
+    take_least,
 )
 from nonsmooth.schemes.program import factor_joints
-from nonsmooth.schemes.velocity_change import change_residual, change_velocity, law_of_rates
+from nonsmooth.schemes.velocity_change import change_residual, change_velocity, impact, law_of_rates
 from nonsmooth.tolerances import CLOSED, CLOSED_RATE, FLOOR, OPEN, SLIPPING, STICKING, TINY
-from nonsmooth.tolerances.event_driven import APART, LANDED, LOWEST, OUTSIDE, STILL, TRIALS, ZERO
+from nonsmooth.tolerances.event_driven import APART, LANDED, LOWEST, OUTSIDE, PASSES, STILL, TRIALS, ZERO
+from nonsmooth.tolerances.impacts import DIED, ROUNDS
 
 #: ratio by which other rows may reduce the mobility of a row, until rows count as dependent. Of rows of norm 1 this is
-#: the inverse square of the distance of one from the span of the others, 1e-6. The Python formulation, which decomposes
-#: the rows themselves, distinguishes 1e-9; in the Delassus operator its square would be lost in round-off.
+#: the inverse square of the distance of one from the span of the others, 1e-6; in the Delassus operator the square of
+#: less would be lost in round-off.
 DEPENDENT = 1e12
+
+shared_outside = solved_outside("shares")  # (run): `reference` of forces, REFERRED in `shared` if there is one
+cleared_outside = solved_outside("clears")  # (run): `at` without overlaps
 
 
 # ---- programs
@@ -52,18 +63,44 @@ DEPENDENT = 1e12
 @piece
 def solve_response(run):
     """x+ from x, both in `v_next`; whether the program is solved and certified."""
-    system, before, after, worst = run.system, 0.0, 0.0, 0.0
+    system = run.system
+    before = size_after(system)
+    if is_answered(run, before) and law_of_rates(system) <= system.certified:
+        return True
+    solver, system.solver = system.solver, run.answers
+    system.ground.v_next = zeros_like(system.ground.v_next)  # which values that are not finite would have changed
     for body in system.bodies:
-        before += squared_length(body.v_next, body.mass)
-    if not change_velocity(system):
-        return False
+        body.v_next = body.left
+    found = is_answered(run, before)  # and certified as a program, whose laws are scaled as a whole
+    system.solver = solver
+    return found
+
+
+@kernel
+def is_answered(run, before):
+    """Whether a change from `v_next`, of the size `before`, is found by the solver of the system, and balances."""
+    system = run.system
+    found = change_velocity(system)
+    system.size = before + size_after(system)
+    return found and response_residual(system) <= system.certified
+
+
+@kernel
+def size_after(system):
+    """Length of `v_next`."""
+    total = 0.0
     for body in system.bodies:
-        after += squared_length(body.v_next, body.mass)
-    system.size = math.sqrt(before) + math.sqrt(after)
+        total += squared_length(body.v_next, body.mass)
+    return math.sqrt(total)
+
+
+@kernel
+def response_residual(system):
+    """Worst residual of momentum and of joints in a change of velocities from `left` to `v_next`."""
+    worst = change_residual(system)
     for joint in system.joints:
         worst = max(worst, joint_residual(system, joint, -joint.rate))
-    worst = max(worst, max(change_residual(system), law_of_rates(system)))
-    return worst <= system.certified
+    return worst
 
 
 @kernel
@@ -81,11 +118,8 @@ def zero_rate(run, contact, terms):
 
 
 @piece
-def solve_impact(run, before):
-    """The impact of the contacts that are `struck`, from an instant, by their law; whether there is one solution.
-
-    Leaves the velocity after it in `reached`, impulses in `impact`, `kicks` and `work_impact`.
-    """
+def begin_impact(run, before):
+    """Directions at an instant, and the velocity there, `v_next`."""
     system = run.system
     place_at(run, before)
     evaluate_all(system.surfaces)
@@ -94,43 +128,153 @@ def solve_impact(run, before):
     for body in system.bodies:
         body.v_next = body.u
     for touch in run.touches:
-        contact = touch.contact
-        contact.on, rates = touch.struck, rates_of_u(contact)
-        rebound = touch.restitution * min(rates[0], 0.0) if -rates[0] > contact.threshold else 0.0
-        slip = contact.tangential if rates[0] < 0.0 else 0.0
-        contact.shift = rebound * normal_axis(rates) + slip * tangential(rates)
-    if not solve_response(run):
-        return False
+        touch.impact = zeros_like(touch.impact)
+    for kick in run.kicks:
+        kick.force = kick.torque = zeros_like(kick.force)
     run.work_impact = 0.0
+
+
+@piece
+def strike(run):
+    """The impact of the contacts that are `struck`, from `v_next`, by their law; whether it is solved.
+
+    It is added to `impact`, `kicks` and `work_impact`.
+    """
+    system = run.system
+    for touch in run.touches:
+        contact = touch.contact
+        contact.on, contact.restitution, rates = touch.struck, touch.restitution, rates_after(contact)
+        contact.shift = law_shift(contact, rates, rates[0] < 0.0)
+    if system.law_of_impact == 0:
+        found = solve_response(run)
+    else:
+        found = strike_by_law(run)
+    for touch in run.touches:
+        contact = touch.contact
+        contact.restitution = touch.law
+        if contact.on:
+            touch.impact += contact.P if system.law_of_impact == 0 else contact.impact
     for joint in system.joints:
+        joint.P = joint.P if system.law_of_impact == 0 else joint.answer
         run.work_impact -= dot(joint.P, joint.rate)
+    if system.ridge > 0.0:
+        take_least(system)
     for k in range(len(run.kicks)):
-        kick = run.kicks[k]
-        kick.force, kick.torque = reaction_of(system.reactions[k])
+        force, torque = reaction_of(system.reactions[k])
+        run.kicks[k].force += force
+        run.kicks[k].torque += torque
+    return found
+
+
+@piece
+def strike_by_law(run):
+    """The same by another law than Newton's."""
+    system = run.system
+    system.size = 2.0 * size_after(system)
+    for body in system.bodies:
+        body.way = body.v_next
+    if is_struck(system):
+        return True
+    solver, system.solver = system.solver, run.answers
+    system.ground.v_next = zeros_like(system.ground.v_next)  # which values that are not finite would have changed
+    for body in system.bodies:
+        body.v_next = body.way
+    for touch in run.touches:
+        contact = touch.contact
+        contact.on, rates = touch.struck, rates_after(contact)
+        contact.shift = law_shift(contact, rates, rates[0] < 0.0)
+    found = is_struck(system)
+    system.solver = solver
+    return found
+
+
+@kernel
+def is_struck(system):
+    """Whether an impact from `v_next` is found and certified."""
+    for body in system.bodies:
+        body.left = body.v_next
+    return impact(system) and max(system.residual, system.law) <= system.certified
+
+
+@kernel
+def approaches(run, contact):
+    """Whether a contact approaches with `v_next`, and whether it opens: 1, -1, or 0."""
+    a, b, rate = contact.a.body, contact.b.body, rates_after(contact)[0]
+    terms = terms_of(contact, abs(a.u) + abs(a.v_next), abs(b.u) + abs(b.v_next))
+    zero = zero_rate(run, contact, terms[0])
+    return 1 if rate < -zero else -1 if rate > zero else 0
+
+
+@kernel
+def select_fastest(run, first):
+    """Of contacts that touch, the one that approaches fastest is `struck`, with those that neither approach nor open;
+    the velocity with which it approaches. In a sequence that has decayed all are that were struck or approach."""
+    fastest, which = 0.0, -1
+    for k in range(len(run.touches)):
+        touch = run.touches[k]
+        rate = rates_after(touch.contact)[0]
+        if touch.touching and -rate > fastest and approaches(run, touch.contact) == 1:
+            fastest, which = -rate, k
+    for k in range(len(run.touches)):
+        touch = run.touches[k]
+        moves = approaches(run, touch.contact)
+        if fastest < DIED * first:
+            touch.struck = touch.touching if touch.met or moves == 1 else 0
+        else:
+            touch.struck = 1 if k == which or (touch.touching and moves == 0) else 0
+        if touch.touching and moves == 1:
+            touch.met = 1
+    return fastest
+
+
+@piece
+def strike_in_sequence(run):
+    """Impacts at one instant one after the other, the fastest first; whether they are solved.
+
+    They continue a sequence of impacts that can no longer be resolved in time. It ends when no contact approaches or,
+    after it has decayed, with a plastic impact.
+    """
+    first = 0.0
+    for touch in run.touches:
+        touch.met = 1 if touch.before != OPEN else 0
+    for k in range(ROUNDS):
+        fastest = select_fastest(run, first if k < ROUNDS - 1 else math.inf)
+        if fastest == 0.0:
+            break
+        first = max(first, fastest)
+        decayed = k == ROUNDS - 1 or fastest < DIED * first
+        for touch in run.touches:
+            touch.kept_restitution = touch.restitution
+            touch.restitution = 0.0 if decayed else touch.restitution
+        found = strike(run)
+        for touch in run.touches:
+            touch.restitution = touch.kept_restitution
+        if not found:
+            return False
+        if decayed:
+            break
+    return True
+
+
+@piece
+def solve_impact(run, before):
+    """The impact of the contacts that are `hit`, from an instant; whether it is solved.
+
+    Leaves the velocity after it in `reached`, impulses in `impact`, `kicks` and `work_impact`.
+    """
+    system = run.system
+    begin_impact(run, before)
+    for touch in run.touches:
+        touch.struck = touch.hit
+    if not (strike(run) if run.window > 0.0 or system.law_of_impact >= INCREMENTAL else strike_in_sequence(run)):
+        return False
     for body in system.bodies:
         body.reached = body.v_next
     for touch in run.touches:
         contact = touch.contact
-        touch.impact = contact.P if touch.struck else zeros_like(contact.P)
         touch.speed = rates_after(contact)[0]
-        a, b = contact.a.body, contact.b.body
-        terms = terms_of(contact, abs(a.u) + abs(a.reached), abs(b.u) + abs(b.reached))
-        touch.leaving = 1 if touch.speed > zero_rate(run, contact, terms[0]) else 0
-        stops = touch.speed + contact.shift[0] <= zero_rate(run, contact, terms[0])
-        touch.mode = CLOSED if touch.struck and (contact.P[0] > 0.0 or stops) else OPEN
-    return is_unique(run)
-
-
-@kernel
-def is_unique(run):
-    """Whether the velocity after an impact is, as far as known: without friction, or with independent normals."""
-    rough = False
-    for touch in run.touches:
-        rough = rough or (touch.mode == CLOSED and touch.contact.friction > 0.0)
-    count_closed(run)
-    if rough:
-        factor_phase(run, GAPS)
-    return not rough or run.dependence < DEPENDENT
+        touch.leaving = 1 if approaches(run, contact) == -1 else 0
+    return True
 
 
 # ---- modes
@@ -213,8 +357,9 @@ def find_forces(run):
 
 
 @piece
-def choose_modes(run):
-    """Modes by the forces that were found; whether a contact is closed without force."""
+def choose_modes(run, with_idle):
+    """Modes by the forces that were found; whether a contact is closed without force, which are open unless
+    `with_idle`."""
     system, most, size, free, idle = run.system, 0.0, 0.0, 0.0, False
     for body in system.bodies:
         body.jump = body.v_next
@@ -232,7 +377,7 @@ def choose_modes(run):
             loaded = P[0] > ZERO * most
             if not loaded and rates[0] <= ZERO * terms[0]:
                 touch.idle, idle = 1, True
-            if loaded or touch.idle:
+            if loaded or (touch.idle and with_idle):
                 touch.mode = CLOSED
                 if contact.friction > 0.0:
                     touch.mode = SLIPPING
@@ -255,37 +400,69 @@ def choose_slip(touch, P, rate, zero):
 @piece
 def find_phase(run, before):
     """Modes of the candidates at an instant, with the velocity `reached`, and the motion that begins there, in `after`;
-    whether they are found.
-
-    They are not where dependent forces are to be shared otherwise than by least squares, or where closing them makes
-    others overlap.
-    """
+    whether they are found."""
     system = run.system
     place_at(run, before)
-    some, run.shared = False, 0
+    some, run.shared = False, UNIQUE
     for body in system.bodies:
         body.sizes = abs(body.u) + abs(body.reached)
         body.u = body.reached
+    for joint in system.joints:
+        joint.lam = zeros_like(joint.lam)
     for touch in run.touches:
         touch.share, some = 0.0, some or touch.candidate == 1
-        touch.mode, touch.direction = OPEN, zeros_like(touch.direction)
+        touch.mode, touch.direction, touch.reference = OPEN, zeros_like(touch.direction), zeros_like(touch.direction)
     if some:
         if not find_forces(run):
             return False
-        idle = choose_modes(run)
-        if not independent(run):
-            if idle or not may_share(run):  # which contacts are idle depends on the solver
-                return False
-            run.shared = 1
-    count_closed(run)
-    if not project(run):
-        return False
-    accelerate(run, True)
-    note(run, run.after, True)
-    for touch in run.touches:
-        if run.closed and touch.contact.g < -touch.closed_gap:
+        idle = choose_modes(run, True)
+        unique = independent(run)
+        if idle and not unique:  # which contacts are idle depends on the solver
+            choose_modes(run, False)
+            unique = independent(run)
+        if not (unique or share_forces(run)):
             return False
-    return run.dependence < DEPENDENT and (not run.shared or admissible(run))
+    count_closed(run)
+    return begin_motion(run)
+
+
+@piece
+def share_forces(run):
+    """Which forces act where they are not unique: the least ones, and if these are tensile or leave a friction cone,
+    the least of those that are admissible; whether they are found."""
+    count_closed(run)
+    if run.closed == 0:
+        return True
+    for joint in run.system.joints:
+        joint.kept = joint.P
+    for touch in run.touches:
+        touch.found = touch.contact.P if touch.candidate else zeros_like(touch.found)
+    run.shared = RAISED if may_be_raised(run) else SQUARES
+    accelerate(run, True)
+    if admissible(run):
+        return True
+    run.shared = SQUARES
+    accelerate(run, True)
+    return shared_outside(run) == 1
+
+
+@piece
+def begin_motion(run):
+    """The motion in the phase that was chosen, in `after`, from the nearest positions and velocities; whether there is
+    one. Overlaps of open contacts, which result from closing others in the window, are removed."""
+    for k in range(PASSES + 1):
+        if not project(run):
+            return False
+        accelerate(run, True)
+        overlaps = False
+        for touch in run.touches:
+            overlaps = overlaps or touch.contact.g < -touch.closed_gap
+        if not (run.closed and overlaps) or k == PASSES:
+            break
+        if cleared_outside(run) != 1:
+            return False
+    note(run, run.after, True)
+    return True
 
 
 @piece
@@ -359,7 +536,7 @@ def end_short_rebounds(run):
     some = False
     for k in range(len(run.touches)):
         touch, pull = run.touches[k], closing_acceleration(run, k)
-        rebounds = touch.struck and touch.leaving and touch.restitution > 0.0 and touch.mode == OPEN
+        rebounds = touch.hit and touch.leaving and touch.restitution > 0.0 and touch.mode == OPEN
         speed = touch.speed
         if rebounds and pull > 0.0 and (2.0 * speed < run.shortest * pull or speed * speed < 2.0 * LOWEST * pull):
             touch.restitution, some = 0.0, True
@@ -375,16 +552,17 @@ def change_by_impact(run, before):
         near = touch.mode != OPEN or of.gap <= touch.closed_gap
         approaches = of.rates[0] < -zero_rate(run, touch.contact, of.terms[0])
         soon = of.gap < -run.window * of.rates[0] and approaches
-        touch.struck = 1 if near or soon or touch.striking else 0
-        touch.restitution = touch.contact.restitution
+        touch.hit = touch.struck = 1 if near or soon or touch.striking else 0
+        touch.restitution = touch.law
     for _ in range(len(run.touches) + 1):
-        if not solve_impact(run, before):
-            return False
         for k in range(len(run.touches)):
             touch = run.touches[k]
-            near = touch.before != OPEN or before.contacts[k].gap <= touch.closed_gap
-            stops = touch.struck == 1 and touch.impact[0] > 0.0 and not touch.leaving
-            touch.touching = 1 if near or stops else 0
+            touch.touching = 1 if touch.before != OPEN or before.contacts[k].gap <= touch.closed_gap else 0
+        if not solve_impact(run, before):
+            return False
+        for touch in run.touches:  # one in the window that does not rebound is closed
+            if touch.hit and touch.impact[0] > 0.0 and not touch.leaving:
+                touch.touching = 1
             touch.candidate = touch.touching * (1 - touch.leaving)
         if not find_phase(run, before):
             return False

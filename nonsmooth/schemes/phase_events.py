@@ -10,9 +10,9 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest
 from nonsmooth.schemes.closing import first_root, lowest
-from nonsmooth.schemes.event_fields import STAGES
 from nonsmooth.schemes.mechanism import tangential
 from nonsmooth.schemes.phase_losses import is_watched, loss_at_end, loss_within, margin, may_be_lost, search
+from nonsmooth.schemes.phase_motion import REFERRED
 from nonsmooth.schemes.phase_steps import advance
 from nonsmooth.tolerances import AT_THE_END, EPSILON, OPEN, SLIPPING
 from nonsmooth.tolerances.event_driven import (
@@ -24,6 +24,7 @@ from nonsmooth.tolerances.event_driven import (
     PLACES,
     ROUND_OFF,
     SAME_TIME,
+    SHARED,
 )
 
 #: kinds of events, as bits
@@ -45,7 +46,7 @@ def set_scales(run):
             typical = contact.y_scale / system.longest
             if of.mobility > 0.0:
                 typical += size / math.sqrt(of.mobility)
-            touch.zero_force = ROUND_OFF * typical
+            touch.zero_force = (SHARED if run.shared == REFERRED else ROUND_OFF) * typical
             slip = largest(tangential(of.terms)) + contact.scale / system.longest
             touch.zero_slip = max(ROUND_OFF * slip, run.slip_atol + run.slip_rtol * slip)
 
@@ -65,7 +66,7 @@ def closing_of(run, k):
     One that has just opened leaves zero: where it is negative at once, this is at the start.
     """
     touch, dt = run.touches[k], run.dt
-    start, end = run.stages[0].contacts[k], run.stages[STAGES].contacts[k]
+    start, end = run.stages[0].contacts[k], run.end.contacts[k]
     level = touch.closed_gap
     c0, c1, c2 = max(start.gap, 0.0), dt * start.rates[0], (0.5 * dt * dt) * start.bend[0]
     slope, half = dt * end.rates[0], (0.5 * dt * dt) * end.bend[0]
@@ -117,7 +118,7 @@ def closing_of(run, k):
 def reversal_of(run, k):
     """When within the step slip k vanishes, in space has turned by a right angle; infinite if it does not."""
     touch, dt = run.touches[k], run.dt
-    start, end = run.stages[0].contacts[k], run.stages[STAGES].contacts[k]
+    start, end = run.stages[0].contacts[k], run.end.contacts[k]
     s, level = touch.direction, touch.zero_slip
     g0, g1 = dot(s, start.rates), dot(s, end.rates)
     a, slope = dt * dot(s, start.bend), dt * dot(s, end.bend)
@@ -217,7 +218,7 @@ def accuracy_of(run, kind, which):
 @piece
 def locate(run):
     """The step that ends at the event that was found; whether it has an end, and whether the event occurs."""
-    start, end, kind, which = run.stages[0], run.stages[STAGES], run.kind, run.which
+    start, end, kind, which = run.stages[0], run.end, run.kind, run.which
     t, guess, high, known, accuracy = start.t, run.time, run.latest, run.dt, accuracy_of(run, kind, which)
     low, side, f_low, f_high = 0.0, 0, value_of(run, start, kind, which), 0.0
     crossed = False

@@ -6,7 +6,6 @@ from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, larger_of, largest, trace, weighed, zeros_like
 from nonsmooth.schemes.joint_forces import reaction_of
 from nonsmooth.schemes.mechanism import (
-    add_impulses,
     body_residual,
     powers_of_loads,
     rates_of_jump,
@@ -28,6 +27,16 @@ def place_at(run, instant):
         body.z = placed(of.q)
 
 
+@kernel
+def add_forces(bond):
+    """Add the forces of a bond to those on its bodies, and the magnitudes of the forces of each row."""
+    P, size, a, b = bond.P, abs(bond.P), bond.a, bond.b
+    a.body.total += P @ a.along
+    b.body.total += P @ b.along
+    a.body.terms += size @ abs(a.along)
+    b.body.terms += size @ abs(b.along)
+
+
 @piece
 def error_of_motion(run, instant):
     """Worst residual of the equations of motion, as a share of their terms."""
@@ -36,11 +45,11 @@ def error_of_motion(run, instant):
     for body in system.bodies:
         body.total, body.terms = body.force, abs(body.force)
     for joint in system.joints:
-        add_impulses(joint, joint.a.along, joint.b.along)
+        add_forces(joint)
     if run.closed:
         for contact in system.contacts:
             if contact.on:
-                add_impulses(contact, contact.a.along, contact.b.along)
+                add_forces(contact)
     for body in system.bodies:
         worst = max(worst, body_residual(system, body, zeros_like(body.jump), body.jump, body.total))
     return worst
@@ -70,7 +79,7 @@ def note(run, instant, whole):
     for k in range(len(instant.bodies)):
         body, of = system.bodies[k], instant.bodies[k]
         of.q, of.v, of.a, of.force = body.at, body.u, body.jump, body.force
-        of.rate = rates_of_position(body.at, body.u)
+        of.rate = rates_of_position(body, body.at, body.u)
         applied += squared_length(weighed(body.force, body.inverse_mass), body.mass)
         moving += squared_length(body.jump, body.mass)
     instant.applied, instant.moving = math.sqrt(applied), math.sqrt(moving)

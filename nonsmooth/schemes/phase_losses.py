@@ -11,22 +11,24 @@ import numpy as np
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import largest
-from nonsmooth.schemes.event_fields import DEGREE, STAGES
 from nonsmooth.schemes.mechanism import norm, tangential
 from nonsmooth.schemes.phase_instants import copy
-from nonsmooth.schemes.phase_steps import motion_within
+from nonsmooth.schemes.phase_steps import extend, motion_within
+from nonsmooth.schemes.runge_kutta import DEGREE
 from nonsmooth.tolerances import OPEN, SLIPPING, STICKING
 from nonsmooth.tolerances.event_driven import ADMISSIBLE, FINE, NEAR, RESOLVED
 
-#: intervals at whose ends the polynomials are evaluated
-INTERVALS = FINE * DEGREE
-
-NODES = (1 - np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)) / 2
-TIMES = (1 - np.cos(np.pi * np.arange(INTERVALS + 1) / INTERVALS)) / 2
-_COEFFICIENTS = np.linalg.inv(np.polynomial.chebyshev.chebvander(2 * NODES - 1, DEGREE))
+#: intervals at whose ends the polynomials are evaluated, per degree; by the order of the method
+NODES, TIMES = np.zeros((2, max(DEGREE) + 1)), np.zeros((2, FINE * max(DEGREE) + 1))
 #: from values at the nodes to those at the points, and to the last coefficient
-SCAN = np.polynomial.chebyshev.chebvander(2 * TIMES - 1, DEGREE) @ _COEFFICIENTS
-TAIL = np.ascontiguousarray(_COEFFICIENTS[-1])
+SCAN, TAIL = np.zeros((2, FINE * max(DEGREE) + 1, max(DEGREE) + 1)), np.zeros((2, max(DEGREE) + 1))
+for _k, _n in enumerate(DEGREE):
+    NODES[_k, : _n + 1] = (1 - np.cos(np.pi * np.arange(_n + 1) / _n)) / 2
+    TIMES[_k, : FINE * _n + 1] = (1 - np.cos(np.pi * np.arange(FINE * _n + 1) / (FINE * _n))) / 2
+    _nodes, _times = NODES[_k, : _n + 1], TIMES[_k, : FINE * _n + 1]
+    _coefficients = np.linalg.inv(np.polynomial.chebyshev.chebvander(2 * _nodes - 1, _n))
+    SCAN[_k, : FINE * _n + 1, : _n + 1] = np.polynomial.chebyshev.chebvander(2 * _times - 1, _n) @ _coefficients
+    TAIL[_k, : _n + 1] = _coefficients[-1]
 
 
 @kernel
@@ -45,8 +47,8 @@ def may_be_lost(run, i, cone):
     """Whether the forces at the stages approach zero."""
     touch = run.touches[i]
     least, most = math.inf, -math.inf
-    for stage in run.stages:
-        value = margin(touch.contact, stage.contacts[i].P, cone)
+    for j in range(run.inner + 1):
+        value = margin(touch.contact, run.stages[j].contacts[i].P, cone)
         least, most = min(least, value), max(most, value)
     zero, span = touch.zero_force, most - least
     return (least < NEAR * span and span > zero) or least < -zero
@@ -55,27 +57,31 @@ def may_be_lost(run, i, cone):
 @piece
 def search(run):
     """Forces at the nodes."""
+    degree = DEGREE[run.order]
+    extend(run)
     copy(run.nodes[0], run.stages[0])
-    copy(run.nodes[DEGREE], run.stages[STAGES])
-    for j in range(1, DEGREE):
-        motion_within(run, NODES[j], run.nodes[j])
+    copy(run.nodes[degree], run.end)
+    for j in range(1, degree):
+        motion_within(run, NODES[run.order, j], run.nodes[j])
 
 
 @piece
 def along_step(run, i, cone, m):
     """Of contact i at a point, by the polynomials of its force."""
-    P = SCAN[m, 0] * run.nodes[0].contacts[i].P
-    for j in range(1, DEGREE + 1):
-        P += SCAN[m, j] * run.nodes[j].contacts[i].P
+    order = run.order
+    P = SCAN[order, m, 0] * run.nodes[0].contacts[i].P
+    for j in range(1, DEGREE[order] + 1):
+        P += SCAN[order, m, j] * run.nodes[j].contacts[i].P
     return margin(run.touches[i].contact, P, cone)
 
 
 @kernel
 def doubt_of(run, i, cone):
     """Size of the last coefficient of these polynomials."""
-    P = TAIL[0] * run.nodes[0].contacts[i].P
-    for j in range(1, DEGREE + 1):
-        P += TAIL[j] * run.nodes[j].contacts[i].P
+    order = run.order
+    P = TAIL[order, 0] * run.nodes[0].contacts[i].P
+    for j in range(1, DEGREE[order] + 1):
+        P += TAIL[order, j] * run.nodes[j].contacts[i].P
     if cone:
         return run.touches[i].contact.friction * abs(P[0]) + largest(abs(tangential(P)))
     return abs(P[0])
@@ -93,7 +99,7 @@ def loss_at_end(run, i, cone):
     touch, dt = run.touches[i], run.dt
     contact, zero = touch.contact, touch.zero_force
     first = margin(contact, run.stages[0].contacts[i].P, cone)
-    last = margin(contact, run.stages[STAGES].contacts[i].P, cone)
+    last = margin(contact, run.end.contacts[i].P, cone)
     if not last < -zero:
         return math.inf, dt
     return (between(first, 0.0, last, dt) if first > zero else 0.0), dt
@@ -103,9 +109,9 @@ def loss_at_end(run, i, cone):
 def loss_within(run, i, cone):
     """First time after the start at which the mode of contact i ends, and a bound; infinite if there is none."""
     touch, dt = run.touches[i], run.dt
-    contact, zero = touch.contact, touch.zero_force
-    doubt, place, least, most = doubt_of(run, i, cone), 0, math.inf, 0.0
-    for m in range(INTERVALS + 1):
+    contact, zero, degree = touch.contact, touch.zero_force, DEGREE[run.order]
+    doubt, place, least, most, intervals = doubt_of(run, i, cone), 0, math.inf, 0.0, FINE * degree
+    for m in range(intervals + 1):
         value = along_step(run, i, cone, m)
         most = max(most, abs(value))
         if value < least:
@@ -113,15 +119,15 @@ def loss_within(run, i, cone):
     level = zero + RESOLVED * most
     if least > level + 2.0 * doubt:
         return math.inf, dt
-    if 0 < place < INTERVALS:  # the polynomial is exact at its nodes only
-        motion_within(run, TIMES[place], run.nodes[DEGREE + 1])
-        least = margin(contact, run.nodes[DEGREE + 1].contacts[i].P, cone)
+    if 0 < place < intervals:  # the polynomial is exact at its nodes only
+        motion_within(run, TIMES[run.order, place], run.nodes[degree + 1])
+        least = margin(contact, run.nodes[degree + 1].contacts[i].P, cone)
     last, before, at, after, later = -1, 0.0, 0.0, 0.0, 0.0  # the last positive value, and the one after it
-    for m in range(INTERVALS + 1):
-        value, time = least if m == place else along_step(run, i, cone, m), dt * TIMES[m]
+    for m in range(intervals + 1):
+        value, time = least if m == place else along_step(run, i, cone, m), dt * TIMES[run.order, m]
         if m == last + 1:
             after, later = value, time
-        if m == 0 or m == INTERVALS:
+        if m == 0 or m == intervals:
             below = value < -zero
         else:
             below = value < -level and (value < -2.0 * doubt or m == place)
@@ -136,8 +142,8 @@ def loss_within(run, i, cone):
 
 
 @kernel
-def may_share(run):
-    """Whether dependent forces are shared here: where nothing slips, and joints have no part in them."""
+def may_be_raised(run):
+    """Whether a raised diagonal gives the least forces: where nothing slips, and joints have no part in them."""
     slips = False
     for touch in run.touches:
         slips = slips or touch.mode == SLIPPING

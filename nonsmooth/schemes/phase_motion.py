@@ -11,7 +11,7 @@ rows in the metric of masses. The matrix is eliminated block by block, as that o
 
 import math
 
-from nonsmooth.compile.kernels import by_dimension, kernel, piece
+from nonsmooth.compile.kernels import by_dimension, kernel, piece, solved_outside
 from nonsmooth.records.values import (
     angular,
     dot,
@@ -20,8 +20,8 @@ from nonsmooth.records.values import (
     linear,
     normal_axis,
     outer,
+    rigid_motion,
     trace,
-    twist,
     weighed,
     zeros_like,
 )
@@ -35,6 +35,7 @@ from nonsmooth.schemes.program import (
     eliminate,
     factor_joints,
     forward,
+    motionless_component,
 )
 from nonsmooth.tolerances import GAINING, OPEN, PROJECTED, SLIPPING, STICKING, TINY
 from nonsmooth.tolerances.event_driven import PASSES
@@ -44,6 +45,13 @@ GAPS, VELOCITIES, FORCES = 0, 1, 2
 #: of contacts whose forces are not unique: share of the diagonal that makes the least ones so, and corrections, each of
 #: which leaves about this share of the error
 LEAST, CORRECTIONS = 1e-6, 8
+#: further corrections where rows of joints are redundant, whose diagonal is raised by less: each leaves 1e-4 at worst
+REDUNDANT = 2
+#: forces of the phase: unique; the least ones, by a raised diagonal, or by least squares outside of this text; those
+#: nearest to a reference
+UNIQUE, RAISED, SQUARES, REFERRED = 0, 1, 2, 3
+
+balanced_outside = solved_outside("balances")  # (run): P and `jump`, as by `respond_in_phase`
 
 
 @kernel
@@ -54,7 +62,7 @@ def normalised_in_plane(q):
 @kernel
 def normalised_in_space(q):
     p = angular(q)
-    return twist(linear(q), (1.0 / math.sqrt(dot(p, p))) * p)
+    return rigid_motion(q, linear(q), (1.0 / math.sqrt(dot(p, p))) * p)
 
 
 normalised = by_dimension(normalised_in_plane, normalised_in_space)  # (q): with a quaternion of norm 1
@@ -99,7 +107,8 @@ def raise_diagonal(run, touch, what):
 @kernel
 def reduced(bond):
     """Largest ratio of a diagonal entry of its Delassus block to what the bonds before it leave of it."""
-    return largest(abs(bond.W * bond.pivot * identity(bond.P)))
+    ratios = abs(bond.W * bond.pivot * identity(bond.P))
+    return largest(ratios) if trace(ratios) < INFINITE else INFINITE  # also where they are not numbers
 
 
 @piece
@@ -118,7 +127,7 @@ def factor_phase(run, what):
                 assemble_diagonal(contact)
                 assemble_couplings(contact)
                 linearise_phase(touch, what)
-                if run.shared:
+                if run.shared == RAISED:
                     raise_diagonal(run, touch, what)
                 contact.y = zeros_like(contact.y)
                 eliminate(contact)
@@ -157,6 +166,24 @@ def respond_in_phase(run):
         joint.b.body.jump += joint.y @ joint.b.moves
 
 
+@piece
+def respond(run, what, passes):
+    """Forces or impulses of the rows of the phase, from none, and their effect on `jump`; whether they were found."""
+    release_all(run)
+    if run.shared >= SQUARES:
+        for joint in run.system.joints:
+            assemble_diagonal(joint)
+        for touch in run.touches:
+            if touch.mode != OPEN:
+                assemble_diagonal(touch.contact)
+        run.level, run.current = what, 0  # there is no block LU of joints
+        return balanced_outside(run) == 1
+    factor_phase(run, what)
+    for _ in range(CORRECTIONS if run.shared else passes + REDUNDANT if run.system.ridge > 0.0 else passes):
+        respond_in_phase(run)
+    return True
+
+
 @kernel
 def release_all(run):
     """No forces yet."""
@@ -166,6 +193,17 @@ def release_all(run):
         joint.P = zeros_like(joint.P)
     for contact in system.contacts:
         contact.P = zeros_like(contact.P)
+
+
+@piece
+def take_least(system):
+    """Of the equivalent forces of joints with redundant rows, those of least norm."""
+    for joint in system.joints:
+        joint.y = joint.P
+    for _ in range(2):
+        motionless_component(system)
+    for joint in system.joints:
+        joint.P = joint.P - joint.y
 
 
 @kernel
@@ -221,23 +259,20 @@ def project(run):
             run.current = 1
             break
         before = worst
-        factor_phase(run, GAPS)
-        release_all(run)
-        respond_in_phase(run)
+        if not respond(run, GAPS, 1):
+            return False
         for body in system.bodies:
-            body.at = moved(body.at, body.jump, 1.0)
+            body.at = moved(body, body.at, body.jump, 1.0)
     stands, run.current = run.current, 0
-    factor_phase(run, VELOCITIES)
-    run.current = stands
-    release_all(run)
     for body in system.bodies:
         body.jump = zeros_like(body.jump)
     for joint in system.joints:
         joint.shift = rates_of_u(joint) + joint.rate
     for contact in system.contacts:
         contact.shift = rates_of_u(contact)
-    for _ in range(CORRECTIONS if run.shared else 1):
-        respond_in_phase(run)
+    if not respond(run, VELOCITIES, 1):
+        return False
+    run.current = stands if run.shared < SQUARES else 0
     for body in system.bodies:
         body.u += body.jump
         body.z = placed(body.at)
@@ -301,10 +336,15 @@ def accelerate(run, whole):
         joint.shift = joint.bend
     for body in system.bodies:
         body.jump = weighed(body.force, body.inverse_mass)
-    release_all(run)
     run.dependence = 0.0
     if len(system.joints) or run.closed:
-        factor_phase(run, FORCES)
-        for _ in range(CORRECTIONS if run.shared else 2):  # round-off would accelerate a body with small inertia
+        respond(run, FORCES, 2)  # twice, since round-off would accelerate a body with small inertia
+        if system.ridge > 0.0 and run.shared < SQUARES:
+            take_least(system)
+            for joint in system.joints:  # what is taken has hardly any effect
+                joint.a.body.jump -= joint.y @ joint.a.moves
+                joint.b.body.jump -= joint.y @ joint.b.moves
             respond_in_phase(run)
+    else:
+        release_all(run)
     run.current = 0

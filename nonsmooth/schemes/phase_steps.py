@@ -1,31 +1,23 @@
-"""One step of smooth motion: Dormand and Prince's pair of order 5, its end projected, its error, and its interior.
+"""One step of smooth motion: a Runge-Kutta pair, its end projected, its error, and its interior.
 
-Stage 0 is the start of the step, stage 6 its projected end. Works are states of the same pair, which depend on the
-others only.
-
-Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), sections II.4 and II.5.
+Stage 0 is the start of the step, `end` its projected end. Works are states of the same pair, which depend on the others
+only.
 """
 
 import math
 
-import numpy as np
-from scipy.integrate import RK45
-
-from nonsmooth.compile.kernels import by_dimension, kernel, piece
+from nonsmooth.compile.kernels import by_dimension, kernel, piece, solved_outside
 from nonsmooth.records.values import dot, larger_of, largest, weighed, zeros_like
-from nonsmooth.schemes.event_fields import STAGES
 from nonsmooth.schemes.mechanism import squared_length
 from nonsmooth.schemes.motion import placed
-from nonsmooth.schemes.phase_instants import closure_of, copy, note
+from nonsmooth.schemes.phase_instants import closure_of, copy, note, place_at
 from nonsmooth.schemes.phase_motion import accelerate, project
+from nonsmooth.schemes.program import INFINITE
+from nonsmooth.schemes.runge_kutta import A, B, C, E, F, blended, weight_within
 from nonsmooth.tolerances import TINY
-from nonsmooth.tolerances.event_driven import BALANCED, FIRST, IDLE
+from nonsmooth.tolerances.event_driven import BALANCED, FIRST, IDLE, KICK
 
-#: of stages: weights of those before, the last one that of the end; times; error estimate; continuous extension
-A = np.zeros((STAGES + 1, STAGES))
-A[:STAGES, : RK45.A.shape[1]], A[STAGES] = RK45.A, RK45.B
-B, C, E, P = np.array(RK45.B), np.array(RK45.C), np.array(RK45.E), np.array(RK45.P)
-
+crossed_outside = solved_outside("crosses")  # (run): the motion at the end of the step, whose length is `dt`
 
 # ---- a step
 
@@ -33,14 +25,15 @@ B, C, E, P = np.array(RK45.B), np.array(RK45.C), np.array(RK45.E), np.array(RK45
 @piece
 def place_at_stage(run, k, dt):
     """Positions and velocities of stage k, from the stages before it."""
+    order = run.order
     for i in range(len(run.system.bodies)):
         body, start = run.system.bodies[i], run.stages[0].bodies[i]
-        rate, a = A[k, 0] * start.rate, A[k, 0] * start.a
+        rate, a = A[order, k, 0] * start.rate, A[order, k, 0] * start.a
         for j in range(1, k):
-            if A[k, j] != 0.0:
+            if A[order, k, j] != 0.0:
                 of = run.stages[j].bodies[i]
-                rate += A[k, j] * of.rate
-                a += A[k, j] * of.a
+                rate += A[order, k, j] * of.rate
+                a += A[order, k, j] * of.a
         body.at, body.u = start.q + dt * rate, start.v + dt * a
         body.z = placed(body.at)
 
@@ -59,31 +52,64 @@ def at_rest(run, instant):
 def step_at_rest(run, t):
     """A step at rest."""
     start = run.stages[0]
-    for k in range(1, STAGES + 1):
+    for k in range(1, run.inner + 1):
         copy(run.stages[k], start)
-    run.stages[STAGES].t = t
+    run.end.t = t
     run.error = run.closure = 0.0
+
+
+@kernel
+def evaluate_stage(run, k, dt):
+    """The motion at stage k."""
+    place_at_stage(run, k, dt)
+    run.system.seen = run.stages[0].t + C[run.order, k] * dt
+    accelerate(run, False)
+    note(run, run.stages[k], False)
+
+
+@piece
+def cross(run, t):
+    """The step to the time t across a singular position of the joints, at which accelerations are not evaluated;
+    whether there is one.
+
+    Joints are closed at its end by impulses along their directions at its start; at both ends these are independent.
+    """
+    system, start, before, change = run.system, run.stages[0], 0.0, 0.0
+    dt = t - start.t
+    run.dt = dt
+    place_at(run, start)
+    if crossed_outside(run) != 1:
+        return False
+    system.seen = t
+    if not project(run):
+        return False
+    accelerate(run, True)
+    note(run, run.end, True)
+    for k in range(len(system.bodies)):
+        of, mass = start.bodies[k], system.bodies[k].mass
+        before += squared_length(of.v, mass)
+        change += squared_length(run.end.bodies[k].v - of.v, mass)
+    run.closure, run.error, run.across = closure_of(run, dt), 0.0, 1
+    return run.end.moving < INFINITE and change <= KICK * KICK * before
 
 
 @piece
 def advance(run, t):
     """The step from stage 0 to the time t; whether it has an end. Its error over the tolerance, in `error`."""
     system, start = run.system, run.stages[0]
-    dt = run.dt = t - start.t
+    dt, run.across = t - start.t, 0
+    run.dt = dt
     if run.steady and at_rest(run, start):
         step_at_rest(run, t)
         return True
-    for k in range(1, STAGES):
-        place_at_stage(run, k, dt)
-        system.seen = start.t + C[k] * dt
-        accelerate(run, False)
-        note(run, run.stages[k], False)
-    place_at_stage(run, STAGES, dt)
+    for k in range(1, run.inner):
+        evaluate_stage(run, k, dt)
+    place_at_stage(run, run.inner, dt)
     system.seen = t
     if not project(run):
         return False
     accelerate(run, True)
-    note(run, run.stages[STAGES], True)
+    note(run, run.end, True)
     run.closure = closure_of(run, dt)
     run.error = max(error_of_states(run, dt), error_of_work(run, dt))
     return True
@@ -95,18 +121,25 @@ def advance(run, t):
 @piece
 def error_of_states(run, dt):
     """Of positions and velocities over their tolerances, root mean square."""
-    total = 0.0
+    first = error_with(run, E, dt)
+    return blended(first, error_with(run, F, dt) if run.order == 1 else 0.0, run.numbers)
+
+
+@kernel
+def error_with(run, weights, dt):
+    """Sum of the squares of an estimate of the errors over their tolerances."""
+    total, order = 0.0, run.order
     for i in range(len(run.system.bodies)):
-        start, end = run.stages[0].bodies[i], run.stages[STAGES].bodies[i]
-        rate, a = E[0] * start.rate, E[0] * start.a
-        for j in range(1, STAGES + 1):
+        start, end = run.stages[0].bodies[i], run.end.bodies[i]
+        rate, a = weights[order, 0] * start.rate, weights[order, 0] * start.a
+        for j in range(1, run.inner + 1):
             of = run.stages[j].bodies[i]
-            rate += E[j] * of.rate
-            a += E[j] * of.a
+            rate += weights[order, j] * of.rate
+            a += weights[order, j] * of.a
         rate = (dt * rate) / tolerance(run, start.q, end.q)
         a = (dt * a) / tolerance(run, start.v, end.v)
         total += dot(rate, rate) + dot(a, a)
-    return math.sqrt(total / run.numbers)
+    return total
 
 
 @kernel
@@ -132,10 +165,10 @@ def energy_of_tolerance(run):
     """Energy equivalent of the tolerances of positions and velocities."""
     system, energy, most = run.system, TINY, 0.0
     for i in range(len(system.bodies)):
-        start, end = run.stages[0].bodies[i], run.stages[STAGES].bodies[i]
+        start, end = run.stages[0].bodies[i], run.end.bodies[i]
         most = max(most, largest(tolerance(run, start.q, end.q)))
     for i in range(len(system.bodies)):
-        body, start, end = system.bodies[i], run.stages[0].bodies[i], run.stages[STAGES].bodies[i]
+        body, start, end = system.bodies[i], run.stages[0].bodies[i], run.end.bodies[i]
         scale = tolerance(run, start.v, end.v)
         energy += dot(abs(weighed(abs(start.v) + abs(end.v) + scale, body.mass)), scale)
         force = abs(start.force) + abs(end.force) + abs(weighed(start.a, body.mass))
@@ -154,18 +187,18 @@ def power(instant, k):
 @piece
 def error_of_work(run, dt):
     """Of works over the energy equivalent of tolerances, root mean square of those that are done."""
-    total, done = 0.0, 0
+    total, other, done, order = 0.0, 0.0, 0, run.order
     for k in range(4):
-        off, works = 0.0, 0
-        for j in range(STAGES + 1):
+        off, off_too, works = 0.0, 0.0, 0
+        for j in range(run.inner + 1):
             one = power(run.stages[j], k)
-            off += E[j] * one
+            off += E[order, j] * one
+            off_too += F[order, j] * one
             works = 1 if one != 0.0 else works
         total += off * off
+        other += off_too * off_too
         done += works
-    if done == 0:
-        return 0.0
-    return dt * math.sqrt(total / done) / energy_of_tolerance(run)
+    return 0.0 if done == 0 else dt * blended(total, other, done) / energy_of_tolerance(run)
 
 
 # ---- within a step
@@ -173,26 +206,41 @@ def error_of_work(run, dt):
 
 @piece
 def motion_within(run, x, instant):
-    """The motion at a fraction of the step, from the continuous extension of order 4."""
+    """The motion at a fraction of the step, from the continuous extension, whose further stages are evaluated."""
     system, dt, bend = run.system, run.dt, x * x * (3.0 - 2.0 * x)
-    for j in range(STAGES + 1):
-        run.stages[j].weight = x * (P[j, 0] + x * (P[j, 1] + x * (P[j, 2] + x * P[j, 3])))
+    for j in range(len(run.stages)):
+        run.stages[j].weight = weight_within(run.order, j, x)
     for i in range(len(system.bodies)):
-        body, start, end = system.bodies[i], run.stages[0].bodies[i], run.stages[STAGES].bodies[i]
-        rate, a, change, gain = 0.0 * start.rate, 0.0 * start.a, end.q - start.q, end.v - start.v
-        for j in range(STAGES + 1):
-            stage = run.stages[j]
+        body, start, end = system.bodies[i], run.stages[0].bodies[i], run.end.bodies[i]
+        rate, a = 0.0 * start.rate, 0.0 * start.a
+        for stage in run.stages:
             of = stage.bodies[i]
             rate += stage.weight * of.rate
             a += stage.weight * of.a
-            if j < STAGES:
-                change -= (dt * B[j]) * of.rate
-                gain -= (dt * B[j]) * of.a
-        body.at, body.u = start.q + dt * rate + bend * change, start.v + dt * a + bend * gain
+        body.at = start.q + dt * rate + bend * (end.q - start.q)
+        body.u = start.v + dt * a + bend * (end.v - start.v)
         body.z = placed(body.at)
     system.seen = run.stages[0].t + x * dt
     accelerate(run, False)
     note(run, instant, False)
+
+
+@piece
+def extend(run):
+    """Evaluate the further stages of the continuous extension."""
+    for k in range(run.inner + 1, len(run.stages)):
+        evaluate_stage(run, k, run.dt)
+
+
+# ---- sums over a step
+
+
+@kernel
+def quadrature(run, j):
+    """Weight of stage j, or of the end, in a mean over the step."""
+    if run.across:
+        return 0.5 if j == 0 or j == run.inner else 0.0
+    return B[run.order, j]
 
 
 # ---- the first step

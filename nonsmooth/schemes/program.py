@@ -14,6 +14,7 @@ from nonsmooth.records.values import (
     identity,
     inverse,
     largest,
+    last_axis,
     normal_axis,
     outer,
     products,
@@ -22,6 +23,8 @@ from nonsmooth.records.values import (
     weighed,
     zeros_like,
 )
+from nonsmooth.schemes.impact_fields import CONVEX
+from nonsmooth.schemes.motion import inverse_mass
 from nonsmooth.tolerances import TINY
 
 #: rounds of Newton's method; the residual at which it ends, in sizes of the rates, and at which it may where it no
@@ -39,8 +42,8 @@ STAGES, LESS = 10, 0.1
 @kernel
 def assemble_diagonal(bond):
     """Effect of impulses along its directions on the velocities of its bodies, and on its own velocities."""
-    bond.a.moves = weighed(bond.a.along, bond.a.body.inverse_mass)
-    bond.b.moves = weighed(bond.b.along, bond.b.body.inverse_mass)
+    bond.a.moves = weighed(bond.a.along, inverse_mass(bond.a.body))
+    bond.b.moves = weighed(bond.b.along, inverse_mass(bond.b.body))
     bond.W = products(bond.a.along, bond.a.moves) + products(bond.b.along, bond.b.moves)
 
 
@@ -293,9 +296,40 @@ def linearise_outside_impacts(system, k):
 
 
 @kernel
+def linearise_edges(contact):
+    """Newton's row of a contact in the plane whose friction is associated, without De Saxce's correction: along both
+    edges of the cone ::
+
+        0 <= u_N +- mu u_T  ⟂  P_N +- P_T / mu >= 0
+
+    Returns the residual as `linearise_contact`.
+    """
+    W, P, u, mu = contact.W, contact.P, contact.u, contact.friction
+    if not mu > 0.0:
+        return linearise_contact(contact)
+    N, T, one, own = normal_axis(P), last_axis(P), identity(P), W[0][0]
+    forward = 0.5 * own * dot(N + (1.0 / mu) * T, P) > dot(N + mu * T, u)
+    backward = 0.5 * own * dot(N - (1.0 / mu) * T, P) > dot(N - mu * T, u)
+    if forward and backward:
+        contact.G, contact.pivot, contact.y = one, W, -u
+        return largest(abs(u))
+    if not (forward or backward):
+        contact.G, contact.pivot, contact.y = 0.0 * one, one, -P
+        return largest(abs(P)) * own
+    signed = mu if forward else -mu
+    edge, across = N + signed * T, T - signed * N
+    off = dot(edge, u) * N + (own * dot(across, P)) * T
+    contact.G, contact.y = outer(N, edge), -off
+    contact.pivot = contact.G @ W + own * outer(T, across)
+    return largest(abs(off))
+
+
+@kernel
 def linearise_in_phase(system, k):
     """In expansion normal impulses are at least those that it returns."""
     contact = system.contacts[k]
+    if system.phase_of_impact == CONVEX:
+        return linearise_edges(contact)
     if system.phase_of_impact == 2:
         return linearised_along(system, k)
     expands = system.phase_of_impact == 1 and contact.least > 0.0

@@ -4,6 +4,7 @@ closed and no gap is negative, by a sequence of programs in linearised gaps and 
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import normal_axis, zeros_like
+from nonsmooth.schemes.deformation import begin_implicit, end_implicit
 from nonsmooth.schemes.mechanism import apply_all_impulses, evaluate_all, place_by_u, place_by_v
 from nonsmooth.schemes.moment_arms import update_moment_arms
 from nonsmooth.schemes.motion import moved, placed
@@ -57,6 +58,7 @@ def restore_step(system):
         joint.P = joint.P_near = joint.kept
     for contact in system.contacts:
         contact.P, contact.friction, contact.on = contact.kept, contact.kept_friction, contact.near
+    begin_implicit(system, system.theta * system.dt)
     place_by_v(system, 0.5 * system.dt)
     evaluate_all(system.surfaces)
     for contact in system.contacts:
@@ -87,7 +89,7 @@ def displace(system):
         return False
     apply_all_impulses(system)
     for body in system.bodies:
-        body.projected = moved(body.projected, body.v_next, 1.0)
+        body.projected = moved(body, body.projected, body.v_next, 1.0)
     return True
 
 
@@ -95,11 +97,12 @@ def displace(system):
 def project(system):
     """Positions at the end of the step, `projected`; whether all programs were solved and no gap is negative."""
     for body in system.bodies:
-        body.projected = moved(body.q, body.u, system.dt)
+        body.projected = moved(body, body.q, body.u, system.dt)
     place(system)
     evaluate_all(system.surfaces)
     found = not overlaps(system)
     save_step(system)
+    end_implicit(system, 0.0)
     for _ in range(PASSES):
         if found:
             break

@@ -4,10 +4,19 @@ Impulses P_a at the start satisfy g(q+) = 0, and impulses P at the end the veloc
 with the same matrix, W_g(q+)' M^-1 W_g(q+): the iterations of the step correct P_a until g(q+) = 0 is satisfied.
 """
 
-from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.compile.kernels import by_modes, kernel, piece
 from nonsmooth.records.values import weighed
-from nonsmooth.schemes.mechanism import evaluate_all, joint_residual, place_by_u, rates_after, rates_of_u, start_joints
-from nonsmooth.schemes.motion import force_of, placed, torque_of
+from nonsmooth.schemes.deformation import implicit_force
+from nonsmooth.schemes.mechanism import (
+    evaluate_all,
+    joint_residual,
+    place_by_u,
+    rates_after,
+    rates_of_jump,
+    rates_of_u,
+    start_joints,
+)
+from nonsmooth.schemes.motion import force_of, inverse_mass, moment_of, placed, torque_of
 from nonsmooth.schemes.program import factor_joints, least_impulses, motionless_component, solve_joints
 from nonsmooth.schemes.trend import record_impulses, start_again
 
@@ -27,8 +36,8 @@ def close(system):
     evaluate_all(system.constraints)
     factor_joints(system)
     for body in system.bodies:
-        by_others = system.theta * (dt * body.force + body.push)
-        body.v_next = body.v + weighed(by_others + body.hold, body.inverse_mass)
+        by_others = system.theta * (dt * implicit_force(body, system.theta * dt) + body.push)
+        body.v_next = body.v + weighed(by_others + body.hold, inverse_mass(body))
     for joint in system.joints:
         joint.b0 = rates_after(joint) - rates_of_u(joint) + joint.g / dt
     solve_joints(system)
@@ -45,7 +54,7 @@ def correct_impulses(system):
     """
     for joint in system.joints:
         a, b = joint.a, joint.b
-        moved_a, moved_b = weighed(a.body.jump, a.body.inverse_mass), weighed(b.body.jump, b.body.inverse_mass)
+        moved_a, moved_b = weighed(a.body.jump, inverse_mass(a.body)), weighed(b.body.jump, inverse_mass(b.body))
         joint.b0 = system.theta * (a.along @ moved_a + b.along @ moved_b)
     solve_joints(system)
     for joint in system.joints:
@@ -53,15 +62,25 @@ def correct_impulses(system):
         joint.P = joint.P - joint.y
         add_start_impulses(joint, joint.y)
         a, b, y = joint.a, joint.b, joint.y
-        a.body.v_next += weighed(y @ joint.along_a, a.body.inverse_mass) - y @ a.moves
-        b.body.v_next += weighed(y @ joint.along_b, b.body.inverse_mass) - y @ b.moves
+        a.body.v_next += weighed(y @ joint.along_a, inverse_mass(a.body)) - y @ a.moves
+        b.body.v_next += weighed(y @ joint.along_b, inverse_mass(b.body)) - y @ b.moves
 
 
 @kernel
-def assemble(system):
+def assemble_rows(system):
     """Their rows of the program, whose matrix was factored by `close`."""
     for joint in system.joints:
         joint.b0 = rates_after(joint) + joint.rate
+
+
+@kernel
+def assemble_rows_of_flexible_bodies(system):
+    """The same, in which impulses of contacts have their effect at an instant."""
+    for joint in system.joints:
+        joint.b0 = rates_after(joint) + joint.rate + rates_of_jump(joint)
+
+
+assemble = by_modes(assemble_rows, assemble_rows_of_flexible_bodies)  # (system)
 
 
 @kernel
@@ -101,7 +120,20 @@ def choose_least_impulses(system):
 
 
 @kernel
-def write_reaction(system, reaction, row):
+def write_node_reaction(system, reaction, row):
+    """The same from wrenches of impulses of one, which act at nodes of flexible bodies as well."""
+    per_dt, first = 1.0 / system.dt if system.dt > 0.0 else 0.0, reaction.joints[0]
+    smooth, of_impact = 0.0 * first.wrench[0], 0.0 * first.wrench[0]
+    for joint in reaction.joints:
+        smooth += joint.P_a @ joint.wrench_start + joint.P_b @ joint.wrench
+        of_impact += joint.answer @ joint.wrench
+    smooth = per_dt * smooth
+    row.force, row.torque = force_of(smooth), moment_of(smooth)
+    row.impulse, row.twist = force_of(of_impact), moment_of(of_impact)
+
+
+@kernel
+def write_body_reaction(system, reaction, row):
     """Force and torque on the second body, as means of both ends of the step; those due to an impact separately."""
     per_dt, point = 1.0 / system.dt if system.dt > 0.0 else 0.0, reaction.point
     first = reaction.joints[0]
@@ -115,6 +147,9 @@ def write_reaction(system, reaction, row):
     row.force = per_dt * (force_of(at_start) + force_of(at_end))
     row.torque = per_dt * (torque_of(at_start, z, point) + torque_of(at_end, body.z, point))
     row.impulse, row.twist = force_of(of_impact), torque_of(of_impact, body.z, point)
+
+
+write_reaction = by_modes(write_body_reaction, write_node_reaction)  # (system, reaction, row)
 
 
 @kernel

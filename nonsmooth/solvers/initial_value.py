@@ -104,8 +104,9 @@ class _Scipy(Integrator):
 class Dop853(_Scipy):
     """Dormand and Prince's explicit pair of order 8, for contacts that must be resolved in time.
 
-    The only integrator of `CompliantDae` in the native engine. Its step size is limited by the stiffness and damping of
-    the contacts; error control keeps it below this limit, also for contacts at rest.
+    Its steps are compiled in the native engine, as the equations are for all integrators of SciPy. Its step size is
+    limited by the stiffness and damping of the contacts; error control keeps it below this limit, also for contacts at
+    rest.
 
     >>> Dop853()
     Dop853()
@@ -270,6 +271,7 @@ class _CasadiSession:
         self.problem, self.plugin = problem, plugin
         self.evaluations = 0
         e, core = problem.expressions, problem.core
+        assert e is not None
         x, s = ca.SX.sym("x", core), ca.SX.sym("s")
         start, begin, span = ca.SX.sym("start", core), ca.SX.sym("begin"), ca.SX.sym("span")
         unit = ca.DM(problem.atol)

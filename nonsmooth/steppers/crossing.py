@@ -13,6 +13,7 @@ import numpy as np
 from nonsmooth.steppers.motion import Motion
 from nonsmooth.steppers.phases import Phase, Point, Trial
 from nonsmooth.tolerances import TINY
+from nonsmooth.tolerances.event_driven import KICK
 
 __all__ = ["Reach", "crossed", "reach_of_singular"]
 
@@ -22,8 +23,8 @@ CROSSING = 2e-4
 FAR = 0.1
 #: displacement of the mechanism, as a share of that value, for a difference quotient
 NUDGE = 1e-2
-#: largest number of iterations of such a step, the change of velocity at which they end, and the largest total change
-CROSSINGS, SETTLED, KICK = 40, 1e-8, 0.1
+#: largest number of iterations of such a step, and the change of velocity at which they end
+CROSSINGS, SETTLED = 40, 1e-8
 #: share of the largest singular value of the joints' Delassus operator below which rows are redundant everywhere
 DEPENDENT = 1e-12
 

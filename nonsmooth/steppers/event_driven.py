@@ -39,6 +39,7 @@ from nonsmooth.steppers.motion import Motion
 from nonsmooth.steppers.phases import Phase, Point, Trial
 from nonsmooth.steppers.progress import Progress
 from nonsmooth.steppers.runge_kutta import TABLEAUS
+from nonsmooth.steppers.supported import check_impact_laws
 from nonsmooth.steppers.transitions import Impact, Transitions
 from nonsmooth.tolerances import AT_THE_END, OPEN, SAFETY, SHRINK
 from nonsmooth.tolerances.event_driven import (
@@ -52,7 +53,7 @@ from nonsmooth.tolerances.event_driven import (
     WHOLE,
 )
 
-__all__ = ["EventDriven", "stated_rules", "window_of"]
+__all__ = ["EventDriven", "check_control", "stated_rules", "window_of"]
 
 Mask = NDArray[np.bool_]
 
@@ -120,6 +121,20 @@ class EventDriven:
         return EventDrivenFormulation(self, system, parameters, control, solver)
 
 
+def check_control(control: StepControl) -> None:
+    """Raise InputError unless this is an `ErrorControl` whose shortest and longest steps are known."""
+    if not isinstance(control, ErrorControl):
+        raise InputError(
+            f"EventDriven requires dt=ErrorControl(rtol, atol, dt_min, dt_max), got {control!r}; "
+            "its steps are as long as the error allows."
+        )
+    if control.dt_min is None or control.dt_max is None:
+        raise InputError(
+            f"EventDriven: dt_min and dt_max of {control} depend on the length of the run; give them, or its "
+            "over(t_start, t_end)."
+        )
+
+
 def window_of(stepper: EventDriven, control: ErrorControl) -> float:
     """Time [s] within which impacts are simultaneous."""
     return control.dt_min if stepper.simultaneity is None else float(stepper.simultaneity)
@@ -151,20 +166,12 @@ class EventDrivenFormulation:
     def __init__(
         self, stepper: EventDriven, system: System, parameters: Array, control: StepControl, solver: Any
     ) -> None:
-        if not isinstance(control, ErrorControl):
-            raise InputError(
-                f"EventDriven requires dt=ErrorControl(rtol, atol, dt_min, dt_max), got {control!r}; "
-                "its steps are as long as the error allows."
-            )
-        if control.dt_min is None or control.dt_max is None:
-            raise InputError(
-                f"EventDriven: dt_min and dt_max of {control} depend on the length of the run; give them, or its "
-                "over(t_start, t_end)."
-            )
+        check_control(control)
+        assert isinstance(control, ErrorControl) and control.dt_min is not None and control.dt_max is not None
         self.stepper, self.system, self.control = stepper, system, control
         self.window = window_of(stepper, control)
         m = self.mechanism = Mechanism(system, parameters, control.dt_max)
-        m.refuse_mixed_impacts("EventDriven")
+        check_impact_laws(system, parameters, "EventDriven")
         one = np.eye(1)
         if not (solver.fits(QP(one, one[0], one, one[0])) or solver.fits(m.friction_program())):
             raise InputError(

@@ -20,7 +20,16 @@ from nonsmooth.steppers.landing import first_closing
 from nonsmooth.steppers.losses import kept, losses
 from nonsmooth.steppers.motion import Motion
 from nonsmooth.steppers.phases import Index, Phase, Point, Trial
-from nonsmooth.tolerances.event_driven import ITERATIONS, LANDED, LOCATED, PATIENCE, PLACES, ROUND_OFF, SAME_TIME
+from nonsmooth.tolerances.event_driven import (
+    ITERATIONS,
+    LANDED,
+    LOCATED,
+    PATIENCE,
+    PLACES,
+    ROUND_OFF,
+    SAME_TIME,
+    SHARED,
+)
 
 __all__ = [
     "BREAKAWAY",
@@ -37,8 +46,6 @@ __all__ = [
 ]
 
 LANDING, RELEASE, REVERSAL, BREAKAWAY = "landing", "release", "reversal", "breakaway"
-#: relative size below which the sign of forces of dependent contacts, computed by a program, is round-off
-SHARED = 1e-8
 #: shares of the time between two roots at which polynomials of gaps are evaluated
 BETWEEN = np.linspace(0.0, 1.0, 9)
 #: values of quintics at places of a step from their coefficients

@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverFailed
-from nonsmooth.laws.rigid import LAWS
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import Program, Solution
@@ -42,15 +41,14 @@ from nonsmooth.steppers.landing import locate_landing
 from nonsmooth.steppers.local_error import LocalError
 from nonsmooth.steppers.mechanism import Configuration, Mechanism, contact_modes
 from nonsmooth.steppers.resting import REST, starts_at_rest
+from nonsmooth.steppers.supported import check_impact_laws, check_plastic
 from nonsmooth.steppers.velocity import change_velocity, expand, strike
 from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, SHRINK
-from nonsmooth.tolerances.gauss import LANDED, TURN
+from nonsmooth.tolerances.gauss import AT_LEAST, LANDED, TURN
 
 __all__ = ["GaussFormulation", "check_gauss"]
 
 Mask = NDArray[np.bool_]
-#: a step of at most this multiple of dt_min is not shortened
-AT_LEAST = 1 + 1e-9
 MEMORIES = ("closed", "left_at", "P_N", "P_T", "x_scale", "y_scale")
 
 
@@ -67,22 +65,14 @@ class Impulses:
         return self.start + self.end + self.impact
 
 
-def check_gauss(m: Mechanism, name: str, control: ConstantStep | Landing) -> None:
-    """Raise InputError for a law that the stepper `name` does not support with these steps."""
-    constant = isinstance(control, ConstantStep)
-    bouncy = np.flatnonzero(m.restitution > 0)
-    if bouncy.size and constant:
-        raise InputError(
-            f"{name} with a constant step is plastic (restitution 0) by construction, but contact "
-            f'"{m.system.contact_names[bouncy[0]]}" has restitution {m.restitution[bouncy[0]]:g}; '
-            "set it to 0, or use dt=Landing(dt_min, dt_max)."
-        )
-    m.refuse_mixed_impacts(name)
-    if m.incremental and constant:
-        raise InputError(
-            f"{name} with a constant step distributes impacts over steps, so that {LAWS[m.impact]}'s law cannot "
-            "follow their slip; use dt=Landing(dt_min, dt_max), or impact='newton'."
-        )
+def check_gauss(system: System, parameters: Array, control: StepControl, name: str) -> None:
+    """Raise InputError for steps, or laws of contacts, that the stepper `name` does not support."""
+    if not isinstance(control, ConstantStep | Landing):
+        raise InputError(f"{name} takes dt as a number of seconds or Landing(dt_min, dt_max), got {control}.")
+    if isinstance(control, ConstantStep):
+        check_plastic(system, parameters, name)
+    else:
+        check_impact_laws(system, parameters, name)
 
 
 class GaussFormulation(ABC):
@@ -92,9 +82,9 @@ class GaussFormulation(ABC):
     accepted_solvers: ClassVar[str]
 
     def __init__(self, system: System, parameters: Array, control: StepControl, solver: Any) -> None:
-        if not isinstance(control, ConstantStep | Landing):
-            name = type(self).__name__.removesuffix("Formulation")
-            raise InputError(f"{name} takes dt as a number of seconds or Landing(dt_min, dt_max), got {control!r}.")
+        name = type(self).__name__.removesuffix("Formulation")
+        check_gauss(system, parameters, control, name)
+        assert isinstance(control, ConstantStep | Landing)
         self.system, self.control, self.solver = system, control, solver
         constant = isinstance(control, ConstantStep)
         longest = control.dt if isinstance(control, ConstantStep) else control.dt_max
@@ -108,8 +98,6 @@ class GaussFormulation(ABC):
         self._middle = np.zeros(system.nv)
         scheme, rank = IMPLICIT_EULER if constant else HALF_KICK, self.mechanism.rank
         self.equations = StepEquations(system, scheme, rough=self.rough, rank=rank)
-        name = type(self).__name__.removesuffix("Formulation")
-        check_gauss(self.mechanism, name, control)
         if not solver.fits(self.typical_program()):
             raise InputError(f"{name} formulates programs that {solver} does not solve; {self.accepted_solvers}.")
 

@@ -14,9 +14,10 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.system import System
 from nonsmooth.programs import MPCC, FrictionContact, Solution
 from nonsmooth.settings import settings
-from nonsmooth.step_control import ConstantStep, Landing
+from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.equations import HALF_KICK, IMPLICIT_EULER, StepEquations
+from nonsmooth.steppers.gauss import check_gauss
 from nonsmooth.steppers.mechanism import Mechanism, contact_modes
 from nonsmooth.steppers.resting import CERTAIN, resting_answer, starts_at_rest
 from nonsmooth.tolerances import SLIPPING
@@ -66,6 +67,10 @@ class GaussMPCC:
     default_solver: ClassVar[str] = "IpoptMPCC"
     compiled: ClassVar[str] = "mpcc_steps.MPCCSteps"
     programs: ClassVar[tuple[type, ...]] = (MPCC,)
+
+    def check(self, system: System, parameters: Array, control: StepControl) -> None:
+        """Raise InputError for steps, or laws of contacts, that the scheme does not support."""
+        check_gauss(system, parameters, control, "GaussMPCC")
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from nonsmooth.settings import settings
 from nonsmooth.step_control import ConstantStep, StepControl
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.equations import Advance
-from nonsmooth.steppers.gauss import GaussFormulation
+from nonsmooth.steppers.gauss import GaussFormulation, check_gauss
 from nonsmooth.steppers.mechanism import MOST_AMPLIFIED
 from nonsmooth.steppers.resting import resting_answer, starts_at_rest
 from nonsmooth.steppers.tightness import gap_round_off, tight_clearance
@@ -84,12 +84,17 @@ class GaussQP:
         if self.cone not in ("coulomb", "convex"):
             raise InputError(f'GaussQP: cone must be "coulomb" or "convex", got {self.cone!r}.')
 
-    def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> GaussQPFormulation:
-        """The scheme on one system."""
+    def check(self, system: System, parameters: Array, control: StepControl) -> None:
+        """Raise InputError for steps, or laws of contacts, that the scheme does not support."""
         if self.cone == "convex" and not isinstance(control, ConstantStep):
             raise InputError(f'GaussQP(cone="convex") takes a constant step, got {control}; give dt as a number.')
         if self.cone == "convex" and system.dimension == 3:
             raise InputError('GaussQP(cone="convex") exists in the plane only; take cone="coulomb".')
+        check_gauss(system, parameters, control, "GaussQP")
+
+    def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> GaussQPFormulation:
+        """The scheme on one system."""
+        self.check(system, parameters, control)
         formulation = GaussQPFormulation(system, parameters, control, solver)
         formulation.convex = self.cone == "convex"
         return formulation

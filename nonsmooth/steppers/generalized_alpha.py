@@ -22,6 +22,7 @@ from nonsmooth.steppers.corrections import DEPENDENT, CorrectionRows, Displaceme
 from nonsmooth.steppers.mechanism import Configuration, Mechanism, contact_modes
 from nonsmooth.steppers.resting import REST, starts_at_rest
 from nonsmooth.steppers.smooth import SmoothEquations, Values
+from nonsmooth.steppers.supported import check_newton
 from nonsmooth.steppers.tightness import gap_round_off, tight_clearance
 from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, EPSILON, FLOOR, PRESSING, STICKING, TINY
 from nonsmooth.tolerances.generalized_alpha import ACCEPTABLE, CONVERGED, PASSES, STALLED, TURNED
@@ -53,8 +54,9 @@ class GeneralizedAlpha:
 
     with Coulomb's law between P_T and gamma_T⁺ + e_T gamma_T⁻. Without impacts it is of second order, also in
     persistent contact: there W is the mean of the directions at both ends of the step. If a contact closes, W is
-    evaluated at the end of the step, so that an impact does no work in joints, and a is reset to b. Through impacts the
-    scheme is of first order.
+    evaluated at the end of the step, so that an impact does no work in joints, and a is reset to b; if a normal turns
+    by more than 60 degrees in the step, in the mass metric, W is also evaluated at its end. Through impacts the scheme
+    is of first order.
 
     Parameters
     ----------
@@ -91,6 +93,12 @@ class GeneralizedAlpha:
     def __post_init__(self) -> None:
         if not 0.0 <= self.spectral_radius <= 1.0:
             raise InputError(f"GeneralizedAlpha: spectral_radius must lie in [0, 1], got {self.spectral_radius!r}.")
+
+    def check(self, system: System, parameters: Array, control: StepControl) -> None:
+        """Raise InputError for steps, or laws of contacts, that the scheme does not support."""
+        if not isinstance(control, ConstantStep):
+            raise InputError(f"GeneralizedAlpha requires a constant step, got {control}; give dt in seconds.")
+        check_newton(system, "GeneralizedAlpha")
 
     def formulate(
         self, system: System, parameters: Array, control: StepControl, solver: Any
@@ -171,11 +179,10 @@ class GeneralizedAlphaFormulation:
     def __init__(
         self, stepper: GeneralizedAlpha, system: System, parameters: Array, control: StepControl, solver: Any
     ) -> None:
-        if not isinstance(control, ConstantStep):
-            raise InputError(f"GeneralizedAlpha requires a constant step, got {control}; give dt in seconds.")
+        stepper.check(system, parameters, control)
+        assert isinstance(control, ConstantStep)
         self.stepper, self.system = stepper, system
         self.mechanism = Mechanism(system, parameters, control.dt)
-        self.mechanism.refuse_all_but_newton("GeneralizedAlpha")
         self.smooth, self.displacement = SmoothEquations(self.mechanism), Displacement(self.mechanism)
         self.weights = Weights.of(stepper.spectral_radius)
         self.rough, one = self.mechanism.rough, np.eye(1)

@@ -16,11 +16,9 @@ from nonsmooth.step_control import Landing
 from nonsmooth.steppers.base import Step
 from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.tolerances import SAFETY, SHRINK
+from nonsmooth.tolerances.gauss import LONGER, ORDER
 
 __all__ = ["LocalError"]
-
-#: largest factor from one step size to the next, and the order of the estimate
-LONGER, ORDER = 3.0, 3
 
 
 class LocalError:

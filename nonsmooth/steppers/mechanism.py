@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError, ModelError
-from nonsmooth.laws.rigid import INCREMENTAL, LAWS, Rigid
+from nonsmooth.exceptions import ModelError
+from nonsmooth.laws.rigid import INCREMENTAL, Rigid
 from nonsmooth.model.closing import closed_start
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.flexible_bodies import FlexibleBody
@@ -306,34 +306,6 @@ class Mechanism:
     def incremental(self) -> bool:
         """Whether impacts are integrated along their impulse."""
         return self.impact in INCREMENTAL
-
-    def refuse_all_but_newton(self, stepper: str) -> None:
-        """Raise InputError if a contact has another impact law than Newton's."""
-        for name, impact in zip(self.system.contact_names, self.impacts, strict=True):
-            if impact != "newton":
-                raise InputError(
-                    f"{stepper} supports Newton's impact law only, but contact '{name}' has Rigid(impact='{impact}'); "
-                    "give it impact='newton', or step it with EventDriven(), MoreauJean(), or GaussQP() with "
-                    "dt=Landing(...)."
-                )
-
-    def refuse_mixed_impacts(self, stepper: str) -> None:
-        """Raise InputError unless all contacts have one impact law, known in this dimension, and Newton's alone
-        tangential restitution."""
-        if self.incremental and self.tangents > 1:
-            raise InputError(
-                f"{LAWS[self.impact]}'s impact law integrates along the impulse, which is available in the plane only, "
-                f"but contact '{self.system.contact_names[0]}' is spatial; give it impact='newton' or 'poisson'."
-            )
-        if len(set(self.impacts)) > 1:
-            mixed = " and ".join(f"{LAWS[impact]}'s" for impact in sorted(set(self.impacts), reverse=True))
-            raise InputError(f"{stepper}: {mixed} impact laws cannot be mixed; give all contacts one of them.")
-        if self.impact != "newton" and np.any(self.tangential > 0):
-            i = int(np.argmax(self.tangential > 0))
-            raise InputError(
-                f"{stepper}: {LAWS[self.impact]}'s impact law has no tangential restitution here, but contact "
-                f"'{self.system.contact_names[i]}' has tangential = {self.tangential[i]:g}; set it to 0."
-            )
 
     def typical_sizes(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """Scales of x = (dt, u, P_g) and of y = P_N: impulses that change a gap by its clearance within the longest

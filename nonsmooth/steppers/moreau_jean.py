@@ -23,6 +23,7 @@ from nonsmooth.steppers.base import Ask, Step, Stepping
 from nonsmooth.steppers.incremental import SHARING
 from nonsmooth.steppers.mechanism import MOST_AMPLIFIED, Configuration, Mechanism, contact_modes
 from nonsmooth.steppers.resting import REST, answered_at_rest, starts_at_rest
+from nonsmooth.steppers.supported import check_impact_laws
 from nonsmooth.steppers.velocity import VelocityChange, strike
 from nonsmooth.tolerances import CLOSED_GAP, EPSILON, FLOOR, TINY
 from nonsmooth.tolerances.moreau_jean import ACCEPTABLE, CONVERGED, LASTING, LEAD, PASSES, PENETRATED
@@ -36,7 +37,8 @@ Mask = NDArray[np.bool_]
 class MoreauJean:
     """Contact laws are imposed on the velocities at both ends of a step; positions follow.
 
-    With u the velocity that moves the positions, q⁺ = q moved by u for dt, and forces at the point theta of the step ::
+    With u the velocity that moves the positions, q⁺ = q moved by u for dt, and forces at the point theta of the step, q
+    moved by u for theta dt, with the velocity u ::
 
         M (u - v)  = theta dt h + W_g(q) P_a + theta W P,            g(t⁺, q⁺) = 0
         M (v⁺ - u) = (1 - theta) dt h + W_g(q⁺) P_b + (1 - theta) W P,   W_g(q⁺)' v⁺ = -g_t
@@ -57,7 +59,7 @@ class MoreauJean:
     moment_arms : "predicted" or "balanced"
         Moment arms of contact forces. "predicted": those of the configuration in which gaps are evaluated. "balanced":
         those about the centres of mass moved by u for (1 - theta) dt, for which the discrete balance of angular
-        momentum is exact; see the notes.
+        momentum is exact; gamma_N⁻ remains that of the gap. See the notes.
     joints : "rattle" or "midpoint"
         "rattle": satisfied at the end of each step in positions and velocities, by impulses along the directions at
         both ends. "midpoint": one impulse along the directions in the middle of the step, where contacts are evaluated
@@ -130,6 +132,14 @@ class MoreauJean:
                 f'projection={self.projection!r}; use joints="rattle" for others.'
             )
 
+    def check(self, system: System, parameters: Array, control: StepControl) -> None:
+        """Raise InputError for steps, or laws of contacts, that the scheme does not support."""
+        if not isinstance(control, ConstantStep):
+            raise InputError(f"MoreauJean requires a constant step, got {control}; give dt as a number of seconds.")
+        if self.moment_arms == "balanced" and system.dimension == 3:
+            raise InputError('MoreauJean: moment_arms="balanced" exists in the plane only; use "predicted".')
+        check_impact_laws(system, parameters, "MoreauJean")
+
     def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> MoreauJeanFormulation:
         """The scheme on one system."""
         return MoreauJeanFormulation(self, system, parameters, control, solver)
@@ -168,16 +178,13 @@ class MoreauJeanFormulation:
     def __init__(
         self, stepper: MoreauJean, system: System, parameters: Array, control: StepControl, solver: Any
     ) -> None:
-        if not isinstance(control, ConstantStep):
-            raise InputError(f"MoreauJean requires a constant step, got {control}; give dt as a number of seconds.")
+        stepper.check(system, parameters, control)
+        assert isinstance(control, ConstantStep)
         self.stepper, self.system = stepper, system
         self.mechanism = Mechanism(system, parameters, control.dt)
-        self.mechanism.refuse_mixed_impacts("MoreauJean")
         self.between = self.mechanism.impact != "newton"
         self.rough = self.mechanism.rough
         self.balanced = stepper.moment_arms == "balanced"
-        if self.balanced and system.dimension == 3:
-            raise InputError('MoreauJean: moment_arms="balanced" exists in the plane only; use "predicted".')
         self.midpoint = stepper.joints == "midpoint" and system.ng > 0
         planar = [e.name for e in system.elements if isinstance(e, PlanarBody)]
         self.planar = [[system.v_names.index(f"{b}.{c}") for b in planar] for c in ("x", "y", "angle")]

@@ -15,6 +15,8 @@ CLOSED_GAP = 1e-10
 TOGETHER = 1e-7
 #: size, relative to what is typical, below which the sign of a force or slip is round-off
 ROUND_OFF = 1e-11
+#: the same of forces that are not unique, which a program has shared
+SHARED = 1e-8
 #: tolerance of a located force or slip, relative to what is round-off of it
 LOCATED = 1e-2
 #: trial sizes at most of the step that ends at an event, and share of the time by which they must differ
@@ -58,8 +60,18 @@ PASSES = 4
 #: forces cause in the longest step below which a mechanism is at rest
 BALANCED = 1e-12
 
+#: largest change of velocity, as a share of it, in a step across a singular position
+KICK = 0.1
+
 # ---- step sizes
 
+#: least share of the step before that the step after a singular position has
+BEYOND = 1e-2
+#: how often the time that a failed step may take is halved
+HALVINGS = 4
+#: why there is no step: no length of it is accurate, its motion or its event is not found, a program is not solved, no
+#: modes are consistent, there is no progress
+INACCURATE, NO_MOTION, UNLOCATED, UNSOLVED, NO_MODES, SLOW = 1, 2, 3, 4, 5, 6
 #: largest factor from one step size to the next, for which the error estimate of the former still tells something
 GROW = 5.0
 #: trials of one step at most; each at least shortens it by a tenth

@@ -16,3 +16,7 @@ TRIALS = 40
 LANDED = 1e-13
 #: share of the clearance by which a gap must become negative within a step to close in it; what is less is round-off
 DIPPED = 1e-2 * CLOSED_GAP
+#: largest factor from one step length to the next by the local error, and the order of the estimate of that
+LONGER, ORDER = 3.0, 3.0
+#: a step of at most this multiple of the shortest flight is not shortened
+AT_LEAST = 1.0 + 1e-9

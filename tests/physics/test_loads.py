@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 import casadi as ca
 import numpy as np
@@ -15,11 +16,12 @@ from nonsmooth import (
     ErrorControl,
     EventDriven,
     GaussQP,
+    GeneralizedAlpha,
     Gravity,
     Ground,
-    InputError,
     Load,
     Model,
+    MoreauJean,
     PlanarBody,
     Prismatic,
     Revolute,
@@ -30,6 +32,8 @@ from nonsmooth import (
     Trajectory,
     simulate,
 )
+from nonsmooth.model.forces import Force
+from nonsmooth.quantities import Quantity
 
 #: The runs below have local errors of 1e-11 of values of the order of 1, over some hundred steps.
 CLOSE = ErrorControl(rtol=1e-11, atol=1e-13, dt_min=1e-6, dt_max=0.05)
@@ -229,15 +233,53 @@ def test_motor_with_a_falling_torque_curve(law: Any) -> None:
 
 
 def test_compiled_and_python_engines_agree_on_a_law() -> None:
-    """The same steps from the same expressions; where angles count turns, Python alone runs it and says why."""
+    """The same steps from the same expressions."""
     system = motor(torque=lambda t, a, b, p: p.stall * (1 - b.angular_velocity / p.free))
     runs = [simulate(system, GaussQP(), t_end=0.2, dt=1e-3, engine=engine) for engine in ("native", "python")]
     # rounding of sums in another order, in 200 steps to a speed of 37 rad/s
     assert runs[0].v["rotor.angle"] == pytest.approx(runs[1].v["rotor.angle"], abs=1e-11)
-    wound = motor(torque=lambda t, a, b, p: -b.angle)
-    assert simulate(wound, GaussQP(), t_end=0.01, dt=1e-3).manifest["engine"] == "python"
-    with pytest.raises(InputError, match='the load "motor" depends on angles beyond a full turn'):
-        simulate(wound, GaussQP(), t_end=0.01, dt=1e-3, engine="native")
+
+
+@dataclass(frozen=True, eq=False)
+class Differential(Force):
+    """A torsion spring between c and the mean angle of a and b, turns included, and springs to their mean point."""
+
+    a: str
+    b: str
+    c: str
+    stiffness: Annotated[float, Quantity("N m/rad")] = field(kw_only=True)
+    drag: Annotated[float, Quantity("N s/m")] = field(default=0.0, kw_only=True)
+
+    body_fields = ("a", "b", "c")
+
+    def forces(self, t: Any, bodies: Any, p: Any) -> Any:
+        a, b, c = bodies
+        torque = p.stiffness * (c.angle - (a.angle + b.angle) / 2)
+        mean = (a.position + b.position + c.position) / 3
+        pulls = [x.generalized_force(p.stiffness * (mean - x.position), ca.SX.zeros(2)) for x in bodies]
+        turns = [x.generalized_torque(share * torque) for x, share in zip(bodies, (0.5, 0.5, -1.0), strict=True)]
+        slowed = [x.generalized_force(-p.drag * x.twist[:2], ca.SX.zeros(2)) for x in bodies]
+        return tuple(sum(parts) for parts in zip(pulls, turns, slowed, strict=True))
+
+
+@pytest.mark.parametrize("stepper", [MoreauJean(), GaussQP(), GeneralizedAlpha(0.8), EventDriven()], ids=repr)
+def test_engines_agree_on_a_load_on_three_bodies_and_on_angles_beyond_a_full_turn(stepper: Any) -> None:
+    bodies = [PlanarBody(name, 1.0 + i, 0.1, position=(0.3 * i, 0.2 * i * i), angle=9.0 * i)
+              for i, name in enumerate("abc")]  # fmt: skip
+    system = Model([
+        Ground(), *bodies, Gravity(acceleration=(0.0, -9.8)),
+        Differential("gear", "a", "b", "c", stiffness=2.0, drag=0.3),
+        Differential("loose", "c", "ground", "a", stiffness=0.5),
+        TorsionSpring("mainspring", "ground", "a", stiffness=0.2, free_angle=-25.0),
+    ]).build()  # fmt: skip
+    dt = CLOSE if isinstance(stepper, EventDriven) else 1e-3
+    runs = [simulate(system, stepper, t_end=0.2, dt=dt, engine=engine) for engine in ("native", "python")]
+    # rounding of sums in another order
+    assert runs[0].q["a.angle"][-1] == pytest.approx(runs[1].q["a.angle"][-1], abs=1e-11)
+    assert runs[0].q["c.y"][-1] == pytest.approx(runs[1].q["c.y"][-1], abs=1e-11)
+    power = [run.energy["work_loads"][-1] for run in runs]
+    assert power[0] == pytest.approx(power[1], abs=1e-10)
+    assert abs(power[0]) > 0.01
 
 
 def test_compiled_and_python_engines_agree_on_a_bushing() -> None:

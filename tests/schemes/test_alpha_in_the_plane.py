@@ -16,7 +16,6 @@ from nonsmooth import (
     Landing,
     Model,
     MoreauJean,
-    Osqp,
     PlanarBody,
     PointForce,
     PointPlane,
@@ -160,7 +159,7 @@ def test_both_engines_give_the_same_motion(name, dt):
     assert ours.gap_violation <= max(10 * theirs.gap_violation, 1e-14)
     assert ours.joint_violation <= max(10 * theirs.joint_violation, 1e-14)
     assert ours.complementarity <= 1e-11
-    assert ours.motion_residual <= 1e-11
+    assert ours.motion_residual <= max(tolerance, 1e-11)
     assert ours.energy.remainder == pytest.approx(theirs.energy.remainder, rel=1e-6, abs=1e-12)
 
 
@@ -237,24 +236,24 @@ def test_smooth_motion_is_of_second_order(rho):
 def test_hardly_a_step_of_a_long_run_asks_python(model, dt, steps):
     """Through thousands of impacts and all modes."""
     run = simulate(model.build(), GeneralizedAlpha(), t_end=steps * dt, dt=dt, engine="native", record=50)
-    assert run.counts["steps"] == steps
-    assert run.counts["python_steps"] == run.counts["fallbacks"] <= steps / 1000
+    assert run.counts["steps"] >= steps  # parts of steps are steps
+    assert run.counts["python_steps"] == 0 and run.counts["divided"] + run.counts["chained"] <= steps / 1000
     assert run.certificate.motion_residual <= 1e-10
     assert run.certificate.complementarity <= 1e-10
     assert run.certificate.joint_violation <= 1e-12
 
 
-def test_few_steps_of_a_chain_looser_than_its_step_ask_python(loose_chain):
-    """Normals turn by more than a radian in a step: passes settle along secants, or Python answers."""
+def test_few_steps_of_a_chain_looser_than_its_step_are_taken_in_parts(loose_chain):
+    """Normals turn by more than a radian in a step: passes settle along secants, or in a part of the step."""
     system = loose_chain(3, clearance=1e-4, contact=Rigid(restitution=0.3, friction=0.0))
     run = simulate(system, GeneralizedAlpha(), t_end=0.2, dt=1e-3, engine="native")
-    assert 0 < run.counts["python_steps"] <= 20
-    assert run.certificate.motion_residual <= 1e-10
+    assert 0 < run.counts["divided"] <= 20 and run.counts["python_steps"] == 0
+    assert run.certificate.motion_residual <= 1e-9  # what certifies a step
     assert run.certificate.gap_violation <= 1e-12
 
 
-def test_stiff_springs_ask_python_and_say_so():
-    """Accelerations that each pass multiplies, in two vibrations, do not settle; the answer is the Python twin's."""
+def test_steps_with_stiff_springs_are_taken_in_parts_and_say_so():
+    """Accelerations that each pass multiplies, in two vibrations, settle in short steps, which return to the grid."""
     elements = [
         Ground(),
         PlanarBody("first", 1.0, 1.0, (0.11, 0.0)),
@@ -263,10 +262,11 @@ def test_stiff_springs_ask_python_and_say_so():
         Spring("wall", "ground", "first", stiffness=1e8, free_length=0.1),
         Spring("between", "first", "second", stiffness=3e8, free_length=0.1),
     ]
-    native, python = both(Model(elements).build(), 20e-3, 1e-3)
-    assert native.manifest["engine"] == "native"
-    assert native.counts["python_steps"] == native.counts["fallbacks"] == native.counts["steps"] == 20
-    same_motion(native, python, 1e-9)
+    run = simulate(Model(elements).build(), GeneralizedAlpha(), t_end=20e-3, dt=1e-3)
+    assert run.counts["divided"] == 20 and run.counts["python_steps"] == run.counts["fallbacks"] == 0
+    assert len(run.t) == run.counts["steps"] + 1 > 40
+    assert all(np.abs(run.t - 1e-3 * k).min() <= 1e-15 for k in range(21))
+    assert run.certificate.motion_residual <= 1e-9  # what certifies a step
 
 
 def test_a_spring_that_swings_in_ten_steps_does_not():
@@ -294,6 +294,7 @@ def doubting(monkeypatch):
         return advance(self, state, origin, most)
 
     monkeypatch.setattr(CompiledSteps, "advance", few)
+    monkeypatch.setattr(CompiledSteps, "rescue", lambda *_: None)
 
 
 def test_a_step_that_is_not_certified_goes_to_python(monkeypatch):
@@ -391,7 +392,5 @@ def test_runs_of_a_batch_equal_single_runs_bit_for_bit():
 
 def test_what_is_not_native_is_refused_in_one_sentence():
     system = slider_rod(case=1).build()
-    with pytest.raises(InputError, match="Osqp"):
-        simulate(system, GeneralizedAlpha(solver=Osqp()), t_end=0.01, dt=1e-4, engine="native")
-    with pytest.raises(InputError, match="no compiled loop with dt=Landing"):
+    with pytest.raises(InputError, match="requires a constant step, got Landing"):
         simulate(system, GeneralizedAlpha(), t_end=0.01, dt=Landing(1e-6, 1e-4), engine="native")

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from nonsmooth import (
-    GaussMPCC,
     GaussQP,
     GeneralizedAlpha,
     Ground,
     InputError,
+    IpoptMPCC,
     Landing,
     Model,
     ModelError,
@@ -114,8 +114,8 @@ def test_threads_and_parameters_change_nothing_and_compile_nothing():
 def test_what_cannot_be_run_is_refused():
     system = slider_rod(case=1).build()
     run = {"t_end": 1e-3, "dt": 1e-4}
-    with pytest.raises(InputError, match="GaussMPCC has no compiled loop"):
-        simulate_batch(system, GaussMPCC(), {"slider.mass": [1.0]}, **run)
+    with pytest.raises(InputError, match="MoreauJean formulates programs that IpoptMPCC.* does not solve"):
+        simulate_batch(system, MoreauJean(solver=IpoptMPCC()), {"slider.mass": [1.0]}, **run)
     with pytest.raises(InputError, match="restitution"):
         simulate_batch(system, GaussQP(), {"guide.restitution": [0.0, 0.5]}, **run)
     with pytest.raises(ModelError, match="clearance must be a positive number"):

@@ -17,6 +17,7 @@ from scipy.optimize import brentq
 
 import nonsmooth.laws as laws
 from nonsmooth import (
+    Bdf,
     CircleCircle,
     CirclePlane,
     Compliant,
@@ -28,12 +29,12 @@ from nonsmooth import (
     Ground,
     InputError,
     Interrupted,
+    Lsoda,
     Model,
     PlanarBody,
     PointForce,
     PointPlane,
     PrescribedMotion,
-    Radau,
     Revolute,
     RevoluteClearance,
     SimulationFailed,
@@ -548,24 +549,23 @@ def test_limits_of_motion_warn_as_in_python(law, quantity):
     assert found[0] == found[1] and len(found[0]) == 1 and quantity in found[0][0]
 
 
-def test_auto_takes_native_where_dop853_is_asked_for():
-    system = flying_ball(Compliant(FLORES))
-    assert simulate(system, stepper(), t_end=1e-3, dt=TIGHT).manifest["engine"] == "native"
-    run = simulate(system, CompliantDae(), t_end=1e-3, dt=TIGHT)
-    assert run.manifest["engine"] == "python" and "Radau(), the default" in run.manifest["engine_reason"]
-
-
-@pytest.mark.parametrize(
-    ("model", "scheme", "reason"),
-    [
-        (slider_rod(contact=Compliant(FLORES)), CompliantDae(solver=Radau()), r"only Dop853\(\).*not Radau\(\)"),
-        (slider_rod(contact=Compliant(FLORES)), CompliantDae(), r"not Radau\(\), the default"),
-    ],
-    ids=["solver", "default"],
-)
-def test_what_is_not_native_is_refused_in_one_sentence(model, scheme, reason):
-    with pytest.raises(InputError, match=f'engine="native" does not support this run.*{reason}.*engine="auto"'):
-        simulate(model.build(), scheme, t_end=0.01, dt=TIGHT, **NATIVE)
+@pytest.mark.parametrize("integrator", [None, Bdf(), Lsoda()], ids=repr)
+def test_integrators_outside_step_the_compiled_equations(integrator):
+    """Radau is the default. Errors are 1e-9 of 3 m/s in each of some hundred steps."""
+    control = ErrorControl(1e-9, 1e-11, 1e-6, 1e-3)
+    runs = [
+        simulate(swing().build(), CompliantDae(solver=integrator), t_end=0.02, dt=control, **engine)
+        for engine in ({}, PYTHON)
+    ]
+    assert runs[0].manifest["engine"] == "native" and runs[0].counts["python_steps"] == 0
+    assert "outside" in runs[0].manifest["rules"]["integrator"]
+    for table in ("q", "v"):
+        first, second = (getattr(run, table).array[-1] for run in runs)
+        assert np.allclose(first, second, rtol=0.0, atol=1e-6)
+    assert runs[0].certificate.joint_violation <= 1e-14
+    assert runs[0].certificate.motion_residual <= 1e-10
+    losses = [run.certificate.energy.loss_contact for run in runs]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5, abs=1e-9)
 
 
 @pytest.mark.parametrize("engine", [NATIVE, PYTHON], ids=["native", "python"])

@@ -191,14 +191,24 @@ def test_batches_have_them():
         one = simulate(system, MoreauJean(), t_end=0.8, dt=1e-3, parameters={"floor.restitution": e})
         assert np.array_equal(found["q"].values[k], one.q.array[-1])
     assert "at the end of a step" in found.attrs["rules"]
-    with pytest.raises(InputError, match='the contact "floor" has the impact law "poisson"'):  # one run has no such law
+    with pytest.raises(InputError, match="has tangential = 0.8; set it to 0"):  # one run has no such law
         simulate_batch(system, MoreauJean(), {"floor.tangential": [0.0, 0.8]}, t_end=0.8, dt=1e-3)
 
 
-def test_steppers_without_them_say_so():
-    ball = bouncing_ball(contact=Rigid(restitution=0.5, friction=0.0, impact="poisson")).build()
-    with pytest.raises(InputError, match='the contact "floor" has the impact law "poisson"'):
-        simulate(ball, GaussQP(), t_end=0.1, dt=1e-3, engine="native", parameters={"floor.restitution": 0.0})
+def test_plastic_impacts_distributed_over_steps_are_the_same_by_poissons_law_as_by_newtons():
+    """Their compression is the step; other restitution is refused, whichever engine is asked for."""
+    runs = []
+    for impact in ("poisson", "newton"):
+        ball = bouncing_ball(contact=Rigid(restitution=0.5, friction=0.0, impact=impact)).build()
+        plastic = {"floor.restitution": 0.0}
+        runs.append(simulate(ball, GaussQP(), t_end=0.5, dt=1e-3, engine="native", parameters=plastic))
+    assert runs[0].q.array.tolist() == runs[1].q.array.tolist()
+    assert runs[0].P_N.array.max() > 0.0
+    for engine in ("auto", "native", "python"):
+        with pytest.raises(InputError, match="GaussQP with a constant step is plastic"):
+            simulate(ball, GaussQP(), t_end=0.1, dt=1e-3, engine=engine)
+    with pytest.raises(InputError, match="GaussQP with a constant step is plastic"):
+        simulate_batch(ball, GaussQP(), {"floor.restitution": [0.0, 0.5]}, t_end=0.1, dt=1e-3)
 
 
 def test_laws_along_the_impulse_exist_in_the_plane_only():

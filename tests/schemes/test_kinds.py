@@ -34,6 +34,7 @@ from nonsmooth import (
     Spring,
     Table,
     Torque,
+    TorsionSpring,
     Universal,
 )
 from nonsmooth.compile.emit import Unsupported, varies
@@ -90,6 +91,7 @@ FORCES = {
         Torque("torque", "a", torque=3.0),
         Spring("spring", "a", "b", stiffness=10.0, free_length=0.1),
         Damper("damper", "a", "b", damping=2.0),
+        TorsionSpring("mainspring", "a", "b", stiffness=2.0, free_angle=-25.0),
     ],
     3: [
         PointForce("load", "a", force=lambda t: (ca.exp(-t), TABLE(t), t), at=(0.1, 0.2, 0.3), frame="body"),
@@ -141,8 +143,9 @@ def made() -> dict[str, Made]:
 
 
 KINDS = made()
-#: doubles of a body in this memory, and from its placement to its twist
-BODY, TWIST = 24, 16
+#: doubles of a body in this memory, before its placement, of which the angle is the second last, and from there to its
+#: twist
+BODY, PLACE, TWIST = 28, 4, 16
 #: doubles before the outputs of the first element; what nothing is written to
 OFFSET, UNTOUCHED = 12, 1e300
 
@@ -172,7 +175,9 @@ def called(it: Made, elements: list[list[np.ndarray]]) -> np.ndarray:
     memory = np.zeros((2 * count, BODY))
     for k, (_, z_a, z_b, v_a, v_b, _) in enumerate(elements):
         for body, z, v in ((2 * k, z_a, v_a), (2 * k + 1, z_b, v_b)):
-            for at, values in ((0, z), (TWIST, v)):
+            if it.dimension == 2:
+                memory[body, PLACE - 2], z = z[-1], z[:4]
+            for at, values in ((PLACE, z), (PLACE + TWIST, v)):
                 stored = in_fours(values, it.dimension)
                 memory[body, at : at + stored.size] = stored
     places = [(8 * BODY * 2 * k, 8 * BODY * (2 * k + 1), 8 * (OFFSET + step * k)) for k in range(count)]
@@ -181,8 +186,9 @@ def called(it: Made, elements: list[list[np.ndarray]]) -> np.ndarray:
     w, out = np.zeros(code.slots * count + 1), np.full(OFFSET + step * count, UNTOUCHED)
     ctypes.CFUNCTYPE(None, ctypes.c_int64, pointer, pointer)(code.prepare)(count, p.ctypes.data, w.ctypes.data)
     evaluate = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[pointer] * 6)(code.evaluate)
-    twists = memory.ctypes.data + 8 * TWIST
-    evaluate(count, table.ctypes.data, t.ctypes.data, memory.ctypes.data, twists, w.ctypes.data, out.ctypes.data)
+    placements = memory.ctypes.data + 8 * PLACE
+    twists = placements + 8 * TWIST
+    evaluate(count, table.ctypes.data, t.ctypes.data, placements, twists, w.ctypes.data, out.ctypes.data)
     assert np.all(out[:OFFSET] == UNTOUCHED)
     return out[OFFSET:].reshape(count, step)
 
@@ -191,7 +197,9 @@ def placed(kind: Kind, elements: list[list[np.ndarray]]) -> np.ndarray:
     """The same by CasADi, at the places that the kind says; vectors have a zero besides."""
     rows = np.full((len(elements), stride(kind)), UNTOUCHED)
     for row, element in zip(rows, elements, strict=True):
-        values, k = np.array(kind.function(*element)).ravel(), 0
+        t, z_a, z_b, *others = element
+        z_a, z_b = (z[: kind.function.numel_in(1)] for z in (z_a, z_b))
+        values, k = np.array(kind.function(t, z_a, z_b, *others)).ravel(), 0
         for place, size in kind.outputs:
             row[place : place + width(size)] = 0.0
             row[place : place + size] = values[k : k + size]
@@ -201,10 +209,10 @@ def placed(kind: Kind, elements: list[list[np.ndarray]]) -> np.ndarray:
 
 
 def somewhere(rng: np.random.Generator, dimension: int) -> np.ndarray:
-    """A placement: position, and the columns of a rotation, of which the plane has one."""
+    """A placement: position, and the columns of a rotation, of which the plane has one, and there the angle."""
     if dimension == 2:
-        angle = rng.uniform(-3, 3)
-        return np.array([*rng.uniform(-1, 1, 2), np.cos(angle), np.sin(angle)])
+        angle = rng.uniform(-30, 30)
+        return np.array([*rng.uniform(-1, 1, 2), np.cos(angle), np.sin(angle), angle])
     return np.concatenate([rng.uniform(-1, 1, 3), Rotation.random(random_state=rng).as_matrix().T.ravel()])
 
 
@@ -249,10 +257,10 @@ def test_outputs_stand_in_the_fields_of_records(dimension):
     smooth = kinds_of(dimension, rough=False)
     assert written(smooth.contact(guide)) == doubles("Contact", smooth.shape, gaps, ("g",), *sides)
     loads = doubles("Load", shape, 1, ("on_a",), ("on_b",))
-    assert [written(kinds.force(e)) for e in FORCES[dimension]] == [loads] * 5
+    assert [written(kinds.force(e)) for e in FORCES[dimension][:5]] == [loads] * 5
     assert written(kinds.gravity(GRAVITY[dimension])) == loads
     accounts = doubles("Account", shape, 1, ("potential",), ("power",), ("damping",))
-    assert [written(kinds.powers(e)) for e in FORCES[dimension]] == [accounts] * 5
+    assert [written(kinds.powers(e)) for e in FORCES[dimension][:5]] == [accounts] * 5
     # 3 rows in blocks of two, of which one stays empty, or 6 in blocks of three
     blocks, empty = -(-len(weld.rows) // shape.rows), -len(weld.rows) % shape.rows
     for kind, names in ((kinds.joint(weld), ("g", "rate")), (kinds.bias(weld), ("bend",)),
@@ -267,7 +275,7 @@ def test_outputs_stand_in_the_fields_of_records(dimension):
 
 def test_what_never_varies_is_known():
     kinds = kinds_of(2)
-    assert [varies(kinds.force(e).function) for e in FORCES[2]] == [True, False, False, True, True]
+    assert [varies(kinds.force(e).function) for e in FORCES[2]] == [True, False, False, True, True, True]
     kinds = kinds_of(3)  # a torque of the ground frame turns in that of the body
     assert [varies(kinds.force(e).function) for e in FORCES[3]] == [True, False, True, True, True]
 

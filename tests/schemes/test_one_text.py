@@ -206,11 +206,3 @@ def test_steps_that_are_not_certified_here_are_steps_of_the_python_formulation(m
     assert run.counts["python_steps"] == run.counts["fallbacks"] == 10
     assert run.q.array.tolist() == python.q.array.tolist()
     assert _largest_difference(run.energy.array, python.energy.array) <= 1e-13  # rows are looked at by compiled code
-
-
-def test_what_is_not_compiled_says_why():
-    system = socket_pendulum().build()
-    reason = CompiledSteps.why_not(
-        system, MoreauJean(moment_arms="balanced"), ConstantStep(1e-4), system.parameter_values
-    )
-    assert reason is not None and "balanced" in reason and "plane only" in reason

@@ -76,8 +76,9 @@ def test_a_body_that_turns_lightly_takes_no_more_steps():
         control = ErrorControl(1e-13, 1e-14, 1e-6, 1e-2)
         trajectory = simulate(system, EventDriven(order="dop853"), t_end=1.0, dt=control)
         steps.append(trajectory.counts["steps"])
-        # energy of m r^2 + J at the end, from a start at rest at the height of the pin: round-off of 9.81 J
-        assert abs(trajectory.certificate.energy.remainder) <= 1e-13
+        # energy of m r^2 + J at the end, from a start at rest at the height of the pin: round-off of 9.81 J in each of
+        # a hundred steps
+        assert abs(trajectory.certificate.energy.remainder) <= 4e-13
     assert steps[1] <= steps[0] + 5
 
 

@@ -7,10 +7,10 @@ from nonsmooth import (
     Gravity,
     Ground,
     InputError,
+    IpoptMPCC,
     Landing,
     Model,
     MoreauJean,
-    Osqp,
     PlanarBody,
     PointPlane,
     Prismatic,
@@ -132,5 +132,5 @@ def test_what_it_refuses():
         MoreauJean(projection="direct")
     with pytest.raises(InputError, match='moment_arms must be "predicted" or "balanced", got '):
         MoreauJean(moment_arms="here")
-    with pytest.raises(InputError, match="MoreauJean formulates LCP programs here, which Osqp"):
-        simulate(system, MoreauJean(solver=Osqp()), t_end=0.01, dt=1e-3)
+    with pytest.raises(InputError, match="MoreauJean formulates programs that IpoptMPCC.*it solves no LCP, no QP"):
+        simulate(system, MoreauJean(solver=IpoptMPCC()), t_end=0.01, dt=1e-3)

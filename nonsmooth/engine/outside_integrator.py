@@ -1,0 +1,121 @@
+"""Integrators of SciPy on the compiled equations of motion of a run with compliant contact.
+
+Compiled code calls `OutsideIntegrator.address` where its own integrator would take a step; the integrator calls the
+compiled rates. Numbers are exchanged through the parts of the records: y are their entries that are in use, first those
+under error control (positions as their change since the integrator has begun, velocities, internal states of friction),
+then integrals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.engine.compliant_layout import CompliantLayout
+from nonsmooth.engine.door import Outside
+from nonsmooth.evaluation import Array
+from nonsmooth.programs.initial_value import InitialValue
+from nonsmooth.records.memory import Memory
+from nonsmooth.schemes.compliant_fields import ALL_STAGES, BEGIN, LOOK, STEP, TERMS
+from nonsmooth.solvers.initial_value import Integrator
+from nonsmooth.step_control import ErrorControl
+
+__all__ = ["OutsideIntegrator"]
+
+#: stage at which rates are written
+AT_END = 12
+#: difference of a number for a derivative by it: a share of it, and at least its tolerance or this [m]
+SHARE, LEAST = 1.5e-8, 1e-13
+
+
+class OutsideIntegrator:
+    """The integration of one run.
+
+    Parameters
+    ----------
+    memory, layout : of the run, whose tolerances are set
+    rates : compiled, with the address of the run
+    integrator, control
+    outside : where calls are kept
+
+    Attributes
+    ----------
+    address : of what compiled code calls
+    session : of the integrator
+    """
+
+    def __init__(
+        self, memory: Memory, layout: CompliantLayout, rates: Callable[[int], int], integrator: Integrator,
+        control: ErrorControl, outside: Outside,
+    ) -> None:  # fmt: skip
+        self.run, self.root = memory.of["Integration"], memory.address("Integration")
+        self._rates, parts = rates, memory.of["Part"]
+        values = memory.of["Stage"]["value"].reshape(len(parts), ALL_STAGES + TERMS, -1)
+        self._tried, self._found = parts["tried"], values[:, AT_END]
+        self._used, core = _entries(memory, layout)
+        size = int(self._used.sum())
+        tolerance = parts["tolerance"][self._used][:core]
+        self._least = np.maximum(tolerance, LEAST)
+        problem = InitialValue(None, self.rates, self.jacobian, None, 0, core, size, tolerance, control.rtol)
+        self.session = integrator.integrate(problem)
+        self.address = outside.address(self.answer)
+
+    def rates(self, t: float, y: Array, d: Any = None) -> tuple[Array]:
+        """dy/dt, of the compiled equations."""
+        self._tried[self._used] = y
+        self.run["asked"] = t
+        self._rates(self.root)
+        return (self._found[self._used],)
+
+    def jacobian(self, t: float, y: Array, d: Any = None) -> tuple[Array]:
+        """Its derivative by y as difference quotients; it does not depend on integrals."""
+        (before,) = self.rates(t, y)
+        J = np.zeros((y.size, y.size))
+        moved = y.copy()
+        for j, least in enumerate(self._least):
+            moved[j] = y[j] + max(SHARE * abs(y[j]), least)
+            J[:, j] = (self.rates(t, moved)[0] - before) / (moved[j] - y[j])
+            moved[j] = y[j]
+        return (J,)
+
+    def answer(self) -> None:
+        """Do what compiled code asks for.
+
+        Raises
+        ------
+        SolverFailed
+            If the integrator stops.
+        """
+        run, what, t = self.run, self.run["asks"][0], float(self.run["asked"][0])
+        if what == BEGIN:
+            first = float(run["first"][0])
+            y = self._tried[self._used]
+            self.session.restart(t, y, np.zeros(0), float(run["longest"][0]), first if first > 0.0 else None)
+        elif what == STEP:
+            self.piece = self.session.advance()
+            run["t_start"], run["t"] = self.piece.t0, self.piece.t1
+        else:
+            self._tried[self._used] = np.nan  # no row is accepted where the integrator fails
+            self._tried[self._used] = self.piece.sketch(t) if what == LOOK else self.piece.at(t)
+
+    def hold(self, held: Mapping[str, Any]) -> None:
+        """Continue from a checkpoint."""
+        self.piece = self.session.hold(held, np.zeros(0))
+
+
+def _entries(memory: Memory, layout: CompliantLayout) -> tuple[NDArray[np.bool_], int]:
+    """Entries of parts in use (parts, width), and how many of them are under error control; in the order of parts."""
+    plane = layout.shape.dimension == 2
+    motion = [0, 1, 2] if plane else [0, 1, 2, 4, 5, 6]
+    counts = [int(count) for count in memory.of["Overlap"]["bristles_count"]]
+    steering: list[list[int]] = [motion if plane else [*motion, 7], motion] * len(layout.bodies)
+    steering += [list(range(count)) for count in counts if count]
+    integrals = [list(range(layout.shape.rows))] * len(counts) + [motion] * len(memory.of["Reaction"])
+    integrals += [[0, 1, 2, 3], [0, 1]]  # works of contacts, of loads
+    used = np.zeros(memory.of["Part"]["tried"].shape, dtype=bool)
+    for part, entries in zip(used, [*steering, *integrals], strict=True):
+        part[entries] = True
+    return used, sum(map(len, steering))

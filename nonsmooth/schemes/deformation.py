@@ -1,0 +1,93 @@
+"""Steps that are implicit in the forces of deformation of flexible bodies.
+
+These forces, -K eta - D eta' of the amplitudes eta of modes of mass one, are stiff: an iteration on velocities u with
+forces at the point h of the step, q moved by u for h, would not converge. With the linear part taken along,
+
+    M (u - v) = h f(u) + ..   becomes   (M + h D + h^2 K) (u - v) = h (f(u) + (h K + D) (u - v)) + ..
+
+whose right-hand side changes with u only by what is not stiff. Both have the same solution. K and D are diagonal, and
+zero for rigid bodies.
+"""
+
+from nonsmooth.compile.kernels import by_modes, kernel
+from nonsmooth.records.values import weighed
+
+
+@kernel
+def nothing(system, h):
+    pass
+
+
+@kernel
+def take_implicit(system, h):
+    """The inverse masses of a step whose forces act at its point h."""
+    for body in system.bodies:
+        body.implicit = body.inverse_mass / (1.0 + h * (body.damping + h * body.stiffness))
+
+
+@kernel
+def take_true_masses(system, h):
+    """The inverse masses of velocity changes at an instant."""
+    for body in system.bodies:
+        body.implicit = body.inverse_mass
+
+
+@kernel
+def force_of_rigid_body(body, h):
+    return body.force
+
+
+@kernel
+def force_of_flexible_body(body, h):
+    return body.force + weighed(body.u - body.v, h * body.stiffness + body.damping)
+
+
+@kernel
+def no_decrease(body, u, h):
+    return 0.0 * u
+
+
+@kernel
+def decrease_of_force(body, u, h):
+    """What the forces of deformation become less by if u is added to the velocity of the step."""
+    return weighed(u, h * body.stiffness + body.damping)
+
+
+@kernel
+def move_deformation_by_u(system, dt):
+    """Forces of deformation at the middle of a step with velocity u, where bodies were placed by v."""
+    for body in system.bodies:
+        body.force -= weighed(body.u - body.v, (0.5 * dt) * body.stiffness)
+
+
+deform_by_u = by_modes(nothing, move_deformation_by_u)  # (system, dt)
+
+
+@kernel
+def none(system):
+    return 0
+
+
+@kernel
+def one(system):
+    return 1
+
+
+#: (system): passes after one that changes velocities by their round-off only: those of single modes may be smaller
+further_passes = by_modes(none, one)
+
+
+@kernel
+def never(body):
+    return False
+
+
+@kernel
+def always(body):
+    return True
+
+
+is_implicit = by_modes(never, always)  # (body)
+begin_implicit = by_modes(nothing, take_implicit)  # (system, h)
+end_implicit = by_modes(nothing, take_true_masses)  # (system, 0.0)
+implicit_force = by_modes(force_of_rigid_body, force_of_flexible_body)  # (body, h): f(u) + (h K + D) (u - v)

@@ -1,0 +1,69 @@
+"""Laws of contacts that a stepper does not support with given steps, refused before the first one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.laws.rigid import INCREMENTAL, LAWS, Rigid
+from nonsmooth.model.contacts import Contact
+from nonsmooth.model.system import System
+
+__all__ = ["check_impact_laws", "check_newton", "check_plastic", "impact_laws_of"]
+
+
+def impact_laws_of(system: System) -> list[str]:
+    """The impact law of each rigid contact."""
+    contacts = [e for e in system.elements if isinstance(e, Contact) for _ in e.gap_labels]
+    return [e.contact.impact for e in contacts if isinstance(e.contact, Rigid)]
+
+
+def check_newton(system: System, stepper: str) -> None:
+    """Raise InputError if a contact has another impact law than Newton's."""
+    for name, impact in zip(system.contact_names, impact_laws_of(system), strict=False):
+        if impact != "newton":
+            raise InputError(
+                f"{stepper} supports Newton's impact law only, but contact '{name}' has Rigid(impact='{impact}'); "
+                "give it impact='newton', or step it with EventDriven(), MoreauJean(), or GaussQP() with "
+                "dt=Landing(...)."
+            )
+
+
+def check_impact_laws(system: System, values: Array, stepper: str) -> None:
+    """Raise InputError unless all contacts have one impact law, known in this dimension, and Newton's alone tangential
+    restitution."""
+    laws = impact_laws_of(system)
+    impact, tangential = laws[0] if laws else "newton", system.elementwise.contact_law(values)[2]
+    if impact in INCREMENTAL and system.dimension == 3:
+        raise InputError(
+            f"{LAWS[impact]}'s impact law integrates along the impulse, which is available in the plane only, "
+            f"but contact '{system.contact_names[0]}' is spatial; give it impact='newton' or 'poisson'."
+        )
+    if len(set(laws)) > 1:
+        mixed = " and ".join(f"{LAWS[law]}'s" for law in sorted(set(laws), reverse=True))
+        raise InputError(f"{stepper}: {mixed} impact laws cannot be mixed; give all contacts one of them.")
+    if impact != "newton" and np.any(tangential > 0):
+        i = int(np.argmax(tangential > 0))
+        raise InputError(
+            f"{stepper}: {LAWS[impact]}'s impact law has no tangential restitution here, but contact "
+            f"'{system.contact_names[i]}' has tangential = {tangential[i]:g}; set it to 0."
+        )
+
+
+def check_plastic(system: System, values: Array, stepper: str) -> None:
+    """Raise InputError for a law of impacts that steps of constant length, which distribute them, do not have."""
+    restitution, laws = system.elementwise.contact_law(values)[0], impact_laws_of(system)
+    bouncy = np.flatnonzero(restitution > 0)
+    if bouncy.size:
+        raise InputError(
+            f"{stepper} with a constant step is plastic (restitution 0) by construction, but contact "
+            f'"{system.contact_names[bouncy[0]]}" has restitution {restitution[bouncy[0]]:g}; '
+            "set it to 0, or use dt=Landing(dt_min, dt_max)."
+        )
+    check_impact_laws(system, values, stepper)
+    if laws and laws[0] in INCREMENTAL:
+        raise InputError(
+            f"{stepper} with a constant step distributes impacts over steps, so that {LAWS[laws[0]]}'s law cannot "
+            "follow their slip; use dt=Landing(dt_min, dt_max), or impact='newton'."
+        )

@@ -1,0 +1,240 @@
+"""Programs of compiled steps by other solvers: the same motion, refusals, fallbacks and what ends a call."""
+
+import ctypes
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nonsmooth import (
+    ActiveSet,
+    Admm,
+    CasadiQP,
+    Conic,
+    GaussQP,
+    GeneralizedAlpha,
+    InputError,
+    Interrupted,
+    IpoptMPCC,
+    Landing,
+    Lemke,
+    ModeEnumeration,
+    MoreauJean,
+    Osqp,
+    ProjectedGaussSeidel,
+    Rigid,
+    SemismoothNewton,
+    SimulationFailed,
+    SmoothingNewton,
+    simulate,
+    simulate_batch,
+)
+from nonsmooth.engine.door import Outside
+from nonsmooth.engine.steps import CompiledSteps
+from nonsmooth.records.views import Record
+from nonsmooth.schemes import landing, moreau_jean
+from nonsmooth.solvers.chain import Chain
+from nonsmooth.step_control import ConstantStep
+from nonsmooth.tolerances import UNCERTAIN
+from nonsmooth_problems import slider_crank_translational, slider_rod, spatial_slider_crank
+
+#: the class, the length of a step and the restitution of runs in which contacts impact, slide and stick
+RUNS = {
+    "MoreauJean": (MoreauJean, 1e-4, 0.4),
+    "GaussQP": (GaussQP, 1e-4, 0.0),
+    "GaussQP landing": (GaussQP, Landing(1e-7, 1e-4), 0.4),
+    "GeneralizedAlpha": (GeneralizedAlpha, 1e-4, 0.4),
+}
+END = 0.006
+PLANE = [
+    SemismoothNewton(), SemismoothNewton("fischer-burmeister"), ActiveSet(), Lemke(), ModeEnumeration(),
+    ProjectedGaussSeidel(), Admm(), Conic(), Osqp(), CasadiQP("daqp"),
+]  # fmt: skip
+SPACE = [SemismoothNewton(), SmoothingNewton(), ProjectedGaussSeidel(), Admm(), Conic()]
+
+
+@pytest.mark.parametrize(
+    ("model", "solvers", "clearance"),
+    [(slider_crank_translational, PLANE, 1e-3), (spatial_slider_crank, SPACE, 1e-4)],
+    ids=["plane", "space"],
+)
+@pytest.mark.parametrize("scheme", RUNS)
+def test_each_solver_gives_the_motion_of_the_default_one(scheme, model, solvers, clearance):
+    """To 1e-9 of the clearance; Gauss-Seidel, which stops at 1e-10 of the velocities of a program, to 1e-5."""
+    stepper, dt, restitution = RUNS[scheme]
+    system = model(contact=Rigid(restitution=restitution, friction=0.1)).build()
+    default = simulate(system, stepper(), t_end=END, dt=dt)
+    assert np.any(default.P_T.array != 0.0)
+    for solver in solvers:
+        run = simulate(system, stepper(solver=solver), t_end=END, dt=dt)
+        assert run.manifest["engine"] == "native" and run.counts["python_steps"] == run.counts["chained"] == 0
+        assert run.counts[type(solver).__name__] == run.counts["solves"] - run.counts["fallbacks"] > 0, solver
+        near = 1e-5 if isinstance(solver, ProjectedGaussSeidel) else 1e-9
+        assert np.abs(run.q.array - default.q.array).max() <= near * clearance, solver
+        assert run.certificate.motion_residual <= 1e-9  # what certifies a step
+
+
+@pytest.mark.parametrize(
+    ("model", "solver", "lacks"),
+    [
+        (slider_crank_translational, SmoothingNewton(), "it solves programs with friction in space only"),
+        (slider_crank_translational, IpoptMPCC(), "it solves no LCP, no QP and no program with friction"),
+        (spatial_slider_crank, Osqp(), "it solves no program with friction in space, whose cones have no edges"),
+        (spatial_slider_crank, Lemke(), "it solves no program with friction in space, whose cones have no edges"),
+    ],
+)
+@pytest.mark.parametrize("scheme", RUNS)
+def test_a_solver_that_cannot_is_refused_before_the_first_step(scheme, model, solver, lacks):
+    stepper, dt, restitution = RUNS[scheme]
+    system = model(contact=Rigid(restitution=restitution, friction=0.1)).build()
+    name = f"{stepper.__name__} formulates programs that {type(solver).__name__}.* does not solve: {lacks}; give it"
+    with pytest.raises(InputError, match=name):
+        simulate(system, stepper(solver=solver), t_end=END, dt=dt)
+
+
+def test_without_friction_quadratic_programs_are_enough_in_space():
+    system = spatial_slider_crank(contact=Rigid(restitution=0.4, friction=0.0)).build()
+    default, run = (simulate(system, MoreauJean(solver=one), t_end=0.02, dt=1e-4) for one in (None, Osqp()))
+    assert np.any(default.P_N.array > 0.0)
+    assert np.abs(run.q.array - default.q.array).max() <= 1e-9 * 1e-4
+
+
+@pytest.mark.parametrize("impact", ["poisson", "routh", "stronge"])
+@pytest.mark.parametrize("lands", [False, True])
+def test_phases_of_impacts_by_other_solvers(impact, lands):
+    """Expansion, whose normal impulses are at least those returned, is a program of theirs; what happens along an
+    impulse is none, and the rules say so."""
+    law = Rigid(restitution=0.6, friction=0.2, impact=impact)
+    system, dt = slider_rod(case=3, contact=law).build(), Landing(1e-6, 1e-3) if lands else 5e-4
+    stepper = GaussQP if lands else MoreauJean
+    default = simulate(system, stepper(), t_end=0.02, dt=dt)
+    assert len(default.impacts) > 2
+    for solver in (SemismoothNewton(), Lemke(), Osqp()):
+        run = simulate(system, stepper(solver=solver), t_end=0.02, dt=dt)
+        assert len(run.impacts) == len(default.impacts)
+        assert np.abs(run.q.array - default.q.array).max() <= 1e-9 * 1e-5, solver  # of the clearance
+        assert ("along the impulse" in run.manifest["rules"]["programs"]) == (impact != "poisson")
+
+
+def test_programs_that_newton_does_not_solve_go_to_the_chain(monkeypatch):
+    """Each step is refused when it is made with Newton's method: parts of it as well, so that others take the whole."""
+    system = slider_crank_translational().build()
+    default = simulate(system, MoreauJean(), t_end=2e-3, dt=1e-4)
+    original = CompiledSteps.__init__
+
+    def begun(self, *arguments):
+        original(self, *arguments)
+        compiled = self._run
+        self._run = lambda at, steps: compiled(at, steps) if self._whole["solver"][0] else UNCERTAIN
+
+    monkeypatch.setattr(CompiledSteps, "__init__", begun)
+    chained = simulate(system, MoreauJean(), t_end=2e-3, dt=1e-4)
+    counts = chained.counts
+    assert counts["chained"] == counts["fallbacks"] == counts["steps"] == 20 and counts["divided"] == 0
+    assert counts["python_steps"] == 0 and counts["SemismoothNewton"] > 0
+    assert np.abs(chained.q.array - default.q.array).max() <= 1e-9 * 1e-3  # of the clearance
+
+
+@dataclass(frozen=True)
+class Interrupting:
+    """Answers as the active set does, but so many times only."""
+
+    times: int
+    raised: Any
+    tolerance = 1e-12
+
+    def fits(self, program):
+        return ActiveSet().fits(program)
+
+    def setup(self):
+        return InterruptingSession(self.times, self.raised)
+
+
+class InterruptingSession:
+    def __init__(self, times, raised):
+        self.session, self.left, self.raised = ActiveSet().setup(), times, raised
+
+    def solve(self, program, guess=None):
+        self.left -= 1
+        if self.left < 0:
+            raise self.raised("in a solver")
+        return self.session.solve(program, guess)
+
+
+@pytest.mark.parametrize(
+    ("raised", "ends", "message"),
+    [(KeyboardInterrupt, Interrupted, "Interrupted at"), (ZeroDivisionError, SimulationFailed, "ZeroDivisionError")],
+)
+@pytest.mark.parametrize("scheme", RUNS)
+def test_what_a_solver_raises_ends_the_run_after_its_last_step(scheme, raised, ends, message):
+    """It cannot pass through compiled code, and must not be lost there, or take the step for one that fails."""
+    stepper, dt, restitution = RUNS[scheme]
+    system = slider_crank_translational(contact=Rigid(restitution=restitution, friction=0.1)).build()
+    with pytest.raises(ends, match=message) as ended:
+        simulate(system, stepper(solver=Interrupting(60, raised)), t_end=END, dt=dt)
+    run = ended.value.trajectory
+    whole = simulate(system, stepper(solver=ActiveSet()), t_end=END, dt=dt)
+    assert 0 < run.counts["steps"] == len(run.t) - 1 < len(whole.t) - 1
+    assert run.counts["fallbacks"] == run.counts["divided"] == 0
+    assert np.array_equal(run.q.array, whole.q.array[: len(run.t)])
+
+
+@pytest.mark.parametrize(
+    ("text", "stepper", "control"),
+    [(moreau_jean, MoreauJean, ConstantStep(1e-4)), (landing, GaussQP, Landing(1e-6, 1e-3))],
+)
+def test_the_door_opens_to_uncompiled_text(text, stepper, control):
+    system, solver = slider_crank_translational().build(), SemismoothNewton()
+    ends = []
+    for compiled in (True, False):
+        steps = CompiledSteps(system, stepper(solver=solver), control, system.parameter_values, 0.02)
+        steps.use(Chain(solver))
+        start = steps.start(system.start)
+        assert start is not None
+        if compiled:
+            ends.append(steps.advance(start, start.t, 1).end.q)
+        else:
+            text.run(Record("System", steps.layout.shape, steps.memory.address("System")), 1)
+            ends.append(steps._state(start).q)
+        assert steps.chain.counts["SemismoothNewton"] == steps.chain.counts["solves"] > 0
+    assert np.abs(ends[0] - ends[1]).max() <= 1e-15
+
+
+def test_batches_run_requested_solvers_one_after_the_other():
+    system, run = slider_crank_translational().build(), {"t_end": 2e-3, "dt": 1e-4}
+    values = {"guide.friction": [0.0, 0.1]}
+    batch = simulate_batch(system, MoreauJean(solver=Lemke()), values, **run)
+    assert batch.attrs["python_runs"] == 0 and "requested solver" in batch.attrs["rules"]
+    for k, friction in enumerate(values["guide.friction"]):
+        one = simulate(system, MoreauJean(solver=Lemke()), parameters={"guide.friction": friction}, **run)
+        assert one.counts["Lemke"] > 0
+        assert np.array_equal(batch["q"].values[k], one.q.array[-1])
+
+
+def test_a_run_goes_on_from_its_checkpoint_with_its_solver(tmp_path):
+    """The address of a solver belongs to a process: it is no number of a checkpoint."""
+    system, path = slider_crank_translational().build(), tmp_path / "run.nc"
+    whole = simulate(system, MoreauJean(solver=Lemke()), t_end=2e-3, dt=1e-4)
+    again = {"t_end": 2e-3, "dt": 1e-4, "checkpoint": path, "every": 1e-9}
+
+    def stop(t, t_end, steps):
+        if steps >= 7:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted):
+        simulate(system, MoreauJean(solver=Lemke()), **again, progress=stop)
+    run = simulate(system, MoreauJean(solver=Lemke()), **again)
+    assert np.array_equal(run.q.array, whole.q.array)
+    assert {name: count for name, count in run.counts.items()} == dict(whole.counts)
+
+
+def test_what_a_call_raises_is_kept():
+    class Dividing:
+        def solve(self):
+            raise ZeroDivisionError("once")
+
+    outside, program = Outside(), Dividing()
+    address = outside.address(program.solve)
+    call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)
+    assert call(0) == 0 and isinstance(outside.raised, ZeroDivisionError)

@@ -1,0 +1,167 @@
+"""Event-driven runs of unusual cases, against rows that another formulation of the same scheme computed.
+
+`assets/event_driven.npz` has rows (t, q, v, modes) that dense matrices, singular value decompositions and separate
+programs gave, in the place of block elimination: of both orders, of each impact law, of impacts one after the other, of
+redundant joints, of singular positions, and of forces that are not unique. The length of a step follows an estimate of
+its error, a difference of nearly equal numbers: times of rows agree to a millionth or so of the tolerance.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nonsmooth import (
+    CircleCircle,
+    CirclePlane,
+    ErrorControl,
+    EventDriven,
+    Gravity,
+    Ground,
+    Model,
+    PlanarBody,
+    PointPlane,
+    Revolute,
+    Rigid,
+    SpatialBody,
+    SpherePlane,
+    simulate,
+)
+from nonsmooth_problems import (
+    bennett,
+    block_on_incline,
+    slide_in_guide,
+    slider_crank_translational,
+    slider_rod,
+    stick_slip_oscillator,
+)
+
+KEPT = Path(__file__).parent / "assets" / "event_driven.npz"
+#: rows that are kept of each case
+ROWS = 24
+CONTROL = ErrorControl(1e-8, 1e-10, 1e-6, 1e-3)
+COARSE = ErrorControl(1e-8, 1e-10, 1e-6, 0.02)
+
+
+def crank(impact: str, friction: float = 0.1, tangential: float = 0.0):
+    return slider_crank_translational(
+        contact=Rigid(restitution=0.6, friction=friction, impact=impact, tangential=tangential)
+    ).build()
+
+
+def window(joints: int = 2):
+    """A parallelogram of bars of 1 m and 1 kg, which goes through its flat position; with three cranks redundant."""
+    bar = {"mass": 1.0, "inertia": 1 / 12}
+    upright = {"angle": math.pi / 2, "angular_velocity": -4.0, "velocity": (2.0, 0.0)}
+    places = [0.0, 1.0, 0.5][:joints]
+    cranks = [PlanarBody(f"c{i}", position=(x, 0.5), **bar, **upright) for i, x in enumerate(places)]
+    coupler = PlanarBody("h", position=(0.5, 1.0), velocity=(4.0, 0.0), **bar)
+    pins = []
+    for i, (x, c) in enumerate(zip(places, cranks, strict=True)):
+        pins.append(Revolute(f"A{i}", "ground", c, at_a=(x, 0.0), at_b=(-0.5, 0.0)))
+        pins.append(Revolute(f"B{i}", coupler, c, at_a=(x - 0.5, 0.0), at_b=(0.5, 0.0)))
+    return Model([Ground("ground"), *cranks, coupler, *pins, Gravity(acceleration=(0.0, -9.81))]).build()
+
+
+def table(friction=0.3, law="newton"):
+    """A block on four corners that falls flat onto a floor: impacts at one instant, then forces that are not unique."""
+    body = PlanarBody("block", mass=2.0, inertia=0.05, position=(0.0, 0.11), velocity=(0.4, 0.0))
+    contact = Rigid(restitution=0.4, friction=friction, impact=law)
+    corners = [
+        PointPlane(f"corner{i}", "ground", body, at_b=(x, -0.1), contact=contact)
+        for i, x in enumerate((-0.2, 0.0, 0.1, 0.2))
+    ]
+    return Model([Ground(), body, *corners, Gravity(acceleration=(0.0, -9.81))]).build()
+
+
+def table_in_space():
+    """A plate on four balls, one more than its forces are unique for, that slides and comes to rest."""
+    body = SpatialBody("plate", mass=2.0, inertia=(0.05, 0.05, 0.1), position=(0.0, 0.0, 0.1), velocity=(0.2, 0.1, 0.0),
+                       angular_velocity=(0.0, 0.0, 0.5))  # fmt: skip
+    law = Rigid(restitution=0.0, friction=0.3)
+    feet = [
+        SpherePlane(f"foot{i}", "ground", body, radius=0.02, at_b=(x, y, -0.08), normal=(0.0, 0.0, 1.0), contact=law)
+        for i, (x, y) in enumerate([(0.2, 0.2), (-0.2, 0.2), (-0.2, -0.2), (0.2, -0.2)])
+    ]
+    return Model([Ground(), body, *feet, Gravity(acceleration=(0.0, 0.0, -9.81))]).build()
+
+
+def cradle(law="newton", restitution=0.8):
+    """Three balls in contact, struck by a fourth, above a floor."""
+    contact = Rigid(restitution=restitution, friction=0.0, impact=law)
+    balls = [PlanarBody(f"b{i}", mass=1.0 + 0.5 * i, inertia=0.004, position=(0.2 * i, 0.0)) for i in range(1, 4)]
+    first = PlanarBody("b0", mass=1.0, inertia=0.004, position=(-0.01, 0.0), velocity=(1.0, 0.0))
+    pairs = [first, *balls]
+    contacts = [
+        CircleCircle(f"pair{i}", a, b, radius_a=0.1, radius_b=0.1, contact=contact)
+        for i, (a, b) in enumerate(zip(pairs, pairs[1:], strict=False))
+    ]
+    return Model([Ground(), *pairs, *contacts]).build()
+
+
+def struck():
+    """A ball that begins on a floor with a velocity into it."""
+    ball = PlanarBody("ball", mass=1.0, inertia=0.004, position=(0.0, 0.1), velocity=(1.0, -1.0), angular_velocity=3.0)
+    law = Rigid(restitution=0.5, friction=0.2)
+    floor = CirclePlane("floor", "ground", ball, radius=0.1, contact=law)
+    return Model([Ground(), ball, floor, Gravity(acceleration=(0.0, -9.81))]).build()
+
+
+#: system, stepper, control, end of the run [s]
+CASES = {
+    "order 8, slider-crank": (lambda: crank("newton"), EventDriven(order="dop853"), CONTROL, 0.05),
+    "order 8, slider-rod": (lambda: slider_rod(case=2).build(), EventDriven(order="dop853"), CONTROL, 0.02),
+    "order 8, stick-slip": (lambda: stick_slip_oscillator().build(), EventDriven(order="dop853"), COARSE, 1.0),
+    "Poisson": (lambda: crank("poisson"), EventDriven(), CONTROL, 0.05),
+    "Routh": (lambda: crank("routh"), EventDriven(), CONTROL, 0.05),
+    "Stronge": (lambda: crank("stronge"), EventDriven(), CONTROL, 0.05),
+    "tangential restitution": (lambda: crank("newton", 0.3, 0.4), EventDriven(), CONTROL, 0.05),
+    "one after the other": (cradle, EventDriven(simultaneity=0.0), CONTROL, 0.1),
+    "one after the other, Poisson": (lambda: cradle("poisson"), EventDriven(simultaneity=0.0), CONTROL, 0.1),
+    "one after the other, Stronge": (lambda: cradle("stronge"), EventDriven(simultaneity=0.0), CONTROL, 0.1),
+    "one after the other, block": (table, EventDriven(simultaneity=0.0), CONTROL, 0.2),
+    "redundant in space": (lambda: bennett().build(), EventDriven(), CONTROL, 0.2),
+    "redundant in the plane": (lambda: window(3), EventDriven(), CONTROL, 0.2),
+    "flat position": (window, EventDriven(), CONTROL, 0.6),
+    "flat position, redundant": (lambda: window(3), EventDriven(), COARSE, 0.6),
+    "starts with an impact": (struck, EventDriven(), CONTROL, 0.3),
+    "block that falls flat": (table, EventDriven(), CONTROL, 0.4),
+    "block that falls flat, Routh": (lambda: table(law="routh"), EventDriven(), CONTROL, 0.3),
+    "block on incline": (lambda: block_on_incline().build(), EventDriven(), COARSE, 2.0),
+    "stick-slip in a guide": (lambda: stick_slip_oscillator().build(), EventDriven(), COARSE, 1.0),
+    "slide in a guide": (lambda: slide_in_guide().build(), EventDriven(), CONTROL, 0.02),
+    "plate in space": (table_in_space, EventDriven(), COARSE, 0.3),
+}
+
+
+#: of cases whose impulses, and with them the modes of rows, are not unique, only the motion is compared
+SHARED = ("block", "slide", "plate")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_rows_are_those_of_the_other_formulation(case):
+    """States as close as the tolerances of 1e-8 to 1e-9 of a coordinate, times of rows to 1e-8.
+
+    Over flat positions the lengths of steps depend on round-off; the motion afterwards is as accurate as the step
+    across, see `tests/physics/test_singular_positions.py`: compared at the end of the run.
+    """
+    make, stepper, control, t_end = CASES[case]
+    kept = {name: np.load(KEPT)[f"{case}/{name}"] for name in ("rows", "t", "q", "v", "mode")}
+    run = simulate(make(), stepper, t_end=t_end, dt=control, engine="native")
+    assert run.counts["python_steps"] == run.counts["shortened"] == 0
+    assert run.certificate.motion_residual <= 1e-11
+    flat = case.startswith("flat")
+    rows = np.array([-1]) if flat else kept["rows"]
+    if flat:
+        kept |= {name: kept[name][-1:] for name in ("t", "q", "v")}
+    else:
+        assert run.t.size == kept["rows"][-1] + 1
+    assert run.t[rows] == pytest.approx(kept["t"], abs=1e-8)
+    for name, tolerance in (("q", 1e-7 if flat else 1e-9), ("v", 1e-6 if flat else 2e-9)):
+        scale = np.max(np.abs(kept[name]))
+        assert np.max(np.abs(getattr(run, name).array[rows] - kept[name])) <= tolerance * scale, name
+    if not any(word in case for word in SHARED):
+        assert flat or np.array_equal(run.mode.array[rows], kept["mode"])

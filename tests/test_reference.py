@@ -1,0 +1,131 @@
+"""Recorded steps of all schemes satisfy the equations of their docstrings: on every problem, on random mechanisms, and
+with mistakes in the texts of schemes, which are found.
+
+The residual of the reference is scaled by the terms that cancel; steps are certified to 1e-10 of theirs, so that 1e-9
+leaves a factor for the norms that differ. Problems with flexible bodies run by `MoreauJean` alone here.
+"""
+
+from __future__ import annotations
+
+import random
+
+import mutants
+import numpy as np
+import pytest
+from reference import Reference, enumerate_modes, step_problem
+
+from benchmarks.fuzz_mechanisms import planar, rigid, spatial
+from nonsmooth import (
+    ErrorControl,
+    EventDriven,
+    GaussQP,
+    GeneralizedAlpha,
+    InputError,
+    Landing,
+    ModelError,
+    MoreauJean,
+    simulate,
+)
+from nonsmooth.registry import find_problems
+
+PROBLEMS = find_problems()
+LARGE = ("polishing-robot", "six-rss")
+CONTROL = ErrorControl(rtol=1e-7, atol=1e-9, dt_min=1e-6, dt_max=1e-4)
+#: a run of each scheme
+SCHEMES = {
+    "moreau-jean": (MoreauJean(), 1e-4),
+    "theta": (MoreauJean(theta=0.8), 1e-4),
+    "midpoint": (MoreauJean(joints="midpoint"), 1e-4),
+    "projection": (MoreauJean(projection="combined"), 1e-4),
+    "balanced": (MoreauJean(moment_arms="balanced"), 1e-4),
+    "implicit-euler": (GaussQP(), 1e-4),
+    "landing": (GaussQP(), Landing(1e-6, 1e-4)),
+    "generalized-alpha": (GeneralizedAlpha(), 1e-4),
+    "event-driven": (EventDriven(), CONTROL),
+}
+#: runs of the flexible problem that the reference has no equations for: implicit deformation in these schemes
+FLEXIBLE = {("flexible-slider-crank", one) for one in ("balanced", "projection", "landing", "generalized-alpha")}
+
+
+def worst_of(system, stepper, control, t_end):
+    """The largest residual of each kind; None if the stepper does not take the mechanism, as its sentence says."""
+    try:
+        run = simulate(system, stepper, t_end=t_end, dt=control)
+    except InputError:
+        return None
+    assert run.status == "finished", run.status
+    residuals = Reference(run, system, stepper, control).residuals()
+    return {kind: float(np.max(rows)) for kind, rows in residuals.items()}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LARGE)) for name in PROBLEMS])
+@pytest.mark.quick(4)
+def test_recorded_steps_of_every_problem(name, scheme):
+    if (name, scheme) in FLEXIBLE:
+        pytest.skip("the reference has no equations of implicit deformation in this scheme")
+    stepper, control = SCHEMES[scheme]
+    found = worst_of(PROBLEMS[name]().build(), stepper, control, 3e-3)
+    if found is None:
+        pytest.skip("this stepper does not take the mechanism")
+    assert {kind: one for kind, one in found.items() if not one <= 1e-9} == {}
+
+
+def random_system(chance):
+    """The first mechanism drawn whose bodies can be assembled."""
+    while True:
+        draw = spatial if chance.random() < 0.3 else planar
+        try:
+            return draw(chance, rigid(chance), clearances=(1e-3, 1e-2)).build(assemble=True)
+        except ModelError:
+            continue
+
+
+@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("scheme", ["moreau-jean", "landing", "generalized-alpha"])
+@pytest.mark.quick(8)
+def test_recorded_steps_of_random_mechanisms(seed, scheme):
+    system = random_system(random.Random(f"reference {seed}"))
+    stepper, control = SCHEMES[scheme]
+    found = worst_of(system, stepper, control, 3e-3)
+    if found is None:
+        pytest.skip("this stepper does not take the mechanism")
+    assert {kind: one for kind, one in found.items() if not one <= 1e-9} == {}
+
+
+@pytest.mark.parametrize("make", [mutants.loose_pendulum, mutants.rolling_disc])
+def test_the_recorded_impulses_are_a_solution_by_contact_modes(make):
+    """Impacts, sliding and sticking; without jamming the solution is the only one."""
+    system = make(0.5, 0.3)
+    run = simulate(system, MoreauJean(), t_end=0.05, dt=1e-3)
+    reference, closed = Reference(run, system, MoreauJean(), 1e-3), 0
+    for k in range(1, len(run.t)):
+        G, b, mu, P = step_problem(reference, k)
+        solutions = enumerate_modes(G, b, mu)
+        closed += len(mu) > 0
+        assert any(np.allclose(one, P, rtol=0, atol=1e-9 * (1 + np.max(abs(P), initial=0))) for _, one, _ in solutions)
+    assert closed >= 5
+
+
+def test_contact_modes_of_a_block_that_jams():
+    """G couples friction to the normal: with mu G_NT > G_NN there are several solutions, all of which are found."""
+    G, mu = np.array([[1.0, 2.0], [2.0, 5.0]]), np.array([1.0])
+    solutions = enumerate_modes(G, np.array([0.1, 0.5]), mu)
+    assert {modes for modes, _, _ in solutions} >= {("open",)}
+    for _, P, gamma in solutions:
+        assert abs(min(P[0], gamma[0])) <= 1e-12 and abs(P[1]) <= mu[0] * P[0] + 1e-12
+    assert enumerate_modes(np.eye(2), np.array([-1.0, 0.0]), np.array([0.3]))[0][1] == pytest.approx([1.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("scheme", "count"),
+    [
+        ("moreau_jean", 3),
+        *(pytest.param(name, 10, marks=pytest.mark.slow) for name in ("midpoint", "moment_arms", "projection")),
+    ],
+)
+def test_mistakes_in_the_text_of_a_scheme_are_found(scheme, count):
+    found = mutants.mutants(scheme, count, seed=1)
+    found_by = {"reference", "certificate", "failure", "equivalent"}
+    assert [one for one in found if one[2].partition(" ")[0] not in found_by] == []
+    assert sum(one[2] != "equivalent" for one in found) == count
