@@ -160,7 +160,7 @@ def same_bytes(first: Path, second: Path) -> bool:
     """Whether two trajectories are identical except for their computing times."""
     from nonsmooth.files import read_dataset
 
-    datasets = [read_dataset(path, decode_times=False) for path in (first, second)]
+    datasets = [read_dataset(path) for path in (first, second)]
     for one in datasets:
         del one.attrs["wall_seconds"]
     a, b = datasets

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 __all__ = [
+    "BudgetSpent",
     "DeclarationError",
     "InputError",
     "Interrupted",
@@ -80,6 +81,10 @@ class SolverFailed(NonsmoothError, RuntimeError):
         """For other processes; without programs that cannot be pickled, such as those with CasADi symbols."""
         program = self.program if _can_be_sent(self.program) else None
         return partial(type(self), program=program, guess=self.guess, attempts=self.attempts), (str(self),)
+
+
+class BudgetSpent(SolverFailed):
+    """The time or the number of steps that a call of `simulate` was given is spent."""
 
 
 class SimulationFailed(NonsmoothError, RuntimeError):

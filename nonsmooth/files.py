@@ -1,8 +1,9 @@
 """Files of results, written completely or not at all, and rejected if they were changed.
 
-A NetCDF file is created in memory, since HDF5 does not survive a failed write, and written under a temporary name in
-the same folder; it is renamed when it is complete. Its last line, after the data that HDF5 reads, is the SHA-256 of all
-bytes before it, which `read_dataset` checks before HDF5 reads the file.
+A file is written under a temporary name in the same folder and renamed when it is complete; HDF5, which does not
+survive a failed write, is told of none. Its last line, after the data that HDF5 reads, is the SHA-256 of all
+bytes before it, which is checked before HDF5 reads the file. It shows that a file is complete and unchanged, not who
+has written it: what is read is inspected besides, `nonsmooth.inspection`.
 """
 
 from __future__ import annotations
@@ -10,49 +11,53 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import math
 import mmap
 import os
 import re
+import stat
 import subprocess
 import sys
 import uuid
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth import inspection
 from nonsmooth.exceptions import InputError, NotWritten, ValidityWarning
+from nonsmooth.inspection import REFUSED, Refused, Variable, contents
 
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["dataset_bytes", "path_of", "read_dataset", "write_bytes", "write_dataset", "write_figure"]
+__all__ = [
+    "Pieces", "Variable", "dataset_bytes", "forget_pages", "load_libraries", "path_of", "read_contents", "read_dataset",
+    "remove_unfinished", "write_bytes", "write_contents", "write_dataset", "write_figure",
+]  # fmt: skip
 
 #: attribute of files with a checksum, and its value
 ATTRIBUTE, STATED = "checksum", "the last line of this file is the SHA-256 of all bytes before it"
 LAST_LINE = re.compile(rb"\nsha256 ([0-9a-f]{64}) of ([0-9]{20}) bytes\n")
 LENGTH = len("\nsha256  of  bytes\n") + 64 + 20
+#: attribute of integers that are truth values
+TRUTH = {"dtype": "bool"}
+#: end of the name of a file that is not complete
+UNFINISHED = re.compile("-[0-9a-f]{12}$")
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 #: bytes written at once
 PIECE = 1 << 20
+#: after so many of these the memory of arrays that lie in files is let go
+PIECES = 32
 #: seconds that HDF5 may take to read a file without a checksum, and bytes per second; with some damaged ones it never
 #: ends
 PATIENCE, SLOWEST = 10.0, 20e6
-#: largest size of the contents of such a file, in bytes and as a multiple of the size of the file
-LEAST_ROOM, ROOM = 64_000_000, 20
 
-#: reads the whole file in a separate process, since HDF5 may hang or crash on damaged files
-PROBE = """
-import sys, h5py
-room = int(sys.argv[2])
-with h5py.File(sys.argv[1], "r") as file:
-    dict(file.attrs)
-    found = [one for one in file.values() if isinstance(one, h5py.Dataset)]
-    if sum(one.nbytes for one in found) > room:
-        sys.exit("it declares more numbers than it can hold")
-    for one in found:
-        dict(one.attrs), one[()]
-"""
+Contents = tuple[dict[str, Variable], dict[str, Any]]
 
 
 def path_of(path: Any, what: str = "The path") -> Path:
@@ -73,7 +78,7 @@ def path_of(path: Any, what: str = "The path") -> Path:
 
 def write_bytes(data: bytes | memoryview, path: str | os.PathLike[str], what: str) -> None:
     """Write a file under a temporary name in the same folder, then rename it, so that the named file is always
-    complete.
+    complete. A file that exists keeps its permissions.
 
     Parameters
     ----------
@@ -85,18 +90,28 @@ def write_bytes(data: bytes | memoryview, path: str | os.PathLike[str], what: st
     NotWritten
         If that fails; an existing file remains unchanged.
     """
+    with _replacing(path, what) as handle:
+        _write(handle, memoryview(data))
+
+
+@contextlib.contextmanager
+def _replacing(path: str | os.PathLike[str], what: str) -> Iterator[int]:
+    """The handle of a file that takes the place of `path` when it is complete; see `write_bytes`."""
     path = path_of(path, "The file to write")
     target = Path(os.path.realpath(path))  # a link remains a link
     unfinished = target.with_name(f".{target.name[:100]}-{uuid.uuid4().hex[:12]}")
     try:
-        if target.exists() and not target.is_file():
+        there = target.stat().st_mode if target.exists() else None
+        if there is not None and not stat.S_ISREG(there):
             raise OSError(0, "a folder or a device of that name exists")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        handle = os.open(unfinished, flags, 0o666)
+        remove_unfinished(target.parent, f".{target.name[:100]}-")
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        handle = os.open(unfinished, flags, 0o666 if there is None else 0o600)
         try:
-            left = memoryview(data)
-            while left:
-                left = left[os.write(handle, left[:PIECE]) :]
+            _locked(handle)
+            if there is not None and hasattr(os, "fchmod"):
+                os.fchmod(handle, stat.S_IMODE(there))
+            yield handle
             os.fsync(handle)
         finally:
             os.close(handle)
@@ -108,6 +123,37 @@ def write_bytes(data: bytes | memoryview, path: str | os.PathLike[str], what: st
         with contextlib.suppress(OSError):  # absent after renaming; a file that cannot be removed has a hidden name
             unfinished.unlink()
     _settle(target.parent)
+
+
+def _write(handle: int, left: memoryview) -> None:
+    while left:
+        left = left[os.write(handle, left[:PIECE]) :]
+
+
+def _locked(handle: int) -> bool:
+    """Whether this process holds the lock of an open file, which ends with the process, however it ends."""
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):  # no such locks here, or it is written at this moment
+        return False
+    return True
+
+
+def remove_unfinished(folder: Path, start: str) -> None:
+    """Remove files that processes left half-written when they were killed: those whose name begins so and ends with
+    12 hexadecimal digits, and which no process has locked."""
+    with os.scandir(folder) as entries:
+        left = [Path(one.path) for one in entries if one.name.startswith(start) and UNFINISHED.search(one.name)]
+    for path in left:
+        with contextlib.suppress(OSError):  # removed by another process meanwhile
+            handle = os.open(path, os.O_RDWR)
+            try:
+                if _locked(handle):
+                    path.unlink()
+            finally:
+                os.close(handle)
 
 
 def _settle(folder: Path) -> None:
@@ -129,105 +175,288 @@ def write_figure(figure: Any, path: Path, what: str = "The figure") -> None:
 
 def dataset_bytes(dataset: xarray.Dataset, encoding: Mapping[Any, Any] | None = None) -> bytes:
     """A NetCDF file in memory, with its checksum."""
+    image = io.BytesIO()
+    _dump(dataset, image, encoding)
+    data = image.getvalue()
+    return data + _last_line(hashlib.sha256(data).hexdigest(), len(data))
+
+
+def _last_line(digest: str, count: int) -> bytes:
+    return f"\nsha256 {digest} of {count:020d} bytes\n".encode()
+
+
+def _dump(dataset: xarray.Dataset, file: Any, encoding: Mapping[Any, Any] | None) -> None:
     import h5netcdf
     from xarray.backends import H5NetCDFStore
 
-    image = io.BytesIO()
-    with h5netcdf.File(image, "w") as file:
-        dataset.assign_attrs({ATTRIBUTE: STATED}).dump_to_store(H5NetCDFStore(file), encoding=encoding)
-    data = image.getvalue()
-    return data + f"\nsha256 {hashlib.sha256(data).hexdigest()} of {len(data):020d} bytes\n".encode()
+    with h5netcdf.File(file, "w") as opened:
+        dataset.assign_attrs({ATTRIBUTE: STATED}).dump_to_store(H5NetCDFStore(opened), encoding=encoding)
 
 
 def write_dataset(
     dataset: xarray.Dataset, path: str | os.PathLike[str], what: str, encoding: Mapping[Any, Any] | None = None
 ) -> None:
     """Write a NetCDF file with a checksum; see `write_bytes`."""
-    path = path_of(path, "The file to write")
-    write_bytes(dataset_bytes(dataset, encoding), path, what)
+    _write_netcdf(lambda file: _dump(dataset, file, encoding), path, what)
 
 
-def read_dataset(path: str | os.PathLike[str], *, conventions: str | None = None, **reading: Any) -> xarray.Dataset:
-    """Read a NetCDF file of this package; a file of an earlier version, without a checksum, causes a warning.
+def write_contents(
+    variables: Mapping[str, Variable], attributes: Mapping[str, Any], path: str | os.PathLike[str], what: str
+) -> None:
+    """Write data sets (dimensions, values, attributes) and attributes as a NetCDF file with a checksum, see
+    `write_bytes`: piece by piece, without a copy of the values in memory.
 
     Parameters
     ----------
+    variables
+        Values are arrays of numbers or texts, or `Pieces`.
+    """
+
+    def fill(file: Any) -> None:
+        import h5netcdf
+        import h5py
+
+        with h5netcdf.File(file, "w") as opened:
+            opened.attrs.update({**attributes, ATTRIBUTE: STATED})
+            sizes = {
+                name: size
+                for dimensions, values, _ in variables.values()
+                for name, size in zip(dimensions, values.shape, strict=True)
+            }
+            opened.dimensions = sizes
+            for name, (dimensions, values, facts) in variables.items():
+                if values.dtype.kind == "b":  # which NetCDF does not have
+                    values, facts = values.astype(np.int8), {**facts, **TRUTH}
+                kind = h5py.string_dtype() if values.dtype.kind in "OU" else values.dtype
+                one = opened.create_variable(name, dimensions, kind)
+                one.attrs.update(facts)
+                rows = max(PIECE // max(math.prod(values.shape[1:]) * kind.itemsize, 1), 1) if values.shape else 1
+                if not values.shape:
+                    one[...] = values
+                for k in range(0, values.shape[0] if values.shape and values.size else 0, rows):
+                    one[k : k + rows] = values[k : k + rows]
+                    if k // rows % PIECES == 0:
+                        forget_pages(*values.sources if isinstance(values, Pieces) else (values,))
+
+    _write_netcdf(fill, path, what)
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Values (shape) of 8 bytes each that are computed when written, by rows: ``of(slice)``, from `sources`."""
+
+    shape: tuple[int, ...]
+    of: Callable[[slice], NDArray[Any]]
+    sources: tuple[NDArray[Any], ...]
+    dtype: np.dtype[Any] = np.dtype(float)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    def __getitem__(self, rows: slice) -> NDArray[Any]:
+        return self.of(rows)
+
+
+def forget_pages(*arrays: Any) -> None:
+    """Let go of the memory in which arrays that lie in files have been read."""
+    for base in arrays:
+        while isinstance(base, np.ndarray):
+            base = base.base
+        if isinstance(base, memoryview):
+            base = base.obj
+        if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            base.madvise(mmap.MADV_DONTNEED)
+
+
+def load_libraries() -> None:
+    """What `write_contents` and `read_contents` import, so that there is room for it later."""
+    import h5netcdf  # noqa: F401
+    import h5py  # noqa: F401
+
+
+def _write_netcdf(fill: Callable[[Any], None], path: str | os.PathLike[str], what: str) -> None:
+    """Write a NetCDF file with its checksum."""
+    with _replacing(path, what) as handle:
+        target = _Target(handle)
+        try:
+            fill(target)
+        except Exception:
+            if target.error is None:
+                raise
+        if target.error is not None:
+            raise target.error
+        size = os.lseek(handle, 0, os.SEEK_END)
+        os.lseek(handle, 0, os.SEEK_SET)
+        with open(handle, "rb", buffering=0, closefd=False) as file:
+            digest = _digest(file, size)
+        _write(handle, memoryview(_last_line(digest, size)))
+
+
+class _Target(io.RawIOBase):
+    """An open file into which HDF5 writes. HDF5 does not survive a failed write: the first error is kept, and what is
+    written after it is dropped."""
+
+    def __init__(self, handle: int) -> None:
+        self.handle, self.error = handle, cast(BaseException | None, None)
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return os.lseek(self.handle, offset, whence)
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer).cast("B")
+        data = os.read(self.handle, len(view))
+        view[: len(data)] = data
+        view[len(data) :] = bytes(len(view) - len(data))
+        return len(view)
+
+    def write(self, data: Any) -> int:
+        left = memoryview(data).cast("B")
+        count = len(left)
+        if self.error is None:
+            try:
+                _write(self.handle, left)
+            except BaseException as error:  # Ctrl-C as well
+                self.error = error
+        return count
+
+    def truncate(self, size: int | None = None) -> int:
+        size = self.tell() if size is None else size
+        if self.error is None:
+            try:
+                os.ftruncate(self.handle, size)
+            except OSError as error:
+                self.error = error
+        return size
+
+    def flush(self) -> None:
+        """The whole file is brought to the disk when it is complete."""
+
+
+def read_dataset(path: str | os.PathLike[str]) -> xarray.Dataset:
+    """Read a NetCDF file of this package; see `read_contents`."""
+    import xarray
+
+    path = path_of(path, "The file to read")
+    variables, attributes = read_contents(path)
+    try:
+        return xarray.decode_cf(xarray.Dataset(variables, attrs=attributes), decode_times=False)
+    except Exception as error:  # various errors of xarray for attributes that it does not expect
+        raise InputError(f"{path} is not a NetCDF file that can be read ({_short(error)}).") from error
+
+
+def read_contents(
+    path: str | os.PathLike[str], *, known: str = "", conventions: str = "", what: str = "file"
+) -> Contents:
+    """Data sets (dimensions, values, attributes) and attributes of a NetCDF file of this package, whose names, shapes,
+    sizes and storage are inspected before a number is read: `nonsmooth.inspection`. A file of an earlier version,
+    without a checksum, causes a warning.
+
+    Parameters
+    ----------
+    known
+        Regular expression of the names of data sets that the file may contain; any names by default.
     conventions
-        Required value of its attribute of that name.
-    reading
-        Arguments of `xarray.open_dataset`.
+        Required value of its attribute of that name; any by default.
+    what
+        The kind of file, for messages.
 
     Raises
     ------
     InputError
         If there is no such file, or it is not of this package, or damaged.
     """
-    import xarray
+    import h5py
 
     path = path_of(path, "The file to read")
     try:
         if not path.is_file():
             raise InputError(f"There is no file {path}.")
-        source: Any = _verified(path)
-        verified = source is not None
-        with xarray.open_dataset(source if verified else path, engine="h5netcdf", **reading) as opened:
-            dataset = opened.load()
+        with path.open("rb") as file:
+            size, verified = _verified(path, file)
+            if not verified:
+                _probe(path, size, what, known, conventions)
+
+            def bytes_at(offset: int, count: int) -> bytes:
+                file.seek(offset)
+                return file.read(count)
+
+            with h5py.File(file, "r") as opened:
+                variables, attributes = contents(opened, bytes_at, size, known, conventions)
     except MemoryError as error:
         raise InputError(f"{path} is too large for the memory of this machine.") from error
+    except Refused as error:
+        raise InputError(f"{path} is not a {what} of this package: {error}.") from error
     except InputError:
         raise
-    except Exception as error:  # various errors of HDF5 and xarray for a file that is not NetCDF
+    except Exception as error:  # various errors of HDF5 for a file that is not NetCDF
         raise InputError(f"{path} is not a NetCDF file that can be read ({_short(error)}).") from error
-    if conventions is not None and str(dataset.attrs.get("Conventions")) != conventions:
-        raise InputError(f"{path} is not a trajectory of this package; its Conventions should be {conventions!r}.")
     if not verified:
         warnings.warn(
             f"{path} has no checksum, like files of earlier versions; changes of its contents cannot be detected.",
             ValidityWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    dataset.attrs.pop(ATTRIBUTE, None)
-    return dataset
+    attributes.pop(ATTRIBUTE, None)
+    for name, (dimensions, values, facts) in variables.items():
+        if facts.items() >= TRUTH.items():
+            facts = {key: value for key, value in facts.items() if key not in TRUTH}
+            variables[name] = dimensions, values.astype(bool), facts
+    return variables, attributes
 
 
-def _verified(path: Path) -> io.BytesIO | None:
-    """The part that HDF5 reads, if the checksum is correct; None for a file without one that HDF5 can read."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        head = file.read(64)
-        if not head.startswith(SIGNATURE):
-            raise InputError(f"{path} is not a NetCDF file.")
-        file.seek(max(size - LENGTH, 0))
-        last = LAST_LINE.fullmatch(file.read(LENGTH))
-        if last is not None:
-            stated = int(last[2])
-            if stated != size - LENGTH:
-                raise InputError(f"{path} is damaged: it contains {size - LENGTH} bytes, and {stated} were written.")
-            file.seek(0)
-            data = file.read(stated)
-            if hashlib.sha256(data).hexdigest().encode() != last[1]:
-                raise InputError(
-                    f"{path} is damaged: the checksum of its {stated} bytes is not the one that was written with them."
-                )
-            return io.BytesIO(data)
-        written = int.from_bytes(head[40:48], "little") if head[8] in (0, 1) else int.from_bytes(head[28:36], "little")
-        if size < written < 1 << 62:
-            raise InputError(f"{path} is incomplete: it contains {size} bytes, and {written} were written.")
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-            if whole.find(STATED.encode()) >= 0:
-                raise InputError(
-                    f"{path} is damaged or was rewritten by another program: the checksum at its end is missing."
-                )
-    _probe(path, size)
-    return None
+def _verified(path: Path, file: BinaryIO) -> tuple[int, bool]:
+    """How many bytes HDF5 reads, and whether their checksum is correct; False for a file that has none."""
+    size = os.fstat(file.fileno()).st_size
+    head = file.read(64)
+    if not head.startswith(SIGNATURE):
+        raise InputError(f"{path} is not a NetCDF file.")
+    file.seek(max(size - LENGTH, 0))
+    last = LAST_LINE.fullmatch(file.read(LENGTH))
+    if last is not None:
+        stated = int(last[2])
+        if stated != size - LENGTH:
+            raise InputError(f"{path} is damaged: it contains {size - LENGTH} bytes, and {stated} were written.")
+        file.seek(0)
+        if _digest(file, stated) != last[1].decode():
+            raise InputError(
+                f"{path} is damaged: the checksum of its {stated} bytes is not the one that was written with them."
+            )
+        return stated, True
+    written = int.from_bytes(head[40:48], "little") if head[8] in (0, 1) else int.from_bytes(head[28:36], "little")
+    if size < written < 1 << 62:
+        raise InputError(f"{path} is incomplete: it contains {size} bytes, and {written} were written.")
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+        if whole.find(STATED.encode()) >= 0:
+            raise InputError(
+                f"{path} is damaged or was rewritten by another program: the checksum at its end is missing."
+            )
+    return size, False
 
 
-def _probe(path: Path, size: int) -> None:
-    """Raise InputError unless HDF5 can read a file without a checksum, in a separate process."""
-    room = max(LEAST_ROOM, ROOM * size)
+def _digest(file: BinaryIO, count: int) -> str:
+    """SHA-256 of the bytes that follow."""
+    digest = hashlib.sha256()
+    while count > 0 and (piece := file.read(min(PIECE, count))):
+        digest.update(piece)
+        count -= len(piece)
+    return digest.hexdigest()
+
+
+def _probe(path: Path, size: int, what: str, *expected: str) -> None:
+    """Raise InputError unless a file without a checksum can be read, in a separate process: HDF5 may hang or crash."""
     try:
         done = subprocess.run(
-            [sys.executable, "-P", "-c", PROBE, str(path.absolute()), str(room)],
+            [sys.executable, "-P", str(inspection.__file__), str(path.absolute()), *expected],
             stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE + size / SLOWEST, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
@@ -235,6 +464,8 @@ def _probe(path: Path, size: int) -> None:
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().splitlines()
         why = said[-1] if said and done.returncode > 0 else "HDF5 fails on it"
+        if why.startswith(REFUSED):
+            raise InputError(f"{path} is not a {what} of this package: {why.removeprefix(REFUSED)}.")
         raise InputError(f"{path} is not a NetCDF file that can be read ({why[:200]}).")
 
 

@@ -11,6 +11,7 @@ import functools
 import importlib
 import inspect
 import pkgutil
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -242,7 +243,7 @@ class Problem:
         if self.exact is not None:
             object.__setattr__(self, "exact", _checked(f"{self.name}.exact", self.exact))
         summary = (inspect.getdoc(self.function) or "").partition("\n")[0]
-        if not summary:
+        if not summary and sys.flags.optimize < 2:  # python -OO drops docstrings
             raise InputError(f"Problem {self.name} has no docstring; its first line says what the mechanism is.")
         object.__setattr__(self, "summary", summary)
         for key, origin in self.provenance.items():
@@ -291,6 +292,10 @@ def _check_call(name: str, signature: inspect.Signature, args: tuple[Any, ...], 
         signature.bind(*args, **kwargs)
     except TypeError as error:
         raise InputError(f"{name}: {error}. It takes {signature}.") from None
+    for key, value in signature.bind(*args, **kwargs).arguments.items():
+        default = accepted[key].default
+        if isinstance(value, bool) and isinstance(default, int | float) and not isinstance(default, bool):
+            raise InputError(f"{name}: {key} is a number, as {default!r}, got {value!r}.")
 
 
 def problem(

@@ -49,10 +49,13 @@ def floats(value: Any) -> NDArray[np.float64]:
     """
     if isinstance(value, np.ndarray) and value.dtype.kind in "iuf":
         return np.asarray(value, dtype=float)
-    parts = np.asarray(value, dtype=object).ravel()
+    try:
+        parts, found = np.asarray(value, dtype=object).ravel(), np.asarray(value, dtype=float)
+    except Exception as error:  # of a user's object, or an integer of hundreds of digits
+        raise TypeError("not numbers") from error
     if any(isinstance(one, (str, bytes, bool, np.bool_, complex, np.complexfloating, np.datetime64)) for one in parts):
         raise TypeError("not numbers")
-    return np.asarray(value, dtype=float)
+    return found
 
 
 def is_count(value: Any) -> bool:

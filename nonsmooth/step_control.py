@@ -167,9 +167,9 @@ def step_control(dt: float | StepControl, run: tuple[float, float] | None = None
         return dt.over(*run)
     if isinstance(dt, ConstantStep | Landing | ErrorControl):
         return dt
-    if not isinstance(dt, Real) or isinstance(dt, bool):
+    if not isinstance(dt, Real) or isinstance(dt, bool) or (isinstance(dt, int) and not is_number(dt)):
         raise InputError(
-            f"dt must be a number of seconds or Landing(dt_min, dt_max), got {dt!r}; EventDriven takes "
+            f"dt must be a number of seconds or Landing(dt_min, dt_max), got {shown(dt)}; EventDriven takes "
             "ErrorControl(rtol, atol, dt_min, dt_max)."
         )
     return ConstantStep(float(dt))

@@ -127,7 +127,7 @@ def slider_rod(case: int = 1, contact: Rigid | Compliant = PLASTIC) -> Model:
     >>> slider_rod(case=2).build().parameters["push.at_y"]
     0.0005
     """
-    if case not in OFFSETS:
+    if not isinstance(case, int) or case not in OFFSETS:
         raise InputError(f"slider-rod has the cases 1, 2 and 3, got {case!r}.")
     value = {name: float(origin.value) for name, origin in ORIGINS.items() if not isinstance(origin.value, str)}
     model = Model(

@@ -217,28 +217,6 @@ def test_damaged_files_of_earlier_versions_never_crash(of_before, tmp_path):
                 assert [one.category for one in told] == [ValidityWarning]
 
 
-def test_a_file_that_declares_more_than_it_holds_is_refused(tmp_path):
-    import h5py
-
-    path = tmp_path / "huge.nc"
-    with h5py.File(path, "w") as file:
-        file.create_dataset("time", shape=(10**13,), dtype="f8", chunks=(1024,))
-    with pytest.raises(InputError, match="it declares more numbers than it can hold"):
-        Trajectory.load(path)
-
-
-def test_recursive_files_are_refused(tmp_path):
-    import h5py
-
-    path = tmp_path / "ring.nc"
-    with h5py.File(path, "w") as file:
-        file["itself"] = file["/"]
-        file["soft"] = h5py.SoftLink("/soft")
-        file["other"] = h5py.ExternalLink(str(path), "/other")
-    with pytest.raises(InputError, match="ring.nc is not a"):
-        Trajectory.load(path)
-
-
 @pytest.mark.parametrize("manifest", ["[" * 100_000, "{}", "null", '{"parameters": 3}'], ids=[*"abcd"])
 def test_facts_that_are_none_are_refused(trajectory, tmp_path, manifest):
     path = tmp_path / "run.nc"

@@ -17,7 +17,8 @@ OURS = {"nonsmooth": ROOT / "nonsmooth", "nonsmooth_problems": ROOT / "problems"
 MAY_IMPORT = {
     "exceptions": set(),
     "tolerances": set(),
-    "files": {"exceptions"},
+    "files": {"exceptions", "inspection"},
+    "inspection": set(),
     "settings": {"exceptions"},
     "evaluation": set(),
     "fits": set(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -204,6 +205,10 @@ def run(
             "--max-seconds", parser=duration, metavar="TIME", help="Largest computing time; a longer run fails."
         ),
     ] = None,
+    record: Annotated[
+        int | None,
+        typer.Option("--record", help="Keep every N-th row of a long run of given steps.", metavar="N"),
+    ] = None,
     contact: Annotated[
         str | None, typer.Option("--contact", help="rigid or compliant, instead of the problem's own.")
     ] = None,
@@ -253,6 +258,7 @@ def run(
         request = Request(
             problem or "", case, tuple(settings or ()), stepper, solver, engine, t_end, dt, dt_min, dt_max, rtol, atol,
             contact, law, friction_law, accuracy, check, max_steps, max_seconds,
+            record,
         )  # fmt: skip
         with hushed(quiet, as_json):
             return carry_out(
@@ -292,12 +298,32 @@ def _say(message: str) -> None:
     typer.echo(f"nonsmooth: {message}", err=True)
 
 
+def _open_streams() -> None:
+    """Streams that were closed, as by ``2>&-``, lead nowhere: no file may take the place of one."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number
+            setattr(sys, name, open(os.devnull, "r" if number == 0 else "w", encoding="utf-8"))
+
+
+def _drop_output() -> None:
+    """What was not written of the output is not tried again when the interpreter ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line on `arguments` (default: those of the process) and return the exit code."""
     asked = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    _open_streams()
+    if "matplotlib" not in sys.modules:
+        os.environ["MPLBACKEND"] = "agg"  # figures are written to files alone
     try:
         with stoppable():
             code = app(args=asked, prog_name="nonsmooth", standalone_mode=False)
+            sys.stdout.flush()
     except typer.TyperException as error:
         known = {"list", "describe", "new", "run", "compare", "study", "rigid-limit", "published", "doctor", "cite"}
         known |= {"report", "plot", "export", "step-size", "sweep", "tolerance", "bifurcation"}
@@ -312,6 +338,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (InputError, NonsmoothError) as error:
         _say(str(error))
         return 2
+    except MemoryError:
+        _say("The memory of this process does not suffice; free some, or raise the limit of the process.")
+        return 1
+    except BrokenPipeError:  # the reader of the output, such as head, has ended
+        _drop_output()
+        return 1
+    except OSError as error:
+        where = f" {error.filename}" if error.filename else ""
+        _say(f"A file or the output of the command cannot be used ({error.strerror or error}{where}).")
+        _drop_output()
+        return 1
     except (KeyboardInterrupt, typer.Abort):  # before the options are read, or after the command
         _say(INTERRUPTED)
         return 130

@@ -261,7 +261,7 @@ def _motion_data(path: Path, noise: Sequence[str]) -> Any:
         table = np.array(rows[1:], dtype=float)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
-    except (IndexError, ValueError) as error:
+    except (IndexError, ValueError, csv.Error) as error:
         raise InputError(f"{path} is no table of numbers with a header: {error}.") from None
     for name in ("t", *levels):
         if name not in header:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from nonsmooth.cli.files import check_file, is_file, stated_problem, system_of
 from nonsmooth.exceptions import InputError
+from nonsmooth.files import path_of
 from nonsmooth.fits import Scatter, looks_stated, stated
 from nonsmooth.settings import is_number, shown
 
@@ -73,6 +74,7 @@ class Request:
     check: bool = False
     max_steps: int | None = None
     max_seconds: float | None = None
+    record: int | None = None
     #: default stepper if a step is given
     usual: str = "gauss-qp"
     #: settings of a TOML file
@@ -105,7 +107,7 @@ class Request:
         assert self.declaration is not None
         run = self.declaration.run
         changes: dict[str, Any] = {}
-        for name in ("t_end", "accuracy", "max_steps", "max_seconds"):
+        for name in ("t_end", "accuracy", "max_steps", "max_seconds", "record"):
             if getattr(self, name) is None:
                 changes[name] = getattr(run, name)
         changes["check"] = self.check or bool(run.check)
@@ -213,6 +215,8 @@ class Request:
 
     def _made(self, arguments: dict[str, Any], parameters: dict[str, float]) -> Mechanism:
         if self.case is not None:
+            if "case" in arguments:
+                raise InputError(f"--case {self.case} and --set case={arguments['case']} exclude each other: give one.")
             arguments["case"] = _value(self.case)
         if self.problem.endswith(".toml"):
             return self._from_toml(Path(self.problem), arguments, parameters)
@@ -295,11 +299,12 @@ def kebab(name: str) -> str:
 
 def check_writable(option: str, path: Path, suffixes: tuple[str, ...]) -> None:
     """Raise `InputError` unless a file of this name can be written; leaves nothing behind."""
+    path = path_of(path, option)
     if path.suffix.lower() not in suffixes:
         raise InputError(f"{option} {path}: the name must end in {_either(suffixes)}.")
-    if path.is_dir():
-        raise InputError(f"{option} {path} is a folder: give the name of a file.")
     try:
+        if path.is_dir():
+            raise InputError(f"{option} {path} is a folder: give the name of a file.")
         with tempfile.TemporaryFile(dir=path.parent):
             pass
         if path.exists() and not os.access(path, os.W_OK):

@@ -103,7 +103,8 @@ def request_of(path: Path, given: Request, files: Mapping[str, Path | None]) -> 
 def _request(words: Mapping[str, Any]) -> Request:
     """From plain data, each of the kind that options give."""
     kinds: dict[str, Any] = {
-        "settings": (list, tuple), "check": bool, "max_steps": (int, type(None)), "problem": str, "usual": str,
+        "settings": (list, tuple), "check": bool, "max_steps": (int, type(None)), "record": (int, type(None)),
+        "problem": str, "usual": str,
     }  # fmt: skip
     numbers = {"t_end", "dt", "dt_min", "dt_max", "rtol", "atol", "accuracy", "max_seconds"}
     for name, value in words.items():

@@ -113,6 +113,7 @@ def _simulated(
                 engine=request.engine or "auto",
                 max_steps=request.max_steps,
                 max_seconds=request.max_seconds,
+                record=1 if request.record is None else request.record,
                 progress=progress,
                 checkpoint=None if kept is None else kept.path,
                 every=EVERY if kept is None else kept.every,

@@ -273,8 +273,8 @@ def _dialect(text: str, version: int) -> str:
         r"  %\1 = bitcast i8* %\1.1 to double*"
     )
     text = re.sub(r"%(\w+) = getelementptr i8, ptr %(\w+), i64 (.+)", bytewise, text)
-    vector = r"%\2.0 = bitcast double* %\2 to <4 x double>*\n  store <4 x double> \1, <4 x double>* %\2.0"
-    return re.sub(r"store <4 x double> (.+), ptr %(\w+)", vector, text)
+    vector = r"%\3.0 = bitcast double* %\3 to <4 x double>*\n  store \1<4 x double> \2, <4 x double>* %\3.0"
+    return re.sub(r"store (volatile )?<4 x double> (.+), ptr %(\w+)", vector, text)
 
 
 def _read(path: Path) -> bytes | None:

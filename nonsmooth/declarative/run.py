@@ -50,6 +50,7 @@ class Run:
     accuracy : of a step that is chosen, as none is stated; and of the verdict
     check : whether to repeat a run of stated steps with finer ones
     max_steps, max_seconds : [-], [s], budget of the run, beyond which it ends as one that failed
+    record : keep every so many rows of a run of stated steps
     engine : "auto", "native" or "python"
     output, figure, animation, report : files to write
     """
@@ -68,6 +69,7 @@ class Run:
     check: bool | None = None
     max_steps: int | None = None
     max_seconds: Seconds = None
+    record: int | None = None
     engine: Literal["auto", "native", "python"] | None = None
     output: str | None = None
     figure: str | None = None

@@ -16,6 +16,7 @@ from nonsmooth.declarative.flexible import FORMS
 from nonsmooth.declarative.schema import schema
 from nonsmooth.declarative.stated import StatedModel
 from nonsmooth.exceptions import InputError, ModelError
+from nonsmooth.files import path_of
 from nonsmooth.fits import Scatter
 from nonsmooth.laws import by_name, names
 from nonsmooth.laws.base import Law
@@ -45,7 +46,7 @@ def write_model(model: Model, path: str | Path) -> None:
     """
     text = model_text(model)
     try:
-        Path(path).write_text(text, encoding="utf-8")
+        path_of(path, "The file to write").write_text(text, encoding="utf-8")
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(f"{path} cannot be written ({reason}): give a file in a writable folder.") from error

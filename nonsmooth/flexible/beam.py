@@ -12,6 +12,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.flexible.elements import BeamElement, cubic, quintic
 from nonsmooth.flexible.finite_elements import FiniteElements, MassPoints, SlenderPart
 from nonsmooth.flexible.sections import CrossSection, Material, Rectangle, Tube
+from nonsmooth.settings import floats, shown
 
 __all__ = ["axes_of", "beam"]
 
@@ -88,7 +89,12 @@ def beam(
     >>> rod.count, rod.names[0], rod.names[-1]
     (54, 'a', 'b')
     """
-    first, last = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
+    try:
+        first, last = floats(start), floats(end)
+    except TypeError:
+        first = last = np.zeros(0)
+    if first.shape != (3,) or last.shape != (3,):
+        raise InputError(f"start and end of a beam must be points (x, y, z) [m], got {shown(start)} and {shown(end)}.")
     if not np.linalg.norm(last - first) > 0.0:
         raise InputError(f"A beam needs two ends, got {first.tolist()} and {last.tolist()} m.")
     if element not in ("cubic", "quintic") or (timoshenko and element == "quintic"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from nonsmooth.flexible.elements import COMPONENTS
 from nonsmooth.flexible.finite_elements import FiniteElements
 from nonsmooth.flexible.inertia import inertia_of, shortening_of
 from nonsmooth.flexible.modes import Modes
+from nonsmooth.settings import shown
 
 __all__ = ["Rayleigh", "modes"]
 
@@ -95,6 +97,10 @@ def modes(
     ratios = (damping.mass, damping.stiffness) if isinstance(damping, Rayleigh) else (damping,)
     if not all(np.isfinite(value) and value >= 0.0 for value in ratios):
         raise InputError(f"damping must be a ratio >= 0 or Rayleigh coefficients >= 0, got {damping!r}.")
+    if isinstance(interface, str) or not isinstance(interface, Sequence):
+        raise InputError(f"interface must be a list of nodes, as ('start', 'end'), got {shown(interface)}.")
+    if not isinstance(keep, Integral) or isinstance(keep, bool):
+        raise InputError(f"keep must be a whole number of modes, got {shown(keep)}.")
     attached = np.concatenate([np.zeros(0, dtype=int), *(elements.dofs(name) for name in interface)])
     if len(set(attached.tolist())) < len(attached):
         raise InputError(f"The nodes of an interface must differ, got {', '.join(interface)}.")

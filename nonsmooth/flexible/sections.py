@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.exceptions import InputError
+from nonsmooth.settings import is_number, shown
 
 __all__ = ["Material", "Rectangle", "CrossSection", "Tube"]
 
@@ -17,8 +18,9 @@ def _positive(settings: Any) -> None:
     """Raise InputError for a field that is no positive number."""
     for one in fields(settings):
         value = getattr(settings, one.name)
-        if isinstance(value, (int, float)) and not (math.isfinite(value) and value > 0.0):
-            raise InputError(f"{one.name} of a {type(settings).__name__} must be a positive number, got {value!r}.")
+        if one.type in ("float", float) and not (is_number(value) and value > 0.0):
+            kind = type(settings).__name__
+            raise InputError(f"{one.name} of a {kind} must be a positive number, got {shown(value)}.")
 
 
 @dataclass(frozen=True)

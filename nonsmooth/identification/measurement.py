@@ -144,6 +144,8 @@ class Measurement:
                 rows = list(csv.reader(file))
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise InputError(f"{path} is no table of numbers with a header: {error}.") from None
         header = [word.strip() for word in rows[0]] if rows else []
         wanted = ["t", *(f"{drive}.{what}" for drive in drives for what in ("q", "force"))]
         for name in wanted:

@@ -12,13 +12,12 @@ import dataclasses
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from numbers import Real
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.quantities import Quantity, declarations
-from nonsmooth.settings import Called, wrong_flag
+from nonsmooth.settings import Called, is_number, wrong_flag
 
 __all__ = ["Expression", "Law", "Limit"]
 
@@ -68,7 +67,7 @@ class Law(metaclass=Called):
         for field, declared in declarations(type(self)).items():
             value = getattr(self, field)
             if not isinstance(value, Law):
-                number = isinstance(value, Real) and not isinstance(value, bool)
+                number = isinstance(value, float) or is_number(value)
                 if not number or not declared.quantity.accepts(float(value)):
                     raise InputError(
                         f"{type(self).__name__}: {field} must be {declared.quantity.accepted}, got {value!r}."

@@ -27,6 +27,7 @@ from nonsmooth.model.joints import ORIGIN, BodyRef, Direction
 from nonsmooth.model.rows import unit
 from nonsmooth.model.tangents import slip_at
 from nonsmooth.quantities import AXES, Point, PositiveLength, Quantity, declarations
+from nonsmooth.settings import shown
 
 __all__ = ["CircleCircle", "CirclePlane", "Contact", "PointPlane", "Touches", "check_points"]
 
@@ -151,11 +152,16 @@ class FreeContact(Contact):
     body_fields = ("a", "b")
 
 
+#: largest number of points on a rim: between two of these it is lower by 5e-6 of its radius
+MOST_POINTS = 1000
+
+
 def check_points(contact: Contact, points: int, least: int) -> None:
-    """Raise ModelError unless a number of points on a rim is `least`, where that is 0, or at least 3."""
-    if isinstance(points, bool) or not isinstance(points, int) or not (points >= 3 or points == least):
-        accepted = "0 or a whole number >= 3" if least == 0 else "a whole number >= 3"
-        raise contact.error(f"points must be {accepted}, the points on a rim, got {points!r}.")
+    """Raise ModelError unless a number of points on a rim is `least`, where that is 0, or from 3 to `MOST_POINTS`."""
+    whole = isinstance(points, int) and not isinstance(points, bool)
+    if not whole or not (3 <= points <= MOST_POINTS or points == least):
+        accepted = f"{'0 or ' if least == 0 else ''}a whole number >= 3 and <= {MOST_POINTS}"
+        raise contact.error(f"points must be {accepted}, the points on a rim, got {shown(points)}.")
 
 
 def _plane(a: PlanarPlacement, direction: ca.SX) -> tuple[ca.SX, ca.SX]:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Annotated, Any, Literal
 
 import casadi as ca
+import numpy as np
 
 from nonsmooth.model import rows as primitive
 from nonsmooth.model.drawing import Drive, Primitive, Turn, vector
@@ -99,7 +100,7 @@ class PrescribedMotion(Joint):
     @property
     def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
         points = (self.at_a, self.at_b)
-        spatial = self.axis_a is not None or self.coordinate == "z" or any(len(point) == 3 for point in points)
+        spatial = self.axis_a is not None or self.coordinate == "z" or any(np.shape(point) == (3,) for point in points)
         return (3,) if spatial else (2,)
 
     def quantity(self, label: str) -> Quantity:

@@ -41,8 +41,8 @@ class Element(metaclass=Called):
     dimensions: ClassVar[tuple[int, ...]] = (2, 3)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name or "." in self.name:
-            raise ModelError(f"{type(self).__name__}: a name is a non-empty word without dots, got {self.name!r}.")
+        if not isinstance(self.name, str) or not self.name.isprintable() or not self.name or "." in self.name:
+            raise ModelError(f"{type(self).__name__}: a name is a non-empty word without dots, got {shown(self.name)}.")
         for field in self.body_fields:
             body = getattr(self, field)
             if not isinstance(body, (str, Element)):
@@ -75,6 +75,8 @@ class Element(metaclass=Called):
                 numbers[field] = float(array)
                 continue
             labels = declared.quantity.labels
+            if array.size == 0 and not field.startswith("at"):  # components of points that are left out are zero
+                raise self.error(f"{field} must be {declared.accepted}, got {shown(value)}.")
             if array.size > len(labels):
                 raise self.error(f"{field} takes at most {len(labels)} components, got {array.size}.")
             numbers.update({f"{field}_{labels[i]}": float(x) for i, x in enumerate(array)})

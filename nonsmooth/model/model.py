@@ -48,6 +48,8 @@ class Model:
             raise ModelError(f"Model: name must be a string, got {shown(name)}.")
         if isinstance(elements, str | Element) or not isinstance(elements, Iterable):
             raise ModelError(f"Model takes a list of elements, as Model([Ground(), body]), got {shown(elements)}.")
+        if not (provenance is None or isinstance(provenance, Mapping)):
+            raise ModelError(f"Model: provenance must be a mapping by parameter, got {shown(provenance)}.")
         self.name = name
         self.provenance: dict[str, Any] = dict(provenance or {})
         self.origin: dict[str, Any] = {}  # "problem", "source" and "arguments" of a ready problem

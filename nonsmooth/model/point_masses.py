@@ -12,10 +12,10 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import ModelError
+from nonsmooth.exceptions import InputError, ModelError
 from nonsmooth.model.bodies import PlanarBody, SpatialBody
 from nonsmooth.model.frames import rotation_matrix
-from nonsmooth.settings import Called, floats, is_number
+from nonsmooth.settings import Called, floats, is_number, shown
 
 __all__ = ["Loaded", "PointMass", "with_point_masses"]
 
@@ -98,6 +98,8 @@ def with_point_masses(body: B, masses: Iterable[PointMass]) -> Loaded[B]:
     >>> round(loaded.body.mass, 12), [round(x, 12) for x in loaded.at((0.06, 0.0))], round(loaded.body.inertia, 12)
     (0.4, [0.045, 0.0], 0.00067)
     """
+    if not isinstance(body, PlanarBody | SpatialBody) or not isinstance(masses, Iterable):
+        raise InputError(f"Point masses are given as with_point_masses(body, [PointMass(...)]), got {shown(masses)}.")
     masses, dimension = list(masses), body.dimensions[0]
     for one in masses:
         if not isinstance(one, PointMass):

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import ModelError
 from nonsmooth.model.elementwise import ConstraintRows
 
 __all__ = ["Directions", "Redundant", "weighted"]
@@ -137,6 +138,11 @@ class Directions:
     def _least(self, rows: Integers, required: Array) -> Array:
         """x of least norm with D' x = required, or of least residual."""
         x = self._sparse_least(rows, required) if rows.size > MANY else None
+        if x is None and not np.isfinite(self._dense(rows)).all():
+            raise ModelError(
+                "Joints cannot be closed: a direction of their constraints is not finite, as that of a Distance "
+                "between points that coincide or are too far apart; move a body."
+            )
         return np.asarray(np.linalg.lstsq(self._dense(rows).T, required, rcond=RANK)[0] if x is None else x)
 
     def _damped(self, rows: Integers, required: Array, damping: float) -> Array:

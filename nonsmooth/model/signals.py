@@ -6,7 +6,6 @@ import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Annotated, Any, ClassVar, Literal
 
 import casadi as ca
@@ -15,7 +14,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ModelError
 from nonsmooth.quantities import Unit
-from nonsmooth.settings import Called, floats
+from nonsmooth.settings import Called, floats, is_number
 
 __all__ = [
     "AxisAngle", "FourierSignal", "Harmonic", "Ramp", "Signal", "Table", "TimeFunction", "TimeVector",
@@ -297,7 +296,7 @@ def wrong_arguments(function: Callable[..., Any], count: int) -> str | None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
+    return is_number(value)
 
 
 def _check_of_time(what: str, value: Any) -> None:

@@ -509,14 +509,41 @@ def start_of(elements: tuple[Element, ...]) -> State:
     return State(0.0, np.concatenate([q for q, _ in starts]), np.concatenate([v for _, v in starts]))
 
 
+#: rows that CasADi evaluates at once, where there are many
+AT_ONCE = 1024
+
+
 def _rows(function: ca.Function, columns: int, *arguments: Array) -> Array:
     """Evaluate for each row of the arguments; the last argument, the parameters, is the same for all rows."""
     count = len(arguments[0])
     if columns == 0 or count == 0:
         return np.zeros((count, columns))
     *varying, shared = arguments
+    if count > AT_ONCE and function.sparsity_out(0).is_dense():
+        return _many_rows(function, columns, [np.asarray(one, float).reshape(count, -1) for one in varying], shared)
     columnwise = [np.asarray(argument).reshape(count, -1).T for argument in varying]
     return np.array(function.map(count)(*columnwise, ca.repmat(ca.DM(shared), 1, count))).T
+
+
+def _many_rows(function: ca.Function, columns: int, varying: list[Array], shared: Array) -> Array:
+    """The same for many rows, some at a time, in memory that CasADi reads and writes itself."""
+    count, result, end = len(varying[0]), np.empty((len(varying[0]), columns)), 0
+    for n, times in ((AT_ONCE, count // AT_ONCE), (count % AT_ONCE, 1)):
+        if n == 0:
+            continue
+        rows = [np.empty((n, one.shape[1])) for one in varying]
+        found, own = np.empty((n, columns)), np.tile(np.asarray(shared, float).ravel(), (n, 1))
+        buffer, evaluate = function.map(n).buffer()
+        for i, one in enumerate((*rows, own)):
+            buffer.set_arg(i, one.reshape(-1).data)
+        buffer.set_res(0, found.reshape(-1).data)
+        for _ in range(times):
+            for one, values in zip(rows, varying, strict=True):
+                one[:] = values[end : end + n]
+            evaluate()
+            result[end : end + n] = found
+            end += n
+    return result
 
 
 def _replaced(values: Array, names: tuple[str, ...], changes: Mapping[str, float] | None, what: str) -> Array:

@@ -16,18 +16,15 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.exceptions import InputError, NotWritten, ValidityWarning
-from nonsmooth.files import dataset_bytes, path_of, read_dataset, write_dataset
+from nonsmooth.files import load_libraries, path_of, read_contents, write_contents
 from nonsmooth.model.state import State
 from nonsmooth.settings import is_number, shown
-
-if TYPE_CHECKING:
-    import xarray
 
 __all__ = ["CHECKPOINT", "EVERY", "Checkpoint", "RunKeeper", "call_of", "incomplete", "stored"]
 
@@ -105,7 +102,7 @@ class Checkpoint:
             self.request = self.request or request
             self._check(known)
         self._check_folder()
-        dataset_bytes(self._dataset())  # loads libraries before the run instead of within its first interval
+        load_libraries()  # before the run instead of within its first interval
         self.last, self.pause = time.monotonic(), self.every
 
     def _check(self, known: Mapping[str, Any]) -> None:
@@ -150,25 +147,25 @@ class Checkpoint:
         try:
             self._write()
         except (NotWritten, MemoryError) as error:
-            if not self.told:
-                why = str(error) or "There is not enough memory to write a checkpoint."
-                warnings.warn(f"{why} The run continues and tries again later.", ValidityWarning, stacklevel=3)
-            self.told = True
+            self.refuse(error)
         finally:
             self.last = time.monotonic()
             self.pause = max(self.every, SHARE * (self.last - begin))
 
+    def refuse(self, error: Exception) -> None:
+        """Tell once that no checkpoint could be written."""
+        if not self.told:
+            why = str(error) or "There is not enough memory to write a checkpoint."
+            warnings.warn(f"{why} The run continues and tries again later.", ValidityWarning, stacklevel=4)
+        self.told = True
+
     def _write(self) -> None:
-        write_dataset(self._dataset(), self.path, "The checkpoint")
-
-    def _dataset(self) -> xarray.Dataset:
-        import xarray
-
         arrays: list[NDArray[Any]] = []
         tree = _packed({"call": self.call, "runs": self.runs}, arrays)
         data = np.concatenate([np.zeros(1, np.uint8), *(_bytes(array) for array in arrays)])
         attributes = {"Conventions": CHECKPOINT, "request": self.request, "state": json.dumps(tree)}
-        return xarray.Dataset({"numbers": ("byte", data, {"long_name": "numbers of `state`"})}, attrs=attributes)
+        numbers = (("byte",), data, {"long_name": "numbers of `state`"})
+        write_contents({"numbers": numbers}, attributes, self.path, "The checkpoint")
 
 
 def stored(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Tree], str]:
@@ -180,20 +177,16 @@ def stored(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Tree], st
         If there is no such file, or it is not a checkpoint, or damaged.
     """
     path = Path(path_of(path, "checkpoint"))
-    dataset = read_dataset(path, decode_times=False)
-    if str(dataset.attrs.get("Conventions")) != CHECKPOINT:
-        raise InputError(
-            f"{path} is not a checkpoint; its Conventions should be {CHECKPOINT!r}. Give another name, or remove it."
-        )
+    variables, attributes = read_contents(path, known="numbers|byte", conventions=CHECKPOINT, what="checkpoint")
     try:
-        data = np.ascontiguousarray(dataset["numbers"].values, dtype=np.uint8)
-        tree = _unpacked(json.loads(dataset.attrs["state"]), data)
+        data = np.ascontiguousarray(variables["numbers"][1], dtype=np.uint8)
+        tree = _unpacked(json.loads(attributes["state"]), data)
         call, runs = tree["call"], tree["runs"]
         if not (isinstance(call, dict) and isinstance(runs, list) and all(isinstance(run, dict) for run in runs)):
             raise TypeError("no call with its runs")
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise incomplete(path, error) from error
-    return call, runs, str(dataset.attrs.get("request", ""))
+    return call, runs, str(attributes.get("request", ""))
 
 
 def incomplete(path: object, error: Exception) -> InputError:

@@ -15,7 +15,7 @@ from nonsmooth.engine.held import held as compiled_held
 from nonsmooth.engine.held import hold
 from nonsmooth.engine.steps import MOST, CompiledSteps, Taken
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import Interrupted, NonsmoothError, SimulationFailed, SolverFailed
+from nonsmooth.exceptions import BudgetSpent, Interrupted, NonsmoothError, SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.run.checkpoints import RunKeeper, incomplete
@@ -37,23 +37,43 @@ LEFT_TO_PYTHON = 64
 
 
 class Budget:
-    """A progress that ends runs beyond a budget."""
+    """A progress that ends runs beyond a budget, whose time begins with the first step.
 
-    def __init__(self, tell: Callable[[float, float, int], None] | None, steps: int | None, seconds: float | None):
-        self.tell, self.steps, self.seconds, self.clock = tell, steps, seconds, time.monotonic()
+    Parameters
+    ----------
+    tell : progress of the user
+    steps, seconds : of the user's budget
+    most : steps beyond which steps of this length are given up
+    """
+
+    def __init__(
+        self, tell: Callable[[float, float, int], None] | None, steps: int | None, seconds: float | None,
+        most: int | None = None,
+    ) -> None:  # fmt: skip
+        self.tell, self.steps, self.seconds, self.most = tell, steps, seconds, most
+        self.begin()
+
+    def begin(self) -> None:
+        """The time begins now: what was done before, such as compiling, does not count."""
+        self.clock = time.monotonic()
 
     @property
     def progress(self) -> Callable[[float, float, int], None] | None:
         """What a run calls; as cheap as none where there is no budget."""
-        return self.tell if self.steps is None and self.seconds is None else self._progress
+        free = self.steps is None and self.seconds is None and self.most is None
+        return self.tell if free else self._progress
 
     def _progress(self, t: float, t_end: float, steps: int) -> None:
         if self.tell is not None:
             self.tell(t, t_end, steps)
-        if self.steps is not None and steps >= self.steps and t < t_end:
-            raise SolverFailed(f"the budget of {self.steps} steps is spent.")
-        if self.seconds is not None and time.monotonic() - self.clock > self.seconds and t < t_end:
-            raise SolverFailed(f"the budget of {self.seconds:g} s is spent.")
+        if t >= t_end:
+            return
+        if self.steps is not None and steps >= self.steps:
+            raise BudgetSpent(f"the budget of {self.steps} steps is spent.")
+        if self.seconds is not None and time.monotonic() - self.clock > self.seconds:
+            raise BudgetSpent(f"the budget of {self.seconds:g} s is spent.")
+        if self.most is not None and steps >= self.most:
+            raise SolverFailed(f"{self.most} steps, after which such steps are given up, have not reached the end.")
 
 
 class TimeLoop:
@@ -67,8 +87,9 @@ class TimeLoop:
         self, formulate: Callable[[], Formulation], chain: Chain, control: StepControl, recorder: Recorder,
         system: System, values: Array, t_end: float, progress: Callable[[float, float, int], None] | None,
         keeper: RunKeeper | None = None, compile: Callable[[], CompiledSteps] | None = None,
-        max_steps: int | None = None,
+        max_steps: int | None = None, begin: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
+        self._begin = begin
         self.keeper, self.compiled, self.python_steps = keeper, cast(CompiledSteps | None, None), 0
         self._compile, self._max_steps = compile, max_steps
         self._stands: dict[str, Any] | None = None  # after the last step, for a checkpoint
@@ -115,8 +136,7 @@ class TimeLoop:
             if self._compile is not None:
                 self.compiled = self._compile()
                 self.compiled.use(self.chain)
-                if self.recorder.record > 1:
-                    self.recorder.observe = self.compiled.viewer()
+                self.recorder.viewer = self.compiled.viewer
                 self.clock = time.perf_counter()
             if self.keeper is not None and self.keeper.held is not None:
                 state = self._go_on(self.keeper.held, first, origin)
@@ -124,6 +144,7 @@ class TimeLoop:
                 state, impact = self._start(first)
                 state = _remembering(state, origin)
                 self.recorder.start(state, impact)
+            self._begin()
             self._keep(state)
             while state.t < self.t_end:
                 state, certain = self._ahead(state, origin)
@@ -146,6 +167,8 @@ class TimeLoop:
         except SolverFailed as error:
             state = self._whole(state)
             message = f"Step {self.steps + 1}, from t = {state.t:.9g} s, failed: {error}{self._hint(state)}"
+            if isinstance(error, BudgetSpent):
+                message = f"After {self.steps} steps, at t = {state.t:.9g} s, {error}"
             trajectory = made(lambda: self._finished(state, f"failed: {message}"))
             raise SimulationFailed(message, trajectory=trajectory, cause=error) from error
         except KeyboardInterrupt:
@@ -228,7 +251,11 @@ class TimeLoop:
     def _save(self) -> None:
         if self.keeper is not None and self._stands is not None:
             begin = time.perf_counter()
-            rows = self.recorder.held(self._stands["rows"])
+            try:
+                rows = self.recorder.held(self._stands["rows"])
+            except MemoryError as error:
+                self.keeper.checkpoint.refuse(error)
+                return
             self.keeper.save({**self._stands, "recorder": rows, "seconds": begin - self.clock})
             self.clock += time.perf_counter() - begin  # which is no computing
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
+import math
 import os
 import platform
+import tempfile
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -14,7 +17,7 @@ from typing import Any
 from nonsmooth import solvers
 from nonsmooth.engine import steps_of
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError, Interrupted, NonsmoothError, SimulationFailed
+from nonsmooth.exceptions import InputError, Interrupted, NonsmoothError, SimulationFailed, ValidityWarning
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.checks import check_start
 from nonsmooth.model.contacts import Contact
@@ -25,16 +28,20 @@ from nonsmooth.run.checkpoints import EVERY, Checkpoint, call_of
 from nonsmooth.run.loop import Budget, TimeLoop
 from nonsmooth.settings import shown
 from nonsmooth.solvers.chain import CERTIFIED, Chain
-from nonsmooth.step_control import StepControl, step_control
+from nonsmooth.step_control import ConstantStep, StepControl, step_control
 from nonsmooth.steppers.base import Formulation, Stepper
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth.trajectory.early import UNCHECKED
 from nonsmooth.trajectory.manifest import Manifest
+from nonsmooth.trajectory.recorder import bytes_of_row
+from nonsmooth.trajectory.store import SPILL
 
 __all__ = ["check_support", "simulate", "why_not"]
 
 #: default accuracy, as a share of the smallest clearance and of the peak force
 ACCURACY = 1e-2
+#: where not even the rows of a first block fit
+NO_MEMORY = "The memory of this process does not suffice for the run; free some, or raise the limit of the process."
 
 
 def simulate(
@@ -87,8 +94,10 @@ def simulate(
     record : int
         Record every `record`-th step; impulses of the steps between are added up. The certificate covers all steps.
     max_steps, max_seconds : optional
-        Limits: a run that exceeds them fails, with its steps so far, never more than `max_steps`. Compiled loops check
-        the time every tenth of a second. With automatically chosen steps they apply to each run.
+        Limits: a run that exceeds them fails, with its steps so far, never more than `max_steps`. The time begins with
+        the first step, after compiling; compiled loops check it every tenth of a second, and it is not checked within
+        one call of an implicit integrator. With automatically chosen steps the limits apply to each run: if they end
+        finer runs, the best complete run is returned, and its `verdict` and `status` name the limit.
     progress : callable (t, t_end, steps), optional
         Called after each step; by the native engine several times per second.
     checkpoint : path, optional
@@ -143,13 +152,17 @@ def simulate(
         kept = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
 
     def run(stepper: Stepper, control: StepControl, most: int | None = None) -> Trajectory:
-        budget = Budget(progress, min((n for n in (most, max_steps) if n is not None), default=None), max_seconds)
-        return _run(system, stepper, control, values, first, t_end, engine, record, budget.progress, kept, max_steps)
+        budget = Budget(progress, max_steps, max_seconds, most)
+        try:
+            return _run(system, stepper, control, values, first, t_end, engine, record, budget, kept)
+        except MemoryError as error:
+            raise NonsmoothError(NO_MEMORY) from error
 
     control = None if dt is None else step_control(dt, (first.t, t_end))
     if control is not None:
         check_step(control, first.t, t_end, first="grid_start" not in first.stepper_memory)
     if control is not None and stepper is not None and not check:
+        _advise(system, control, t_end - first.t, record, max_steps)
         return run(stepper, control)
     from nonsmooth.trust import Rung, automatic, checked
 
@@ -176,6 +189,23 @@ def simulate(
         raise
 
 
+def _advise(system: System, control: StepControl, length: float, record: int, max_steps: int | None) -> None:
+    """Say before a run whose rows are not kept in memory how many of them would be."""
+    if not isinstance(control, ConstantStep):
+        return
+    steps = min(length / control.dt, math.inf if max_steps is None else max_steps)
+    size = steps / record * bytes_of_row(system)
+    if size > SPILL:
+        fewer = math.ceil(steps * bytes_of_row(system) / SPILL)
+        warnings.warn(
+            f"The run has {steps / record:.3g} rows of {bytes_of_row(system)} bytes, {size / 1e9:.2g} GB; beyond "
+            f"{SPILL / 1e9:.2g} GB they are kept in files in {tempfile.gettempdir()}. record={fewer} "
+            f"(--record {fewer}) keeps one row in {fewer}, in memory.",
+            ValidityWarning,
+            stacklevel=3,
+        )
+
+
 def _keep(error: BaseException, complete: Mapping[type, Trajectory]) -> None:
     """Return a complete run if those that give its verdict ended early."""
     kept = next(iter(complete.values()), None)
@@ -194,8 +224,7 @@ def _keep(error: BaseException, complete: Mapping[type, Trajectory]) -> None:
 
 def _run(
     system: System, stepper: Stepper, control: StepControl, values: Array, first: State, t_end: float, engine: str,
-    record: int, progress: Callable[[float, float, int], None] | None, checkpoint: Checkpoint | None = None,
-    max_steps: int | None = None,
+    record: int, budget: Budget, checkpoint: Checkpoint | None = None,
 ) -> Trajectory:  # fmt: skip
     """One run of one scheme."""
     check_support(system, stepper, values, control)
@@ -221,8 +250,8 @@ def _run(
     manifest = Manifest(lambda: _manifest(system, values, settings, name, rules) | why)
     loop = TimeLoop(
         formulate, Chain(solver, stepper.fallback, stepper.programs if steps is None else ()), control,
-        Recorder(system, manifest, values, record=record), system, values, t_end, progress, keeper,
-        None if steps is None else partial(steps, system, stepper, control, values, t_end), max_steps,
+        Recorder(system, manifest, values, record=record), system, values, t_end, budget.progress, keeper,
+        None if steps is None else partial(steps, system, stepper, control, values, t_end), budget.steps, budget.begin,
     )  # fmt: skip
     return loop.trajectory(first)
 

@@ -279,6 +279,8 @@ class CompliantEquations:
             pairs = [W[:, i : i + 2] for i in range(0, self.system.nt, 2)]
             diagonal = self._by_tangent(ca.vertcat(*(ca.sumsqr(pair) / 2 for pair in pairs)))
         system = both @ mobility @ both + ca.diag((1 - holding) * diagonal + SHARED * diagonal)
+        if not system.sparsity().is_symmetric():  # of products through joints one of two entries may vanish by name
+            system = ca.densify(system)
         # by Cholesky factors: those of Gram and Schmidt are inaccurate if more than one direction is dependent
         return ca.ldl_solve(-(both @ free), *ca.ldl(system)), mobility
 

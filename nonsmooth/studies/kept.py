@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.files import read_dataset, write_bytes
+from nonsmooth.files import read_dataset, remove_unfinished, write_bytes
 from nonsmooth.studies.files import save_dataset
 
 if TYPE_CHECKING:
@@ -87,6 +87,8 @@ class Kept:
         """Remove what this class has written, and the folder if nothing else is in it."""
         if not self.folder.is_dir():
             return
+        for start in (".runs-", ".plan.json-"):
+            remove_unfinished(self.folder, start)
         for path in [*self.folder.glob("runs-*.nc"), *self.folder.glob("plan.json*")]:
             path.unlink(missing_ok=True)
         if not any(self.folder.iterdir()):

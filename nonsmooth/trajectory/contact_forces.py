@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["ForceAxes", "by_tangent", "tangential_size"]
 
 
+#: rows that are evaluated at once
+AT_ONCE = 16384
+
+
 def by_tangent(P_T: Array, system: System) -> Array:
     """Rows (n, nt) as (n, nc, 2) in space; in the plane, where a contact has one tangent, as they are."""
     return P_T if system.dimension == 2 else P_T.reshape(len(P_T), system.nc, 2)
@@ -46,9 +50,15 @@ class ForceAxes:
 
     def forces(self) -> Columns:
         """Force on the second body of each contact, in the ground frame (n, nc, dimension) [N]."""
-        axes = self.system.contact_axes(self.q, self.parameters)
-        parts = np.concatenate(
-            [self.lam_N[:, :, None], self.lam_T.reshape(*self.lam_N.shape, self.system.dimension - 1)], axis=2
-        )
-        vectors = np.einsum("nck,nckd->ncd", parts, axes)
+        count, d = len(self.q), self.system.dimension
+        vectors = np.empty((count, self.system.nc, d))
+        for k in range(0, count, AT_ONCE):
+            vectors[k : k + AT_ONCE] = self.vectors(slice(k, k + AT_ONCE))
         return Columns("contact", self.system.contact_names, vectors, ["N"] * self.system.nc)
+
+    def vectors(self, rows: slice) -> Array:
+        """The same of some rows, as an array."""
+        axes = self.system.contact_axes(self.q[rows], self.parameters)
+        lam_N, lam_T = self.lam_N[rows], self.lam_T[rows]
+        parts = np.concatenate([lam_N[:, :, None], lam_T.reshape(*lam_N.shape, self.system.dimension - 1)], axis=2)
+        return np.einsum("nck,nckd->ncd", parts, axes)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.flexible_bodies import FlexibleBody, restored_flexible
+from nonsmooth.settings import floats
 from nonsmooth.trajectory.columns import Columns
 
 if TYPE_CHECKING:
@@ -254,8 +255,8 @@ def places(rows: Array, struck: Array, t: Any, side: str) -> Places:
         For a time outside the run, or between rows with an impact that was not recorded.
     """
     try:
-        times = np.atleast_1d(np.asarray(t, dtype=float))
-    except (TypeError, ValueError):
+        times = np.atleast_1d(floats(t))
+    except TypeError:
         times = np.full(1, np.nan)
     outside = ~((times >= rows[0]) & (times <= rows[-1]))
     if times.ndim != 1 or outside.any():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import path_of, write_bytes
+from nonsmooth.settings import shown
 from nonsmooth.trajectory.columns import Columns
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ def table_of(trajectory: Trajectory, kinds: Iterable[str] | None) -> pandas.Data
     """See `Trajectory.to_pandas`."""
     import pandas
 
+    if kinds is not None and not isinstance(kinds, Iterable):
+        raise InputError(f"kinds must be names of tables, as ['q', 'lam_N'], got {shown(kinds)}.")
     chosen = [kinds] if isinstance(kinds, str) else list(USUAL if kinds is None else kinds)
     data: dict[str, Any] = {}
     units = {"t": "s"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +26,30 @@ if TYPE_CHECKING:
     from nonsmooth.model.system import System
     from nonsmooth.steppers.base import Step
 
-__all__ = ["Recorder"]
+__all__ = ["Recorder", "bytes_of_row"]
 
-#: rows that wait, at least, until those between the recorded ones are omitted; rows evaluated at once
+#: rows that wait, at least, until they are evaluated and those between the recorded ones are omitted; rows evaluated at
+#: once
 WAITING, AT_ONCE = 1000, 16384
+#: bytes that are set aside for the end of a run, which lack of memory may cause; half of it where there is no more
+SET_ASIDE, SMALLEST = 48 * 2**20, 3 * 2**20
+
+
+def bytes_of_row(system: System) -> int:
+    """Bytes of a recorded row."""
+    numbers = 1 + system.nq + 2 * system.nv + 5 * system.nc + 2 * system.nt + 2 * system.nr + len(ENERGIES)
+    return 8 * numbers + system.nc
+
+
+def set_aside() -> NDArray[np.uint8] | None:
+    """Memory that is not used, for the end of a run; None where there is none."""
+    size = SET_ASIDE
+    while size >= SMALLEST:
+        try:
+            return np.empty(size, np.uint8)
+        except MemoryError:
+            size //= 2
+    return None
 
 
 class Recorder:
@@ -45,12 +65,15 @@ class Recorder:
         Parameter values of the run, in the system's order; those of the system by default.
     record
         Keep every `record`-th row, and the last one. Impulses of the rows between are added up, forces averaged;
-        impacts, energies and the certificate cover all steps. The rows between are omitted during the run, so that its
-        memory is that of the kept rows, of one group of `record` rows, and of `WAITING`.
+        impacts, energies and the certificate cover all steps. Rows are evaluated, and those between omitted, during the
+        run, so that its memory is that of the kept rows (see `Store`), of one group of `record` rows, and of `WAITING`.
     observe
         Evaluates rows; by default with the functions of the system. If a compiled loop provides it, it must not use the
         memory of the steps.
     """
+
+    #: makes `observe` when rows are first evaluated during the run
+    viewer: Callable[[], Observe] | None = None
 
     def __init__(
         self, system: System, manifest: Mapping[str, Any], parameters: Array | None = None, *, record: int = 1,
@@ -62,6 +85,9 @@ class Recorder:
         self.observe = observe
         # what Ctrl-C may interrupt is replaced at once: the rows of the first steps, thinned, and those that follow
         self._rows: tuple[Thinned, list[Part]] = (Thinned(record), [])
+        self._known: tuple[int, State] | None = None  # so many rows lead to this state, which may be handed over
+        self._before: State | None = None  # the state before the rows of the last part
+        self._aside = set_aside()
         self._made: Thinned | None = None  # of all rows, as far as `finish` has come
         self._count = 0
         self._start: State | None = None
@@ -98,7 +124,7 @@ class Recorder:
         self._compiled = True
         self._thin_out()
         self._rows[1].append(rows)
-        self._end = end
+        self._before, self._end = self._end, end
         self._count += rows["t"].size
 
     def whole(self) -> State | None:
@@ -116,23 +142,28 @@ class Recorder:
         return joined(self._rows[1])
 
     def _thin_out(self) -> None:
-        """Omit rows between the recorded ones, once many wait; the last part waits, since a checkpoint may be of the
-        state before it."""
+        """Evaluate rows, and omit those between the recorded ones, once many wait; the last part waits, since a
+        checkpoint may be of the state before it."""
         thinned, parts = self._rows
         # rows of a compiled loop are evaluated by its own functions, where they are known only at the end of the run
-        if self.record == 1 or (self._compiled and self.observe is None):
+        if self._compiled and self.observe is None and self.viewer is None:
             return
         waiting = self._count - thinned.count
-        if waiting < WAITING + self.record:
+        if waiting < (AT_ONCE if self._compiled and self.record == 1 else WAITING + self.record):
             return
-        n = thinned.end(self._count - parts[-1]["t"].size) - thinned.count
+        known = self._count - parts[-1]["t"].size
+        n = thinned.end(known) - thinned.count
         if n > 0:
             tables = self._tables()
             ready = {name: values[:n] for name, values in tables.items()}
             rest = {name: values[n:].copy() for name, values in tables.items()}
             self._rows = (thinned.extended(ready, self.system, self.parameters, self._observed()), [rest])
+            if self._before is not None and self._rows[0].count == known:
+                self._known = known, self._before
 
     def _observed(self) -> Observe:
+        if self.observe is None and self.viewer is not None:
+            self.observe = self.viewer()
         return self.observe or observed_by(self.system, self.parameters)
 
     def held(self, n: int) -> dict[str, Any]:
@@ -155,7 +186,7 @@ class Recorder:
         if n < 1 or rows["t"][-1] != end.t:
             raise ValueError("its rows are not complete")
         thinned = Thinned(self.record).holding(held["thinned"], system)
-        self._start, self._end = start, end
+        self._start, self._before, self._end = start, None, end
         self._rows, self._count = (thinned, [rows]), thinned.count + n
 
     def _reduced(self, observe: Observe) -> Thinned:
@@ -179,8 +210,17 @@ class Recorder:
         if self._end is None:
             raise InputError("The trajectory has not been started.")
         self.whole()
-        system, parameters = self.system, self.parameters
-        thinned = self._reduced(self.observe or observe or self._observed())
+        self._aside = None
+        system, parameters, end = self.system, self.parameters, self._end
+        try:
+            thinned = self._reduced(self.observe or observe or self._observed())
+        except MemoryError:
+            thinned = self._rows[0]
+            if self._known is None or self._known[0] != thinned.count:
+                raise
+            end = self._known[1]
+            lost = f"for lack of memory the rows after t = {end.t:.9g} s are missing."
+            status = f"{status} {lost.capitalize()}" if status != "finished" else f"failed: {lost}"
         a = thinned.table()
         assert thinned.worst is not None and thinned.least_gap is not None and thinned.extremes is not None
         energy = dict(zip(ENERGIES, a["energy"].T, strict=True))
@@ -217,7 +257,7 @@ class Recorder:
             counts=plain(counts),
             manifest=self.manifest,
             status=status,
-            end=self._end,
+            end=end,
             wall_seconds=float(wall_seconds),
             force_axes=ForceAxes(system, parameters, a["q"], a["lam_N"], a["lam_T"]),
             origin=Origin(system, parameters, self._start),
@@ -233,5 +273,5 @@ class Recorder:
         # works that the stepper does not know, None, are not numbers
         row |= {name: np.array([getattr(step, name)], dtype=float) for name in SCALARS}
         self._rows[1].append(row)
-        self._end = state  # only the internal states of the last state are needed
+        self._before, self._end = self._end, state  # only the internal states of the last state are needed
         self._count += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.model.seen import Observe
 from nonsmooth.trajectory.certificate import Balance, energy_series, worst_violation
 from nonsmooth.trajectory.contact_forces import tangential_size
+from nonsmooth.trajectory.store import Store
 
 if TYPE_CHECKING:
     from nonsmooth.model.system import System
@@ -46,8 +47,10 @@ class Thinned:
         Every `record`-th row is kept. Impulses of the steps between are added up, forces averaged over their time.
     count
         Number of rows before any are omitted.
-    tables
-        Parts of the kept rows, one after the other, each by name.
+    kept
+        Number of rows kept.
+    store
+        Their tables; what stands in it beyond these rows does not count.
     impacts
         Parts of the table of impacts (k, 6): time, index of the contact, P_N, P_T, gap velocity before and after.
     worst
@@ -62,7 +65,8 @@ class Thinned:
 
     record: int = 1
     count: int = 0
-    tables: tuple[Mapping[str, NDArray[Any]], ...] = ()
+    kept: int = 0
+    store: Store = field(default_factory=Store)
     impacts: tuple[Array, ...] = ()
     worst: Array | None = None
     least_gap: Array | None = None
@@ -82,7 +86,8 @@ class Thinned:
         views = {"gap": seen.gap, "rate_left": seen.rate_left, "rate": seen.rate, "energy": series}
         views |= {name: a[name] for name in ("t", "q", "v", "v_left", "mode")}
         kept = self._kept(t.size)
-        table = self._forces(a, kept) | {name: np.ascontiguousarray(values[kept]) for name, values in views.items()}
+        table = self._forces(a, kept) | {name: values[kept] for name, values in views.items()}
+        self.store.put(self.kept, table)
         worst = np.array([
             worst_violation(-seen.gap), worst_violation(seen.closure), worst_violation(a["complementarity"]),
             worst_violation(a["residual"]),
@@ -93,7 +98,7 @@ class Thinned:
             extremes[0] = np.minimum(self.extremes[0], extremes[0])
             extremes[1] = np.maximum(self.extremes[1], extremes[1])
         return replace(
-            self, count=self.count + t.size, tables=(*self.tables, table),
+            self, count=self.count + t.size, kept=self.kept + len(table["t"]),
             impacts=(*self.impacts, _impacts(t, a, system)), worst=worst, least_gap=least, extremes=extremes,
             balance=balance,
         )  # fmt: skip
@@ -126,7 +131,7 @@ class Thinned:
 
     def table(self) -> dict[str, NDArray[Any]]:
         """All kept rows, by name."""
-        return joined(self.tables)
+        return self.store.columns(self.kept)
 
     def all_impacts(self) -> Array:
         """The table of impacts (k, 6)."""
@@ -159,8 +164,10 @@ class Thinned:
             raise ValueError("its recorded rows are those of another mechanism")
         if not (held["worst"].shape == (4,) and held["least_gap"].shape == (nc,) and len(held["extremes"]) == 3):
             raise ValueError("its sums are not complete")
+        store = Store()
+        store.put(0, table)
         return Thinned(
-            self.record, count, (table,), (impacts,), held["worst"], held["least_gap"], held["extremes"],
+            self.record, count, rows, store, (impacts,), held["worst"], held["least_gap"], held["extremes"],
             Balance.of(held["balance"]),
         )  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.files import read_dataset, write_dataset
+from nonsmooth.files import Pieces, Variable, read_contents, write_contents
 from nonsmooth.model.state import State
 from nonsmooth.trajectory.any_time import AnyTime
 from nonsmooth.trajectory.certificate import Certificate, EnergyLedger
@@ -166,8 +167,15 @@ class Trajectory(AnyTime, Views):
         """
         import xarray
 
+        data, coordinates, facts = self._contents(complete=complete)
+        if isinstance(forces := data.get("contact_force"), tuple):
+            data["contact_force"] = (forces[0], self.contact_force.array, forces[2])
+        return xarray.Dataset(data, coordinates, facts)
+
+    def _contents(self, *, complete: bool) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+        """Data, coordinates and attributes of `to_dataset`."""
         data: dict[str, Any] = {}
-        coordinates: dict[str, Any] = {"time": ("time", self.t, {"units": "s", "long_name": "end of the step"})}
+        coordinates: dict[str, Any] = {"time": (("time",), self.t, {"units": "s", "long_name": "end of the step"})}
         for table in TABLES:
             columns = table.of(self)
             attributes = {"long_name": table.long_name, "sign": table.sign, "what": columns.what}
@@ -175,29 +183,30 @@ class Trajectory(AnyTime, Views):
                 attributes["units"] = next(iter(columns.unit_list), "1")
             dimensions = ("time", table.dimension, "tangent")[: columns.array.ndim]
             data[table.variable] = (dimensions, columns.array, attributes)
-            coordinates[table.dimension] = (table.dimension, _strings(columns.names))
+            coordinates[table.dimension] = ((table.dimension,), _strings(columns.names), {})
             if len(set(columns.unit_list)) > 1:
-                coordinates[table.units] = (table.dimension, _strings(columns.unit_list))
+                coordinates[table.units] = ((table.dimension,), _strings(columns.unit_list), {})
         if self.P_T.array.ndim == 3:
             attributes = {"units": "N", "long_name": "mean force of the step on the second body, impacts excluded"}
-            data["contact_force"] = (("time", "contact", "axis"), self.contact_force.array, attributes)
-            coordinates["axis"] = ("axis", _strings("xyz"))
+            data["contact_force"] = (("time", "contact", "axis"), self._contact_forces(), attributes)
+            coordinates["axis"] = (("axis",), _strings("xyz"), {})
         for name, unit in IMPACT_COLUMNS.items():
             attributes = {"units": unit, "long_name": f"{name} of an impact"}
-            data[f"impact_{name}"] = ("impact", self.impacts[name], attributes)
-        data["impact_contact"] = ("impact", _strings(self.impacts["contact"]), {"long_name": "contact of an impact"})
-        for memory in ("law_memory", "stepper_memory") if complete else ():
-            for name, values in getattr(self.end, memory).items():
-                values = np.asarray(values)
-                dimensions = tuple(f"{memory}.{name}.{axis}" for axis in range(values.ndim))
-                data[f"{memory}.{name}"] = (dimensions, values, {"long_name": f"{name} at the end of the run"})
+            data[f"impact_{name}"] = (("impact",), self.impacts[name], attributes)
+        facts: dict[str, Any] = {"long_name": "contact of an impact"}
+        data["impact_contact"] = (("impact",), _strings(self.impacts["contact"]), facts)
         start = self.origin.start if complete and self.origin is not None else None
-        for name, values in ({} if start is None else start.law_memory).items():
-            dimensions = tuple(f"start_memory.{name}.{axis}" for axis in range(np.ndim(values)))
-            data[f"start_memory.{name}"] = (dimensions, np.asarray(values), {"long_name": f"{name} at its start"})
+        for memory, values, when in (
+            ("law_memory", self.end.law_memory if complete else {}, "the end of the run"),
+            ("stepper_memory", self.end.stepper_memory if complete else {}, "the end of the run"),
+            ("start_memory", {} if start is None else start.law_memory, "its start"),
+        ):
+            for name, value in values.items():
+                dimensions = tuple(f"{memory}.{name}.{axis}" for axis in range(np.ndim(value)))
+                data[f"{memory}.{name}"] = (dimensions, np.asarray(value), {"long_name": f"{name} at {when}"})
         certificate = asdict(self.certificate)
         energy = certificate.pop("energy")
-        facts: dict[str, Any] = {
+        facts = {
             "Conventions": FORMAT,
             "status": self.status,
             "wall_seconds": self.wall_seconds,
@@ -207,7 +216,14 @@ class Trajectory(AnyTime, Views):
             **{f"energy_{name}": value for name, value in energy.items()},
             "verdict": json.dumps(asdict(self.verdict)),
         }
-        return xarray.Dataset(data, coordinates, facts)
+        return data, coordinates, facts
+
+    def _contact_forces(self) -> Any:
+        """The values of `contact_force`, computed when they are written."""
+        axes = self.force_axes
+        if not isinstance(axes, ForceAxes) or "contact_force" in vars(self):
+            return self.contact_force.array
+        return Pieces((*self.lam_N.array.shape, 3), axes.vectors, (axes.q, axes.lam_N, axes.lam_T))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a NetCDF file with a checksum, under a temporary name, then renamed, so that it is complete.
@@ -217,10 +233,11 @@ class Trajectory(AnyTime, Views):
         NotWritten
             If the path cannot be written; an existing file remains unchanged.
         """
-        dataset = self.to_dataset(complete=True)
-        # values unchanged: no fill value may replace a number
-        encoding = {name: {"_FillValue": None} for name in dataset.variables if dataset[name].dtype.kind == "f"}
-        write_dataset(dataset, path, "The trajectory", encoding)
+        data, coordinates, facts = self._contents(complete=True)
+        for table in TABLES:
+            if table.units in coordinates:  # as other programs are told of coordinates
+                data[table.variable][2]["coordinates"] = table.units
+        write_contents(data | coordinates, facts, path, "The trajectory")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], system: System | None = None) -> Trajectory:
@@ -241,9 +258,9 @@ class Trajectory(AnyTime, Views):
         ValidityWarning
             For a file of an earlier version, which has no checksum.
         """
-        dataset = read_dataset(path, conventions=FORMAT, decode_times=False)
+        variables, attributes = read_contents(path, known=KNOWN, conventions=FORMAT, what="trajectory")
         try:
-            return cls._from_dataset(dataset, system)
+            return cls._from_contents(variables, attributes, system)
         except InputError:
             raise
         except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
@@ -251,26 +268,26 @@ class Trajectory(AnyTime, Views):
             raise InputError(f"{path} is not a complete trajectory ({reason}).") from error
 
     @classmethod
-    def _from_dataset(cls, dataset: xarray.Dataset, system: System | None = None) -> Trajectory:
-        attributes = dataset.attrs
-        for name in dict.fromkeys(("time", *(table.dimension for table in TABLES))):
-            if name not in dataset.variables:  # otherwise xarray would number the rows
-                raise KeyError(name)
+    def _from_contents(
+        cls, variables: Mapping[str, Variable], attributes: Mapping[str, Any], system: System | None = None
+    ) -> Trajectory:
+        t = _read(variables, "time", ("time",))
         tables = {}
         for table in TABLES:
-            variable = dataset[table.variable]
-            names = [str(name) for name in dataset[table.dimension].values]
-            mixed = dataset.coords.get(table.units)
-            units = [variable.attrs["units"]] * len(names) if mixed is None else [str(unit) for unit in mixed.values]
-            tables[table.variable] = Columns(variable.attrs["what"], names, variable.values, units)
-        t = dataset["time"].values
-        contacts = [str(name) for name in dataset["impact_contact"].values]
-        impacts = impact_table(contacts, {name: dataset[f"impact_{name}"].values for name in IMPACT_COLUMNS})
+            dimensions, _, facts = variables[table.variable]
+            values = _read(variables, table.variable, ("time", table.dimension, "tangent")[: len(dimensions)])
+            names = [str(name) for name in _read(variables, table.dimension, (table.dimension,))]
+            mixed = table.units in variables
+            units = _read(variables, table.units, (table.dimension,)) if mixed else [facts["units"]] * len(names)
+            tables[table.variable] = Columns(str(facts["what"]), names, values, [str(unit) for unit in units])
+        contacts = [str(name) for name in _read(variables, "impact_contact", ("impact",))]
+        numbers = {name: _read(variables, f"impact_{name}", ("impact",)) for name in IMPACT_COLUMNS}
+        impacts = impact_table(contacts, numbers)
         memories: dict[str, dict[str, Any]] = {"law_memory": {}, "stepper_memory": {}, "start_memory": {}}
-        for variable_name in map(str, dataset.data_vars):
+        for variable_name in variables:
             memory, dot, name = variable_name.partition(".")
             if dot and memory in memories:
-                memories[memory][name] = dataset[variable_name].values
+                memories[memory][name] = variables[variable_name][1]
         start = State(float(t[0]), tables["q"].array[0], tables["v"].array[0], memories.pop("start_memory"))
         manifest = json.loads(attributes["manifest"])
         energy = EnergyLedger(**{one.name: float(attributes[f"energy_{one.name}"]) for one in fields(EnergyLedger)})
@@ -278,8 +295,9 @@ class Trajectory(AnyTime, Views):
         worst = {name: float(attributes[f"certificate_{name}"]) for name in names}
         left = Left(tables.pop("v_left"), tables.pop("gap_rate_left"))
         vectors, gaps = None, tables["P_N"].names
-        if "contact_force" in dataset:
-            vectors = Columns("contact", gaps, dataset["contact_force"].values, ["N"] * len(gaps))
+        if "contact_force" in variables:
+            forces = _read(variables, "contact_force", ("time", "contact", "axis"))
+            vectors = Columns("contact", gaps, forces, ["N"] * len(gaps))
         return cls(
             t=t,
             left=left,
@@ -295,6 +313,14 @@ class Trajectory(AnyTime, Views):
             origin=None if system is None else origin_of(system, manifest, start),
             **tables,
         )
+
+
+def _read(variables: Mapping[str, Variable], name: str, dimensions: tuple[str, ...]) -> NDArray[Any]:
+    """Values of a data set of these dimensions."""
+    known, values, _ = variables[name]
+    if known != dimensions:
+        raise ValueError(f"{name} has the dimensions {known} instead of {dimensions}")
+    return np.asarray(values)
 
 
 @dataclass(frozen=True)
@@ -331,6 +357,17 @@ TABLES = (
     Table("reaction", "joint_force", "mean force of joints, impacts excluded", "on the second body, global frame"),
     Table("reaction_impact", "joint_force", "impulse of joints at impacts", "on the second body, global frame"),
     Table("energy", "energy_term", "energies, and cumulative works and losses", "work on the system and losses > 0"),
+)
+
+
+#: names of the data sets of a file
+KNOWN = "|".join(
+    (
+        *{"time", "axis", "tangent", "impact", "contact_force", *(re.escape(table.units) for table in TABLES)},
+        *{name for table in TABLES for name in (table.variable, table.dimension)},
+        *(f"impact_{name}" for name in (*IMPACT_COLUMNS, "contact")),
+        r"(law|stepper|start)_memory\.\w{1,60}(\.\d)?",
+    )
 )
 
 

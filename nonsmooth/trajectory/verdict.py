@@ -100,8 +100,8 @@ def first_verdict(
 ) -> tuple[str, Verdict]:
     """Status and verdict from a single run.
 
-    A run that reached its end is finished only if its numbers are finite and no rigid contact overlaps by more than its
-    clearance; otherwise its status is ``"untrusted: ..."``.
+    A run that reached its end is finished only if its numbers are finite, the equations of its steps are solved, and no
+    rigid contact overlaps by more than its clearance; otherwise its status is ``"untrusted: ..."``.
 
     Parameters
     ----------
@@ -132,8 +132,14 @@ def _broken(system: System, parameters: Array, certificate: Certificate, gap: Ar
     c = certificate
     if not all(map(math.isfinite, (c.gap_violation, c.joint_violation, c.complementarity, c.motion_residual))):
         return ["numbers that are not finite"]
+    if c.motion_residual > UNSOLVED:
+        return [_unsolved(c)]
     overlap, name = _overlap(system, parameters, c, gap)
     return [f'contact "{name}" overlaps by {overlap:.2g} times its clearance'] if overlap > OVERLAP else []
+
+
+def _unsolved(certificate: Certificate) -> str:
+    return f"the equations of a step are violated (residual {certificate.motion_residual:.1g})"
 
 
 def _overlap(system: System, parameters: Array, certificate: Certificate, gap: Array) -> tuple[float, str]:
@@ -150,8 +156,6 @@ def _overlap(system: System, parameters: Array, certificate: Certificate, gap: A
 
 def _signs(certificate: Certificate, energy: Mapping[str, Array], counts: Mapping[str, Any]) -> list[str]:
     signs = []
-    if certificate.motion_residual > UNSOLVED:
-        signs.append(f"the equations of a step are violated (residual {certificate.motion_residual:.1g})")
     if certificate.complementarity > INCOMPLEMENTARY:
         signs.append(f"the contact law is violated (complementarity {certificate.complementarity:.1g})")
     remainder = max(float(np.max(energy["remainder"])), -float(np.min(energy["remainder"])))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import SimulationFailed, SolverFailed
+from nonsmooth.exceptions import BudgetSpent, SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.solvers.initial_value import Dop853
@@ -150,7 +150,16 @@ def automatic(
         verdict = compare.verdict(best.coarser, fine, best.difference, "finer steps did not help", sensitive=True)
         if verdict.kind == "accurate" and stepper is None and system.dimension == 2:
             verdict = _witnessed(run, compare, fine, verdict)
+    spent = next((one.failure.cause for one in climbs if one.failure and _spends(one.failure)), None)
+    if spent is not None and not best.agreed:
+        said = str(spent).rstrip(".").replace("is spent", "ended a finer run")
+        verdict = dataclasses.replace(verdict, text=f"{verdict.text}; {said}")
+        fine = dataclasses.replace(fine, status=f"{fine.status}; {said}")
     return _with(fine, verdict, {"accuracy": accuracy, "tried": tried})
+
+
+def _spends(failure: SimulationFailed) -> bool:
+    return isinstance(failure.cause, BudgetSpent)
 
 
 def _best(climbs: Sequence[Climb]) -> Climb:
@@ -173,6 +182,7 @@ def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Ru
         if not isinstance(failure.cause, SolverFailed):
             raise
         text = f"a finer run fails at t = {failure.trajectory.t[-1]:.6g} s"
+        text += f": {failure.cause}".rstrip(".") if _spends(failure) else ""
         verdict = dataclasses.replace(first.verdict, kind="not accurate", text=text)
         return _with(first, verdict, {"accuracy": accuracy, "tried": tried})
     found = compare.difference(first, fine)

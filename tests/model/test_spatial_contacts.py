@@ -184,7 +184,7 @@ def test_a_ball_that_slides_rolls_after_two_sevenths_of_v_over_mu_g() -> None:
         (
             CylinderPlane,
             PLANE | {"radius": 1.0, "length": 1.0, "axis": (0, 0, 1), "points": 2},
-            "points must be 0 or a whole number >= 3, the points on a rim, got 2",
+            "points must be 0 or a whole number >= 3 and <= 1000, the points on a rim, got 2",
         ),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -126,6 +127,37 @@ def test_a_budget_ends_a_run_with_its_steps():
     with pytest.raises(SimulationFailed, match="budget of 1e-06 s is spent") as caught:
         simulate(system, EventDriven(), t_end=2.0, dt=ErrorControl(1e-6), max_seconds=1e-6)
     assert len(caught.value.trajectory.t) >= 2
+
+
+def test_a_budget_that_ends_finer_runs_is_named():
+    """It lets the coarsest run pass, and no other one."""
+    system = slider_rod(case=1).build()
+    tried = simulate(system, t_end=0.02).manifest["accuracy"]["tried"]
+    steps = sorted(int(re.search(r": (\d+) steps", one)[1]) for one in tried)
+    run = simulate(system, t_end=0.02, max_steps=steps[0] + 1)
+    named = f"the budget of {steps[0] + 1} steps ended a finer run"
+    assert run.verdict.kind == "not accurate" and named in run.verdict.text
+    assert run.status == f"finished; {named}"
+
+
+def test_the_time_of_a_budget_begins_with_the_first_step(monkeypatch):
+    """What comes before it takes an hour by this clock."""
+    from nonsmooth.run import loop
+
+    now = [0.0]
+
+    class Clock:
+        monotonic = staticmethod(lambda: now[0])
+        perf_counter = staticmethod(lambda: now[0])
+
+    def compiled(*given, run=loop.TimeLoop._start):
+        now[0] += 3600.0
+        return run(*given)
+
+    monkeypatch.setattr(loop, "time", Clock)
+    monkeypatch.setattr(loop.TimeLoop, "_start", compiled)
+    system = slider_rod(case=1).build()
+    assert simulate(system, GaussQP(), t_end=0.01, dt=1e-3, max_seconds=1.0).status == "finished"
 
 
 @pytest.mark.parametrize(

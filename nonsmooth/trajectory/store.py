@@ -1,0 +1,138 @@
+"""Columns that grow during a run: in memory, and beyond a stated size in files without a name.
+
+A column is one array from its first row to its last, so that nothing has to be joined when the run ends, least of all
+for lack of memory. Rows beyond those that count are written again: what Ctrl-C or lack of memory cuts short does no
+harm.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["SPILL", "Store"]
+
+#: bytes of the tables of a run that are kept in memory; beyond them all of its columns go to files
+SPILL = 512 * 2**20
+#: by which a full column grows, and at least so many bytes
+GROWTH, LEAST = 1.1, 2**18
+
+
+class Store:
+    """Tables of equal numbers of rows, by name; the first rows given determine names, widths and types."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, _Column] = {}
+        self._spilled = False
+
+    def put(self, at: int, table: Mapping[str, NDArray[Any]]) -> None:
+        """Write rows from row `at` on.
+
+        Raises
+        ------
+        MemoryError
+            If there is no room; the rows before `at` stay.
+        OSError
+            If a file cannot be written; likewise.
+        """
+        for name, values in table.items():
+            if name not in self._columns:
+                self._columns[name] = _Column(values)
+        if not self._spilled and sum(one.size for one in self._columns.values()) > SPILL:
+            for one in self._columns.values():
+                one.to_file(at)
+            self._spilled = True
+        for name, values in table.items():
+            self._columns[name].put(at, values)
+
+    def columns(self, rows: int) -> dict[str, NDArray[Any]]:
+        """The first rows; they stay as they are, while the store grows on."""
+        return {name: one.first(rows) for name, one in self._columns.items()}
+
+
+class _Column:
+    """One table, in memory or in a file."""
+
+    def __init__(self, like: NDArray[Any]) -> None:
+        self.kind, self.width = like.dtype, like.shape[1:]
+        self.row = max(int(np.prod(self.width)), 1) * like.dtype.itemsize
+        self.array = np.empty((0, *self.width), self.kind)
+        self.file: Any = None
+
+    def __del__(self) -> None:
+        if self.file is not None:
+            self.file.close()  # its map stays
+
+    @property
+    def size(self) -> int:
+        return int(self.array.nbytes)
+
+    def put(self, at: int, values: NDArray[Any]) -> None:
+        end = at + len(values)
+        if end > len(self.array):
+            try:
+                share = GROWTH if self.file is None else 1.0  # of a file little is mapped in vain
+                self._grow(at, max(end, int(share * len(self.array))) + LEAST // self.row)
+            except MemoryError:
+                self._grow(at, end)
+        if self.file is None:
+            self.array[at:end] = values
+        else:
+            self._write(at, values)
+
+    def first(self, rows: int) -> NDArray[Any]:
+        found = self.array[:rows]
+        found.flags.writeable = False
+        return found
+
+    def to_file(self, rows: int) -> None:
+        """Into a file, which has no name where the system has such: it vanishes with the process, however that ends."""
+        if self.file is not None or rows == 0 or self.array.size == 0:
+            return
+        file, array = tempfile.TemporaryFile(buffering=0), self.array
+        try:
+            self.file = file
+            self._write(0, array[:rows])
+            self._map(rows)
+        except BaseException:
+            self.file, self.array = None, array
+            file.close()
+            raise
+
+    def _grow(self, rows: int, room: int) -> None:
+        if self.file is None:
+            try:
+                self.array.resize((room, *self.width))  # mostly without a copy
+            except ValueError:  # rows have been handed out, which stay as they are
+                array = np.empty((room, *self.width), self.kind)
+                array[:rows] = self.array[:rows]
+                self.array = array
+            return
+        # mapped at once: a lack of addresses shows while the rows before can still be handed over
+        before = len(self.array)
+        self.array = np.empty((0, *self.width), self.kind)
+        try:
+            self._map(room)
+        except MemoryError:
+            self._map(before)
+            raise
+
+    def _map(self, room: int) -> None:
+        os.truncate(self.file.fileno(), room * self.row)
+        try:
+            mapped = mmap.mmap(self.file.fileno(), room * self.row, access=mmap.ACCESS_READ)
+        except OSError as error:
+            raise MemoryError(f"no room to map {room * self.row} bytes") from error
+        self.array = np.frombuffer(mapped, self.kind).reshape(room, *self.width)
+
+    def _write(self, at: int, values: NDArray[Any]) -> None:
+        left = np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
+        self.file.seek(at * self.row)
+        while left:
+            left = left[self.file.write(left) :]

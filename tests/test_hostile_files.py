@@ -1,0 +1,188 @@
+"""Files whose checksum their forger has computed, or left out: refused before a number is read, nothing else opened."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import resource
+import subprocess
+import sys
+import warnings
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nonsmooth import GaussQP, InputError, Landing, Trajectory, simulate
+from nonsmooth.files import LENGTH, STATED, read_dataset
+from nonsmooth_problems import slider_rod
+
+h5py = pytest.importorskip("h5py")
+
+
+@pytest.fixture(scope="module")
+def image():
+    """The bytes of a run, without its checksum."""
+    return simulate(slider_rod(case=1).build(), GaussQP(), t_end=0.004, dt=Landing(1e-6, 1e-3))
+
+
+def instead(file, name, **stated):
+    """Another data set in the place of one, with its attributes."""
+    facts = {key: file[name].attrs[key] for key in file[name].attrs if key not in ("REFERENCE_LIST", "DIMENSION_LIST")}
+    del file[name]
+    made = file.create_dataset(name, **stated)
+    for key, value in facts.items():
+        made.attrs[key] = value
+    return made
+
+
+def bomb(file):
+    """2 GB of zeros in 2 MB."""
+    made = instead(file, "time", shape=(250_000_000,), chunks=(2_000_000,), dtype="f8", compression="gzip")
+    zeros = zlib.compress(bytes(16_000_000), 9)
+    for k in range(0, 250_000_000, 2_000_000):
+        made.id.write_direct_chunk((k,), zeros)
+
+
+def unwritten(file):
+    instead(file, "time", shape=(125_000_000,), dtype="f8")
+
+
+def growing(file):
+    """A table without rows of an unlimited dimension, which readers of NetCDF fill up."""
+    instead(file, "time", shape=(0,), maxshape=(None,), chunks=(1,), dtype="f8")
+
+
+def external(file):
+    made = instead(file, "impact_t", shape=(8,), dtype="u1", external=[("/etc/passwd", 0, 8)])
+    assert made.external
+
+
+def virtual(file):
+    layout = h5py.VirtualLayout(shape=file["time"].shape, dtype="f8")
+    layout[:] = h5py.VirtualSource("other.h5", "secret", shape=file["time"].shape)
+    del file["time"]
+    file.create_virtual_dataset("time", layout)
+
+
+def repeated(file):
+    """100 000 texts that are one and the same megabyte."""
+    made = instead(file, "impact_contact", data=["x" * 1_000_000], shape=(1,), dtype=h5py.string_dtype())
+    place = made.id.get_offset()
+    file.create_dataset("contact_force", data=np.frombuffer(bytes(16) * 100_000, "u1"))
+    file.flush()
+    with open(file.filename, "rb") as opened:
+        opened.seek(place)
+        text = opened.read(16)
+    del file["contact_force"]
+    made = instead(file, "impact_contact", shape=(100_000,), dtype=h5py.string_dtype())
+    made[0] = ""
+    file.flush()
+    return made.id.get_offset(), text * 100_000
+
+
+def far(file):
+    file["q"].attrs["_Netcdf4Coordinates"] = np.array([0, 77], "i4")
+
+
+def strange(file):
+    instead(file, "mode", data=np.zeros(file["mode"].shape, dtype=[("a", "i1")]))
+
+
+def nested(file):
+    file.create_group("time2")
+
+
+def linked(file):
+    del file["time"]
+    file["time"] = h5py.ExternalLink("other.h5", "/secret")
+
+
+def ring(file):
+    del file["time"]
+    file["time"] = h5py.SoftLink("/time")
+
+
+def more(file):
+    file["rows"] = np.zeros(3)
+
+
+def many(file):
+    for k in range(5000):
+        file[f"law_memory.{k}"] = 0.0
+
+
+def wordy(file):
+    file.attrs["status"] = np.array(["x" * 50_000] * 2, dtype=h5py.string_dtype())
+
+
+def crowded(file):
+    for k in range(100):
+        file["q"].attrs[f"a{k}"] = 1.0
+
+
+HOSTILE = {
+    bomb: "is compressed", unwritten: "is not stored inside|more numbers than it can hold", growing: "dimensions",
+    external: "lie in another file", virtual: "lie in another file", repeated: "more numbers than it can hold",
+    far: "not that of its dimensions", strange: "neither numbers nor texts", nested: "has no table 'time2'",
+    linked: "is a link", ring: "is a link", more: "has no table 'rows'", many: "at most 4096 are read",
+    wordy: "has too many values", crowded: "has 1",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sealed", [True, False], ids=["sealed", "bare"])
+@pytest.mark.parametrize("attack", HOSTILE, ids=lambda one: one.__name__)
+def test_what_a_forger_puts_in_is_refused_before_it_is_read(image, tmp_path, monkeypatch, attack, sealed):
+    """A quarter of a gigabyte above what the process has is room for none of these; the file is a megabyte at most."""
+    path = tmp_path / "run.nc"
+    image.save(path)
+    with h5py.File(tmp_path / "other.h5", "w") as other:
+        other["secret"] = np.arange(float(len(image.t)))
+    data = path.read_bytes()[:-LENGTH]
+    path.write_bytes(data)
+    with h5py.File(path, "r+") as file:
+        patch = attack(file)
+    data = bytearray(path.read_bytes())
+    if patch is not None:
+        place, raw = patch
+        data[place : place + len(raw)] = raw
+    data = bytes(data)
+    if sealed:
+        data += f"\nsha256 {hashlib.sha256(data).hexdigest()} of {len(data):020d} bytes\n".encode()
+    else:
+        data = data.replace(STATED.encode(), b" " * len(STATED))
+    path.write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    import xarray  # noqa: F401  # which takes room of its own
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (now + (1 << 28), before[1]))
+    try:
+        with pytest.raises(InputError, match=f"is not a trajectory of this package: .*({HOSTILE[attack]})") as told:
+            Trajectory.load(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                read_dataset(path)  # of any names: refused too, unless names were all there was to refuse
+            except InputError as error:
+                assert "\n" not in str(error)
+            else:
+                assert attack in (more,)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+    assert "\n" not in str(told.value)
+
+
+def test_the_separate_process_needs_nothing_of_the_package():
+    """It is started as a script, wherever the package is; a file that is none ends it with an error."""
+    from nonsmooth import inspection
+
+    done = subprocess.run(
+        [sys.executable, "-P", "-I", inspection.__file__, os.devnull, "", ""],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1 and "OSError" in done.stderr

@@ -1,0 +1,127 @@
+"""Arguments of a wrong kind: one sentence of the package for each, never the error of a library."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nonsmooth import (
+    CompliantDae,
+    Distance,
+    ErrorControl,
+    GaussQP,
+    Gravity,
+    Ground,
+    Harmonic,
+    Model,
+    NonsmoothError,
+    PlanarBody,
+    PointMass,
+    PrescribedMotion,
+    Prismatic,
+    PrismaticClearance,
+    Radau,
+    SameOrientation,
+    SpatialBody,
+    SpatialPrismaticClearance,
+    Torque,
+    flexible,
+    laws,
+    read_model,
+    simulate,
+    with_point_masses,
+    write_model,
+)
+from nonsmooth.laws import Compliant
+from nonsmooth_problems import slider_rod
+
+
+class Odd:
+    def __float__(self):
+        raise RuntimeError("odd")
+
+
+BAD = [None, "x", True, [], (1, 2, 3, 4, 5), np.array([[1.0]]), 1j, 10**400, lambda t: t, Odd(), "\0"]
+METAL = flexible.Material(youngs=1e11, shear=4e10, density=1e3)
+SQUARE = flexible.Rectangle(0.01, 0.01)
+RIGID = slider_rod(case=2)
+
+
+@pytest.fixture(scope="module")
+def rod():
+    return flexible.beam((0, 0, 0), (1, 0, 0), section=SQUARE, material=METAL, elements=2)
+
+
+@pytest.fixture(scope="module")
+def run():
+    return simulate(RIGID.build(), GaussQP(), t_end=2e-3, dt=1e-3)
+
+
+def spatial(element):
+    return Model([Ground(), SpatialBody("a", mass=1.0, inertia=(1.0, 1.0, 1.0)), element]).build(assemble=True)
+
+
+#: what is called with each bad value; values that it accepts, by their number in `BAD`
+CALLS = {
+    "mass": (lambda x: PlanarBody("a", mass=x, inertia=1.0), ()),
+    "position": (lambda x: PlanarBody("a", mass=1.0, inertia=1.0, position=x), ()),
+    "gravity": (lambda x: Gravity(acceleration=x), ()),
+    "motion": (lambda x: PrescribedMotion("d", "ground", "a", coordinate="angle", motion=np.sin, at_a=x), (3,)),
+    "harmonic": (lambda x: Harmonic(amplitude=x, period=1.0), ()),
+    "provenance": (lambda x: Model(provenance=x), (0, 3)),
+    "dt": (lambda x: simulate(RIGID.build(), GaussQP(), t_end=1e-3, dt=x), (0,)),
+    "torque": (lambda x: Model([Ground(), PlanarBody("a", mass=1.0, inertia=1.0), Torque("s", "a", x)]).build(), (8,)),
+    "length": (lambda x: spatial(Distance("j", "ground", "a", length=x)), ()),
+    "quaternion": (lambda x: spatial(SameOrientation("j", "ground", "a", quaternion=x)), ()),
+    "axis": (lambda x: SpatialPrismaticClearance("c", "ground", "a", axis_guide=x, clearance=1e-4, length=0.1,
+                                                 height=0.1, width=0.1, contact=None), ()),
+    "masses": (lambda x: with_point_masses(x, PointMass(1.0, (0.0, 0.0))), ()),
+    "case": (lambda x: slider_rod(case=x), ()),
+    "law": (laws.by_name, ()),
+    "stiffness": (lambda x: laws.Flores(stiffness=x, restitution=0.5), ()),
+    "end": (lambda x: flexible.beam((0, 0, 0), x, section=SQUARE, material=METAL), ()),
+    "youngs": (lambda x: flexible.Material(youngs=x, shear=1.0, density=1.0), (0,)),
+    "write": (lambda x: write_model(RIGID, x), (1,)),
+    "read": (read_model, ()),
+}  # fmt: skip
+OF_RUNS = {
+    "to_pandas": (lambda run, rod, x: run.to_pandas(x), (0, 3)),
+    "at": (lambda run, rod, x: run.at(x), (3,)),
+    "keep": (lambda run, rod, x: flexible.modes(rod, interface=("start",), keep=x, damping=0.01), ()),
+    "interface": (lambda run, rod, x: flexible.modes(rod, interface=x, keep=1, damping=0.01), ()),
+}
+
+
+@pytest.mark.parametrize("number", range(len(BAD)))
+def test_a_wrong_argument_is_one_sentence(run, rod, tmp_path, monkeypatch, number):
+    monkeypatch.chdir(tmp_path)
+    calls = dict(CALLS) | {
+        name: ((lambda x, call=call: call(run, rod, x)), taken) for name, (call, taken) in OF_RUNS.items()
+    }
+    for name, (call, taken) in calls.items():
+        if number in taken:
+            continue
+        try:
+            call(BAD[number])
+            said = "nothing was said\n"
+        except NonsmoothError as error:
+            said = str(error)
+        assert said and "\n" not in said and len(said) < 1000, name
+
+
+def test_karnopp_friction_on_a_guide_that_slides_on_a_guide():
+    """The slider of one guide is the guide of the other; both laws hold their slips through the joint between them."""
+    law = Compliant(
+        laws.Flores(stiffness=1e7, restitution=0.7), laws.Karnopp(friction=0.1, static_friction=0.2, stick_speed=1e-3)
+    )
+    a, b, c = (
+        PlanarBody(name, mass=1.0, inertia=0.01, position=(x, 0.0))
+        for name, x in zip("abc", (0.0, 0.5, 1.0), strict=True)
+    )
+    numbers = {"length": 0.1, "height": 0.02, "clearance": 1e-3, "contact": law}
+    first = PrismaticClearance("g", "ground", "a", **numbers)
+    second = PrismaticClearance("h", "b", "c", at_guide=(0.5, 0.0), **numbers)
+    system = Model([Ground(), a, first, b, Prismatic("j", "ground", "b"), c, second]).build(assemble=True)
+    control = ErrorControl(1e-6, 1e-9, 1e-10, 1e-7)
+    run = simulate(system, CompliantDae(solver=Radau()), t_end=1e-6, dt=control)
+    assert run.status == "finished" and run.certificate.joint_violation < 1e-12
