@@ -49,6 +49,6 @@ def undetermined_impulses(program: FrictionContact, z: Array) -> int:
         return 0
     S = np.array(columns).T / np.sqrt(np.where(program.units > 0.0, program.units, 1.0))[:, None]
     A = S.T @ program.A @ S
-    length = np.sqrt(np.maximum(np.diagonal(A), 0.0))
+    length = np.asarray(np.sqrt(np.maximum(np.diagonal(A), 0.0)))
     length[length <= NOTHING * np.max(length)] = np.inf  # no effect at all
     return int(np.sum(np.linalg.svd(A / np.outer(length, length), compute_uv=False) <= NOTHING))
