@@ -19,6 +19,8 @@ MAY_IMPORT = {
     "tolerances": set(),
     "files": {"exceptions"},
     "settings": {"exceptions"},
+    "units": set(),
+    "measured": {"files", "units"},
     "evaluation": set(),
     "quantities": set(),
     "citations": {"laws", "solvers", "steppers"},
@@ -81,7 +83,7 @@ MAY_IMPORT = {
         "trajectory",
     },
 }
-FREE = {"exceptions", "evaluation", "files", "quantities", "settings", "tolerances"}
+FREE = {"exceptions", "evaluation", "files", "measured", "quantities", "settings", "tolerances", "units"}
 #: methods that hand on to what stands above them, which they import when they are called
 HANDED_ON = {"trajectory": {"plots", "report"}}
 EVERYTHING = {"__main__", "cli", "nonsmooth"}

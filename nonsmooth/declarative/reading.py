@@ -14,7 +14,6 @@ from nonsmooth.declarative.flexible import MOST_ELEMENTS, Reduction
 from nonsmooth.declarative.run import Run, read_run
 from nonsmooth.declarative.schema import Given, Table, entries, schema, table_of
 from nonsmooth.declarative.stated import Assembled, StatedModel
-from nonsmooth.declarative.units import Wrong, in_unit, open_unit
 from nonsmooth.declarative.values import hint, listed, shown
 from nonsmooth.exceptions import DeclarationError, InputError, ModelError
 from nonsmooth.files import path_of
@@ -27,6 +26,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.signals import TimeVector
 from nonsmooth.model.system import System
+from nonsmooth.units import Wrong, in_unit, open_unit
 
 __all__ = ["Declaration", "Document", "read", "read_model", "read_text"]
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from nonsmooth.declarative.units import Wrong, in_unit, parse_unit
+from nonsmooth.units import Wrong, in_unit, parse_unit
 from nonsmooth.model.kinds import element_kinds
 from nonsmooth.quantities import declarations
 
