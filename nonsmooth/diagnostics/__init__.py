@@ -7,6 +7,7 @@
 `agreement`           share of time in which two runs agree on open or closed
 `impulses`            normal impulse since the start, at any time
 `mean_forces`         mean force in windows of time
+`largest_mean_force`  over a stated duration, impacts included
 `coordinates`         coordinates at any time
 `pieces`, `sampled`   coordinates, velocities and gaps between rows, with both limits at rows
 `dissipated`          energy lost by cause
@@ -30,6 +31,7 @@ from nonsmooth.diagnostics.contacts import (
     contact_share,
     impacts,
     impulses,
+    largest_mean_force,
     mean_forces,
 )
 from nonsmooth.diagnostics.deformation import node_positions, stresses
@@ -60,6 +62,7 @@ __all__ = [
     "impacts",
     "impulses",
     "largest_exponent",
+    "largest_mean_force",
     "mean_forces",
     "mode_timeline",
     "momentum",

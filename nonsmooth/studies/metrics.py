@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.diagnostics import closed_time, contact_intervals, dissipated, impacts
+from nonsmooth.diagnostics import closed_time, contact_intervals, dissipated, impacts, largest_mean_force
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.system import System
 from nonsmooth.trajectory import Trajectory
+from nonsmooth.units import Wrong, in_unit
 
 if TYPE_CHECKING:
     import xarray
@@ -120,6 +121,8 @@ def _hits(run: Trajectory, contacts: tuple[str, ...]) -> NDArray[np.void]:
     return run.impacts[np.isin(run.impacts["contact"], contacts)]
 
 
+#: with a duration behind it
+OVER = "force-over-"
 #: metrics available by name, ``"impulse"`` or ``"final:slider.x"``
 NAMED: dict[str, Named] = {
     "final": Named(
@@ -133,7 +136,14 @@ NAMED: dict[str, Named] = {
         "contact", "N s", "normal impulse, of all contacts together",
         lambda run, *names: float(sum(np.cumsum(run.P_N[name])[-1] for name in names)), Batch(("impulse",), _impulses),
     ),
-    "peak-force": Named("contact", "N", "largest mean force of a step, without impacts", _largest_force),
+    "peak-force": Named(
+        "contact", "N", "largest mean force of a step, without impacts: it may fall where impacts grow, see force-over",
+        _largest_force,
+    ),
+    "force-over": Named(
+        "contact", "N", "largest mean force over 1 ms, impacts included; force-over-0.2ms for another duration",
+        lambda run, *names: max((largest_mean_force(run, name) for name in names), default=0.0),
+    ),
     "peak-impulse": Named(
         "contact", "N s", "largest impulse of one contact at one impact",
         lambda run, *names: float(np.max(_hits(run, names)["P_N"], initial=0.0)),
@@ -209,9 +219,9 @@ def _metric(name: str, one: str | Function, system: System) -> Metric:
         meaning = (inspect.getdoc(one) or "").partition("\n")[0] if inspect.isfunction(one) else ""
         return Metric(name, str(getattr(one, "unit", "")), meaning, one)
     word, _, about = one.partition(":")
-    if word not in NAMED:
+    known = _over(word) if word.startswith(OVER) else NAMED.get(word)
+    if known is None:
         raise InputError(f'There is no metric "{word}".{_hint(word, NAMED)} There are: {", ".join(NAMED)}.')
-    known = NAMED[word]
     units: dict[str, str] = dict(zip(system.q_names, system.names.q_units, strict=True))
     units |= {name: unit for name, unit in zip(system.v_names, system.names.v_units, strict=True) if name not in units}
     meant: tuple[str, ...] = (about,)
@@ -233,6 +243,20 @@ def _metric(name: str, one: str | Function, system: System) -> Metric:
     meaning = f"{about}, {known.meaning}" if about else known.meaning
     batch = None if known.batch is None else replace(known.batch, about=meant)
     return Metric(name, known.unit or units[about], meaning, lambda run: function(run, *meant), batch)
+
+
+def _over(word: str) -> Named:
+    """The force over the duration that the word states."""
+    try:
+        duration = in_unit(word.removeprefix(OVER), "s")
+    except Wrong as error:
+        raise InputError(f'The metric "{word}": its duration {error}.') from None
+    if not 0.0 < duration < np.inf:
+        raise InputError(f'The metric "{word}": its duration must be > 0.')
+    return Named(
+        "contact", "N", f"largest mean force over {duration:g} s, impacts included",
+        lambda run, *names: max((largest_mean_force(run, name, duration) for name in names), default=0.0),
+    )  # fmt: skip
 
 
 def _hint(word: str, known: Any) -> str:
