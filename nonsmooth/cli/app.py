@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -279,9 +280,18 @@ def _say(message: str) -> None:
     typer.echo(f"nonsmooth: {message}", err=True)
 
 
+def _warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """A warning in one line, without the line of the source that gives it."""
+    return f"nonsmooth: warning: {message}\n"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line on `arguments` (default: those of the process) and return the exit code."""
     asked = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    usual = warnings.formatwarning
+    warnings.formatwarning = _warning
     try:
         with stoppable():
             code = app(args=asked, prog_name="nonsmooth", standalone_mode=False)
@@ -302,4 +312,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):  # before the options are read, or after the command
         _say(INTERRUPTED)
         return 130
+    finally:
+        warnings.formatwarning = usual
     return code if isinstance(code, int) else 0

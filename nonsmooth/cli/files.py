@@ -94,16 +94,15 @@ def _python_problem(path: Path) -> Problem:
     if build is not None and "contact" in taken:
 
         @functools.wraps(build)
-        def function(*args: Any, **kwargs: Any) -> Any:
+        def given(*args: Any, **kwargs: Any) -> Any:
             made = run_user_code(path, lambda: build(*args, **kwargs))
             if isinstance(made, System):
                 return _Built(made)
             if not isinstance(made, Model):
-                raise InputError(
-                    f"{path}: build() must give a Model or what its build() gives, got {type(made).__name__}."
-                )
+                raise InputError(f"{path}: build() must give a Model or a built system, got {type(made).__name__}.")
             return made
 
+        function: Callable[..., Any] = given
     else:
         own = run_user_code(path, lambda: _model_of(module, path, {}))
         if not isinstance(own, Model):
@@ -114,7 +113,7 @@ def _python_problem(path: Path) -> Problem:
         laws = [element.contact for element in own.elements if isinstance(element, Contact)]
         usual = laws[0] if laws and all(law == laws[0] for law in laws) else None
 
-        def function(contact: Any = usual, **arguments: Any) -> Any:
+        def with_law(contact: Any = usual, **arguments: Any) -> Any:
             model = run_user_code(path, lambda: _model_of(module, path, arguments))
             if contact is None:
                 return model
@@ -122,8 +121,9 @@ def _python_problem(path: Path) -> Problem:
                 dataclasses.replace(element, contact=contact) if isinstance(element, Contact) else element
                 for element in model.elements
             ]
-            return Model(elements, name=model.name, provenance=model.provenance)
+            return Model(elements, name=model.name, provenance=model.provenance, silence=model.silence)
 
+        function = with_law
     function.__name__, function.__doc__ = path.stem, f"The mechanism of {path}."
     return Problem(function, (), f"the file {path}", {})
 
