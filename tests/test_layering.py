@@ -85,7 +85,7 @@ MAY_IMPORT = {
 }
 FREE = {"exceptions", "evaluation", "files", "measured", "quantities", "settings", "tolerances", "units"}
 #: methods that hand on to what stands above them, which they import when they are called
-HANDED_ON = {"trajectory": {"plots", "report"}}
+HANDED_ON = {"trajectory": {"diagnostics", "plots", "report"}}
 EVERYTHING = {"__main__", "cli", "nonsmooth"}
 SLOW_TO_IMPORT = {"clarabel", "cvxpy", "h5netcdf", "h5py", "matplotlib", "osqp", "pydantic", "rich", "typer", "xarray"}
 #: part -> slow libraries that it is made of; the part itself is imported where it is used

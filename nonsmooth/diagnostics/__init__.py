@@ -2,6 +2,7 @@
 
 ====================  =====================================================================================
 `contact_intervals`   every contact interval: times, impulse, force, depth, speeds
+`contact_table`       the same with kind and energy: `Trajectory.contacts`
 `impacts`             those that begin with an approach, of rigid and of compliant runs
 `contact_share`       share of time in contact
 `agreement`           share of time in which two runs agree on open or closed
@@ -29,6 +30,7 @@ from nonsmooth.diagnostics.contacts import (
     closed_time,
     contact_intervals,
     contact_share,
+    contact_table,
     impacts,
     impulses,
     largest_mean_force,
@@ -57,6 +59,7 @@ __all__ = [
     "closed_time",
     "contact_intervals",
     "contact_share",
+    "contact_table",
     "coordinates",
     "dissipated",
     "impacts",

@@ -49,6 +49,6 @@ def undetermined_impulses(program: FrictionContact, z: Array) -> int:
         return 0
     S = np.array(columns).T / np.sqrt(np.where(program.units > 0.0, program.units, 1.0))[:, None]
     A = S.T @ program.A @ S
-    length: Array = np.sqrt(np.maximum(np.diagonal(A), np.zeros(len(A))))
-    length[length <= NOTHING * np.max(length)] = np.inf  # no effect at all
-    return int(np.sum(np.linalg.svd(A / np.outer(length, length), compute_uv=False) <= NOTHING))
+    effect: Array = np.sqrt(np.maximum(np.diagonal(A), np.zeros(len(A))))
+    effect[effect <= NOTHING * np.max(effect)] = np.inf  # no effect at all
+    return int(np.sum(np.linalg.svd(A / np.outer(effect, effect), compute_uv=False) <= NOTHING))

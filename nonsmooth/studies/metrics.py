@@ -149,8 +149,8 @@ NAMED: dict[str, Named] = {
         lambda run, *names: float(np.max(_hits(run, names)["P_N"], initial=0.0)),
     ),
     "impacts": Named(
-        "contact", "-", "contacts that begin with an approach, rigid impacts and compliant ones alike",
-        lambda run, *names: float(len(impacts(run, 0.0, names))),
+        "contact", "-", "contacts that begin with an approach of at least 1 % of the fastest, rigid and compliant",
+        lambda run, *names: float(len(impacts(run, contacts=names))),
     ),
     "fastest-approach": Named(
         "contact", "m/s", "largest speed at which a contact begins",

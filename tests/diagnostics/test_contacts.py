@@ -171,3 +171,31 @@ def test_force_over_a_duration_compares_rigid_and_compliant_contact(rigid, compl
             metrics_of(wrong, slider_rod(case=1).build())
     with pytest.raises(InputError, match="duration must be"):
         largest_mean_force(rigid, "guide.left_lower", 0.0)
+
+
+def test_one_table_of_contacts_for_rigid_and_compliant_runs(rigid, compliant, tmp_path):
+    """Rigid impacts take P (v- - v+) / 2 each, all together what the ledger of energy says; the first compliant one the
+    same within the 2 % by which gravity changes it."""
+    hard, soft = (run.contacts[run.contacts["kind"] == "impact"] for run in (rigid, compliant))
+    first = hard[0]
+    assert first["energy"] == pytest.approx(first["impulse"] * first["approach"] * (1 - RESTITUTION) / 2, rel=1e-9)
+    assert soft[0]["energy"] == pytest.approx(first["energy"], rel=0.02) and soft[0]["peak_force"] > 0
+    assert np.all(hard["start"] == hard["end"]) and np.all(soft["start"] < soft["end"])
+    assert hard["energy"].sum() == pytest.approx(rigid.energy["loss_impacts"][-1], rel=1e-3)
+    rigid.to_csv(tmp_path / "contacts.csv", "contacts")
+    lines = (tmp_path / "contacts.csv").read_text().splitlines()
+    assert lines[0].startswith("contact,kind,start [s],end [s],approach [m/s]") and len(lines) == 1 + len(
+        rigid.contacts
+    )
+    assert float(lines[1].split(",")[6]) == rigid.contacts["impulse"][0]
+
+
+def test_mat_files(rigid, tmp_path):
+    from scipy.io import loadmat
+
+    rigid.to_mat(tmp_path / "run.mat")
+    read = loadmat(tmp_path / "run.mat", squeeze_me=True)
+    assert np.array_equal(read["t"], rigid.t) and np.array_equal(read["q"], rigid.q.array)
+    assert list(read["q_names"]) == list(rigid.q.names) and read["q_units"][0] == "m"
+    assert np.array_equal(read["contacts"]["impulse"].item(), rigid.contacts["impulse"])
+    assert list(read["contacts"]["kind"].item()) == rigid.contacts["kind"].tolist()

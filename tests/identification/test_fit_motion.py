@@ -83,9 +83,7 @@ def test_intervals_belong_to_the_minimum(seed):
         [
             Ground("frame"),
             PlanarBody("crank", mass=0.3, inertia=1e-4, position=(0.025, 0), velocity=(0, 0.5), angular_velocity=20),
-            PlanarBody(
-                "rod", mass=0.21, inertia=2.5e-4, position=(0.11, 0), velocity=(0, 0.5), angular_velocity=-25 / 3
-            ),
+            PlanarBody("rod", mass=0.21, inertia=2.5e-4, position=(0.11, 0), velocity=(0, 0.5), angular_velocity=back),
             PlanarBody("piston", mass=0.14, inertia=5e-5, position=(0.17, 0)),
             Revolute("main", "frame", "crank", at_b=(-0.025, 0)),
             RevoluteClearance(
