@@ -73,12 +73,29 @@ def options(
 
 
 @app.command("list")
-def list_problems() -> None:
-    """List the ready problems."""
-    from nonsmooth.cli.report import problem_table, show
+def list_problems(
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", help="Only problems that have this tag; repeatable, all must fit.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the ready problems; where output is piped, one line each: name, summary and tags between tabs."""
+    from nonsmooth.cli.report import print_object, problem_table, show
     from nonsmooth.registry import find_problems
 
-    show(problem_table(find_problems()))
+    problems = dict(sorted(find_problems().items()))
+    known = sorted({one for problem in problems.values() for one in problem.tags})
+    for word in tag or ():
+        if word not in known:
+            raise InputError(f"--tag {word}: no problem has this tag; there are {', '.join(known)}.")
+    problems = {name: one for name, one in problems.items() if set(tag or ()) <= set(one.tags)}
+    if as_json:
+        print_object({name: {"summary": one.summary, "tags": one.tags} for name, one in problems.items()})
+    elif sys.stdout.isatty():
+        show(problem_table(problems))
+    else:
+        for name, one in problems.items():
+            typer.echo(f"{name}\t{one.summary}\t{', '.join(one.tags)}")
 
 
 @app.command()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from nonsmooth.cli.files import check_file, is_file, stated_problem, system_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.settings import is_number, shown
+from nonsmooth.units import NUMBER, Wrong, in_unit, parse_unit
 
 if TYPE_CHECKING:
     from nonsmooth.declarative import Declaration
@@ -44,7 +45,7 @@ class Mechanism:
 
     name: str
     system: System
-    parameters: Mapping[str, float]
+    parameters: Mapping[str, float | str]
     problem: Problem | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
@@ -211,16 +212,18 @@ class Request:
             if self.contact or self.law or self.friction_law:
                 raise InputError("--contact and --law are for ready problems; a file states its contact law itself.")
             path = Path(self.problem)
+            arguments = _in_units(None, arguments)
             return Mechanism(path.stem, system_of(path, arguments), parameters, None, arguments)
         from nonsmooth.registry import get_problem
 
         problem = get_problem(self.problem)
+        arguments = _in_units(problem, arguments)
         arguments = _with_contact(problem, arguments, self.contact, self.law, self.friction_law)
         _check_no_parameter(problem, arguments)
         system = problem(**arguments).build()
         return Mechanism(problem.name, system, parameters, problem, arguments)
 
-    def _from_toml(self, path: Path, arguments: dict[str, Any], parameters: dict[str, float]) -> Mechanism:
+    def _from_toml(self, path: Path, arguments: dict[str, Any], parameters: dict[str, float | str]) -> Mechanism:
         """Build the mechanism of a TOML file, with another contact law on request."""
         from nonsmooth.declarative import read
 
@@ -241,7 +244,7 @@ class Settings:
     """The values of ``--set``, sorted by their targets."""
 
     arguments: dict[str, Value] = field(default_factory=dict)
-    parameters: dict[str, float] = field(default_factory=dict)
+    parameters: dict[str, float | str] = field(default_factory=dict)
     solver: dict[str, Value] = field(default_factory=dict)
     stepper: dict[str, Value] = field(default_factory=dict)
 
@@ -268,10 +271,13 @@ def settings_from(words: Sequence[str]) -> Settings:
             settings.arguments[name] = value
         elif owner in ("solver", "stepper"):
             getattr(settings, owner)[entry] = value
-        elif isinstance(value, (bool, str)):
-            raise InputError(f"--set {name}={text}: write an element's parameter as a number in SI units, as 1e-5.")
+        elif isinstance(value, (bool, str)) and not _has_unit(text):
+            raise InputError(
+                f"--set {name}={text}: write an element's parameter as a number in SI units, as 1e-5, or with its "
+                "unit, as 10um."
+            )
         else:
-            settings.parameters[name] = float(value)
+            settings.parameters[name] = value if isinstance(value, str) else float(value)
     return settings
 
 
@@ -324,6 +330,34 @@ def _configured(make: Callable[..., Any], name: str, fields: dict[str, Any]) -> 
     if unknown:
         raise InputError(f"{name} has no setting {unknown[0]!r}; it has {', '.join(accepted) or 'none'}.")
     return make(**fields)
+
+
+def _has_unit(text: str) -> bool:
+    """Whether a text is a number with a unit behind it."""
+    number = NUMBER.match(text)
+    if number is None or number.end() == len(text):
+        return False
+    try:
+        parse_unit(text[number.end() :])
+    except Wrong:
+        return False
+    return True
+
+
+def _in_units(problem: Problem | None, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Arguments with their units as numbers in SI units; the unit of one whose origin is stated must be of its kind."""
+    found = dict(arguments)
+    for name, value in arguments.items():
+        if isinstance(value, str) and _has_unit(value):
+            number = NUMBER.match(value)
+            assert number is not None
+            known = problem.provenance.get(name) if problem is not None else None
+            unit = value[number.end() :].strip() if known is None else known.unit
+            try:
+                found[name] = in_unit(value, unit)
+            except Wrong as error:
+                raise InputError(f"--set {name} {error}.") from None
+    return found
 
 
 def _value(text: str) -> Value:

@@ -89,7 +89,8 @@ def contact_table(trajectory: Trajectory, contacts: Iterable[str] | None = None)
         opens again, or has no duration, else "contact"; ``start`` and ``end`` [s], equal for a rigid impact;
         ``approach`` at the start and ``separation`` at the end [m/s]; ``impulse`` [N s]; ``peak_force`` [N], the
         largest mean of a step, not a number for a rigid impact, whose force is not finite; ``depth`` [m];
-        ``energy`` [J] that the normal force has taken, ``-int F_N gap_rate dt``, for a rigid impact ``P_N (approach - separation) / 2``.
+        ``energy`` [J] that the normal force has taken, ``-int F_N gap_rate dt``, for a rigid impact
+        ``P_N (approach - separation) / 2``.
     """
     table = contact_intervals(trajectory, contacts)
     fast = COUNTED * float(np.nanmax(table["approach"], initial=0.0))

@@ -20,8 +20,9 @@ import numpy as np
 from nonsmooth.exceptions import ModelError
 from nonsmooth.model.drawing import Primitive, Spot, vector
 from nonsmooth.model.signals import wrong_arguments
-from nonsmooth.quantities import AXES, Declared, Quantity, declarations
+from nonsmooth.quantities import AXES, Declared, Quantity, declarations, field_units
 from nonsmooth.settings import Called, floats, shown, wrong_flag
+from nonsmooth.units import Wrong, in_unit
 
 __all__ = ["Element"]
 
@@ -49,12 +50,26 @@ class Element(metaclass=Called):
         wrong = wrong_flag(self)
         if wrong:
             raise self.error(wrong)
+        self._convert()
         for field in self._declared():
             self._check_of_time(field)
         numbers = self.numbers()
         for label, value in numbers.items():
             self.check(label, value)
         self.check_together(numbers)
+
+    def _convert(self) -> None:
+        """Strings such as ``"30 um"`` become numbers in SI units."""
+        for field, unit in field_units(cast(Hashable, type(self))).items():
+            value = getattr(self, field)
+            parts = value if isinstance(value, tuple | list) else (value,)
+            if not any(isinstance(part, str) for part in parts):
+                continue
+            try:
+                numbers = [in_unit(part, unit) if isinstance(part, str) else part for part in parts]
+            except Wrong as error:
+                raise self.error(f"{field} {error}.") from None
+            object.__setattr__(self, field, tuple(numbers) if parts is value else numbers[0])
 
     def error(self, sentence: str) -> ModelError:
         """A ModelError that begins with the kind and the name of the element."""

@@ -58,7 +58,7 @@ EARTH = 9.81
 LARGE, LOOSE = 0.1, 0.5
 SMALL = 1e-9
 #: radius of gyration beside the farthest point of a body, on both sides
-WIDE, NARROW = 20.0, 0.03
+WIDE, NARROW = 100.0, 0.03
 #: round-off of inertias given with few digits
 DIGITS = 0.02
 RATIO = 1e5
@@ -68,6 +68,8 @@ ROUGH = 1.5
 MEET, APART = 1e-4, 0.02
 STRETCH = 4.0
 HUGE = 100.0
+#: fields of elements that tell how far their bodies extend
+EXTENTS = ("length", "height", "width", "radius")
 
 
 class Remark(NamedTuple):
@@ -90,9 +92,10 @@ class _Placed:
             numbers = {f"{element.name}.{label}": value for label, value in element.numbers().items()}
             spots = element.spots(element.values(numbers)) if element.body_fields else ()
             self.spots[element.name] = [(one.body, self.point(one.body, np.asarray(one.at, float))) for one in spots]
+            extent = max((float(getattr(element, field, None) or 0.0) for field in EXTENTS), default=0.0)
             for one in spots:
                 if one.body in self.reach:
-                    self.reach[one.body] = max(self.reach[one.body], float(np.linalg.norm(one.at)))
+                    self.reach[one.body] = max(self.reach[one.body], float(np.linalg.norm(one.at)) + extent / 2)
         centres = [self.point(name, np.zeros(3)) for name in self.bodies]
         points = np.array(centres + [point for spots in self.spots.values() for _, point in spots])
         self.size = float(np.max(np.ptp(points, axis=0), initial=0.0)) if len(points) else 0.0

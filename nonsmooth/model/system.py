@@ -29,6 +29,7 @@ from nonsmooth.model.joints import Joint
 from nonsmooth.model.redundancy import Redundant, weighted
 from nonsmooth.model.state import Assembly, State
 from nonsmooth.settings import is_number, shown
+from nonsmooth.units import Wrong, in_unit
 
 if TYPE_CHECKING:
     from nonsmooth.model.compliance import Compliance
@@ -291,8 +292,8 @@ class System:
             f"{len(self.parameters)} parameters)"
         )
 
-    def parameter_vector(self, changes: Mapping[str, float] | None = None) -> Array:
-        """Parameters in order, with `changes` by name applied and checked.
+    def parameter_vector(self, changes: Mapping[str, float | str] | None = None) -> Array:
+        """Parameters in order, with `changes` by name applied and checked: numbers in SI units, or ``"30 um"``.
 
         Raises
         ------
@@ -308,9 +309,13 @@ class System:
                 raise InputError(f'Unknown parameter "{name}". {_nearest(name, order)}')
             owner, _, label = name.partition(".")
             try:
-                if isinstance(value, (str, bytes, bool)):
+                if isinstance(value, (bytes, bool)):
                     raise TypeError
-                number = float(value)
+                number = (
+                    in_unit(value, elements[owner].quantity(label).unit) if isinstance(value, str) else float(value)
+                )
+            except Wrong as error:
+                raise InputError(f'Parameter "{name}" {error}.') from None
             except (TypeError, ValueError, OverflowError):
                 raise InputError(f'Parameter "{name}" must be a number, got {shown(value)}.') from None
             owners[owner] = elements[owner]

@@ -20,7 +20,15 @@ from nonsmooth.model.checks import check_start
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.run.arguments import check_arguments, check_budget, check_choice, check_kinds, check_step, check_stepper
+from nonsmooth.run.arguments import (
+    check_arguments,
+    check_budget,
+    check_choice,
+    check_kinds,
+    check_step,
+    check_stepper,
+    in_si,
+)
 from nonsmooth.run.checkpoints import EVERY, Checkpoint, call_of
 from nonsmooth.run.loop import Budget, TimeLoop
 from nonsmooth.settings import shown
@@ -41,17 +49,17 @@ def simulate(
     system: System,
     stepper: Stepper | None = None,
     *,
-    t_end: float,
-    dt: float | StepControl | None = None,
+    t_end: float | str,
+    dt: float | str | StepControl | None = None,
     accuracy: float = ACCURACY,
     check: bool = False,
-    t_start: float | None = None,
+    t_start: float | str | None = None,
     state: State | None = None,
-    parameters: Mapping[str, float] | None = None,
+    parameters: Mapping[str, float | str] | None = None,
     engine: str = "auto",
     record: int = 1,
     max_steps: int | None = None,
-    max_seconds: float | None = None,
+    max_seconds: float | str | None = None,
     progress: Callable[[float, float, int], None] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     every: float = EVERY,
@@ -68,6 +76,7 @@ def simulate(
     stepper : GaussMPCC, GaussQP, ..., optional
         The time-stepping scheme with its solver; chosen automatically if omitted.
     t_end : [s]
+        Times and parameters are numbers in SI units, or strings with a unit: ``t_end="10 ms"``.
     dt : [s], or ``Landing(dt_min, dt_max)``, or ``ErrorControl(rtol, atol, dt_min, dt_max)``, optional
         A number is a constant step; each stepper documents which of them it supports. Chosen automatically if omitted.
     accuracy : [-]
@@ -127,28 +136,30 @@ def simulate(
     'accurate'
     """
     _check_objects(system, stepper, state)
-    check_kinds(parameters, t_start, t_end, progress)
+    end, begin, step = in_si("t_end", t_end, "s"), in_si("t_start", t_start, "s"), in_si("dt", dt, "s")
+    most_seconds = in_si("max_seconds", max_seconds, "s")
+    check_kinds(parameters, begin, end, progress)
     values = system.parameter_vector(parameters)
-    first = _start(system, values, state, t_start)
-    check_arguments(first.t, t_end, engine, record)
-    check_budget(accuracy, max_steps, max_seconds)
-    chosen = stepper is None or dt is None
-    check_choice(stepper, dt, record, chosen, check, None if accuracy == ACCURACY else accuracy)
+    first = _start(system, values, state, begin)
+    check_arguments(first.t, end, engine, record)
+    check_budget(accuracy, max_steps, most_seconds)
+    chosen = stepper is None or step is None
+    check_choice(stepper, step, record, chosen, check, None if accuracy == ACCURACY else accuracy)
     kept = None
     if checkpoint is None and every != EVERY:
         raise InputError(f"every = {shown(every)} is the interval between checkpoints; give a checkpoint as well.")
     if checkpoint is not None:
-        stated = {"stepper": stepper, "dt": dt, "t_end": float(t_end), "engine": engine, "record": record}
+        stated = {"stepper": stepper, "dt": step, "t_end": float(end), "engine": engine, "record": record}
         stated |= {"check": check, "accuracy": accuracy if chosen or check else None}
         kept = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
 
     def run(stepper: Stepper, control: StepControl, most: int | None = None) -> Trajectory:
-        budget = Budget(progress, min((n for n in (most, max_steps) if n is not None), default=None), max_seconds)
-        return _run(system, stepper, control, values, first, t_end, engine, record, budget.progress, kept, max_steps)
+        budget = Budget(progress, min((n for n in (most, max_steps) if n is not None), default=None), most_seconds)
+        return _run(system, stepper, control, values, first, end, engine, record, budget.progress, kept, max_steps)
 
-    control = None if dt is None else step_control(dt, (first.t, t_end))
+    control = None if step is None else step_control(step, (first.t, end))
     if control is not None:
-        check_step(control, first.t, t_end, first="grid_start" not in first.stepper_memory)
+        check_step(control, first.t, end, first="grid_start" not in first.stepper_memory)
     if control is not None and stepper is not None and not check:
         return run(stepper, control)
     from nonsmooth.trust import Rung, automatic, checked
@@ -164,7 +175,7 @@ def simulate(
     try:
         if chosen:
             return automatic(
-                rung, system, values, first, t_end, stepper=stepper, accuracy=accuracy,
+                rung, system, values, first, end, stepper=stepper, accuracy=accuracy,
                 compiled=lambda stepper, control: engine != "python"
                 and why_not(system, stepper, control, values) is None,
             )  # fmt: skip
