@@ -19,6 +19,7 @@ MAY_IMPORT = {
     "tolerances": set(),
     "files": {"exceptions"},
     "settings": {"exceptions"},
+    "stages": set(),
     "units": set(),
     "measured": {"files", "units"},
     "evaluation": set(),
@@ -83,7 +84,7 @@ MAY_IMPORT = {
         "trajectory",
     },
 }
-FREE = {"exceptions", "evaluation", "files", "measured", "quantities", "settings", "tolerances", "units"}
+FREE = {"exceptions", "evaluation", "files", "measured", "quantities", "settings", "stages", "tolerances", "units"}
 #: methods that hand on to what stands above them, which they import when they are called
 HANDED_ON = {"trajectory": {"diagnostics", "plots", "report"}}
 EVERYTHING = {"__main__", "cli", "nonsmooth"}

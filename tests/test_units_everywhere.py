@@ -31,7 +31,7 @@ def test_fields_of_elements():
     ("arguments", "sentence"),
     [
         ({"t_end": "2 mm"}, 't_end "2 mm" is of another dimension than s'),
-        ({"t_end": 1e-3, "dt": "ten"}, 'dt must be a number, got "ten"'),
+        ({"t_end": 1e-3, "dt": "ten"}, "dt"),
         ({"t_end": 1e-3, "parameters": {"guide.clearance": "20 N"}}, "is of another dimension than m"),
     ],
 )

@@ -45,7 +45,7 @@ class Mechanism:
 
     name: str
     system: System
-    parameters: Mapping[str, float | str]
+    parameters: Mapping[str, float]
     problem: Problem | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
@@ -203,7 +203,11 @@ class Request:
     def mechanism(self) -> Mechanism:
         """Build the problem or the file's model, with arguments and parameters from `--case` and `--set`."""
         words = settings_from(self.settings)
-        arguments, parameters = words.arguments, words.parameters
+        made = self._made(words.arguments, words.parameters)
+        made.system.parameter_vector(words.texts)  # whose dimensions are known now
+        return made
+
+    def _made(self, arguments: dict[str, Any], parameters: dict[str, float]) -> Mechanism:
         if self.case is not None:
             arguments["case"] = _value(self.case)
         if self.problem.endswith(".toml"):
@@ -223,7 +227,7 @@ class Request:
         system = problem(**arguments).build()
         return Mechanism(problem.name, system, parameters, problem, arguments)
 
-    def _from_toml(self, path: Path, arguments: dict[str, Any], parameters: dict[str, float | str]) -> Mechanism:
+    def _from_toml(self, path: Path, arguments: dict[str, Any], parameters: dict[str, float]) -> Mechanism:
         """Build the mechanism of a TOML file, with another contact law on request."""
         from nonsmooth.declarative import read
 
@@ -244,9 +248,11 @@ class Settings:
     """The values of ``--set``, sorted by their targets."""
 
     arguments: dict[str, Value] = field(default_factory=dict)
-    parameters: dict[str, float | str] = field(default_factory=dict)
+    parameters: dict[str, float] = field(default_factory=dict)
     solver: dict[str, Value] = field(default_factory=dict)
     stepper: dict[str, Value] = field(default_factory=dict)
+    #: parameters that have units, whose dimensions are checked where the mechanism is known
+    texts: dict[str, str] = field(default_factory=dict, repr=False)
 
 
 def settings_from(words: Sequence[str]) -> Settings:
@@ -277,7 +283,9 @@ def settings_from(words: Sequence[str]) -> Settings:
                 "unit, as 10um."
             )
         else:
-            settings.parameters[name] = value if isinstance(value, str) else float(value)
+            if isinstance(value, str):
+                settings.texts[name] = value
+            settings.parameters[name] = _si(value) if isinstance(value, str) else float(value)
     return settings
 
 
@@ -344,17 +352,21 @@ def _has_unit(text: str) -> bool:
     return True
 
 
+def _si(text: str) -> float:
+    """A number with a unit in SI units, whatever its dimension."""
+    number = NUMBER.match(text)
+    assert number is not None
+    return in_unit(text, text[number.end() :].strip())
+
+
 def _in_units(problem: Problem | None, arguments: dict[str, Any]) -> dict[str, Any]:
     """Arguments with their units as numbers in SI units; the unit of one whose origin is stated must be of its kind."""
     found = dict(arguments)
     for name, value in arguments.items():
         if isinstance(value, str) and _has_unit(value):
-            number = NUMBER.match(value)
-            assert number is not None
             known = problem.provenance.get(name) if problem is not None else None
-            unit = value[number.end() :].strip() if known is None else known.unit
             try:
-                found[name] = in_unit(value, unit)
+                found[name] = _si(value) if known is None else in_unit(value, known.unit)
             except Wrong as error:
                 raise InputError(f"--set {name} {error}.") from None
     return found

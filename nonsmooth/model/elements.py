@@ -22,7 +22,7 @@ from nonsmooth.model.drawing import Primitive, Spot, vector
 from nonsmooth.model.signals import wrong_arguments
 from nonsmooth.quantities import AXES, Declared, Quantity, declarations, field_units
 from nonsmooth.settings import Called, floats, shown, wrong_flag
-from nonsmooth.units import Wrong, in_unit
+from nonsmooth.units import Wrong, has_unit, in_unit
 
 __all__ = ["Element"]
 
@@ -63,10 +63,10 @@ class Element(metaclass=Called):
         for field, unit in field_units(cast(Hashable, type(self))).items():
             value = getattr(self, field)
             parts = value if isinstance(value, tuple | list) else (value,)
-            if not any(isinstance(part, str) for part in parts):
+            if not any(has_unit(part) for part in parts):
                 continue
             try:
-                numbers = [in_unit(part, unit) if isinstance(part, str) else part for part in parts]
+                numbers = [in_unit(part, unit) if has_unit(part) else part for part in parts]
             except Wrong as error:
                 raise self.error(f"{field} {error}.") from None
             object.__setattr__(self, field, tuple(numbers) if parts is value else numbers[0])

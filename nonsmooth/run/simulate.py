@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.metadata
 import os
@@ -33,6 +34,7 @@ from nonsmooth.run.checkpoints import EVERY, Checkpoint, call_of
 from nonsmooth.run.loop import Budget, TimeLoop
 from nonsmooth.settings import shown
 from nonsmooth.solvers.chain import CERTIFIED, Chain
+from nonsmooth.stages import collected, stage, told
 from nonsmooth.step_control import StepControl, step_control
 from nonsmooth.steppers.base import Formulation, Stepper
 from nonsmooth.trajectory import Recorder, Trajectory
@@ -60,7 +62,7 @@ def simulate(
     record: int = 1,
     max_steps: int | None = None,
     max_seconds: float | str | None = None,
-    progress: Callable[[float, float, int], None] | None = None,
+    progress: bool | Callable[[float, float, int], None] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     every: float = EVERY,
 ) -> Trajectory:
@@ -98,8 +100,10 @@ def simulate(
     max_steps, max_seconds : optional
         Limits: a run that exceeds them fails, with its steps so far, never more than `max_steps`. Compiled loops check
         the time every tenth of a second. With automatically chosen steps they apply to each run.
-    progress : callable (t, t_end, steps), optional
-        Called after each step; by the native engine several times per second.
+    progress : True or callable (t, t_end, steps), optional
+        True shows on one line what is done, twice a second: compiling, computing, tables, checking. A callable is
+        called after each step; by the native engine several times per second. The same stages are entries of the log
+        ``nonsmooth``, and their seconds are in `Trajectory.seconds`.
     checkpoint : path, optional
         A file ``.nc`` that is written at intervals and at the end of the run. If it exists and belongs to a run with
         the same arguments that was killed or ended by Ctrl-C or a limit, this run is resumed; the result is bitwise
@@ -135,6 +139,24 @@ def simulate(
     >>> simulate(system, t_end=0.02).verdict.kind
     'accurate'
     """
+    chosen = stepper is None or dt is None
+    with contextlib.ExitStack() as open_, collected() as seconds:
+        tell: Any = open_.enter_context(told()) if progress is True else progress
+        with stage("checking" if chosen or check else "preparing"):
+            trajectory = _simulated(
+                system, stepper, t_end, dt, accuracy, check, t_start, state, parameters, engine, record, max_steps,
+                max_seconds, tell or None, checkpoint, every,
+            )  # fmt: skip
+    return replace(trajectory, seconds=dict(seconds))
+
+
+def _simulated(
+    system: System, stepper: Stepper | None, t_end: float | str, dt: float | str | StepControl | None, accuracy: float,
+    check: bool, t_start: float | str | None, state: State | None, parameters: Mapping[str, float | str] | None,
+    engine: str, record: int, max_steps: int | None, max_seconds: float | str | None,
+    progress: Callable[[float, float, int], None] | None, checkpoint: str | os.PathLike[str] | None, every: float,
+) -> Trajectory:  # fmt: skip
+    """`simulate`, without its words."""
     _check_objects(system, stepper, state)
     end, begin, step = in_si("t_end", t_end, "s"), in_si("t_start", t_start, "s"), in_si("dt", dt, "s")
     most_seconds = in_si("max_seconds", max_seconds, "s")
@@ -235,7 +257,8 @@ def _run(
         Recorder(system, manifest, values, record=record), system, values, t_end, progress, keeper,
         None if steps is None else partial(steps, system, stepper, control, values, t_end), max_steps,
     )  # fmt: skip
-    return loop.trajectory(first)
+    with stage("computing", f"with {type(stepper).__name__}, {control}"):
+        return loop.trajectory(first)
 
 
 def why_not(system: System, stepper: Stepper, control: StepControl, values: Array) -> str | None:

@@ -6,7 +6,7 @@ import json
 import os
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +90,9 @@ class Trajectory(AnyTime, Views):
         The last state with all internal states; a run restarted from it is bitwise identical to an uninterrupted one.
     wall_seconds
         Time the run took [s].
+    seconds
+        Where the time of the call of `simulate` went [s], by stage: compiling, computing, tables, and checking or
+        preparing; files do not keep it.
     """
 
     t: Array
@@ -115,6 +118,7 @@ class Trajectory(AnyTime, Views):
     force_axes: ForceAxes | Columns | None = None
     origin: Origin | None = None
     verdict: Verdict = UNKNOWN
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
         """Only the rows are pickled; objects that compute motion and forces between them are created anew."""
@@ -256,7 +260,7 @@ class Trajectory(AnyTime, Views):
         for name in dict.fromkeys(("time", *(table.dimension for table in TABLES))):
             if name not in dataset.variables:  # otherwise xarray would number the rows
                 raise KeyError(name)
-        tables = {}
+        tables: dict[str, Any] = {}
         for table in TABLES:
             variable = dataset[table.variable]
             names = [str(name) for name in dataset[table.dimension].values]

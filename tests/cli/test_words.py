@@ -20,6 +20,7 @@ from nonsmooth.cli.progress import Advance
 from nonsmooth.cli.report import _tidied
 from nonsmooth.cli.signals import stoppable
 from nonsmooth.cli.words import completed, duration
+from nonsmooth.stages import stage
 from nonsmooth.trajectory import Columns
 
 SHORT = ["--dt", "1e-4", "--t-end", "4ms", "--case", "2"]
@@ -243,7 +244,8 @@ def test_progress_says_why_it_stalls():
     clock = Clock()
     advance = Advance(clock)
     clock.now = 6.0
-    assert "compiles" in advance.said()
+    with stage("compiling", "a time loop"):
+        assert advance.said() == "compiling a time loop"
     for step in range(1, 101):
         clock.now = 6.0 + 0.1 * step
         advance.reached(1e-3 * step, 1.0, step)
@@ -252,7 +254,10 @@ def test_progress_says_why_it_stalls():
         advance.reached(0.1 + 1e-7 * (step - 100), 1.0, step)
     assert "steps of 1e-07 s: impacts in quick succession" in advance.said()
     clock.now += 30.0
-    assert "no step for 30 s" in advance.said()
+    with stage("computing"):
+        assert "no step for 30 s" in advance.said()
+    with stage("tables"):
+        assert advance.said().endswith("; tables")
     advance.reached(1e-3, 1.0, 1)
     assert advance.said().startswith("run 2, with finer steps; t = 0.001 s")
 
