@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from nonsmooth.steppers.moreau_jean import MoreauJean
     from nonsmooth.trajectory import Instants, States, Trajectory
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ActiveSet",
