@@ -42,3 +42,4 @@ html_theme = "furo"
 html_title = f"nonsmooth {version}"
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
+html_js_files = ["copy.js"]

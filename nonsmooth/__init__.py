@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         InputError,
         Interrupted,
         ModelError,
+        ModelWarning,
         NonsmoothError,
         SimulationFailed,
         SolverFailed,
@@ -82,7 +83,7 @@ if TYPE_CHECKING:
     from nonsmooth.steppers.moreau_jean import MoreauJean
     from nonsmooth.trajectory import Instants, States, Trajectory
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ActiveSet",
@@ -178,6 +179,7 @@ __all__ = [
     "Trajectory",
     "Universal",
     "UniversalPrismatic",
+    "ModelWarning",
     "ValidityWarning",
     "read_model",
     "simulate",
@@ -197,6 +199,7 @@ _NAMES_OF = {
         "SimulationFailed",
         "SolverFailed",
         "SolverMissing",
+        "ModelWarning",
         "ValidityWarning",
     ),
     "fits": ("Fit", "Toleranced"),

@@ -12,6 +12,7 @@ __all__ = [
     "InputError",
     "Interrupted",
     "ModelError",
+    "ModelWarning",
     "NonsmoothError",
     "NotWritten",
     "SimulationFailed",
@@ -54,6 +55,13 @@ class DeclarationError(ModelError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), faults=self.faults), (str(self),)
+
+
+class ModelWarning(UserWarning):
+    """What is probably a mistake in a model that can be built; ``Model(..., silence=[name])`` says that it is meant.
+
+    The names are those of `nonsmooth.model.review.REMARKS`: "no-gravity", "large-clearance", "inertia", ...
+    """
 
 
 class ValidityWarning(UserWarning):

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
-__all__ = ["AXES", "Declared", "Length", "Point", "PositiveLength", "Quantity", "Text", "Unit", "declarations"]
+__all__ = [
+    "AXES", "Declared", "Length", "Point", "PositiveLength", "Quantity", "Text", "Unit", "declarations", "field_units",
+]  # fmt: skip
 
 AXES = ("x", "y", "z")
 
@@ -100,4 +102,15 @@ def declarations(cls: type) -> dict[str, Declared]:
         if quantities:
             forms = {get_origin(part) or part for part in parts} & {float, tuple, Callable, NoneType}
             found[name] = Declared(quantities[0], frozenset(forms))
+    return found
+
+
+@functools.cache
+def field_units(cls: type) -> dict[str, str]:
+    """The units of the fields of a class that have one, by field."""
+    found = {}
+    for name, hint in get_type_hints(cls, include_extras=True).items():
+        units = [part.unit for part in _parts(hint) if isinstance(part, Quantity | Unit)]
+        if units:
+            found[name] = units[0]
     return found

@@ -111,8 +111,9 @@ def squeezer(angles: Mapping[str, float], rates: Mapping[str, float]) -> Model:
     tip = {body: _plus(root[body], along) for body, along in reach.items()}
     corner = _plus(root["k3"], (n["sd"], -n["sc"]))
     model = Model(
-        name="Andrews squeezing mechanism", provenance={key: asdict(o) for key, o in ORIGINS.items() if "." in key}
-    )
+        name="Andrews squeezing mechanism", provenance={key: asdict(o) for key, o in ORIGINS.items() if "." in key},
+        silence=["no-gravity"],
+    )  # fmt: skip
     model.add(Ground())
     ends: dict[str, tuple[Vector, Vector]] = {}
     for body, (inner, support) in HELD.items():

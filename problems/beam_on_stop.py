@@ -125,7 +125,7 @@ def beam_on_stop(
         raise InputError(f"deflection + gap must be positive, got {deflection:g} m and {gap:g} m.")
     origins = {name: asdict(origin) for name, origin in ORIGINS.items()}
     known = {f"stop.{name}": origins[name] for name in ("restitution", "friction", "stiffness")}
-    model = Model(name="beam on a stop", provenance=known)
+    model = Model(name="beam on a stop", provenance=known, silence=["no-gravity"])
     model.add(Ground())
     found, half = strip(elements), VALUE["thickness"] / 2
     bent = model.add(PlanarFlexibleBody("beam", found, **_deflected(found, deflection)))

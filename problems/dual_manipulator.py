@@ -320,7 +320,8 @@ def dual_manipulator(
         return value[f"{MIRROR.get(element, element)}.{label}"]
 
     words = f"clearance in {', '.join(loose)}" if loose else "ideal"
-    model = Model(name=f"dual manipulator {parameters}, {words}", provenance=_provenance(parameters, loose))
+    provenance = _provenance(parameters, loose)
+    model = Model(name=f"dual manipulator {parameters}, {words}", provenance=provenance, silence=["no-gravity"])
     model.add(PlanarBody("base", mass=value["base.mass"], inertia=value["base.inertia"]))
     tips = {"base": (0.0, 0.0)}
     for joint, (inner, arm) in JOINTS.items():

@@ -151,7 +151,7 @@ def flexible_slider_crank(
     known = {name: origin for name, origin in origins.items() if "." in name}
     known |= {f"pin.{name}_{side}": origins[name] for name in ("young", "poisson") for side in "ab"}
     words = f"{'flexible' if flexible else 'rigid'} rod, {'ideal' if ideal else 'clearance in the pin'}"
-    model = Model(name=f"slider-crank, {words}", provenance=known)
+    model = Model(name=f"slider-crank, {words}", provenance=known, silence=["no-gravity"])
     crank, length = VALUE["crank.length"], VALUE["rod.length"]
     model.add(Ground())
     model.add(

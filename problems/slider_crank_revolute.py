@@ -165,7 +165,7 @@ def slider_crank_revolute(
         known |= {f"{joint}.{name}": origins[name] for name in ("clearance", "restitution", "friction")}
         known |= {f"{joint}.{name}_{side}": origins[name] for name in ("young", "poisson") for side in "ab"}
     words = f"clearance in the {', '.join(loose)}" if loose else "ideal"
-    model = Model(name=f"slider-crank, {words}", provenance=known)
+    model = Model(name=f"slider-crank, {words}", provenance=known, silence=["no-gravity"])
     crank, rod = VALUE["crank.length"], VALUE["rod.length"]
     model.add(Ground())
     starts = (

@@ -161,7 +161,7 @@ def universal_shaft(speed: float = 10.0, bend: float = 0.6, cross: bool = False)
     _check(speed, bend)
     bodies = ("driving", "driven", "cross")[: 3 if cross else 2]
     known = {key: asdict(one) for key, one in ORIGINS.items() if key.partition(".")[0] in bodies}
-    model = Model(name="universal shaft", provenance=known)
+    model = Model(name="universal shaft", provenance=known, silence=["no-gravity"])
     model.add(Ground())
     exact = UniversalShaft(speed, bend, cross)
     start, rates = exact.sample(0.0).q, exact.sample(0.0).v

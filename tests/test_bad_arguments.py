@@ -317,7 +317,7 @@ WORDS = {
     "near problem": (["run", "slider-rd", "--t-end", "1"], "slider-rod"),
     "mass": ([*RUN, "--set", "slider.mass=1e-320"], "too small to divide by"),
     "parameter": ([*RUN, "--set", "slider.mass=heavy"], "write an element's parameter as a number"),
-    "parameter with a unit": ([*RUN, "--set", "guide.clearance=10um"], "in SI units, as 1e-5"),
+    "parameter with another unit": ([*RUN, "--set", "guide.clearance=10ms"], "is of another dimension than m"),
     "parameter without its element": ([*RUN, "--set", "clearance=1e-4"], "as --set guide.clearance=0.0001"),
     "no such result": (["run", "nothere.nc"], "nothere.nc is not a file"),
     "a number in words": ([*RUN, "--rtol", "small"], "got 'small'"),

@@ -20,6 +20,9 @@ MAY_IMPORT = {
     "files": {"exceptions", "inspection"},
     "inspection": set(),
     "settings": {"exceptions"},
+    "stages": set(),
+    "units": set(),
+    "measured": {"files", "units"},
     "evaluation": set(),
     "fits": set(),
     "quantities": set(),
@@ -83,9 +86,11 @@ MAY_IMPORT = {
         "trajectory",
     },
 }
-FREE = {"exceptions", "evaluation", "files", "fits", "quantities", "settings", "tolerances"}
+FREE = {
+    "exceptions", "evaluation", "files", "fits", "measured", "quantities", "settings", "stages", "tolerances", "units",
+}  # fmt: skip
 #: methods that hand on to what stands above them, which they import when they are called
-HANDED_ON = {"trajectory": {"plots", "report"}}
+HANDED_ON = {"trajectory": {"diagnostics", "plots", "report"}}
 EVERYTHING = {"__main__", "cli", "nonsmooth"}
 SLOW_TO_IMPORT = {"clarabel", "cvxpy", "h5netcdf", "h5py", "matplotlib", "osqp", "pydantic", "rich", "typer", "xarray"}
 #: part -> slow libraries that it is made of; the part itself is imported where it is used

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -73,12 +74,29 @@ def options(
 
 
 @app.command("list")
-def list_problems() -> None:
-    """List the ready problems."""
-    from nonsmooth.cli.report import problem_table, show
+def list_problems(
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", help="Only problems that have this tag; repeatable, all must fit.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the ready problems; where output is piped, one line each: name, summary and tags between tabs."""
+    from nonsmooth.cli.report import print_object, problem_table, show
     from nonsmooth.registry import find_problems
 
-    show(problem_table(find_problems()))
+    problems = dict(sorted(find_problems().items()))
+    known = sorted({one for problem in problems.values() for one in problem.tags})
+    for word in tag or ():
+        if word not in known:
+            raise InputError(f"--tag {word}: no problem has this tag; there are {', '.join(known)}.")
+    problems = {name: one for name, one in problems.items() if set(tag or ()) <= set(one.tags)}
+    if as_json:
+        print_object({name: {"summary": one.summary, "tags": one.tags} for name, one in problems.items()})
+    elif sys.stdout.isatty():
+        show(problem_table(problems))
+    else:
+        for name, one in problems.items():
+            typer.echo(f"{name}\t{one.summary}\t{', '.join(one.tags)}")
 
 
 @app.command()
@@ -314,12 +332,21 @@ def _drop_output() -> None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")
 
 
+def _warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """A warning in one line, without the line of the source that gives it."""
+    return f"nonsmooth: warning: {message}\n"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line on `arguments` (default: those of the process) and return the exit code."""
     asked = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     _open_streams()
     if "matplotlib" not in sys.modules:
         os.environ["MPLBACKEND"] = "agg"  # figures are written to files alone
+    usual = warnings.formatwarning
+    warnings.formatwarning = _warning
     try:
         with stoppable():
             code = app(args=asked, prog_name="nonsmooth", standalone_mode=False)
@@ -352,4 +379,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):  # before the options are read, or after the command
         _say(INTERRUPTED)
         return 130
+    finally:
+        warnings.formatwarning = usual
     return code if isinstance(code, int) else 0

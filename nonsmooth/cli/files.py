@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib.util
 import inspect
 import os
@@ -84,21 +85,35 @@ def _python_problem(path: Path) -> Problem:
     """
     from nonsmooth.model.contacts import Contact
     from nonsmooth.model.model import Model
+    from nonsmooth.model.system import System
     from nonsmooth.registry import Problem
 
     module = module_of(path)
     build = getattr(module, "build", None)
     taken = () if build is None else tuple(inspect.signature(build).parameters)
-    if "contact" in taken:
-        function = build
+    if build is not None and "contact" in taken:
+
+        @functools.wraps(build)
+        def given(*args: Any, **kwargs: Any) -> Any:
+            made = run_user_code(path, lambda: build(*args, **kwargs))
+            if isinstance(made, System):
+                return _Built(made)
+            if not isinstance(made, Model):
+                raise InputError(f"{path}: build() must give a Model or a built system, got {type(made).__name__}.")
+            return made
+
+        function: Callable[..., Any] = given
     else:
         own = run_user_code(path, lambda: _model_of(module, path, {}))
         if not isinstance(own, Model):
-            raise InputError(f"{path}: a study changes contact laws and needs a Model, got {type(own).__name__}.")
+            raise InputError(
+                f"{path}: a study changes the contact law, which is fixed in what build() gives, {type(own).__name__}; "
+                "give build an argument contact, or have it give the Model."
+            )
         laws = [element.contact for element in own.elements if isinstance(element, Contact)]
         usual = laws[0] if laws and all(law == laws[0] for law in laws) else None
 
-        def function(contact: Any = usual, **arguments: Any) -> Any:
+        def with_law(contact: Any = usual, **arguments: Any) -> Any:
             model = run_user_code(path, lambda: _model_of(module, path, arguments))
             if contact is None:
                 return model
@@ -106,11 +121,21 @@ def _python_problem(path: Path) -> Problem:
                 dataclasses.replace(element, contact=contact) if isinstance(element, Contact) else element
                 for element in model.elements
             ]
-            return Model(elements, name=model.name, provenance=model.provenance)
+            return Model(elements, name=model.name, provenance=model.provenance, silence=model.silence)
 
-    assert function is not None
+        function = with_law
     function.__name__, function.__doc__ = path.stem, f"The mechanism of {path}."
     return Problem(function, (), f"the file {path}", {})
+
+
+class _Built:
+    """A system that a file has built itself, closed as it says, in the place of a model."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+
+    def build(self) -> System:
+        return self.system
 
 
 def module_of(path: Path) -> ModuleType:

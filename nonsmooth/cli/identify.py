@@ -32,7 +32,9 @@ Friction = Annotated[
 Words = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Argument of the problem; repeatable.")
 ]
-Data = Annotated[Path, typer.Option("--data", metavar="FILE.csv", help="Measured data.")]
+Data = Annotated[
+    Path, typer.Option("--data", metavar="FILE.csv", help="Measured data; names of columns may have units, as t [ms].")
+]
 
 
 @identify.command("excite")
@@ -157,7 +159,12 @@ def fit_command(
         list[str], typer.Option("--parameter", metavar="NAME=LOW:HIGH", help="Parameter and its range; repeatable.")
     ],
     noise: Annotated[
-        list[str], typer.Option("--noise", metavar="COLUMN=SIGMA", help="Standard deviation of a column; repeatable.")
+        list[str],
+        typer.Option(
+            "--noise",
+            metavar="COLUMN=SIGMA",
+            help="Standard deviation of a column, in SI units or with one, as 0.03 deg; repeatable.",
+        ),
     ],
     dt: Annotated[float | None, typer.Option("--dt", help="Constant step [s].")] = None,
     dt_min: Annotated[float | None, typer.Option("--dt-min", help="Shortest step [s]; steps end at impacts.")] = None,
@@ -195,7 +202,7 @@ def fit_command(
         if len(ends) != 2:
             raise InputError(f"--parameter takes NAME=LOW:HIGH, got {word!r}.")
         ranges[name] = (ends[0], ends[1])
-    motion = _motion_data(data, noise)
+    motion = _motion_data(data, noise, mechanism)
     with _progress() as progress:
         found = fit_motion(
             mechanism, scheme, motion, ranges, dt=control, settings=FitMotion(starts=starts, seed=seed), until=until,
@@ -239,35 +246,39 @@ def _numbers(option: str, text: str, separator: str = ",") -> tuple[float, ...]:
         raise InputError(f'{option} takes numbers with "{separator}" between them, got {text!r}.') from None
 
 
-def _motion_data(path: Path, noise: Sequence[str]) -> Any:
-    """Columns of a file whose noise is named."""
-    import csv
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
-    import numpy as np
+
+def _motion_data(path: Path, noise: Sequence[str], system: Any) -> Any:
+    """Columns of a file whose noise is named."""
+    import dataclasses
 
     from nonsmooth.identification import MotionData
+    from nonsmooth.measured import read_table
+    from nonsmooth.units import Wrong, in_unit
 
-    levels = {}
+    units = dict(zip(system.q_names, system.names.q_units, strict=True))
+    units |= {f"v:{name}": unit for name, unit in zip(system.v_names, system.names.v_units, strict=True)}
+    levels, read = {}, read_table(path)
+    # a table of `nonsmooth export` has heads such as "q:crank.angle [rad]"
+    read = dataclasses.replace(read, names=tuple(name.removeprefix("q:") for name in read.names))
     for word in noise:
         name, equals, text = word.partition("=")
         if not equals:
             raise InputError(f"--noise takes COLUMN=SIGMA, got {word!r}.")
-        levels[name] = _numbers("--noise", text)[0]
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.reader(file))
-        # a table of `nonsmooth export` has heads such as "q:crank.angle [rad]"
-        header = [word.partition(" [")[0].strip().removeprefix("q:") for word in rows[0]]
-        table = np.array(rows[1:], dtype=float)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
-    except (IndexError, ValueError, csv.Error) as error:
-        raise InputError(f"{path} is no table of numbers with a header: {error}.") from None
-    for name in ("t", *levels):
-        if name not in header:
-            raise InputError(f'{path} has no column "{name}"; it has {", ".join(header)}.')
-    columns = {name: table[:, header.index(name)] for name in levels}
-    return MotionData(table[:, header.index("t")], columns, levels)
+        if name not in units:
+            raise InputError(f'"{name}" is no column of the mechanism; it has {", ".join(list(units)[:12])}, ...')
+        try:
+            levels[name] = float(text) if _is_number(text) else in_unit(text, units[name])
+        except Wrong as error:
+            raise InputError(f"--noise {name} {error}.") from None
+    columns = {name: read.column(name, units[name]) for name in levels}
+    return MotionData(read.times(), columns, levels)
 
 
 def _write_motion(motion: Any, drives: Sequence[str], samples: int, path: Path) -> None:

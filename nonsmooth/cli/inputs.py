@@ -18,6 +18,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.files import path_of
 from nonsmooth.fits import Scatter, looks_stated, stated
 from nonsmooth.settings import is_number, shown
+from nonsmooth.units import NUMBER, Wrong, in_unit, parse_unit
 
 if TYPE_CHECKING:
     from nonsmooth.declarative import Declaration
@@ -211,6 +212,7 @@ class Request:
             owner, _, label = name.partition(".")
             if owner in elements:
                 elements[owner].check_stated(label, value)
+        made.system.parameter_vector(words.texts)  # whose dimensions are known now
         return made
 
     def _made(self, arguments: dict[str, Any], parameters: dict[str, float]) -> Mechanism:
@@ -224,10 +226,12 @@ class Request:
             if self.contact or self.law or self.friction_law:
                 raise InputError("--contact and --law are for ready problems; a file states its contact law itself.")
             path = Path(self.problem)
+            arguments = _in_units(None, arguments)
             return Mechanism(path.stem, system_of(path, arguments), parameters, None, arguments)
         from nonsmooth.registry import get_problem
 
         problem = get_problem(self.problem)
+        arguments = _in_units(problem, arguments)
         arguments = _with_contact(problem, arguments, self.contact, self.law, self.friction_law)
         _check_no_parameter(problem, arguments)
         system = problem(**arguments).build()
@@ -257,6 +261,8 @@ class Settings:
     parameters: dict[str, float] = field(default_factory=dict)
     solver: dict[str, Value] = field(default_factory=dict)
     stepper: dict[str, Value] = field(default_factory=dict)
+    #: parameters that have units, whose dimensions are checked where the mechanism is known
+    texts: dict[str, str] = field(default_factory=dict, repr=False)
 
 
 def settings_from(words: Sequence[str]) -> Settings:
@@ -281,9 +287,15 @@ def settings_from(words: Sequence[str]) -> Settings:
             settings.arguments[name] = value
         elif owner in ("solver", "stepper"):
             getattr(settings, owner)[entry] = value
-        elif isinstance(value, (bool, str)):
-            raise InputError(f"--set {name}={text}: write an element's parameter as a number in SI units, as 1e-5.")
+        elif isinstance(value, (bool, str)) and not _has_unit(text):
+            raise InputError(
+                f"--set {name}={text}: write an element's parameter as a number in SI units, as 1e-5, or with its "
+                "unit, as 10um."
+            )
         else:
+            if isinstance(value, str):
+                settings.texts[name] = value
+                value = _si(value)
             settings.parameters[name] = value if isinstance(value, Scatter) else float(value)
     return settings
 
@@ -338,6 +350,38 @@ def _configured(make: Callable[..., Any], name: str, fields: dict[str, Any]) -> 
     if unknown:
         raise InputError(f"{name} has no setting {unknown[0]!r}; it has {', '.join(accepted) or 'none'}.")
     return make(**fields)
+
+
+def _has_unit(text: str) -> bool:
+    """Whether a text is a number with a unit behind it."""
+    number = NUMBER.match(text)
+    if number is None or number.end() == len(text):
+        return False
+    try:
+        parse_unit(text[number.end() :])
+    except Wrong:
+        return False
+    return True
+
+
+def _si(text: str) -> float:
+    """A number with a unit in SI units, whatever its dimension."""
+    number = NUMBER.match(text)
+    assert number is not None
+    return in_unit(text, text[number.end() :].strip())
+
+
+def _in_units(problem: Problem | None, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Arguments with their units as numbers in SI units; the unit of one whose origin is stated must be of its kind."""
+    found = dict(arguments)
+    for name, value in arguments.items():
+        if isinstance(value, str) and _has_unit(value):
+            known = problem.provenance.get(name) if problem is not None else None
+            try:
+                found[name] = _si(value) if known is None else in_unit(value, known.unit)
+            except Wrong as error:
+                raise InputError(f"--set {name} {error}.") from None
+    return found
 
 
 def _value(text: str) -> Value:

@@ -74,19 +74,19 @@ def export(
     run: Saved,
     output: Annotated[
         Path | None,
-        typer.Option("--output", help="Table to write (.csv).", show_default="the run's name in the working folder"),
+        typer.Option("--output", help="Table (.csv, .mat).", show_default="the run's name in the working folder"),
     ] = None,
     kinds: Annotated[
         list[str] | None,
         typer.Option(
             "--kind",
             metavar="KIND",
-            help="q, v, gap, gap_rate, lam_N, P_N, P_T, mode, reaction, reaction_impact or energy; repeatable.",
+            help="q, v, gap, gap_rate, lam_N, P_N, P_T, mode, reaction, reaction_impact, energy; or contacts.",
             show_default="q, v, gap, lam_N, reaction, energy",
         ),
     ] = None,
 ) -> int:
-    """Write a saved run as a CSV file, one line per step."""
+    """Write a saved run as a CSV or MAT file, one line per step; or its table of contacts."""
     from nonsmooth.cli.plot import carry_out_export
 
     return carry_out_export(run, output, tuple(kinds or ()))

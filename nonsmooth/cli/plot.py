@@ -138,12 +138,17 @@ def _names(trajectory: Trajectory) -> list[Any]:
 
 
 def carry_out_export(run: Path, output: Path | None, kinds: Sequence[str]) -> int:
-    """Write a saved run as a CSV file."""
+    """Write a saved run as a CSV or MAT file."""
     output = output or Path(f"{run.stem}.csv")
-    check_writable("--output", output, (".csv",))
+    check_writable("--output", output, (".csv", ".mat"))
     from nonsmooth.trajectory import Trajectory
 
     trajectory = Trajectory.load(run)
+    if output.suffix.lower() == ".mat":
+        trajectory.to_mat(output, kinds or None)
+        print(f"{output} has {len(trajectory.t)} rows, names and units beside them, and the table of contacts.")
+        return 0
     trajectory.to_csv(output, kinds or None)
-    print(f"{output} has {len(trajectory.t)} rows; the first line has names and units.")
+    rows = len(trajectory.contacts) if list(kinds) == ["contacts"] else len(trajectory.t)
+    print(f"{output} has {rows} rows; the first line has names and units.")
     return 0

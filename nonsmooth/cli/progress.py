@@ -8,11 +8,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from nonsmooth.stages import current
+
 __all__ = ["Advance", "progress_bar"]
 
 Progress = Callable[[float, float, int], None]
 #: seconds between two updates; without a step from which a reason is given; over which the pace is measured
 UPDATE, SILENCE, PACE = 0.1, 5.0, 3.0
+#: seconds before a stage is named
+WORDS = 0.5
 #: share of the steps' mean length below which steps count as short
 SHORT = 0.05
 
@@ -47,11 +51,13 @@ class Advance:
         now = self._clock()
         if not self._marks:
             waited = now - self._begin
-            return "" if waited < SILENCE else "preparing: the first run on a machine compiles its loops"
+            return current() if waited > WORDS else ""
         run = f"run {self.run}, with finer steps; " if self.run > 1 else ""
         text = f"{run}t = {self.t:.6g} s, {self.steps} steps"
         silent = now - self._last
         if silent > SILENCE:
+            if not current().startswith("computing"):
+                return f"{text}; {current()}"
             return f"{text}; no step for {silent:.0f} s: its problem is being solved, or a shorter step tried"
         (then, t, steps), (_, t_now, steps_now) = self._marks[0], self._marks[-1]
         if steps_now == steps or t_now <= t or now == then:

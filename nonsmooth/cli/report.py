@@ -129,6 +129,11 @@ def result(trajectory: Trajectory, mechanism: Mechanism, written: Sequence[Path]
     run = _grid(f"{facts['problem']}: {trajectory.status} at t = {trajectory.t[-1]:.9g} s")
     run.add_row("stepper", f"{facts['stepper']}, solver {facts['solver']}, engine {facts['engine']}")
     run.add_row("steps", f"{facts['steps']} in {facts['wall_seconds']:.3g} s")
+    if trajectory.seconds:
+        spent = sorted(trajectory.seconds.items(), key=lambda one: -one[1])
+        run.add_row(
+            "seconds", f"{sum(trajectory.seconds.values()):.3g}: " + ", ".join(f"{k} {v:.2g}" for k, v in spent)
+        )
     run.add_row("solves" if counts.get("solves") or "evaluations" not in counts else "evaluations", _effort(counts))
     units = {"gap_violation": "m", "joint_violation": "m or rad", "complementarity": "-", "motion_residual": "-"}
     for name, value in certificate.items():

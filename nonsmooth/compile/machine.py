@@ -25,6 +25,7 @@ from typing import Any
 import casadi as ca
 
 from nonsmooth.compile.emit import EMITTER, Code, emit
+from nonsmooth.stages import stage
 
 __all__ = ["Kernel", "alone", "cache_folder", "compilations", "functions", "keeps", "kept", "kernel"]
 
@@ -176,7 +177,9 @@ def _linked(key: str, text: Callable[[], str], names: list[str], *, optimised: b
         with alone(key):
             data = _read(path)  # another process may have compiled it meanwhile
             if data is None:
-                data = _compiled(text(), optimised)
+                what = "a time loop, some 10 to 30 s" if optimised else "an element"
+                with stage("compiling", f"{what}, once per machine"):
+                    data = _compiled(text(), optimised)
                 _write(path, data)
     engine.add_object_file(llvm.ObjectFileRef.from_data(data))
     engine.finalize_object()

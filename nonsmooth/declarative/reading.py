@@ -14,7 +14,6 @@ from nonsmooth.declarative.flexible import MOST_ELEMENTS, Reduction
 from nonsmooth.declarative.run import Run, read_run
 from nonsmooth.declarative.schema import Given, Table, entries, schema, table_of
 from nonsmooth.declarative.stated import Assembled, StatedModel
-from nonsmooth.declarative.units import Wrong, in_unit, open_unit
 from nonsmooth.declarative.values import hint, listed, shown
 from nonsmooth.exceptions import DeclarationError, InputError, ModelError
 from nonsmooth.files import path_of
@@ -26,8 +25,10 @@ from nonsmooth.model.bodies import Body, Ground
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
+from nonsmooth.model.review import REMARKS
 from nonsmooth.model.signals import TimeVector
 from nonsmooth.model.system import System
+from nonsmooth.units import Wrong, in_unit, open_unit
 
 __all__ = ["Declaration", "Document", "read", "read_model", "read_text"]
 
@@ -43,6 +44,7 @@ class Document:
 
     name: str = "model"
     assemble: Assembled = False
+    silence: tuple[str, ...] = ()
     contact: Rigid | Compliant | None = None
     elements: Annotated[Any, Given("tables of elements, [elements.NAME]")] = field(default_factory=dict)
     run: Annotated[Any, Given("a table, see below")] = field(default_factory=dict)
@@ -90,7 +92,7 @@ class Declaration:
         """The model; `contact`, if given, replaces the law of every contact."""
         if contact is None:
             return self.model
-        model = StatedModel(name=self.model.name, provenance=self.model.provenance)
+        model = StatedModel(name=self.model.name, provenance=self.model.provenance, silence=self.model.silence)
         model.assembled, model.origin = self.model.assembled, dict(self.model.origin)
         model.stated = dict(self.model.stated)
         for element in self.model.elements:
@@ -167,7 +169,7 @@ class _Reader:
         raw = self.source.data
         top = self.source.validated(table_of(Document), raw, ())
         contact = self._default(top, raw)
-        model = StatedModel(name=getattr(top, "name", None) or "model")
+        model = StatedModel(name=getattr(top, "name", None) or "model", silence=self._silence(top))
         model.assembled = getattr(top, "assemble", None) or False
         elements = raw.get("elements", {})
         if not isinstance(elements, Mapping):
@@ -184,6 +186,16 @@ class _Reader:
         model.origin |= self._words(raw, "origin", nested=False)
         run = read_run(self.source, raw["run"], ("run",)) if "run" in raw else Run()
         return Declaration(model, run, self.source)
+
+    def _silence(self, top: Table | None) -> tuple[str, ...]:
+        """Names of remarks that are not to be made."""
+        names = tuple(getattr(top, "silence", None) or ())
+        for name in names:
+            if name not in REMARKS:
+                self.source.fault(
+                    ("silence",), f"names {shown(name)}, which is none of {listed(list(REMARKS))}.{hint(name, REMARKS)}"
+                )
+        return tuple(name for name in names if name in REMARKS)
 
     def _default(self, top: Table | None, raw: Mapping[str, Any]) -> Any:
         """The law at the top, None if there is none or it has an error."""

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from pydantic_core import PydanticCustomError
 
-from nonsmooth.declarative.units import Wrong, in_unit, open_unit, such_as
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.fits import looks_stated, stated
 from nonsmooth.quantities import Quantity
 from nonsmooth.settings import is_number
+from nonsmooth.units import Wrong, in_unit, open_unit, such_as
 
 __all__ = ["array", "components", "hint", "listed", "number", "numbers", "shown", "sized", "word", "words", "wrong"]
 

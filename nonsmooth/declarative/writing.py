@@ -110,6 +110,8 @@ class _Writer:
         top: dict[str, Any] = {"name": self.model.name}
         if isinstance(self.model, StatedModel) and self.model.assembled:
             top["assemble"] = self.model.assembled
+        if self.model.silence:
+            top["silence"] = list(self.model.silence)
         parts = ["".join(f"{key} = {_plain(value)}\n" for key, value in top.items())]
         origin = {key: value for key, value in self.model.origin.items() if key in ("problem", "source")}
         if origin:  # without the arguments of the problem, since the file describes the mechanism itself

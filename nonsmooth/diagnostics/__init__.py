@@ -2,11 +2,13 @@
 
 ====================  =====================================================================================
 `contact_intervals`   every contact interval: times, impulse, force, depth, speeds
+`contact_table`       the same with kind and energy: `Trajectory.contacts`
 `impacts`             those that begin with an approach, of rigid and of compliant runs
 `contact_share`       share of time in contact
 `agreement`           share of time in which two runs agree on open or closed
 `impulses`            normal impulse since the start, at any time
 `mean_forces`         mean force in windows of time
+`largest_mean_force`  over a stated duration, impacts included
 `coordinates`         coordinates at any time
 `pieces`, `sampled`   coordinates, velocities and gaps between rows, with both limits at rows
 `dissipated`          energy lost by cause
@@ -28,8 +30,10 @@ from nonsmooth.diagnostics.contacts import (
     closed_time,
     contact_intervals,
     contact_share,
+    contact_table,
     impacts,
     impulses,
+    largest_mean_force,
     mean_forces,
 )
 from nonsmooth.diagnostics.deformation import node_positions, stresses
@@ -55,11 +59,13 @@ __all__ = [
     "closed_time",
     "contact_intervals",
     "contact_share",
+    "contact_table",
     "coordinates",
     "dissipated",
     "impacts",
     "impulses",
     "largest_exponent",
+    "largest_mean_force",
     "mean_forces",
     "mode_timeline",
     "momentum",

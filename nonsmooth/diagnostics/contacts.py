@@ -7,6 +7,7 @@ interval of length zero.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,8 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Trajectory
 
 __all__ = [
-    "INTERVALS", "agreement", "closed_time", "contact_intervals", "contact_share", "impacts", "impulses", "mean_forces",
+    "CONTACTS", "INTERVALS", "agreement", "closed_time", "contact_intervals", "contact_share", "contact_table",
+    "impacts", "impulses", "largest_mean_force", "mean_forces",
 ]  # fmt: skip
 
 #: columns of `contact_intervals` with their units
@@ -25,6 +27,14 @@ INTERVALS = {
     "contact": "", "start": "s", "end": "s", "impulse": "N s", "force": "N", "depth": "m", "approach": "m/s",
     "separation": "m/s",
 }  # fmt: skip
+#: columns of `contact_table` with their units
+CONTACTS = {
+    "contact": "", "kind": "", "start": "s", "end": "s", "approach": "m/s", "separation": "m/s", "impulse": "N s",
+    "peak_force": "N", "depth": "m", "energy": "J",
+}  # fmt: skip
+#: share of the fastest approach below which an impact is not counted: a sequence of bounces that ends has infinitely
+#: many, and how many of the last are resolved depends on steps and units
+COUNTED = 0.01
 #: mean force, as a share of the run's largest, that is regarded as zero
 NO_FORCE = 1e-12
 
@@ -54,13 +64,61 @@ def contact_intervals(trajectory: Trajectory, contacts: Iterable[str] | None = N
     return table[np.lexsort((table["end"], table["start"]))]
 
 
-def impacts(trajectory: Trajectory, slowest: float = 0.0, contacts: Iterable[str] | None = None) -> NDArray[np.void]:
+def impacts(
+    trajectory: Trajectory, slowest: float | None = None, contacts: Iterable[str] | None = None
+) -> NDArray[np.void]:
     """Contacts that begin with an approach faster than `slowest` [m/s]: impacts, rigid or compliant.
 
-    The columns are those of `contact_intervals`. Persistent contacts that begin with an approach are included.
+    The columns are those of `contact_intervals`. Persistent contacts that begin with an approach are included. By
+    default `slowest` is 1 % of the fastest approach of all contacts: of a sequence of bounces that comes to rest, which
+    has infinitely many, as many are counted with each unit, step and scheme.
     """
+    if slowest is None:
+        slowest = COUNTED * float(np.nanmax(contact_intervals(trajectory)["approach"], initial=0.0))
     table = contact_intervals(trajectory, contacts)
     return table[table["approach"] > slowest]
+
+
+def contact_table(trajectory: Trajectory, contacts: Iterable[str] | None = None) -> NDArray[np.void]:
+    """One table of all contacts, rigid and compliant alike, in order of time: `Trajectory.contacts`.
+
+    Returns
+    -------
+    structured array
+        ``contact``; ``kind``, "impact" of one that begins with an approach of at least 1 % of the run's fastest and
+        opens again, or has no duration, else "contact"; ``start`` and ``end`` [s], equal for a rigid impact;
+        ``approach`` at the start and ``separation`` at the end [m/s]; ``impulse`` [N s]; ``peak_force`` [N], the
+        largest mean of a step, not a number for a rigid impact, whose force is not finite; ``depth`` [m];
+        ``energy`` [J] that the normal force has taken, ``-int F_N gap_rate dt``, for a rigid impact
+        ``P_N (approach - separation) / 2``.
+    """
+    table = contact_intervals(trajectory, contacts)
+    fast = COUNTED * float(np.nanmax(table["approach"], initial=0.0))
+    found = np.zeros(len(table), dtype=[(name, _type(name, table)) for name in CONTACTS])
+    for name in CONTACTS.keys() & INTERVALS.keys():
+        found[name] = table[name]
+    found["peak_force"] = table["force"]
+    instant = table["start"] == table["end"]
+    bounce = (table["approach"] > fast) & (table["separation"] > 0.0)
+    found["kind"] = np.where(instant | bounce, "impact", "contact")
+    work = {name: _normal_work(trajectory, name) for name in dict.fromkeys(table["contact"].tolist())}
+    for row, one in enumerate(table):
+        if instant[row]:
+            found["energy"][row] = one["impulse"] * (one["approach"] - one["separation"]) / 2
+        else:
+            i, j = np.searchsorted(trajectory.t, (one["start"], one["end"]))
+            found["energy"][row] = float(work[str(one["contact"])][i:j].sum())
+    return found
+
+
+def _type(name: str, table: NDArray[np.void]) -> Any:
+    return {"contact": table.dtype["contact"], "kind": "U7"}.get(name, "f8")
+
+
+def _normal_work(trajectory: Trajectory, contact: str) -> Array:
+    """What the normal force takes in each step (n - 1,) [J], impacts excluded."""
+    rate = (trajectory.gap_rate[contact][:-1] + trajectory.left.gap_rate[contact][1:]) / 2
+    return np.asarray(-trajectory.lam_N[contact][1:] * np.diff(trajectory.t) * rate)
 
 
 def contact_share(trajectory: Trajectory) -> dict[str, float]:
@@ -124,6 +182,42 @@ def mean_forces(trajectory: Trajectory, edges: Array) -> Array:
     total = impulses(trajectory, edges)
     total[0] -= trajectory.P_N.array[0] if edges[0] <= trajectory.t[0] else 0.0
     return np.asarray(np.diff(total, axis=0) / np.diff(edges)[:, None])
+
+
+def largest_mean_force(trajectory: Trajectory, contact: str, duration: float = 1e-3) -> float:
+    """Largest normal force [N] of a contact as a mean over a duration [s], wherever that begins: impacts included.
+
+    The force of a rigid impact is not finite, but its impulse over a duration is, so that rigid and compliant runs,
+    steps and clearances can be compared. The largest mean begins or ends at a row, since forces are constant between
+    rows. A run that is shorter has its impulse over the same duration.
+
+    Raises
+    ------
+    InputError
+        For an unknown contact, or a duration that is not positive.
+
+    Examples
+    --------
+    A ball of 1 kg falls from 10 mm and rebounds with e = 0.9: its first impulse, 0.84 N s, over 1 ms.
+
+    >>> from nonsmooth import simulate
+    >>> from nonsmooth_problems import bouncing_ball
+    >>> run = simulate(bouncing_ball().build(), t_end=0.8)
+    >>> hit = run.impacts["P_N"].max()
+    >>> bool(abs(largest_mean_force(run, "floor") - hit / 1e-3) < 1e-6 * hit / 1e-3)
+    True
+    """
+    if not duration > 0.0:
+        raise InputError(f"duration must be a time [s] > 0, got {duration!r}.")
+    rows, P_N, force = trajectory.t, trajectory.P_N[contact], trajectory.lam_N[contact]
+    force = np.concatenate([force, [0.0]])  # force[k] before row k, none after the end
+    after = np.cumsum(P_N)
+    before = after - np.maximum(P_N - force[:-1] * np.diff(rows, prepend=rows[0]), 0.0)
+    i = np.searchsorted(rows, rows + duration, side="right") - 1
+    starting = after[i] + force[i + 1] * (rows + duration - rows[i]) - before
+    j = np.searchsorted(rows, rows - duration, side="left")
+    ending = after - np.where(j > 0, before[j] - force[j] * (rows[j] - rows + duration), 0.0)
+    return max(float(np.max(starting)), float(np.max(ending)), 0.0) / duration
 
 
 def _names(trajectory: Trajectory, contacts: Iterable[str] | None) -> tuple[str, ...]:

@@ -4,7 +4,8 @@ The parameters x minimise the sum of squares of ``(simulated - measured) / noise
 function has many local minima, whose number increases with the length of the motion: many initial guesses are compared
 over its beginning, and the best of them are improved by the Levenberg-Marquardt method over increasing parts, as far as
 the motion is predictable. The accuracy of a parameter is given by its profile likelihood, the minimum over all others
-at fixed values of it.
+at fixed values of it. A profile that meets a lower sum of squares than that of the minimum shows that the search had
+stalled: it is continued from there, and the profiles are computed again, so that they always belong to the minimum.
 """
 
 from __future__ import annotations
@@ -35,8 +36,19 @@ __all__ = ["FitMotion", "MotionFit", "Profile", "fit_motion"]
 
 #: rise of the sum of squares at the ends of a 95 % interval, of one degree of freedom
 RISE = 3.841458820694124
-#: shares of the predictable part over which starts are improved one after the other
-PARTS = (0.25, 0.5, 1.0)
+#: shares of the predictable part over which starts are improved one after the other: the width of the valley of the
+#: minimum decreases with the length, and over each part the minimum of the one before must lie in it
+PARTS = (0.15, 0.2, 0.27, 0.36, 0.48, 0.64, 0.8, 1.0)
+#: iterations over each of them but the last
+GROWING = 4
+#: number of starts with the same minimum after which no others are improved
+AGREE = 3
+#: difference of sums of squares that counts as none, small beside the rise of an interval
+SAME = 0.01
+#: how much more than expected a rise may be, at an end of an interval and of a parabola
+NEAR = 1.2
+#: evaluations at an end of an interval once it is enclosed
+REFINED = 3
 
 
 @settings
@@ -46,16 +58,16 @@ class FitMotion:
     Parameters
     ----------
     starts : points of the parameters that are compared over the beginning of the motion
-    improved : how many of the best are improved
+    improved : how many of the best are improved at most; three with the same minimum suffice
     iterations : of each improvement
-    profile : values on each side of a profile likelihood, 0 for none
+    profile : largest number of values on each side of a profile likelihood, at doubled distances; 0 for none
     seed
     """
 
     starts: int = 96
     improved: int = 6
     iterations: int = 15
-    profile: int = 4
+    profile: int = 10
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -269,38 +281,55 @@ class _Fit:
         """Sum of squares over the first part of the motion."""
         return float(np.sum(self.residual(x, PARTS[0]) ** 2))
 
-    def _improve(self, x: Array, free: Array | None = None, parts: tuple[float, ...] = PARTS) -> list[float]:
-        """Cost and x of the minimum next to a start."""
-        cost = np.inf
-        for part in parts:
-            x, cost = levenberg_marquardt(
-                partial(self.residual, part=part), x, self.low, self.high, iterations=self.chosen.iterations, free=free
-            )
+    def _improve(self, x: Array) -> list[float]:
+        """Cost and x of the minimum next to a start, over increasing parts of the motion."""
+        for part in PARTS[:-1]:
+            x, _ = levenberg_marquardt(partial(self.residual, part=part), x, self.low, self.high, iterations=GROWING)
+        return self._finish(x)
+
+    def _finish(self, x: Array, free: Array | None = None) -> list[float]:
+        """Cost and x of the minimum next to x over the whole motion."""
+        x, cost = levenberg_marquardt(
+            self.residual, x, self.low, self.high, iterations=self.chosen.iterations, free=free
+        )
         return [float(cost), *x.tolist()]
 
     def result(self) -> MotionFit:
-        minima = []
+        minima: list[list[float]] = []
         starts = self._starts()[: self.chosen.improved]
         for k, (_, *x) in enumerate(starts):
             minima.append(self._once(f"minimum {k}", partial(self._improve, np.array(x))))
             self._say(f"minimum {k + 1} of {len(starts)}", 0.4 + 0.4 * (k + 1) / len(starts))
+            if sum(one[0] <= min(minima)[0] + SAME for one in minima) >= AGREE:
+                break
         best, *others = sorted(minima)
-        least = np.array(best[1:])
-        covariance = self._covariance(least)
-        profiles: dict[str, Profile] = {}
-        for k, name in enumerate(self.names if self.chosen.profile else ()):
-            profiles[name], better = self._profile(k, least, best[0], float(np.sqrt(covariance[k, k])))
-            if better is not None and better[0] < best[0]:
-                best = better
-            self._say(f"profile of {name}", 0.8 + 0.2 * (k + 1) / len(self.names))
-        least = np.array(best[1:])
+        rounds = 0
+        while (better := self._profiles(best, rounds)) is not None:
+            best, rounds = better, rounds + 1
+        least, covariance = np.array(best[1:]), self._covariance(np.array(best[1:]))
         spread = np.sqrt(np.diagonal(covariance))
         minimum = tuple((one[0], tuple(np.exp(one[1:]).tolist())) for one in others)
         samples, seconds = len(self.data.t) * len(self.data.columns), time.perf_counter() - self.begin
         return MotionFit(
-            self.names, np.exp(least), np.exp(least) * spread, profiles, best[0], samples, float(self.data.t[-1]),
+            self.names, np.exp(least), np.exp(least) * spread, self.found, best[0], samples, float(self.data.t[-1]),
             minimum, self.runs, seconds, covariance / np.outer(spread, spread),
         )  # fmt: skip
+
+    def _profiles(self, best: list[float], rounds: int) -> list[float] | None:
+        """Profiles about a minimum, kept in `found`; a lower minimum instead as soon as a profile meets one."""
+        self.found: dict[str, Profile] = {}
+        if not self.chosen.profile:
+            return None
+        covariance = self._covariance(np.array(best[1:]))
+        for k, name in enumerate(self.names):
+            profile, better = self._profile(k, best, covariance, f"profile {rounds} {k}")
+            if better is not None:
+                self._say("lower minimum found", 0.8)
+                return self._once(f"minimum of round {rounds}", partial(self._finish, np.array(better[1:])))
+            assert profile is not None
+            self.found[name] = profile
+            self._say(f"profile of {name}", 0.8 + 0.2 * (k + 1) / len(self.names))
+        return None
 
     def _covariance(self, x: Array) -> Array:
         """Of the logarithms, by the linearised motion."""
@@ -310,43 +339,71 @@ class _Fit:
         s = np.maximum(s, 1e-8 * s[0])
         return np.asarray((Vt.T / s**2) @ Vt, dtype=np.float64)
 
-    def _profile(self, k: int, x: Array, least: float, spread: float) -> tuple[Profile, list[float] | None]:
-        """Outwards from the minimum on both sides, until the rise is clear or the range ends."""
-        points, better = [(float(x[k]), 0.0)], None
-        width = float(np.clip(spread, 1e-4, 0.2))
-        free = np.arange(len(x)) != k
-        for side in (-1.0, 1.0):
-            at, step = x.copy(), width
-            for i in range(self.chosen.profile):
-                at[k] = np.clip(at[k] + side * step, self.low[k], self.high[k])
-                again = partial(self._improve, at.copy(), free, parts=(1.0,))
-                one = self._once(f"profile {k} {side:g} {i}", again)
-                at = np.array(one[1:])
-                points.append((float(at[k]), one[0] - least))
-                if one[0] < least and (better is None or one[0] < better[0]):
-                    better = one
-                if one[0] - least > 2 * RISE or at[k] in (self.low[k], self.high[k]):
+    def _profile(
+        self, k: int, best: list[float], covariance: Array, key: str
+    ) -> tuple[Profile | None, list[float] | None]:
+        """Outwards from the minimum on both sides, until the rise is clear or the range ends.
+
+        A point below the minimum is returned instead of a profile.
+        """
+        least, x = best[0], np.array(best[1:])
+        width = float(np.clip(np.sqrt(covariance[k, k]), 1e-5, 0.2))
+        along = covariance[k] / covariance[k, k]  # the minimum over the others, linearised
+        points = {float(x[k]): best}
+        for side, bound in ((-1.0, float(self.low[k])), (1.0, float(self.high[k]))):
+            inner, outer, refined = float(x[k]), float(x[k]), 0
+            for i in range(self.chosen.profile + REFINED):
+                if points[outer][0] - least < RISE:
+                    if outer == bound or i >= self.chosen.profile:
+                        break
+                    inner = outer
+                    value = float(np.clip(x[k] + side * width * 2.0**i, self.low[k], self.high[k]))
+                elif points[outer][0] - least < NEAR * RISE or refined == REFINED:
                     break
-                step *= 1.8
-        values, rise = np.array(sorted(points)).T
-        rise = rise - min(0.0, float(np.min(rise)))
-        low, high = _crossings(values, rise, float(self.low[k]), float(self.high[k]))
-        known = low > self.low[k] and high < self.high[k]
-        return Profile(np.exp(values), rise, (float(np.exp(low)), float(np.exp(high))), bool(known)), better
+                else:
+                    value = _crossing(inner, points[inner][0] - least, outer, points[outer][0] - least)
+                    refined += 1
+                first = np.clip(x + along * (value - x[k]), self.low, self.high)
+                expected = least + NEAR * ((value - x[k]) / width) ** 2
+                beside = np.array(points[inner][1:])
+                compute = partial(self._constrained, value, k, first, beside, expected)
+                points[value] = self._once(f"{key} {side:g} {i}", compute)
+                if points[value][0] < least - SAME:
+                    return None, points[value]
+                if points[outer][0] - least < RISE or points[value][0] - least >= RISE:
+                    outer = value
+                else:
+                    inner = value
+        values = np.array(sorted(points))
+        rise = np.maximum([points[value][0] - least for value in values.tolist()], 0.0)
+        ends = _interval(values, rise, float(x[k]), float(self.low[k]), float(self.high[k]))
+        known = ends[0] > self.low[k] and ends[1] < self.high[k]
+        return Profile(np.exp(values), rise, (float(np.exp(ends[0])), float(np.exp(ends[1]))), bool(known)), None
+
+    def _constrained(self, value: float, k: int, first: Array, beside: Array, expected: float) -> list[float]:
+        """Cost and x of the minimum at a value of parameter k: from the linearised valley, and if it is higher than
+        expected there, from the point beside as well."""
+        first[k] = beside[k] = value
+        free = np.arange(len(first)) != k
+        found = self._finish(first, free)
+        return found if found[0] <= expected else min(found, self._finish(beside, free))
 
 
-def _crossings(x: Array, rise: Array, low: float, high: float) -> tuple[float, float]:
-    """Where the rise crosses that of 95 % on both sides of its minimum, interpolated; else the ends of the range."""
-    least = int(np.argmin(rise))
+def _crossing(inner: float, low: float, outer: float, high: float) -> float:
+    """Where the rise reaches that of 95 % between two values; its root is interpolated, exact for a parabola."""
+    low, high = max(low, 0.0) ** 0.5, high**0.5
+    return inner + (RISE**0.5 - low) / (high - low) * (outer - inner)
+
+
+def _interval(x: Array, rise: Array, least: float, low: float, high: float) -> tuple[float, float]:
+    """Outermost values on both sides of the minimum where the rise crosses that of 95 %; else the ends of the range."""
     ends = []
     for side, bound in ((-1, low), (1, high)):
-        end = bound
-        i = least
-        while 0 <= i + side < len(x):
-            if rise[i + side] >= RISE:
-                share = (RISE - rise[i]) / (rise[i + side] - rise[i])
-                end = float(x[i] + share * (x[i + side] - x[i]))
-                break
-            i += side
-        ends.append(end)
+        own = np.flatnonzero(side * (x - least) >= 0)[::side]  # from the minimum outwards
+        inside = int(np.flatnonzero(rise[own] < RISE)[-1])
+        if inside == len(own) - 1:
+            ends.append(bound)
+            continue
+        i, j = own[inside], own[inside + 1]
+        ends.append(_crossing(float(x[i]), float(rise[i]), float(x[j]), float(rise[j])))
     return ends[0], ends[1]

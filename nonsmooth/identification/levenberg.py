@@ -12,7 +12,7 @@ from nonsmooth.evaluation import Array
 __all__ = ["levenberg_marquardt"]
 
 #: steps of differences, in the unit of the unknowns; a motion with impacts has kinks at smaller scales
-STEPS = 2e-3, 2e-4
+STEPS = 2e-3, 2e-4, 2e-5
 #: relative decrease of the sum of squares below which it counts as minimal
 SETTLED = 1e-5
 

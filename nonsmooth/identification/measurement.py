@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -14,6 +12,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification.fourier import Fourier
 from nonsmooth.identification.regressor import Regressor
+from nonsmooth.measured import read_table
 
 __all__ = ["Measurement", "simulated"]
 
@@ -21,6 +20,8 @@ __all__ = ["Measurement", "simulated"]
 UNEVEN = 1e-3
 #: magnitude of an angle [rad] from which on it is taken for degrees: seven turns
 TURNS = 44.0
+#: units of the columns of a drive
+UNITS = {"q": "rad or m", "force": "N m or N", "v": "rad/s or m/s", "a": "rad/s^2 or m/s^2"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,40 +135,24 @@ class Measurement:
     def from_csv(cls, path: str | os.PathLike[str], drives: Sequence[str]) -> Measurement:
         """Read a CSV file with the columns ``t``, ``<drive>.q``, ``<drive>.force``, optional ``.v`` and ``.a``.
 
+        Names may be followed by units, as ``t [ms],motor.q [deg],motor.force [N m]``; without them values are in SI.
+
         Raises
         ------
         InputError
             If the file, a column or a number is missing.
         """
-        try:
-            with Path(path).open(newline="", encoding="utf-8") as file:
-                rows = list(csv.reader(file))
-        except OSError as error:
-            raise InputError(f"{path} cannot be read: {error.strerror}.") from None
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise InputError(f"{path} is no table of numbers with a header: {error}.") from None
-        header = [word.strip() for word in rows[0]] if rows else []
-        wanted = ["t", *(f"{drive}.{what}" for drive in drives for what in ("q", "force"))]
-        for name in wanted:
-            if name not in header:
-                raise InputError(f'{path} has no column "{name}"; it has {", ".join(header) or "none"}.')
-        columns: dict[str, list[float]] = {name: [] for name in header}
-        for k, row in enumerate(rows[1:], start=2):
-            if len(row) != len(header):
-                raise InputError(f"{path}, line {k}: {len(row)} entries instead of {len(header)}.")
-            for name, word in zip(header, row, strict=True):
-                try:
-                    columns[name].append(float(word))
-                except ValueError:
-                    raise InputError(f'{path}, line {k}: "{word}" in column "{name}" is not a number.') from None
+        read = read_table(path)
 
         def table(what: str) -> Array | None:
-            found = [columns[f"{drive}.{what}"] for drive in drives if f"{drive}.{what}" in columns]
-            return np.array(found).T if len(found) == len(drives) else None
+            names = [f"{drive}.{what}" for drive in drives]
+            if what not in ("q", "force") and not set(names) <= set(read.names):
+                return None
+            return np.array([read.column(name, UNITS[what]) for name in names]).T
 
         q, force = table("q"), table("force")
         assert q is not None and force is not None
-        return cls(tuple(drives), np.array(columns["t"]), q, force, table("v"), table("a"))
+        return cls(tuple(drives), read.times(), q, force, table("v"), table("a"))
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write such a file."""

@@ -21,8 +21,9 @@ from nonsmooth.exceptions import InputError, ModelError
 from nonsmooth.fits import Fit, Scatter, Toleranced, looks_stated, stated
 from nonsmooth.model.drawing import Primitive, Spot, vector
 from nonsmooth.model.signals import wrong_arguments
-from nonsmooth.quantities import AXES, Declared, Quantity, declarations
+from nonsmooth.quantities import AXES, Declared, Quantity, declarations, field_units
 from nonsmooth.settings import Called, floats, shown, wrong_flag
+from nonsmooth.units import Wrong, has_unit, in_unit
 
 __all__ = ["Element"]
 
@@ -50,6 +51,7 @@ class Element(metaclass=Called):
         wrong = wrong_flag(self)
         if wrong:
             raise self.error(wrong)
+        self._convert()
         for field in self._declared():
             self._read_stated(field)
             self._check_of_time(field)
@@ -58,6 +60,19 @@ class Element(metaclass=Called):
         for label, value in numbers.items():
             self.check(label, value)
         self.check_together(numbers)
+
+    def _convert(self) -> None:
+        """Strings such as ``"30 um"`` become numbers in SI units."""
+        for field, unit in field_units(cast(Hashable, type(self))).items():
+            value = getattr(self, field)
+            parts = value if isinstance(value, tuple | list) else (value,)
+            if not any(has_unit(part) for part in parts):
+                continue
+            try:
+                numbers = [in_unit(part, unit) if has_unit(part) else part for part in parts]
+            except Wrong as error:
+                raise self.error(f"{field} {error}.") from None
+            object.__setattr__(self, field, tuple(numbers) if parts is value else numbers[0])
 
     def error(self, sentence: str) -> ModelError:
         """A ModelError that begins with the kind and the name of the element."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
-from nonsmooth.exceptions import ModelError
+from nonsmooth.exceptions import ModelError, ModelWarning
 from nonsmooth.model.assembly import check_dimension
 from nonsmooth.model.bodies import Body, Ground, Node
 from nonsmooth.model.checks import check_start
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.closing import assembled
 from nonsmooth.model.elements import Element
+from nonsmooth.model.review import REMARKS, review
 from nonsmooth.model.state import Assembly
 from nonsmooth.model.system import System, start_of
 from nonsmooth.settings import shown
@@ -29,6 +32,7 @@ class Model:
     elements : elements to add, in order
     name : for the manifest
     provenance : parameter name -> origin of its value
+    silence : names of remarks of `build` that are not to be made, as ``["no-gravity"]``; see `ModelWarning`
 
     >>> from nonsmooth import Gravity, Ground, PlanarBody, PrismaticClearance, Rigid
     >>> model = Model(name="slider on a rod")
@@ -42,7 +46,12 @@ class Model:
     """
 
     def __init__(
-        self, elements: Iterable[Element] = (), *, name: str = "model", provenance: Mapping[str, Any] | None = None
+        self,
+        elements: Iterable[Element] = (),
+        *,
+        name: str = "model",
+        provenance: Mapping[str, Any] | None = None,
+        silence: Iterable[str] = (),
     ) -> None:
         if not isinstance(name, str):
             raise ModelError(f"Model: name must be a string, got {shown(name)}.")
@@ -51,6 +60,7 @@ class Model:
         if not (provenance is None or isinstance(provenance, Mapping)):
             raise ModelError(f"Model: provenance must be a mapping by parameter, got {shown(provenance)}.")
         self.name = name
+        self.silence = _known(silence)
         self.provenance: dict[str, Any] = dict(provenance or {})
         self.origin: dict[str, Any] = {}  # "problem", "source" and "arguments" of a ready problem
         self._elements: dict[str, Element] = {}
@@ -101,6 +111,11 @@ class Model:
         ModelError
             If bodies are missing, planar and spatial elements are mixed, joints are violated or contradict each other,
             contacts overlap, or a load is not finite at the start.
+
+        Warns
+        -----
+        ModelWarning
+            Of what is probably a mistake, such as a clearance in mm, each once; `silence` names what is meant.
         """
         if not isinstance(assemble, bool | Assembly):
             raise ModelError(f"assemble must be True, False or what assemble() returned, got {shown(assemble)}.")
@@ -117,6 +132,12 @@ class Model:
             object.__setattr__(system, "assembly", report)
             object.__setattr__(system, "start", report.start)
         check_start(system, system.start, system.parameter_values)
+        for remark in review(self.elements, assembled=assemble is not False, freedom=system.nv - system.ng):
+            # redundant constraints, which are searched for here alone, leave freedom
+            if remark.name in self.silence or (remark.name == "immobile" and system.redundant):
+                continue
+            said = f"{self.name}: {remark.text} Silence {remark.name!r} if it is meant."
+            warnings.warn(said, ModelWarning, stacklevel=2)
         return system
 
     def assemble(self) -> Assembly:
@@ -163,7 +184,7 @@ class Model:
         """
         return Model(
             (element.ideal() if isinstance(element, Clearance) else element for element in self.elements),
-            name=self.name, provenance=self.provenance,
+            name=self.name, provenance=self.provenance, silence=self.silence,
         )  # fmt: skip
 
     @staticmethod
@@ -226,3 +247,13 @@ class Model:
         if node not in body.nodes:
             known = f"its nodes are {', '.join(body.nodes)}" if body.nodes else "a rigid body has none; name the body"
             raise element.error(f'the {type(body).__name__} "{body.name}" has no node "{node}"; {known}.')
+
+
+def _known(silence: Iterable[str]) -> tuple[str, ...]:
+    names = (silence,) if isinstance(silence, str) else tuple(silence)
+    for name in names:
+        if name not in REMARKS:
+            close = difflib.get_close_matches(str(name), REMARKS, n=1)
+            hint = f" Did you mean {close[0]}?" if close else ""
+            raise ModelError(f"silence: there is no remark {shown(name)}.{hint} There are: {', '.join(REMARKS)}.")
+    return names

@@ -30,6 +30,7 @@ from nonsmooth.model.joints import Joint
 from nonsmooth.model.redundancy import Redundant, weighted
 from nonsmooth.model.state import Assembly, State
 from nonsmooth.settings import is_number, shown
+from nonsmooth.units import Wrong, in_unit
 
 if TYPE_CHECKING:
     from nonsmooth.model.compliance import Compliance
@@ -298,8 +299,9 @@ class System:
         changed = {k: stated(x) if isinstance(x, str) and looks_stated(x) else x for k, x in (changes or {}).items()}
         return {name: one for name, one in {**own, **changed}.items() if isinstance(one, Fit | Toleranced)}
 
-    def parameter_vector(self, changes: Mapping[str, float] | None = None) -> Array:
-        """Parameters in order, with `changes` by name applied and checked; a clearance may be a fit, "20 H7/g6".
+    def parameter_vector(self, changes: Mapping[str, float | str] | None = None) -> Array:
+        """Parameters in order, with `changes` by name applied and checked: numbers in SI units, ``"30 um"``, or for a
+        clearance a fit, ``"20 H7/g6"``.
 
         Raises
         ------
@@ -319,9 +321,13 @@ class System:
             if isinstance(value, Fit):
                 elements[owner].check_stated(label, value)
             try:
-                if isinstance(value, (str, bytes, bool)):
+                if isinstance(value, (bytes, bool)):
                     raise TypeError
-                number = float(value)
+                number = (
+                    in_unit(value, elements[owner].quantity(label).unit) if isinstance(value, str) else float(value)
+                )
+            except Wrong as error:
+                raise InputError(f'Parameter "{name}" {error}.') from None
             except (TypeError, ValueError, OverflowError):
                 raise InputError(f'Parameter "{name}" must be a number, got {shown(value)}.') from None
             owners[owner] = elements[owner]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import difflib
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.curves import KINDS, columns_of, scale, units_of
+from nonsmooth.measured import conversion, split_unit
+from nonsmooth.plots.curves import KINDS, columns_of, units_of
 from nonsmooth.plots.panel import Panel
 from nonsmooth.trajectory import Trajectory
+from nonsmooth.units import Wrong, parse_unit
 
-__all__ = ["named", "panel_of", "quantities", "split_unit"]
+__all__ = ["named", "panel_of", "quantities"]
 
 #: in which order a name without a kind is looked for; of contacts the force comes first, of bodies the position
 ORDER = ("q", "lam_N", "reaction", "energy", "v", "gap", "impulse")
@@ -17,16 +19,6 @@ TITLES = {
     "q": "", "v": "velocity of ", "gap": "gap of ", "lam_N": "contact force of ", "impulse": "impulse of ",
     "reaction": "force of ", "energy": "",
 }  # fmt: skip
-
-
-def split_unit(word: str) -> tuple[str, str]:
-    """A word and the unit in brackets behind it.
-
-    >>> split_unit("slider.x [mm]"), split_unit("slider.x")
-    (('slider.x', 'mm'), ('slider.x', ''))
-    """
-    name, bracket, unit = word.strip().partition("[")
-    return name.strip(), unit.rstrip("] ").strip() if bracket else ""
 
 
 def quantities(trajectory: Trajectory) -> list[tuple[str, str, str]]:
@@ -56,11 +48,14 @@ def named(trajectory: Trajectory, word: str, unit: str = "") -> list[tuple[str, 
         kind, name = "", word
     if kind and kind not in KINDS:
         raise InputError(f"There is no kind {kind!r} of quantity in {word!r}; write {', '.join(KINDS)}, as lam_N:pin.")
-    base = scale(unit)[0] if unit else ""
+    try:
+        parse_unit(unit)
+    except Wrong as error:
+        raise InputError(f"{word!r} {error}") from None
     for one in (kind,) if kind else ORDER:
         names = columns_of(trajectory, one).names
         found = [name] if name in names else [known for known in names if known.startswith(f"{name}.")]
-        fitting = [known for known in found if not base or units_of(trajectory, one, known) == base]
+        fitting = [known for known in found if _in_unit(unit, units_of(trajectory, one, known))]
         if fitting:
             return [(one, known) for known in fitting]
         if found and kind:
@@ -70,6 +65,14 @@ def named(trajectory: Trajectory, word: str, unit: str = "") -> list[tuple[str, 
     close = difflib.get_close_matches(name, every, n=3)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
     raise InputError(f"The run has no quantity {word!r}.{hint} There are: {', '.join(every) or 'none'}.")
+
+
+def _in_unit(unit: str, base: str) -> bool:
+    try:
+        conversion(unit, base)
+    except Wrong:
+        return False
+    return True
 
 
 def panel_of(trajectory: Trajectory, word: str) -> Panel:

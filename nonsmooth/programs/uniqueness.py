@@ -11,7 +11,7 @@ __all__ = ["undetermined_impulses"]
 
 #: share of the cone, and of the largest normal impulse, within which an impulse is regarded as on the edge
 EDGE = 1e-6
-#: share of the largest singular value below which a direction has no effect on velocities
+#: singular value below which directions of effect 1 depend on each other: round-off of A, since values are squares here
 NOTHING = 1e-10
 
 
@@ -48,5 +48,7 @@ def undetermined_impulses(program: FrictionContact, z: Array) -> int:
     if not columns:
         return 0
     S = np.array(columns).T / np.sqrt(np.where(program.units > 0.0, program.units, 1.0))[:, None]
-    values = np.linalg.svd(S.T @ program.A @ S, compute_uv=False)
-    return int(np.sum(values <= NOTHING * values[0]))
+    A = S.T @ program.A @ S
+    effect: Array = np.sqrt(np.maximum(np.diagonal(A), np.zeros(len(A))))
+    effect[effect <= NOTHING * np.max(effect)] = np.inf  # no effect at all
+    return int(np.sum(np.linalg.svd(A / np.outer(effect, effect), compute_uv=False) <= NOTHING))

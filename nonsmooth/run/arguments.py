@@ -10,11 +10,22 @@ import numpy as np
 from nonsmooth.exceptions import InputError
 from nonsmooth.settings import is_count, is_number, shown
 from nonsmooth.step_control import ConstantStep, StepControl
+from nonsmooth.units import Wrong, has_unit, in_unit
 
-__all__ = ["check_arguments", "check_budget", "check_choice", "check_kinds", "check_step", "check_stepper"]
+__all__ = ["check_arguments", "check_budget", "check_choice", "check_kinds", "check_step", "check_stepper", "in_si"]
 
 #: least accuracy, as a share of the smallest clearance and of the peak force
 LEAST_ACCURACY = 1e-8
+
+
+def in_si(name: str, value: Any, unit: str) -> Any:
+    """A number, or a text such as ``"10 ms"`` as its number in SI units; anything else is left for other checks."""
+    if not has_unit(value):
+        return value
+    try:
+        return in_unit(value, unit)
+    except Wrong as error:
+        raise InputError(f"{name} {error}.") from None
 
 
 def check_kinds(parameters: Any, t_start: Any, t_end: Any, progress: Any) -> None:
@@ -25,8 +36,8 @@ def check_kinds(parameters: Any, t_start: Any, t_end: Any, progress: Any) -> Non
         raise InputError(f"t_start must be a finite number of seconds, got {shown(t_start)}.")
     if not is_number(t_end):
         raise InputError(f"t_end must be a finite number of seconds after the start, got {shown(t_end)}.")
-    if not (progress is None or callable(progress)):
-        raise InputError(f"progress must be a function of (t, t_end, steps), got {shown(progress)}.")
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        raise InputError(f"progress must be True or a function of (t, t_end, steps), got {shown(progress)}.")
 
 
 def check_stepper(stepper: Any) -> None:

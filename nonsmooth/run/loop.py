@@ -20,6 +20,7 @@ from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.run.checkpoints import RunKeeper, incomplete
 from nonsmooth.solvers.chain import Chain
+from nonsmooth.stages import stage
 from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Formulation, Remembering, Step
 from nonsmooth.steppers.deformation import check_deformations
@@ -291,7 +292,9 @@ class TimeLoop:
             counts["fallbacks"] += self.python_steps if self.compiled.covers_all else 0
             counts["python_steps"] = self.python_steps
         observe = None if self.compiled is None else self.compiled.observe
-        trajectory = self.recorder.finish(counts, time.perf_counter() - self.clock, status, observe)
+        seconds = time.perf_counter() - self.clock
+        with stage("tables"):
+            trajectory = self.recorder.finish(counts, seconds, status, observe)
         check_deformations(self.system, trajectory.t, trajectory.q.array, trajectory.v.array)
         return trajectory
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.metadata
 import math
@@ -23,11 +24,20 @@ from nonsmooth.model.checks import check_start
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.run.arguments import check_arguments, check_budget, check_choice, check_kinds, check_step, check_stepper
+from nonsmooth.run.arguments import (
+    check_arguments,
+    check_budget,
+    check_choice,
+    check_kinds,
+    check_step,
+    check_stepper,
+    in_si,
+)
 from nonsmooth.run.checkpoints import EVERY, Checkpoint, call_of
 from nonsmooth.run.loop import Budget, TimeLoop
 from nonsmooth.settings import shown
 from nonsmooth.solvers.chain import CERTIFIED, Chain
+from nonsmooth.stages import collected, stage, told
 from nonsmooth.step_control import ConstantStep, StepControl, step_control
 from nonsmooth.steppers.base import Formulation, Stepper
 from nonsmooth.trajectory import Recorder, Trajectory
@@ -48,18 +58,18 @@ def simulate(
     system: System,
     stepper: Stepper | None = None,
     *,
-    t_end: float,
-    dt: float | StepControl | None = None,
+    t_end: float | str,
+    dt: float | str | StepControl | None = None,
     accuracy: float = ACCURACY,
     check: bool = False,
-    t_start: float | None = None,
+    t_start: float | str | None = None,
     state: State | None = None,
-    parameters: Mapping[str, float] | None = None,
+    parameters: Mapping[str, float | str] | None = None,
     engine: str = "auto",
     record: int = 1,
     max_steps: int | None = None,
-    max_seconds: float | None = None,
-    progress: Callable[[float, float, int], None] | None = None,
+    max_seconds: float | str | None = None,
+    progress: bool | Callable[[float, float, int], None] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     every: float = EVERY,
 ) -> Trajectory:
@@ -75,6 +85,7 @@ def simulate(
     stepper : GaussMPCC, GaussQP, ..., optional
         The time-stepping scheme with its solver; chosen automatically if omitted.
     t_end : [s]
+        Times and parameters are numbers in SI units, or strings with a unit: ``t_end="10 ms"``.
     dt : [s], or ``Landing(dt_min, dt_max)``, or ``ErrorControl(rtol, atol, dt_min, dt_max)``, optional
         A number is a constant step; each stepper documents which of them it supports. Chosen automatically if omitted.
     accuracy : [-]
@@ -98,8 +109,10 @@ def simulate(
         the first step, after compiling; compiled loops check it every tenth of a second, and it is not checked within
         one call of an implicit integrator. With automatically chosen steps the limits apply to each run: if they end
         finer runs, the best complete run is returned, and its `verdict` and `status` name the limit.
-    progress : callable (t, t_end, steps), optional
-        Called after each step; by the native engine several times per second.
+    progress : True or callable (t, t_end, steps), optional
+        True shows on one line what is done, twice a second: compiling, computing, tables, checking. A callable is
+        called after each step; by the native engine several times per second. The same stages are entries of the log
+        ``nonsmooth``, and their seconds are in `Trajectory.seconds`.
     checkpoint : path, optional
         A file ``.nc`` that is written at intervals and at the end of the run. If it exists and belongs to a run with
         the same arguments that was killed or ended by Ctrl-C or a limit, this run is resumed; the result is bitwise
@@ -135,34 +148,54 @@ def simulate(
     >>> simulate(system, t_end=0.02).verdict.kind
     'accurate'
     """
-    _check_objects(system, stepper, state)
-    check_kinds(parameters, t_start, t_end, progress)
-    values = system.parameter_vector(parameters)
-    first = _start(system, values, state, t_start)
-    check_arguments(first.t, t_end, engine, record)
-    check_budget(accuracy, max_steps, max_seconds)
     chosen = stepper is None or dt is None
-    check_choice(stepper, dt, record, chosen, check, None if accuracy == ACCURACY else accuracy)
+    with contextlib.ExitStack() as open_, collected() as seconds:
+        tell: Any = open_.enter_context(told()) if progress is True else progress
+        with stage("checking" if chosen or check else "preparing"):
+            trajectory = _simulated(
+                system, stepper, t_end, dt, accuracy, check, t_start, state, parameters, engine, record, max_steps,
+                max_seconds, tell or None, checkpoint, every,
+            )  # fmt: skip
+    return replace(trajectory, seconds=dict(seconds))
+
+
+def _simulated(
+    system: System, stepper: Stepper | None, t_end: float | str, dt: float | str | StepControl | None, accuracy: float,
+    check: bool, t_start: float | str | None, state: State | None, parameters: Mapping[str, float | str] | None,
+    engine: str, record: int, max_steps: int | None, max_seconds: float | str | None,
+    progress: Callable[[float, float, int], None] | None, checkpoint: str | os.PathLike[str] | None, every: float,
+) -> Trajectory:  # fmt: skip
+    """`simulate`, without its words."""
+    _check_objects(system, stepper, state)
+    end, begin, step = in_si("t_end", t_end, "s"), in_si("t_start", t_start, "s"), in_si("dt", dt, "s")
+    most_seconds = in_si("max_seconds", max_seconds, "s")
+    check_kinds(parameters, begin, end, progress)
+    values = system.parameter_vector(parameters)
+    first = _start(system, values, state, begin)
+    check_arguments(first.t, end, engine, record)
+    check_budget(accuracy, max_steps, most_seconds)
+    chosen = stepper is None or step is None
+    check_choice(stepper, step, record, chosen, check, None if accuracy == ACCURACY else accuracy)
     kept = None
     if checkpoint is None and every != EVERY:
         raise InputError(f"every = {shown(every)} is the interval between checkpoints; give a checkpoint as well.")
     if checkpoint is not None:
-        stated = {"stepper": stepper, "dt": dt, "t_end": float(t_end), "engine": engine, "record": record}
+        stated = {"stepper": stepper, "dt": step, "t_end": float(end), "engine": engine, "record": record}
         stated |= {"check": check, "accuracy": accuracy if chosen or check else None}
         kept = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
 
     def run(stepper: Stepper, control: StepControl, most: int | None = None) -> Trajectory:
-        budget = Budget(progress, max_steps, max_seconds, most)
+        budget = Budget(progress, max_steps, most_seconds, most)
         try:
-            return _run(system, stepper, control, values, first, t_end, engine, record, budget, kept)
+            return _run(system, stepper, control, values, first, end, engine, record, budget, kept)
         except MemoryError as error:
             raise NonsmoothError(NO_MEMORY) from error
 
-    control = None if dt is None else step_control(dt, (first.t, t_end))
+    control = None if step is None else step_control(step, (first.t, end))
     if control is not None:
-        check_step(control, first.t, t_end, first="grid_start" not in first.stepper_memory)
+        check_step(control, first.t, end, first="grid_start" not in first.stepper_memory)
     if control is not None and stepper is not None and not check:
-        _advise(system, control, t_end - first.t, record, max_steps)
+        _advise(system, control, end - first.t, record, max_steps)
         return run(stepper, control)
     from nonsmooth.trust import Rung, automatic, checked
 
@@ -177,7 +210,7 @@ def simulate(
     try:
         if chosen:
             return automatic(
-                rung, system, values, first, t_end, stepper=stepper, accuracy=accuracy,
+                rung, system, values, first, end, stepper=stepper, accuracy=accuracy,
                 compiled=lambda stepper, control: engine != "python"
                 and why_not(system, stepper, control, values) is None,
             )  # fmt: skip
@@ -253,7 +286,8 @@ def _run(
         Recorder(system, manifest, values, record=record), system, values, t_end, budget.progress, keeper,
         None if steps is None else partial(steps, system, stepper, control, values, t_end), budget.steps, budget.begin,
     )  # fmt: skip
-    return loop.trajectory(first)
+    with stage("computing", f"with {type(stepper).__name__}, {control}"):
+        return loop.trajectory(first)
 
 
 def why_not(system: System, stepper: Stepper, control: StepControl, values: Array) -> str | None:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.diagnostics import closed_time, contact_intervals, dissipated, impacts
+from nonsmooth.diagnostics import closed_time, contact_intervals, dissipated, impacts, largest_mean_force
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.system import System
 from nonsmooth.trajectory import Trajectory
+from nonsmooth.units import Wrong, in_unit
 
 if TYPE_CHECKING:
     import xarray
@@ -81,8 +82,7 @@ class Named:
     ----------
     about
         Meaning of the word after the colon: "coordinate" for a coordinate or velocity, "contact" for one contact (all
-        contacts if omitted), "window" for a duration [s], with a contact and a colon before it if it is of one, "" for
-        none.
+        contacts if omitted), "" for none.
     unit
         Its unit, "" for that of the coordinate.
     meaning
@@ -108,20 +108,6 @@ def _largest_force(run: Trajectory, *contacts: str) -> float:
     return max((float(run.lam_N[name].max()) for name in contacts), default=0.0)
 
 
-def _windowed(run: Trajectory, duration: float, *contacts: str) -> float:
-    """Largest impulse of one contact within any window of the duration, divided by it; of the run if that is shorter.
-
-    The impulse of a step acts at its end. Windows begin after a row, and contain one step at least.
-    """
-    t, best = np.asarray(run.t), 0.0
-    last = np.searchsorted(t, t + duration * (1.0 + 1e-9), side="right") - 1  # durations of whole steps
-    last = np.minimum(np.maximum(last, np.arange(len(t)) + 1), len(t) - 1)
-    for name in contacts:
-        total = np.cumsum(np.asarray(run.P_N[name]))
-        best = max(best, float(np.max(total[last] - total, initial=0.0)))
-    return best / duration
-
-
 def _ends(ends: xarray.Dataset, name: str) -> Any:
     return ends["q"].sel(coordinate=name) if name in ends["coordinate"] else ends["v"].sel(velocity=name)
 
@@ -135,6 +121,8 @@ def _hits(run: Trajectory, contacts: tuple[str, ...]) -> NDArray[np.void]:
     return run.impacts[np.isin(run.impacts["contact"], contacts)]
 
 
+#: with a duration behind it
+OVER = "force-over-"
 #: metrics available by name, ``"impulse"`` or ``"final:slider.x"``
 NAMED: dict[str, Named] = {
     "final": Named(
@@ -148,17 +136,21 @@ NAMED: dict[str, Named] = {
         "contact", "N s", "normal impulse, of all contacts together",
         lambda run, *names: float(sum(np.cumsum(run.P_N[name])[-1] for name in names)), Batch(("impulse",), _impulses),
     ),
-    "peak-force": Named("contact", "N", "largest mean force of a step, without impacts", _largest_force),
+    "peak-force": Named(
+        "contact", "N", "largest mean force of a step, without impacts: it may fall where impacts grow, see force-over",
+        _largest_force,
+    ),
+    "force-over": Named(
+        "contact", "N", "largest mean force over 1 ms, impacts included; force-over-0.2ms for another duration",
+        lambda run, *names: max((largest_mean_force(run, name) for name in names), default=0.0),
+    ),
     "peak-impulse": Named(
         "contact", "N s", "largest impulse of one contact at one impact",
         lambda run, *names: float(np.max(_hits(run, names)["P_N"], initial=0.0)),
     ),
-    "impact-force": Named(
-        "window", "N", "largest mean normal force over a duration [s], impacts included", _windowed,
-    ),
     "impacts": Named(
-        "contact", "-", "contacts that begin with an approach, rigid impacts and compliant ones alike",
-        lambda run, *names: float(len(impacts(run, 0.0, names))),
+        "contact", "-", "contacts that begin with an approach of at least 1 % of the fastest, rigid and compliant",
+        lambda run, *names: float(len(impacts(run, contacts=names))),
     ),
     "fastest-approach": Named(
         "contact", "m/s", "largest speed at which a contact begins",
@@ -227,9 +219,9 @@ def _metric(name: str, one: str | Function, system: System) -> Metric:
         meaning = (inspect.getdoc(one) or "").partition("\n")[0] if inspect.isfunction(one) else ""
         return Metric(name, str(getattr(one, "unit", "")), meaning, one)
     word, _, about = one.partition(":")
-    if word not in NAMED:
+    known = _over(word) if word.startswith(OVER) else NAMED.get(word)
+    if known is None:
         raise InputError(f'There is no metric "{word}".{_hint(word, NAMED)} There are: {", ".join(NAMED)}.')
-    known = NAMED[word]
     units: dict[str, str] = dict(zip(system.q_names, system.names.q_units, strict=True))
     units |= {name: unit for name, unit in zip(system.v_names, system.names.v_units, strict=True) if name not in units}
     meant: tuple[str, ...] = (about,)
@@ -243,8 +235,6 @@ def _metric(name: str, one: str | Function, system: System) -> Metric:
             raise InputError(
                 f'"{one}": there is no contact "{about}".{_hint(about, names)} There are: {", ".join(names)}.'
             )
-    elif known.about == "window":
-        return _of_window(name, one, known, about, system)
     elif about:
         raise InputError(f'"{one}": {word} takes nothing after a colon.')
     else:
@@ -255,24 +245,18 @@ def _metric(name: str, one: str | Function, system: System) -> Metric:
     return Metric(name, known.unit or units[about], meaning, lambda run: function(run, *meant), batch)
 
 
-def _of_window(name: str, one: str, known: Named, about: str, system: System) -> Metric:
-    """``impact-force:1e-3`` of all contacts, ``impact-force:pin:1e-3`` of one."""
-    contact, _, text = about.rpartition(":")
+def _over(word: str) -> Named:
+    """The force over the duration that the word states."""
     try:
-        duration = float(text)
-    except ValueError:
-        duration = float("nan")
-    if not 0.0 < duration < float("inf"):
-        raise InputError(
-            f'"{one}": write impact-force:DURATION or impact-force:CONTACT:DURATION, as impact-force:1e-3 [s].'
-        )
-    names = system.contact_names
-    if contact and contact not in names:
-        raise InputError(
-            f'"{one}": there is no contact "{contact}".{_hint(contact, names)} There are: {", ".join(names)}.'
-        )
-    meant, function = ((contact,) if contact else names), known.function
-    return Metric(name, known.unit, f"{known.meaning}: {duration:g} s", lambda run: function(run, duration, *meant))
+        duration = in_unit(word.removeprefix(OVER), "s")
+    except Wrong as error:
+        raise InputError(f'The metric "{word}": its duration {error}.') from None
+    if not 0.0 < duration < np.inf:
+        raise InputError(f'The metric "{word}": its duration must be > 0.')
+    return Named(
+        "contact", "N", f"largest mean force over {duration:g} s, impacts included",
+        lambda run, *names: max((largest_mean_force(run, name, duration) for name in names), default=0.0),
+    )  # fmt: skip
 
 
 def _hint(word: str, known: Any) -> str:

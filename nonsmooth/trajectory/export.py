@@ -1,11 +1,14 @@
-"""A run as a table of one row per step, for pandas and for CSV files."""
+"""A run as a table of one row per step, for pandas for CSV and for MAT files."""
 
 from __future__ import annotations
 
+import csv
 import io
 import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import path_of, write_bytes
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
     from nonsmooth.trajectory.trajectory import Trajectory
 
-__all__ = ["KINDS", "columns_of", "table_of", "write_table"]
+__all__ = ["KINDS", "columns_of", "table_of", "write_mat", "write_table"]
 
 #: tables of a run that have one number per row and name
 KINDS = ("q", "v", "gap", "gap_rate", "lam_N", "P_N", "P_T", "mode", "reaction", "reaction_impact", "energy")
@@ -63,9 +66,39 @@ def table_of(trajectory: Trajectory, kinds: Iterable[str] | None) -> pandas.Data
 
 def write_table(trajectory: Trajectory, path: str | os.PathLike[str], kinds: Iterable[str] | None) -> None:
     """See `Trajectory.to_csv`."""
+    if kinds == "contacts" or (kinds is not None and list(kinds) == ["contacts"]):
+        _write_contacts(trajectory, path)
+        return
     table = table_of(trajectory, kinds)
     units = table.attrs["units"]
     text = io.StringIO()
     heads = [f"{name} [{units[name]}]" for name in table.columns]
     table.to_csv(text, header=heads, index_label="t [s]", lineterminator="\n")
     write_bytes(text.getvalue().encode(), path_of(path, "The table to write"), "The table")
+
+
+def _write_contacts(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
+    from nonsmooth.diagnostics.contacts import CONTACTS
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(f"{name} [{unit}]" if unit else name for name, unit in CONTACTS.items())
+    writer.writerows([one.item() if hasattr(one, "item") else one for one in row] for row in trajectory.contacts)
+    write_bytes(text.getvalue().encode(), path_of(path, "The table to write"), "The table")
+
+
+def write_mat(trajectory: Trajectory, path: str | os.PathLike[str], kinds: Iterable[str] | None) -> None:
+    """See `Trajectory.to_mat`."""
+    from scipy.io import savemat
+
+    data: dict[str, Any] = {"t": trajectory.t[:, None], "status": trajectory.status}
+    for kind in [kinds] if isinstance(kinds, str) else list(USUAL if kinds is None else kinds):
+        columns = columns_of(trajectory, kind)
+        names = np.array(columns.names, dtype=object), np.array(columns.unit_list, dtype=object)
+        data |= {kind: columns.array, f"{kind}_names": names[0], f"{kind}_units": names[1]}
+    found = trajectory.contacts
+    data["contacts"] = {name: np.array(found[name].tolist(), dtype=object if found[name].dtype.kind == "U" else float)
+                        for name in found.dtype.names or ()}  # fmt: skip
+    file = io.BytesIO()
+    savemat(file, data, oned_as="column")
+    write_bytes(file.getvalue(), path_of(path, "The table to write"), "The table")

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Recorder", "bytes_of_row"]
 
+#: share of the largest impulse of a step below which that of an impact is round-off
+ROUND_OFF = 1e-9
+
 #: rows that wait, at least, until they are evaluated and those between the recorded ones are omitted; rows evaluated at
 #: once
 WAITING, AT_ONCE = 1000, 16384
@@ -231,6 +234,7 @@ class Recorder:
             energy=dict(zip(ENERGIES, thinned.extremes.T, strict=True)), counts=counts, status=status,
         )  # fmt: skip
         impacts = thinned.all_impacts()
+        impacts = impacts[impacts[:, 2] > ROUND_OFF * np.max(a["P_N"], initial=0.0)]
         numbers = dict(zip(IMPACT_COLUMNS, np.delete(impacts, 1, axis=1).T, strict=True))
 
         def by_contact(array: NDArray[Any], unit: str) -> Columns:

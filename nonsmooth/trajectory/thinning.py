@@ -33,6 +33,10 @@ ARRAYS = (
     "v_left", "P_N", "P_N_impact", "P_T", "P_T_impact", "mode", "gamma_minus", "gamma_plus", "reaction",
     "reaction_impact",
 )  # fmt: skip
+#: how many times the impulse of the two steps before a lasting contact has at most in one step, after a step without
+LASTS = 4.0
+#: relative difference of steps that are equal
+EQUAL = 1e-6
 #: numbers of an impact: its time, the index of its contact, impulses, gap velocities before and after
 IMPACT = 6
 
@@ -61,6 +65,8 @@ class Thinned:
         Smallest, largest and last value of each energy (3, energies) [J].
     balance
         From which the balance of energy is continued.
+    last
+        Length [s] and normal impulses [N s] of the last two steps (2, 1 + nc), which tell whether a contact lasts.
     """
 
     record: int = 1
@@ -72,6 +78,7 @@ class Thinned:
     least_gap: Array | None = None
     extremes: Array | None = None
     balance: Balance | None = None
+    last: Array | None = None
 
     def end(self, rows: int) -> int:
         """The largest number of rows, not above `rows`, with which a group of `record` steps ends."""
@@ -99,8 +106,8 @@ class Thinned:
             extremes[1] = np.maximum(self.extremes[1], extremes[1])
         return replace(
             self, count=self.count + t.size, kept=self.kept + len(table["t"]),
-            impacts=(*self.impacts, _impacts(t, a, system)), worst=worst, least_gap=least, extremes=extremes,
-            balance=balance,
+            impacts=(*self.impacts, _impacts(t, a, system, self.last)), worst=worst, least_gap=least,
+            extremes=extremes, balance=balance, last=_with_before(a, self.last)[-2:],
         )  # fmt: skip
 
     def _kept(self, rows: int) -> slice | NDArray[np.intp]:
@@ -144,6 +151,7 @@ class Thinned:
         return {
             "count": self.count, "table": self.table(), "impacts": self.all_impacts(), "worst": self.worst,
             "least_gap": self.least_gap, "extremes": self.extremes, "balance": self.balance.held(),
+            "last": self.last,
         }  # fmt: skip
 
     def holding(self, held: Mapping[str, Any] | None, system: System) -> Thinned:
@@ -168,7 +176,7 @@ class Thinned:
         store.put(0, table)
         return Thinned(
             self.record, count, rows, store, (impacts,), held["worst"], held["least_gap"], held["extremes"],
-            Balance.of(held["balance"]),
+            Balance.of(held["balance"]), held.get("last"),
         )  # fmt: skip
 
 
@@ -179,8 +187,24 @@ def joined(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _impacts(t: Array, a: Mapping[str, Array], system: System) -> Array:
-    """Impacts of rows (k, 6)."""
-    row, contact = np.nonzero(a["P_N_impact"] > 0.0)
+def _with_before(a: Mapping[str, Array], last: Array | None) -> Array:
+    """Lengths and normal impulses of steps (2 + k, 1 + nc), after those of the two steps before."""
+    steps = np.column_stack([a["dt"], a["P_N"]])
+    return np.concatenate([np.zeros((2, steps.shape[1])) if last is None else last, steps])
+
+
+def _impacts(t: Array, a: Mapping[str, Array], system: System, last: Array | None) -> Array:
+    """Impacts of rows (k, 6), with what they transmit to contacts that are closed.
+
+    Velocity-level schemes with constant steps close the rate of a lasting contact by an impulse in each step, and since
+    its normal turns they may omit one and make up for it: that is no impact, unless another contact is hit as well.
+    """
+    steps = _with_before(a, last)
+    dt, P_N = steps[:, 0], steps[:, 1:]
+    equal = (np.abs(dt[1:-1] - dt[2:]) <= EQUAL * dt[2:]) & (np.abs(dt[:-2] - dt[2:]) <= EQUAL * dt[2:])
+    struck = a["P_N_impact"] > 0.0
+    lasting = struck & equal[:, None] & (P_N[2:] <= LASTS * np.maximum(P_N[1:-1], P_N[:-2]))
+    alone = ~np.any(struck & ~lasting, axis=1, keepdims=True)
+    row, contact = np.nonzero(struck & ~(lasting & alone))
     parts = (a["P_N_impact"], tangential_size(a["P_T"], system), a["gamma_minus"], a["gamma_plus"])
     return np.column_stack([t[row], contact, *(part[row, contact] for part in parts)])

@@ -7,7 +7,7 @@ import os
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +91,9 @@ class Trajectory(AnyTime, Views):
         The last state with all internal states; a run restarted from it is bitwise identical to an uninterrupted one.
     wall_seconds
         Time the run took [s].
+    seconds
+        Where the time of the call of `simulate` went [s], by stage: compiling, computing, tables, and checking or
+        preparing; files do not keep it.
     """
 
     t: Array
@@ -116,6 +119,7 @@ class Trajectory(AnyTime, Views):
     force_axes: ForceAxes | Columns | None = None
     origin: Origin | None = None
     verdict: Verdict = UNKNOWN
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
         """Only the rows are pickled; objects that compute motion and forces between them are created anew."""
@@ -272,7 +276,7 @@ class Trajectory(AnyTime, Views):
         cls, variables: Mapping[str, Variable], attributes: Mapping[str, Any], system: System | None = None
     ) -> Trajectory:
         t = _read(variables, "time", ("time",))
-        tables = {}
+        tables: dict[str, Any] = {}
         for table in TABLES:
             dimensions, _, facts = variables[table.variable]
             values = _read(variables, table.variable, ("time", table.dimension, "tangent")[: len(dimensions)])

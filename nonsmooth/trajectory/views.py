@@ -6,6 +6,9 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
@@ -91,6 +94,41 @@ class Views:
 
         return table_of(cast("Trajectory", self), kinds)
 
+    @property
+    def contacts(self) -> NDArray[np.void]:
+        """All contacts, rigid and compliant alike: beginning, end, kind, impulse, peak force, energy.
+
+        A structured array, see `nonsmooth.diagnostics.contact_table`; `to_csv` and `to_mat` write it.
+
+        >>> from nonsmooth import simulate
+        >>> from nonsmooth_problems import bouncing_ball
+        >>> run = simulate(bouncing_ball().build(), t_end=0.5)
+        >>> run.contacts["kind"][0], run.contacts.dtype.names[:4]
+        ('impact', ('contact', 'kind', 'start', 'end'))
+        """
+        from nonsmooth.diagnostics import contact_table
+
+        return contact_table(cast("Trajectory", self))
+
+    def to_mat(self, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
+        """Write the rows as a MAT file: ``t``; ``q``, ``q_names``, ``q_units`` and so on; and the table ``contacts``.
+
+        Parameters
+        ----------
+        path
+            Of the file (.mat), of version 5, which MATLAB and Octave read.
+        kinds
+            As in `to_pandas`.
+
+        Raises
+        ------
+        NotWritten
+            If the path cannot be written.
+        """
+        from nonsmooth.trajectory.export import write_mat
+
+        write_mat(cast("Trajectory", self), path, kinds)
+
     def to_csv(self, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
         """Write the rows as a CSV file, whose first line has names with units: ``t [s],q:slider.x [m],...``.
 
@@ -99,7 +137,7 @@ class Views:
         path
             Of the file.
         kinds
-            As in `to_pandas`.
+            As in `to_pandas`; or ``"contacts"`` for the table of that name, one line per contact.
 
         Raises
         ------

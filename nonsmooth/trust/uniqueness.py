@@ -150,53 +150,87 @@ def _at_row(m: Mechanism, run: Trajectory, i: int) -> tuple[int, int]:
     closed = ((mode != OPEN) | m.touching(at.g_N)) & ((P_N > LOADED * size) | (np.abs(at.W_N.T @ v) <= still_N))
     closed = np.flatnonzero(closed)
     sticks = (m.friction > 0.0) & ((mode == STICKING) | (m.length(slip) <= m.largest(still_T)))
+    wide = 1 + m.tangents
+    joints = m.independent(at.W_g, np.zeros(m.system.ng)).W
+    effects = _unit(m.metric.inverse @ m.blocks(at.W_N, at.W_T, closed))
+    lengths = np.linalg.norm(m.metric.inverse @ m.blocks(at.W_N, at.W_T, closed), axis=0)
+    rows = np.concatenate([_unit(m.metric.inverse @ joints), effects], axis=1)
+    rough = np.repeat(m.friction[closed] > 0.0, wide) | (np.arange(wide * closed.size) % wide == 0)
+    rows = rows[:, np.concatenate([np.ones(joints.shape[1], dtype=bool), rough])]
+    if np.linalg.matrix_rank(rows, tol=DEPENDENT) == rows.shape[1]:
+        return 0, 0
     # each column is an edge of a friction cone; its entries are forces of the closed contacts
-    wide, columns = 1 + m.tangents, []
+    columns = []
     for k, contact in enumerate(closed):
         mu, along = m.friction[contact], m.along(np.array([contact]))
         drags = _edges(m.tangents) if sticks[contact] else [-m.unit(slip)[along]]
         for drag in drags:
             column = np.zeros(wide * closed.size)
             column[wide * k], column[wide * k + 1 : wide * (k + 1)] = 1.0, mu * drag
-            columns.append(column)
-    pushes = np.array(columns).T
-    joints = m.independent(at.W_g, np.zeros(m.system.ng)).W
-    D = m.metric.inverse @ np.concatenate([joints, m.blocks(at.W_N, at.W_T, closed) @ pushes], axis=1)
-    D /= np.maximum(np.linalg.norm(D, axis=0), np.finfo(float).tiny)
-    if np.linalg.matrix_rank(D, tol=DEPENDENT) == D.shape[1]:
-        return 0, 0
+            columns.append(lengths * column)
+    # what the joints do not take up
+    effects = np.linalg.svd(m.metric.inverse @ joints)[0][:, joints.shape[1] :].T @ effects
     y = m.rows(P_N, run.P_T.array[i].ravel(), closed)
-    free = _reachable(m, joints, m.blocks(at.W_N, at.W_T, closed), pushes, y / size)
-    changes, sizes, _ = np.linalg.svd(pushes @ free, full_matrices=False)
-    changes = changes[:, sizes > SAME * np.max(sizes, initial=0.0)]
+    changes = force_changes(effects, np.array(columns).T, lengths * y)
     return changes.shape[1], int(np.linalg.matrix_rank(changes[::wide], tol=SAME))
 
 
-def _reachable(m: Mechanism, joints: Array, directions: Array, pushes: Array, y: Array) -> Array:
-    """Changes (columns, any) of the coefficients of cone edges that leave the motion unchanged.
+def force_changes(effects: Array, edges: Array, forces: Array) -> Array:
+    """Orthonormal changes (m, any) of forces that leave their effect unchanged and can be made within their cones.
 
-    Only edges whose coefficient can be positive take part. A linear program finds them: among the coefficients w >= 0
-    that cause the same motion as y, or as a multiple of y, it maximises the number of those that are positive. The
-    multiple allows each of these to be 1 or more.
+    Parameters
+    ----------
+    effects : (any, m) effects of m forces, in units in which none is longer than 1
+    edges : (m, n) edges of the cones that forces belong to: forces are sums of edges with coefficients w >= 0
+    forces : (m,) one solution, whose round-off is 1e-9 of the largest
+
+    Notes
+    -----
+    Only edges whose coefficient can be positive take part. A linear program finds them: among the coefficients that
+    have the effect of `forces`, or of a multiple of it, it maximises the number of those that are positive; the
+    multiple allows each of these to be 1 or more. What these edges span, as far as it has no effect, is the result. A
+    change of coefficients without a change of forces, as between the edges of one cone in space, is none.
     """
+    edges = _unit(edges)
+    D, E, n = effects @ edges, effects @ forces / np.max(np.abs(forces)), edges.shape[1]
+    solved = _positive(D, E, ROUND_OFF)
+    if solved is None:  # forces on the boundary of their cones by more than round-off: what is nearest to them
+        solved = _positive(D, E, ROUND_OFF + _nearest(D, E))
+    able = np.ones(n, dtype=bool) if solved is None else solved
+    left, sizes, _ = np.linalg.svd(edges[:, able], full_matrices=False)
+    span = left[:, sizes > DEPENDENT]
+    _, sizes, right = np.linalg.svd(effects @ span)
+    return np.asarray(span @ right[np.sum(sizes > DEPENDENT) :].T)
+
+
+def _positive(D: Array, E: Array, slack: float) -> NDArray[np.bool_] | None:
+    """Which coefficients w >= 0 with D w = a E can be positive, together, for some a; None if there are none."""
     from scipy.optimize import linprog
 
-    # projected onto the complement of the joints' directions
-    taken = np.linalg.svd(m.metric.inverse @ joints)[0][:, joints.shape[1] :].T @ m.metric.inverse
-    D, n = taken @ directions @ pushes, pushes.shape[1]
-    lengths = np.maximum(np.linalg.norm(D, axis=0), np.finfo(float).tiny)
-    # unknowns are w, s with w >= s <= 1, and the multiple
-    moves = np.column_stack([D, np.zeros_like(D), -(taken @ directions @ y)])
-    slack = np.full(len(D), ROUND_OFF * float(np.max(lengths)))  # for the round-off of y
-    upper = np.concatenate([moves, -moves, np.column_stack([-np.eye(n), np.eye(n), np.zeros(n)])])
+    n = D.shape[1]
+    # unknowns are w, s with w >= s <= 1, and the multiple a
+    moves = np.column_stack([D, np.zeros_like(D), -E])
+    off = np.column_stack([np.zeros((len(D), 2 * n)), np.full(len(D), slack)])
+    upper = np.concatenate([moves - off, -moves - off, np.column_stack([-np.eye(n), np.eye(n), np.zeros(n)])])
     gain = np.repeat([0.0, -1.0, 0.0], [n, n, 1])
-    bounds = [(0.0, None)] * n + [(0.0, 1.0)] * n + [(1.0, None)]
-    solved = linprog(gain, A_ub=upper, b_ub=np.concatenate([slack, slack, np.zeros(n)]), bounds=bounds)
-    able = solved.x[n:-1] > 0.5 if solved.status == 0 else np.ones(n, dtype=bool)
-    _, sizes, right = np.linalg.svd(D[:, able] / lengths[able])
-    free = np.zeros((n, right.shape[0] - int(np.sum(sizes > DEPENDENT))))
-    free[able] = (right[np.sum(sizes > DEPENDENT) :] / lengths[able]).T
-    return free
+    bounds = [(0.0, None)] * n + [(0.0, 1.0)] * n + [(1.0, 1.0 / LOADED)]
+    solved = linprog(gain, A_ub=upper, b_ub=np.zeros(len(upper)), bounds=bounds)
+    return np.asarray(solved.x[n:-1] > 0.5) if solved.status == 0 else None
+
+
+def _nearest(D: Array, E: Array) -> float:
+    """Smallest distance of D w from E with w >= 0, by the largest component."""
+    from scipy.optimize import linprog
+
+    ones = np.ones((len(D), 1))
+    upper = np.concatenate([np.column_stack([D, -ones]), np.column_stack([-D, -ones])])
+    found = linprog(np.append(np.zeros(D.shape[1]), 1.0), A_ub=upper, b_ub=np.concatenate([E, -E]))
+    return float(found.x[-1])
+
+
+def _unit(columns: Array) -> Array:
+    """Columns of length 1; zero columns remain zero."""
+    return np.asarray(columns / np.maximum(np.linalg.norm(columns, axis=0), np.finfo(float).tiny))
 
 
 def _edges(tangents: int) -> list[Array]:

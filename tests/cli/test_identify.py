@@ -66,9 +66,18 @@ def test_fit(folder, capsys):
     found = json.loads(capsys.readouterr().out)["parameters"]["floor.restitution"]
     assert found["value"] == pytest.approx(0.9, rel=1e-4) and found["known"]
     assert (folder / "fit.json").exists() and (folder / "fit.png").exists()
+    table = np.loadtxt("ball.csv", delimiter=",", skiprows=1)
+    height = (folder / "ball.csv").read_text().partition("\n")[0].split(",").index("q:ball.y [m]")
+    units = np.column_stack([1e3 * table[:, 0], 1e3 * table[:, height]])
+    np.savetxt("units.csv", units, delimiter=",", header="t [ms],ball.y [mm]", comments="")
+    again = ["--noise", "ball.y=0.1 mm", *known[2:], "--starts", "8", "--json"]
+    assert main([*words[:4], "units.csv", *words[5:], *again]) == 0
+    scaled = json.loads(capsys.readouterr().out)["parameters"]["floor.restitution"]
+    assert scaled["value"] == pytest.approx(found["value"], rel=1e-6)
     for change, sentence in (
         ([*known[:2], "--parameter", "floor.restitution=0.2"], "--parameter takes NAME=LOW:HIGH"),
-        (["--noise", "ball.z=1", *known[2:]], 'has no column "ball.z"'),
+        (["--noise", "ball.z=1", *known[2:]], '"ball.z" is no column of the mechanism'),
+        (["--noise", "ball.y=1 s", *known[2:]], "is of another dimension than m"),
         (["--noise", "ball.y", *known[2:]], "--noise takes COLUMN=SIGMA"),
     ):
         assert main([*words, *change]) == 2

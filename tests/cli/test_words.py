@@ -20,6 +20,7 @@ from nonsmooth.cli.progress import Advance
 from nonsmooth.cli.report import _tidied
 from nonsmooth.cli.signals import stoppable
 from nonsmooth.cli.words import completed, duration
+from nonsmooth.stages import stage
 from nonsmooth.trajectory import Columns
 
 SHORT = ["--dt", "1e-4", "--t-end", "4ms", "--case", "2"]
@@ -164,19 +165,32 @@ from nonsmooth import *
 def build({arguments}):
     ball = PlanarBody("ball", mass=0.1, inertia=1e-5, position=(0.0, 0.01))
     floor = PointPlane("floor", "ground", ball, contact={law})
-    return Model([Ground(), ball, floor, Gravity(acceleration=(0.0, -9.81))])
+    return Model([Ground(), ball, floor, Gravity(acceleration=(0.0, -9.81))]){built}
 """
 
 
 @pytest.mark.parametrize(
-    ("arguments", "law"), [("", "Rigid(restitution=0.5, friction=0.0)"), ("contact", "contact")], ids=["own", "given"]
+    ("arguments", "law", "built"),
+    [("", "Rigid(restitution=0.5, friction=0.0)", ""), ("contact", "contact", ""), ("contact", "contact", ".build()")],
+    ids=["own", "given", "built"],
 )
-def test_compare_takes_a_python_file(arguments, law, folder, capsys):
-    (folder / "ball.py").write_text(OWN.format(arguments=arguments, law=law), encoding="utf-8")
+def test_compare_takes_a_python_file(arguments, law, built, folder, capsys):
+    (folder / "ball.py").write_text(OWN.format(arguments=arguments, law=law, built=built), encoding="utf-8")
     words = ["--t-end", "60ms", "--restitution", "0.5", "--stiffness", "1e8", "--target", "0", "--json"]
     assert main(["compare", "ball.py", *words]) == 0
     table = json.loads(capsys.readouterr().out)
     assert any("compliant" in str(key) for key in json.dumps(table).split('"'))
+
+
+def test_what_cannot_be_given_another_law_is_said(folder, capsys):
+    text = OWN.format(arguments="", law="Rigid(restitution=0.5, friction=0.0)", built=".build()")
+    (folder / "ball.py").write_text(text, encoding="utf-8")
+    (folder / "none.py").write_text("def build(contact):\n    return 3\n", encoding="utf-8")
+    words = ["--t-end", "60ms", "--restitution", "0.5", "--stiffness", "1e8", "--stiffness", "1e9"]
+    assert main(["study", "rigid-limit", "ball.py", *words]) == 2
+    assert "give build an argument contact" in " ".join(capsys.readouterr().err.split())
+    assert main(["compare", "none.py", *words]) == 2
+    assert "build() must give a Model" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_file_that_fails_is_named_with_its_line(folder, capsys):
@@ -230,7 +244,8 @@ def test_progress_says_why_it_stalls():
     clock = Clock()
     advance = Advance(clock)
     clock.now = 6.0
-    assert "compiles" in advance.said()
+    with stage("compiling", "a time loop"):
+        assert advance.said() == "compiling a time loop"
     for step in range(1, 101):
         clock.now = 6.0 + 0.1 * step
         advance.reached(1e-3 * step, 1.0, step)
@@ -239,7 +254,10 @@ def test_progress_says_why_it_stalls():
         advance.reached(0.1 + 1e-7 * (step - 100), 1.0, step)
     assert "steps of 1e-07 s: impacts in quick succession" in advance.said()
     clock.now += 30.0
-    assert "no step for 30 s" in advance.said()
+    with stage("computing"):
+        assert "no step for 30 s" in advance.said()
+    with stage("tables"):
+        assert advance.said().endswith("; tables")
     advance.reached(1e-3, 1.0, 1)
     assert advance.said().startswith("run 2, with finer steps; t = 0.001 s")
 

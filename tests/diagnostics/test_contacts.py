@@ -26,9 +26,11 @@ from nonsmooth.diagnostics import (
     dissipated,
     impacts,
     impulses,
+    largest_mean_force,
     mean_forces,
 )
 from nonsmooth.laws import Flores
+from nonsmooth.studies.metrics import metrics_of
 from nonsmooth_problems import slider_rod
 
 RESTITUTION = 0.5
@@ -143,3 +145,57 @@ def test_gap_rates_survive_a_file(compliant, tmp_path) -> None:
 def test_unknown_contact(rigid) -> None:
     with pytest.raises(InputError, match=r"no contact 'guide'"):
         contact_intervals(rigid, ["guide"])
+
+
+@pytest.mark.parametrize("duration", [1e-4, 1e-3, 1.0])
+def test_largest_mean_force_is_that_of_every_window(rigid, duration):
+    """Against windows that begin or end at, just before and just after each row; a longer run has none larger."""
+    name, found = "guide.left_lower", largest_mean_force(rigid, "guide.left_lower", duration)
+    k, edges = rigid.gap.names.index(name), np.concatenate([rigid.t, rigid.t - duration])
+    starts = np.concatenate([edges - 1e-13, edges + 1e-13])
+    total = impulses(rigid, np.concatenate([starts, starts + duration]))[:, k]
+    total = np.where(np.concatenate([starts, starts + duration]) < rigid.t[0], 0.0, total)
+    brute = np.max(total[len(starts) :] - total[: len(starts)]) / duration
+    assert found == pytest.approx(brute, rel=1e-6)  # 1e-13 s times the force, of impulses of 1e-3 N s
+    assert found >= rigid.impacts["P_N"][rigid.impacts["contact"] == name].max() / duration * (1 - 1e-12)
+
+
+def test_force_over_a_duration_compares_rigid_and_compliant_contact(rigid, compliant):
+    """Over 0.1 ms, longer than the compliant impact: within the 1 % by which their impulses differ; as metrics too."""
+    hard, soft = (largest_mean_force(run, "guide.left_lower", 1e-4) for run in (rigid, compliant))
+    assert soft == pytest.approx(hard, rel=0.01) and hard > 10 * rigid.lam_N["guide.left_lower"].max()
+    (metric,) = metrics_of("force-over-0.1ms:guide.left_lower", slider_rod(case=1).build())
+    assert metric.of(rigid)["force-over-0.1ms:guide.left_lower"] == hard and metric.unit == "N"
+    for wrong, sentence in (("force-over-2mm", "another dimension than s"), ("force-over-0 s", "must be > 0")):
+        with pytest.raises(InputError, match=sentence):
+            metrics_of(wrong, slider_rod(case=1).build())
+    with pytest.raises(InputError, match="duration must be"):
+        largest_mean_force(rigid, "guide.left_lower", 0.0)
+
+
+def test_one_table_of_contacts_for_rigid_and_compliant_runs(rigid, compliant, tmp_path):
+    """Rigid impacts take P (v- - v+) / 2 each, all together what the ledger of energy says; the first compliant one the
+    same within the 2 % by which gravity changes it."""
+    hard, soft = (run.contacts[run.contacts["kind"] == "impact"] for run in (rigid, compliant))
+    first = hard[0]
+    assert first["energy"] == pytest.approx(first["impulse"] * first["approach"] * (1 - RESTITUTION) / 2, rel=1e-9)
+    assert soft[0]["energy"] == pytest.approx(first["energy"], rel=0.02) and soft[0]["peak_force"] > 0
+    assert np.all(hard["start"] == hard["end"]) and np.all(soft["start"] < soft["end"])
+    assert hard["energy"].sum() == pytest.approx(rigid.energy["loss_impacts"][-1], rel=1e-3)
+    rigid.to_csv(tmp_path / "contacts.csv", "contacts")
+    lines = (tmp_path / "contacts.csv").read_text().splitlines()
+    assert lines[0].startswith("contact,kind,start [s],end [s],approach [m/s]") and len(lines) == 1 + len(
+        rigid.contacts
+    )
+    assert float(lines[1].split(",")[6]) == rigid.contacts["impulse"][0]
+
+
+def test_mat_files(rigid, tmp_path):
+    from scipy.io import loadmat
+
+    rigid.to_mat(tmp_path / "run.mat")
+    read = loadmat(tmp_path / "run.mat", squeeze_me=True)
+    assert np.array_equal(read["t"], rigid.t) and np.array_equal(read["q"], rigid.q.array)
+    assert list(read["q_names"]) == list(rigid.q.names) and read["q_units"][0] == "m"
+    assert np.array_equal(read["contacts"]["impulse"].item(), rigid.contacts["impulse"])
+    assert list(read["contacts"]["kind"].item()) == rigid.contacts["kind"].tolist()

@@ -7,7 +7,19 @@ import json
 import numpy as np
 import pytest
 
-from nonsmooth import GaussQP, Landing, simulate
+from nonsmooth import (
+    GaussQP,
+    Gravity,
+    Ground,
+    Landing,
+    Model,
+    PlanarBody,
+    Prismatic,
+    Revolute,
+    RevoluteClearance,
+    Rigid,
+    simulate,
+)
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification import FitMotion, MotionData, fit_motion, predictable_time
 from nonsmooth_problems.bouncing_ball import bouncing_ball
@@ -59,6 +71,40 @@ def test_an_interrupted_search_goes_on(measured, tmp_path):
     assert again.runs < first.runs < whole.runs
     with pytest.raises(InputError, match="is of another search"):
         fit_motion(system, SCHEME, data, RANGES, dt=STEP, until=0.06, settings=chosen, resume=path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [2, 3])
+def test_intervals_belong_to_the_minimum(seed):
+    """Free slider-crank with a loose crank pin, its angle measured: the search used to stall for seed 2, and clearance
+    and friction lay outside of their own intervals. No minimum is above the sum of squares at the truth."""
+    law, back = Rigid(restitution=0.5, friction=0.05), -25.0 / 3.0
+    model = Model(
+        [
+            Ground("frame"),
+            PlanarBody("crank", mass=0.3, inertia=1e-4, position=(0.025, 0), velocity=(0, 0.5), angular_velocity=20),
+            PlanarBody("rod", mass=0.21, inertia=2.5e-4, position=(0.11, 0), velocity=(0, 0.5), angular_velocity=back),
+            PlanarBody("piston", mass=0.14, inertia=5e-5, position=(0.17, 0)),
+            Revolute("main", "frame", "crank", at_b=(-0.025, 0)),
+            RevoluteClearance(
+                "pin", "crank", "rod", at_a=(0.025, 0), at_b=(-0.06, 0), clearance=2e-4, radius=0.01, contact=law
+            ),
+            Revolute("wrist", "rod", "piston", at_a=(0.06, 0)),
+            Prismatic("bore", "frame", "piston"),
+            Gravity(acceleration=(0, -9.81)),
+        ]
+    )
+    ranges = {"pin.clearance": (5e-5, 5e-4), "pin.restitution": (0.1, 0.9), "pin.friction": (1e-3, 0.2)}
+    system, step, t, noise = model.build(), Landing(1e-6, 2e-4), np.arange(0.0, 0.1, 2e-4), 5e-4
+    run = simulate(system, SCHEME, t_end=0.1, dt=step)
+    exact = np.interp(t, run.t, run.q["crank.angle"])
+    angle = exact + noise * np.random.default_rng(seed).normal(size=t.size)
+    data = MotionData(t, {"crank.angle": angle}, {"crank.angle": noise})
+    found = fit_motion(system, SCHEME, data, ranges, dt=step, settings=FitMotion(starts=24))
+    for name, value in zip(found.names, found.values, strict=True):
+        low, high = found.profiles[name].interval
+        assert low < value < high and np.min(found.profiles[name].rise) == 0.0
+    assert found.cost <= np.sum(((exact - angle) / noise) ** 2)
 
 
 def ball():

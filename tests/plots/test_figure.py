@@ -234,13 +234,13 @@ def test_decimal_commas_and_semicolons(run, tmp_path):
     [
         ("", "is empty"),
         ("t [s]\n0\n", "expected a line of names"),
-        ("x [m],slider.x\n0,1\n", "first column must be the time, as t .s. or time .ms., got 'x .m.'"),
+        ("x [m],slider.x\n0,1\n", "first column must be the time, as t .s. or time .ms., got 'x'"),
         ("t,slider.z\n0,1\n", "no quantity 'slider.z'"),
         ("t,guide\n0,1\n", "may be any of guide.left_lower"),
         ("t,slider.x [N]\n0,1\n", "no quantity 'slider.x'"),
         ("t,slider.x,q:slider.x\n0,1,2\n", "measured twice"),
         ("t,slider.x\n0,1,2\n", "line 2: 2 columns are named, got 3"),
-        ("t,slider.x\n0,none\n", "line 2: 'none' is no number"),
+        ("t,slider.x\n0,none\n", 'line 2: "none" in column "slider.x" is not a number'),
         ("t,slider.x\n,1\n", "every line needs a time"),
     ],
 )

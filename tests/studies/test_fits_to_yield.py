@@ -32,15 +32,12 @@ from nonsmooth import (
     Toleranced,
     plots,
     read_model,
-    simulate,
 )
 from nonsmooth.cli import main
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies import Kinematics, allocate, failure_probability, tolerance
 from nonsmooth.studies.failure import METHODS
-from nonsmooth.studies.metrics import metrics_of
 from nonsmooth.studies.tolerance import draws
-from nonsmooth_problems import slider_crank_revolute
 
 ROOT = Path(__file__).resolve().parents[2]
 SMOOTH = Rigid(restitution=0.0, friction=0.0)
@@ -263,23 +260,6 @@ def test_dimensions_scatter_at_the_dynamic_level():
     kinematics = Kinematics(system, "slider.x", t=0.1, directions={"pin": 0.0})
     assert np.abs(kinematics.deviations(run.names, run.inputs[0]))[:, 0] == pytest.approx(run.outputs[0], abs=1e-7)
     assert np.std(run.outputs) > 5e-6
-
-
-def test_impact_force_over_a_duration():
-    """The largest impulse within a window, divided by it: of one impact if it is short, of all if it is long."""
-    system = slider_crank_revolute(contact=Rigid(restitution=0.3, friction=0.0)).build()
-    run = simulate(system, MoreauJean(), t_end=0.006, dt=1e-5)
-    impulses = np.asarray(run.P_N["pin"])
-
-    def force(name):
-        return float(metrics_of(name, system)[0].of(run)[name])
-
-    assert force("impact-force:1e-5") == pytest.approx(impulses.max() / 1e-5)
-    assert force("impact-force:pin:1") == pytest.approx(impulses.sum())
-    assert impulses.max() / 1e-3 <= force("impact-force:1e-3") < impulses.sum() / 1e-3
-    for wrong, message in (("impact-force", "as impact-force:1e-3"), ("impact-force:knee:1", 'no contact "knee"')):
-        with pytest.raises(InputError, match=message):
-            metrics_of(wrong, system)
 
 
 def two_bars():

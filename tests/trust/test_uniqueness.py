@@ -17,9 +17,12 @@ from nonsmooth import (
     PlanarBody,
     PointPlane,
     Rigid,
+    SpatialBody,
+    TorsionSpring,
     simulate,
 )
 from nonsmooth.trust import Undetermined, undetermined_forces
+from nonsmooth.trust.uniqueness import force_changes
 from nonsmooth_problems import block_on_incline, slide_in_guide, slider_crank_revolute, slider_crank_translational
 
 
@@ -110,3 +113,91 @@ def test_forces_that_may_differ_are_no_error(stepper, dt):
     assert run.verdict.position <= 1e-10
     assert run.verdict.kind == ("accurate" if alike else "methods disagree")
     assert run.verdict.not_unique == 20 and "load among contacts is not unique in 20 of 20 steps" in run.verdict.text
+
+
+def test_a_single_contact_in_space_is_determined():
+    """A ball that sticks on one point: eight edges of its friction cone, three forces, none of them free."""
+    law = Rigid(restitution=0.0, friction=5.0)
+    ball = SpatialBody("ball", mass=1.0, inertia=(1.0, 1.0, 1.0), position=(0.0, 0.0, 0.1), velocity=(0.1, 0.0, 0.0))
+    foot = PointPlane("foot", "ground", "ball", at_b=(0.0, 0.0, -0.1), normal=(0.0, 0.0, 1.0), contact=law)
+    spring = TorsionSpring("spring", "ground", "ball", stiffness=10.0, axis_a=(0.0, 1.0, 0.0))
+    model = Model([Ground(), ball, foot, Gravity(acceleration=(0.0, 0.0, -9.81)), spring])
+    run = simulate(model.build(), GaussQP(), t_end=0.05, dt=1e-3)
+    assert np.count_nonzero(run.lam_N["foot"]) > 40 and not undetermined_forces(run).forces.any()
+
+
+def body_on_feet(rng: np.random.Generator, dimension: int):
+    """Effects, edges and forces of contacts of one body at points of a grid, often more than it needs."""
+    inertia = rng.uniform(0.2, 5.0, 1 if dimension == 2 else 3)
+    metric = np.diag(np.sqrt(np.concatenate([np.ones(dimension), inertia])))
+    wide, effects, edges, forces = dimension, [], [], []
+    count = int(rng.integers(1, 6))
+    for k in range(count):
+        point = rng.integers(-2, 3, dimension).astype(float)
+        axes = np.roll(np.eye(dimension), int(rng.integers(dimension)), axis=0) * rng.choice(
+            [-1.0, 1.0], (dimension, 1)
+        )
+        arms = [point[0] * a[1] - point[1] * a[0] if dimension == 2 else np.cross(point, a) for a in axes]
+        effects.append(np.linalg.inv(metric) @ np.array([np.append(a, r) for a, r in zip(axes, arms, strict=True)]).T)
+        mu, angle = rng.choice([0.0, 0.4]), 2 * np.pi * np.arange(8) / 8 + 0.1
+        drags = [[1.0], [-1.0]] if dimension == 2 else np.column_stack([np.cos(angle), np.sin(angle)])
+        if mu == 0.0 or rng.random() < 0.3:  # it slips
+            drags = drags[:1]
+        own = np.zeros((wide * count, len(drags)))
+        own[wide * k] = 1.0
+        own[wide * k + 1 : wide * (k + 1)] = mu * np.array(drags).T
+        edges.append(own)
+        forces.append(own @ (rng.uniform(0.1, 2.0, len(drags)) * (rng.random(len(drags)) < 0.6)))
+    D = np.concatenate(effects, axis=1)
+    lengths = np.linalg.norm(D, axis=0)
+    return D / lengths, lengths[:, None] * np.concatenate(edges, axis=1), lengths * np.sum(forces, axis=0)
+
+
+def dimension_by_extremes(effects, edges, forces):
+    """Dimension of the set of forces: linear programs walk to its ends along directions not found yet."""
+    from scipy.optimize import linprog
+
+    found = np.zeros((0, len(forces)))
+    for axis in np.random.default_rng(0).normal(size=(2 * len(forces), len(forces))):
+        axis = axis - found.T @ (found @ axis)
+        if np.linalg.norm(axis) < 1e-9:
+            break
+        axis /= np.linalg.norm(axis)
+        ends = []
+        for sign in (1.0, -1.0):
+            program = linprog(
+                sign * axis @ edges, A_eq=effects @ edges, b_eq=effects @ forces, bounds=(0.0, 100.0),
+                options={"primal_feasibility_tolerance": 1e-10},
+            )  # fmt: skip
+            assert program.status == 0
+            ends.append(edges @ program.x)
+        change = ends[1] - ends[0]
+        if np.linalg.norm(change) < 1e-6:
+            continue
+        change -= found.T @ (found @ change)
+        if np.linalg.norm(change) > 1e-6:
+            found = np.vstack([found, change / np.linalg.norm(change)])
+    return len(found)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("states", [60, pytest.param(500, marks=pytest.mark.slow)])
+def test_changes_are_those_that_linear_programs_find(dimension, states):
+    """Feet of one body at random points of a grid, sticking, slipping, smooth, some of them without force."""
+    rng, met = np.random.default_rng(states + dimension), set()
+    for _ in range(states):
+        effects, edges, forces = body_on_feet(rng, dimension)
+        if np.max(np.abs(forces)) == 0.0:
+            continue
+        changes = force_changes(effects, edges, forces)
+        assert changes.shape[1] == dimension_by_extremes(effects, edges, forces)
+        assert np.linalg.norm(effects @ changes) < 1e-8
+        met.add(changes.shape[1])
+    assert {0, 1, 2, 3} <= met
+
+
+def test_units_do_not_decide():
+    """The same feet with forces in other units: 1 N, 1e-9 N, 1e9 N."""
+    effects, edges, forces = body_on_feet(np.random.default_rng(3), 3)
+    numbers = {force_changes(effects, edges, scale * forces).shape[1] for scale in (1.0, 1e-9, 1e9)}
+    assert len(numbers) == 1

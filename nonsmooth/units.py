@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["Parsed", "Wrong", "in_unit", "open_unit", "parse_unit", "such_as"]
+__all__ = ["Parsed", "Wrong", "has_unit", "in_unit", "open_unit", "parse_unit", "such_as"]
 
 #: dimensions, in order
 BASES = ("m", "kg", "s", "rad")
@@ -150,6 +150,16 @@ def in_unit(text: str, unit: str) -> float:
         return float(Fraction(found[0].replace("_", "")) * given.value)
     except OverflowError:
         return math.inf
+
+
+def has_unit(value: object) -> bool:
+    """Whether a value is a text of a number with something behind it.
+
+    >>> has_unit("30 um"), has_unit("30"), has_unit(30)
+    (True, False, False)
+    """
+    found = NUMBER.match(value.strip()) if isinstance(value, str) else None
+    return isinstance(value, str) and found is not None and found.end() < len(value.strip())
 
 
 def such_as(unit: str) -> str:

@@ -1,0 +1,348 @@
+"""What a reviewer would say of a model that can be built: units, missing loads, bearings held twice, and the like.
+
+Each remark has a name by which it is silenced: ``Model(..., silence=["no-gravity"])``. Thresholds are far beyond what
+mechanisms have, near the factors of wrong units: 1000 for mm, g and kN, 1e6 for kg mm^2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from types import SimpleNamespace
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from nonsmooth.evaluation import Array
+from nonsmooth.laws.compliant import Compliant
+from nonsmooth.laws.rigid import Rigid
+from nonsmooth.model.bodies import Body, Ground, PlanarBody, SpatialBody
+from nonsmooth.model.clearances import Clearance, RevoluteClearance
+from nonsmooth.model.contacts import Contact
+from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
+from nonsmooth.model.elements import Element
+from nonsmooth.model.forces import Force, Gravity, Spring
+from nonsmooth.model.frames import rotation_matrix
+from nonsmooth.model.joints import Joint, Revolute
+from nonsmooth.model.spatial_clearances import SphericalClearance
+from nonsmooth.model.spatial_joints import Spherical
+
+__all__ = ["REMARKS", "Remark", "review"]
+
+#: names of remarks, and what each is about
+REMARKS = {
+    "no-gravity": "no gravity anywhere",
+    "gravity": "an acceleration of gravity that is not that of the earth, or points upwards",
+    "large-clearance": "a clearance that is large beside the mechanism or its journal",
+    "small-clearance": "a clearance below a nanometre",
+    "size": "a mechanism of more than 100 m",
+    "inertia": "a moment of inertia that no body of this mass and size has",
+    "mass": "masses that differ by more than 1e5",
+    "angle": "an angle of more than a turn, as of degrees",
+    "speed": "a speed as of revolutions per minute, or above that of sound",
+    "still-driver": "a prescribed motion that stands still",
+    "driven-twice": "two drivers of one coordinate",
+    "held-twice": "a bearing that has two joints or clearances",
+    "unheld": "a body that no joint, contact or force holds",
+    "open-point": "a single joint whose points are apart where all others meet",
+    "friction": "a coefficient of friction above 1.5",
+    "soft-contact": "a contact that its load would press in by more than its clearance",
+    "spring": "a spring that begins at a multiple of its free length",
+    "at-rest": "nothing that sets the mechanism in motion",
+    "immobile": "as many constraints as velocities, and no driver that moves",
+}
+EARTH = 9.81
+#: share of the mechanism's size, and of the journal's radius, above which a clearance is large
+LARGE, LOOSE = 0.1, 0.5
+SMALL = 1e-9
+#: radius of gyration beside the farthest point of a body, on both sides
+WIDE, NARROW = 100.0, 0.03
+#: round-off of inertias given with few digits
+DIGITS = 0.02
+RATIO = 1e5
+FAST_TURN, FAST = 3000.0, 1000.0
+ROUGH = 1.5
+#: points of joints that meet, and that do not, as shares of the size
+MEET, APART = 1e-4, 0.02
+STRETCH = 4.0
+HUGE = 100.0
+#: fields of elements that tell how far their bodies extend
+EXTENTS = ("length", "height", "width", "radius")
+
+
+class Remark(NamedTuple):
+    """Its name, and a sentence."""
+
+    name: str
+    text: str
+
+
+class _Placed:
+    """Bodies at the given start, and points of elements on them."""
+
+    def __init__(self, elements: Sequence[Element]) -> None:
+        self.elements = elements
+        self.bodies = {one.name: one for one in elements if isinstance(one, Body)}
+        self.grounds = [one.name for one in elements if isinstance(one, Ground)]
+        self.reach = dict.fromkeys(self.bodies, 0.0)
+        self.spots: dict[str, list[tuple[str, Array]]] = {}
+        for element in elements:
+            numbers = {f"{element.name}.{label}": value for label, value in element.numbers().items()}
+            spots = element.spots(element.values(numbers)) if element.body_fields else ()
+            self.spots[element.name] = [(one.body, self.point(one.body, np.asarray(one.at, float))) for one in spots]
+            extent = max((float(getattr(element, field, None) or 0.0) for field in EXTENTS), default=0.0)
+            for one in spots:
+                if one.body in self.reach:
+                    self.reach[one.body] = max(self.reach[one.body], float(np.linalg.norm(one.at)) + extent / 2)
+        centres = [self.point(name, np.zeros(3)) for name in self.bodies]
+        points = np.array(centres + [point for spots in self.spots.values() for _, point in spots])
+        self.size = float(np.max(np.ptp(points, axis=0), initial=0.0)) if len(points) else 0.0
+        self.size = max(self.size, *self.reach.values(), 0.0) if self.reach else self.size
+
+    def point(self, name: str, at: Array) -> Array:
+        """A point of a body in space."""
+        body = self.bodies.get(name.partition(".")[0])
+        local = np.zeros(3)
+        local[: at.size] = at
+        if isinstance(body, PlanarBody):
+            c, s = math.cos(body.angle), math.sin(body.angle)
+            return np.array([*body.position, 0.0]) + np.array(
+                [c * local[0] - s * local[1], s * local[0] + c * local[1], 0]
+            )
+        if isinstance(body, SpatialBody):
+            R = np.array(ca.DM(rotation_matrix(ca.DM(body.quaternion))))
+            return np.asarray(body.position, float) + R @ local
+        return local
+
+    def apart(self, element: Element) -> float:
+        """Distance of the points of an element of two bodies [m]."""
+        (_, a), (_, b) = self.spots[element.name]
+        return float(np.linalg.norm(b - a))
+
+
+def review(elements: Sequence[Element], *, assembled: bool, freedom: int) -> list[Remark]:
+    """Remarks on the elements of a model that can be built.
+
+    Parameters
+    ----------
+    assembled
+        Whether positions are a guess that has been closed.
+    freedom
+        Velocities less constraints.
+    """
+    placed = _Placed(elements)
+    parts = (
+        _gravity(placed), _clearances(placed), _bodies(placed), _drivers(placed), _bearings(placed),
+        _points(placed) if assembled else (), _laws(placed), _motion(placed, freedom),
+    )  # fmt: skip
+    return [Remark(name, text) for part in parts for name, text in part]
+
+
+Found = Iterator[tuple[str, str]]
+
+
+def _gravity(m: _Placed) -> Found:
+    found = [one for one in m.elements if isinstance(one, Gravity)]
+    total = np.sum([np.asarray(one.acceleration, float) for one in found], axis=0) if found else np.zeros(2)
+    length = float(np.linalg.norm(total))
+    if length == 0.0:
+        yield "no-gravity", "the model has no gravity; add Gravity(acceleration=...), unless it lies level or floats."
+    elif not 0.1 * EARTH < length < 3 * EARTH:
+        yield "gravity", f"gravity is {length:g} m/s^2, that of the earth 9.81 m/s^2; lengths are in m, not in mm."
+    elif total[-1] > 0.9 * length:
+        yield (
+            "gravity",
+            f"gravity points upwards, along {'xyz'[len(total) - 1]}; give it a negative component to weigh down.",
+        )
+
+
+def _clearances(m: _Placed) -> Found:
+    for one in m.elements:
+        if not isinstance(one, Clearance):
+            continue
+        radius = getattr(one, "radius", None)
+        length = getattr(one, "length", None) or 0.0
+        if one.clearance > LARGE * max(m.size, length):
+            yield (
+                "large-clearance",
+                (
+                    f'clearance "{one.name}" of {one.clearance:g} m is large beside the mechanism of '
+                    f"{max(m.size, length):.2g} m; is it {one.clearance:g} mm?"
+                ),
+            )
+        elif radius is not None and one.clearance > LOOSE * radius:
+            yield (
+                "large-clearance",
+                (
+                    f'clearance "{one.name}" of {one.clearance:g} m is large beside its radius of {radius:g} m; '
+                    "both are in m, and the clearance is the difference of radii."
+                ),
+            )
+        elif one.clearance < SMALL:
+            yield "small-clearance", f'clearance "{one.name}" of {one.clearance:g} m is below a nanometre; it is in m.'
+    if m.size > HUGE:
+        yield "size", f"the mechanism is {m.size:.3g} m large; lengths are in m, not in mm."
+
+
+def _bodies(m: _Placed) -> Found:
+    held = {name.partition(".")[0] for one in m.elements for name in one.body_names()}
+    for name, body in m.bodies.items():
+        if name not in held:
+            yield "unheld", f'no joint, contact or force acts on the body "{name}".'
+        if not isinstance(body, PlanarBody | SpatialBody):
+            continue
+        inertia = np.atleast_1d(np.asarray(body.inertia, float))
+        if isinstance(body, SpatialBody):
+            xx, yy, zz, xy, xz, yz = np.pad(inertia, (0, 6 - inertia.size))
+            moments = np.linalg.eigvalsh(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+            if moments[2] > (1 + DIGITS) * (moments[0] + moments[1]):
+                yield (
+                    "inertia",
+                    (
+                        f'body "{name}" has the principal moments of inertia {moments[0]:g}, {moments[1]:g} and '
+                        f"{moments[2]:g} kg m^2, of which one exceeds the sum of the others: no body has these."
+                    ),
+                )
+            inertia = moments
+        gyration, reach = math.sqrt(float(np.max(inertia)) / body.mass), m.reach[name]
+        if reach > 0.0 and not NARROW * reach < gyration < WIDE * reach:
+            yield (
+                "inertia",
+                (
+                    f'body "{name}" of {body.mass:g} kg has a radius of gyration of {gyration:.2g} m, but points up to '
+                    f"{reach:.2g} m from its centre; mass is in kg, inertia in kg m^2."
+                ),
+            )
+        turn = body.angular_velocity if isinstance(body, PlanarBody) else np.linalg.norm(body.angular_velocity)
+        if abs(float(turn)) > FAST_TURN:
+            yield "speed", f'body "{name}" turns at {float(turn):g} rad/s, {abs(float(turn)) * 30 / math.pi:.0f} rpm.'
+        if float(np.linalg.norm(body.velocity)) > FAST:
+            yield "speed", f'body "{name}" moves at {float(np.linalg.norm(body.velocity)):g} m/s; lengths are in m.'
+        if isinstance(body, PlanarBody) and abs(body.angle) > 2 * math.pi:
+            yield "angle", f'body "{name}" has the angle {body.angle:g} rad, more than a turn; is it in degrees?'
+    masses = {name: float(body.mass) for name, body in m.bodies.items() if isinstance(body, PlanarBody | SpatialBody)}
+    if masses and max(masses.values()) > RATIO * min(masses.values()):
+        light, heavy = min(masses, key=masses.__getitem__), max(masses, key=masses.__getitem__)
+        yield (
+            "mass",
+            f'body "{heavy}" has {masses[heavy]:g} kg, "{light}" {masses[light]:g} kg; masses are in kg, not in g.',
+        )
+
+
+def _drivers(m: _Placed) -> Found:
+    drivers = [one for one in m.elements if isinstance(one, PrescribedMotion)]
+    for one in drivers:
+        if not callable(one.motion):
+            continue
+        t = ca.SX.sym("t")
+        rate = ca.jacobian(one._target(t, SimpleNamespace()), t)
+        if rate.nnz() == 0 or ca.simplify(rate).is_zero():
+            yield (
+                "still-driver",
+                f'the motion of "{one.name}" does not depend on time; write a speed as lambda t: speed * t.',
+            )
+            continue
+        speed = abs(float(ca.evalf(ca.substitute(rate, t, 0.0))))
+        if one.coordinate == "angle" and speed > FAST_TURN:
+            yield (
+                "speed",
+                f'"{one.name}" drives at {speed:g} rad/s, {speed * 30 / math.pi:.0f} rpm; was {speed:g} rpm meant?',
+            )
+        elif one.coordinate != "angle" and speed > FAST:
+            yield "speed", f'"{one.name}" drives at {speed:g} m/s; lengths are in m, times in s.'
+    for one, other in combinations(drivers, 2):
+        if one.coordinate == other.coordinate and set(one.body_names()) == set(other.body_names()):
+            if one.coordinate == "angle" or m.spots[one.name][-1][1].tolist() == m.spots[other.name][-1][1].tolist():
+                yield (
+                    "driven-twice",
+                    f'"{one.name}" and "{other.name}" drive the same {one.coordinate} of the same bodies.',
+                )
+
+
+def _bearings(m: _Placed) -> Found:
+    """Pairs of joints and clearances of one place between the same two bodies."""
+    kinds = (Clearance, Revolute, Spherical)
+    bearings = [one for one in m.elements if isinstance(one, kinds) and len(m.spots[one.name]) == 2]
+    for one, other in combinations(bearings, 2):
+        if not isinstance(one, Clearance) and not isinstance(other, Clearance):
+            continue  # redundant rows of joints are reported by the system
+        if set(one.body_names()) != set(other.body_names()):
+            continue
+        places = [dict(m.spots[element.name]) for element in (one, other)]
+        loose = max(getattr(element, "clearance", 0.0) for element in (one, other))
+        if all(
+            np.linalg.norm(places[0][body] - places[1][body]) <= max(2 * loose, MEET * m.size) for body in places[0]
+        ):
+            yield (
+                "held-twice",
+                (
+                    f'"{one.name}" and "{other.name}" hold the same bodies at the same place, so that one of them '
+                    "leaves the other without effect; keep one."
+                ),
+            )
+
+
+def _points(m: _Placed) -> Found:
+    """A single joint that is open at the given positions, where at least two others are closed."""
+    kinds = (Revolute, RevoluteClearance, Spherical, SphericalClearance)
+    joints = [one for one in m.elements if isinstance(one, kinds) and len(m.spots[one.name]) == 2]
+    apart = {one.name: m.apart(one) for one in joints}
+    loose = {one.name: getattr(one, "clearance", 0.0) for one in joints}
+    open_ = [name for name, distance in apart.items() if distance > APART * m.size + loose[name]]
+    closed = [name for name, distance in apart.items() if distance <= MEET * m.size + loose[name]]
+    if len(open_) == 1 and len(closed) >= 2 and len(open_) + len(closed) == len(joints):
+        yield (
+            "open-point",
+            (
+                f'the points of "{open_[0]}" are {apart[open_[0]]:.3g} m apart at the given positions, while those '
+                "of the others meet; is one of its points wrong? Bodies have been moved to close it."
+            ),
+        )
+
+
+def _laws(m: _Placed) -> Found:
+    weight = EARTH * sum(float(getattr(body, "mass", 0.0)) for body in m.bodies.values())
+    for one in m.elements:
+        if isinstance(one, Spring) and one.free_length is not None and len(m.spots[one.name]) == 2:
+            length = m.apart(one)
+            if not one.free_length / STRETCH <= length <= STRETCH * one.free_length:
+                yield (
+                    "spring",
+                    (f'spring "{one.name}" begins at {length:.3g} m, but its free length is {one.free_length:g} m.'),
+                )
+        if not isinstance(one, Contact):
+            continue
+        law = one.contact
+        part = law if isinstance(law, Rigid) else getattr(law, "friction", None)
+        friction = getattr(part, "friction", None)
+        if isinstance(friction, int | float) and friction > ROUGH:
+            yield (
+                "friction",
+                f'contact "{one.name}" has the coefficient of friction {friction:g}; dry metal has 0.1 to 0.8.',
+            )
+        normal = law.normal if isinstance(law, Compliant) else None
+        stiffness = getattr(normal, "stiffness", None)
+        clearance = getattr(one, "clearance", None)
+        if isinstance(stiffness, int | float) and clearance is not None and stiffness > 0:
+            depth = (weight / stiffness) ** (1.0 / float(getattr(normal, "exponent", None) or 1.5))
+            if depth > clearance:
+                yield (
+                    "soft-contact",
+                    (
+                        f'the weight of the bodies would press contact "{one.name}" in by {depth:.2g} m, more than '
+                        f"its clearance of {clearance:g} m; stiffness is in N/m^n, for steel 1e9 to 1e12."
+                    ),
+                )
+
+
+def _motion(m: _Placed, freedom: int) -> Found:
+    moved = [one for one in m.elements if isinstance(one, Gravity | Force | PrescribedMotion | PrescribedPose)]
+    rigid = [body for body in m.bodies.values() if isinstance(body, PlanarBody | SpatialBody)]
+    still = all(not np.any(body.velocity) and not np.any(body.angular_velocity) for body in rigid)
+    if not moved and still and len(rigid) == len(m.bodies):  # a flexible body may begin bent
+        yield "at-rest", "nothing sets the mechanism in motion: no load, no driver, no initial velocity."
+    drives = any(isinstance(one, PrescribedMotion | PrescribedPose) for one in m.elements)
+    if freedom <= 0 and not drives and any(isinstance(one, Joint) for one in m.elements):
+        yield "immobile", "the joints leave no freedom and no driver moves them: the mechanism stands still."

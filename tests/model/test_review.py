@@ -1,0 +1,199 @@
+"""Remarks on models that can be built: one per mistake, none on ready problems, each silenced by name."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+from nonsmooth import (
+    Compliant,
+    Fixed,
+    Gravity,
+    Ground,
+    Model,
+    ModelError,
+    ModelWarning,
+    PlanarBody,
+    PointPlane,
+    PrescribedMotion,
+    Prismatic,
+    Revolute,
+    RevoluteClearance,
+    Rigid,
+    SpatialBody,
+    Spring,
+)
+from nonsmooth.declarative import model_text, read_text
+from nonsmooth.exceptions import DeclarationError
+from nonsmooth.laws import Flores
+from nonsmooth.model.review import REMARKS
+from nonsmooth.registry import find_problems
+
+L1, L2 = 0.05, 0.12
+RIGID = Rigid(restitution=0.5, friction=0.0)
+
+
+def crank(silence=(), without=(), scale=1.0, **given):
+    """Slider-crank with a loose crank pin; `given` replaces elements, or fields of them, or adds elements."""
+    bodies = {
+        "crank": dict(mass=0.3, inertia=1e-4, position=(scale * L1 / 2, 0)),
+        "rod": dict(mass=0.21, inertia=2.5e-4, position=(scale * (L1 + L2 / 2), 0)),
+        "piston": dict(mass=0.14, inertia=5e-5, position=(scale * (L1 + L2), 0)),
+    }
+    joints = {
+        "main": (Revolute, "ground", "crank", dict(at_b=(-scale * L1 / 2, 0))),
+        "pin": (
+            RevoluteClearance, "crank", "rod",
+            dict(at_a=(scale * L1 / 2, 0), at_b=(-scale * L2 / 2, 0), clearance=2e-4, contact=RIGID),
+        ),
+        "wrist": (Revolute, "rod", "piston", dict(at_a=(scale * L2 / 2, 0))),
+        "bore": (Prismatic, "ground", "piston", {}),
+        "motor": (PrescribedMotion, "ground", "crank", dict(coordinate="angle", motion=lambda t: 100.0 * t)),
+    }  # fmt: skip
+    model = Model([Ground()], name="crank", silence=silence)
+    for name, fields in bodies.items():
+        model.add(PlanarBody(name, **fields | given.get(name, {})))
+    for name, (kind, a, b, fields) in joints.items():
+        if name not in without:
+            model.add(kind(name, a, b, **fields | given.get(name, {})))
+    if "gravity" not in without:
+        model.add(Gravity(acceleration=given.get("acceleration", (0, -9.81))))
+    for element in given.get("more", ()):
+        model.add(element)
+    return model
+
+
+def remarks(model, **options):
+    """Names of the remarks of a build, with ideal joints closed first unless told otherwise."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", ModelWarning)
+        model.build(**(options or {"assemble": model.ideal().assemble()}))
+    said = [str(one.message) for one in found if one.category is ModelWarning]
+    assert all("\n" not in one and one.endswith("if it is meant.") for one in said)
+    return [one.rsplit("'", 2)[1] for one in said]
+
+
+def spatial(**fields):
+    body = SpatialBody("body", **dict(mass=1.0, inertia=(0.01, 0.01, 0.01)) | fields)
+    return Model([Ground(), body, PointPlane("foot", "ground", body, normal=(0, 0, 1.0), contact=RIGID),
+                  Gravity(acceleration=(0, 0, -9.81))])  # fmt: skip
+
+
+def pendulum(*more, **fields):
+    body = PlanarBody("bar", **dict(mass=1.0, inertia=0.01, position=(0.1, 0.0)) | fields)
+    return Model(
+        [Ground(), body, Revolute("pin", "ground", body, at_b=(-0.1, 0.0)), Gravity(acceleration=(0, -9.81)), *more]
+    )
+
+
+SECOND = PrescribedMotion("second", "ground", "crank", coordinate="angle", motion=lambda t: 100.0 * t)
+SPRING = Spring("spring", "ground", "bar", at_a=(0.0, 0.2), stiffness=1e3, free_length=200.0)
+ROUGH = Rigid(restitution=0.5, friction=10.0)
+SOFT = Compliant(Flores(stiffness=1e3, restitution=0.5))
+#: mistake -> the remark it gets, or "refused", or "" where nothing is said
+MISTAKES = {
+    "clearance in mm": (lambda: crank(pin=dict(clearance=0.2)), "large-clearance"),
+    "mass in g": (lambda: crank(crank=dict(mass=300.0)), "inertia"),
+    "pin on a wrong point": (lambda: crank(pin=dict(at_a=(L1, 0))), "open-point"),
+    "no gravity": (lambda: crank(without=["gravity"]), "no-gravity"),
+    "driver that stands still": (lambda: crank(motor=dict(motion=lambda t: 100.0)), "still-driver"),
+    "joint beside its clearance": (
+        lambda: crank(more=[Revolute("dup", "crank", "rod", at_a=(L1 / 2, 0), at_b=(-L2 / 2, 0))]), "held-twice"),
+    "body that nothing holds": (lambda: crank(more=[PlanarBody("ghost", mass=1, inertia=1)]), "unheld"),
+    "inertia of no body": (lambda: spatial(inertia=(1.0, 1.0, 3.0)), "inertia"),
+    "inertia in kg mm^2": (lambda: crank(rod=dict(inertia=250.0)), "inertia"),
+    "inertia in g mm^2": (lambda: crank(rod=dict(inertia=2.5e5)), "inertia"),
+    "all masses but one in g": (lambda: crank(more=[PlanarBody("plate", mass=3e4, inertia=1e2, position=(1, 1)),
+                                                    Fixed("weld", "ground", "plate", at_a=(1, 1))]), "mass"),
+    "gravity in mm/s^2": (lambda: crank(acceleration=(0, -9810.0)), "gravity"),
+    "gravity upwards": (lambda: crank(acceleration=(0, 9.81)), "gravity"),
+    "gravity of zero": (lambda: crank(acceleration=(0, 0)), "no-gravity"),
+    "lengths in mm": (lambda: crank(scale=1e3, crank=dict(position=(25, 0))), "size"),
+    "clearance in um^2": (lambda: crank(pin=dict(clearance=2e-10)), "small-clearance"),
+    "clearance for a diameter": (lambda: crank(pin=dict(clearance=0.009, radius=0.01)), "large-clearance"),
+    "second clearance of a pin": (
+        lambda: crank(more=[RevoluteClearance("twin", "crank", "rod", at_a=(L1 / 2, 0), at_b=(-L2 / 2, 0),
+                                              clearance=1e-4, contact=RIGID)]), "held-twice"),
+    "rpm as rad/s": (lambda: crank(motor=dict(motion=lambda t: 5000.0 * t)), "speed"),
+    "rpm of a body": (lambda: pendulum(angular_velocity=6000.0), "speed"),
+    "velocity in mm/s": (lambda: spatial(velocity=(2500.0, 0, 0)), "speed"),
+    "angle in degrees": (lambda: pendulum(angle=45.0), "angle"),
+    "friction in per cent": (lambda: crank(pin=dict(radius=0.01, contact=ROUGH)), "friction"),
+    "stiffness in N/mm": (lambda: crank(pin=dict(radius=0.01, contact=SOFT)), "soft-contact"),
+    "spring length in mm": (lambda: pendulum(SPRING), "spring"),
+    "two motors": (lambda: crank(more=[SECOND]), "driven-twice"),
+    "nothing moves": (
+        lambda: Model([Ground(), PlanarBody("b", mass=1.0, inertia=0.1), Prismatic("g", "ground", "b")]), "at-rest"),
+    "no freedom": (lambda: Model([Ground(), PlanarBody("b", mass=1.0, inertia=0.1), Fixed("weld", "ground", "b"),
+                                  Gravity(acceleration=(0, -9.81))]), "immobile"),
+    "negative clearance": (lambda: crank(pin=dict(clearance=-1e-4)), "refused"),
+    "body that is not there": (lambda: crank(more=[Revolute("x", "crnk", "rod")]), "refused"),
+    "joint of a body with itself": (lambda: crank(more=[Revolute("x", "rod", "rod")]), "refused"),
+    "two grounds": (lambda: crank(more=[Ground("other")]), "refused"),
+    "rod too short": (lambda: crank(wrist=dict(at_a=(-0.5, 0)), bore=dict(at_a=(0, 3.0))), "refused"),
+    "driver in degrees": (lambda: crank(motor=dict(motion=lambda t: 5730.0 * t)), "speed"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "name"), MISTAKES.values(), ids=MISTAKES)
+def test_mistakes_are_told(make, name):
+    if name == "refused":
+        with pytest.raises(ModelError):
+            model = make()
+            model.build(assemble=model.ideal().assemble())
+    else:
+        assert name in remarks(make())
+
+
+def test_a_right_model_gets_no_remark():
+    assert (
+        remarks(crank()) == [] and remarks(pendulum(), assemble=True) == [] and remarks(spatial(), assemble=False) == []
+    )
+
+
+def test_all_remarks_are_met():
+    assert {name for _, name in MISTAKES.values()} - {"refused"} == set(REMARKS)
+
+
+PROBLEMS = find_problems()
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_ready_problems_get_none(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ModelWarning)
+        PROBLEMS[name]().build()
+
+
+def test_each_is_silenced_by_name():
+    model = crank(silence=["no-gravity", "still-driver"], without=["gravity"], motor=dict(motion=lambda t: 0.0 * t))
+    assert remarks(model) == [] and model.ideal().silence == ("no-gravity", "still-driver")
+    assert remarks(crank(silence="no-gravity", without=["gravity"], motor=dict(motion=lambda t: 100.0))) == [
+        "still-driver"
+    ]
+    with pytest.raises(ModelError, match="there is no remark 'no-gravty'. Did you mean no-gravity"):
+        Model(silence=["no-gravty"])
+
+
+TOML = """
+silence = ["no-gravity"]
+[elements.ground]
+kind = "ground"
+[elements.bar]
+kind = "planar-body"
+mass = 1.0
+inertia = 0.01
+angular_velocity = 5000.0
+[elements.pin]
+kind = "revolute"
+a = "ground"
+b = "bar"
+"""
+
+
+def test_files_silence_by_name():
+    assert remarks(read_text(TOML).model, assemble=False) == ["speed"]
+    assert read_text(model_text(read_text(TOML).model)).model.silence == ("no-gravity",)
+    with pytest.raises(DeclarationError, match="Did you mean no-gravity"):
+        read_text(TOML.replace("no-gravity", "no-gravty"))

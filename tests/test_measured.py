@@ -1,0 +1,62 @@
+"""Files of measured data: one reader with units for plots, fits and estimates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nonsmooth.exceptions import InputError
+from nonsmooth.identification import Measurement
+from nonsmooth.measured import read_table
+
+
+def written(tmp_path, text):
+    path = tmp_path / "measured.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "t", "angle"),
+    [
+        ("t,crank.angle", "0.5,1.5", 0.5, 1.5),
+        ("t [ms],crank.angle [deg]", "500,90", 0.5, np.pi / 2),
+        ("time [ms];crank.angle [mrad]", "500,0;1,5", 0.5, 1.5e-3),  # decimal commas
+        ("t [s]\tcrank.angle [rev]", "0.5\t0.25", 0.5, np.pi / 2),
+    ],
+)
+def test_units_of_columns(tmp_path, head, row, t, angle):
+    """A unit in brackets scales its column, none leaves it: exact but for one rounding."""
+    read = read_table(written(tmp_path, f"# a comment\n{head}\n{row}\n"))
+    assert read.times() == pytest.approx([t], rel=1e-15)
+    assert read.column("crank.angle", "rad or m") == pytest.approx([angle], rel=1e-15)
+
+
+def test_units_of_forces_and_motions_of_drives(tmp_path):
+    t = np.arange(30.0)
+    rows = "\n".join(f"{k},{10 * k},{k % 7},{k + 1}" for k in t)
+    path = written(tmp_path, f"t [ms],motor.q [deg],motor.force [mN m],motor.v [rpm]\n{rows}\n")
+    read = Measurement.from_csv(path, ["motor"])
+    assert read.t == pytest.approx(1e-3 * t) and read.q[:, 0] == pytest.approx(np.deg2rad(10 * t))
+    assert read.force[:, 0] == pytest.approx(1e-3 * (t % 7)) and read.a is None
+    assert read.v[:, 0] == pytest.approx((t + 1) * np.pi / 30)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("t,a\n1,x\n", 'line 2: "x" in column "a" is not a number'),
+        ("t,a\n1\n", "line 2: 2 columns are named, got 1"),
+        ("t,a [N]\n1,2\n", "the column a has the unit N, which is of another dimension than rad"),
+        ("t,a [wombat]\n1,2\n", 'unknown unit "wombat"'),
+        ("b,a\n1,2\n", 'has no column "t" of times'),
+        ("t,b\n1,2\n", 'has no column "a"'),
+        ("", "is empty"),
+    ],
+)
+def test_wrong_files_get_one_sentence(tmp_path, text, sentence):
+    path = written(tmp_path, text)
+    with pytest.raises(InputError) as error:
+        read = read_table(path)
+        read.times(), read.column("a", "rad")
+    assert sentence in str(error.value) and "\n" not in str(error.value)
