@@ -10,11 +10,11 @@ from nonsmooth import steppers
 from nonsmooth.declarative.reading import Document
 from nonsmooth.declarative.run import Run
 from nonsmooth.declarative.schema import Entry, Table, entries, schema, table_of
-from nonsmooth.units import NAMES
 from nonsmooth.model.bodies import Body, Ground
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.joints import Joint
+from nonsmooth.units import NAMES
 
 HEAD = '''\
 # Mechanisms without Python

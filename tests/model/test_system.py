@@ -83,7 +83,7 @@ def test_mass_friction_and_load_are_inputs_of_the_built_functions() -> None:
         ({"xyzzy": 1.0}, 'Unknown parameter "xyzzy". Known: slider.mass, slider.inertia, guide.clearance'),
         ({"slider.mass": 0.0}, r'PlanarBody "slider": mass must be a positive number \[kg\], got 0.0'),
         ({"slider.mass": np.nan}, "mass must be a positive number"),
-        ({"slider.mass": "heavy"}, "Parameter \"slider.mass\" must be a number, got \"heavy\""),
+        ({"slider.mass": "heavy"}, 'Parameter "slider.mass" must be a number, got "heavy"'),
         (
             {"guide.clearance": -1e-5},
             r'PrismaticClearance "guide": clearance must be a positive number \[m\], got -1e-05',
