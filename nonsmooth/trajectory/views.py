@@ -103,7 +103,7 @@ class Views:
         >>> from nonsmooth import simulate
         >>> from nonsmooth_problems import bouncing_ball
         >>> run = simulate(bouncing_ball().build(), t_end=0.5)
-        >>> run.contacts["kind"][0], run.contacts.dtype.names[:4]
+        >>> str(run.contacts["kind"][0]), run.contacts.dtype.names[:4]
         ('impact', ('contact', 'kind', 'start', 'end'))
         """
         from nonsmooth.diagnostics import contact_table
