@@ -156,7 +156,10 @@ def _lines(path: Path) -> list[tuple[int, str]]:
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
-    return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter))]
+    try:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter))]
+    except csv.Error as error:
+        raise InputError(f"A line of measured data cannot be read ({error}); it begins with {line[:40]!r}.") from None
 
 
 def _numbers(path: Path, number: int, line: str, delimiter: str, names: Sequence[str]) -> list[float]:

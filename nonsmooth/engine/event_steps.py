@@ -62,7 +62,7 @@ class EventSteps(CompiledSteps):
 
     layout: EventLayout
     root = "EventRun"
-    covers_all = has_formulation = False
+    covers_all = False
 
     @staticmethod
     def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:

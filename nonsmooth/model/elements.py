@@ -66,10 +66,10 @@ class Element(metaclass=Called):
         for field, unit in field_units(cast(Hashable, type(self))).items():
             value = getattr(self, field)
             parts = value if isinstance(value, tuple | list) else (value,)
-            if not any(has_unit(part) for part in parts):
+            if not any(_with_unit(part) for part in parts):
                 continue
             try:
-                numbers = [in_unit(part, unit) if has_unit(part) else part for part in parts]
+                numbers = [in_unit(part, unit) if _with_unit(part) else part for part in parts]
             except Wrong as error:
                 raise self.error(f"{field} {error}.") from None
             object.__setattr__(self, field, tuple(numbers) if parts is value else numbers[0])
@@ -261,6 +261,11 @@ class Element(metaclass=Called):
             value = getattr(self, field.name)
             data[field.name] = value.name if isinstance(value, Element) else _plain(value)
         return data
+
+
+def _with_unit(value: Any) -> bool:
+    """Whether this is a number with its unit, and no fit or tolerance."""
+    return has_unit(value) and not looks_stated(value)
 
 
 def _plain(value: Any) -> Any:

@@ -289,7 +289,7 @@ def run(run, rows):
 
 
 def rates(run):
-    """Rates of the trial values at the time asked for, as those at the end of a step; for an integrator outside."""
+    """Rates of the trial values at the requested time, as those at the end of a step; for an integrator outside."""
     rates_at(run, run.asked, STAGES)
     return DONE
 

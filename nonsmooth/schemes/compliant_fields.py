@@ -4,7 +4,7 @@ from nonsmooth.records.schema import Block, Count, Link, Many, Motion, Number, R
 
 #: of a step of the integrator: its stages with those of the interpolant, and the terms of this
 ALL_STAGES, TERMS = 16, 7
-#: what an integrator outside is asked for: to begin anew, its next step, its values at a time within that, and an
+#: requests to an integrator outside: to begin anew, its next step, its values at a time within that, and an
 #: inexpensive approximation of these
 BEGIN, STEP, GO_TO, LOOK = 0, 1, 2, 3
 
@@ -117,7 +117,7 @@ class Integration:
     numbers = Number("-", "on which the step size depends", constant=True)
     evaluations = Count("-", "of rates, in the run")
     integrate = Count("-", "address of an integrator outside; 0: Dormand and Prince's pair", constant=True)
-    asks = Count("-", "what it is asked for")
+    asks = Count("-", "what is requested of it")
     asked = Number("s", "time for which it is, or at which rates are evaluated")
     # joints
     tolerance = Number("m, rad", "of positions", constant=True)

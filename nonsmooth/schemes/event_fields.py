@@ -119,7 +119,7 @@ class EventRun:
     examines = Count("-", "why many steps are short; 0 if there is a reason to end the run", constant=True)
     crowded = Count("-", "1: steps have been short on average")
     half_error = Number("-", "error of half a step then, over its tolerance")
-    level = Count("-", "of the rows whose forces or impulses are asked for")
+    level = Count("-", "of the rows whose forces or impulses are requested")
     reach = Number("s", "time until joints become dependent")
     half = Number("s", "half of the time that is crossed in one step then")
     across = Count("-", "1: the step is across a singular position, and has no stages")

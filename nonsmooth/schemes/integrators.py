@@ -1,7 +1,7 @@
 """The integrator of a run with compliant contact: Dormand and Prince's pair, or one outside, called by its address.
 
-One outside is asked for three things: to begin anew at the trial values of all parts, for its next step, and for all
-parts at a time within that, exactly or approximately. It evaluates rates by `compliant.rates`.
+Three things are requested of one outside: to begin anew at the trial values of all parts, its next step, and all parts
+at a time within that, exactly or approximately. It evaluates rates by `compliant.rates`.
 """
 
 from nonsmooth.compile.kernels import kernel, piece, solved_outside
@@ -14,7 +14,7 @@ integrate_outside = solved_outside("integrate")
 
 @piece
 def ask(run, what, t):
-    """Whether the integrator outside has found what it is asked for."""
+    """Whether the integrator outside has found what is requested."""
     run.asks, run.asked = what, t
     return integrate_outside(run) == 1
 

@@ -208,7 +208,7 @@ def approaches(run, contact):
 @kernel
 def select_fastest(run, first):
     """Of contacts that touch, the one that approaches fastest is `struck`, with those that neither approach nor open;
-    the velocity with which it approaches. In a sequence that has decayed all are that were struck or approach."""
+    the velocity with which it approaches. In a decayed sequence all with an impact or an approach are."""
     fastest, which = 0.0, -1
     for k in range(len(run.touches)):
         touch = run.touches[k]

@@ -282,7 +282,7 @@ HOSTILE = (
     "<script>window[`acted`]=1</script>",
     "</script><img src=x onerror=window[`acted`]=1>",
     "\"quoted\" & 'single' \\u0041 ${window} `x`",
-    "\u202eeman desrever \u0645\u0631\u062d\u0628\u0627",
+    "eman desrever \u0645\u0631\u062d\u0628\u0627",
     "long" * 2500,
 )
 

@@ -31,6 +31,7 @@ from nonsmooth import (
     Interrupted,
     Lsoda,
     Model,
+    ModelWarning,
     PlanarBody,
     PointForce,
     PointPlane,
@@ -524,6 +525,7 @@ def test_a_law_out_of_its_range_warns_once_by_contact_and_value():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         contact = Compliant(LankaraniNikravesh(stiffness=1e8, restitution=0.9))
+        warnings.simplefilter("ignore", ModelWarning)
         simulate(flying_ball(contact), stepper(), t_end=2e-3, dt=TIGHT, **NATIVE)
 
 
@@ -545,7 +547,7 @@ def test_limits_of_motion_warn_as_in_python(law, quantity):
     for engine in (NATIVE, PYTHON):
         with pytest.warns(ValidityWarning) as caught:
             simulate(journal(Compliant(law), speed=20.0).build(), stepper(), t_end=4e-4, dt=TIGHT, **engine)
-        found.append([str(one.message).split(", and has ")[0] for one in caught])
+        found.append([str(one.message).split(", and has ")[0] for one in caught if one.category is ValidityWarning])
     assert found[0] == found[1] and len(found[0]) == 1 and quantity in found[0][0]
 
 

@@ -177,7 +177,7 @@ def test_a_run_in_two_parts_is_one_run(stepper, dt):
     cut = int(np.searchsorted(whole.t, between))
     first = simulate(system, stepper, t_end=float(whole.t[cut - 1]), dt=dt, engine="native")
     second = simulate(system, stepper, t_end=0.03, dt=dt, engine="native", state=first.end)
-    assert len(first.impacts) > 0 and len(second.impacts) > 0
+    assert np.any(first.P_N.array > 0.0) and np.any(second.P_N.array > 0.0)
     if isinstance(dt, Landing):  # the step that is cut there is another one
         assert np.max(np.abs(second.q.array[-1] - whole.q.array[-1])) <= 1e-6
     else:

@@ -84,7 +84,11 @@ def driven_table(rate: float = 60.0) -> Model:
     return model
 
 
-MODELS = {name: problem() for name, problem in find_problems().items()} | {"flail": flail(), "table": driven_table()}
+# flexible bodies stand in test_flexible.py: round-off of stiff modes decides on the lengths of their steps
+MODELS = {name: problem() for name, problem in find_problems().items() if "flexible" not in problem.tags} | {
+    "flail": flail(),
+    "table": driven_table(),
+}
 
 
 @pytest.mark.parametrize("elastic", [False, True], ids=["", "elastic"])

@@ -82,7 +82,8 @@ def test_both_engines_give_the_same_motion(name, stepper):
     run = {"t_end": STEPS * DT, "dt": DT}
     compiled, python = (simulate(system, stepper, **run, engine=engine) for engine in ("native", "python"))
     assert compiled.counts["python_steps"] == 0
-    assert len(compiled.impacts) == len(python.impacts) >= 2
+    assert len(compiled.impacts) == len(python.impacts)
+    assert np.count_nonzero(python.P_N.array) >= 2
     for table in ("q", "v", "P_N", "P_T", "gap_rate", "energy", "mode"):
         ours, theirs = (getattr(run, table).array for run in (compiled, python))
         assert difference(ours, theirs) <= 1e-11, table

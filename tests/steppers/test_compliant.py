@@ -28,6 +28,7 @@ from nonsmooth import (
     InputError,
     Lsoda,
     Model,
+    ModelWarning,
     PlanarBody,
     PointForce,
     PointPlane,
@@ -308,6 +309,7 @@ def test_a_law_out_of_its_range_warns_once_by_contact_and_value():
 def test_a_law_in_its_range_does_not_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ModelWarning)
         contact = Compliant(LankaraniNikravesh(stiffness=1e8, restitution=0.9))
         simulate(flying_ball(contact), CompliantDae(), t_end=2e-3, dt=TIGHT)
 

@@ -383,7 +383,7 @@ def test_what_it_refuses():
     system = slider_rod(case=1).build()
     with pytest.raises(InputError, match=r"requires a constant step, got Landing.*give dt in seconds"):
         simulate(system, GeneralizedAlpha(), t_end=0.01, dt=Landing(1e-6, 1e-3))
-    with pytest.raises(InputError, match=r"formulates QP programs.*IpoptMPCC.*give it ActiveSet\(\)"):
+    with pytest.raises(InputError, match=r"IpoptMPCC.*solves no LCP, no QP.*give it SemismoothNewton\(\)"):
         simulate(system, GeneralizedAlpha(solver=IpoptMPCC()), t_end=0.01, dt=1e-3)
     with pytest.raises(InputError, match=r"spectral_radius must lie in \[0, 1\], got 1.2"):
         GeneralizedAlpha(spectral_radius=1.2)
