@@ -13,9 +13,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import IO
+from typing import IO, TypeVar
 
-__all__ = ["LOG", "collected", "current", "stage", "told"]
+__all__ = ["LOG", "collected", "current", "stage", "staged", "told"]
 
 LOG = logging.getLogger("nonsmooth")
 LOG.addHandler(logging.NullHandler())
@@ -23,6 +23,7 @@ LOG.addHandler(logging.NullHandler())
 #: seconds between two words
 UPDATE = 0.5
 Progress = Callable[[float, float, int], None]
+Result = TypeVar("Result")
 
 #: stages that have begun and not ended, of all threads, for whoever shows them
 _active: list[str] = []
@@ -55,6 +56,12 @@ def stage(name: str, about: str = "") -> Iterator[None]:
         if seconds is not None:
             seconds[name] = seconds.get(name, 0.0) + whole - own[0]
         LOG.debug("%s: %.3g s", text, whole)
+
+
+def staged(name: str, about: str, compute: Callable[[], Result]) -> Result:
+    """The result of a stage."""
+    with stage(name, about):
+        return compute()
 
 
 @contextlib.contextmanager

@@ -71,7 +71,7 @@ def impact_table(
     trajectory: Trajectory,
     *,
     rows: int = 12,
-    slowest: float = 0.0,
+    slowest: float | None = None,
     contacts: Iterable[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -83,7 +83,7 @@ def impact_table(
         The run, of rigid or of compliant contact.
     rows : int
         At most.
-    slowest : [m/s]
+    slowest : [m/s], optional
         Slower approaches are omitted.
     contacts
         Only of these.
@@ -103,7 +103,7 @@ def impact_table(
 
 
 def drawn_table(
-    trajectory: Trajectory, *, rows: int = 12, slowest: float = 0.0, contacts: Iterable[str] | None = None,
+    trajectory: Trajectory, *, rows: int = 12, slowest: float | None = None, contacts: Iterable[str] | None = None,
     ax: Axes | None = None,
 ) -> ImpactTable:  # fmt: skip
     """The table of `impact_table`, to be fitted when its axes are placed."""

@@ -37,7 +37,7 @@ from nonsmooth.run.checkpoints import EVERY, Checkpoint, call_of
 from nonsmooth.run.loop import Budget, TimeLoop
 from nonsmooth.settings import shown
 from nonsmooth.solvers.chain import CERTIFIED, Chain
-from nonsmooth.stages import collected, stage, told
+from nonsmooth.stages import collected, stage, staged, told
 from nonsmooth.step_control import ConstantStep, StepControl, step_control
 from nonsmooth.steppers.base import Formulation, Stepper
 from nonsmooth.trajectory import Recorder, Trajectory
@@ -149,14 +149,20 @@ def simulate(
     'accurate'
     """
     chosen = stepper is None or dt is None
-    with contextlib.ExitStack() as open_, collected() as seconds:
-        tell: Any = open_.enter_context(told()) if progress is True else progress
-        with stage("checking" if chosen or check else "preparing"):
-            trajectory = _simulated(
-                system, stepper, t_end, dt, accuracy, check, t_start, state, parameters, engine, record, max_steps,
-                max_seconds, tell or None, checkpoint, every,
-            )  # fmt: skip
-    return replace(trajectory, seconds=dict(seconds))
+    trajectory = None
+    try:
+        with contextlib.ExitStack() as open_, collected() as seconds:
+            tell: Any = open_.enter_context(told()) if progress is True else progress
+            with stage("checking" if chosen or check else "preparing"):
+                trajectory = _simulated(
+                    system, stepper, t_end, dt, accuracy, check, t_start, state, parameters, engine, record, max_steps,
+                    max_seconds, tell or None, checkpoint, every,
+                )  # fmt: skip
+        return replace(trajectory, seconds=dict(seconds))
+    except KeyboardInterrupt as error:  # after the last step
+        if trajectory is None or isinstance(error, Interrupted):
+            raise
+        raise Interrupted("The run was complete when it was interrupted.", trajectory=trajectory) from None
 
 
 def _simulated(
@@ -286,8 +292,7 @@ def _run(
         Recorder(system, manifest, values, record=record), system, values, t_end, budget.progress, keeper,
         None if steps is None else partial(steps, system, stepper, control, values, t_end), budget.steps, budget.begin,
     )  # fmt: skip
-    with stage("computing", f"with {type(stepper).__name__}, {control}"):
-        return loop.trajectory(first)
+    return staged("computing", f"with {type(stepper).__name__}, {control}", partial(loop.trajectory, first))
 
 
 def why_not(system: System, stepper: Stepper, control: StepControl, values: Array) -> str | None:
