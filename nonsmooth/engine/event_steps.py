@@ -62,7 +62,7 @@ class EventSteps(CompiledSteps):
 
     layout: EventLayout
     root = "EventRun"
-    covers_all = False
+    covers_all = has_formulation = False
 
     @staticmethod
     def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
@@ -135,6 +135,7 @@ class EventSteps(CompiledSteps):
         self._put_motion(state)
         if self._run(self.memory.address(self.root), 0) != DONE:
             self._raise()
+            self.has_formulation = int(self._events["failure"][0]) == UNSOLVED  # as by a block that lands flat
             return None
         if self._events["impact"][0]:
             self.impact = self._tables(1)
