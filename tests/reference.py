@@ -129,13 +129,15 @@ class Reference:
         self.note("modes", wrong & (on | ~(found == 1)) if frictionless_open else wrong)
 
     def struck(self) -> Any:
-        """Recorded impacts of this row."""
-        return self.run.impacts[self.run.impacts["t"] == self.run.t[self.k]]
+        """Contacts of which an impulse of this row is that of an impact, and not of a force over the step."""
+        dt = self.run.t[self.k] - self.run.t[self.k - 1] if self.k else 0.0
+        P_N = self.run.P_N.array[self.k]
+        return np.array(self.run.gap.names)[P_N - dt * self.run.lam_N.array[self.k] > 1e-9 * P_N]
 
     def strikes(self, on: Any, minus: Any, P_N: Any) -> None:
         """Contacts that close, approaching, and are pressed have an impact, whose impulse is theirs in the step."""
         names = np.array(self.run.gap.names)[on & (minus < -1e-6 * abs(self.run.v.array).max())]
-        self.note("struck", not np.all(np.isin(names, self.struck()["contact"])))
+        self.note("struck", not np.all(np.isin(names, self.struck())))
 
     def rubs(self, P_T: Any, slip: Any) -> None:
         """The column of the work of friction, in a step without impact."""
@@ -238,7 +240,7 @@ class Reference:
     def contacts_of_moreau(self, on, mid, W_g, v, after, left, P_N, P_T, minus):
         """The impact law, and the impulses between the left limit of the velocity and the right one."""
         self.impact_law(on, mid, mid, after, v, P_N, P_T, minus)
-        struck = np.isin(self.run.gap.names, self.struck()["contact"])
+        struck = np.isin(self.run.gap.names, self.struck())
         self.strikes(on & (self.run.P_N.array[self.k - 1] == 0.0) & (P_N > 0.0), minus, P_N)
         if np.any(P_N) and not struck.any():
             self.rubs(P_T, 0.5 * self.pairs(mid.W_T.T @ (v + after)))

@@ -12,9 +12,9 @@ import random
 import mutants
 import numpy as np
 import pytest
+from fuzz_mechanisms import planar, rigid, spatial
 from reference import Reference, enumerate_modes, step_problem
 
-from benchmarks.fuzz_mechanisms import planar, rigid, spatial
 from nonsmooth import (
     ErrorControl,
     EventDriven,
@@ -61,7 +61,7 @@ def worst_of(system, stepper, control, t_end):
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LARGE)) for name in PROBLEMS])
-@pytest.mark.quick(4)
+@pytest.mark.sampled(3)
 def test_recorded_steps_of_every_problem(name, scheme):
     if (name, scheme) in FLEXIBLE:
         pytest.skip("the reference has no equations of implicit deformation in this scheme")
@@ -85,7 +85,7 @@ def random_system(chance):
 # 12 jams, as its error says, and 22 starts where its joints are dependent, as its verdict says
 @pytest.mark.parametrize("seed", [seed for seed in range(24) if seed not in (12, 22)])
 @pytest.mark.parametrize("scheme", ["moreau-jean", "landing", "generalized-alpha"])
-@pytest.mark.quick(8)
+@pytest.mark.sampled(3)
 def test_recorded_steps_of_random_mechanisms(seed, scheme):
     system = random_system(random.Random(f"reference {seed}"))
     stepper, control = SCHEMES[scheme]
