@@ -69,7 +69,7 @@ CASES = {
     "GaussQP, native": ("guide", GaussQP(), 1e-5, 0.02, "native", 1),
     "landing": ("ball", GaussQP(), Landing(1e-6, 1e-3), 0.6, "python", 1),
     "landing, native": ("robot", GaussQP(), Landing(1e-6, 5e-4), 0.2, "native", 1),
-    "GaussMPCC": ("guide", GaussMPCC(), 1e-4, 0.004, "python", 1),
+    "GaussMPCC": ("guide", GaussMPCC(), 1e-4, 0.004, "native", 1),
     "GeneralizedAlpha": ("ball", GeneralizedAlpha(), 1e-3, 0.6, "python", 1),
     "GeneralizedAlpha, native": ("ball", GeneralizedAlpha(), 1e-4, 0.6, "native", 5),
     "EventDriven": ("ball", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-2), 0.6, "python", 1),
