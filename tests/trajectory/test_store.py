@@ -64,6 +64,7 @@ def test_a_run_in_files_is_the_run_in_memory(monkeypatch, tmp_path, record):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of addresses is that of Linux")
+@pytest.mark.filterwarnings("ignore:The run has .* rows:nonsmooth.exceptions.ValidityWarning")  # that it will be long
 @pytest.mark.parametrize("room", [60, 250, 700])
 def test_where_memory_ends_the_rows_are_handed_over_and_saved(system, tmp_path, monkeypatch, room):
     """So many MB above what a first short run leaves; below 200 the rows of the last block may be missing."""
