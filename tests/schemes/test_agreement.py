@@ -114,7 +114,8 @@ def drawers(restitution: float) -> Model:
 
 
 def models() -> dict[str, Model]:
-    found = {name: problem() for name, problem in find_problems().items() if "spatial" not in problem.tags}
+    # flexible bodies stand in test_flexible.py: round-off of stiff modes is larger than that of bodies
+    found = {name: one() for name, one in find_problems().items() if not {"spatial", "flexible"} & {*one.tags}}
     found |= {
         "four-bar": four_bar(),
         "chain": chain(),
@@ -169,9 +170,7 @@ def modes(mode: np.ndarray, name: str) -> np.ndarray:
 @pytest.mark.quick(3)
 def test_both_engines_give_the_same_motion(name, stepper, dt):
     system = MODELS[name].build()
-    # projection in long steps excites the modes of a rod, and round-off with them
-    steps = 20 if name == "flexible-slider-crank" and stepper == STEPPERS["moreau-projected"] else STEPS
-    run = {"t_end": steps * dt, "dt": dt}
+    run = {"t_end": STEPS * dt, "dt": dt}
     try:
         native = simulate(system, stepper, **run, engine="native")
     except InputError as error:
