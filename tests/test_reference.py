@@ -18,12 +18,14 @@ from reference import Reference, enumerate_modes, step_problem
 from nonsmooth import (
     ErrorControl,
     EventDriven,
+    GaussMPCC,
     GaussQP,
     GeneralizedAlpha,
     InputError,
     Landing,
     ModelError,
     MoreauJean,
+    SimulationFailed,
     simulate,
 )
 from nonsmooth.registry import find_problems
@@ -95,6 +97,15 @@ def test_recorded_steps_of_random_mechanisms(seed, scheme):
     if found is None:
         pytest.skip("this stepper does not take the mechanism")
     assert {kind: one for kind, one in found.items() if not one <= 1e-9} == {}
+
+
+@pytest.mark.parametrize("stepper", [GaussQP(), GaussMPCC()], ids=repr)
+def test_a_landing_from_where_joints_are_dependent_ends_with_a_sentence(stepper):
+    """Rows that depend on each other at the start alone are not combined, since all of them count elsewhere."""
+    system = random_system(random.Random("reference 22"))
+    assert system.redundant
+    with pytest.raises(SimulationFailed, match="near a singular position|a shorter step may be needed"):
+        simulate(system, stepper, t_end=1e-3, dt=Landing(1e-6, 1e-4))
 
 
 @pytest.mark.parametrize("make", [mutants.loose_pendulum, mutants.rolling_disc])

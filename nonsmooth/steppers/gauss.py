@@ -90,10 +90,7 @@ class GaussFormulation(ABC):
         longest = control.dt if isinstance(control, ConstantStep) else control.dt_max
         self.mechanism = Mechanism(system, parameters, longest)
         self.rough, self.everywhere = self.mechanism.rough, np.ones(system.nc, dtype=bool)
-        self._combined: tuple[State, Array] | None = None
-        #: whether fewer combinations of the joints' rows stand for all; at a singular start all rows count elsewhere
-        self.combined = self.mechanism.rank < system.ng
-        self.unbounded = np.full(self.mechanism.rank, np.inf)
+        self._combined: tuple[State, Array | None] | None = None
         self.reach = np.where(self.mechanism.angular, TURN / self.mechanism.longest, np.inf)
         controlled = isinstance(control, Landing) and control.error is not None
         self.local = LocalError(self.mechanism, control) if controlled else None  # type: ignore[arg-type]
@@ -107,28 +104,25 @@ class GaussFormulation(ABC):
         """The parameter vector of a step's equations."""
         m = self.mechanism
         fixed = self.equations.parameters(state.t, state.q, state.v, m.p, m.longest, binding)
-        if not self.combined:
-            return fixed
-        return np.concatenate([fixed, self._combinations(state).ravel(order="F")])
+        C = self._combinations(state)
+        return fixed if C is None else np.concatenate([fixed, C.ravel(order="F")])
 
-    def _combinations(self, state: State) -> Array:
-        """Orthonormal combinations (rank, ng) of the joints' rows, equivalent to all of them, at the start of the step;
-        those of the last start are stored."""
+    def _combinations(self, state: State) -> Array | None:
+        """Combinations of the joints' rows at the start of the step; those of the last start are stored."""
         if self._combined is None or self._combined[0] is not state:
-            m = self.mechanism
-            shares = m.independent(m.at(state.t, state.q).W_g, np.zeros(self.system.ng)).shares
-            assert shares is not None
-            self._combined = state, np.asarray(np.linalg.qr(shares)[0].T)
+            self._combined = state, self.mechanism.combinations(state.t, state.q)
         return self._combined[1]
 
     def joint_impulses(self, state: State, P: Array) -> Array:
         """Impulses of all rows of the joints from those of the combinations in the equations."""
-        return self._combinations(state).T @ P if self.combined else P
+        C = self._combinations(state)
+        return P if C is None else C.T @ P
 
     def unknowns(self, state: State, dt: float, u: Array, P_g: Array, P_N: Array, P_T: Array) -> tuple[Array, Array]:
         """The unknowns (x, y) of the step's equations at these velocities and impulses."""
         slip = self.mechanism.at(state.t, state.q).W_T.T @ u if self.equations.disc else P_T
-        P = self._combinations(state) @ P_g if self.combined else P_g
+        C = self._combinations(state)
+        P = P_g if C is None else C @ P_g
         return self.equations.unknowns(dt, u, P, P_N, P_T, self.mechanism.friction, slip)
 
     def contact_error(self, G: Array, slip: Array, P_N: Array, P_T: Array, y_scale: Array, binding: Mask) -> float:

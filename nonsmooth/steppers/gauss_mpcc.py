@@ -132,14 +132,9 @@ class StepPrograms:
         """
         m = self.mechanism
         x_scale, y_scale = m.typical_sizes(t, q, v)
-        combinations = None
-        if m.redundant:
-            shares = m.independent(m.at(t, q).W_g, np.zeros(self.system.ng)).shares
-            assert shares is not None
-            combinations = np.asarray(np.linalg.qr(shares)[0].T)
         acceleration = m.metric.change(m.force(t, q, v))
         x_scale = np.maximum(x_scale, self._x_scale)
-        return Start(t, q, v, closed, P_N, P_T, x_scale, y_scale, acceleration, combinations)
+        return Start(t, q, v, closed, P_N, P_T, x_scale, y_scale, acceleration, m.combinations(t, q))
 
     def program(self, start: Start, shortest: float, longest: float, binding: NDArray[np.bool_]) -> MPCC:
         """The step with a length between these [s] and complementarity on `binding` contacts (nc,).

@@ -209,6 +209,14 @@ class Mechanism:
             self.metric.factor @ right.T, left.T @ (wanted / norms) / sizes, names, (left / sizes) / norms[:, None]
         )
 
+    def combinations(self, t: float, q: Array) -> Array | None:
+        """Orthonormal combinations (rank, ng) of the joints' rows, equivalent to all of them; None if all count."""
+        if self.rank == self.system.ng:
+            return None
+        shares = self.independent(self.at(t, q).W_g, np.zeros(self.system.ng)).shares
+        assert shares is not None
+        return np.asarray(np.linalg.qr(shares)[0].T)
+
     def reaction(self, t: float, q: Array, P_g: Array) -> Array:
         """Forces and torques of joints on their second bodies from the forces (or impulses) of their rows.
 
