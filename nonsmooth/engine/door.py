@@ -31,12 +31,10 @@ from nonsmooth.programs import (
 from nonsmooth.records.memory import Memory
 from nonsmooth.schemes.impact_fields import CONVEX
 from nonsmooth.solvers.chain import CERTIFIED, Chain
-from nonsmooth.tolerances import AT_REST
+from nonsmooth.tolerances import AT_REST, CERTAIN
 
 __all__ = ["Door", "Outside", "why_no_programs"]
 
-#: largest residual of Coulomb's law of an accepted state of rest
-CERTAIN = 1e-11
 #: iterations of De Saxce's correction, and its relative change that ends them
 CORRECTIONS, CORRECTED = 60, 1e-14
 #: a QP

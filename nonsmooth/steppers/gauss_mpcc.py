@@ -19,8 +19,8 @@ from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.equations import HALF_KICK, IMPLICIT_EULER, StepEquations
 from nonsmooth.steppers.gauss import check_gauss
 from nonsmooth.steppers.mechanism import Mechanism, contact_modes
-from nonsmooth.steppers.resting import CERTAIN, resting_answer, starts_at_rest
-from nonsmooth.tolerances import SLIPPING
+from nonsmooth.steppers.resting import resting_answer, starts_at_rest
+from nonsmooth.tolerances import CERTAIN, SLIPPING
 from nonsmooth.tolerances.gauss import TURN
 
 __all__ = ["Found", "GaussMPCC", "Start", "StepPrograms"]

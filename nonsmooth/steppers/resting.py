@@ -15,12 +15,10 @@ from nonsmooth.exceptions import SolverFailed
 from nonsmooth.programs import FrictionContact, Solution, associated_lcp_from_friction_contact
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.mechanism import Mechanism
-from nonsmooth.tolerances import AT_REST
+from nonsmooth.tolerances import AT_REST, CERTAIN
 
-__all__ = ["CERTAIN", "REST", "answered_at_rest", "resting_answer", "starts_at_rest"]
+__all__ = ["REST", "answered_at_rest", "resting_answer", "starts_at_rest"]
 
-#: largest residual of Coulomb's law of an accepted solution of the relaxation
-CERTAIN = 1e-11
 REST = "a state at rest remains at rest if Coulomb's law admits it"
 
 

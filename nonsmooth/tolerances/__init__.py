@@ -5,9 +5,9 @@ the family: `moreau_jean`, `gauss`, `generalized_alpha`, `event_driven`, `impact
 """
 
 __all__ = [
-    "AT_REST", "AT_THE_END", "CLOSED", "CLOSED_GAP", "CLOSED_RATE", "DONE", "EDGE", "EPSILON", "FLOOR", "FULL",
-    "GAINING", "ON_GRID", "OPEN", "PRESSING", "PROJECTED", "PROXIMAL", "REMAINDER", "SAFETY", "SHRINK", "SLIPPING",
-    "STICKING", "TINY", "UNCERTAIN",
+    "AT_REST", "AT_THE_END", "CERTAIN", "CLOSED", "CLOSED_GAP", "CLOSED_RATE", "DONE", "EDGE", "EPSILON", "FLOOR",
+    "FULL", "GAINING", "ON_GRID", "OPEN", "PRESSING", "PROJECTED", "PROXIMAL", "REMAINDER", "SAFETY", "SHRINK",
+    "SLIPPING", "STICKING", "TINY", "UNCERTAIN",
 ]  # fmt: skip
 
 #: how compiled steps end: all taken, the next one not certified, no room for its row
@@ -35,6 +35,8 @@ FLOOR = 1e-3
 #: velocity, in the mass metric, that is regarded as rest, relative to what loads or the step make of it: the root of
 #: round-off, since energies of such velocities are the round-off of others
 AT_REST = 1e-8
+#: largest residual of Coulomb's law of an accepted state of rest
+CERTAIN = 1e-11
 #: constraint residual [m] or [rad] at which a projection of positions ends: some units of round-off of 1 m or 1 rad
 PROJECTED = 1e-15
 #: share of the constraint residual to which a pass of a projection must reduce it for another one to follow; near the
