@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -11,8 +11,6 @@ import numpy as np
 
 from nonsmooth.engine.layout import Layout, NotCompiled, impact_laws
 from nonsmooth.evaluation import Array
-from nonsmooth.laws.rigid import Rigid
-from nonsmooth.model.contacts import Contact
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.system import System
 from nonsmooth.schemes.impact_fields import INCREMENTAL, LAWS
@@ -39,20 +37,14 @@ __all__ = [
 L = TypeVar("L", bound=Layout)
 
 
-def elements_why_not(
-    system: System, layout: Callable[[], Layout], impacts: Collection[str] | None = None, *, deformable: bool = False
-) -> str | None:
+def elements_why_not(system: System, layout: Callable[[], Layout], *, deformable: bool = False) -> str | None:
     """Why elements of a mechanism have no compiled form, as a clause; None if all have one.
 
-    `layout` makes it; `impacts` are the impact laws that the steps have; `deformable` whether they
-    move flexible bodies.
+    `layout` makes it; `deformable` tells whether the steps move flexible bodies.
     """
     for e in system.elements:
         if isinstance(e, FlexibleBody) and not deformable:
             return f'"{e.name}" is a flexible body, which runs in Python only'
-        if impacts is not None and isinstance(e, Contact) and isinstance(e.contact, Rigid):
-            if e.contact.impact not in impacts:
-                return f'the contact "{e.name}" has the impact law "{e.contact.impact}"'
     try:
         layout()
     except NotCompiled as error:
