@@ -6,10 +6,11 @@ impact, with directions there, if one of them approaches that has not merely las
 direction is no approach.
 """
 
-from nonsmooth.compile.kernels import by_modes, by_option, kernel, piece
+from nonsmooth.compile.kernels import by_option, kernel, piece
 from nonsmooth.records.values import dot, zeros_like
 from nonsmooth.schemes.deformation import end_implicit
 from nonsmooth.schemes.impact_fields import INCREMENTAL
+from nonsmooth.schemes.joint_forces import answer_of
 from nonsmooth.schemes.mechanism import (
     evaluate_all,
     joint_residual,
@@ -22,7 +23,7 @@ from nonsmooth.schemes.mechanism import (
     zero_rate,
 )
 from nonsmooth.schemes.moment_arms import keep_directions, update_moment_arms
-from nonsmooth.schemes.motion import force_of, moment_of, moved, placed, torque_of
+from nonsmooth.schemes.motion import moved, placed
 from nonsmooth.schemes.program import assemble_diagonal, factor_joints
 from nonsmooth.schemes.trend import start_again
 from nonsmooth.schemes.velocity_change import impact
@@ -115,28 +116,6 @@ def select_impacting(system):
         if contact.on and not lasts and rates[0] < -zero_rate(system, contact):
             found = True
     return found
-
-
-@kernel
-def answer_on_body(reaction):
-    """Impulse and moment on the second body from the response of its joints to an impact."""
-    body = reaction.joints[0].b.body
-    push = 0.0 * body.q
-    for joint in reaction.joints:
-        push += joint.answer @ joint.b.along
-    return force_of(push), torque_of(push, body.z, reaction.point)
-
-
-@kernel
-def answer_at_node(reaction):
-    """The same from wrenches of impulses of one, which act at nodes of flexible bodies as well."""
-    wrench = 0.0 * reaction.joints[0].wrench[0]
-    for joint in reaction.joints:
-        wrench += joint.answer @ joint.wrench
-    return force_of(wrench), moment_of(wrench)
-
-
-answer_of = by_modes(answer_on_body, answer_at_node)  # (reaction)
 
 
 @kernel

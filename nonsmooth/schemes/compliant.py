@@ -12,7 +12,7 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest, trace, weighed, zeros_like
 from nonsmooth.schemes import integrators
-from nonsmooth.schemes.compliant_motion import accelerate, narrow, place_trial, rates_at, rows_of, torque_part, wide
+from nonsmooth.schemes.compliant_motion import accelerate, narrow, place_trial, rates_at, rows_of, wide
 from nonsmooth.schemes.contact_events import find_event
 from nonsmooth.schemes.dormand_prince import STAGES
 from nonsmooth.schemes.integrators import go_to
@@ -26,7 +26,7 @@ from nonsmooth.schemes.mechanism import (
     rates_of_u,
     squared_length,
 )
-from nonsmooth.schemes.motion import force_of, inverse_mass, moved, placed
+from nonsmooth.schemes.motion import force_of, inverse_mass, moment_of, moved, placed
 from nonsmooth.schemes.program import INFINITE, factor_joints
 from nonsmooth.tolerances import DONE, FLOOR, FULL, GAINING, OPEN, PROJECTED, TINY, UNCERTAIN
 from nonsmooth.tolerances.compliant import DRIFTED, PARTED, PASSES
@@ -167,7 +167,7 @@ def write_row(run, t):
     for i in range(r):
         wrench, row = run.wrenches[i], system.reaction_rows[k * r + i]
         mean = (1.0 / dt) * (wrench.impulse.tried - wrench.impulse.last)
-        row.force, row.torque = force_of(mean), torque_part(mean)
+        row.force, row.torque = force_of(mean), moment_of(mean)
         row.impulse = row.twist = zeros_like(row.force)
     of_contacts = narrow(run.contact_work.tried - run.contact_work.last)
     of_loads = narrow(run.load_work.tried - run.load_work.last)

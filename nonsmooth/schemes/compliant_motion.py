@@ -7,7 +7,7 @@ contacts and joints are forces here, F and lam.
 """
 
 from nonsmooth.compile.kernels import by_dimension, kernel, piece
-from nonsmooth.records.values import angular, dot, identity, linear, normal_axis, twist, vector, weighed, zeros_like
+from nonsmooth.records.values import dot, identity, linear, normal_axis, twist, vector, weighed, zeros_like
 from nonsmooth.schemes.joint_forces import bias, close_joints, reaction_of
 from nonsmooth.schemes.mechanism import add_impulses, evaluate_all, evaluate_loads, powers_of_loads, rates_of_u
 from nonsmooth.schemes.motion import placed, rates_of_position
@@ -69,22 +69,11 @@ def wrench_in_space(like, force, torque):
     return twist(force, torque)
 
 
-@kernel
-def torque_in_plane(wrench):
-    return vector(wrench[2], 0.0, 0.0, 0.0)
-
-
-@kernel
-def torque_in_space(wrench):
-    return angular(wrench)
-
-
 wide = by_dimension(wide_in_plane, wide_in_space)  # (like, x): four numbers
 narrow = by_dimension(narrow_in_plane, narrow_in_space)  # (x): the first four
 impulse_of = by_dimension(impulse_in_plane, impulse_in_space)  # (like, F): of rows
 rows_of = by_dimension(rows_in_plane, rows_in_space)  # (impulse, like)
 wrench_of = by_dimension(wrench_in_plane, wrench_in_space)  # (like, force, torque)
-torque_part = by_dimension(torque_in_plane, torque_in_space)  # (wrench)
 
 
 # ---- forces

@@ -64,3 +64,25 @@ def reaction_on_body(reaction):
 
 
 reaction_of = by_modes(reaction_on_body, reaction_at_node)  # (reaction)
+
+
+@kernel
+def answer_on_body(reaction):
+    """Impulse and moment on the second body from the response of its joints to an impact."""
+    body = reaction.joints[0].b.body
+    push = 0.0 * body.q
+    for joint in reaction.joints:
+        push += joint.answer @ joint.b.along
+    return force_of(push), torque_of(push, body.z, reaction.point)
+
+
+@kernel
+def answer_at_node(reaction):
+    """The same from wrenches of impulses of one, which act at nodes of flexible bodies as well."""
+    wrench = 0.0 * reaction.joints[0].wrench[0]
+    for joint in reaction.joints:
+        wrench += joint.answer @ joint.wrench
+    return force_of(wrench), moment_of(wrench)
+
+
+answer_of = by_modes(answer_on_body, answer_at_node)  # (reaction)

@@ -8,6 +8,7 @@ own midpoint, k0 its k, dt0 its length.
 
 from nonsmooth.compile.kernels import by_modes, kernel, piece
 from nonsmooth.records.values import zeros_like
+from nonsmooth.schemes.joint_forces import answer_of
 from nonsmooth.schemes.mechanism import evaluate_all, joint_residual, place_by_v, rates_after, rates_before
 from nonsmooth.schemes.motion import force_of, moment_of, torque_of
 from nonsmooth.schemes.program import factor_joints, make_consistent, motionless_component
@@ -61,14 +62,12 @@ def error(system):
 @kernel
 def write_node_reaction(system, reaction, row):
     """The same from wrenches of impulses of one, which act at nodes of flexible bodies as well."""
-    per_dt, smooth = 1.0 / system.dt, 0.0 * reaction.joints[0].wrench[0]
-    of_impact = smooth
+    smooth = 0.0 * reaction.joints[0].wrench[0]
     for joint in reaction.joints:
         smooth += joint.P_b @ joint.wrench
-        of_impact += joint.answer @ joint.wrench
-    smooth = per_dt * smooth
+    smooth = (1.0 / system.dt) * smooth
     row.force, row.torque = force_of(smooth), moment_of(smooth)
-    row.impulse, row.twist = force_of(of_impact), moment_of(of_impact)
+    row.impulse, row.twist = answer_of(reaction)
 
 
 @kernel
@@ -76,12 +75,11 @@ def write_body_reaction(system, reaction, row):
     """Force and torque on the second body, as means over the step, and the impulses due to an impact separately."""
     per_dt, point = 1.0 / system.dt, reaction.point
     body = reaction.joints[0].b.body
-    smooth, of_impact = 0.0 * body.q, 0.0 * body.q
+    smooth = 0.0 * body.q
     for joint in reaction.joints:
         smooth += joint.P_b @ joint.b.along
-        of_impact += joint.answer @ joint.b.along
     row.force, row.torque = per_dt * force_of(smooth), per_dt * torque_of(smooth, body.z, point)
-    row.impulse, row.twist = force_of(of_impact), torque_of(of_impact, body.z, point)
+    row.impulse, row.twist = answer_of(reaction)
 
 
 write_reaction = by_modes(write_body_reaction, write_node_reaction)  # (system, reaction, row)

@@ -7,6 +7,7 @@ with the same matrix, W_g(q+)' M^-1 W_g(q+): the iterations of the step correct 
 from nonsmooth.compile.kernels import by_modes, kernel, piece
 from nonsmooth.records.values import weighed
 from nonsmooth.schemes.deformation import implicit_force
+from nonsmooth.schemes.joint_forces import answer_of
 from nonsmooth.schemes.mechanism import (
     evaluate_all,
     joint_residual,
@@ -123,30 +124,27 @@ def choose_least_impulses(system):
 def write_node_reaction(system, reaction, row):
     """The same from wrenches of impulses of one, which act at nodes of flexible bodies as well."""
     per_dt, first = 1.0 / system.dt if system.dt > 0.0 else 0.0, reaction.joints[0]
-    smooth, of_impact = 0.0 * first.wrench[0], 0.0 * first.wrench[0]
+    smooth = 0.0 * first.wrench[0]
     for joint in reaction.joints:
         smooth += joint.P_a @ joint.wrench_start + joint.P_b @ joint.wrench
-        of_impact += joint.answer @ joint.wrench
     smooth = per_dt * smooth
     row.force, row.torque = force_of(smooth), moment_of(smooth)
-    row.impulse, row.twist = force_of(of_impact), moment_of(of_impact)
+    row.impulse, row.twist = answer_of(reaction)
 
 
 @kernel
 def write_body_reaction(system, reaction, row):
     """Force and torque on the second body, as means of both ends of the step; those due to an impact separately."""
     per_dt, point = 1.0 / system.dt if system.dt > 0.0 else 0.0, reaction.point
-    first = reaction.joints[0]
-    body = first.b.body
-    at_start, at_end, of_impact = 0.0 * body.q, 0.0 * body.q, 0.0 * body.q
+    body = reaction.joints[0].b.body
+    at_start, at_end = 0.0 * body.q, 0.0 * body.q
     for joint in reaction.joints:
         at_start += joint.P_a @ joint.along_b
         at_end += joint.P_b @ joint.b.along
-        of_impact += joint.answer @ joint.b.along
     z = placed(body.q)
     row.force = per_dt * (force_of(at_start) + force_of(at_end))
     row.torque = per_dt * (torque_of(at_start, z, point) + torque_of(at_end, body.z, point))
-    row.impulse, row.twist = force_of(of_impact), torque_of(of_impact, body.z, point)
+    row.impulse, row.twist = answer_of(reaction)
 
 
 write_reaction = by_modes(write_body_reaction, write_node_reaction)  # (system, reaction, row)
